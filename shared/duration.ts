@@ -63,22 +63,17 @@ export function parseGoDuration(text: string): number {
   return Number(sum / 1_000_000n) + Number(sum % 1_000_000n) / 1e6;
 }
 
-const MS_PER_UNIT: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-};
-
 /** Milliseconds of a text such as `250ms`, `1.5s`, `2m` or `1h`; undefined for any other. */
 export function parseDuration(text: string): number | undefined {
   const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
-  const factor = MS_PER_UNIT[unit];
-  return number === undefined || factor === undefined ? undefined : Number(number) * factor;
+  return number === undefined ? undefined : Number(number) * Number(NS_PER_UNIT[unit]) / 1e6;
 }
 
 /** A duration in the greatest unit that makes it a whole number: 90000 is `90s`, 120000 is `2m`. */
 export function formatDuration(ms: number): string {
-  const unit = ms === 0 ? "s" : ["h", "m", "s"].find((name) => ms % (MS_PER_UNIT[name] ?? 1) === 0);
-  return unit === undefined ? `${ms}ms` : `${ms / (MS_PER_UNIT[unit] ?? 1)}${unit}`;
+  if (ms === 0) return "0s";
+  const [unit, size] = UNITS.find(([, each]) => ms % each === 0) ?? ["ms", 1];
+  return `${ms / size}${unit}`;
 }
+
+const UNITS = [["h", 3_600_000], ["m", 60_000], ["s", 1000]] as const;

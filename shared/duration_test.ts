@@ -19,49 +19,31 @@ const MS: Readonly<Record<string, number>> = {
 pure("parseGoDuration() reads every unit, sums and fractions", () => {
   for (const [unit, ms] of Object.entries(MS)) assert.equal(parseGoDuration(`3${unit}`), 3 * ms);
   const forms: Readonly<Record<string, number>> = {
-    "0": 0,
-    "+0": 0,
-    "0s": 0,
-    "24h": 86_400_000,
-    "7d": 604_800_000,
-    "1h30m": 5_400_000,
-    "1.5h": 5_400_000,
-    ".5s": 500,
-    "1.s": 1000,
-    "+5m": 300_000,
-    "1d12h": 129_600_000,
-    "12h1d": 129_600_000,
-    "1m1m": 120_000,
-    "1.1s": 1100,
-    "0.1d": 8_640_000,
-    "2h0.5m1500ms": 7_231_500,
-    "1.9ns": 1e-6,
-    "106751d": 9_223_286_400_000,
+    ...{ "0": 0, "+0": 0, "0s": 0, "24h": 86_400_000, "7d": 604_800_000, "1h30m": 5_400_000 },
+    ...{ "1.5h": 5_400_000, ".5s": 500, "1.s": 1000, "+5m": 300_000, "1d12h": 129_600_000 },
+    ...{ "12h1d": 129_600_000, "1m1m": 120_000, "1.1s": 1100, "0.1d": 8_640_000 },
+    ...{ "2h0.5m1500ms": 7_231_500, "1.9ns": 1e-6, "106751d": 9_223_286_400_000 },
   };
   for (const [text, ms] of Object.entries(forms)) assert.equal(parseGoDuration(text), ms, text);
 });
 
 pure("parseGoDuration() refuses what is no duration, naming the text", () => {
-  const texts = ["", "5", "h", ".", ".h", "1w", "1h 30m", " 1h", "1H", "1,5h", "1e3s", "++1h"];
-  for (const text of [...texts, "1h-30m", "NaN", "Infinity", "１h", "1h\n", "P1D", "1.2.3h"]) {
-    assert.throws(
-      () => parseGoDuration(text),
-      { name: "SyntaxError", message: /".*" .*90s/ },
-      text,
-    );
+  const odd = [
+    ...["", "5", "h", ".", ".h", "1w", "1h 30m", " 1h", "1H", "1,5h", "1e3s", "++1h", "1h-30m"],
+    ...["NaN", "Infinity", "１h", "1h\n", "P1D", "1.2.3h"],
+  ];
+  const long = ["106752d", "2562048h", "9223372036854775808ns", "9".repeat(60) + "s"];
+  const rows: readonly (readonly [readonly string[], RegExp])[] = [
+    [odd, /".*" .*90s/],
+    [["-1h", "-0s", "-1h30m"], /is negative/],
+    [long, /is more than 292 years$/],
+    [[`${"0".repeat(64)}s`], /\(65 characters\) is not/],
+  ];
+  for (const [texts, message] of rows) {
+    for (const text of texts) {
+      assert.throws(() => parseGoDuration(text), { name: "SyntaxError", message }, text);
+    }
   }
-});
-
-pure("parseGoDuration() refuses negative durations and those that Go can't count", () => {
-  for (const text of ["-1h", "-0s", "-1h30m"]) {
-    assert.throws(() => parseGoDuration(text), { name: "SyntaxError", message: /is negative/ });
-  }
-  for (const text of ["106752d", "2562048h", "9223372036854775808ns", "9".repeat(60) + "s"]) {
-    assert.throws(() => parseGoDuration(text), { message: /is more than 292 years$/ });
-  }
-  assert.throws(() => parseGoDuration(`${"0".repeat(64)}s`), {
-    message: /\(65 characters\) is not/,
-  });
 });
 
 pure("parseGoDuration() adds the parts, in whatever order they come", () => {

@@ -35,8 +35,19 @@ const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?
 /** More digits than any real quantity has; longer text is not parsed, since that takes time. */
 const LONGEST_QUANTITY = 1000;
 
-/** 2^60, the largest binary factor, is below this many decimal digits. */
-const LARGEST_FACTOR_DIGITS = 19;
+/** Beyond it every quantity of so many digits is 0, or more than can be counted. */
+const LARGEST_EXPONENT = 2 * LONGEST_QUANTITY;
+
+/** What is counted: its name, and its unit of 10^-exponent. */
+interface Counted {
+  readonly what: string;
+  readonly unit: string;
+  readonly exponent: number;
+}
+
+const MILLICORES: Counted = { what: "CPU", unit: "m", exponent: 3 };
+const NANOCORES: Counted = { what: "CPU", unit: "n", exponent: 9 };
+const BYTES: Counted = { what: "memory", unit: " bytes", exponent: 0 };
 
 /**
  * Millicores of a CPU quantity such as `250m`, `1`, `0.5`, `1500000n`, `2e3` or `1Ki`.
@@ -45,7 +56,7 @@ const LARGEST_FACTOR_DIGITS = 19;
  * it is negative, and when it is beyond 2^53 m, which Kubernetes would let overflow.
  */
 export function parseCPU(text: string): number {
-  return parseQuantity(text, { what: "CPU", unit: "m", exponent: 3 });
+  return parseQuantity(text, MILLICORES);
 }
 
 /** As `parseCPU`, but undefined for what is no CPU quantity, or beyond 2^53 m. */
@@ -63,13 +74,12 @@ export function countableCPU(text: string): number | undefined {
  * reaches it, and the server lets people write such quantities.
  */
 export function parseCPUBound(text: string): number {
-  const most = Number.MAX_SAFE_INTEGER;
-  return parseQuantity(text, { what: "CPU", unit: "m", exponent: 3, most });
+  return parseQuantity(text, { ...MILLICORES, isBound: true });
 }
 
 /** As `parseCPU`, in whole nanocores, in which usage is measured: `0.5` is 500,000,000. */
 export function parseNanoCPU(text: string): number {
-  return parseQuantity(text, { what: "CPU", unit: "n", exponent: 9 });
+  return parseQuantity(text, NANOCORES);
 }
 
 /**
@@ -77,76 +87,42 @@ export function parseNanoCPU(text: string): number {
  * Throws a `SyntaxError` as `parseCPU` does, the limit being 2^53 bytes.
  */
 export function parseBytes(text: string): number {
-  return parseQuantity(text, { what: "memory", unit: " bytes", exponent: 0 });
+  return parseQuantity(text, BYTES);
 }
 
 /** As `parseBytes`, for a bound, as `parseCPUBound`. */
 export function parseBytesBound(text: string): number {
-  const most = Number.MAX_SAFE_INTEGER;
-  return parseQuantity(text, { what: "memory", unit: " bytes", exponent: 0, most });
+  return parseQuantity(text, { ...BYTES, isBound: true });
 }
 
-interface QuantityOptions {
-  readonly what: string;
-  readonly unit: string;
-  readonly exponent: number;
-  /** Stands for all that is beyond 2^53 units; absent: that is refused. */
-  readonly most?: number;
-}
-
-/** A quantity in units of 10^-exponent, as a whole number. */
+/** A quantity as a whole number of units; of a bound at most 2^53 of them. */
 function parseQuantity(
   text: string,
-  { what, unit, exponent, most }: QuantityOptions,
+  { what, unit, exponent, isBound = false }: Counted & { readonly isBound?: boolean },
 ): number {
+  const refuse = (why: string): never => {
+    throw new SyntaxError(`Cannot parse ${what} quantity: ${quotedText(text)} is ${why}`);
+  };
   const readable = text.length <= LONGEST_QUANTITY ? text : "";
   const [, sign, whole = "", decimals = "", suffix = "", power] = QUANTITY.exec(readable) ?? [];
-  const digits = whole + decimals;
   const scale = power === undefined
     ? SUFFIXES.get(suffix)
     : { base: 10, exponent: Number(power) } as const;
-  if (digits === "" || scale === undefined) {
-    throw new SyntaxError(
-      `Cannot parse ${what} quantity: ${
-        quotedText(text)
-      } is not a number with an optional suffix ` +
-        "(n, u, m, k, M, G, T, P, E, Ki to Ei) or exponent (e3)",
+  if (whole + decimals === "" || scale === undefined) {
+    return refuse(
+      "not a number with an optional suffix (n, u, m, k, M, G, T, P, E, Ki to Ei) or exponent (e3)",
     );
   }
-  if (sign === "-") {
-    throw new SyntaxError(
-      `Cannot parse ${what} quantity: ${quotedText(text)} is negative, expected at least 0`,
-    );
-  }
-  const units = roundUp(
-    BigInt(digits) * (scale.base === 2 ? 2n ** BigInt(scale.exponent) : 1n),
-    {
-      exponent: exponent - decimals.length + (scale.base === 10 ? scale.exponent : 0),
-      mostDigits: digits.length + LARGEST_FACTOR_DIGITS,
-    },
-  );
-  if (units > Number.MAX_SAFE_INTEGER && most !== undefined) return most;
-  if (units > Number.MAX_SAFE_INTEGER) {
-    throw new SyntaxError(
-      `Cannot parse ${what} quantity: ${
-        quotedText(text)
-      } is more than ${Number.MAX_SAFE_INTEGER}${unit}`,
-    );
-  }
-  return units;
-}
-
-/**
- * ⌈units × 10^exponent⌉, or Infinity above 10^20. `mostDigits` bounds the digits of `units`, so that
- * no exponent, however far out, is ever written out.
- */
-function roundUp(units: bigint, options: { exponent: number; mostDigits: number }): number {
-  const { exponent, mostDigits } = options;
-  if (units === 0n) return 0;
-  if (exponent >= 0) return exponent > 20 ? Infinity : Number(units * 10n ** BigInt(exponent));
-  if (-exponent > mostDigits) return 1;
-  const divisor = 10n ** BigInt(-exponent);
-  return Number((units + divisor - 1n) / divisor);
+  if (sign === "-") return refuse("negative, expected at least 0");
+  const binary = scale.base === 2 ? 2n ** BigInt(scale.exponent) : 1n;
+  const decimal = exponent - decimals.length + (scale.base === 10 ? scale.exponent : 0);
+  const shift = Math.max(-LARGEST_EXPONENT, Math.min(LARGEST_EXPONENT, decimal));
+  const factor = 10n ** BigInt(Math.abs(shift));
+  const digits = BigInt(whole + decimals) * binary;
+  // Rounded up.
+  const units = Number(shift < 0 ? (digits + factor - 1n) / factor : digits * factor);
+  if (units <= Number.MAX_SAFE_INTEGER) return units;
+  return isBound ? Number.MAX_SAFE_INTEGER : refuse(`more than ${Number.MAX_SAFE_INTEGER}${unit}`);
 }
 
 /**
@@ -154,8 +130,7 @@ function roundUp(units: bigint, options: { exponent: number; mostDigits: number 
  * like.
  */
 export function sumCPU(millicores: Iterable<number>): number {
-  let sum = 0;
-  for (const one of millicores) sum += one;
+  const sum = Iterator.from(millicores).reduce((all, one) => all + one, 0);
   return Math.min(sum, Number.MAX_SAFE_INTEGER);
 }
 

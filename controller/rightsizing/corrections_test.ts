@@ -209,7 +209,7 @@ function stage() {
     },
     async seed(entries: Readonly<Record<string, unknown>>): Promise<void> {
       const text = await encodeEntries(Object.entries(entries), { encode: (one) => one });
-      store.kept.set(NAME, { name: NAME, data: { entries: text ?? "" } });
+      store.kept.set(NAME, { name: NAME, data: { entries: text } });
     },
     writes: store.writes,
     refuse: (refusal: ApiError | undefined): void => void (store.refusal = refusal),

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApiObject } from "./object.ts";
+import type { ApiObject, NamespacedObject } from "./object.ts";
 import type { WorkloadRef } from "./workload.ts";
 
 /** One metric on CPU. Either is set. */
@@ -40,13 +40,7 @@ export interface HorizontalPodAutoscaler extends ApiObject {
 }
 
 /** The trimmed VerticalPodAutoscaler. */
-export interface VerticalPodAutoscaler extends ApiObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-  };
+export interface VerticalPodAutoscaler extends NamespacedObject {
   /** `EVERY_WORKLOAD` where it can't be read. */
   readonly target: WorkloadRef;
   /** For instance `Off`, `Initial`, `Recreate`, `InPlaceOrRecreate` or `Auto`. */

@@ -3,15 +3,9 @@
  *
  * @module
  */
-import type { ApiObject } from "./object.ts";
+import type { NamespacedObject } from "./object.ts";
 
 /** The trimmed ConfigMap. */
-export interface ConfigMap extends ApiObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-  };
+export interface ConfigMap extends NamespacedObject {
   readonly data: Readonly<Record<string, string>>;
 }

@@ -4,16 +4,10 @@
  *
  * @module
  */
-import type { ApiObject } from "./object.ts";
+import type { NamespacedObject } from "./object.ts";
 
 /** The trimmed EndpointSlice. */
-export interface EndpointSlice extends ApiObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-  };
+export interface EndpointSlice extends NamespacedObject {
   /** Label `kubernetes.io/service-name`; empty when absent. */
   readonly service: string;
   /** Immutable. */

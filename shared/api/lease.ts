@@ -4,16 +4,10 @@
  *
  * @module
  */
-import type { ApiObject } from "./object.ts";
+import type { NamespacedObject } from "./object.ts";
 
 /** The trimmed Lease. Times are ms since the Unix epoch, by the writer's clock. */
-export interface Lease extends ApiObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-  };
+export interface Lease extends NamespacedObject {
   /** `spec.holderIdentity`; empty when it is not held. An agent's is the name of its node. */
   readonly holder: string;
   /** `spec.leaseDurationSeconds`; 0 when absent. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApiObject } from "./object.ts";
+import type { ApiObject, NamespacedObject } from "./object.ts";
 
 /** The trimmed namespace. */
 export interface Namespace extends ApiObject {
@@ -43,13 +43,7 @@ export interface LimitRangeItem extends LimitRangeBounds {
 }
 
 /** The trimmed LimitRange. */
-export interface LimitRange extends ApiObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-  };
+export interface LimitRange extends NamespacedObject {
   readonly items: readonly LimitRangeItem[];
   /** Why it can't be read, in a sentence; then there are no items. */
   readonly unreadable?: string;
@@ -77,13 +71,7 @@ export interface QuotaScope {
 }
 
 /** The trimmed ResourceQuota. */
-export interface ResourceQuota extends ApiObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-  };
+export interface ResourceQuota extends NamespacedObject {
   /**
    * `limits.cpu` of `status.hard` (of `spec.hard` before the first status), millicores; absent when
    * the quota does not bound it.

@@ -17,6 +17,11 @@ export interface ApiObject {
   };
 }
 
+/** An object that lies in a namespace. */
+export interface NamespacedObject extends ApiObject {
+  readonly metadata: ApiObject["metadata"] & { readonly namespace: string };
+}
+
 /** The values of a label or annotation that switches something on or off. */
 export type SwitchValue = "true" | "false";
 

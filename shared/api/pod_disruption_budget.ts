@@ -3,17 +3,11 @@
  *
  * @module
  */
-import type { ApiObject } from "./object.ts";
+import type { NamespacedObject } from "./object.ts";
 import type { LabelSelector } from "./label_selector.ts";
 
 /** The trimmed budget. */
-export interface PodDisruptionBudget extends ApiObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-  };
+export interface PodDisruptionBudget extends NamespacedObject {
   /** Absent: it selects no pods. Without terms: all pods. */
   readonly selector?: LabelSelector;
   /** `status.disruptionsAllowed`. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ApiObject } from "./object.ts";
+import type { ApiObject, NamespacedObject } from "./object.ts";
 import type { Pod, PodContainer, ResourceName, Resources } from "./pod.ts";
 
 /** Kinds with rollouts that are followed. */
@@ -112,14 +112,8 @@ export function isRollingOut({ updated, total, stands }: RolloutState): boolean 
 export type TemplateContainer = Resources & Pick<PodContainer, "name" | "sidecar">;
 
 /** The Deployment, StatefulSet or DaemonSet, trimmed to its template. */
-export interface WorkloadTemplate extends ApiObject {
+export interface WorkloadTemplate extends NamespacedObject {
   readonly kind: WorkloadKind;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-  };
   /** Pods that there are to be. */
   readonly replicas: number;
   /** In the order of the manifest, sidecars last. */
@@ -129,13 +123,7 @@ export interface WorkloadTemplate extends ApiObject {
 }
 
 /** The trimmed ReplicaSet. */
-export interface ReplicaSet extends ApiObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-  };
+export interface ReplicaSet extends NamespacedObject {
   /** The Deployment that controls it; absent where none does. */
   readonly deployment?: { readonly name: string; readonly uid: string };
 }

@@ -9,7 +9,9 @@ import { type Setting, setting, settingOf } from "./setting.ts";
 import * as z from "zod";
 
 /** The YAML parser looks at two variables for its own debugging. */
-const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] }, fn });
+}
 
 function settings(kinds: Readonly<Record<string, Kind<unknown>>>): readonly Setting[] {
   return Object.entries(kinds).map(([key, kind]) =>
@@ -30,59 +32,43 @@ function texts(text: string): Record<string, string> {
   return Object.fromEntries(texts);
 }
 
-Deno.test({
-  name: "withFileValue() changes one value and keeps comments and the others",
-  permissions: PURE,
-  fn() {
-    const before = "# ours\nmarket:\n  factor: 2 # twice\n";
+test("withFileValue() changes one value and keeps comments and the others", () => {
+  const before = "# ours\nmarket:\n  factor: 2 # twice\n";
+  const after = withFileValue(before, { key: "market.enabled", value: false });
+  assert.match(after, /# ours/);
+  assert.match(after, /# twice/);
+  assert.deepEqual(texts(after), { "market.factor": "2", "market.enabled": "false" });
+  const back = withFileValue(after, { key: "market.enabled", value: true });
+  assert.deepEqual(texts(back), { "market.factor": "2", "market.enabled": "true" });
+});
+
+test("withFileValue() writes into an empty file, and over a shorthand", () => {
+  for (const before of ["", "market: on\n", "market:\n", "market: {}\n"]) {
     const after = withFileValue(before, { key: "market.enabled", value: false });
-    assert.match(after, /# ours/);
-    assert.match(after, /# twice/);
-    assert.deepEqual(texts(after), { "market.factor": "2", "market.enabled": "false" });
-    const back = withFileValue(after, { key: "market.enabled", value: true });
-    assert.deepEqual(texts(back), { "market.factor": "2", "market.enabled": "true" });
-  },
+    assert.deepEqual(texts(after), { "market.enabled": "false" }, before);
+  }
 });
 
-Deno.test({
-  name: "withFileValue() writes into an empty file, and over a shorthand",
-  permissions: PURE,
-  fn() {
-    for (const before of ["", "market: on\n", "market:\n", "market: {}\n"]) {
-      const after = withFileValue(before, { key: "market.enabled", value: false });
-      assert.deepEqual(texts(after), { "market.enabled": "false" }, before);
-    }
-  },
+test("fileValues() ignores the sections that another program checks", () => {
+  const file = { path: "f", text: "agent: {any: [1]}\nagnt: {}\n" };
+  const { faults } = fileValues(file, { settings: SETTINGS, otherSections: ["agent"] });
+  assertMatches(faults, [/^f: agnt .* agent\?$/]);
 });
 
-Deno.test({
-  name: "fileValues() ignores the sections that another program checks",
-  permissions: PURE,
-  fn() {
-    const file = { path: "f", text: "agent: {any: [1]}\nagnt: {}\n" };
-    const { faults } = fileValues(file, { settings: SETTINGS, otherSections: ["agent"] });
-    assertMatches(faults, [/^f: agnt .* agent\?$/]);
-  },
-});
-
-Deno.test({
-  name: "fileValues() takes its own keys from a section that another program checks",
-  permissions: PURE,
-  fn() {
-    const read = (text: string) => {
-      const options = { settings: FACTOR, otherSections: ["market"] };
-      const { texts, faults } = fileValues({ path: "f", text }, options);
-      return [Object.fromEntries(texts), faults.length];
-    };
-    assert.deepEqual(read("market: {factor: 3, other: [1], more: {a: b}}\n"), [
-      { "market.factor": "3" },
-      0,
-    ]);
-    for (const text of ["market: off\n", "market:\n", "market: {}\n"]) {
-      assert.deepEqual(read(text), [{}, 0], text);
-    }
-    assert.deepEqual(read("market: {factor: {a: 1}}\n"), [{}, 1]);
-  },
+test("fileValues() takes its own keys from a section that another program checks", () => {
+  const read = (text: string) => {
+    const options = { settings: FACTOR, otherSections: ["market"] };
+    const { texts, faults } = fileValues({ path: "f", text }, options);
+    return [Object.fromEntries(texts), faults.length];
+  };
+  assert.deepEqual(read("market: {factor: 3, other: [1], more: {a: b}}\n"), [
+    { "market.factor": "3" },
+    0,
+  ]);
+  for (const text of ["market: off\n", "market:\n", "market: {}\n"]) {
+    assert.deepEqual(read(text), [{}, 0], text);
+  }
+  assert.deepEqual(read("market: {factor: {a: 1}}\n"), [{}, 1]);
 });
 
 const tree = treeKind({ expects: "", schema: () => z.unknown(), shortForm: (text) => text });
@@ -95,41 +81,37 @@ const NESTED = settings({
   "placement.nodeClassifier": tree,
 });
 
-Deno.test({
-  name: "fileValues() reads maps in sections, and values that are maps themselves",
-  permissions: PURE,
-  fn() {
-    const read = (text: string) => {
-      const { texts, faults } = fileValues({ path: "f", text }, { settings: NESTED });
-      return [Object.fromEntries(texts), faults];
-    };
-    assert.deepEqual(
-      read(
-        "place: {window: {opens: 2}, election: {name: a}, tree: {a: [1]}, texts: {b: c}}\n" +
-          "nodeLabels: b\nplacement: {nodeLabels: 3}\n",
-      ),
-      [{
-        "place.window.opens": "2",
-        "place.election.name": "a",
-        "place.tree": '{"a":[1]}',
-        "place.texts": '{"b":"c"}',
-        nodeLabels: "b",
-        "placement.nodeLabels": "3",
-      }, []],
-    );
-    assert.deepEqual(read("place: {election: on, window:, tree: [a, b]}\n"), [
-      { "place.election": "on", "place.tree": "a,b" },
-      [],
-    ]);
-    const wrong = "place: {window: 2, election: {nam: a}, tre: {a: 1}}\n";
-    const { texts, faults } = fileValues({ path: "f", text: wrong }, { settings: NESTED });
-    assert.equal(texts.size, 0);
-    assertMatches(faults, [
-      /^f: place\.window is 2, .* map /,
-      /^f: place\.election\.nam .* place\.election\.name\?$/,
-      /^f: place\.tre .* place\.tree\?$/,
-    ]);
-  },
+test("fileValues() reads maps in sections, and values that are maps themselves", () => {
+  const read = (text: string) => {
+    const { texts, faults } = fileValues({ path: "f", text }, { settings: NESTED });
+    return [Object.fromEntries(texts), faults];
+  };
+  assert.deepEqual(
+    read(
+      "place: {window: {opens: 2}, election: {name: a}, tree: {a: [1]}, texts: {b: c}}\n" +
+        "nodeLabels: b\nplacement: {nodeLabels: 3}\n",
+    ),
+    [{
+      "place.window.opens": "2",
+      "place.election.name": "a",
+      "place.tree": '{"a":[1]}',
+      "place.texts": '{"b":"c"}',
+      nodeLabels: "b",
+      "placement.nodeLabels": "3",
+    }, []],
+  );
+  assert.deepEqual(read("place: {election: on, window:, tree: [a, b]}\n"), [
+    { "place.election": "on", "place.tree": "a,b" },
+    [],
+  ]);
+  const wrong = "place: {window: 2, election: {nam: a}, tre: {a: 1}}\n";
+  const { texts, faults } = fileValues({ path: "f", text: wrong }, { settings: NESTED });
+  assert.equal(texts.size, 0);
+  assertMatches(faults, [
+    /^f: place\.window is 2, .* map /,
+    /^f: place\.election\.nam .* place\.election\.name\?$/,
+    /^f: place\.tre .* place\.tree\?$/,
+  ]);
 });
 
 const KEYED = [settingOf(DRY_RUN_SETTING), ...settings({ "log.level": textKind("a level") })];

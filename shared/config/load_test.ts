@@ -96,7 +96,7 @@ test("effectiveSettings() reports all faults at once, with source, key, value an
     ),
   });
   assertMatches([...found].sort(), [
-    /^config\.yaml: log is not a setting/,
+    /^config\.yaml: log .* known are /,
     /^config\.yaml: market\.burstFacter .* market\.burstFactor\?$/,
     /^config\.yaml: market\.excludedNamespaces is \["a",{"b":1}\], .* list$/,
     /^env MBCAS_BURST_FACTOR is "0", .* 1 to 100$/,

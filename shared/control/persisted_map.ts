@@ -274,65 +274,52 @@ async function textOf<T>(state: MapState<T>, index: number): Promise<string | un
   const { options: { encode, clock, mostBytes = MOST_BYTES }, values, shards } = state;
   const own = [...values].filter(([key]) => shardOf(state, key) === index);
   if (own.length === 0) return "";
-  return await encodeEntries(own.toSorted(([a], [b]) => a < b ? -1 : 1), {
-    encode,
-    pause: () => clock.sleep(0),
-    mostBytes: own.length > 1 && shards < MOST_SHARDS ? mostBytes : Infinity,
-  });
+  const sorted = own.toSorted(([a], [b]) => a < b ? -1 : 1);
+  const text = await encodeEntries(sorted, { encode, pause: () => clock.sleep(0) });
+  const isDivisible = own.length > 1 && shards < MOST_SHARDS;
+  return isDivisible && text.length > mostBytes ? undefined : text;
 }
 
 function shardOf({ shards }: Pick<MapState<unknown>, "shards">, key: string): number {
   return hashOf(key) % shards;
 }
 
-/** How {@linkcode encodeEntries} goes about it. */
-export interface EncodeOptions<T> {
-  readonly encode: (value: T) => unknown;
-  /** Awaited now and then, so that nothing else waits for long. @default never */
-  readonly pause?: () => Promise<void>;
-  /** @default {Infinity} */
-  readonly mostBytes?: number;
-}
-
 /**
- * The entries as one JSON object, compressed by gzip, in base64; undefined where that is too long. What
- * begins to be compressed is looked up when its turn comes, so values may change in between.
+ * The entries as one JSON object, compressed by gzip, in base64. `pause` is awaited now and then, so that
+ * nothing else waits for long; what begins to be compressed is looked up when its turn comes, so values
+ * may change in between.
  */
 export async function encodeEntries<T>(
   entries: Iterable<readonly [string, T]>,
-  { encode, pause, mostBytes = Infinity }: EncodeOptions<T>,
-): Promise<string | undefined> {
-  const { readable, writable } = new CompressionStream("gzip");
-  const [writer, text] = [writable.getWriter(), new TextEncoder()];
-  const compressed = collect(readable);
-  const mostCompressed = mostBytes / 4 * 3;
-  let [separator, waiting] = ["{", 0];
-  for (const [key, value] of entries) {
-    const json = `${separator}${JSON.stringify(key)}:${JSON.stringify(encode(value))}`;
-    await writer.write(text.encode(json));
-    separator = ",";
-    waiting += json.length;
-    if (waiting < AT_ONCE) continue;
-    waiting = 0;
-    await pause?.();
-    if (compressed.bytes() > mostCompressed) break;
+  { encode, pause }: {
+    readonly encode: (value: T) => unknown;
+    readonly pause?: () => Promise<void>;
+  },
+): Promise<string> {
+  async function* parts(): AsyncGenerator<string> {
+    let [separator, waiting] = ["{", 0];
+    for (const [key, value] of entries) {
+      const json = `${separator}${JSON.stringify(key)}:${JSON.stringify(encode(value))}`;
+      yield json;
+      separator = ",";
+      waiting += json.length;
+      if (waiting < AT_ONCE) continue;
+      waiting = 0;
+      await pause?.();
+    }
+    yield separator === "{" ? "{}" : "}";
   }
-  await writer.write(text.encode(separator === "{" ? "{}" : "}"));
-  await writer.close();
-  const encoded = (await compressed.all).toBase64();
-  return encoded.length > mostBytes ? undefined : encoded;
+  const text = ReadableStream.from(parts()).pipeThrough(new TextEncoderStream());
+  const compressed = new Response(text.pipeThrough(new CompressionStream("gzip")));
+  return (await compressed.bytes()).toBase64();
 }
 
 /** The entries of a text of {@linkcode encodeEntries}. Throws a `SyntaxError` for what is none. */
 export async function decodeEntries(text: string): Promise<readonly [string, unknown][]> {
   try {
-    const compressed = Uint8Array.fromBase64(text);
-    const { readable, writable } = new DecompressionStream("gzip");
-    const writer = writable.getWriter();
-    const plain = collect(readable);
-    // A damaged text fails all three in the same way.
-    const [bytes] = await Promise.all([plain.all, writer.write(compressed), writer.close()]);
-    const entries: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const compressed = new Blob([Uint8Array.fromBase64(text)]).stream();
+    const plain = new Response(compressed.pipeThrough(new DecompressionStream("gzip")));
+    const entries: unknown = await plain.json();
     if (typeof entries === "object" && entries !== null) return Object.entries(entries);
   } catch (error) {
     // Streams throw a `TypeError` for what is not gzip.
@@ -340,27 +327,6 @@ export async function decodeEntries(text: string): Promise<readonly [string, unk
     throw new SyntaxError(`Cannot read entries: ${error.message}`);
   }
   throw new SyntaxError("Cannot read entries: they are not a JSON object");
-}
-
-function collect(
-  readable: ReadableStream<Uint8Array>,
-): { readonly all: Promise<Uint8Array>; readonly bytes: () => number } {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  async function readAll(): Promise<Uint8Array> {
-    for await (const chunk of readable) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-    }
-    const all = new Uint8Array(bytes);
-    let place = 0;
-    for (const chunk of chunks) {
-      all.set(chunk, place);
-      place += chunk.length;
-    }
-    return all;
-  }
-  return { all: readAll(), bytes: () => bytes };
 }
 
 /** FNV-1a over the characters (Fowler, Noll, Vo). */

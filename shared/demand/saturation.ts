@@ -90,9 +90,8 @@ export function createSaturation(): Saturation {
   let patience = PATIENCE_MS;
   let most = 0;
   let before = 0;
-  let lastedMs = 0;
-  /** For how long the quota has run out in every period, with all threads waiting or not. */
-  let exhaustedMs = 0;
+  /** For how long with all threads waiting; and in every period, waiting or not. */
+  let [lastedMs, exhaustedMs] = [0, 0];
   let saturatedMs = 0;
   let trial: Trial | undefined;
 
@@ -157,8 +156,8 @@ export function createSaturation(): Saturation {
       } else trial.ungrantedMs += intervalMs;
       if (trial.inForceMs >= TRIAL_MS) {
         // The need is an average that follows a rare burst late.
-        const isRight = Math.max(need, 1000 * trial.usedMs / trial.inForceMs) > RIGHT * from;
-        patience = isRight
+        const shown = Math.max(need, 1000 * trial.usedMs / trial.inForceMs);
+        patience = shown > RIGHT * from
           ? Math.max(PATIENCE_MS, patience / LEARNT)
           : Math.min(MOST_PATIENCE_MS, patience * LEARNT);
         trial = undefined;

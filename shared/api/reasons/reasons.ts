@@ -10,22 +10,13 @@ import {
   ENFORCEMENT_REASONS,
   type EnforcementReason,
   EVENT_REASONS,
-  type EventReason,
 } from "./enforcement_reasons.ts";
 import { MARKET_REASONS, type MarketReason } from "./market_reasons.ts";
-import {
-  PLACEMENT_EVENT_REASONS,
-  PLACEMENT_REASONS,
-  type PlacementEventReason,
-  type PlacementReason,
-} from "./placement_reasons.ts";
+import { PLACEMENT_EVENT_REASONS, PLACEMENT_REASONS } from "./placement_reasons.ts";
 import {
   POLICY_REASONS,
-  type PolicyReason,
   RIGHTSIZING_EVENT_REASONS,
   RIGHTSIZING_REASONS,
-  type RightsizingEventReason,
-  type RightsizingReason,
 } from "./rightsizing_reasons.ts";
 
 /** Replaces reasons of another version, so that events and metrics have those of the lists only. */
@@ -56,16 +47,11 @@ export const REASON_LISTS = {
 /** Why a limit changes or stays: the market's reason, or the controller's. */
 export type ChangeReason = MarketReason | EnforcementReason | VersionReason;
 
+/** The reasons of a list, of each list of a union. */
+export type ReasonsOf<List> = List extends unknown ? keyof List & string : never;
+
 /** Any reason of the lists. */
-export type AnyReason =
-  | ChangeReason
-  | BoundReason
-  | EventReason
-  | RightsizingReason
-  | RightsizingEventReason
-  | PolicyReason
-  | PlacementReason
-  | PlacementEventReason;
+export type AnyReason = ReasonsOf<typeof REASON_LISTS[keyof typeof REASON_LISTS]>;
 
 const REASONS: ReadonlyMap<string, Reason> = new Map(
   Object.values(REASON_LISTS).flatMap((list) => Object.entries<Reason>(list)),
