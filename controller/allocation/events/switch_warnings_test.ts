@@ -157,13 +157,13 @@ pure("switchWarnings() names misspelt keys, their places and the nearest known k
     HPA: { annotations: { "mbcas.io/HPA-Coordination": "false" } },
   });
   const values = /(?<=mbcas\.io\/)[\w-]*|label|annotation|pod|namespace|workload|HPA(?!-)/g;
-  assert.deepEqual(found.map((message) => message.match(values)?.join(" ")), [
-    "manage label pod managed",
-    "maxcpu annotation pod max-cpu",
-    "colour annotation pod",
-    " annotation pod",
-    "allow-override label namespace allow-overrides",
-    "hpa-cordination annotation workload hpa-coordination",
-    "HPA-Coordination annotation HPA hpa-coordination",
+  assert.deepEqual(found.map((message) => message.match(values)?.join()), [
+    "manage,label,pod,managed",
+    "maxcpu,annotation,pod,max-cpu",
+    "colour,annotation,pod",
+    ",annotation,pod",
+    "allow-override,label,namespace,allow-overrides",
+    "hpa-cordination,annotation,workload,hpa-coordination",
+    "HPA-Coordination,annotation,HPA,hpa-coordination",
   ]);
 });
