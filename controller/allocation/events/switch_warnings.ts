@@ -5,12 +5,10 @@
  * @module
  */
 import {
-  ALLOW_OVERRIDES,
-  HPA_COORDINATION,
   type KeyHolder,
   type KeyPlace,
   MANAGED,
-  MARKET_KEY_PLACES,
+  MARKET_KEYS,
   MARKET_PREFIX,
   SKIP_GUARANTEED,
 } from "../../../shared/api/market_keys.ts";
@@ -53,10 +51,11 @@ function wantsIn(
   return [{ message, about: sharedSubject("Namespace", namespace) }];
 }
 
+const SWITCHES = [...MARKET_KEYS].flatMap(([key, { kind }]) => kind === "switch" ? [key] : []);
+
 /** Warnings about all switches that concern a pod in the market, and about keys without effect. */
 export function switchWarnings(objects: AnnotatedObjects): readonly AnnotationWarning[] {
-  const switches = [MANAGED, SKIP_GUARANTEED, ALLOW_OVERRIDES, HPA_COORDINATION];
-  return [...unreadableSwitches(objects, switches), ...placeWarnings(objects)];
+  return [...unreadableSwitches(objects, SWITCHES), ...placeWarnings(objects)];
 }
 
 function unreadableSwitches(
@@ -67,7 +66,7 @@ function unreadableSwitches(
   return keys.flatMap((key) =>
     written.flatMap(({ place, texts, about }) => {
       const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
-      const counts = MARKET_KEY_PLACES.get(key)?.includes(place);
+      const counts = MARKET_KEYS.get(key)?.places.includes(place);
       if (text === undefined || !counts || switchValue(texts, key) !== undefined) return [];
       return [{ message: `${key}: ${quotedText(text)} is not "true" or "false"`, ...about }];
     })
@@ -75,7 +74,7 @@ function unreadableSwitches(
 }
 
 /** Without the prefix, which would make any two keys similar. */
-const KNOWN = [...MARKET_KEY_PLACES.keys()].map((key) => key.slice(MARKET_PREFIX.length));
+const KNOWN = [...MARKET_KEYS.keys()].map((key) => key.slice(MARKET_PREFIX.length));
 
 /** Texts in a place, and the pod, namespace, workload or HPA that they are of. */
 interface Written {
@@ -116,7 +115,7 @@ function placeWarnings(objects: AnnotatedObjects): readonly AnnotationWarning[] 
   return written.flatMap(({ place, texts, of, about }) =>
     Object.keys(texts).flatMap((key) => {
       if (!key.startsWith(MARKET_PREFIX)) return [];
-      const places = MARKET_KEY_PLACES.get(key);
+      const places = MARKET_KEYS.get(key)?.places;
       if (places === undefined) return [{ message: unknownKey(key, place), ...about }];
       // A key that is also in the right place is a harmless repetition.
       const isSaid = places.includes(place) || written.some((other) =>

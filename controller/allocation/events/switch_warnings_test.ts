@@ -3,7 +3,7 @@ import {
   ALLOW_OVERRIDES,
   HPA_COORDINATION,
   MANAGED,
-  MARKET_KEY_PLACES,
+  MARKET_KEYS,
   SKIP_GUARANTEED,
 } from "../../../shared/api/market_keys.ts";
 import type { Texts } from "../../../shared/api/object.ts";
@@ -98,7 +98,7 @@ pure(
   },
 );
 
-const KEYS = [...MARKET_KEY_PLACES.keys()];
+const KEYS = [...MARKET_KEYS.keys()];
 const OF_POD = ["skip-guaranteed", "max-cpu", "priority-multiplier", "startup-boost"];
 /** The keys that each place is read for. */
 const READ: readonly (readonly [Holder, "labels" | "annotations", ...keys: string[]])[] = [
