@@ -123,12 +123,13 @@ function decideNewRecord(
 }
 
 /** Reports labels and annotations that were meant to take the pod in. */
-function warnOutside(observed: ObservedPod, { memories, events }: ReconcileContext): void {
+function warnOutside(observed: ObservedPod, context: ReconcileContext): void {
+  const { memories } = context;
   const { podKey, pod, scope } = observed;
   const warnings = outsideWarnings(observed, scope);
   // Most pods outside have no warnings, and no memory.
   const memory = warnings.length > 0 ? memories.of(podKey, pod) : memories.known(podKey, pod);
-  if (memory !== undefined) reportWarnings({ pod, memory }, warnings, events);
+  if (memory !== undefined) reportWarnings({ pod, memory }, warnings, context);
 }
 
 async function reconcileRecord(

@@ -77,9 +77,9 @@ export async function report(
   if (bounds === undefined || outcome.is === "boundsRefused") {
     return await reportOutcome(outcome, snapshot, context);
   }
-  const { events, clock } = context;
-  reportWarnings(snapshot, [...switchWarnings(snapshot), ...bounds.warnings], events);
-  if (outcome.is === "published") reportBounds(snapshot, bounds.added, events);
+  const { clock } = context;
+  reportWarnings(snapshot, [...switchWarnings(snapshot), ...bounds.warnings], context);
+  if (outcome.is === "published") reportBounds(snapshot, bounds.added, context);
   const result = await reportOutcome(outcome, snapshot, context);
   const { untilMs } = bounds;
   return untilMs === undefined ? result : notLaterThan(result, untilMs - clock.wall());
@@ -110,7 +110,7 @@ async function reportOutcome(
       return { requeueAfterMs: CONFIRM_MS };
     case "released": {
       const message = `original limits are back: ${outcome.scope.message}`;
-      emitOn(pod, { type: "Normal", reason: "CPULimitsRestored", message }, context.events);
+      emitOn(pod, { type: "Normal", reason: "CPULimitsRestored", message }, context);
       context.observer?.released?.(outcome.scope.reason);
       return {};
     }
@@ -129,9 +129,9 @@ async function reportOutcome(
 function emitFailure(
   { reason: key, message }: Refused["refusal"],
   { pod }: ReconcileSnapshot,
-  { events }: ReconcileContext,
+  context: ReconcileContext,
 ): void {
-  emitOn(pod, { type: "Warning", reason: "CPULimitFailed", key, message }, events);
+  emitOn(pod, { type: "Warning", reason: "CPULimitFailed", key, message }, context);
 }
 
 async function reportHeld(
@@ -159,7 +159,7 @@ async function reportHeld(
   const event = reason === "RateLimited" && context.turns.isBottleneck
     ? bottleneckEvent(snapshot, context)
     : statusEvent(allocation, { decision, status });
-  if (event !== undefined) emitOn(pod, event, context.events);
+  if (event !== undefined) emitOn(pod, event, context);
   return again;
 }
 

@@ -50,8 +50,10 @@ pure("the chains keep their order, each a part of the market's", () => {
   ]);
 });
 
-const byHand = (fields: Partial<Parameters<typeof decideManually>[0]>, limit = 400): string =>
-  decisionText(decideManually({ pod: enforcedPod(), ...fields }, new Map([["app", limit]])));
+const byHand = (fields: Fields): string => {
+  const { pod = enforcedPod(), claims, ...facts } = enforcementInput(fields);
+  return decisionText(decideManually({ ...facts, pod }, new Map(claims)));
+};
 const restore = (fields: Fields): string =>
   decisionText(decide(RESTORE_CHAIN, enforcementInput(fields)));
 const market = marketDecision;
@@ -345,23 +347,20 @@ table("decide() gives original limits back where the market may not act, and wri
   [{ ...pod(at(400), bare), ...CPU }, THERE],
 ], restore);
 
-pure("decideManually() asks what the server would refuse, and neither scope nor bounds", () => {
-  assert.equal(byHand({}, 9000), "app 9000");
-  assert.equal(byHand({ limitRange: cpuRanges({ max: 500 }) }), "app 400");
-  assert.equal(
-    byHand({ limitRange: cpuRanges({ max: 500 }) }, 9000),
+table("decideManually() asks what the server would refuse, and neither scope nor bounds", [
+  [{ ...bounded({}), agentSilent: true, ...wants(9000) }, "app 9000"],
+  [{ limitRange: cpuRanges({ max: 500 }) }, "app 400"],
+  [
+    { limitRange: cpuRanges({ max: 500 }), ...wants(9000) },
     "app 500; OutsideLimitRange LimitRange",
-  );
-  assert.equal(byHand({ quotaHeadroom: 0 }), "OverQuota QuotaExceeded");
-  const tight = enforcedPod({ containers: [TIGHT] });
-  const limitRange = cpuRanges({ max: 100 });
-  assert.equal(byHand({ pod: tight }, 100), "QoSWouldChange QoSWouldChange");
-  assert.equal(byHand({ pod: tight, limitRange }), "QoSWouldChange QoSWouldChange");
-  assert.equal(byHand({ pod: enforcedPod({ phase: "Failed" }) }), "NotRunning NotRunning");
-  assert.equal(byHand({ pod: guaranteedPod() }), "app 400/400");
-  const older = enforcedPod({ containers: [enforcedContainer(), bare] });
-  assert.equal(byHand({ pod: older, ...CPU }), "WouldWriteDefaults LimitRange");
-});
+  ],
+  [{ quotaHeadroom: 0 }, "OverQuota QuotaExceeded"],
+  [{ ...pod(TIGHT), ...wants(100) }, "QoSWouldChange QoSWouldChange"],
+  [{ ...pod(TIGHT), limitRange: cpuRanges({ max: 100 }) }, "QoSWouldChange QoSWouldChange"],
+  [podWith({ phase: "Failed" }), "NotRunning NotRunning"],
+  [{ pod: guaranteedPod() }, "app 400/400"],
+  [{ ...siblings, ...CPU }, "WouldWriteDefaults LimitRange"],
+], byHand);
 
 const annotated = (annotations: Pod["metadata"]["annotations"]): PlatformFacts => ({
   pod: enforcedPod({ metadata: { ...METADATA, annotations } }),

@@ -77,9 +77,11 @@ export function namespaceBounds(
   return participants.map(({ container: { name, requests } }, index) => {
     const request = requests.cpu ?? 0;
     const share = quota?.shares.get(name);
-    const bound = (ceiling = Infinity, reason: CeilingReason, source: string): Ceiling => ({
-      ...{ ceiling, reason, source },
-    });
+    const bound = (
+      ceiling: number | undefined,
+      reason: CeilingReason,
+      source: string,
+    ): Ceiling => ({ ceiling: ceiling ?? Infinity, reason, source });
     const most = range && mostBeside(range.container, { request, pod });
     const ofQuota = `its share of ResourceQuota ${share?.quota}`;
     return {

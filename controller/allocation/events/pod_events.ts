@@ -61,8 +61,13 @@ export function isQuiet(reason: EnforcementReason): boolean {
 /** An event without the pod that it is about. */
 export type EventText = Omit<GatedEvent, "namespace" | "podName" | "podUID">;
 
+/** What takes events. */
+export interface WithEvents {
+  readonly events: EventGate;
+}
+
 /** One event on the pod, or on what it shares with others. */
-export function emitOn({ metadata }: Pod, event: EventText, events: EventGate): void {
+export function emitOn({ metadata }: Pod, event: EventText, { events }: WithEvents): void {
   const { namespace, name: podName, uid: podUID } = metadata;
   events.emit({ namespace, podName, podUID, ...event });
 }
@@ -79,19 +84,19 @@ export interface ReportedPod extends Pick<PodSnapshot, "pod" | "node"> {
 /** Reports limits that another field manager has set, and limits that the kernel does not enforce. */
 export function reportOthers(
   known: ReportedPod,
-  { events, log }: { readonly events: EventGate; readonly log: Log },
+  context: WithEvents & { readonly log: Log },
 ): void {
   const { pod, found } = known;
   const { namespace, name } = pod.metadata;
   for (const { container, from = "none", to, manager } of found.foreign) {
     const change = { pod: `${namespace}/${name}`, container, from, to, manager };
-    log.info("Original limit changed", change);
+    context.log.info("Original limit changed", change);
     const message = `${manager} has set ${container} to ${to}: its original limit from now on ` +
       `(was ${from})`;
-    emitOn(pod, { type: "Normal", reason: "OriginalLimitChanged", message }, events);
+    emitOn(pod, { type: "Normal", reason: "OriginalLimitChanged", message }, context);
   }
   const quota = quotaEvent(known);
-  if (quota !== undefined) emitOn(pod, quota, events);
+  if (quota !== undefined) emitOn(pod, quota, context);
 }
 
 /**
@@ -119,7 +124,7 @@ function quotaEvent({ allocation, memory, scope, node }: ReportedPod): EventText
 export function reportBounds(
   { pod, node, workload }: Pick<PodSnapshot, "pod" | "node" | "workload">,
   rules: readonly KnownRule[],
-  events: EventGate,
+  { events }: WithEvents,
 ): void {
   const subjectOf = (reason: BoundReason): SharedSubject | undefined => {
     if (node !== undefined && NODE_BOUNDS.has(reason)) return sharedSubject("Node", node);
@@ -136,7 +141,7 @@ export function reportBounds(
       key: [...new Set(all.map(({ reason }) => reason))].join(),
       message: all.map(({ reason, message }) => `${reason}: ${message}`).join("; "),
       ...(about === undefined ? {} : { about }),
-    }, events);
+    }, { events });
   }
 }
 
@@ -144,20 +149,20 @@ export function reportBounds(
 export function reportWarnings(
   { pod, memory }: { readonly pod: Pod; readonly memory: PodMemory },
   warnings: readonly AnnotationWarning[],
-  events: EventGate,
+  { events }: WithEvents,
 ): void {
   const own = warnings.filter(({ about }) => about === undefined);
   const shared = warnings.filter(({ about }) => about !== undefined);
   const event = { type: "Warning", reason: "AnnotationIgnored" } as const;
   const message = own.map((one) => one.message).join("; ");
   if (message === "") events.withdraw(pod.metadata.uid, "AnnotationIgnored");
-  else if (message !== memory.warned) emitOn(pod, { ...event, message }, events);
+  else if (message !== memory.warned) emitOn(pod, { ...event, message }, { events });
   memory.warned = message;
   const reported = shared.map((one) => one.message).join("; ");
   if (reported === memory.sharedWarned) return;
   memory.sharedWarned = reported;
   // Each has its own key: a pod may carry the annotation that another pod lacks.
-  for (const one of shared) emitOn(pod, { ...event, key: one.message, ...one }, events);
+  for (const one of shared) emitOn(pod, { ...event, key: one.message, ...one }, { events });
 }
 
 /** The event for the status that follows a decision; undefined when nothing has changed. */

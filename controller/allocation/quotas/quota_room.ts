@@ -71,7 +71,7 @@ export function createQuotaRooms(
 ): QuotaRooms {
   const ledger = createQuotaLedger(clock);
   const uses = createQuotaUses({ ...parts, ...caches });
-  const divided = createQuotaShares({ ...parts, uses, clock });
+  const sharesOf = createQuotaShares({ ...parts, uses, clock });
 
   function leftOf(quota: ResourceQuota, resource: QuotaResource): readonly Left[] {
     const bound = quotaBound(quota, resource);
@@ -87,7 +87,7 @@ export function createQuotaRooms(
     const againMs: number[] = [];
     for (const { quota, resource, bound, use, kept } of all) {
       const room = bound.hard - kept - use.fixed;
-      const part = divided.of(quota, resource, { podKey, room });
+      const part = sharesOf(quota, resource, { podKey, room });
       for (const [name, millicores] of part.shares) {
         const amount = { millicores, quota: quota.metadata.name };
         shares.set(name, least(shares.get(name) ?? amount, amount));

@@ -19,15 +19,12 @@ export interface PodShares {
   readonly againMs?: number;
 }
 
-/** The divisions of all quotas. */
-export interface QuotaShares {
-  /** The shares of the pod when what it asks for and what others do is divided, millicores. */
-  of(
-    quota: ResourceQuota,
-    resource: QuotaResource,
-    asker: { readonly podKey: string; readonly room: number },
-  ): PodShares;
-}
+/** The shares of the pod when what the quota leaves for ceilings, millicores, is divided. */
+export type QuotaShares = (
+  quota: ResourceQuota,
+  resource: QuotaResource,
+  asker: { readonly podKey: string; readonly room: number },
+) => PodShares;
 
 /**
  * A division may change the ceilings of all pods, so that the next comes this much later per pod, ms:
@@ -82,28 +79,26 @@ export function createQuotaShares(
     );
   }
 
-  return {
-    of(quota, resource, { podKey, room }) {
-      const namespace = uses.namespace(quota.metadata.namespace);
-      const { version } = namespace;
-      const divisions = byNamespace.get(namespace) ?? new Map<string, Division>();
-      byNamespace.set(namespace, divisions);
-      const key = `${resource} ${quota.metadata.name} ${JSON.stringify(quota.scopes)}`;
-      const last = divisions.get(key);
-      if (last !== undefined) {
-        const shares = sharesIn(last, podKey);
-        if (last.version === version && last.room === room) return { shares };
-        // Whole milliseconds: a fraction would be lost in wall-clock time.
-        const againMs = Math.ceil(last.atMs + GAP_MS * last.pods.size - clock.monotonic());
-        if (againMs > 0) return { shares, againMs };
-      }
-      const division = divide(quota, resource, { version, room });
-      divisions.set(key, division);
-      for (const [other, shares] of last === undefined ? [] : division.pods) {
-        if (other !== podKey && differ(shares, last?.pods.get(other))) wake(other);
-      }
-      return { shares: sharesIn(division, podKey) };
-    },
+  return (quota, resource, { podKey, room }) => {
+    const namespace = uses.namespace(quota.metadata.namespace);
+    const { version } = namespace;
+    const divisions = byNamespace.get(namespace) ?? new Map<string, Division>();
+    byNamespace.set(namespace, divisions);
+    const key = `${resource} ${quota.metadata.name} ${JSON.stringify(quota.scopes)}`;
+    const last = divisions.get(key);
+    if (last !== undefined) {
+      const shares = sharesIn(last, podKey);
+      if (last.version === version && last.room === room) return { shares };
+      // Whole milliseconds: a fraction would be lost in wall-clock time.
+      const againMs = Math.ceil(last.atMs + GAP_MS * last.pods.size - clock.monotonic());
+      if (againMs > 0) return { shares, againMs };
+    }
+    const division = divide(quota, resource, { version, room });
+    divisions.set(key, division);
+    for (const [other, shares] of last === undefined ? [] : division.pods) {
+      if (other !== podKey && differ(shares, last?.pods.get(other))) wake(other);
+    }
+    return { shares: sharesIn(division, podKey) };
   };
 }
 

@@ -11,23 +11,22 @@ function bid(weight: number, floor: number, ceiling: number): QuotaBid {
   return { name: "app", weight, floor, ceiling };
 }
 
-pure("divideQuota() leaves ceilings alone that fit", () => {
-  assert.deepEqual(divideQuota([bid(1, 100, 805), bid(1, 100, 400)], 1210), [805, 400]);
-  assert.deepEqual(divideQuota([], 0), []);
-});
-
 pure("divideQuota() divides by weight, between original limit and ceiling", () => {
-  assert.deepEqual(divideQuota([bid(100, 100, 4000), bid(300, 100, 4000)], 1000), [250, 750]);
-  assert.deepEqual(divideQuota([bid(100, 400, 4000), bid(300, 100, 4000)], 1000), [400, 600]);
-  assert.deepEqual(divideQuota([bid(100, 100, 4000), bid(300, 100, 305)], 1000), [700, 305]);
-});
-
-pure("divideQuota() gives original limits, off the grid too, where no more fits", () => {
-  const bids = [bid(1, 125, 1000), bid(1, 333, 1000)];
-  for (const room of [-100, 0, 300, 458, 469]) {
-    assert.deepEqual(divideQuota(bids, room), [125, 333]);
-  }
-  assert.deepEqual(divideQuota(bids, 480), [140, 340]);
+  const rows:
+    readonly (readonly [bids: readonly QuotaBid[], room: number, shares: readonly number[]])[] = [
+      [[], 0, []],
+      // Ceilings that fit stay as they are.
+      [[bid(1, 100, 805), bid(1, 100, 400)], 1210, [805, 400]],
+      [[bid(100, 100, 4000), bid(300, 100, 4000)], 1000, [250, 750]],
+      [[bid(100, 400, 4000), bid(300, 100, 4000)], 1000, [400, 600]],
+      [[bid(100, 100, 4000), bid(300, 100, 305)], 1000, [700, 305]],
+      // Where no more fits: original limits, off the grid too.
+      ...[-100, 0, 300, 458, 469].map((room) =>
+        [[bid(1, 125, 1000), bid(1, 333, 1000)], room, [125, 333]] as const
+      ),
+      [[bid(1, 125, 1000), bid(1, 333, 1000)], 480, [140, 340]],
+    ];
+  for (const [bids, room, shares] of rows) assert.deepEqual(divideQuota(bids, room), shares);
 });
 
 const anyBid = fc.record({
@@ -67,7 +66,7 @@ function stage(names: readonly string[]) {
       return state.version;
     },
   };
-  const shares = createQuotaShares({
+  const sharesOf = createQuotaShares({
     uses: {
       bids() {
         divisions++;
@@ -80,7 +79,7 @@ function stage(names: readonly string[]) {
     wake: (podKey) => void woken.push(podKey),
   });
   const of = (podKey: string, room = 900) => {
-    const { shares: found, againMs } = shares.of(sampleQuota(), "limits", { podKey, room });
+    const { shares: found, againMs } = sharesOf(sampleQuota(), "limits", { podKey, room });
     return [found.get(podKey), againMs];
   };
   return { state, woken, of, divisions: () => divisions };

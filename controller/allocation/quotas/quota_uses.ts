@@ -10,7 +10,7 @@ import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import { quotaCounts } from "../../../shared/resize/checks/resource_quota.ts";
 import type { Caches } from "../../caches.ts";
 import { podKeyOf } from "../pod_snapshot.ts";
-import { type PodUse, podUseOf } from "./pod_use.ts";
+import { type PodUse, podUseOf, type ResourceUse } from "./pod_use.ts";
 import type { QuotaBid } from "./quota_bids.ts";
 import type { QuotaResource } from "./quota_ledger.ts";
 
@@ -111,31 +111,22 @@ export function createQuotaUses(
     const namespace = namespaceOf(podKey);
     const use = byNamespace.get(namespace);
     if (use === undefined) return;
-    const { version, asker = "" } = use;
+    const { version } = use;
     update(use, podKey);
     // The namespace may be on its way out; otherwise the next question reads it anew.
     if (use.pods.size === 0) byNamespace.delete(namespace);
-    if (use.pods.size === 0 || use.version === version) return;
-    const isThere = use.pods.has(asker);
-    const [other] = isThere ? [] : [...use.pods].find(([, { bids }]) => bids.length > 0) ?? [];
-    const woken = isThere ? asker : other;
-    if (woken !== undefined) wake(woken);
+    const asker = use.version === version ? undefined : askerOf(use);
+    if (asker !== undefined) wake(asker);
   }
 
   return {
     of(quota, resource) {
       const { pods, sums } = namespaceUse(quota.metadata.namespace);
       const key = `${resource} ${JSON.stringify(quota.scopes)}`;
-      const known = sums.get(key);
-      if (known !== undefined) return known;
-      const sum = { used: 0, raised: 0, fixed: 0, largest: 0 };
-      for (const { scoped, [resource]: use } of pods.values()) {
-        if (!quotaCounts(quota, scoped)) continue;
-        sum.used += use.used;
-        sum.raised += use.raise;
-        sum.fixed += use.fixed;
-        sum.largest = Math.max(sum.largest, use.own);
-      }
+      const sum = sums.get(key) ?? summed(
+        [...pods.values()].filter(({ scoped }) => quotaCounts(quota, scoped))
+          .map((use) => use[resource]),
+      );
       sums.set(key, sum);
       return sum;
     },
@@ -159,6 +150,23 @@ export function createQuotaUses(
       byNamespace.clear();
     },
   };
+}
+
+/** The pod that asked last, or another one with bids once that is gone. */
+function askerOf({ pods, asker = "" }: NamespaceUse): string | undefined {
+  if (pods.has(asker)) return asker;
+  return [...pods].find(([, { bids }]) => bids.length > 0)?.[0];
+}
+
+function summed(uses: readonly ResourceUse[]): QuotaUse {
+  const sum = { used: 0, raised: 0, fixed: 0, largest: 0 };
+  for (const use of uses) {
+    sum.used += use.used;
+    sum.raised += use.raise;
+    sum.fixed += use.fixed;
+    sum.largest = Math.max(sum.largest, use.own);
+  }
+  return sum;
 }
 
 /** The same text where shares are not changed by it. */

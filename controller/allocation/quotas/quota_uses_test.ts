@@ -34,8 +34,10 @@ const moving = (name: string, cpu: number, change: Partial<Pod> = {}): Pod =>
 /** Original limit and request of container `app`, and its bounds where those are given. */
 function allocationOf(
   pod: Pod,
-  cpu = "200m",
-  bounds?: Partial<Pick<ContainerBounds, "held" | "ceiling">>,
+  { cpu = "200m", bounds }: {
+    readonly cpu?: string;
+    readonly bounds?: Partial<Pick<ContainerBounds, "held" | "ceiling">> | undefined;
+  } = {},
 ): PodAllocation {
   const own = [{ name: "app", cpu }];
   const app = { name: "app", containerID: "c", floor: 100, ceiling: 0, weight: 1, ...bounds };
@@ -109,9 +111,12 @@ pure("podUseOf() counts as the server's quota does, and what of it is own, fixed
 });
 
 pure("podUseOf() finds what limits are above their ceilings, where that may be taken back", () => {
-  const raise = (bounds?: Parameters<typeof allocationOf>[2], change: Partial<Pod> = {}) => {
+  const raise = (
+    bounds?: Partial<Pick<ContainerBounds, "held" | "ceiling">>,
+    change: Partial<Pod> = {},
+  ) => {
     const pod = limited("a", 500, change);
-    return podUseOf(pod, { allocation: allocationOf(pod, "200m", bounds), bids: [] })?.limits.raise;
+    return podUseOf(pod, { allocation: allocationOf(pod, { bounds }), bids: [] })?.limits.raise;
   };
   const { metadata } = limited("a", 500);
   assert.deepEqual([raise(), raise({ ceiling: 450 }), raise({ ceiling: 600 })], [300, 50, 0]);
@@ -160,7 +165,7 @@ function stage() {
   };
   const record = (pod: Pod, cpu = "200m"): void => {
     pods.put(pod);
-    allocations.put(allocationOf(pod, cpu));
+    allocations.put(allocationOf(pod, { cpu }));
   };
   const reads = (act: () => void): number => {
     const before = pods.reads + allocations.reads;
@@ -187,7 +192,7 @@ pure(
     for (const pod of [limited("b", 300), moving("fixed", 900)]) pods.remove(pod);
     pods.put(limited("a", 500));
     assert.equal(sums(), "500 300 500 200");
-    allocations.put(allocationOf(limited("a", 500), "300m"));
+    allocations.put(allocationOf(limited("a", 500), { cpu: "300m" }));
     assert.equal(sums(), "500 200 500 300");
     pods.put(limited("a", 250, { phase: "Failed" }));
     assert.equal(sums(), "0 0 0 0");
@@ -288,7 +293,7 @@ pure("createQuotaUses() has the sums of a fresh look after any changes", () => {
       const pod = makes(name, limit, change);
       if (gone) pods.remove(pod);
       else pods.put(pod);
-      if (own !== undefined) allocations.put(allocationOf(pod, `${own}m`));
+      if (own !== undefined) allocations.put(allocationOf(pod, { cpu: `${own}m` }));
     }
     const fresh = createQuotaUses({ pods, allocations, bidsOf: () => [], wake: () => {} });
     for (const scopes of [[], TERMINATING]) {

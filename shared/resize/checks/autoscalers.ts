@@ -51,7 +51,8 @@ export function vpaConflict(
   return `VPA ${metadata.name}, mode ${updateMode}, sets the resources of ${kind} ${name}`;
 }
 
-interface Annotated {
+/** An object with annotations. */
+export interface Annotated {
   readonly metadata: { readonly annotations: Texts };
 }
 
