@@ -35,11 +35,7 @@ import {
   type RightsizingAPI,
   type RightsizingCopies,
 } from "./rightsizing/api.ts";
-import {
-  createCreationInputs,
-  createCreationValues,
-  createPodCreationMutator,
-} from "./rightsizing/pod_creation.ts";
+import { createCreationValues, createPodCreationMutator } from "./rightsizing/pod_creation.ts";
 import { keepRightsizing, type RightsizingParts } from "./rightsizing/run.ts";
 import { createServedResize, type ServedResize } from "./served_resize.ts";
 import { type AskCluster, startCheck } from "./start_check.ts";
@@ -255,8 +251,7 @@ function creationMutators(
 ): readonly Mutator[] {
   if (copies === undefined || rightsizing === undefined) return [];
   const dryRun = (): boolean => rightsizing.config.dryRun;
-  const inputOf = createCreationInputs(caches);
-  return [createPodCreationMutator(createCreationValues({ ...copies, inputOf, dryRun }))];
+  return [createPodCreationMutator(createCreationValues({ ...copies, caches, dryRun }))];
 }
 
 /** The clock of hours, where it is wanted. */

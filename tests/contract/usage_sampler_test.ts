@@ -42,14 +42,14 @@ usageSourceContract("UsageSampler()", async () => {
       },
     },
     owners: {
-      ownerOf({ namespace, name }) {
+      ofReading: () => ({ namespace, name }) => {
         const uid = pods.find(({ pod, ...at }) => pod === name && at.namespace === namespace)?.uid;
         if (uid === undefined) return undefined;
         const workload = { ...SCENE_WORKLOAD, uid };
         return { workload, containers: ["app", "proxy"], windowMs: SCENE_WINDOW_MS };
       },
       isWanted: () => true,
-      exists: () => true,
+      workloadUIDs: () => undefined,
     },
     store: {
       list: () => Promise.resolve([]),
@@ -59,6 +59,7 @@ usageSourceContract("UsageSampler()", async () => {
     clock,
     log: silentLog,
     intervalMs: () => 30_000,
+    slots: 16,
   });
   const running = subject.run(end.signal);
   await clock.runUntil(lengthMs);

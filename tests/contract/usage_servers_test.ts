@@ -1,7 +1,7 @@
 import { createCustomUsage } from "../../adapters/custom_usage.ts";
 import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
-import { createCustomUsageSource } from "../../controller/rightsizing/sources/usage_sources.ts";
+import { createCustomUsageSource } from "../../controller/rightsizing/sources/custom_usage.ts";
 import { createPrometheusUsage } from "../../controller/rightsizing/sources/prometheus_usage.ts";
 import type { CannedServer } from "../fixtures/canned_server.ts";
 import {
@@ -26,6 +26,7 @@ usageSourceContract("createPrometheusUsage() on a stand-in", () => {
   const subject = createPrometheusUsage({
     queries: createRangeQueries(),
     server: () => server.url,
+    matchers: () => [],
   });
   return Promise.resolve(harness(server, subject));
 });
@@ -35,7 +36,7 @@ usageSourceContract("createPrometheusUsage() in small parts", () => {
   const subject = createPrometheusUsage({
     queries: createRangeQueries({ mostBytes: 4000 }),
     server: () => server.url,
-    pointsPerAnswer: 100,
+    matchers: () => [],
   });
   return Promise.resolve(harness(server, subject));
 });

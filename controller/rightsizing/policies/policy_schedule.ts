@@ -35,8 +35,8 @@ export interface DueCycle {
   readonly policy: StoredPolicy;
   /** By the monotonic clock. */
   readonly begunAt: number;
-  /** Workloads that are reconciled; absent: all. */
-  readonly only?: ReadonlySet<string>;
+  /** Workloads that are reconciled; undefined: all. */
+  readonly only: ReadonlySet<string> | undefined;
   /** Aborted where the policy changes: the cycle follows the old spec. */
   readonly signal: AbortSignal;
 }
@@ -133,7 +133,7 @@ export class PolicySchedule {
     return {
       policy,
       begunAt,
-      ...(isDue ? {} : { only: new Set(this.#pending.keys()) }),
+      only: isDue ? undefined : new Set(this.#pending.keys()),
       signal: AbortSignal.any([term, stop.signal]),
     };
   }

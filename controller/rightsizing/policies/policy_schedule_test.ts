@@ -4,10 +4,8 @@ import { seededRandom } from "../../../shared/random.ts";
 import { foundWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import {
-  autoPolicy,
-  templateContainer,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { storedPolicy } from "../../../tests/fixtures/rightsizing_outcomes.ts";
+import { templateContainer } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
 import { PolicySchedule } from "./policy_schedule.ts";
@@ -41,13 +39,8 @@ function stage() {
     random: seededRandom(1),
   });
   function put(name: string, generation: number, spec?: Partial<PolicySpec>): StoredPolicy {
-    const metadata = { namespace: "shop", name, uid: name, resourceVersion: "", generation };
-    const policy = {
-      metadata,
-      ...(spec === undefined ? {} : { spec: autoPolicy({}, { intervalMs: INTERVAL_MS, ...spec }) }),
-      faults: [],
-      status: {},
-    };
+    const valid = spec === undefined ? null : { intervalMs: INTERVAL_MS, ...spec };
+    const policy = storedPolicy(name, valid, { generation });
     all.set(`shop/${name}`, policy);
     return policy;
   }
@@ -85,7 +78,7 @@ function stage() {
   });
   return {
     ...{ clock, schedule, workload, put, due, cycle, reconciled },
-    remove: (name: string) => void all.delete(`shop/${name}`),
+    remove: () => void all.delete(KEY),
   };
 }
 
@@ -100,7 +93,7 @@ test("policyChanged() queues a new generation and a deletion, and nothing else",
   await change([KEY]);
   put("all", 2);
   await change([KEY]);
-  remove("all");
+  remove();
   assert.equal(schedule.policyChanged(KEY), true);
   assert.deepEqual(changes, [true, false, true, false]);
 });
@@ -142,7 +135,7 @@ test("queueAffected() queues policies of workloads that the policy had, or has",
     put("all", generation, spec);
     assert.deepEqual(await affected(), expected, `generation ${generation}`);
   }
-  remove("all");
+  remove();
   assert.deepEqual(await affected(), ["shop/other"]);
   schedule.queueAffected(KEY);
   assert.deepEqual(await due(2000), []);
