@@ -30,6 +30,8 @@ const KNOWN = {
   inForce: new Map<string, never>(),
 };
 
+const FORMER = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5d9c", uid: "rs-former" };
+
 function factsWith({ pods = [], originalLimit, autoscalers = [] }: {
   readonly pods?: readonly Pod[];
   readonly originalLimit?: string;
@@ -48,7 +50,10 @@ function factsWith({ pods = [], originalLimit, autoscalers = [] }: {
   const cluster = new ClusterFacts({
     caches: {
       pods: fixedCache(pods),
-      replicaSets: fixedCache<ReplicaSet>(),
+      replicaSets: fixedCache<ReplicaSet>([{
+        metadata: { ...metadata, name: FORMER.name, uid: FORMER.uid },
+        deployment: { name: "web", uid: "former" },
+      }]),
       nodes: fixedCache([node]),
       allocations: fixedCache(originalLimit === undefined ? [] : [allocation as PodAllocation]),
       limitRanges: fixedCache<LimitRange>([odd]),
@@ -78,13 +83,15 @@ test("podsOf() separates the workload's own pods from others, and leaves out tho
   const pods: Pod[] = [
     web,
     { ...web, metadata: lonely },
+    // Of a ReplicaSet that was left over by a former Deployment of the name.
+    { ...web, metadata: { ...web.metadata, name: "web-former", owner: FORMER } },
     { ...workloadPod("web-2", []), phase: "Succeeded" },
     { ...web, metadata: { ...web.metadata, name: "web-3", terminating: true } },
   ];
   const { cluster, workload } = factsWith({ pods });
   const { own, others } = cluster.podsOf(workload);
   const namesOf = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name);
-  assert.deepEqual([namesOf(own), namesOf(others)], [["web-1"], ["lonely"]]);
+  assert.deepEqual([namesOf(own), namesOf(others)], [["web-1"], ["lonely", "web-former"]]);
 });
 
 test("factsOf() has nodes and autoscalers of the workload, and a sentence for each object that can't be read", () => {
