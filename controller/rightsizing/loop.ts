@@ -87,7 +87,8 @@ export async function runRightsizingLoop(
   const { records, schedule } = loop;
   const subscriptions = [
     caches.policies.subscribe((key) => {
-      if (schedulePolicy(loop, key)) schedule.queueAffected(key);
+      const versions = schedulePolicy(loop, key);
+      if (versions !== undefined) schedule.queueAffected(key, versions);
     }),
     ...workloadCaches(caches).map((cache) =>
       cache.subscribe((key) => schedule.workloadChanged(cache.get(key)))
@@ -131,16 +132,20 @@ function createLoop(parts: RightsizingLoopParts, signal: AbortSignal): Loop {
   };
 }
 
-/** Queues a policy that has changed; emits an event where its spec is not valid. False: it has not changed. */
-function schedulePolicy({ caches, schedule, events }: Loop, key: string): boolean {
-  if (!schedule.policyChanged(key)) return false;
+/** Queues a policy that has changed; emits an event where its spec is not valid. Returns its versions. */
+function schedulePolicy(
+  { caches, schedule, events }: Loop,
+  key: string,
+): readonly StoredPolicy[] | undefined {
+  const versions = schedule.policyChanged(key);
   const policy = caches.policies.get(key);
-  if (policy !== undefined && policy.spec === undefined) {
-    events.emit(
-      policyWarning(policy, { event: "ValidationFailed", ...validationProblem(policy.faults) }),
-    );
+  if (versions !== undefined && policy !== undefined && policy.spec === undefined) {
+    events.emit(policyWarning(policy, {
+      event: "ValidationFailed",
+      ...validationProblem(policy.faults),
+    }));
   }
-  return true;
+  return versions;
 }
 
 /** Runs one cycle of a policy with its report; returns when the next one is due. */
