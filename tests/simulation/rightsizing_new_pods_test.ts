@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
-import type { Mutator } from "../../shared/admission/mutator.ts";
 import { NO_RESOURCES, type Pod, type Resources } from "../../shared/api/pod.ts";
 import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
@@ -163,38 +162,6 @@ test("values in force follow narrower bounds, though the difference is below the
   await scene.run(5 * MINUTE_MS);
   assert.deepEqual(inForce(scene), [350, 120 * MI, 350, 132 * MI]);
 });
-
-/** Sets each container's CPU request, as a VPA's webhook does. */
-const VPA_WEBHOOK: Mutator = {
-  name: "vpa",
-  mutate: ({ object }) => {
-    const { containers = [] } = object?.spec as { readonly containers?: readonly unknown[] };
-    return {
-      patch: containers.map((_one, index) => ({
-        op: "replace",
-        path: `/spec/containers/${index}/resources/requests/cpu`,
-        value: "77m",
-      })),
-    };
-  },
-};
-
-for (const mode of ["Initial", "Recreate", "Auto"]) {
-  test(`what a VPA in mode ${mode} sets stays, whichever webhook is asked first`, async (scene) => {
-    await adopted(scene);
-    scene.api.store.tables.VerticalPodAutoscaler.create(sampleVPA(mode));
-    await scene.run(WATCHED_MS);
-    for (const others of [{ first: [VPA_WEBHOOK] }, { last: [VPA_WEBHOOK] }]) {
-      assert.deepEqual(resourcesOf(await scene.born("web", others)), {
-        ...TEMPLATE,
-        requests: { ...TEMPLATE.requests, cpu: 77 },
-      });
-    }
-    await scene.run(5 * MINUTE_MS);
-    assert.equal(scene.recordOf("web")?.reason, "VPAConflict");
-    assert.deepEqual(inForce(scene), []);
-  });
-}
 
 for (
   const [name, still] of [

@@ -271,40 +271,6 @@ worldProperty(
   },
 );
 
-worldProperty(
-  "property 28: after a 403 nothing is tried again in the cycle, the workload is untouched and named, and the others go on",
-  [freeWorkloads, fc.nat(2), fc.boolean()],
-  (workloads, index, useServerSideApply) => {
-    const all = workloads.map((one) => ({ ...one, usage: { cpu: 3000, memory: 800 * MI } }));
-    const denied = all[index % all.length]?.name ?? "";
-    return inWorld(all, async (scene) => {
-      let tries = 0;
-      const error = new ApiError(403, "Forbidden", RBAC_MESSAGE);
-      scene.refusals.set(denied, error);
-      const { get } = scene.refusals;
-      scene.refusals.get = (name) => {
-        if (name === denied) tries++;
-        return get.call(scene.refusals, name);
-      };
-      const before = scene.api.store.tables.Deployment.get(`shop/${denied}`);
-      scene.policy("all", {
-        strategy: { ...RECREATE.strategy, useServerSideApply },
-        intervalMs: 60 * MINUTE_MS,
-      });
-      await scene.run(50 * MINUTE_MS);
-      assert.equal(tries, 1);
-      assert.deepEqual(scene.api.store.tables.Deployment.get(`shop/${denied}`), before);
-      assert.deepEqual(
-        scene.recreations.map(({ name }) => name).toSorted(),
-        all.map(({ name }) => name).filter((name) => name !== denied).toSorted(),
-      );
-      const { status, reason, message } = scene.recordOf(denied) ?? {};
-      assert.deepEqual([status, reason], ["Error", "RBACError"]);
-      assert.match(message ?? "", /patch deployments\.apps .*shop/);
-    });
-  },
-);
-
 /** Pods of each workload. */
 const PODS = 3;
 
