@@ -76,22 +76,3 @@ test("writeAnnotations() goes on with the others after a refusal, and logs those
   assert.equal(appliers.asked.length, 3);
   assert.deepEqual(emitted, ["Deployment shop/web"]);
 });
-
-test("writeAnnotations() writes as many at the same time as are permitted", async () => {
-  const waiting: (() => void)[] = [];
-  const workloads = { annotate: () => new Promise<void>((done) => void waiting.push(done)) };
-  const updates = ["web", "db", "job"].map((name) => ({ workload: workloadNamed(name), record }));
-  const writing = writeAnnotations(updates, {
-    workloads,
-    permits: createPermits(() => 2),
-    log: silentLog,
-  });
-  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-  assert.equal(waiting.length, 2);
-  for (let one = 0; one < updates.length; one++) {
-    waiting[one]?.();
-    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-  }
-  await writing;
-  assert.equal(waiting.length, 3);
-});

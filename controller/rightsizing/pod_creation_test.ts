@@ -190,30 +190,26 @@ test("createCreationValues() gives nothing that an autoscaler sets, a LimitRange
   assert.deepEqual(within({ nodeCPU: 120 }), withRequests({ ...requests, cpu: 120 }));
 });
 
-test("createCreationValues() gives no less memory than the peak on record + 15 %, where the pod has more", () => {
-  const { reports, given } = valuesWith();
-  const [min, p50, p90, p95, p99] = [MI, MI, MI, MI, MI];
-  const memory = { samples: 20, min, p50, p90, p95, p99, max: 100 * MI };
-  const adoptedOn = { cpu: 100, memory: 1024 * MI };
-  reports[0] = report([{ container: "app", cpu: 180, memory: 96 * MI, adoptedOn }], {
-    usage: [{ container: "app", memory }],
-    resourceVersion: "2",
-  });
-  assert.deepEqual(given({ requests: { cpu: 100, memory: 1024 * MI }, limits: {} }), {
-    requests: { cpu: 180, memory: 126.5 * MI },
-    limits: {},
-  });
-});
-
-test("createCreationValues() lowers memory to narrower bounds where the peak on record allows it", () => {
+test("createCreationValues() gives no less memory than the peak on record + 15 %, also by narrower bounds", () => {
   const bounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
-  const { reports, given } = valuesWith(autoPolicy({}, { bounds }));
-  assert.deepEqual(given(), ALL);
-  const [min, p50, p90, p95, p99] = [MI, MI, MI, MI, MI];
-  const memory = { samples: 20, min, p50, p90, p95, p99, max: 60 * MI };
-  const usage = [{ container: "app", memory }];
-  reports[0] = report(IN_FORCE, { usage, resourceVersion: "2" });
-  assert.deepEqual(given(), { requests: { cpu: 180, memory: 80 * MI }, limits: {} });
+  const narrow = autoPolicy({}, { bounds });
+  const large = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
+  const adopted = [{ ...IN_FORCE[0], adoptedOn: large.requests }] as typeof IN_FORCE;
+  const figures = { samples: 20, min: MI, p50: MI, p90: MI, p95: MI, p99: MI };
+  for (
+    const [policy, inForce, sent, peak, expected] of [
+      [autoPolicy(), adopted, large, 100 * MI, 126.5 * MI],
+      [narrow, IN_FORCE, TEMPLATE, undefined, 96 * MI],
+      [narrow, IN_FORCE, TEMPLATE, 60 * MI, 80 * MI],
+    ] as const
+  ) {
+    const { reports, given } = valuesWith(policy);
+    const usage = peak === undefined
+      ? {}
+      : { usage: [{ container: "app", memory: { ...figures, max: peak } }] };
+    reports[0] = report(inForce, usage);
+    assert.deepEqual(given(sent), { requests: { cpu: 180, memory: expected }, limits: {} });
+  }
 });
 
 function test(name: string, fn: () => void | Promise<void>): void {

@@ -82,22 +82,6 @@ test("publish() writes nothing for less than a hundredth, however often it adds 
   assert.deepEqual(publisher.asked, [`recommend ${NAME} app=1010m,96Mi`]);
 });
 
-test("publish() writes as many at the same time as there are permits", async () => {
-  const { publisher, vpas } = stage();
-  const { create } = publisher;
-  let [now, most] = [0, 0];
-  publisher.create = async (vpa) => {
-    most = Math.max(most, ++now);
-    await Promise.resolve();
-    now--;
-    return await create.call(publisher, vpa);
-  };
-  const reconciled = reconciledWith({ names: ["a", "b", "c", "d", "e"] });
-  await vpas.publish(policy(), { reconciled, permits: createPermits(() => 3), signal: GOING });
-  assert.equal(most, 3);
-  assert.equal(publisher.asked.length, 10);
-});
-
 test("publish() reports a problem again that was solved meanwhile, and after its workload was deleted", async () => {
   const { publisher, events, vpas, publish } = stage();
   const refused = new ApiError(403, "Forbidden", "no");
