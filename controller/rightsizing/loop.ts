@@ -267,19 +267,17 @@ export async function awaitDiscovery(
   parts: DiscoveryParts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const all = { policies: parts.policies, ...parts.copies };
+  const all: Record<string, Synced> = { policies: parts.policies, ...parts.copies };
   const missing = new Set(Object.keys(all));
   const over = new AbortController();
-  const waits = Object.entries(all).map(async ([name, cache]: [string, Synced]) => {
-    const isSynced = await cache.whenSynced(signal);
-    if (isSynced) missing.delete(name);
-    return isSynced;
+  const waits = Object.entries(all).map(async ([name, cache]) => {
+    if (await cache.whenSynced(signal)) missing.delete(name);
   });
-  const [synced] = await Promise.all([
+  await Promise.all([
     Promise.all(waits).finally(() => over.abort()),
     reportMissing(parts, { missing, signal: AbortSignal.any([signal, over.signal]) }),
   ]);
-  return synced.every((one) => one);
+  return missing.size === 0;
 }
 
 async function reportMissing(

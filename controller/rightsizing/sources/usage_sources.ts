@@ -125,7 +125,7 @@ export function createUsageSources(
       const cache = cacheOf(policy);
       return "problem" in cache
         ? { usage: () => Promise.resolve(cache) }
-        : cache.within(Math.min(LONGEST_LIFE_MS, policy.intervalMs / 2));
+        : cache(Math.min(LONGEST_LIFE_MS, policy.intervalMs / 2));
     },
   };
 }
@@ -158,11 +158,8 @@ function withTimeout(
   };
 }
 
-/** Answers of one source. */
-export interface UsageCache {
-  /** The source itself, but an answer that came less than `lifeMs` ago will do, or one in flight. */
-  within(lifeMs: number): UsageSource;
-}
+/** The source itself, but an answer that came less than `lifeMs` ago will do, or one in flight. */
+export type UsageCache = (lifeMs: number) => UsageSource;
 
 interface Entry {
   readonly answer: Promise<UsageAnswer>;
@@ -203,29 +200,27 @@ export function createUsageCache(
     return entry;
   }
 
-  return {
-    within: (lifeMs) => ({
-      async usage(question, signal) {
-        if (signal.aborted) return ABORTED;
-        const key = keyOf(question);
-        const known = entries.get(key);
-        const entry = known !== undefined && isFresh(known, lifeMs) ? known : ask(key, question);
-        const aborted = Promise.withResolvers<UsageAnswer>();
-        const leave = (): void => aborted.resolve(ABORTED);
-        signal.addEventListener("abort", leave, { once: true });
-        entry.waiting++;
-        try {
-          return await Promise.race([entry.answer, aborted.promise]);
-        } finally {
-          signal.removeEventListener("abort", leave);
-          if (--entry.waiting === 0 && entry.settled === undefined) {
-            if (entries.get(key) === entry) entries.delete(key);
-            entry.stop.abort();
-          }
+  return (lifeMs) => ({
+    async usage(question, signal) {
+      if (signal.aborted) return ABORTED;
+      const key = keyOf(question);
+      const known = entries.get(key);
+      const entry = known !== undefined && isFresh(known, lifeMs) ? known : ask(key, question);
+      const aborted = Promise.withResolvers<UsageAnswer>();
+      const leave = (): void => aborted.resolve(ABORTED);
+      signal.addEventListener("abort", leave, { once: true });
+      entry.waiting++;
+      try {
+        return await Promise.race([entry.answer, aborted.promise]);
+      } finally {
+        signal.removeEventListener("abort", leave);
+        if (--entry.waiting === 0 && entry.settled === undefined) {
+          if (entries.get(key) === entry) entries.delete(key);
+          entry.stop.abort();
         }
-      },
-    }),
-  };
+      }
+    },
+  });
 }
 
 /** The same question a little later has another window of the same length. */

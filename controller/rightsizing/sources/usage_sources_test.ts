@@ -61,7 +61,7 @@ test("property 32: k requests inside the cache's lifetime cause one call, after 
       fc.integer({ min: 0, max: 500 }),
       async (lifeMs, shares, tookMs) => {
         const { cache, clock, asked, pass } = stage({ tookMs });
-        const source = cache.within(lifeMs);
+        const source = cache(lifeMs);
         const together = shares.map(() => source.usage(question("web"), NEVER));
         await pass(tookMs);
         const [first, ...rest] = await Promise.all(together);
@@ -84,7 +84,7 @@ test("property 32: k requests inside the cache's lifetime cause one call, after 
 
 test("createUsageCache() distinguishes questions by workload, containers and length of the window", async () => {
   const { cache, asked } = stage();
-  const source = cache.within(30_000);
+  const source = cache(30_000);
   const web = question("web");
   const others: readonly UsageQuestion[] = [
     { ...web, namespace: "other" },
@@ -101,7 +101,7 @@ test("createUsageCache() distinguishes questions by workload, containers and len
 
 test("createUsageCache() keeps failures for a short back-off only", async () => {
   const { cache, asked, pass } = stage({ problem: true });
-  const source = cache.within(60_000);
+  const source = cache(60_000);
   for (const [wait, calls] of [[0, 1], [4999, 1], [1, 2]] as const) {
     await pass(wait);
     await source.usage(question("web"), NEVER);
@@ -111,7 +111,7 @@ test("createUsageCache() keeps failures for a short back-off only", async () => 
 
 test("createUsageCache() aborts the source when no question waits any more, and not before", async () => {
   const { cache, asked, ended, pass } = stage({ tookMs: 100 });
-  const source = cache.within(30_000);
+  const source = cache(30_000);
   const [one, two] = [new AbortController(), new AbortController()];
   const first = source.usage(question("web"), one.signal);
   const second = source.usage(question("web"), two.signal);
