@@ -9,8 +9,7 @@ import {
   type AdmissionRequest,
   parseAdmissionReview,
 } from "../../shared/admission/admission_review.ts";
-import type { Mutator } from "../../shared/admission/mutator.ts";
-import { runMutators } from "../../shared/admission/run_mutators.ts";
+import { type Mutator, runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 
@@ -36,19 +35,14 @@ export interface PostApp {
   answer(request: PostRequest): Promise<PostAnswer>;
 }
 
-/**
- * The outcome of a request: `failed` when a mutator failed, whatever the others did, and `malformed`
- * when it was no review.
- */
-export type AdmissionResult = "patched" | "unchanged" | "failed" | "malformed";
-
 /** A request for metrics; each field has values from a closed list. */
 export interface AdmissionFact {
   /** The path of the route. */
   readonly route: string;
   /** Empty where the request was no review. */
   readonly operation: AdmissionRequest["operation"] | "";
-  readonly result: AdmissionResult;
+  /** `failed` when a mutator failed, whatever the others did, and `malformed` when it was no review. */
+  readonly result: "patched" | "unchanged" | "failed" | "malformed";
   /** From when it was read to its answer, ms. */
   readonly tookMs: number;
 }
@@ -65,65 +59,37 @@ export interface AdmissionRoutesOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly observer: AdmissionObserver;
-  /**
-   * Time for the mutators of one request, ms. The server waits two seconds (`timeoutSeconds`), and
-   * every pod that is made waits as long as this.
-   *
-   * @default {200}
-   */
-  readonly withinMs?: number;
-  /**
-   * Longest body. An object of the API has 1.5 MiB at most, and an update comes with the old one.
-   *
-   * @default {3145728}
-   */
-  readonly mostBytes?: number;
 }
 
-const DEFAULT_MOST_BYTES = 3 * 1024 * 1024;
+/** Time for the mutators of one request, ms: every pod that is created waits for it. */
+const WITHIN_MS = 200;
+
+/** The longest body. An object of the API has 1.5 MiB at most, and an update comes with the old one. */
+const MOST_BYTES = 3 * 1024 * 1024;
 
 /**
  * Makes an app with these routes. It answers 400 with a message to a body that is too long or no
  * review, 404 to other paths and methods, and 500 without a message where a route throws.
  */
-export function admissionRoutes(options: AdmissionRoutesOptions): PostApp {
-  const { routes, clock, log, observer } = options;
-  const { withinMs = 200, mostBytes = DEFAULT_MOST_BYTES } = options;
+export function admissionRoutes(
+  { routes, clock, log, observer }: AdmissionRoutesOptions,
+): PostApp {
   const known = new Map(Object.entries(routes));
   const decoder = new TextDecoder();
 
-  function refused(route: string, { message, tookMs }: {
-    readonly message: string;
-    readonly tookMs: number;
-  }): PostAnswer {
-    observer.answered({ route, operation: "", result: "malformed", tookMs });
-    // Any client that reaches the port can send such: a line each would let it fill the log.
-    log.debug("Admission review refused", { route, error: message });
-    return { status: 400, text: `${message}\n` };
-  }
-
-  async function answer(
-    text: string,
+  async function reviewed(
+    request: AdmissionRequest,
     { route, mutators }: { readonly route: string; readonly mutators: readonly Mutator[] },
-  ): Promise<PostAnswer> {
-    const beganMs = clock.monotonic();
-    let request: AdmissionRequest;
-    try {
-      request = parseAdmissionReview(text);
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      return refused(route, { message, tookMs: clock.monotonic() - beganMs });
-    }
-    const { patch, warnings, failures } = await runMutators(request, mutators, { clock, withinMs });
+  ) {
     const { uid, operation, namespace, name } = request;
+    const options = { clock, withinMs: WITHIN_MS };
+    const { patch, warnings, failures } = await runMutators(request, mutators, options);
     for (const failure of failures) {
       log.warn("A mutator failed", { ...failure, route, uid, operation, namespace, name });
     }
     const passed = patch.length === 0 ? "unchanged" : "patched";
     const result = failures.length > 0 ? "failed" : passed;
-    observer.answered({ route, operation, result, tookMs: clock.monotonic() - beganMs });
-    const review = admissionAnswer(uid, { patch, warnings });
-    return { status: 200, type: "application/json", text: JSON.stringify(review) };
+    return { operation, result, review: admissionAnswer(uid, { patch, warnings }) } as const;
   }
 
   return {
@@ -131,16 +97,36 @@ export function admissionRoutes(options: AdmissionRoutesOptions): PostApp {
       const [route = ""] = target.split("?", 1);
       const mutators = method === "POST" ? known.get(route) : undefined;
       if (mutators === undefined) return { status: 404, text: "404 Not Found" };
-      if (body.length > mostBytes) {
-        const message = `Cannot read an admission review: it has more than ${mostBytes} bytes`;
-        return refused(route, { message, tookMs: 0 });
-      }
+      const beganMs = clock.monotonic();
+      const tookMs = (): number => clock.monotonic() - beganMs;
       try {
-        return await answer(decoder.decode(body), { route, mutators });
+        const request = requestIn(body, decoder);
+        if (request instanceof Error) {
+          observer.answered({ route, operation: "", result: "malformed", tookMs: tookMs() });
+          // Any client that reaches the port can send such: a line each would let it fill the log.
+          log.debug("Admission review refused", { route, error: request.message });
+          return { status: 400, text: `${request.message}\n` };
+        }
+        const { operation, result, review } = await reviewed(request, { route, mutators });
+        observer.answered({ route, operation, result, tookMs: tookMs() });
+        return { status: 200, type: "application/json", text: JSON.stringify(review) };
       } catch (error) {
         log.error("A route of the webhook failed", { error: String(error) });
         return { status: 500, text: "internal error\n" };
       }
     },
   };
+}
+
+function requestIn(body: Uint8Array, decoder: TextDecoder): AdmissionRequest | Error {
+  if (body.length > MOST_BYTES) {
+    return new RangeError(
+      `Cannot read an admission review: it has more than ${MOST_BYTES} bytes`,
+    );
+  }
+  try {
+    return parseAdmissionReview(decoder.decode(body));
+  } catch (error) {
+    return error instanceof Error ? error : new TypeError(String(error));
+  }
 }

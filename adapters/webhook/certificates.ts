@@ -40,11 +40,12 @@ const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as con
 /** Makes certificates with the platform's randomness. */
 export function createCertificateMaker(): CertificateMaker {
   return {
-    async makeAuthority({ name, ...validity }) {
+    async makeAuthority({ name, notBeforeMs, notAfterMs }) {
       const keys = await makeKeys();
       const certificate = await x509.X509CertificateGenerator.createSelfSigned({
         name: [{ CN: [name] }],
-        ...dates(validity),
+        notBefore: new Date(notBeforeMs),
+        notAfter: new Date(notAfterMs),
         signingAlgorithm: ALGORITHM,
         keys,
         extensions: [
@@ -56,15 +57,15 @@ export function createCertificateMaker(): CertificateMaker {
       });
       return keyed(certificate, keys);
     },
-    async makeServing(authority, { names, ...validity }) {
-      const issuer = certificateOf(authority.cert);
-      const signingKey = await privateKeyOf(authority.key);
+    async makeServing(authority, { names, notBeforeMs, notAfterMs }) {
+      const { issuer, signingKey } = await signerOf(authority);
       const keys = await makeKeys();
       const certificate = await x509.X509CertificateGenerator.create({
         // A name in the subject means nothing to servers of today, and has 64 characters at most.
         subject: [{ CN: ["webhook"] }],
         issuer: issuer.subjectName,
-        ...dates(validity),
+        notBefore: new Date(notBeforeMs),
+        notAfter: new Date(notAfterMs),
         publicKey: keys.publicKey,
         signingKey,
         signingAlgorithm: ALGORITHM,
@@ -87,39 +88,24 @@ function makeKeys(): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]) as Promise<CryptoKeyPair>;
 }
 
-function dates({ notBeforeMs, notAfterMs }: Validity): { notBefore: Date; notAfter: Date } {
-  return { notBefore: new Date(notBeforeMs), notAfter: new Date(notAfterMs) };
-}
-
 async function keyed(
   certificate: x509.X509Certificate,
   { privateKey }: CryptoKeyPair,
 ): Promise<KeyedCertificate> {
   const bytes = await crypto.subtle.exportKey("pkcs8", privateKey);
   return {
-    cert: pemOf(certificate),
+    cert: `${certificate.toString("pem")}\n`,
     key: `${x509.PemConverter.encode(bytes, "PRIVATE KEY")}\n`,
   };
 }
 
-function pemOf(certificate: x509.X509Certificate): string {
-  return `${certificate.toString("pem")}\n`;
-}
-
-function certificateOf(text: string): x509.X509Certificate {
+async function signerOf({ cert, key }: KeyedCertificate) {
   try {
-    return new x509.X509Certificate(text);
+    const bytes = x509.PemConverter.decodeFirst(key);
+    const signingKey = await crypto.subtle.importKey("pkcs8", bytes, ALGORITHM, false, ["sign"]);
+    return { issuer: new x509.X509Certificate(cert), signingKey };
   } catch {
-    throw new TypeError("Cannot sign a certificate: the authority's own is no PEM of X.509");
-  }
-}
-
-async function privateKeyOf(text: string): Promise<CryptoKey> {
-  try {
-    const bytes = x509.PemConverter.decodeFirst(text);
-    return await crypto.subtle.importKey("pkcs8", bytes, ALGORITHM, false, ["sign"]);
-  } catch {
-    throw new TypeError("Cannot sign a certificate: the authority's key is none of ours");
+    throw new TypeError("Cannot sign a certificate: the authority is not one of ours");
   }
 }
 
@@ -152,8 +138,12 @@ export function createCertificateReader(): CertificateReader {
   return {
     readPair({ cert, key }) {
       const first = firstOf(cert);
-      if (!first.checkPrivateKey(keyOf(key))) {
-        throw new TypeError("Cannot use a certificate: the key is that of another one");
+      const privateKey = reading(
+        "a key: the text is not a PEM private key",
+        () => createPrivateKey(key),
+      );
+      if (!first.checkPrivateKey(privateKey)) {
+        throw new TypeError("Cannot use a certificate: the key belongs to another one");
       }
       return factsOf(first);
     },
@@ -170,37 +160,29 @@ function firstOf(text: string): X509Certificate {
 }
 
 function certificatesOf(text: string): readonly X509Certificate[] {
-  const blocks = text.match(BLOCK) ?? [];
-  // Otherwise a truncated block would be left out silently.
-  if (blocks.length !== text.split("-----BEGIN").length - 1) {
-    throw new TypeError("Cannot read certificates: the text holds what is no certificate");
-  }
-  try {
+  return reading("certificates: the text is not a list of PEM certificates", () => {
+    const blocks = text.match(BLOCK) ?? [];
+    // Otherwise a truncated block would be left out silently.
+    if (blocks.length !== text.split("-----BEGIN").length - 1) throw new TypeError();
     return blocks.map((block) => new X509Certificate(block));
-  } catch {
-    throw new TypeError("Cannot read a certificate: the text is no PEM of X.509");
-  }
+  });
 }
 
-function keyOf(text: string): ReturnType<typeof createPrivateKey> {
+/** What `read` returns. Its error might repeat the text. */
+function reading<T>(what: string, read: () => T): T {
   try {
-    return createPrivateKey(text);
+    return read();
   } catch {
-    throw new TypeError("Cannot read a key: the text is no PEM of a private key");
-  }
-}
-
-function parsed(certificate: X509Certificate): x509.X509Certificate {
-  try {
-    return new x509.X509Certificate(certificate.toString());
-  } catch {
-    throw new TypeError("Cannot read a certificate: the text is no PEM of X.509");
+    throw new TypeError(`Cannot read ${what}`);
   }
 }
 
 function factsOf(certificate: X509Certificate): CertificateFacts {
   // Platforms write all names as one text, in which a name with a comma passes for two.
-  const extended = parsed(certificate);
+  const extended = reading(
+    "a certificate: the text is not X.509",
+    () => new x509.X509Certificate(certificate.toString()),
+  );
   const names = extended.getExtension(x509.SubjectAlternativeNameExtension)?.names.items;
   return {
     notBeforeMs: Date.parse(certificate.validFrom),
@@ -210,28 +192,20 @@ function factsOf(certificate: X509Certificate): CertificateFacts {
   };
 }
 
-/** Certificate files that another program renews. */
-export interface CertificateFiles {
-  /** The present pair. Throws an `Error` that names the file which can't be read. */
-  read(): Promise<KeyedCertificate>;
-}
+/** Reads the present pair of certificate files. Throws an `Error` that names the file which can't be read. */
+export type CertificateFiles = () => Promise<KeyedCertificate>;
 
-/** The files `tls.crt` and `tls.key` of this folder. */
-export function createCertificateFolder(folder: string): CertificateFiles {
-  return {
-    async read() {
-      const [cert, key] = await Promise.all([textOf("tls.crt"), textOf("tls.key")]);
-      return { cert, key };
-    },
+/** Reads the files `tls.crt` and `tls.key` of this folder, which another program renews. */
+export function certificateFolder(folder: string): CertificateFiles {
+  return async () => {
+    const [cert = "", key = ""] = await Promise.all(["tls.crt", "tls.key"].map(async (name) => {
+      try {
+        return await Deno.readTextFile(`${folder}/${name}`);
+      } catch (cause) {
+        const message = cause instanceof Error ? cause.message : String(cause);
+        throw new Error(`Cannot read ${folder}/${name}: ${message}`, { cause });
+      }
+    }));
+    return { cert, key };
   };
-
-  async function textOf(name: string): Promise<string> {
-    const path = `${folder}/${name}`;
-    try {
-      return await Deno.readTextFile(path);
-    } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`Cannot read ${path}: ${message}`, { cause });
-    }
-  }
 }

@@ -72,12 +72,12 @@ Deno.test("createCertificateReader() refuses what is no pair, and repeats nothin
   const cut = one.cert.slice(0, -40);
   const wrong: readonly (readonly [() => unknown, RegExp])[] = [
     [() => reader.readPair({ ...one, key: two.key }), /another one/],
-    [() => reader.readPair({ ...one, key: "" }), /no PEM of a private key/],
-    [() => reader.readPair({ ...one, key: two.key.slice(0, 80) }), /no PEM of a private key/],
+    [() => reader.readPair({ ...one, key: "" }), /not PEM of a private key/],
+    [() => reader.readPair({ ...one, key: two.key.slice(0, 80) }), /not PEM of a private key/],
     [() => reader.readPair({ ...one, cert: "" }), /there is none/],
-    [() => reader.readPair({ ...one, cert: one.key }), /no certificate/],
-    [() => reader.readBundle(two.cert + cut), /no certificate/],
-    [() => reader.readBundle(one.cert.replace(/\n.{30}/, "\n" + "A".repeat(30))), /no PEM of X/],
+    [() => reader.readPair({ ...one, cert: one.key }), /not a certificate/],
+    [() => reader.readBundle(two.cert + cut), /not a certificate/],
+    [() => reader.readBundle(one.cert.replace(/\n.{30}/, "\n" + "A".repeat(30))), /not PEM of X/],
   ];
   for (const [read, message] of wrong) {
     assert.throws(read, (error: unknown) => {

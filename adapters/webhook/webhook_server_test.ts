@@ -285,7 +285,10 @@ async function* chunksOf(sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function whole(reader: BodyReader, sizes: readonly number[]): Promise<ReadBody> {
+async function whole(
+  reader: BodyReader,
+  sizes: readonly number[],
+): Promise<Extract<ReadBody, { readonly bytes: unknown }>> {
   const body = await reader.read(chunksOf(sizes));
   assert.ok("bytes" in body);
   return body;
@@ -313,12 +316,12 @@ Deno.test("createBodyReader() refuses what is too much together, until others ar
   const first = await whole(reader, [3]);
   const second = await reader.read(chunksOf([2]));
   assert.equal("status" in second ? second.status : 0, 503);
-  first.done();
+  first[Symbol.dispose]();
   // Twice is not counted twice.
-  first.done();
+  first[Symbol.dispose]();
   const third = await whole(reader, [3]);
   assert.ok("refusal" in await reader.read(chunksOf([2])));
-  third.done();
+  third[Symbol.dispose]();
 });
 
 Deno.test("createBodyReader() counts a body that breaks off no more", async () => {
@@ -338,7 +341,7 @@ Deno.test("createBodyReader() has room for all again when none is in work", asyn
       const bodies = await Promise.all(all.map((sizes) => reader.read(chunksOf(sizes))));
       const read = bodies.filter((body) => "bytes" in body);
       assert.ok(read.reduce((sum, { bytes }) => sum + bytes.length, 0) <= 20);
-      for (const { done } of read) done();
+      for (const one of read) one[Symbol.dispose]();
       assert.equal((await whole(reader, [10])).bytes.length, 10);
       assert.equal((await whole(reader, [10])).bytes.length, 10);
     }),

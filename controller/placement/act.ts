@@ -6,16 +6,19 @@
 import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
+import type { Log } from "../../shared/log.ts";
 import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { leavesAtOnce } from "../../shared/placement/next_move.ts";
 import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { isLeftBehind } from "../../shared/placement/shortage.ts";
 import { placedPod } from "../../shared/placement/workload_snapshot.ts";
+import type { PlacementPlan, PlacementSnapshot, PlannedEviction } from "./decide.ts";
 import type { PlacementCaches } from "./caches.ts";
 import type { EvictionLog } from "./eviction_memory.ts";
-import type { DeletionCostWriter, EvictionAnswer, PodEvictor } from "./ports.ts";
+import type { EvictionAnswer, PlacementAPI, PlacementObserver } from "./ports.ts";
+import type { StatusPublisher } from "./publisher.ts";
 import type { PlacementMemory, PlacementState } from "./store.ts";
-import type { PlacementPlan, PlacementSnapshot, PlannedEviction } from "./decide.ts";
+import type { DepartureTimes } from "./watch.ts";
 
 /** An eviction that was requested; without an answer it is a dry run. */
 export interface SentEviction extends PlannedEviction {
@@ -31,14 +34,24 @@ export interface PlacementOutcome {
   readonly failure?: unknown;
 }
 
-/** The dependencies of the actions. */
-export interface ActParts {
+/** The dependencies of the loop. */
+export interface PlacementLoopParts extends Pick<PlacementAPI, "evictor" | "costs" | "events"> {
   readonly caches: PlacementCaches;
-  readonly evictor: PodEvictor;
-  readonly costs: DeletionCostWriter;
+  /** Has been loaded. */
   readonly state: PlacementState;
-  readonly config: Pick<PlacementConfig, "readOnly">;
-  readonly clock: Pick<Clock, "wall" | "monotonic">;
+  readonly config: PlacementConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly observer?: PlacementObserver;
+  /** @default {none} */
+  readonly publisher?: StatusPublisher;
+  /** Shared with others that count pods. @default its own */
+  readonly evictions?: EvictionLog;
+}
+
+/** The dependencies of a reconcile. */
+export interface ReconcileParts extends PlacementLoopParts {
+  readonly departures: DepartureTimes;
   /** Limits moves in the whole cluster. */
   readonly rate: RateLimiter;
   /** Limits concurrent writes of deletion costs. */
@@ -49,7 +62,7 @@ export interface ActParts {
 /** The input of the actions. */
 export interface ActInput {
   readonly snapshot: PlacementSnapshot;
-  readonly parts: ActParts;
+  readonly parts: ReconcileParts;
   readonly signal: AbortSignal;
 }
 
@@ -82,7 +95,7 @@ const moveOne: Action = async ({ move }, input, sent) => {
 
 const writeCosts: Action = async ({ costs }, { snapshot, parts, signal }) => {
   if (parts.config.readOnly) return;
-  const { namespace } = snapshot.target;
+  const { namespace } = snapshot.workload.metadata;
   await Promise.all(costs.map(({ pod: { name, uid }, cost }) =>
     parts.permits.run(async () => {
       if (!signal.aborted) await parts.costs.write({ namespace, name, uid }, cost);
@@ -105,7 +118,7 @@ export async function act(plan: PlacementPlan, input: ActInput): Promise<Placeme
 }
 
 async function save(memory: PlacementMemory, { snapshot, parts, signal }: ActInput): Promise<void> {
-  parts.state.remember(snapshot.target.uid, memory);
+  parts.state.remember(snapshot.workload.metadata.uid, memory);
   if (!parts.config.readOnly) await parts.state.save(signal);
 }
 
@@ -119,7 +132,7 @@ async function evictAll(
   for (const one of planned) {
     const { name, uid } = one.pod;
     if (signal.aborted || parts.evictions.retryAfterMs(uid) !== undefined) continue;
-    const pod = parts.caches.pods.get(`${snapshot.target.namespace}/${name}`);
+    const pod = parts.caches.pods.get(`${snapshot.workload.metadata.namespace}/${name}`);
     if (pod?.metadata.uid !== uid || !applies(placedPod(pod, snapshot.input))) continue;
     sent.push(await evict(one, input));
   }
@@ -127,8 +140,9 @@ async function evictAll(
 
 async function evict(
   { pod, why }: PlannedEviction,
-  { snapshot: { target: { namespace } }, parts: { config, evictions, evictor } }: ActInput,
+  { snapshot: { workload }, parts: { config, evictions, evictor } }: ActInput,
 ): Promise<SentEviction> {
+  const { namespace } = workload.metadata;
   if (config.readOnly) return { pod, why };
   evictions.requested(pod.uid);
   const answer = await evictor.evict({ namespace, name: pod.name, uid: pod.uid });

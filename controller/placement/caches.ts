@@ -4,35 +4,22 @@
  * @module
  */
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
-import type { Namespace } from "../../shared/api/namespace.ts";
-import type { PersistentVolume } from "../../shared/api/node.ts";
+import type { Node, PersistentVolume } from "../../shared/api/node.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import type { ReplicaSet, Workload } from "../../shared/api/workload.ts";
 import { createInformer, type Informer } from "../../shared/control/informer.ts";
-import type { ApiObject } from "../../shared/api/object.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
 import {
   allowedClasses,
   knownNodes,
-  type NodeConstraint,
   volumeConstraints,
 } from "../../shared/placement/node_constraints.ts";
 import type { NodeClass } from "../../shared/placement/node_classes.ts";
-import {
-  classifyPod,
-  type CountableNode,
-  type CountablePod,
-  type NodeRules,
-} from "../../shared/placement/placed_pod.ts";
+import { classifyPod, type NodeRules } from "../../shared/placement/placed_pod.ts";
 import type { PlacementRequest } from "../../shared/placement/new_pod.ts";
-import type { LabeledObject } from "../../shared/placement/eligibility.ts";
-import type { PlacedWorkload } from "../../shared/placement/split.ts";
-import {
-  type OwnedObjects,
-  type PlacedObjects,
-  podsOfWorkload,
-} from "../../shared/placement/workload_snapshot.ts";
+import { type PlacedObjects, podsOfWorkload } from "../../shared/placement/workload_snapshot.ts";
 import { type CacheOptions, type Caches, podsOwnedBy } from "../caches.ts";
 import type { EvictionLog } from "./eviction_memory.ts";
 import type { PlacementSources } from "./ports.ts";
@@ -77,28 +64,23 @@ export function createPlacementInformers(
   };
 }
 
-/** A cache that is indexed by owner. */
-interface OwnerIndex<T> {
-  byIndex(value: string): readonly T[];
+/** All caches that the loop reads. */
+export function readCaches(caches: PlacementCaches): readonly Informer<ApiObject>[] {
+  return [...webhookCaches(caches), caches.budgets];
 }
 
-function cachedOwners<P extends Pick<Pod, "metadata">>(
-  { pods, replicaSets }: {
-    readonly pods: OwnerIndex<P>;
-    readonly replicaSets: OwnerIndex<ReplicaSet>;
-  },
-): OwnedObjects<P> {
-  return {
-    replicaSetsOwnedBy: (uid) => replicaSets.byIndex(uid),
-    podsOwnedBy: (uid) => podsOwnedBy(pods, uid),
-  };
+/** All caches that the webhook reads. */
+function webhookCaches(caches: PlacementCaches): readonly Informer<ApiObject>[] {
+  const { pods, nodes, namespaces, deployments, statefulSets, replicaSets, volumes } = caches;
+  return [pods, nodes, namespaces, deployments, statefulSets, replicaSets, volumes];
 }
 
 /** The objects of the caches, as they are when they are read. */
 export function cachedObjects(caches: PlacementCaches): PlacedObjects {
-  const { nodes, namespaces, budgets, volumes } = caches;
+  const { pods, replicaSets, nodes, namespaces, budgets, volumes } = caches;
   return {
-    ...cachedOwners(caches),
+    replicaSetsOwnedBy: (uid) => replicaSets.byIndex(uid),
+    podsOwnedBy: (uid) => podsOwnedBy(pods, uid),
     node: (name) => nodes.get(name),
     nodes: () => nodes.all(),
     namespace: (name) => namespaces.get(name),
@@ -107,114 +89,70 @@ export function cachedObjects(caches: PlacementCaches): PlacedObjects {
   };
 }
 
-/** A cache of one kind. */
-export type CacheReader<T extends ApiObject> = Pick<
-  Informer<T>,
-  "get" | "byIndex" | "synced" | "subscribe"
->;
-
-/** A workload with its number of replicas. */
-export interface CachedWorkload extends Pick<Workload, "kind" | "metadata"> {
-  /** Absent if they can't be read. */
-  readonly replicas?: { readonly wanted: number; readonly firstOrdinal?: number };
-}
-
-/** The caches of the webhook; pods are indexed by owner, the others as in `PlacementInformers`. */
-export interface WebhookCaches {
-  readonly deployments: CacheReader<CachedWorkload>;
-  readonly statefulSets: CacheReader<CachedWorkload>;
-  readonly replicaSets: CacheReader<ReplicaSet>;
-  readonly pods: CacheReader<CountablePod>;
-  readonly nodes: CacheReader<CountableNode> & Pick<Informer<CountableNode>, "all">;
-  readonly namespaces: CacheReader<Namespace>;
-  readonly volumes: CacheReader<PersistentVolume>;
-}
-
-/** A workload with pods that may be placed. */
-export interface KnownWorkload extends PlacedWorkload, LabeledObject {
-  readonly uid: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** The fields of a pod that may limit it to some nodes. */
-export interface ConstrainedPod extends Pick<PlacementRequest, "namespace" | "claims"> {
-  /** Beside its volumes. @default {[]} */
-  readonly constraints?: readonly NodeConstraint[];
-}
-
 /** The webhook's view of the cluster. */
-export interface WebhookView {
+export interface WebhookView extends Pick<PlacedObjects, "namespace"> {
   /** False while a cache is not complete. */
   readonly synced: boolean;
   /** The pod's workload; `other` for owners of other kinds; undefined while it is not known. */
-  workloadOf(
-    pod: Pick<PlacementRequest, "namespace" | "owner">,
-  ): KnownWorkload | "other" | undefined;
-  /** Undefined while it is not known. */
-  namespace(name: string): LabeledObject | undefined;
+  workloadOf(pod: Pick<PlacementRequest, "namespace" | "owner">): Workload | "other" | undefined;
   /** Classes with a node that volumes and constraints allow. */
-  allowed(pod: ConstrainedPod): readonly NodeClass[];
+  allowed(
+    pod: Pick<PlacementRequest, "namespace" | "claims" | "constraints">,
+  ): readonly NodeClass[];
   /** All pods that the workload owns, of all revisions. */
-  podsOf(workload: KnownWorkload): readonly CountedPod[];
+  podsOf(workload: Workload): readonly CountedPod[];
   /** Calls at each change of an object, until the returned function is called. */
   onChange(listener: () => void): () => void;
   /** Calls with each pod that changed and exists, and with its workload's UID. */
   onPod(listener: (pod: CountedPod, workloadUID: string) => void): () => void;
 }
 
-/** Settings and evictions that decide how a pod counts. */
-export interface WebhookViewOptions {
-  readonly rules: () => NodeRules;
-  /**
-   * Evicted pods that a late cache still shows.
-   *
-   * @default none
-   */
-  readonly evicted?: Pick<EvictionLog, "has">;
-}
-
 /** How a pod counts while its node and the settings stay the same. */
 interface CountedAs extends NodeRules {
   readonly as: CountedPod;
-  readonly node: CountableNode | undefined;
+  readonly node: Node | undefined;
 }
 
-/** A view of these caches. */
+/** A view of these caches; `evicted` has pods that a late cache still shows. */
 export function createWebhookView(
-  caches: WebhookCaches,
-  { rules, evicted = { has: () => false } }: WebhookViewOptions,
+  caches: PlacementCaches,
+  { config, evicted }: {
+    readonly config: NodeRules;
+    readonly evicted: Pick<EvictionLog, "has">;
+  },
 ): WebhookView {
-  const { deployments, statefulSets, replicaSets, pods, nodes, namespaces, volumes } = caches;
-  const owners = cachedOwners(caches);
-  const all = [deployments, statefulSets, replicaSets, pods, nodes, namespaces, volumes];
+  const { deployments, statefulSets, replicaSets, pods, nodes } = caches;
+  const objects = cachedObjects(caches);
+  const all = webhookCaches(caches);
 
   const workloadOf: WebhookView["workloadOf"] = ({ namespace, owner }) => {
     const { kind, name, uid, apiVersion } = owner;
     const isPlaced = kind === "ReplicaSet" || kind === "StatefulSet";
     if (!isPlaced || !apiVersion.startsWith("apps/")) return "other";
     const key = `${namespace}/${name}`;
-    if (kind === "StatefulSet") return knownWorkload(statefulSets.get(key), uid);
-    const set = replicaSets.get(key);
-    // The cache may still have an older ReplicaSet of this name.
-    if (set?.metadata.uid !== uid) return undefined;
-    if (set.deployment === undefined) return "other";
+    if (kind === "StatefulSet") return withUID(statefulSets.get(key), uid);
+    const set = withUID(replicaSets.get(key), uid);
+    if (set?.deployment === undefined) return set && "other";
     const { deployment } = set;
-    return knownWorkload(deployments.get(`${namespace}/${deployment.name}`), deployment.uid);
+    return withUID(deployments.get(`${namespace}/${deployment.name}`), deployment.uid);
   };
 
   /** Each admission counts all pods of the workload, and they seldom change. */
-  const counted = new WeakMap<CountablePod, CountedAs>();
+  const counted = new WeakMap<Pod, CountedAs>();
 
-  function countedPod(pod: CountablePod): CountedPod {
+  function countedPod(pod: Pod): CountedPod {
     const node = pod.nodeName === "" ? undefined : nodes.get(pod.nodeName);
-    const { classes, departures } = rules();
-    const known = counted.get(pod);
-    const isSame = known?.node === node && known?.classes === classes &&
-      known.departures === departures;
-    const as = isSame ? known.as : countAnew(pod, { node, classes, departures });
-    if (!isSame) counted.set(pod, { as, node, classes, departures });
-    return evicted.has(pod.metadata.uid) ? { ...as, gone: true } : as;
+    const { classes, departures } = config;
+    let known = counted.get(pod);
+    if (
+      known?.node !== node || known?.classes !== classes || known.departures !== departures
+    ) {
+      const as = classifyPod(pod, { node, classes, departures, evicted: false });
+      const isAdmitted = Object.hasOwn(pod.metadata.labels, CAPACITY);
+      known = { as: isAdmitted ? as : { ...as, unadmitted: true }, node, classes, departures };
+      counted.set(pod, known);
+    }
+    return evicted.has(pod.metadata.uid) ? { ...known.as, gone: true } : known.as;
   }
 
   return {
@@ -222,15 +160,13 @@ export function createWebhookView(
       return all.every(({ synced }) => synced);
     },
     workloadOf,
-    namespace: (name) => namespaces.get(name)?.metadata,
-    allowed({ namespace, claims = [], constraints = [] }) {
-      const { classes } = rules();
-      const both = [...constraints, ...volumeConstraints({ namespace, claims }, volumes.byIndex)];
-      return allowedClasses(both, { classes, nodes: knownNodes(nodes.all, classes) });
+    namespace: objects.namespace,
+    allowed({ namespace, claims, constraints }) {
+      const { classes } = config;
+      const both = [...constraints, ...volumeConstraints({ namespace, claims }, objects.volumesOf)];
+      return allowedClasses(both, { classes, nodes: knownNodes(objects.nodes, classes) });
     },
-    podsOf({ kind, uid, namespace }) {
-      return podsOfWorkload({ kind, metadata: { uid, namespace } }, owners).map(countedPod);
-    },
+    podsOf: (workload) => podsOfWorkload(workload, objects).map(countedPod),
     onChange(listener) {
       const ends = all.map((cache) => cache.subscribe(listener));
       return () => ends.forEach((end) => end());
@@ -242,35 +178,13 @@ export function createWebhookView(
         if (pod === undefined || namespace === undefined || owner === undefined) return;
         const workload = workloadOf({ namespace, owner });
         if (workload === undefined || workload === "other") return;
-        listener(countedPod(pod), workload.uid);
+        listener(countedPod(pod), workload.metadata.uid);
       });
     },
   };
 }
 
-function countAnew(pod: CountablePod, input: Omit<CountedAs, "as">): CountedPod {
-  const { departs: _why, drained: _by, ...classified } = classifyPod(pod, {
-    ...input,
-    evicted: false,
-  });
-  const isAdmitted = Object.hasOwn(pod.metadata.labels, CAPACITY);
-  return { ...classified, ...(isAdmitted ? {} : { unadmitted: true }) };
-}
-
-/** The workload, if it has this UID. */
-function knownWorkload(found: CachedWorkload | undefined, uid: string): KnownWorkload | undefined {
-  if (found?.metadata.uid !== uid || found.replicas === undefined) return undefined;
-  const { kind, metadata: { namespace, name, labels = {}, annotations }, replicas } = found;
-  if (kind === "DaemonSet") return undefined;
-  const { wanted, firstOrdinal } = replicas;
-  return {
-    kind,
-    uid,
-    namespace,
-    name,
-    labels,
-    annotations,
-    replicas: wanted,
-    ...(firstOrdinal === undefined ? {} : { firstOrdinal }),
-  };
+/** The object, unless the cache has another one of the same name. */
+function withUID<T extends ApiObject>(found: T | undefined, uid: string): T | undefined {
+  return found?.metadata.uid === uid ? found : undefined;
 }

@@ -25,13 +25,11 @@ import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
 import type { PlacementSpec } from "../../shared/placement/eligibility.ts";
 import { isLeftBehind, nextShortage, shortagePhase } from "../../shared/placement/shortage.ts";
 import { type PlacementStatus, placementStatus } from "../../shared/placement/status.ts";
-import { podsOfWorkload, type SnapshotInput } from "../../shared/placement/workload_snapshot.ts";
-import type { PlacementTarget } from "./ports.ts";
+import type { SnapshotInput } from "../../shared/placement/workload_snapshot.ts";
 import type { PlacementMemory } from "./store.ts";
 
 /** A workload that takes part. */
 export interface EligibleWorkload {
-  readonly target: PlacementTarget;
   readonly workload: Workload;
   readonly replicas: ReplicaStatus;
   readonly spec: PlacementSpec;
@@ -167,7 +165,6 @@ export function statusOf(
     readonly config: Pick<PlacementConfig, "cooldownMs" | "shortage" | "readOnly">;
   },
 ): PlacementStatus {
-  const objects = podsOfWorkload(snapshot.workload, snapshot.input.objects);
-  const status = placementStatus({ ...moveInput(snapshot, memory), objects }, config);
+  const status = placementStatus(moveInput(snapshot, memory), config);
   return { ...status, ...(config.readOnly ? { readOnly: true } : {}) };
 }

@@ -3,59 +3,30 @@
  *
  * @module
  */
-import type { Workload } from "../../shared/api/workload.ts";
-import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { createRateLimiter } from "../../shared/control/rate_limiter.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
-import type { Log } from "../../shared/log.ts";
-import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { checkEligibility } from "../../shared/placement/eligibility.ts";
-import { refusedStatus, statusKey, type StatusPods } from "../../shared/placement/status.ts";
+import { refusedStatus } from "../../shared/placement/status.ts";
 import {
   eligibilityInput,
   placedPodsOf,
-  podsOfWorkload,
   replicaStatus,
 } from "../../shared/placement/workload_snapshot.ts";
-import { cachedObjects, type PlacementCaches } from "./caches.ts";
+import type { PlacementLoopParts, ReconcileParts } from "./act.ts";
+import { cachedObjects, readCaches } from "./caches.ts";
+import { createEvictionLog } from "./eviction_memory.ts";
+import { placeWorkload } from "./reconcile.ts";
 import { createPlacementReporter, type PlacementReporter } from "./reporter.ts";
-import { createEvictionLog, type EvictionLog } from "./eviction_memory.ts";
-import type {
-  DeletionCostWriter,
-  PlacementEvents,
-  PlacementObserver,
-  PlacementSubject,
-  PodEvictor,
-} from "./ports.ts";
-import type { StatusPublisher } from "./publisher.ts";
-import { placeWorkload, type ReconcileParts } from "./reconcile.ts";
-import type { PlacementState } from "./store.ts";
-import { allPlacementKeys, createDepartureTimes, watchWorkloads } from "./watch.ts";
-
-/** The dependencies of the loop. */
-export interface PlacementLoopParts {
-  readonly caches: PlacementCaches;
-  readonly evictor: PodEvictor;
-  readonly costs: DeletionCostWriter;
-  /** Has been loaded. */
-  readonly state: PlacementState;
-  readonly events: PlacementEvents;
-  readonly config: PlacementConfig;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly observer?: PlacementObserver;
-  /** @default {none} */
-  readonly publisher?: StatusPublisher | undefined;
-  /**
-   * Shared with others that count pods.
-   *
-   * @default its own
-   */
-  readonly evictions?: EvictionLog;
-}
+import {
+  createDepartureTimes,
+  placementKey,
+  placementSubjects,
+  subjectUnder,
+  watchWorkloads,
+} from "./watch.ts";
 
 /** Changes within this time lead to one reconcile, ms. */
 const CHANGES_MS = 250;
@@ -70,7 +41,8 @@ export async function runPlacementLoop(
   signal: AbortSignal,
 ): Promise<void> {
   const { caches, config, clock, log, observer, publisher } = parts;
-  if (!await allSynced(caches, signal)) return;
+  const synced = await Promise.all(readCaches(caches).map((cache) => cache.whenSynced(signal)));
+  if (synced.includes(false)) return;
   const queue = createWorkQueue(clock);
   const departures = createDepartureTimes(() => clock.wall());
   const reporter = createPlacementReporter(parts);
@@ -87,14 +59,13 @@ export async function runPlacementLoop(
     wake: (key) => queue.add(key, CHANGES_MS),
     onNode: departures.observe,
   });
-  for (const key of allPlacementKeys(caches)) queue.add(key);
+  for (const one of placementSubjects(caches)) queue.add(placementKey(one));
   observer?.leads?.(true);
   try {
     await Promise.all([
       runReconcileLoop({
         queue,
-        reconcile: (key, term) =>
-          reconcile(key, { parts: reconcileParts, reporter, publisher, signal: term }),
+        reconcile: (key, term) => reconcile(key, { parts: reconcileParts, reporter, signal: term }),
         backoff: createBackoff({ maxMs: LONGEST_RETRY_MS }),
         clock,
         log,
@@ -105,70 +76,50 @@ export async function runPlacementLoop(
     ]);
   } finally {
     unsubscribe();
-    reporter.close();
+    observer?.leads?.(false);
   }
-}
-
-async function allSynced(caches: PlacementCaches, signal: AbortSignal): Promise<boolean> {
-  const { pods, nodes, namespaces, deployments, statefulSets } = caches;
-  const { replicaSets, budgets, volumes } = caches;
-  const all = [pods, nodes, namespaces, deployments, statefulSets, replicaSets, budgets, volumes];
-  const synced = await Promise.all(all.map((cache) => cache.whenSynced(signal)));
-  return !synced.includes(false);
 }
 
 async function reconcile(
   key: string,
-  { parts, reporter, publisher, signal }: {
+  { parts, reporter, signal }: {
     readonly parts: ReconcileParts;
     readonly reporter: PlacementReporter;
-    readonly publisher: StatusPublisher | undefined;
     readonly signal: AbortSignal;
   },
 ): Promise<ReconcileResult> {
-  const { caches, clock, config, evictions } = parts;
-  const workload = workloadUnder(key, caches);
+  const { caches, clock, config, evictions, publisher } = parts;
+  const subject = subjectUnder(key);
+  const { kind, namespace, name } = subject;
+  const cache = kind === "Deployment" ? caches.deployments : caches.statefulSets;
+  const workload = cache.get(`${namespace}/${name}`);
   const replicas = workload && replicaStatus(workload);
   if (workload === undefined || replicas === undefined) {
-    reporter.removed(key);
-    publisher?.remove(subjectUnder(key));
+    reporter.removed(subject);
+    publisher?.remove(subject);
     return {};
   }
   const begunAtMs = clock.monotonic();
   // An eviction that came to nothing must not count until the next resync.
   evictions.expire();
-  const { namespace, name, uid } = workload.metadata;
-  const target = { kind: replicas.kind, namespace, name, uid };
-  const took = () => ({ tookMs: clock.monotonic() - begunAtMs });
-  const input = eligibilityInput(workload, cachedObjects(caches));
-  const answer = checkEligibility(input, config.scope);
+  const target = { ...subject, uid: workload.metadata.uid };
+  const tookMs = (): number => clock.monotonic() - begunAtMs;
+  const objects = cachedObjects(caches);
+  const answer = checkEligibility(eligibilityInput(workload, objects), config.scope);
   if (answer.spec === undefined) {
-    reporter.ineligible(target, answer, took());
-    publisher?.publish(target, refusedStatus(answer, () => statusPods(workload, parts)));
+    reporter.ineligible(target, answer, tookMs());
+    const input = { objects, config, evicted: evictions };
+    const pods = () => ({ pods: placedPodsOf(workload, input), nowMs: clock.wall() });
+    publisher?.publish(subject, refusedStatus(answer, pods));
     return {};
   }
-  const result = await placeWorkload({ target, workload, replicas, spec: answer.spec }, {
-    parts,
-    signal,
-  });
-  reporter.reconciled(target, result, took());
-  publisher?.publish(target, result.status);
+  const eligible = { workload, replicas, spec: answer.spec };
+  const result = await placeWorkload(eligible, { parts, signal });
+  reporter.reconciled(target, result, tookMs());
+  publisher?.publish(subject, result.status);
   if (result.failure !== undefined) throw result.failure;
   const { requeueAfterMs } = result;
   return requeueAfterMs === Infinity ? {} : { requeueAfterMs };
-}
-
-/** The pods of a workload that takes no part. */
-function statusPods(
-  workload: Workload,
-  { caches, config, evictions, clock }: ReconcileParts,
-): StatusPods {
-  const objects = cachedObjects(caches);
-  return {
-    pods: podsOfWorkload(workload, objects),
-    placed: placedPodsOf(workload, { objects, config, evicted: evictions }),
-    nowMs: clock.wall(),
-  };
 }
 
 /** Queues all workloads periodically, and garbage collects what is stored of them. */
@@ -179,30 +130,12 @@ async function resync(
   while (!signal.aborted) {
     await clock.sleep(config.resyncPeriodMs, signal);
     if (signal.aborted) return;
-    for (const key of allPlacementKeys(caches)) queue.add(key);
+    const subjects = placementSubjects(caches);
+    for (const one of subjects) queue.add(placementKey(one));
+    publisher?.retain(subjects);
+    if (config.readOnly) continue;
     const all = [...caches.deployments.all(), ...caches.statefulSets.all()];
-    const published = new Set(
-      all.map(({ kind, metadata: { namespace, name } }) =>
-        `${namespace}/${statusKey({ kind, name })}`
-      ),
-    );
-    publisher?.retain((namespace, key) => published.has(`${namespace}/${key}`));
     const uids = new Set(all.map(({ metadata }) => metadata.uid));
-    if (!config.readOnly) {
-      await state.retain((uid) => uids.has(uid), { cooldownMs: config.cooldownMs, signal });
-    }
+    await state.retain(uids, { cooldownMs: config.cooldownMs, signal });
   }
-}
-
-function subjectUnder(key: string): PlacementSubject {
-  const [kind, namespace = "", name = ""] = key.split("/");
-  return { kind: kind === "Deployment" ? kind : "StatefulSet", namespace, name };
-}
-
-function workloadUnder(
-  key: string,
-  { deployments, statefulSets }: Pick<PlacementCaches, "deployments" | "statefulSets">,
-): Workload | undefined {
-  const { kind, namespace, name } = subjectUnder(key);
-  return (kind === "Deployment" ? deployments : statefulSets).get(`${namespace}/${name}`);
 }

@@ -4,8 +4,14 @@
  * @module
  */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { PLACEMENT_REASONS } from "../../shared/api/reasons/placement_reasons.ts";
 import { NODE_CLASSES } from "../../shared/placement/node_classes.ts";
-import type { PlacementObserver, PlacementSubject } from "./ports.ts";
+import type {
+  PlacementAction,
+  PlacementObserver,
+  PlacementSubject,
+  ReconcileReport,
+} from "./ports.ts";
 import { placementKey } from "./watch.ts";
 
 /** Seconds, including requests: an eviction and a ConfigMap take some tens of ms each. */
@@ -16,45 +22,79 @@ const ADMISSION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
 
 const OF_WORKLOAD = ["namespace", "workload", "workload_type"] as const;
 
-type Labels = Readonly<Record<string, string>>;
-
-/** A metric with series that can be removed. */
-interface Series {
-  remove(labels: Labels): void;
-}
+/** What the series of reconciles may have. */
+const ACTIONS: readonly PlacementAction[] = ["PodRescheduled", ...reasonNames(PLACEMENT_REASONS)];
+const RESULTS: readonly ReconcileReport["result"][] = ["done", "dry", "blocked", "failed"];
 
 /** Registers the metrics. */
 export function createPlacementMetrics(registry: Registry): Required<PlacementObserver> {
-  const workloads = workloadMetrics(registry);
-  const { actual, desired, floor, pending, reconciles, errors, blocked, fallbacks } = workloads;
+  const { perClass, perWorkload, reconciles } = workloadMetrics(registry);
+  const { actual, desired } = perClass;
+  const { floor, pending, errors, blocked, fallbacks } = perWorkload;
   const { durations, leader, requests, mutations, admissions } = replicaMetrics(registry);
-  const { labelled, remove, removeAll } = createSeriesIndex();
+  /** Keys of workloads that have series. */
+  const known = new Set<string>();
   leader.set(0);
+
+  function labelsOf(subject: PlacementSubject) {
+    const { kind, namespace, name } = subject;
+    known.add(placementKey(subject));
+    return { namespace, workload: name, workload_type: kind.toLowerCase() };
+  }
+
+  /** The last known values would stay for ever, and cause alerts. */
+  function removeReplicas(subject: PlacementSubject): void {
+    const labels = labelsOf(subject);
+    for (const metric of [floor, pending]) metric.remove(labels);
+    for (const metric of [actual, desired]) {
+      for (const one of NODE_CLASSES) metric.remove({ ...labels, replica_type: one });
+    }
+  }
+
   return {
     admitted({ result, class: to, tookMs }) {
       requests.inc({ operation: "CREATE", resource_kind: "Pod", result });
       if (result === "Placed" && to !== undefined) mutations.inc({ replica_type: to });
       admissions.observe(tookMs / 1000);
     },
-    leads: (isLeader) => leader.set(isLeader ? 1 : 0),
-    reconciled(subject, { tookMs, action, result, replicas }) {
-      durations.observe(tookMs / 1000);
-      reconciles.inc(labelled(subject, reconciles, { action, result }));
-      if (result === "failed") errors.inc(labelled(subject, errors));
-      // The last known values would stay for ever, and cause alerts.
-      if (replicas === undefined) return remove(subject, [actual, desired, floor, pending]);
-      for (const one of NODE_CLASSES) {
-        const more = { replica_type: one };
-        actual.set(labelled(subject, actual, more), replicas.actual[one]);
-        desired.set(labelled(subject, desired, more), replicas.desired[one]);
+    leads(isLeader) {
+      leader.set(isLeader ? 1 : 0);
+      if (isLeader) return;
+      for (const metric of [...Object.values({ ...perClass, ...perWorkload }), reconciles]) {
+        metric.reset();
       }
-      floor.set(labelled(subject, floor), replicas.floor);
-      pending.set(labelled(subject, pending), replicas.pendingMs / 1000);
+      known.clear();
     },
-    blocked: (subject) => blocked.inc(labelled(subject, blocked)),
-    fellBack: (subject) => fallbacks.inc(labelled(subject, fallbacks)),
-    removed: removeAll,
+    reconciled(subject, { tookMs, action, result, replicas }) {
+      const labels = labelsOf(subject);
+      durations.observe(tookMs / 1000);
+      reconciles.inc({ ...labels, action, result });
+      if (result === "failed") errors.inc(labels);
+      if (replicas === undefined) return removeReplicas(subject);
+      for (const one of NODE_CLASSES) {
+        actual.set({ ...labels, replica_type: one }, replicas.actual[one]);
+        desired.set({ ...labels, replica_type: one }, replicas.desired[one]);
+      }
+      floor.set(labels, replicas.floor);
+      pending.set(labels, replicas.pendingMs / 1000);
+    },
+    blocked: (subject) => blocked.inc(labelsOf(subject)),
+    fellBack: (subject) => fallbacks.inc(labelsOf(subject)),
+    removed(subject) {
+      if (!known.has(placementKey(subject))) return;
+      removeReplicas(subject);
+      const labels = labelsOf(subject);
+      for (const metric of [errors, blocked, fallbacks]) metric.remove(labels);
+      for (const action of ACTIONS) {
+        for (const result of RESULTS) reconciles.remove({ ...labels, action, result });
+      }
+      known.delete(placementKey(subject));
+    },
   };
+}
+
+function reasonNames<T extends object>(reasons: T): readonly (keyof T)[] {
+  return Object.keys(reasons) as (keyof T)[];
 }
 
 /** Metrics with series per workload. */
@@ -70,32 +110,43 @@ const workloadMetrics = (registry: Registry) => {
   const counter = (name: string, help: string, ...more: readonly string[]) =>
     new Counter(options(`${name}_total`, help, more));
   return {
-    actual: gauge("workload_replicas", "Replicas that have a node, by its class.", "replica_type"),
-    desired: gauge(
-      "workload_desired_replicas",
-      "Replicas that there are to be, by class.",
-      "replica_type",
-    ),
-    floor: gauge(
-      "workload_floor_replicas",
-      "Replicas that are to run on-demand at least, whatever the share.",
-    ),
-    pending: gauge(
-      "pending_seconds",
-      "For how long the replica that waits for the longest has found no node; 0: none waits.",
-    ),
+    perClass: {
+      actual: gauge(
+        "workload_replicas",
+        "Replicas that have a node, by its class.",
+        "replica_type",
+      ),
+      desired: gauge(
+        "workload_desired_replicas",
+        "Replicas that there are to be, by class.",
+        "replica_type",
+      ),
+    },
+    perWorkload: {
+      floor: gauge(
+        "workload_floor_replicas",
+        "Replicas that are to run on-demand at least, whatever the share.",
+      ),
+      pending: gauge(
+        "pending_seconds",
+        "For how long the replica that waits for the longest has found no node; 0: none waits.",
+      ),
+      errors: counter(
+        "reconciliation_errors",
+        "Reconciles that failed, or met invalid annotations.",
+      ),
+      blocked: counter(
+        "rebalancing_blocked_by_pdb",
+        "Reconciles in which a PodDisruptionBudget blocked an eviction.",
+      ),
+      fallbacks: counter("fallbacks", "Shortages of spot nodes."),
+    },
     reconciles: counter(
       "reconciliations",
       "Reconciles of workloads, by action and result.",
       "action",
       "result",
     ),
-    errors: counter("reconciliation_errors", "Reconciles that failed, or met invalid annotations."),
-    blocked: counter(
-      "rebalancing_blocked_by_pdb",
-      "Reconciles in which a PodDisruptionBudget blocked an eviction.",
-    ),
-    fallbacks: counter("fallbacks", "Shortages of spot nodes."),
   };
 };
 
@@ -133,37 +184,4 @@ const replicaMetrics = (registry: Registry) => {
       registers,
     }),
   };
-};
-
-/** Which series each workload has, so that they can be removed. */
-const createSeriesIndex = () => {
-  /** By workload: the labels of its series as JSON, by metric. */
-  const all = new Map<string, Map<Series, Set<string>>>();
-
-  /** The labels of a series, which is noted as one of the workload's. */
-  function labelled(subject: PlacementSubject, metric: Series, more: Labels = {}): Labels {
-    const { kind, namespace, name } = subject;
-    const labels = { namespace, workload: name, workload_type: kind.toLowerCase(), ...more };
-    const key = placementKey(subject);
-    const series = all.get(key) ?? new Map<Series, Set<string>>();
-    all.set(key, series);
-    series.set(metric, (series.get(metric) ?? new Set()).add(JSON.stringify(labels)));
-    return labels;
-  }
-
-  function remove(subject: PlacementSubject, metrics: Iterable<Series>): void {
-    const series = all.get(placementKey(subject));
-    for (const metric of metrics) {
-      for (const labels of series?.get(metric) ?? []) metric.remove(JSON.parse(labels));
-      series?.delete(metric);
-    }
-  }
-
-  function removeAll(subject: PlacementSubject): void {
-    const key = placementKey(subject);
-    remove(subject, [...all.get(key)?.keys() ?? []]);
-    all.delete(key);
-  }
-
-  return { labelled, remove, removeAll };
 };

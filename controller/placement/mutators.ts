@@ -3,31 +3,21 @@
  *
  * @module
  */
-import type { AdmissionRequest, SentObject } from "../../shared/admission/admission_review.ts";
-import type { Mutation, Mutator } from "../../shared/admission/mutator.ts";
-import { membersOf, textIn, textsIn } from "../../shared/admission/sent_members.ts";
+import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
+import type { Mutator } from "../../shared/admission/run_mutators.ts";
+import { membersOf, textIn, textsIn } from "../../shared/members.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import {
-  checkEligibility,
-  isPlacedKind,
-  type PlacementScope,
-} from "../../shared/placement/eligibility.ts";
-import { namesClass, sentNodeConstraints } from "../../shared/placement/node_constraints.ts";
-import {
-  placementPatch,
-  type PlacementRequest,
-  placementRequest,
-} from "../../shared/placement/new_pod.ts";
-import type { AdmissionDecider, PlacementRules } from "./admission.ts";
+import { checkEligibility, isPlacedKind } from "../../shared/placement/eligibility.ts";
+import { placementPatch, placementRequest } from "../../shared/placement/new_pod.ts";
+import type { AdmissionConfig, AdmissionDecider } from "./admission.ts";
 import type { WebhookView } from "./caches.ts";
 import type { AdmissionReport, PlacementObserver } from "./ports.ts";
 
 /** The dependencies of the mutator of pods. */
 export interface PlacementMutatorParts {
   readonly decider: Pick<AdmissionDecider, "decide">;
-  readonly view: Pick<WebhookView, "allowed">;
-  readonly rules: () => PlacementRules;
+  readonly config: Pick<AdmissionConfig, "classes" | "readOnly">;
   readonly observer: Pick<PlacementObserver, "admitted">;
   readonly clock: Clock;
   readonly log: Log;
@@ -38,36 +28,25 @@ export interface PlacementMutatorParts {
  * loop moves it later.
  */
 export function createPlacementMutator(
-  { decider, view, rules, observer, clock, log }: PlacementMutatorParts,
+  { decider, config, observer, clock, log }: PlacementMutatorParts,
 ): Mutator {
-  /** The classes that the pod's own affinity leaves. A pod that names a class has all it needs to run there. */
-  function affinityOf(
-    object: SentObject,
-    { namespace }: PlacementRequest,
-  ): Pick<PlacementRequest, "pinned" | "only"> {
-    const constraints = sentNodeConstraints(object);
-    if (constraints.length === 0) return {};
-    const [only, other] = view.allowed({ namespace, constraints });
-    if (only === undefined || namesClass(constraints, rules().classes)) return { pinned: true };
-    return other === undefined ? { only } : {};
-  }
-
   return {
     name: "placement",
     async mutate(request, signal) {
-      const { object } = request;
-      const pod = placementRequest(request);
-      if (pod === undefined || object === undefined) return undefined;
       const beganMs = clock.monotonic();
       const report = (admission: Omit<AdmissionReport, "tookMs">): void =>
         observer.admitted?.({ ...admission, tookMs: clock.monotonic() - beganMs });
       try {
-        const { classes, readOnly } = rules();
-        const decision = await decider.decide({ ...pod, ...affinityOf(object, pod) }, signal);
+        const { object } = request;
+        const pod = placementRequest(request);
+        if (pod === undefined || object === undefined) return undefined;
+        const decision = await decider.decide(pod, signal);
         if ("unplaced" in decision) {
-          report({ result: decision.unplaced });
-          return warned(decision.warning);
+          const { unplaced, warning } = decision;
+          report({ result: unplaced });
+          return warning === undefined ? undefined : { patch: [], warnings: [warning] };
         }
+        const { classes, readOnly } = config;
         const { class: to, deletionCost } = decision;
         const patch = placementPatch(object, { to, classes, deletionCost });
         report({ result: readOnly ? "ReadOnly" : "Placed", class: to });
@@ -82,14 +61,10 @@ export function createPlacementMutator(
   };
 }
 
-function warned(warning: string | undefined): Mutation | undefined {
-  return warning === undefined ? undefined : { patch: [], warnings: [warning] };
-}
-
 /** The dependencies of the mutator of workloads. */
 export interface PlacementWarnerParts {
   readonly view: Pick<WebhookView, "synced" | "namespace">;
-  readonly scope: () => PlacementScope;
+  readonly config: Pick<AdmissionConfig, "scope">;
 }
 
 /** Resources of the kinds with pods that are placed, without subresources. */
@@ -99,25 +74,24 @@ const RESOURCES: readonly string[] = ["deployments", "statefulsets"];
  * A mutator that changes no workload, and warns about each fault in its annotations: kubectl shows warnings.
  * It is silent while the namespace is not known, as that may opt the workload out.
  */
-export function createPlacementWarner({ view, scope }: PlacementWarnerParts): Mutator {
+export function createPlacementWarner({ view, config }: PlacementWarnerParts): Mutator {
   return {
     name: "placement of workloads",
     mutate(request) {
       const { kind, object, namespace } = request;
       if (!isWritten(request) || object === undefined || !isPlacedKind(kind)) return undefined;
-      const known = view.synced ? view.namespace(namespace) : undefined;
-      if (known === undefined) return undefined;
+      const metadata = view.synced ? view.namespace(namespace)?.metadata : undefined;
+      if (metadata === undefined) return undefined;
       const { name, labels, annotations } = membersOf(object["metadata"]);
       const { faults = [] } = checkEligibility({
         kind,
         labels: textsIn(labels),
         annotations: textsIn(annotations),
-        namespace: { name: namespace, metadata: known },
-      }, scope());
+        namespace: { name: namespace, metadata },
+      }, config.scope);
       if (faults.length === 0) return undefined;
-      const warning = `placement leaves the pods of ${kind} ${
-        textIn(name) ?? request.name
-      } as they are`;
+      const subject = `${kind} ${textIn(name) ?? request.name}`;
+      const warning = `placement leaves the pods of ${subject} as they are`;
       return { patch: [], warnings: [warning, ...faults] };
     },
   };

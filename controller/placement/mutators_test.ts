@@ -15,7 +15,7 @@ import type { AdmissionReport } from "./ports.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
-import type { Mutator } from "../../shared/admission/mutator.ts";
+import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { NODE_CLASSES } from "../../shared/placement/node_classes.ts";
 import { postTo } from "../../tests/fixtures/webhook/post_to.ts";
 import { createPodCreationMutator } from "../rightsizing/pod_creation.ts";

@@ -4,15 +4,15 @@
  *
  * @module
  */
-import type { Mutator } from "../../shared/admission/mutator.ts";
+import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { PlacementConfig } from "../../shared/placement/settings.ts";
-import { shortagePhase } from "../../shared/placement/shortage.ts";
+import { type ShortagePhase, shortagePhase } from "../../shared/placement/shortage.ts";
 import type { Random } from "../../shared/random.ts";
 import type { Caches } from "../caches.ts";
-import { type AdmissionDecider, createAdmissionDecider, type ShortageOf } from "./admission.ts";
+import { type AdmissionDecider, createAdmissionDecider } from "./admission.ts";
 import { createPlacementInformers, createWebhookView, type PlacementInformers } from "./caches.ts";
 import { createEvictionLog } from "./eviction_memory.ts";
 import { runPlacementLoop } from "./loop.ts";
@@ -56,28 +56,28 @@ export function createPlacement(
   const informers = createPlacementInformers(api.sources, parts);
   const caches = { ...shared, ...informers };
   const evictions = createEvictionLog({ clock, config });
-  const rules = (): PlacementConfig => config;
-  const view = createWebhookView(caches, { rules, evicted: evictions });
+  const view = createWebhookView(caches, { config, evicted: evictions });
   let state: PlacementState | undefined;
   let decider: AdmissionDecider | undefined;
   if (!webhook) {
+    const setting = "webhook.enabled";
     log.warn(
       "Placement runs without the webhook: new pods are created unchanged, and moved later",
       {
-        setting: "webhook.enabled",
+        setting,
       },
     );
   }
 
-  const shortageOf: ShortageOf = (workload) => {
+  const shortageOf = (uid: string): ShortagePhase => {
     const nowMs = clock.wall();
-    return shortagePhase(state?.memoryOf(workload.uid, nowMs).shortage, nowMs);
+    return shortagePhase(state?.memoryOf(uid, nowMs).shortage, nowMs);
   };
 
   /** Resolves once new pods are decided about, if the webhook is on. */
   async function admit(term: AbortSignal): Promise<void> {
     if (!webhook || decider !== undefined || term.aborted) return;
-    const own = createAdmissionDecider({ view, rules, shortageOf, clock });
+    const own = createAdmissionDecider({ view, config, shortageOf, clock });
     decider = own;
     term.addEventListener("abort", () => {
       own.close();
@@ -92,8 +92,8 @@ export function createPlacement(
   return {
     informers,
     mutators: !webhook ? [] : [
-      createPlacementWarner({ view, scope: () => config.scope }),
-      createPlacementMutator({ decider: { decide }, view, rules, observer, clock, log }),
+      createPlacementWarner({ view, config }),
+      createPlacementMutator({ decider: { decide }, config, observer, clock, log }),
     ],
     async lead(term) {
       const backoff = createBackoff({ minMs: 10_000, maxMs: LONGEST_WAIT_MS });

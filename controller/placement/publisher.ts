@@ -5,7 +5,7 @@
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
-import { type Backoff, createBackoff } from "../../shared/control/backoff.ts";
+import { createBackoff } from "../../shared/control/backoff.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { Log } from "../../shared/log.ts";
 import {
@@ -23,8 +23,8 @@ export interface StatusPublisher {
   publish(workload: PlacementSubject, status: PlacementStatus): void;
   /** Deletes the status of a workload. */
   remove(workload: PlacementSubject): void;
-  /** Deletes the statuses of workloads that do not exist any more. */
-  retain(isThere: (namespace: string, key: string) => boolean): void;
+  /** Deletes the statuses of all other workloads. */
+  retain(workloads: readonly PlacementSubject[]): void;
   /**
    * Writes what has changed every two seconds, large ConfigMaps less often, until the signal is aborted.
    * Failures are logged, and retried ever later.
@@ -47,8 +47,13 @@ const LONGEST_MS = 60_000;
 const BYTES_PER_INTERVAL = 50_000;
 /** A ConfigMap holds 2^20 bytes. */
 const MOST_BYTES = 900_000;
-/** The key of the backoff for reading; no namespace has this name. */
-const LOAD = "";
+
+/** What is due for a namespace, or for the first read: not before a time, ms of the monotonic clock. */
+interface Due {
+  dueMs: number;
+  /** True since a failure. */
+  failing: boolean;
+}
 
 /** A status as JSON, and whether placement concerns its workload. */
 interface PublishedText {
@@ -56,148 +61,149 @@ interface PublishedText {
   readonly concerned: boolean;
 }
 
-/** The statuses by namespace, as JSON by key, and what is known of their ConfigMaps. */
-interface PublisherState extends StatusPublisherParts {
-  readonly namespaces: Map<string, Map<string, PublishedText>>;
-  readonly changed: Set<string>;
-  /** Namespaces that have a ConfigMap, or may have one. */
-  readonly stored: Set<string>;
-  /** When a namespace may be written again, ms of the monotonic clock. */
-  readonly dueMs: Map<string, number>;
-  /** Namespaces with a failure since their last write. */
-  readonly failing: Set<string>;
-  readonly backoff: Backoff;
-  isLoaded: boolean;
+/** The statuses of a namespace by key. */
+interface NamespaceStatuses extends Due {
+  readonly entries: Map<string, PublishedText>;
+  changed: boolean;
+  /** True if it has a ConfigMap, or may have one. */
+  stored: boolean;
 }
 
 /** A publisher that has published nothing yet. */
-export function createStatusPublisher(parts: StatusPublisherParts): StatusPublisher {
-  const [namespaces, changed] = [new Map<string, Map<string, PublishedText>>(), new Set<string>()];
-  const state: PublisherState = {
-    ...{ ...parts, namespaces, changed, stored: new Set(), dueMs: new Map(), failing: new Set() },
-    backoff: createBackoff({ minMs: INTERVAL_MS, maxMs: LONGEST_MS }),
-    isLoaded: false,
-  };
+export function createStatusPublisher(
+  { statuses, clock, log }: StatusPublisherParts,
+): StatusPublisher {
+  const namespaces = new Map<string, NamespaceStatuses>();
+  const backoff = createBackoff({ minMs: INTERVAL_MS, maxMs: LONGEST_MS });
+  const loading: Due = { dueMs: 0, failing: false };
+  let isLoaded = false;
+
+  function statusesOf(namespace: string): NamespaceStatuses {
+    const known = namespaces.get(namespace) ??
+      { entries: new Map(), changed: false, stored: false, dueMs: 0, failing: false };
+    namespaces.set(namespace, known);
+    return known;
+  }
+
+  /** Acts unless it is too early. `act` returns how many bytes it has written. */
+  async function whenDue(
+    due: Due,
+    { key, signal, act }: {
+      readonly key: string;
+      readonly signal: AbortSignal;
+      readonly act: () => Promise<number>;
+    },
+  ): Promise<void> {
+    if (signal.aborted || clock.monotonic() < due.dueMs) return;
+    try {
+      const waitMs = INTERVAL_MS * await act() / BYTES_PER_INTERVAL;
+      due.dueMs = clock.monotonic() + Math.min(LONGEST_MS, waitMs);
+      due.failing = false;
+      backoff.reset(key);
+    } catch (error) {
+      if (signal.aborted) return;
+      const isFirst = ![loading, ...namespaces.values()].some(({ failing }) => failing);
+      if (isFirst) log.warn("Failed to publish placement", { error: String(error) });
+      due.dueMs = clock.monotonic() + backoff.next(key, error);
+      due.failing = true;
+    }
+  }
+
+  /** Reads the statuses of the former leader, which stay until they are replaced. */
+  async function load(signal: AbortSignal): Promise<number> {
+    for (const { name, data } of await statuses.list(signal)) {
+      if (!name.startsWith(STATUS_CONFIG_MAP_PREFIX)) continue;
+      const known = statusesOf(name.slice(STATUS_CONFIG_MAP_PREFIX.length));
+      known.stored = true;
+      for (const [key, text] of Object.entries(data)) {
+        if (known.entries.has(key)) continue;
+        known.entries.set(key, { text, concerned: concernsPlacement(readStatus(text)) });
+      }
+    }
+    isLoaded = true;
+    return 0;
+  }
+
+  async function write(namespace: string, signal: AbortSignal): Promise<number> {
+    const known = statusesOf(namespace);
+    const entries = publishedEntries(known.entries);
+    const name = STATUS_CONFIG_MAP_PREFIX + namespace;
+    known.changed = false;
+    try {
+      if (entries.length > 0) {
+        known.stored = true;
+        await statuses.apply({ name, data: Object.fromEntries(entries) }, signal);
+      } else if (known.stored) {
+        await statuses.remove(name, signal);
+        known.stored = false;
+      }
+    } catch (error) {
+      known.changed = true;
+      throw error;
+    }
+    return bytesOf(entries);
+  }
+
+  function remove(namespace: string, key: string): void {
+    const known = statusesOf(namespace);
+    if (known.entries.delete(key)) known.changed = true;
+  }
+
   return {
     publish(workload, status) {
-      const { namespace } = workload;
-      const entries = entriesOf(state, namespace);
+      const known = statusesOf(workload.namespace);
       const [key, text] = [statusKey(workload), JSON.stringify(status)];
-      if (entries.get(key)?.text === text) return;
-      entries.set(key, { text, concerned: concernsPlacement(status) });
-      changed.add(namespace);
+      if (known.entries.get(key)?.text === text) return;
+      known.entries.set(key, { text, concerned: concernsPlacement(status) });
+      known.changed = true;
     },
-    remove(workload) {
-      const { namespace } = workload;
-      if (namespaces.get(namespace)?.delete(statusKey(workload))) changed.add(namespace);
-    },
-    retain(isThere) {
-      for (const [namespace, entries] of namespaces) {
+    remove: (workload) => remove(workload.namespace, statusKey(workload)),
+    retain(workloads) {
+      const kept = new Set(workloads.map((one) => `${one.namespace}/${statusKey(one)}`));
+      for (const [namespace, { entries }] of namespaces) {
         for (const key of [...entries.keys()]) {
-          if (!isThere(namespace, key) && entries.delete(key)) changed.add(namespace);
+          if (!kept.has(`${namespace}/${key}`)) remove(namespace, key);
         }
       }
     },
     async run(signal) {
       while (!signal.aborted) {
-        await parts.clock.sleep(INTERVAL_MS, signal);
-        if (!state.isLoaded) await whenDue(state, LOAD, signal, () => load(state, signal));
-        if (state.isLoaded) await writeChanged(state, signal);
+        await clock.sleep(INTERVAL_MS, signal);
+        // No namespace has an empty name.
+        if (!isLoaded) await whenDue(loading, { key: "", signal, act: () => load(signal) });
+        for (const [namespace, known] of isLoaded ? [...namespaces] : []) {
+          const act = () => write(namespace, signal);
+          if (known.changed) await whenDue(known, { key: namespace, signal, act });
+        }
       }
     },
   };
 }
 
-/** Acts unless it is too early. The result of the action is its size in bytes. */
-async function whenDue(
-  { clock, log, dueMs, failing, backoff }: PublisherState,
-  key: string,
-  signal: AbortSignal,
-  act: () => Promise<number>,
-): Promise<void> {
-  if (signal.aborted || clock.monotonic() < (dueMs.get(key) ?? 0)) return;
-  try {
-    const waitMs = INTERVAL_MS * await act() / BYTES_PER_INTERVAL;
-    dueMs.set(key, clock.monotonic() + Math.min(LONGEST_MS, waitMs));
-    backoff.reset(key);
-    failing.delete(key);
-  } catch (error) {
-    if (signal.aborted) return;
-    if (failing.size === 0) log.warn("Failed to publish placement", { error: String(error) });
-    failing.add(key);
-    dueMs.set(key, clock.monotonic() + backoff.next(key, error));
-  }
-}
-
-function entriesOf({ namespaces }: PublisherState, namespace: string): Map<string, PublishedText> {
-  const entries = namespaces.get(namespace) ?? new Map<string, PublishedText>();
-  namespaces.set(namespace, entries);
-  return entries;
-}
-
-/** Reads the statuses of the former leader, which stay until they are replaced. */
-async function load(state: PublisherState, signal: AbortSignal): Promise<number> {
-  for (const { name, data } of await state.statuses.list(signal)) {
-    if (!name.startsWith(STATUS_CONFIG_MAP_PREFIX)) continue;
-    const namespace = name.slice(STATUS_CONFIG_MAP_PREFIX.length);
-    state.stored.add(namespace);
-    const entries = entriesOf(state, namespace);
-    for (const [key, text] of Object.entries(data)) {
-      if (entries.has(key)) continue;
-      entries.set(key, { text, concerned: concernsPlacement(readStatus(text)) });
-    }
-  }
-  state.isLoaded = true;
-  return 0;
-}
-
-async function writeChanged(state: PublisherState, signal: AbortSignal): Promise<void> {
-  for (const namespace of [...state.changed]) {
-    await whenDue(state, namespace, signal, () => write(state, namespace, signal));
-  }
-}
-
-async function write(
-  { statuses, namespaces, changed, stored }: PublisherState,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<number> {
-  const entries = publishedEntries(namespaces.get(namespace) ?? []);
-  const name = STATUS_CONFIG_MAP_PREFIX + namespace;
-  changed.delete(namespace);
-  try {
-    if (entries.length > 0) {
-      stored.add(namespace);
-      await statuses.apply({ name, data: Object.fromEntries(entries) }, signal);
-    } else if (stored.has(namespace)) {
-      await statuses.remove(name, signal);
-      stored.delete(namespace);
-    }
-  } catch (error) {
-    changed.add(namespace);
-    throw error;
-  }
-  return bytesOf(entries);
-}
-
 type Entries = readonly (readonly [key: string, text: string])[];
 
-/** The content of a ConfigMap, sorted; empty if placement concerns none of the workloads. */
+/**
+ * The content of a ConfigMap, sorted; empty if placement concerns none of the workloads. What it has no room
+ * for is left out: the pods, then workloads that are not concerned, the revisions, and the last workloads.
+ */
 function publishedEntries(entries: Iterable<readonly [string, PublishedText]>): Entries {
   const sorted = [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const textsOf = (list: typeof sorted): Entries => list.map(([key, { text }]) => [key, text]);
-  const all = textsOf(sorted);
   const concerned = textsOf(sorted.filter(([, one]) => one.concerned));
-  if (concerned.length === 0 || bytesOf(all) <= MOST_BYTES) {
-    return concerned.length === 0 ? [] : all;
+  if (concerned.length === 0) return [];
+  const forms = [
+    () => textsOf(sorted),
+    () => withoutDetail(textsOf(sorted), { pods: [] }),
+    () => withoutDetail(concerned, { pods: [] }),
+    () => withoutDetail(concerned, { pods: [], revisions: [] }),
+  ];
+  let form: Entries = [];
+  for (const make of forms) {
+    form = make();
+    if (bytesOf(form) <= MOST_BYTES) return form;
   }
-  // Thousands of pods in one namespace: the counts are left.
-  const counts = withoutDetail(all, { pods: [] });
-  if (bytesOf(counts) <= MOST_BYTES) return counts;
-  const placed = withoutDetail(concerned, { pods: [] });
-  return bytesOf(placed) <= MOST_BYTES
-    ? placed
-    : withoutDetail(concerned, { pods: [], revisions: [] });
+  let bytes = 0;
+  return form.filter((entry) => (bytes += bytesOf([entry])) <= MOST_BYTES);
 }
 
 function withoutDetail(

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { floorOf, splitReplicas } from "../../shared/placement/split.ts";
 import type { NextMove } from "../../shared/placement/next_move.ts";
 import { type PlacedPod, runningByClass } from "../../shared/placement/placed_pod.ts";
@@ -14,12 +13,11 @@ import {
   unplacedInFallback,
 } from "../../shared/placement/shortage.ts";
 import type { PlacementStatus } from "../../shared/placement/status.ts";
-import { placedPodsOf, withBudgets } from "../../shared/placement/workload_snapshot.ts";
-import { act, type ActParts, type PlacementOutcome } from "./act.ts";
+import { placedPodsWithBudgets } from "../../shared/placement/workload_snapshot.ts";
+import { act, type PlacementOutcome, type ReconcileParts } from "./act.ts";
 import { cachedObjects } from "./caches.ts";
 import { EVICTED_FOR_MS } from "./eviction_memory.ts";
 import type { ReconcileReport } from "./ports.ts";
-import type { DepartureTimes } from "./watch.ts";
 import {
   decide,
   type EligibleWorkload,
@@ -27,12 +25,6 @@ import {
   type PlacementSnapshot,
   statusOf,
 } from "./decide.ts";
-
-/** The dependencies of a reconcile. */
-export interface ReconcileParts extends ActParts {
-  readonly config: PlacementConfig;
-  readonly departures: DepartureTimes;
-}
 
 /** The result of a reconcile. */
 export interface PlacementResult extends PlacementOutcome {
@@ -58,7 +50,7 @@ export async function placeWorkload(
   const snapshot = takeSnapshot(eligible, parts);
   const plan = decide(snapshot, parts.config);
   // Before the first await: the webhook places the replacements of evicted pods by this memory.
-  if (plan.isMemoryNew) parts.state.remember(eligible.target.uid, plan.memory);
+  if (plan.isMemoryNew) parts.state.remember(eligible.workload.metadata.uid, plan.memory);
   const outcome = await act(plan, { snapshot, parts, signal });
   return resultOf(plan, { snapshot, parts, outcome });
 }
@@ -71,7 +63,7 @@ function takeSnapshot(
   const { workload } = eligible;
   const objects = cachedObjects(caches);
   const input = { objects, config, evicted: evictions, signSinceMs: departures.sinceMs };
-  const pods = withBudgets(placedPodsOf(workload, input), { workload, objects });
+  const pods = placedPodsWithBudgets(workload, input);
   return {
     ...eligible,
     input,
@@ -80,7 +72,7 @@ function takeSnapshot(
       const denial = evictions.denial(uid);
       return denial === undefined ? [] : [[uid, denial]];
     })),
-    memory: state.memoryOf(eligible.target.uid, nowMs),
+    memory: state.memoryOf(workload.metadata.uid, nowMs),
     evictionFromMs: nowMs + rate.wait(clock.monotonic()),
     nowMs,
   };

@@ -6,7 +6,7 @@
  */
 import type { PlacementEventReason } from "../../shared/api/reasons/placement_reasons.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Eligibility } from "../../shared/placement/eligibility.ts";
+import type { Ineligibility } from "../../shared/placement/eligibility.ts";
 import type { ClassCounts } from "../../shared/placement/node_classes.ts";
 import { isAsSpecified } from "../../shared/placement/next_move.ts";
 import type {
@@ -19,23 +19,14 @@ import type {
 import type { PlacementResult } from "./reconcile.ts";
 import { placementKey } from "./watch.ts";
 
-/** Reports reconciles. */
+/** Reports reconciles, and how long they took, ms. */
 export interface PlacementReporter {
   /** The workload takes no part. */
-  ineligible(
-    workload: PlacementTarget,
-    answer: Extract<Eligibility, { readonly reason: string }>,
-    options: ReportOptions,
-  ): void;
-  reconciled(workload: PlacementTarget, result: PlacementResult, options: ReportOptions): void;
-  /** The workload under this key is gone. */
-  removed(key: string): void;
-  /** This replica reconciles no more: removes all workloads. */
-  close(): void;
+  ineligible(workload: PlacementTarget, answer: Ineligibility, tookMs: number): void;
+  reconciled(workload: PlacementTarget, result: PlacementResult, tookMs: number): void;
+  /** The workload is gone. */
+  removed(workload: PlacementSubject): void;
 }
-
-/** How long the reconcile took. */
-export type ReportOptions = Pick<ReconcileReport, "tookMs">;
 
 /** Receivers of reports. */
 export interface PlacementReporterParts {
@@ -67,54 +58,6 @@ const WARNINGS: ReadonlySet<PlacementEventReason> = new Set([
 export function createPlacementReporter(
   { events, observer, log }: PlacementReporterParts,
 ): PlacementReporter {
-  const reporter = createEventReporter(events);
-  /** Workloads that have series. */
-  const observed = new Map<string, PlacementSubject>();
-
-  function observe(subject: PlacementSubject, report: ReconcileReport): void {
-    observed.set(placementKey(subject), subject);
-    observer?.reconciled?.(subject, report);
-  }
-
-  function unobserve(key: string): void {
-    const subject = observed.get(key);
-    if (subject === undefined) return;
-    observed.delete(key);
-    observer?.removed?.(subject);
-  }
-
-  return {
-    ineligible(target, { reason, message }, { tookMs }) {
-      const fault = reason === "ConfigurationError" ? message : undefined;
-      reporter.ineligible(target, fault);
-      if (fault === undefined) unobserve(placementKey(target));
-      else observe(subjectOf(target), { tookMs, action: reason, result: "failed" });
-    },
-    reconciled(target, result, { tookMs }) {
-      reporter.reconciled(target, result);
-      const subject = subjectOf(target);
-      observe(subject, { tookMs, ...outcomeOf(result), replicas: result.replicas });
-      if (isBlocked(result)) observer?.blocked?.(subject);
-      if (hasBegun(result.shortage)) observer?.fellBack?.(subject);
-      for (const { pod, answer, again } of result.evictions) {
-        if (answer?.is !== "forbidden" || again) continue;
-        const { namespace } = target;
-        log.warn("A pod may not be evicted", { namespace, pod: pod.name, error: answer.message });
-      }
-    },
-    removed(key) {
-      unobserve(key);
-      reporter.removed(key);
-    },
-    close() {
-      observer?.leads?.(false);
-      for (const key of [...observed.keys()]) unobserve(key);
-    },
-  };
-}
-
-/** Sends each event once. */
-const createEventReporter = (events: PlacementEvents) => {
   const reported = new Map<string, Reported>();
 
   function reportedOf(target: PlacementTarget): Reported {
@@ -141,8 +84,11 @@ const createEventReporter = (events: PlacementEvents) => {
     // The first time may be a moment without a leader; a second time needs attention.
     const isAgain = after?.remade !== undefined && last.unplacedUntilMs !== after.untilMs;
     if (pod !== undefined && isAgain) {
-      const message = `pod ${pod.name} was made for spot in it: is the webhook asked?`;
-      emit(target, "SpotFallback", message);
+      emit(
+        target,
+        "SpotFallback",
+        `pod ${pod.name} was made for spot in it: is the webhook asked?`,
+      );
       last.unplacedUntilMs = after.untilMs;
     }
     if (before !== undefined && after === undefined) {
@@ -159,9 +105,11 @@ const createEventReporter = (events: PlacementEvents) => {
       if (answer?.is === "evicted") {
         emit(target, "PodRescheduled", `pod ${pod.name} moves ${why}`);
         last.isMoving = true;
-      }
-      if (answer?.is === "blocked" && !again) {
+      } else if (answer?.is === "blocked" && !again) {
         emit(target, "BlockedByPDB", `pod ${pod.name}: ${answer.message}`);
+      } else if (answer?.is === "forbidden" && !again) {
+        const { namespace } = target;
+        log.warn("A pod may not be evicted", { namespace, pod: pod.name, error: answer.message });
       }
     }
     const wait = "wait" in next ? `${next.wait}: ${next.message}` : undefined;
@@ -176,23 +124,29 @@ const createEventReporter = (events: PlacementEvents) => {
   }
 
   return {
-    ineligible(target: PlacementTarget, fault: string | undefined): void {
+    ineligible(target, { reason, message }, tookMs) {
+      const fault = reason === "ConfigurationError" ? message : undefined;
       const last = reportedOf(target);
       if (fault !== undefined && fault !== last.fault) emit(target, "ConfigurationError", fault);
       last.fault = fault;
       last.wait = undefined;
+      if (fault === undefined) observer?.removed?.(target);
+      else observer?.reconciled?.(target, { tookMs, action: reason, result: "failed" });
     },
-    reconciled(target: PlacementTarget, result: PlacementResult): void {
+    reconciled(target, result, tookMs) {
       reportedOf(target).fault = undefined;
       emitShortage(target, result);
       emitMoves(target, result);
+      const report = { tookMs, ...outcomeOf(result), replicas: result.replicas };
+      observer?.reconciled?.(target, report);
+      if (isBlocked(result)) observer?.blocked?.(target);
+      if (hasBegun(result.shortage)) observer?.fellBack?.(target);
     },
-    removed: (key: string) => reported.delete(key),
+    removed(subject) {
+      reported.delete(placementKey(subject));
+      observer?.removed?.(subject);
+    },
   };
-};
-
-function subjectOf({ kind, namespace, name }: PlacementTarget): PlacementSubject {
-  return { kind, namespace, name };
 }
 
 function hasBegun(

@@ -36,7 +36,7 @@ export interface PlacementState {
    * Deletes workloads that do not exist any more and moves that no cooldown counts from, and writes what is
    * not written yet. Failed writes are logged, and retried the next time.
    */
-  retain(isThere: (uid: string) => boolean, options: RetainOptions): Promise<void>;
+  retain(uids: ReadonlySet<string>, options: RetainOptions): Promise<void>;
 }
 
 /** How to collect garbage. */
@@ -92,10 +92,10 @@ export function createPlacementState(parts: PlacementStateParts): PlacementState
     memoryOf: (uid, nowMs) => memoryAt(kept.get(uid) ?? {}, nowMs),
     remember,
     save: kept.save,
-    async retain(isThere, { cooldownMs, signal }) {
+    async retain(uids, { cooldownMs, signal }) {
       const endedMs = parts.clock.wall() - cooldownAfter(Infinity, cooldownMs);
       for (const [uid, { lastMoveAtMs = Infinity, ...others }] of [...kept.entries()]) {
-        if (!isThere(uid)) kept.delete(uid);
+        if (!uids.has(uid)) kept.delete(uid);
         else if (lastMoveAtMs < endedMs) remember(uid, others);
       }
       await kept.saveOrLog(signal);

@@ -18,7 +18,7 @@ export interface WatchParts {
   /** Called with the key of a workload, `Deployment/shop/web`. */
   readonly wake: (key: string) => void;
   /** Called at each update of a node with the sign of its departure; undefined: it stays, or is deleted. */
-  readonly onNode?: (name: string, sign: string | undefined) => void;
+  readonly onNode: (name: string, sign: string | undefined) => void;
 }
 
 /** A workload's key. */
@@ -26,16 +26,19 @@ export function placementKey({ kind, namespace, name }: PlacementSubject): strin
   return `${kind}/${namespace}/${name}`;
 }
 
-/** Keys of all workloads. */
-export function* allPlacementKeys(
+/** The workload that a key names. */
+export function subjectUnder(key: string): PlacementSubject {
+  const [kind, namespace = "", name = ""] = key.split("/");
+  return { kind: kind === "Deployment" ? kind : "StatefulSet", namespace, name };
+}
+
+/** Names of all workloads. */
+export function placementSubjects(
   { deployments, statefulSets }: Pick<PlacementCaches, "deployments" | "statefulSets">,
-): Iterable<string> {
-  for (const { metadata: { namespace, name } } of deployments.all()) {
-    yield placementKey({ kind: "Deployment", namespace, name });
-  }
-  for (const { metadata: { namespace, name } } of statefulSets.all()) {
-    yield placementKey({ kind: "StatefulSet", namespace, name });
-  }
+): readonly PlacementSubject[] {
+  return ([["Deployment", deployments], ["StatefulSet", statefulSets]] as const).flatMap((
+    [kind, cache],
+  ) => [...cache.all()].map(({ metadata: { namespace, name } }) => ({ kind, namespace, name })));
 }
 
 /**
@@ -62,7 +65,7 @@ export function watchWorkloads({ caches, config, wake, onNode }: WatchParts): ()
   function wakeOfNode(key: string): void {
     const node = nodes.get(key);
     const departure = node && departureOf(node, config.departures);
-    onNode?.(key, departure?.sign);
+    onNode(key, departure?.sign);
     const fields = node === undefined ? "" : [
       nodeClassOf(node.labels ?? {}, config.classes),
       node.cordoned === true,
@@ -75,7 +78,9 @@ export function watchWorkloads({ caches, config, wake, onNode }: WatchParts): ()
   }
 
   function wakeNamespace(name: string): void {
-    for (const key of allPlacementKeys(caches)) if (key.split("/")[1] === name) wake(key);
+    for (const one of placementSubjects(caches)) {
+      if (one.namespace === name) wake(placementKey(one));
+    }
   }
 
   function wakeOfReplicaSet(key: string): void {

@@ -17,8 +17,8 @@ import {
   type WorkloadRecord,
 } from "../../shared/rightsizing/workload_record.ts";
 import type { SentObject } from "../../shared/admission/admission_review.ts";
-import type { Mutator } from "../../shared/admission/mutator.ts";
-import { membersOf, textsIn } from "../../shared/admission/sent_members.ts";
+import type { Mutator } from "../../shared/admission/run_mutators.ts";
+import { membersOf, textsIn } from "../../shared/members.ts";
 import { type OwnedPod, workloadsOf } from "../../shared/resize/workloads_of.ts";
 import { podCreationPatch, readCreatedPod } from "../../shared/rightsizing/pod_creation_patch.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";

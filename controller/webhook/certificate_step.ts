@@ -18,9 +18,8 @@ const DAY_MS = 24 * HOUR_MS;
 export const AUTHORITY_LIFE_MS: number = 365 * DAY_MS;
 
 /**
- * The life of a server's certificate, ms: it is renewed every 60 days. Less than a third of an
- * authority's life, so that what an authority has signed ends before it does, also when it signed
- * shortly before its own renewal.
+ * The life of a server's certificate, ms: it is renewed every 60 days. Less than a third of an authority's,
+ * so that a certificate ends before the authority that signed it shortly before its own renewal.
  */
 export const SERVING_LIFE_MS: number = 90 * DAY_MS;
 
@@ -30,26 +29,20 @@ const BACKDATED_MS = HOUR_MS;
 /** The part of its life after which a certificate is renewed. */
 const RENEWED_AFTER = 2 / 3;
 
-/** The next step: a new authority comes with a new certificate for the server. */
-export type CertificateStep =
-  | { readonly make: "authority" | "serving"; readonly why: string }
-  | { readonly make: "nothing"; readonly untilMs: number };
-
-/** The stored certificates, and the names that are needed. */
-export interface CertificateCase {
-  /** Undefined: nothing is stored. */
-  readonly stored: StoredPairs | { readonly fault: string } | undefined;
-  /** Names that the server is called by. */
-  readonly names: readonly string[];
-  /** Wall time. */
-  readonly nowMs: number;
+/** What to make: a new authority comes with a new certificate for the server. */
+export interface CertificateStep {
+  readonly make: "authority" | "serving";
+  readonly why: string;
 }
 
 /**
- * The step, and until when nothing is to be done. A certificate that begins in the future is of a
- * former leader with a clock ahead of ours: it stays.
+ * What to make for a server with these names; undefined: nothing. A certificate that begins in the future is
+ * of a former leader with a clock ahead of ours: it stays.
  */
-export function certificateStep({ stored, names, nowMs }: CertificateCase): CertificateStep {
+export function certificateStep(
+  stored: StoredPairs | { readonly fault: string } | undefined,
+  { names, nowMs }: { readonly names: readonly string[]; readonly nowMs: number },
+): CertificateStep | undefined {
   if (stored === undefined) return { make: "authority", why: "there are none yet" };
   if ("fault" in stored) return { make: "authority", why: stored.fault };
   const { authority, serving } = stored;
@@ -65,11 +58,10 @@ export function certificateStep({ stored, names, nowMs }: CertificateCase): Cert
   if (nowMs >= renewalMs(serving)) {
     return { make: "serving", why: ends("the certificate", serving) };
   }
-  return { make: "nothing", untilMs: Math.min(renewalMs(authority), renewalMs(serving)) };
+  return undefined;
 }
 
-/** When a certificate is to be renewed: after two thirds of its life. */
-export function renewalMs({ notBeforeMs, notAfterMs }: Validity): number {
+function renewalMs({ notBeforeMs, notAfterMs }: Validity): number {
   return notBeforeMs + (notAfterMs - notBeforeMs) * RENEWED_AFTER;
 }
 
@@ -80,9 +72,9 @@ export function lifeFrom(nowMs: number, lifeMs: number): Validity {
 }
 
 /**
- * Authorities that are to be trusted, the present one first. One from before is trusted until it ends
- * by itself: nothing that it has signed holds for longer, so API servers trust whatever a leader still
- * serves. An authority that must not be trusted any more goes with the Secret, when that is deleted.
+ * Authorities that API servers are to trust, the present one first. One from before is trusted until it ends,
+ * as a leader may still serve what it signed. One that must not be trusted goes with the Secret, when that is
+ * deleted.
  */
 export function trustedAuthorities(
   { authority, earlier }: StoredPairs,

@@ -12,13 +12,13 @@ import {
 import { parseAddress } from "../../adapters/program_server.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import {
-  createCertificateFolder,
+  certificateFolder,
   createCertificateMaker,
   createCertificateReader,
   type KeyedCertificate,
 } from "../../adapters/webhook/certificates.ts";
-import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
-import type { Mutator } from "../../shared/admission/mutator.ts";
+import { serveWebhook, type WebhookServer } from "../../adapters/webhook/webhook_server.ts";
+import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import { followFiles, keepCertificates } from "./keep_certificates.ts";
@@ -57,19 +57,18 @@ export function connectWebhook(
   connection: KubeConnection,
   options: ConnectedWebhookOptions,
 ): (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void> {
-  const { webhookListen: address, clock, log, observer, waitsFor } = options;
+  const { webhookListen: address } = options;
   return async (mutators, signal) => {
     // Each mutator ignores objects that are not its own, so that all routes can have all of them.
     const routes = Object.fromEntries(
       [PODS_ROUTE, WORKLOADS_ROUTE, SPOTALIS_ROUTE].map((route) => [route, mutators]),
     );
-    const app = admissionRoutes({ routes, clock, log, observer });
+    const app = admissionRoutes({ ...options, routes });
     await runWebhook({
-      log,
+      ...options,
       listen: (certificate) => serveWebhook(app, { address, certificate }),
       certificates: certificateSource(connection, options),
       publish: endpointPublisher(connection, options),
-      waitsFor,
     }, signal);
   };
 }
@@ -89,8 +88,8 @@ function certificateSource(
 ): WebhookParts["certificates"] {
   const reader = createCertificateReader();
   if (webhookCertificates !== "self") {
-    const files = createCertificateFolder(webhookFolder);
-    return (use, signal) => followFiles({ ...parts, files, reader, use }, signal);
+    const readFiles = certificateFolder(webhookFolder);
+    return (use, signal) => followFiles({ ...parts, readFiles, reader, use }, signal);
   }
   const kept = {
     ...parts,
@@ -129,20 +128,10 @@ function endpointPublisher(
   };
 }
 
-/** A server that listens. */
-export interface ListeningWebhook {
-  readonly address: string;
-  /** Serves another certificate to the connections to come. */
-  useCertificate(pair: KeyedCertificate): void;
-  /** Resolves when the answers in work are out. */
-  shutdown(): Promise<void>;
-}
-
 /** The dependencies of a running webhook. */
 export interface WebhookParts {
   readonly log: Log;
-  /** Listens with this certificate. */
-  readonly listen: (certificate: KeyedCertificate) => Promise<ListeningWebhook>;
+  readonly listen: (certificate: KeyedCertificate) => Promise<WebhookServer>;
   /** Hands each certificate over, until the signal is aborted: kept ones, or those of files. */
   readonly certificates: (
     use: (pair: KeyedCertificate) => Promise<void>,
@@ -158,7 +147,7 @@ export interface WebhookParts {
 export async function runWebhook(parts: WebhookParts, signal: AbortSignal): Promise<void> {
   const { log, listen, certificates, publish, waitsFor } = parts;
   const failed = new AbortController();
-  let server: ListeningWebhook | undefined;
+  let server: WebhookServer | undefined;
   let published: Promise<void> | undefined;
   waitsFor("the webhook has no certificate yet");
   try {

@@ -19,6 +19,7 @@ import {
   trustedAuthorities,
 } from "./certificate_step.ts";
 import type {
+  CertificateFacts,
   CertificateFiles,
   CertificateMaker,
   CertificateReader,
@@ -90,10 +91,16 @@ function createReconcile(parts: KeptCertificatesParts): () => Promise<number> {
     const { cert, key, ...facts } = pairs.serving;
     if (served?.serving.cert !== cert) {
       await parts.use({ cert, key });
-      log.info("Certificate served", { ends: new Date(facts.notAfterMs).toISOString() });
-      parts.observer.serves(facts);
+      reportServed(facts, parts);
     }
     served = pairs;
+  }
+
+  /** Whether a new certificate may be served before API servers trust its authority. */
+  function mayServeAtOnce({ authority }: StoredPairs, trusted: readonly string[]): boolean {
+    if (served === undefined || clock.wall() >= served.serving.notAfterMs) return true;
+    const { cert } = served.authority;
+    return cert === authority.cert || !trusted.includes(cert.trim());
   }
 
   return async () => {
@@ -102,7 +109,8 @@ function createReconcile(parts: KeptCertificatesParts): () => Promise<number> {
     const seen = await trust.read();
     const pairs = await storedOrMade(parts, await store.read());
     const trusted = trustedAuthorities(pairs, clock.wall());
-    if (mayServeAtOnce({ served, pairs, trusted, nowMs: clock.wall() })) await serve(pairs);
+    // PEM may be written with more or fewer empty lines.
+    if (mayServeAtOnce(pairs, trusted.map(({ cert }) => cert.trim()))) await serve(pairs);
     if (seen !== undefined) {
       const bundle = bundleText(trusted);
       if (seen.bundles.some(([, present]) => present !== bundle)) {
@@ -119,24 +127,12 @@ function createReconcile(parts: KeptCertificatesParts): () => Promise<number> {
   };
 }
 
-/**
- * True if the new certificate may be served before API servers trust its authority: nothing is served yet,
- * the served certificate has expired or is not to be trusted any more, or the authority is the same.
- */
-function mayServeAtOnce({ served, pairs, trusted, nowMs }: {
-  readonly served: StoredPairs | undefined;
-  readonly pairs: StoredPairs;
-  readonly trusted: readonly { readonly cert: string }[];
-  readonly nowMs: number;
-}): boolean {
-  if (served === undefined || nowMs >= served.serving.notAfterMs) return true;
-  const { cert } = served.authority;
-  return cert === pairs.authority.cert || !trusted.some((one) => sameText(one.cert, cert));
-}
-
-/** PEM may be written with more or fewer empty lines. */
-function sameText(one: string, other: string): boolean {
-  return one.trim() === other.trim();
+function reportServed(
+  facts: CertificateFacts,
+  { log, observer }: Pick<FollowedFilesParts, "log" | "observer">,
+): void {
+  log.info("Certificate served", { ends: new Date(facts.notAfterMs).toISOString() });
+  observer.serves(facts);
 }
 
 /**
@@ -149,11 +145,11 @@ async function storedOrMade(
 ): Promise<StoredPairs> {
   const nowMs = clock.wall();
   const found = stored === undefined ? undefined : readStoredPairs(stored.data, reader);
-  const step = certificateStep({ stored: found, names, nowMs });
+  const step = certificateStep(found, { names, nowMs });
   const pairs = found === undefined || "fault" in found ? undefined : found;
-  if (step.make === "nothing" && pairs !== undefined) return pairs;
+  if (step === undefined && pairs !== undefined) return pairs;
 
-  const fresh = step.make === "authority" || pairs === undefined;
+  const fresh = step?.make === "authority" || pairs === undefined;
   const authority = fresh
     ? await maker.makeAuthority({
       // Two authorities of one name would be hard to distinguish.
@@ -179,7 +175,7 @@ async function storedOrMade(
     malformed ? "Unusable certificates replaced" : "Certificate made",
     {
       made,
-      why: "why" in step ? step.why : undefined,
+      why: step?.why,
       ends: new Date(written.serving.notAfterMs).toISOString(),
     },
   );
@@ -187,14 +183,10 @@ async function storedOrMade(
 }
 
 /** The dependencies: files, reader and server of certificates. */
-export interface FollowedFilesParts {
-  readonly files: CertificateFiles;
-  readonly reader: CertificateReader;
+export interface FollowedFilesParts
+  extends Pick<KeptCertificatesParts, "reader" | "clock" | "log" | "use"> {
+  readonly readFiles: CertificateFiles;
   readonly observer: Pick<CertificateObserver, "serves">;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Serves this pair from now on. */
-  readonly use: (pair: KeyedCertificate) => Promise<void> | void;
 }
 
 /** Time between two reads, ms. The kubelet brings a changed Secret within one or two minutes. */
@@ -205,25 +197,26 @@ export const FILES_EVERY_MS = 10_000;
  * two is new, change nothing; the log has each such failure once.
  */
 export async function followFiles(
-  { files, reader, observer, clock, log, use }: FollowedFilesParts,
+  { readFiles, reader, clock, use, ...report }: FollowedFilesParts,
   signal: AbortSignal,
 ): Promise<void> {
   let served: KeyedCertificate | undefined;
   let logged: string | undefined;
   while (!signal.aborted) {
     try {
-      const pair = await files.read();
+      const pair = await readFiles();
       const facts = reader.readPair(pair);
       if (pair.cert !== served?.cert || pair.key !== served.key) {
         await use(pair);
         served = pair;
-        log.info("Certificate served", { ends: new Date(facts.notAfterMs).toISOString() });
-        observer.serves(facts);
+        reportServed(facts, report);
       }
       logged = undefined;
     } catch (error) {
       const fault = String(error);
-      if (fault !== logged) log.warn("The certificate's files can't be used", { error: fault });
+      if (fault !== logged) {
+        report.log.warn("The certificate's files can't be used", { error: fault });
+      }
       logged = fault;
     }
     await clock.sleep(FILES_EVERY_MS, signal);

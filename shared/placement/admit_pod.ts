@@ -19,9 +19,9 @@ import type { ShortagePhase } from "./shortage.ts";
 
 /** How a new pod is recognized: by UID, by name, or by the prefix of its generated name. */
 export interface AwaitedPod {
-  readonly uid?: string;
-  readonly name?: string;
-  readonly generateName?: string;
+  readonly uid?: string | undefined;
+  readonly name?: string | undefined;
+  readonly generateName?: string | undefined;
 }
 
 /** One reserved place. */
@@ -50,19 +50,15 @@ export interface Reservations {
 const MOST_RECENT = 64;
 
 /** A pod in a cache. */
-export interface ObservedPod extends Pick<PlacedPod, "uid" | "name" | "revision" | "class"> {
+export interface CountedPod
+  extends Pick<PlacedPod, "uid" | "name" | "revision" | "class" | "gone" | "scheduled"> {
   /** True if it was created without admission: it ends no reservation for a generated name. */
   readonly unadmitted?: true;
 }
 
 /** No reservations yet; these pods end none. */
-export function noReservations(pods: Iterable<ObservedPod> = []): Reservations {
+export function noReservations(pods: Iterable<CountedPod> = []): Reservations {
   return { open: [], known: uidsOf(pods), recent: new Set() };
-}
-
-/** Adds a reservation. */
-export function reserve({ open, ...seen }: Reservations, one: Reservation): Reservations {
-  return { open: [...open, one], ...seen };
 }
 
 /** Removes expired reservations. */
@@ -74,7 +70,7 @@ export function expire({ open, ...seen }: Reservations, nowMs: number): Reservat
  * Observes all pods, including those that are gone. Each new pod ends one reservation: the one with its UID
  * or name, or else the oldest for a generated name like its own, of its revision and class.
  */
-export function observePods(before: Reservations, pods: readonly ObservedPod[]): Reservations {
+export function observePods(before: Reservations, pods: readonly CountedPod[]): Reservations {
   const { open, known, recent } = observeSomePods(before, pods);
   // UIDs of deleted pods do no harm, but must not accumulate.
   const tooMany = recent.size > MOST_RECENT || known.size > 2 * pods.length + MOST_RECENT;
@@ -82,7 +78,7 @@ export function observePods(before: Reservations, pods: readonly ObservedPod[]):
 }
 
 /** As `observePods`, of some pods only. */
-export function observeSomePods(before: Reservations, pods: readonly ObservedPod[]): Reservations {
+export function observeSomePods(before: Reservations, pods: readonly CountedPod[]): Reservations {
   const { open, known, recent } = before;
   const unseen = pods.filter(({ uid }) => !known.has(uid) && !recent.has(uid));
   if (unseen.length === 0) return before;
@@ -93,13 +89,6 @@ export function observeSomePods(before: Reservations, pods: readonly ObservedPod
     if (index >= 0) left.splice(index, 1);
   }
   return { open: left, known, recent: new Set([...recent, ...unseen.map(({ uid }) => uid)]) };
-}
-
-/** The number of reservations of a revision by class. */
-export function reservedByClass({ open }: Reservations, revision: string): ClassCounts {
-  const counts = { spot: 0, "on-demand": 0 };
-  for (const one of open) if (one.revision === revision) counts[one.class]++;
-  return counts;
 }
 
 /**
@@ -121,24 +110,21 @@ export function dropOldest(
   };
 }
 
-function isNamed({ uid, name }: AwaitedPod, pod: ObservedPod): boolean {
+function isNamed({ uid, name }: AwaitedPod, pod: CountedPod): boolean {
   // A name may be used again, so a UID takes precedence.
   return uid === undefined ? name !== undefined && name === pod.name : uid === pod.uid;
 }
 
-function isLike({ pod, revision, class: of }: Reservation, seen: ObservedPod): boolean {
+function isLike({ pod, revision, class: of }: Reservation, seen: CountedPod): boolean {
   const { uid, name, generateName } = pod;
   return seen.unadmitted === undefined && uid === undefined && name === undefined &&
     generateName !== undefined &&
     seen.name.startsWith(generateName) && revision === seen.revision && of === seen.class;
 }
 
-function uidsOf(pods: Iterable<ObservedPod>): ReadonlySet<string> {
+function uidsOf(pods: Iterable<CountedPod>): ReadonlySet<string> {
   return new Set([...pods].map(({ uid }) => uid));
 }
-
-/** A pod in a cache, with the fields that admission counts. */
-export interface CountedPod extends ObservedPod, Pick<PlacedPod, "gone" | "scheduled"> {}
 
 /** The input of the decision. */
 export interface AdmissionInput {
@@ -177,22 +163,12 @@ export interface PodAdmission {
  * Decides the class by the pods of the revision and the reservations. A repeated request about a UID gets
  * the same answer. Calls must not overlap: each needs the reservations of the one before.
  */
-export function admitPod(
-  before: Reservations,
-  input: AdmissionInput,
-): PodAdmission {
+export function admitPod(before: Reservations, input: AdmissionInput): PodAdmission {
   const { pod, workload, spec, nowMs } = input;
   const { revision, ...awaited } = pod;
   const present = observePods(expire(before, nowMs), input.pods);
   const same = present.open.find((one) => pod.uid !== undefined && one.pod.uid === pod.uid);
-  if (same !== undefined) {
-    const { class: chosen, deletionCost } = same;
-    return {
-      class: chosen,
-      ...(deletionCost === undefined ? {} : { deletionCost }),
-      reservations: present,
-    };
-  }
+  if (same !== undefined) return { ...decisionOf(same), reservations: present };
   const counted = input.pods.filter((one) => one.revision === revision && !one.gone);
   const most = workload.replicas - 1 - counted.length;
   // More pods than replicas are an old view, which says nothing of reservations.
@@ -215,7 +191,14 @@ export function admitPod(
   if (input.dryRun) return { ...answer, reservations: present };
   const expiresAtMs = nowMs + RESERVED_FOR_MS;
   const one = { ...answer, pod: awaited, revision, sinceMs: nowMs, expiresAtMs };
-  return { ...answer, reservations: reserve(reservations, one) };
+  return { ...answer, reservations: { ...reservations, open: [...reservations.open, one] } };
+}
+
+/** The decision that a reservation repeats. */
+export function decisionOf(
+  { class: chosen, deletionCost }: Pick<Reservation, "class" | "deletionCost">,
+): Pick<Reservation, "class" | "deletionCost"> {
+  return { class: chosen, ...(deletionCost === undefined ? {} : { deletionCost }) };
 }
 
 function countsOf(
@@ -225,12 +208,9 @@ function countsOf(
     readonly counted: readonly CountedPod[];
   },
 ): ClassCounts {
-  const here = countByClass(counted);
-  const coming = reservedByClass(reservations, revision);
-  return {
-    spot: here.spot + coming.spot,
-    "on-demand": here["on-demand"] + coming["on-demand"],
-  };
+  const coming = reservations.open.filter((one) => one.revision === revision)
+    .map((one) => ({ class: one.class, gone: false }));
+  return countByClass([...counted, ...coming]);
 }
 
 function classOf(

@@ -9,7 +9,7 @@ import { quotedText } from "../quoted_text.ts";
 
 // croner: no dependencies, no timer unless it is given a function, times from an argument, time zones by Intl.
 
-/** Openings and their duration. Plain data, as in a configuration. */
+/** Openings and their duration. */
 export interface DisruptionWindow {
   /** See `parseCronSchedule()`. */
   readonly schedule: string;
@@ -47,11 +47,7 @@ export function parseWindowDuration(text: string): number {
 /** Longer texts are refused unread. */
 const LONGEST_TEXT = 256;
 
-/** Parsed schedules that are kept: each is needed for each new pod, and there are few. */
-const MOST_KEPT = 256;
-
 const ZONE = /^CRON_TZ=(\S+)\s+/;
-
 const VALUE = "(?:\\d{1,2}|[A-Za-z]{3})";
 const ITEM = `(?:[*?]|${VALUE}(?:-${VALUE})?)(?:/\\d{1,2})?`;
 const FIELD = `${ITEM}(?:,${ITEM})*`;
@@ -60,7 +56,11 @@ const FIELD = `${ITEM}(?:,${ITEM})*`;
 const FIVE_FIELDS = new RegExp(`^${FIELD}(?:\\s+${FIELD}){4}$`);
 
 /** More than eight years before any time in question: in eight years there may be no 29 February. */
-const FIRST_MS = Date.UTC(2000, 0, 1);
+const FIRST = new Date(Date.UTC(2000, 0, 1));
+
+/** Results by text: each is needed for each new pod, and there are few. */
+const known = new Map<string, CronSchedule | SyntaxError>();
+const MOST_KNOWN = 256;
 
 /**
  * Parses a schedule such as `0 2 * * *` or `CRON_TZ=Europe/Berlin 0 2 * * 1-5`, in UTC by default. If both
@@ -69,29 +69,32 @@ const FIRST_MS = Date.UTC(2000, 0, 1);
  * can't be parsed or has no time.
  */
 export function parseCronSchedule(text: string): CronSchedule {
-  const trimmed = text.length > LONGEST_TEXT ? "" : text.trim();
-  const zone = ZONE.exec(trimmed);
-  const fields = trimmed.slice(zone?.[0].length ?? 0);
-  if (!FIVE_FIELDS.test(fields)) {
-    throw refusal(text, "is not five fields: minute, hour, day, month, weekday");
-  }
-  const [, , day = "", month = "", weekday = ""] = fields.split(/\s+/);
-  if (!hasDay({ day, month, weekday })) throw refusal(text, "names a day that never comes");
-  try {
-    return scheduleOf(`${zone?.[1] ?? "UTC"} ${fields}`);
-  } catch (error) {
-    throw refusal(text, "has a field or a time zone that does not exist", error);
-  }
+  const result = known.get(text) ?? readSchedule(text);
+  if (known.size >= MOST_KNOWN) known.clear();
+  if (text.length <= LONGEST_TEXT) known.set(text, result);
+  if (result instanceof SyntaxError) throw result;
+  return result;
 }
 
-/** The schedule of a zone and five fields. Throws if one does not exist. */
-const scheduleOf = remembered((text): CronSchedule => {
-  const [zone = "", ...fields] = text.split(/\s+/);
-  const cron = new Cron(fields.map(withEnds).join(" "), { mode: "5-part", timezone: zone });
-  // Only this finds a zone that does not exist.
-  cron.nextRun(new Date(FIRST_MS));
-  return { next: (afterMs) => cron.nextRun(new Date(afterMs))?.getTime() };
-}, { most: MOST_KEPT });
+function readSchedule(text: string): CronSchedule | SyntaxError {
+  const refusal = (why: string, cause?: unknown): SyntaxError =>
+    new SyntaxError(`Cannot parse schedule: ${quotedText(text)} ${why}`, { cause });
+  const trimmed = text.length > LONGEST_TEXT ? "" : text.trim();
+  const [prefix = "", timezone = "UTC"] = ZONE.exec(trimmed) ?? [];
+  const fields = trimmed.slice(prefix.length);
+  if (!FIVE_FIELDS.test(fields)) {
+    return refusal("is not five fields: minute, hour, day, month, weekday");
+  }
+  try {
+    const pattern = fields.split(/\s+/).map(withEnds).join(" ");
+    const cron = new Cron(pattern, { mode: "5-part", timezone });
+    // Only a search finds a zone that does not exist, and a day that no month has.
+    if (cron.nextRun(FIRST) === null) return refusal("names a day that never comes");
+    return { next: (afterMs) => cron.nextRun(new Date(afterMs))?.getTime() };
+  } catch (error) {
+    return refusal("has a field or a time zone that does not exist", error);
+  }
+}
 
 /** The last value of each field. */
 const LAST = ["59", "23", "31", "12", "6"];
@@ -99,72 +102,4 @@ const LAST = ["59", "23", "31", "12", "6"];
 /** `5/15` goes on to the end of the field, as in Kubernetes; croner needs the end. */
 function withEnds(field: string, index: number): string {
   return field.replace(/(^|,)(\w+)\//g, `$1$2-${LAST[index]}/`);
-}
-
-function refusal(text: string, why: string, cause?: unknown): SyntaxError {
-  return new SyntaxError(`Cannot parse schedule: ${quotedText(text)} ${why}`, { cause });
-}
-
-/** Days of each month, in a leap year. */
-const MOST_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-const MONTH_NAMES = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
-
-const DAY_ITEM = /^([*?]|\w+)(?:-(\w+))?(?:\/(\d+))?$/;
-
-/**
- * False if none of the months has one of the days, as for 31 April: croner would search the calendar to its
- * end. A weekday beside the day is enough. Fields that are not cron have no meaningful answer.
- */
-function hasDay(
-  { day, month, weekday }: Readonly<Record<"day" | "month" | "weekday", string>>,
-): boolean {
-  if (!/^[*?]$/.test(weekday)) return true;
-  const days = day.split(",").map((item) => numberOf(DAY_ITEM.exec(item)?.[1]) ?? 1);
-  const earliest = Math.min(...days);
-  return month.split(",").flatMap(monthsOf).some((one) => (MOST_DAYS[one - 1] ?? 0) >= earliest);
-}
-
-function monthsOf(item: string): readonly number[] {
-  const [, from, to, step] = DAY_ITEM.exec(item) ?? [];
-  const first = numberOf(from) ?? 1;
-  // A single month is one; a step goes on to the end of the year.
-  const end = numberOf(to) ?? (numberOf(from) === undefined || step !== undefined ? 12 : first);
-  const every = Math.max(1, Number(step ?? 1));
-  return MOST_DAYS.map((_, index) => index + 1)
-    .filter((month) => month >= first && month <= end && (month - first) % every === 0);
-}
-
-/** Undefined for all of them. */
-function numberOf(text = "*"): number | undefined {
-  if (text === "*" || text === "?") return undefined;
-  const name = MONTH_NAMES.indexOf(text.toLowerCase());
-  return name >= 0 ? name + 1 : Number(text);
-}
-
-/** How many are kept. */
-export interface RememberedOptions {
-  /** Beyond it the answer goes that was asked for the longest ago. */
-  readonly most: number;
-}
-
-/**
- * The same function, which remembers what it gave. `work` must depend on the text alone, and what it
- * gives is shared by all callers. Throws what `work` throws, and remembers nothing of that.
- */
-export function remembered<T extends object>(
-  work: (text: string) => T,
-  { most }: RememberedOptions,
-): (text: string) => T {
-  const kept = new Map<string, T>();
-  return (text) => {
-    const found = kept.get(text);
-    const answer = found ?? work(text);
-    // A map keeps the order of insertion: the first is the least recently used.
-    kept.delete(text);
-    kept.set(text, answer);
-    const [oldest] = kept.keys();
-    if (kept.size > most && oldest !== undefined) kept.delete(oldest);
-    return answer;
-  };
 }

@@ -13,14 +13,14 @@ import {
   PLACEMENT_PREFIX,
   SPOT_PERCENTAGE,
 } from "../api/placement_keys.ts";
+import { type LabelSelector, labelsMatch } from "../api/label_selector.ts";
+import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import { quotedText } from "../quoted_text.ts";
 import {
   type DisruptionWindow,
   parseCronSchedule,
   parseWindowDuration,
 } from "./disruption_window.ts";
-import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
-import { type LabelSelector, labelsMatch } from "../api/label_selector.ts";
 
 /** The spec of a workload, with defaults. */
 export interface PlacementSpec {
@@ -74,16 +74,39 @@ export type SpecReading =
 /** Annotations that tune placement. */
 const TUNING = [SPOT_PERCENTAGE, MIN_ON_DEMAND, DISRUPTION_SCHEDULE, DISRUPTION_DURATION] as const;
 
-const SWITCH_REMEDY = 'must be "true" or "false"';
-const PERCENTAGE_REMEDY =
-  "must be a whole number from 0 to 100, with or without %, for instance 70%";
 const MOST_ON_DEMAND = 10_000;
-const FLOOR_REMEDY = `must be a whole number from 0 to ${MOST_ON_DEMAND}`;
-const PAUSE_REMEDY = 'must be "true", or not be there';
-const SCHEDULE_REMEDY =
-  "must be five fields of cron that name a time, for instance 0 2 * * * (UTC) or " +
-  "CRON_TZ=Europe/Berlin 0 2 * * 1-5";
-const DURATION_REMEDY = "must be more than 0 with a unit, for instance 2h or 90m";
+
+/** An annotation; `read` returns undefined or throws a `SyntaxError` for an invalid value. */
+interface Annotation<T> extends Pick<PlacementFault, "key" | "remedy"> {
+  readonly read: (text: string | undefined) => T | undefined;
+}
+
+const PERCENTAGE: Annotation<number> = {
+  key: SPOT_PERCENTAGE,
+  remedy: "must be a whole number from 0 to 100, with or without %, for instance 70%",
+  read: (text) => wholeNumber(text?.replace(/%$/, ""), 100),
+};
+const FLOOR: Annotation<number> = {
+  key: MIN_ON_DEMAND,
+  remedy: `must be a whole number from 0 to ${MOST_ON_DEMAND}`,
+  read: (text = "0") => wholeNumber(text, MOST_ON_DEMAND),
+};
+const PAUSE: Annotation<boolean> = {
+  key: PAUSED,
+  remedy: 'must be "true", or not be there',
+  read: (text = "false") => text === "true" || (text === "false" ? false : undefined),
+};
+const SCHEDULE: Annotation<string> = {
+  key: DISRUPTION_SCHEDULE,
+  remedy: "must be five fields of cron that name a time, for instance 0 2 * * * (UTC) or " +
+    "CRON_TZ=Europe/Berlin 0 2 * * 1-5",
+  read: (text = "") => parseCronSchedule(text) && text,
+};
+const DURATION: Annotation<number> = {
+  key: DISRUPTION_DURATION,
+  remedy: "must be more than 0 with a unit, for instance 2h or 90m",
+  read: (text = "") => parseWindowDuration(text),
+};
 
 /** Parses the spec. Never throws. `configured` is the window of workloads without one of their own. */
 export function readPlacementSpec(
@@ -93,25 +116,13 @@ export function readPlacementSpec(
   const enabled = enabledState(sources);
   if (typeof enabled !== "string") return { is: "invalid", faults: enabled };
   if (enabled !== "on") return { is: enabled };
-  const { annotations } = sources.workload;
-  if (TUNING.every((key) => textAt(annotations, key) === undefined)) return { is: "untuned" };
+  const { annotations: texts } = sources.workload;
+  if (TUNING.every((key) => textAt(texts, key) === undefined)) return { is: "untuned" };
   const faults: PlacementFault[] = [];
-  const own = { of: "workload", texts: annotations, faults } as const;
-  const spotPercentage = parse(own, {
-    key: SPOT_PERCENTAGE,
-    remedy: PERCENTAGE_REMEDY,
-    read: (text) => wholeNumber(text?.replace(/%$/, ""), 100),
-  });
-  const minOnDemand = parse(own, {
-    key: MIN_ON_DEMAND,
-    remedy: FLOOR_REMEDY,
-    read: (text = "0") => wholeNumber(text, MOST_ON_DEMAND),
-  });
-  const paused = parse(own, {
-    key: PAUSED,
-    remedy: PAUSE_REMEDY,
-    read: (text = "false") => text === "true" || (text === "false" ? false : undefined),
-  });
+  const own = { of: "workload", texts, faults } as const;
+  const spotPercentage = parse(own, PERCENTAGE);
+  const minOnDemand = parse(own, FLOOR);
+  const paused = parse(own, PAUSE);
   const window = windowOf(sources, { configured, faults });
   if (
     faults.length > 0 || spotPercentage === undefined || minOnDemand === undefined ||
@@ -136,27 +147,30 @@ export function placementFaultText({ of, place, key, value, remedy }: PlacementF
 function enabledState(
   { workload, namespace }: SpecSources,
 ): "on" | "off" | "namespace-off" | readonly PlacementFault[] {
-  const around = textAt(namespace?.labels ?? {}, ENABLED);
-  if (around === "false") return "namespace-off";
+  const around = {
+    of: "namespace",
+    place: "label",
+    text: textAt(namespace?.labels ?? {}, ENABLED),
+  };
+  if (around.text === "false") return "namespace-off";
   const own = [
-    { place: "label", text: textAt(workload.labels, ENABLED) },
-    { place: "annotation", text: textAt(workload.annotations, ENABLED) },
-  ] as const;
+    { of: "workload", place: "label", text: textAt(workload.labels, ENABLED) },
+    { of: "workload", place: "annotation", text: textAt(workload.annotations, ENABLED) },
+  ];
   if (own.some(({ text }) => text === "false")) return "off";
-  const faults = own.flatMap(({ place, text }) => switchFault({ of: "workload", place, text }));
   const hasKeys = [workload.labels, workload.annotations].some((texts) =>
     Object.keys(texts).some((key) => key.startsWith(PLACEMENT_PREFIX))
   );
-  if (hasKeys) faults.push(...switchFault({ of: "namespace", place: "label", text: around }));
+  const faults = [...own, ...(hasKeys ? [around] : [])].flatMap(({ text, ...where }) =>
+    text === undefined || text === "true" || text === "false" ? [] : [{
+      ...where as Pick<PlacementFault, "of" | "place">,
+      key: ENABLED,
+      value: quotedText(text),
+      remedy: 'must be "true" or "false"',
+    }]
+  );
   if (faults.length > 0) return faults;
-  return around === "true" || own.some(({ text }) => text === "true") ? "on" : "off";
-}
-
-function switchFault(
-  { text, ...where }: Pick<PlacementFault, "of" | "place"> & { readonly text: string | undefined },
-): PlacementFault[] {
-  if (text === undefined || text === "true" || text === "false") return [];
-  return [{ ...where, key: ENABLED, value: quotedText(text), remedy: SWITCH_REMEDY }];
+  return [...own, around].some(({ text }) => text === "true") ? "on" : "off";
 }
 
 /**
@@ -177,31 +191,18 @@ function windowOf(
     [DISRUPTION_SCHEDULE, DISRUPTION_DURATION].some((key) => textAt(texts, key) !== undefined)
   );
   if (found === undefined) return configured;
-  const schedule = parse(found, {
-    key: DISRUPTION_SCHEDULE,
-    remedy: SCHEDULE_REMEDY,
-    read: (text = "") => {
-      parseCronSchedule(text);
-      return text;
-    },
-  });
-  const durationMs = parse(found, {
-    key: DISRUPTION_DURATION,
-    remedy: DURATION_REMEDY,
-    read: (text = "") => parseWindowDuration(text),
-  });
+  const schedule = parse(found, SCHEDULE);
+  const durationMs = parse(found, DURATION);
   return schedule === undefined || durationMs === undefined ? undefined : { schedule, durationMs };
 }
 
-/** The value of an annotation; undefined with a fault if `read` returns undefined or a `SyntaxError`. */
+/** The value of an annotation; undefined with a fault if it is invalid. */
 function parse<T>(
   { of, texts, faults }: Pick<PlacementFault, "of"> & {
     readonly texts: Texts;
     readonly faults: PlacementFault[];
   },
-  { key, remedy, read }: Pick<PlacementFault, "key" | "remedy"> & {
-    readonly read: (text: string | undefined) => T | undefined;
-  },
+  { key, remedy, read }: Annotation<T>,
 ): T | undefined {
   const text = textAt(texts, key);
   try {
@@ -259,16 +260,19 @@ export interface EligibilityInput extends LabeledObject {
   };
 }
 
+/** Why a workload takes no part. */
+export interface Ineligibility {
+  readonly spec?: undefined;
+  readonly reason: PlacementReason;
+  readonly message: string;
+  /** The parts of the message, if labels or annotations are invalid. */
+  readonly faults?: readonly string[];
+}
+
 /** The spec of a workload that takes part, or why it does not. */
 export type Eligibility =
   | { readonly spec: PlacementSpec; readonly faults?: undefined }
-  | {
-    readonly spec?: undefined;
-    readonly reason: PlacementReason;
-    readonly message: string;
-    /** The parts of the message, if labels or annotations are invalid. */
-    readonly faults?: readonly string[];
-  };
+  | Ineligibility;
 
 /** Checks whether the workload takes part. Annotations count only in namespaces that may be placed. */
 export function checkEligibility(input: EligibilityInput, scope: PlacementScope): Eligibility {
@@ -282,22 +286,14 @@ export function checkEligibility(input: EligibilityInput, scope: PlacementScope)
     namespaceSelector !== undefined &&
     (metadata === undefined || !labelsMatch(metadata.labels, namespaceSelector))
   ) return { reason: "NamespaceNotSelected", message: `namespaceSelector leaves ${name} out` };
-  return answerOf(readPlacementSpec({ workload: input, namespace: metadata }, window), name);
-}
-
-/** True for kinds with pods that are placed. */
-export function isPlacedKind(kind: string): kind is PlacedKind {
-  return PLACED_KINDS.some((one) => one === kind);
-}
-
-function answerOf(reading: SpecReading, namespace: string): Eligibility {
+  const reading = readPlacementSpec({ workload: input, namespace: metadata }, window);
   switch (reading.is) {
     case "valid":
       return { spec: reading.spec };
     case "off":
       return { reason: "PlacementOff", message: 'spotalis.io/enabled is not "true"' };
     case "namespace-off":
-      return { reason: "NamespaceOptedOut", message: `namespace ${namespace} opted out` };
+      return { reason: "NamespaceOptedOut", message: `namespace ${name} opted out` };
     case "untuned":
       return { reason: "PlacementUntuned", message: "spotalis.io/spot-percentage is not there" };
     case "invalid": {
@@ -305,4 +301,9 @@ function answerOf(reading: SpecReading, namespace: string): Eligibility {
       return { reason: "ConfigurationError", message: faults.join("; "), faults };
     }
   }
+}
+
+/** True for kinds with pods that are placed. */
+export function isPlacedKind(kind: string): kind is PlacedKind {
+  return PLACED_KINDS.some((one) => one === kind);
 }

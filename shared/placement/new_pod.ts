@@ -5,7 +5,6 @@
  * @module
  */
 import type { AdmissionRequest, SentObject } from "../admission/admission_review.ts";
-import { isMembers, membersOf, textIn, textsIn } from "../admission/sent_members.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
 import { DELETION_COST } from "./split.ts";
 import {
@@ -20,17 +19,18 @@ import { revisionOf } from "./placed_pod.ts";
 import type { AwaitedPod } from "./admit_pod.ts";
 import { type JSONPatchOperation, pointerPart } from "../admission/json_patch.ts";
 import type { Labels } from "../api/label_selector.ts";
+import type { PodOwner } from "../api/pod.ts";
+import {
+  type NodeConstraint,
+  sentNodeConstraints,
+  type SentNodeSelector,
+} from "./node_constraints.ts";
 
 /** A pod that is being created. */
 export interface PlacementRequest {
   readonly namespace: string;
   /** The pod's controller. */
-  readonly owner: {
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly name: string;
-    readonly uid: string;
-  };
+  readonly owner: PodOwner;
   readonly revision: string;
   readonly pod: AwaitedPod;
   /**
@@ -38,14 +38,36 @@ export interface PlacementRequest {
    * and many pods have neither name nor UID by then.
    */
   readonly decided?: { readonly class: NodeClass; readonly deletionCost?: number };
-  /** True if the pod names its class itself, or can run on neither. */
-  readonly pinned?: true;
-  /** The only class of the hosts in its affinity. */
-  readonly only?: NodeClass;
-  /** The claims of its volumes; absent if there are none. */
-  readonly claims?: readonly string[];
+  /** What its node selector and affinity allow. */
+  readonly constraints: readonly NodeConstraint[];
+  /** The claims of its volumes. */
+  readonly claims: readonly string[];
   /** True if nothing will be stored. */
   readonly dryRun: boolean;
+}
+
+/** The fields of a sent pod that placement reads: API servers have checked their types, and may send null. */
+interface SentPod {
+  readonly metadata: {
+    readonly uid?: string;
+    readonly name?: string;
+    readonly generateName?: string;
+    readonly labels?: Labels | null;
+    readonly annotations?: Labels | null;
+    readonly ownerReferences?: readonly (PodOwner & { readonly controller?: boolean })[];
+  };
+  readonly spec: {
+    readonly nodeSelector?: Labels | null;
+    readonly tolerations?: readonly Toleration[] | null;
+    readonly affinity?: {
+      readonly nodeAffinity?: {
+        readonly requiredDuringSchedulingIgnoredDuringExecution?: SentNodeSelector | null;
+      } | null;
+    } | null;
+    readonly volumes?: readonly {
+      readonly persistentVolumeClaim?: { readonly claimName: string };
+    }[];
+  };
 }
 
 /** Why a pod is not placed; also labels of metrics. */
@@ -73,59 +95,38 @@ export type PlacementDecision =
 export function placementRequest(
   { resource, operation, namespace, dryRun, object }: AdmissionRequest,
 ): PlacementRequest | undefined {
-  if (resource !== "pods" || operation !== "CREATE" || object === undefined) return undefined;
-  const metadata = membersOf(object["metadata"]);
-  const { ownerReferences } = metadata;
-  const owners = Array.isArray(ownerReferences) ? ownerReferences.map(membersOf) : [];
-  const controller = owners.find((one) => one["controller"] === true) ?? {};
-  const owner = {
-    apiVersion: textIn(controller["apiVersion"]) ?? "",
-    kind: textIn(controller["kind"]) ?? "",
-    name: textIn(controller["name"]) ?? "",
-    uid: textIn(controller["uid"]) ?? "",
-  };
-  if (Object.values(owner).includes("")) return undefined;
-  const labels = textsIn(metadata["labels"]);
-  const cost = textsIn(metadata["annotations"])[DELETION_COST];
-  const claims = claimsOf(object);
+  if (resource !== "pods" || operation !== "CREATE") return undefined;
+  const { metadata, spec = {} } = (object ?? {}) as Partial<SentPod>;
+  const controller = metadata?.ownerReferences?.find((one) => one.controller === true);
+  if (metadata === undefined || controller === undefined) return undefined;
+  const { apiVersion, kind, name, uid } = controller;
+  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const decided = decisionIn(metadata);
   return {
     namespace,
-    owner,
-    revision: revisionOf(labels),
+    owner: { apiVersion, kind, name, uid },
+    revision: revisionOf(metadata.labels ?? {}),
+    // The server sends empty names of pods that have none yet.
     pod: {
-      ...present("uid", textIn(metadata["uid"])),
-      ...present("name", textIn(metadata["name"])),
-      ...present("generateName", textIn(metadata["generateName"])),
+      uid: metadata.uid || undefined,
+      name: metadata.name || undefined,
+      generateName: metadata.generateName || undefined,
     },
-    ...present("decided", decisionIn(labels[CAPACITY], cost)),
-    ...(claims.length === 0 ? {} : { claims }),
+    ...(decided === undefined ? {} : { decided }),
+    constraints: sentNodeConstraints(spec.nodeSelector ?? {}, required),
+    claims: (spec.volumes ?? []).flatMap((one) => one.persistentVolumeClaim?.claimName ?? []),
     dryRun,
   };
 }
 
-function claimsOf({ spec }: SentObject): readonly string[] {
-  const { volumes } = membersOf(spec);
-  const sent = Array.isArray(volumes) ? volumes.map(membersOf) : [];
-  return sent.flatMap(({ persistentVolumeClaim }) =>
-    textIn(membersOf(persistentVolumeClaim)["claimName"]) ?? []
-  );
-}
-
-function decisionIn(
-  capacity: string | undefined,
-  cost: string | undefined,
-): PlacementRequest["decided"] {
+function decisionIn({ labels, annotations }: SentPod["metadata"]): PlacementRequest["decided"] {
+  const capacity = labels?.[CAPACITY];
   if (capacity !== "spot" && capacity !== "on-demand") return undefined;
-  const deletionCost = cost !== undefined && /^-?\d{1,10}$/.test(cost) ? Number(cost) : undefined;
-  return { class: capacity, ...present("deletionCost", deletionCost) };
-}
-
-/** A member, unless the value is undefined. */
-function present<K extends string, V>(
-  name: K,
-  value: V | undefined,
-): { readonly [name in K]?: V } {
-  return value === undefined ? {} : { [name]: value } as { readonly [name in K]?: V };
+  const cost = annotations?.[DELETION_COST] ?? "";
+  return {
+    class: capacity,
+    ...(/^-?\d{1,10}$/.test(cost) ? { deletionCost: Number(cost) } : {}),
+  };
 }
 
 /** The target of a pod. */
@@ -136,31 +137,25 @@ export interface PlacementTargetOptions {
 
 /**
  * The patch; empty if the pod is already as it should be. Without a deletion cost the annotation is not
- * changed. Throws a `TypeError` for an object without a spec.
+ * changed.
  */
 export function placementPatch(
-  { metadata, spec }: SentObject,
+  object: SentObject,
   { to, classes, deletionCost }: PlacementTargetOptions & {
     readonly deletionCost?: number | undefined;
   },
 ): readonly JSONPatchOperation[] {
-  if (!isMembers(metadata) || !isMembers(spec)) {
-    throw new TypeError("Cannot place a pod: metadata or spec is no object");
-  }
-  const nodeSelector = textsIn(spec["nodeSelector"]);
-  const { tolerations: sent } = spec;
-  // The server has validated the pod before, so a list is one of tolerations.
-  const tolerations: readonly Toleration[] = Array.isArray(sent) ? sent : [];
-  const placed = placedFields(
-    { nodeSelector, tolerations, labels: textsIn(metadata["labels"]) },
-    { to, classes },
-  );
+  const { metadata, spec } = object as unknown as SentPod;
+  const nodeSelector = spec.nodeSelector ?? {};
+  const tolerations = spec.tolerations ?? [];
+  const before = { nodeSelector, tolerations, labels: metadata.labels ?? {} };
+  const placed = placedFields(before, { to, classes });
   return [
     ...setAll("/spec/nodeSelector", { before: nodeSelector, after: placed.nodeSelector }),
     ...setAll("/spec/tolerations", { before: tolerations, after: placed.tolerations }),
-    ...setTexts("/metadata/labels", { before: metadata["labels"], after: placed.labels }),
+    ...setTexts("/metadata/labels", { before: metadata.labels, after: placed.labels }),
     ...(deletionCost === undefined ? [] : setTexts("/metadata/annotations", {
-      before: metadata["annotations"],
+      before: metadata.annotations,
       after: { [DELETION_COST]: String(deletionCost) },
     })),
   ];
@@ -223,9 +218,9 @@ function setAll(
 /** Sets texts one by one, as other webhooks may set theirs. */
 function setTexts(
   path: string,
-  { before, after }: { readonly before: unknown; readonly after: Labels },
+  { before, after }: { readonly before: Labels | null | undefined; readonly after: Labels },
 ): readonly JSONPatchOperation[] {
-  if (!isMembers(before)) return [{ op: "add", path, value: after }];
+  if (!before) return [{ op: "add", path, value: after }];
   return Object.entries(after).flatMap(([key, value]) =>
     Object.hasOwn(before, key) && before[key] === value
       ? []

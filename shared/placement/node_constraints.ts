@@ -4,8 +4,6 @@
  *
  * @module
  */
-import type { SentObject } from "../admission/admission_review.ts";
-import { isMembers, membersOf, textIn, textsIn } from "../admission/sent_members.ts";
 import {
   HOSTNAME,
   type Node,
@@ -72,15 +70,6 @@ const PROTECTIONS = [
   ["karpenter.sh/do-not-disrupt", "true"],
   ["cluster-autoscaler.kubernetes.io/safe-to-evict", "false"],
 ] as const;
-
-const OPERATORS: readonly NodeRequirement["operator"][] = [
-  "In",
-  "NotIn",
-  "Exists",
-  "DoesNotExist",
-  "Gt",
-  "Lt",
-];
 
 /** The annotation that protects the pod from evictions; undefined if none does. */
 export function protectedBy(annotations: Labels): string | undefined {
@@ -221,35 +210,28 @@ export function volumeConstraints(
   );
 }
 
+/** A `v1.NodeSelector` of a pod that was sent for admission. */
+export interface SentNodeSelector {
+  readonly nodeSelectorTerms: readonly Readonly<
+    Partial<Record<"matchExpressions" | "matchFields", readonly SentRequirement[] | null>>
+  >[];
+}
+
+type SentRequirement = Pick<NodeRequirement, "key" | "operator"> & Partial<NodeRequirement>;
+
 /** Constraints of a pod that was sent for admission: node selector and required node affinity. */
-export function sentNodeConstraints({ spec }: SentObject): readonly NodeConstraint[] {
-  const { affinity, nodeSelector } = membersOf(spec);
-  const named = selectorConstraints(textsIn(nodeSelector));
-  const { nodeAffinity } = membersOf(affinity);
-  const required = membersOf(nodeAffinity)["requiredDuringSchedulingIgnoredDuringExecution"];
-  if (!isMembers(required)) return named;
-  const terms = listIn(required["nodeSelectorTerms"]).map(termOf);
+export function sentNodeConstraints(
+  nodeSelector: Labels,
+  required: SentNodeSelector | null | undefined,
+): readonly NodeConstraint[] {
+  const named = selectorConstraints(nodeSelector);
+  if (!required) return named;
+  const terms = required.nodeSelectorTerms.map(({ matchExpressions, matchFields }) =>
+    [
+      ...matchExpressions ?? [],
+      // The only field that a term may have is the node's name.
+      ...(matchFields ?? []).map((one) => ({ ...one, key: HOSTNAME })),
+    ].map(({ key, operator, values }): NodeRequirement => ({ key, operator, values: values ?? [] }))
+  );
   return [...named, { what: "its node affinity", terms }];
-}
-
-function termOf(raw: unknown): NodeTerm {
-  const { matchExpressions, matchFields } = membersOf(raw);
-  const requirements = [
-    ...listIn(matchExpressions).map(membersOf),
-    // The only field that a term may have is the node's name.
-    ...listIn(matchFields).map((one) => ({ ...membersOf(one), key: HOSTNAME })),
-  ];
-  return requirements.flatMap(({ key, operator, values }: SentObject) => {
-    const known = OPERATORS.find((one) => one === operator);
-    if (known === undefined) return [];
-    return [{
-      key: textIn(key) ?? "",
-      operator: known,
-      values: listIn(values).filter((value) => typeof value === "string"),
-    }];
-  });
-}
-
-function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -34,6 +34,8 @@ export interface PlacedPod {
   readonly departsSinceMs?: number;
   /** Since when it finds no node; absent if it has one, or was just created. */
   readonly unschedulableSinceMs?: number;
+  /** The name of its node; empty until it has one. */
+  readonly node: string;
   /** False until it has a node. */
   readonly scheduled: boolean;
   readonly ready: boolean;
@@ -57,27 +59,6 @@ export function secondOf(ms: number): number {
 /** The hash of the pod's template: a ReplicaSet's, or a StatefulSet's revision. */
 export function revisionOf(labels: Labels): string {
   return labels["pod-template-hash"] ?? labels["controller-revision-hash"] ?? "";
-}
-
-/**
- * The class of the pod's node. Without a node, the class that its selector asks for, or its label if that
- * class has no selector. A pod that asks for neither counts as on-demand, as a node without labels does.
- */
-function podClassOf(
-  { labels, nodeSelector, nodeLabels }: {
-    readonly labels: Labels;
-    readonly nodeSelector: Labels;
-    /** Absent if it has no node, or the node is not known. */
-    readonly nodeLabels?: Labels | undefined;
-  },
-  classes: NodeClasses,
-): NodeClass {
-  if (nodeLabels !== undefined) return nodeClassOf(nodeLabels, classes);
-  if (nodeClassOf(nodeSelector, classes) === "spot") return "spot";
-  const asksForOnDemand = Object.keys(selectorOf("on-demand", classes)).some((key) =>
-    Object.hasOwn(nodeSelector, key)
-  );
-  return !asksForOnDemand && labels[CAPACITY] === "spot" ? "spot" : "on-demand";
 }
 
 /**
@@ -108,12 +89,6 @@ export function countByClass(pods: Iterable<Pick<PlacedPod, "class" | "gone">>):
   return counts;
 }
 
-/** The fields of a pod that decide how it counts. */
-export type CountablePod = Pick<Pod, "metadata" | "nodeName" | "phase" | "nodeSelector">;
-
-/** The fields of a node that decide how its pods count. */
-export type CountableNode = Pick<Node, "metadata" | "labels" | "taints" | "alarms">;
-
 /** The settings that decide how pods count. */
 export interface NodeRules {
   readonly classes: NodeClasses;
@@ -123,7 +98,7 @@ export interface NodeRules {
 /** The state around a pod. */
 export interface PodInput extends NodeRules {
   /** Undefined if it has no node, or the node is not known. */
-  readonly node: CountableNode | undefined;
+  readonly node: Node | undefined;
   /** True if it was evicted, whatever a late cache shows. */
   readonly evicted: boolean;
 }
@@ -135,24 +110,38 @@ export type ClassifiedPod = Pick<
 >;
 
 /** Classifies a pod, for webhook and loop alike. */
-export function classifyPod(pod: CountablePod, input: PodInput): ClassifiedPod {
-  const { metadata: { uid, name, labels, terminating }, nodeName, phase } = pod;
-  const { node, classes, departures, evicted } = input;
+export function classifyPod(
+  { metadata: { uid, name, labels, terminating }, nodeName, phase, nodeSelector = {} }: Pod,
+  { node, classes, departures, evicted }: PodInput,
+): ClassifiedPod {
   const ended = terminating || phase === "Succeeded" || phase === "Failed" || evicted;
   const departure = ended || node === undefined ? undefined : departureOf(node, departures);
   return {
     uid,
     name,
     revision: revisionOf(labels),
-    class: podClassOf({
-      labels,
-      nodeSelector: pod.nodeSelector ?? {},
-      // A known node without labels is on-demand.
-      nodeLabels: node && (node.labels ?? {}),
-    }, classes),
+    // A known node without labels is on-demand.
+    class: node === undefined
+      ? requestedClass({ labels, nodeSelector }, classes)
+      : nodeClassOf(node.labels ?? {}, classes),
     gone: ended || departure !== undefined,
     ...(departure === undefined ? {} : { departs: departure.sign }),
     ...(departure?.drained ? { drained: true } : {}),
     scheduled: nodeName !== "",
   };
+}
+
+/**
+ * The class that the pod's selector asks for, or its label if that class has no selector. A pod that asks for
+ * neither counts as on-demand, as a node without labels does.
+ */
+function requestedClass(
+  { labels, nodeSelector }: { readonly labels: Labels; readonly nodeSelector: Labels },
+  classes: NodeClasses,
+): NodeClass {
+  if (nodeClassOf(nodeSelector, classes) === "spot") return "spot";
+  const asksForOnDemand = Object.keys(selectorOf("on-demand", classes)).some((key) =>
+    Object.hasOwn(nodeSelector, key)
+  );
+  return !asksForOnDemand && labels[CAPACITY] === "spot" ? "spot" : "on-demand";
 }

@@ -5,12 +5,11 @@
  * @module
  */
 import * as z from "zod";
-import type { Pod } from "../api/pod.ts";
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
-import type { Eligibility, PlacementSpec } from "./eligibility.ts";
+import type { Ineligibility, PlacementSpec } from "./eligibility.ts";
 import type { NextMove, NextMoveInput } from "./next_move.ts";
 import { type NextStep, nextStep, type NextStepOptions } from "./next_step.ts";
-import type { ClassCounts, NodeClass } from "./node_classes.ts";
+import type { ClassCounts } from "./node_classes.ts";
 import {
   countByClass,
   isPresent,
@@ -71,21 +70,20 @@ export interface RevisionStatus {
   readonly pending: ClassCounts;
 }
 
-/** A pod. */
-export interface PodStatus {
-  readonly name: string;
-  readonly revision: string;
-  /** Empty until it has one. */
-  readonly node: string;
-  /** The class of its node, or the one that it was made for. */
-  readonly class: NodeClass;
-  readonly ready: boolean;
+/** A pod; its class is that of its node, or the one that it was made for. */
+export interface PodStatus
+  extends Pick<PlacedPod, "name" | "revision" | "node" | "class" | "ready"> {
   /** Short remarks. */
   readonly notes: readonly string[];
 }
 
-/** The counts and pods of a workload; absent if it takes no part. */
-export interface ReplicasStatus {
+/** The status of a workload. Counts are absent if it takes no part. */
+export interface PlacementStatus extends PhaseStatus {
+  readonly next?: NextStep;
+  /** The requested split; absent if the workload takes no part. */
+  readonly spec?: PlacementSpec;
+  /** True: the controller decides and changes nothing. */
+  readonly readOnly?: true;
   /** `spec.replicas`. */
   readonly replicas?: number;
   /** The split of that. */
@@ -100,28 +98,12 @@ export interface ReplicasStatus {
   readonly pods: readonly PodStatus[];
 }
 
-/** The status of a workload. */
-export interface PlacementStatus extends PhaseStatus, ReplicasStatus {
-  readonly next?: NextStep;
-  /** The requested split; absent if the workload takes no part. */
-  readonly spec?: PlacementSpec;
-  /** True: the controller decides and changes nothing. */
-  readonly readOnly?: true;
-}
-
-/** The pods of a workload, as placement and as the API server has them. */
-export interface StatusPods {
-  readonly placed: readonly PlacedPod[];
-  readonly pods: readonly Pod[];
-  readonly nowMs: number;
-}
-
 /** The status of a workload that takes part; its pods have their budgets. */
 export function placementStatus(
-  input: NextMoveInput & { readonly objects: readonly Pod[] },
+  input: NextMoveInput,
   options: NextStepOptions,
 ): PlacementStatus {
-  const { workload, spec, pods, objects, shortage, nowMs } = input;
+  const { workload, spec, pods, shortage, nowMs } = input;
   const { now, step } = nextStep(input, options);
   return {
     ...phaseOf({ next: now, shortage, nowMs }),
@@ -129,45 +111,42 @@ export function placementStatus(
     spec,
     replicas: workload.replicas,
     desired: splitReplicas(workload.replicas, spec),
-    ...countsAndPods({ placed: pods, pods: objects, nowMs }, { ...workload, spec }),
+    ...countsAndPods({ pods, nowMs }, { ...workload, spec }),
   };
 }
 
 /** The status of a workload that takes no part; its pods count if its annotations are invalid. */
 export function refusedStatus(
-  { reason, message }: Extract<Eligibility, { readonly reason: string }>,
-  pods: () => StatusPods,
+  { reason, message }: Ineligibility,
+  pods: () => Pick<NextMoveInput, "pods" | "nowMs">,
 ): PlacementStatus {
   return reason === "ConfigurationError"
     ? { phase: "Misconfigured", reason, message, ...countsAndPods(pods()) }
     : { phase: "LeftAlone", reason, message, revisions: [], pods: [] };
 }
 
-interface ReasonPhase {
-  readonly phase: PlacementPhase;
-  /** True for waits that belong to the return from a fallback, and do not delay it. */
-  readonly returns: boolean;
-}
-
 /** The phases of the reasons for which no replica moves. */
-const PHASES: Readonly<Record<PlacementReason, ReasonPhase>> = {
-  KindNotPlaced: { phase: "LeftAlone", returns: false },
-  NamespaceProtected: { phase: "LeftAlone", returns: false },
-  NamespaceNotSelected: { phase: "LeftAlone", returns: false },
-  NamespaceOptedOut: { phase: "LeftAlone", returns: false },
-  PlacementOff: { phase: "LeftAlone", returns: false },
-  PlacementUntuned: { phase: "LeftAlone", returns: false },
-  ConfigurationError: { phase: "Misconfigured", returns: false },
-  NotWhole: { phase: "NotWhole", returns: true },
-  AsSpecified: { phase: "AsSpecified", returns: false },
-  PlacementPaused: { phase: "Paused", returns: false },
-  SpotFallback: { phase: "Fallback", returns: false },
-  WindowClosed: { phase: "OutsideWindow", returns: false },
-  MoveCooldown: { phase: "Cooldown", returns: true },
-  EvictionRate: { phase: "Cooldown", returns: true },
-  NoneEvictable: { phase: "Bound", returns: false },
-  BlockedByPDB: { phase: "BlockedByBudget", returns: false },
+const PHASES: Readonly<Record<PlacementReason, PlacementPhase>> = {
+  KindNotPlaced: "LeftAlone",
+  NamespaceProtected: "LeftAlone",
+  NamespaceNotSelected: "LeftAlone",
+  NamespaceOptedOut: "LeftAlone",
+  PlacementOff: "LeftAlone",
+  PlacementUntuned: "LeftAlone",
+  ConfigurationError: "Misconfigured",
+  NotWhole: "NotWhole",
+  AsSpecified: "AsSpecified",
+  PlacementPaused: "Paused",
+  SpotFallback: "Fallback",
+  WindowClosed: "OutsideWindow",
+  MoveCooldown: "Cooldown",
+  EvictionRate: "Cooldown",
+  NoneEvictable: "Bound",
+  BlockedByPDB: "BlockedByBudget",
 };
+
+/** Waits that belong to the return from a fallback, and do not delay it. */
+const RETURNING: readonly PlacementReason[] = ["NotWhole", "MoveCooldown", "EvictionRate"];
 
 /** The phase. A shortage takes precedence over what else keeps replicas from moving. */
 export function phaseOf(
@@ -188,7 +167,7 @@ export function phaseOf(
       message: `fallback ${shortage.rounds} in a row${also}`,
     };
   }
-  const returns = short === "returning" && (wait === undefined || PHASES[wait.wait].returns);
+  const returns = short === "returning" && (wait === undefined || RETURNING.includes(wait.wait));
   if (wait === undefined) {
     return returns
       ? { phase: "Returning", message: "one replica after the other goes back to spot" }
@@ -196,7 +175,7 @@ export function phaseOf(
   }
   const { wait: reason, untilMs, message } = wait;
   return {
-    phase: returns ? "Returning" : PHASES[reason].phase,
+    phase: returns ? "Returning" : PHASES[reason],
     ...(untilMs === undefined ? {} : { until: new Date(untilMs).toISOString() }),
     reason,
     message,
@@ -204,10 +183,10 @@ export function phaseOf(
 }
 
 function countsAndPods(
-  { placed, pods, nowMs }: StatusPods,
+  { pods, nowMs }: Pick<NextMoveInput, "pods" | "nowMs">,
   workload?: PlacedWorkload & { readonly spec: SplitSpec },
-): Pick<ReplicasStatus, "actual" | "pending" | "revisions" | "pods"> {
-  const present = placed.filter(isPresent);
+): Pick<PlacementStatus, "actual" | "pending" | "revisions" | "pods"> {
+  const present = pods.filter(isPresent);
   const revisions = [...Map.groupBy(present, ({ revision }) => revision)]
     .toSorted(([, a], [, b]) => youngestMs(b) - youngestMs(a))
     .map(([revision, members]): RevisionStatus => ({
@@ -216,12 +195,11 @@ function countsAndPods(
       actual: runningByClass(members),
       pending: waitingByClass(members),
     }));
-  const nodeOf = new Map(pods.map(({ metadata: { uid }, nodeName }) => [uid, nodeName]));
   return {
     actual: runningByClass(present),
     pending: waitingByClass(present),
     revisions,
-    pods: placed.filter(({ gone, departs }) => !gone || departs !== undefined)
+    pods: pods.filter(({ gone, departs }) => !gone || departs !== undefined)
       .toSorted((a, b) =>
         (a.class < b.class ? 1 : a.class > b.class ? -1 : 0) ||
         a.name.localeCompare(b.name, "en", { numeric: true })
@@ -229,7 +207,7 @@ function countsAndPods(
       .map((pod): PodStatus => ({
         name: pod.name,
         revision: pod.revision,
-        node: nodeOf.get(pod.uid) ?? "",
+        node: pod.node,
         class: pod.class,
         ready: pod.ready,
         notes: notesOf(pod, nowMs),

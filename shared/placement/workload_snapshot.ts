@@ -23,14 +23,12 @@ import {
 } from "./node_constraints.ts";
 import { classifyPod, type NodeRules, type PlacedPod } from "./placed_pod.ts";
 
-/** Objects by the UID of their controller. */
-export interface OwnedObjects<P extends Pick<Pod, "metadata"> = Pod> {
-  replicaSetsOwnedBy(uid: string): readonly ReplicaSet[];
-  podsOwnedBy(uid: string): readonly P[];
-}
-
 /** The objects that placement reads. */
-export interface PlacedObjects extends OwnedObjects {
+export interface PlacedObjects {
+  /** By the UID of their controller. */
+  replicaSetsOwnedBy(uid: string): readonly ReplicaSet[];
+  /** By the UID of their controller. */
+  podsOwnedBy(uid: string): readonly Pod[];
   node(name: string): Node | undefined;
   nodes(): Iterable<Node>;
   namespace(name: string): Namespace | undefined;
@@ -56,12 +54,10 @@ export function replicaStatus({ kind, replicas }: Workload): ReplicaStatus | und
 }
 
 /** Pods that the workload owns by the UIDs of the chain of controllers, whatever their labels are. */
-export function podsOfWorkload<P extends Pick<Pod, "metadata">>(
-  { kind, metadata: { uid, namespace } }: Pick<Workload, "kind"> & {
-    readonly metadata: Pick<Workload["metadata"], "uid" | "namespace">;
-  },
-  objects: OwnedObjects<P>,
-): readonly P[] {
+export function podsOfWorkload(
+  { kind, metadata: { uid, namespace } }: Workload,
+  objects: Pick<PlacedObjects, "replicaSetsOwnedBy" | "podsOwnedBy">,
+): readonly Pod[] {
   const owners = kind === "Deployment"
     ? objects.replicaSetsOwnedBy(uid).map(({ metadata }) => metadata.uid)
     : [uid];
@@ -102,6 +98,7 @@ export function placedPod(
   const cost = Number(annotations[DELETION_COST] ?? NaN);
   return {
     ...classified,
+    node: nodeName,
     ...(departsSinceMs === undefined ? {} : { departsSinceMs }),
     ...(nodeName !== "" || unschedulableSinceMs === undefined ? {} : { unschedulableSinceMs }),
     ready,
@@ -131,26 +128,23 @@ function pinnedTo(
 }
 
 /**
- * Adds to each pod why budgets would not allow its eviction. A namespace may have a budget for each
- * workload, so pods with the same values of the labels that selectors name are matched once.
+ * All pods of the workload, each with why budgets would not allow its eviction. A namespace may have a budget
+ * for each workload, so pods with the same values of the labels that selectors name are matched once.
  */
-export function withBudgets(
-  placed: readonly PlacedPod[],
-  { workload, objects }: Pick<SnapshotInput, "objects"> & { readonly workload: Workload },
+export function placedPodsWithBudgets(
+  workload: Workload,
+  input: SnapshotInput,
 ): readonly PlacedPod[] {
-  const budgets = objects.budgetsIn(workload.metadata.namespace);
-  const labelsOf = new Map(
-    podsOfWorkload(workload, objects).map(({ metadata: { uid, labels } }) => [uid, labels]),
-  );
+  const budgets = input.objects.budgetsIn(workload.metadata.namespace);
   const keys = [...new Set(budgets.flatMap(({ selector }) => selectorKeys(selector)))];
   const matched = new Map<string, readonly PodDisruptionBudget[]>();
-  return placed.map((pod) => {
-    const labels = labelsOf.get(pod.uid) ?? {};
+  return podsOfWorkload(workload, input.objects).map((pod) => {
+    const { metadata: { labels }, ready } = pod;
     const values = JSON.stringify(keys.map((key) => labels[key] ?? null));
     const own = matched.get(values) ?? budgetsFor(labels, budgets);
     matched.set(values, own);
-    const budget = refusalBy(own, pod.ready);
-    return budget === undefined ? pod : { ...pod, budget };
+    const budget = refusalBy(own, ready);
+    return { ...placedPod(pod, input), ...(budget === undefined ? {} : { budget }) };
   });
 }
 

@@ -10,7 +10,7 @@ import {
   type ResourceAmounts,
   type Resources,
 } from "../api/pod.ts";
-import { isMembers } from "../admission/sent_members.ts";
+import { isMembers } from "../members.ts";
 import { parseBytes, parseCPU } from "../quantity.ts";
 import { keepClass } from "../resize/checks/qos_class.ts";
 import { capRequests, podLevelProblem } from "../resize/checks/request_within_limit.ts";

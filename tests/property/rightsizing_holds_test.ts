@@ -3,10 +3,7 @@
  *
  * @module
  */
-import { withFields } from "../fixtures/container_fields.ts";
-import type { ContainerFields } from "../fixtures/container_fields.ts";
-import assert from "node:assert/strict";
-import fc from "fast-check";
+import { type ContainerFields, withFields } from "../fixtures/container_fields.ts";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { workloadAnnotations } from "../../shared/rightsizing/workload_annotations.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
@@ -24,6 +21,8 @@ import {
   workloadPod,
 } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { podsAfter } from "../fixtures/rightsizing/rightsizing_patches.ts";
+import assert from "node:assert/strict";
+import fc from "fast-check";
 
 function property(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -3,10 +3,7 @@
  *
  * @module
  */
-import { withFields } from "../fixtures/container_fields.ts";
-import type { ContainerFields } from "../fixtures/container_fields.ts";
-import fc from "fast-check";
-import assert from "node:assert/strict";
+import { type ContainerFields, withFields } from "../fixtures/container_fields.ts";
 import { templateAfter } from "../../controller/rightsizing/apply_decision.ts";
 import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import {
@@ -44,6 +41,8 @@ import {
 } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { ownedOf, podsAfter, readEntry } from "../fixtures/rightsizing/rightsizing_patches.ts";
 import { retryResize } from "../../controller/rightsizing/evaluate_workload.ts";
+import fc from "fast-check";
+import assert from "node:assert/strict";
 
 function property(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

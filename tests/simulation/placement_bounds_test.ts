@@ -1,43 +1,18 @@
 /** Evictions that are no moves come to an end, whatever comes of them. In virtual time. */
 import assert from "node:assert/strict";
-import type { Node } from "../../shared/api/node.ts";
-import { PlacementCluster } from "./placement_cluster.ts";
+import { clusterTest, tainted } from "./placement_cluster.ts";
 
 const MINUTE_MS = 60_000;
 
 /** Pods that ask for spot nodes without a webhook's answer. */
 const FOR_SPOT = { spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } } };
 
-/** Ten replicas run, and a replica of the controller leads. */
-function scene(name: string, fn: (cluster: PlacementCluster) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    async fn() {
-      await using cluster = new PlacementCluster("70%");
-      await fn(cluster);
-    },
-  });
-}
-
-async function begin(cluster: PlacementCluster): Promise<void> {
-  cluster.start("10.0.0.1");
-  await cluster.pass(10_000);
-  cluster.replicas = 10;
-  await cluster.pass(30_000);
-  assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
-}
-
-function tainted(key: string): (node: Node) => Node {
-  return (node) => ({ ...node, taints: [{ key, value: "", effect: "NoSchedule" }] });
-}
-
 // Where in its second the sign comes: API servers store the time of creation in seconds.
 for (const afterMs of [0, 100, 500, 900]) {
-  scene(
+  clusterTest(
     `pods of nodes with a sign that keeps no pod away are evicted once, ${afterMs} ms into a second`,
     async (cluster) => {
-      await begin(cluster);
+      await cluster.begin(10);
       await cluster.pass(afterMs);
       const names = ["spot-0", "spot-1", "spot-2"];
       for (const evictions of [7, 14]) {
@@ -55,9 +30,9 @@ for (const afterMs of [0, 100, 500, 900]) {
   );
 }
 
-scene("pods that tolerate all are evicted once from a node that goes", async (cluster) => {
+clusterTest("pods that tolerate all are evicted once from a node that goes", async (cluster) => {
   cluster.toleratesAll = true;
-  await begin(cluster);
+  await cluster.begin(10);
   for (const key of ["aws-node-termination-handler/spot-itn", "karpenter.sh/disrupted"]) {
     const there = cluster.podsOn("spot-0");
     assert.ok(there > 0);
@@ -71,34 +46,37 @@ scene("pods that tolerate all are evicted once from a node that goes", async (cl
   }
 });
 
-scene("a fallback recreates pods without a webhook's answer ever more rarely", async (cluster) => {
-  cluster.template = FOR_SPOT;
-  cluster.start("10.0.0.1", { "--webhook": "off" });
-  await cluster.pass(10_000);
-  cluster.removeNodes("spot");
-  cluster.replicas = 10;
-  const times: number[] = [];
-  for (let second = 0; second < 62 * 60; second++) {
-    const before = cluster.evictions;
-    await cluster.pass(1000);
-    const evicted = cluster.evictions - before;
-    if (evicted === 0) continue;
-    assert.equal(evicted, 10);
-    times.push(second);
-  }
-  const gaps = times.slice(1).map((second, index) => second - times[index]!);
-  assert.ok(gaps.every((gap) => gap >= 60), gaps.join());
-  // Once a fallback has lasted for three minutes, each three minutes at most.
-  assert.ok(gaps.filter((gap) => gap < 179).length <= 2 * 5 + 5, gaps.join());
-  const reported = cluster.events.filter(({ reason }) => reason === "SpotFallback");
-  // Fallbacks of 2, 4, 8, 16 and 30 minutes, and once in each that no webhook seems to answer.
-  assert.deepEqual(
-    reported.map(({ message }) => / webhook .*\?$/.test(message)),
-    Array.from({ length: 10 }, (_, index) => index % 2 === 1),
-  );
-});
+clusterTest(
+  "a fallback recreates pods without a webhook's answer ever more rarely",
+  async (cluster) => {
+    cluster.template = FOR_SPOT;
+    cluster.start("10.0.0.1", { "--webhook": "off" });
+    await cluster.pass(10_000);
+    cluster.removeNodes("spot");
+    cluster.replicas = 10;
+    const times: number[] = [];
+    for (let second = 0; second < 62 * 60; second++) {
+      const before = cluster.evictions;
+      await cluster.pass(1000);
+      const evicted = cluster.evictions - before;
+      if (evicted === 0) continue;
+      assert.equal(evicted, 10);
+      times.push(second);
+    }
+    const gaps = times.slice(1).map((second, index) => second - times[index]!);
+    assert.ok(gaps.every((gap) => gap >= 60), gaps.join());
+    // Once a fallback has lasted for three minutes, each three minutes at most.
+    assert.ok(gaps.filter((gap) => gap < 179).length <= 2 * 5 + 5, gaps.join());
+    const reported = cluster.events.filter(({ reason }) => reason === "SpotFallback");
+    // Fallbacks of 2, 4, 8, 16 and 30 minutes, and once in each that no webhook seems to answer.
+    assert.deepEqual(
+      reported.map(({ message }) => / webhook .*\?$/.test(message)),
+      Array.from({ length: 10 }, (_, index) => index % 2 === 1),
+    );
+  },
+);
 
-scene(
+clusterTest(
   "pods that are made while a leader settles in a fallback wait for a minute",
   async (cluster) => {
     cluster.template = FOR_SPOT;
@@ -124,7 +102,7 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "pods of nodes that go when a fallback is due are made on-demand at once",
   async (cluster) => {
     cluster.start("10.0.0.1");
@@ -148,7 +126,7 @@ scene(
   },
 );
 
-scene("pods that must not be disturbed fall back while they don't run", async (cluster) => {
+clusterTest("pods that must not be disturbed fall back while they don't run", async (cluster) => {
   cluster.template = { metadata: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } };
   cluster.start("10.0.0.1");
   await cluster.pass(10_000);
@@ -158,39 +136,42 @@ scene("pods that must not be disturbed fall back while they don't run", async (c
   assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 10 }, 7]);
 });
 
-scene("a refused eviction is requested again now and then, and reported once", async (cluster) => {
-  await begin(cluster);
-  const asked: string[] = [];
-  cluster.refusal = ({ name }) => {
-    asked.push(name);
-    return { is: "blocked", message: "a budget" };
-  };
-  const there = cluster.podsOn("spot-0");
-  cluster.changeNode("spot-0", tainted("aws-node-termination-handler/spot-itn"));
-  const { Pod } = cluster.api.store.tables;
-  for (let second = 0; second < 600; second++) {
-    // A change of a pod makes the controller look.
-    const beat = Pod.all().find(({ nodeName }) => nodeName === "on-demand-0");
-    assert.ok(beat);
-    Pod.modify(`shop/${beat.metadata.name}`, (pod) => {
-      const annotations = { ...pod.metadata.annotations, beat: `${second}` };
-      return { ...pod, metadata: { ...pod.metadata, annotations } };
-    });
-    await cluster.pass(1000);
-  }
-  // With a cooldown of 10 s, once in that time.
-  assert.ok(
-    asked.length >= there * 50 && asked.length <= there * 61,
-    `${asked.length} of ${there}`,
-  );
-  const reported = cluster.events.filter(({ reason }) => reason === "BlockedByPDB");
-  assert.equal(reported.length, there);
-  cluster.refusal = undefined;
-  await cluster.pass(20_000);
-  assert.deepEqual([cluster.podsOn("spot-0"), cluster.evictions], [0, there]);
-});
+clusterTest(
+  "a refused eviction is requested again now and then, and reported once",
+  async (cluster) => {
+    await cluster.begin(10);
+    const asked: string[] = [];
+    cluster.refusal = ({ name }) => {
+      asked.push(name);
+      return { is: "blocked", message: "a budget" };
+    };
+    const there = cluster.podsOn("spot-0");
+    cluster.changeNode("spot-0", tainted("aws-node-termination-handler/spot-itn"));
+    const { Pod } = cluster.api.store.tables;
+    for (let second = 0; second < 600; second++) {
+      // A change of a pod makes the controller look.
+      const beat = Pod.all().find(({ nodeName }) => nodeName === "on-demand-0");
+      assert.ok(beat);
+      Pod.modify(`shop/${beat.metadata.name}`, (pod) => {
+        const annotations = { ...pod.metadata.annotations, beat: `${second}` };
+        return { ...pod, metadata: { ...pod.metadata, annotations } };
+      });
+      await cluster.pass(1000);
+    }
+    // With a cooldown of 10 s, once in that time.
+    assert.ok(
+      asked.length >= there * 50 && asked.length <= there * 61,
+      `${asked.length} of ${there}`,
+    );
+    const reported = cluster.events.filter(({ reason }) => reason === "BlockedByPDB");
+    assert.equal(reported.length, there);
+    cluster.refusal = undefined;
+    await cluster.pass(20_000);
+    assert.deepEqual([cluster.podsOn("spot-0"), cluster.evictions], [0, there]);
+  },
+);
 
-scene("a denied eviction is tried of others, and becomes rare", async (cluster) => {
+clusterTest("a denied eviction is tried of others, and becomes rare", async (cluster) => {
   const asked: string[] = [];
   const askedAtMs: number[] = [];
   cluster.refusal = ({ name }) => {
@@ -212,12 +193,12 @@ scene("a denied eviction is tried of others, and becomes rare", async (cluster) 
   assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
 });
 
-scene(
+clusterTest(
   "a drain that finds no other node takes one replica, and none if it ends",
   async (cluster) => {
     const { Node } = cluster.api.store.tables;
     for (const name of ["on-demand-1", "on-demand-2"]) Node.remove(name);
-    cluster.share("0%");
+    cluster.share = "0%";
     cluster.start("10.0.0.1");
     await cluster.pass(10_000);
     cluster.replicas = 4;

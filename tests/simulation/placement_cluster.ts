@@ -1,9 +1,10 @@
 /**
- * A cluster in virtual time with whole controllers that place pods: an API, a Deployment's controller
- * that has each pod it makes changed by the webhook to which the Service leads, and a scheduler.
+ * A cluster in virtual time with whole controllers that place pods: an API, the controller of one workload
+ * that has each pod it creates changed by the webhook to which the Service leads, and a scheduler.
  *
  * @module
  */
+import assert from "node:assert/strict";
 import type { EvictionAnswer, PlacementEvent, PodRef } from "../../controller/placement/ports.ts";
 import { createPlacement } from "../../controller/placement/placement.ts";
 import { createPlacementMetrics } from "../../controller/placement/metrics.ts";
@@ -12,25 +13,36 @@ import { runMutators } from "../../shared/admission/run_mutators.ts";
 import { labelsMatch } from "../../shared/api/label_selector.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
-import { secondOf } from "../../shared/placement/placed_pod.ts";
+import { revisionOf, secondOf } from "../../shared/placement/placed_pod.ts";
 import { placementConfig } from "../../shared/placement/settings.ts";
+import { ordinalOf, splitReplicas } from "../../shared/placement/split.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../contract/support/sample_objects.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
-import { podRequest, SHOP, storedPod, WEB_SET } from "../fixtures/placement/placement_caches.ts";
-import { sampleWorkload } from "../fixtures/sample_workloads.ts";
+import {
+  DB_OWNER,
+  dbStatefulSet,
+  podRequest,
+  SHOP,
+  storedPod,
+  WEB_OWNER,
+  WEB_SET,
+  webDeployment,
+} from "../fixtures/placement/placement_caches.ts";
+import { sampleBudget } from "../fixtures/placement/placed_pods.ts";
 import { createWebhookService } from "../fixtures/webhook/webhook_service.ts";
-import { type ControllerProgram, startProgram } from "./controller_program.ts";
+import { ALL_THERE, type ControllerProgram, startProgram } from "./controller_program.ts";
 import { byCost } from "./deletion_order.ts";
 
 const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 /** Until a pod with a node is Ready, ms. */
 const STARTS_MS = 2000;
-/** Between two looks of the Deployment's controller, ms. */
-const LOOK_MS = 500;
+/** Between two reconciles of the workload's controller, ms. */
+const RECONCILE_MS = 500;
 /** For all mutators of one pod, as the routes have it, ms. */
 const ADMISSION_MS = 200;
 
@@ -43,40 +55,85 @@ export interface PlacingProgram extends ControllerProgram {
   readonly rights: readonly AccessRight[];
 }
 
-/** The cluster, with Deployment `web` in namespace `shop`. */
+/** How the cluster is set up. */
+export interface ClusterOptions {
+  /** @default {"Deployment"} */
+  readonly kind?: PlacedKind;
+  /** How late requests and watches are, ms. @default {10} */
+  readonly latencyMs?: number;
+  /** True: a budget keeps half of the replicas. @default {false} */
+  readonly budget?: boolean;
+}
+
+/** A test with a cluster of its own. */
+export function clusterTest(
+  name: string,
+  fn: (cluster: PlacementCluster) => Promise<void>,
+  options: ClusterOptions = {},
+): void {
+  Deno.test({
+    name,
+    permissions: "none",
+    async fn() {
+      await using cluster = new PlacementCluster("70%", options);
+      await fn(cluster);
+    },
+  });
+}
+
+/** The change of a node that taints it. */
+export function tainted(key: string): (node: Node) => Node {
+  return (node) => ({ ...node, taints: [{ key, value: "", effect: "NoSchedule" }] });
+}
+
+/** The cluster, with Deployment `web` or StatefulSet `db` in namespace `shop`. */
 export class PlacementCluster {
   readonly clock: VirtualClock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
-  readonly api: SimulatedAPI = createSimulatedAPI({
-    clock: this.clock,
-    random: seededRandom(21),
-  });
+  readonly api: SimulatedAPI;
+  readonly kind: PlacedKind;
   replicas = 0;
   /** So many creations are denied after the webhook was asked, as by a quota. */
   denials = 0;
   /** Annotation `spotalis.io/min-on-demand`. */
   floor = 0;
+  /** Annotation `spotalis.io/spot-percentage`. */
+  share: string;
   /** What pods are made of beside what all have, as the API has it. */
   template: Parameters<typeof podRequest>[1] = {};
+  /** The number of the newest template. */
+  revision = 0;
   /** True: pods come to nodes whatever their taints. */
   toleratesAll = false;
+  /** False: no webhook answers. */
+  webhookUp = true;
   /** Answers evictions in place of the API; undefined: it does so itself. */
   refusal: ((pod: PodRef) => EvictionAnswer) | undefined;
   /** How long an eviction is under way, ms. */
   evictionMs = 0;
   readonly events: PlacementEvent[] = [];
-  #share: string;
-  readonly #service = createWebhookService(this.api.store);
+  /** Programs that were started. */
+  readonly programs: PlacingProgram[] = [];
+  readonly #service: ReturnType<typeof createWebhookService>;
   readonly #memory = keptCheckpoints();
-  readonly #programs: ControllerProgram[] = [];
   readonly #end = new AbortController();
   readonly #controller: Promise<void>;
-  #made = 0;
+  readonly #budget: boolean;
+  readonly #latencyMs: number;
+  #created = 0;
 
-  constructor(share: string) {
-    this.#share = share;
+  constructor(
+    share: string,
+    { kind = "Deployment", latencyMs = 10, budget = false }: ClusterOptions = {},
+  ) {
+    this.api = createSimulatedAPI({ clock: this.clock, random: seededRandom(21), latencyMs });
+    this.#service = createWebhookService(this.api.store);
+    this.share = share;
+    this.kind = kind;
+    this.#budget = budget;
+    this.#latencyMs = latencyMs;
     const { tables } = this.api.store;
     tables.Namespace.seed(SHOP);
-    tables.ReplicaSet.seed(WEB_SET);
+    if (budget) tables.PodDisruptionBudget.seed(sampleBudget());
     for (const one of ["spot", "on-demand"] as const) this.addNodes(one, 3);
     this.#notify();
     this.#controller = this.#run();
@@ -87,17 +144,22 @@ export class PlacementCluster {
     await this.clock.runUntil(this.clock.monotonic() + ms);
   }
 
-  /** Another annotation `spotalis.io/spot-percentage`. */
-  share(share: string): void {
-    this.#share = share;
-    this.#notify();
+  /** Starts a program that leads and decides, and so many replicas, which run as specified then. */
+  async begin(replicas: number, flags: Readonly<Record<string, string>> = {}): Promise<void> {
+    this.start("10.0.0.1", flags);
+    await this.pass(60_000);
+    this.replicas = replicas;
+    await this.pass(this.kind === "Deployment" ? 30_000 : 5000 * (replicas + 1));
+    assert.deepEqual(this.counts, this.split);
   }
 
   /** Nodes with room for as many as come. */
   addNodes(one: NodeClass, count: number): void {
     const { Node } = this.api.store.tables;
     for (let index = 0; index < count; index++) {
-      Node.seed({ ...sampleNode(`${one}-${index}`), labels: { [CAPACITY_TYPE]: one } });
+      const name = `${one}-${index}`;
+      if (Node.get(name) !== undefined) continue;
+      Node.seed({ ...sampleNode(name), labels: { [CAPACITY_TYPE]: one } });
     }
   }
 
@@ -115,11 +177,23 @@ export class PlacementCluster {
   /** Pods that run, by the class of their nodes. */
   get counts(): ClassCounts {
     const counts = { spot: 0, "on-demand": 0 };
-    for (const { ready, nodeName } of this.#live()) {
+    for (const { ready, nodeName } of this.live) {
       const node = this.api.store.tables.Node.get(nodeName);
       if (ready && node !== undefined) counts[node.labels?.[CAPACITY_TYPE] as NodeClass]++;
     }
     return counts;
+  }
+
+  /** The split that is specified. */
+  get split(): ClassCounts {
+    const spotPercentage = Number.parseInt(this.share);
+    return splitReplicas(this.replicas, { spotPercentage, minOnDemand: this.floor });
+  }
+
+  /** True if each replica is there, of the newest template, and Ready. */
+  get whole(): boolean {
+    return this.live.length === this.replicas &&
+      this.live.every((pod) => pod.ready && this.#isNewest(pod));
   }
 
   get evictions(): number {
@@ -133,7 +207,17 @@ export class PlacementCluster {
 
   /** Pods on a node. */
   podsOn(name: string): number {
-    return this.#live().filter(({ nodeName }) => nodeName === name).length;
+    return this.live.filter(({ nodeName }) => nodeName === name).length;
+  }
+
+  /** Messages of events with this reason. */
+  messages(reason: PlacementEvent["reason"]): readonly string[] {
+    return this.events.filter((one) => one.reason === reason).map(({ message }) => message);
+  }
+
+  /** Pods that are not being deleted. */
+  get live(): readonly Pod[] {
+    return this.api.store.tables.Pod.all().filter(({ metadata }) => !metadata.terminating);
   }
 
   /** Starts a replica of the controller at this address. */
@@ -149,13 +233,7 @@ export class PlacementCluster {
       flags,
       ask(asked) {
         rights.push(...asked);
-        return Promise.resolve({
-          serverVersion: "v1.36.3",
-          servesPodResize: true,
-          servesAllocations: true,
-          unknownFields: [],
-          missingRights: [],
-        });
+        return ALL_THERE(asked);
       },
       more: ({ settings, ...slot }) => {
         const { identity, registry } = slot;
@@ -192,25 +270,22 @@ export class PlacementCluster {
         return { placement, identity, ...webhook };
       },
     });
-    this.#programs.push(program);
     const cutOff = (): void => {
       program.cutOff();
       link.cut = true;
       this.#service.crash(ip);
     };
-    return { ...program, cutOff, rights };
+    const placing = { ...program, cutOff, rights };
+    this.programs.push(placing);
+    return placing;
   }
 
   /** All programs end. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const program of this.#programs) program.terminate();
+    for (const program of this.programs) program.terminate();
     this.#end.abort();
     await this.pass(20_000);
-    await Promise.all([this.#controller, ...this.#programs.map(({ ended }) => ended)]);
-  }
-
-  #live(): readonly Pod[] {
-    return this.api.store.tables.Pod.all().filter(({ metadata }) => !metadata.terminating);
+    await Promise.all([this.#controller, ...this.programs.map(({ ended }) => ended)]);
   }
 
   /** The time as API servers write it: in whole seconds. */
@@ -218,39 +293,81 @@ export class PlacementCluster {
     return secondOf(this.clock.wall());
   }
 
+  #isNewest({ metadata }: Pod): boolean {
+    return revisionOf(metadata.labels) === `r${this.revision}`;
+  }
+
+  #remove({ metadata: { name } }: Pod): void {
+    this.api.store.tables.Pod.remove(`shop/${name}`);
+  }
+
   async #run(): Promise<void> {
     while (!this.#end.signal.aborted) {
       const { Pod, Node } = this.api.store.tables;
-      for (const { metadata: { name, terminating }, nodeName } of Pod.all()) {
-        const isLost = nodeName !== "" && Node.get(nodeName) === undefined;
-        if (terminating || isLost) Pod.remove(`shop/${name}`);
+      for (const pod of Pod.all()) {
+        const isLost = pod.nodeName !== "" && Node.get(pod.nodeName) === undefined;
+        if (pod.metadata.terminating || isLost) this.#remove(pod);
       }
-      const live = this.#live();
-      const missing = this.replicas - live.length;
-      for (const { metadata } of byCost(live).slice(0, Math.max(0, -missing))) {
-        Pod.remove(`shop/${metadata.name}`);
-      }
-      await Promise.all(Array.from({ length: Math.max(0, missing) }, () => this.#create()));
-      for (const pod of this.#live()) this.#follow(pod);
+      await this.#createReplicaSet();
+      await (this.kind === "Deployment" ? this.#deploy() : this.#order());
+      for (const pod of this.live) this.#follow(pod);
       this.#notify();
-      await this.clock.sleep(LOOK_MS, this.#end.signal);
+      await this.clock.sleep(RECONCILE_MS, this.#end.signal);
     }
   }
 
-  async #create(): Promise<void> {
-    const number = this.#made++;
-    const request = podRequest(`request-${number}`, this.template);
-    const { patch } = await runMutators(request, this.#service.mutators(), {
-      clock: this.clock,
-      withinMs: ADMISSION_MS,
+  /** A Deployment with one pod more than wanted while it rolls out, and none less. */
+  async #deploy(): Promise<void> {
+    const newest = this.live.filter((pod) => this.#isNewest(pod));
+    const old = this.live.filter((pod) => !this.#isNewest(pod));
+    for (const pod of byCost(newest).slice(0, Math.max(0, newest.length - this.replicas))) {
+      this.#remove(pod);
+    }
+    for (const pod of byCost(old)) {
+      const ready = this.live.filter((one) => one.ready).length;
+      if (!pod.ready || ready > this.replicas) this.#remove(pod);
+    }
+    const most = this.replicas + Math.min(1, old.length);
+    const missing = Math.min(this.replicas - newest.length, most - this.live.length);
+    await Promise.all(Array.from({ length: Math.max(0, missing) }, () => this.#create()));
+  }
+
+  /** A StatefulSet, one pod after the other. */
+  async #order(): Promise<void> {
+    for (let ordinal = 0; ordinal < this.replicas; ordinal++) {
+      const pod = this.live.find(({ metadata }) => metadata.name === `db-${ordinal}`);
+      if (pod === undefined) await this.#create(`db-${ordinal}`);
+      if (pod?.ready !== true) return;
+    }
+    const ordinal = ({ metadata }: Pod): number => ordinalOf(metadata.name) ?? 0;
+    const own = this.live.toSorted((a, b) => ordinal(b) - ordinal(a));
+    const next = own.length > this.replicas ? own[0] : own.find((pod) => !this.#isNewest(pod));
+    if (next !== undefined) this.#remove(next);
+  }
+
+  async #create(name?: string): Promise<void> {
+    const number = this.#created++;
+    const revision = `r${this.revision}`;
+    const isDeployed = this.kind === "Deployment";
+    const set = { name: `web-${revision}`, uid: `rs-${revision}` };
+    const owner = isDeployed ? { ...WEB_OWNER, ...set } : DB_OWNER;
+    const labels = { [isDeployed ? "pod-template-hash" : "controller-revision-hash"]: revision };
+    const request = podRequest(`request-${number}`, {
+      owner,
+      ...this.template,
+      metadata: { labels, ...(name === undefined ? {} : { name }), ...this.template?.metadata },
     });
+    const mutators = this.webhookUp ? this.#service.mutators() : [];
+    const within = { clock: this.clock, withinMs: ADMISSION_MS };
+    const { patch } = await runMutators(request, mutators, within);
     if (this.denials > 0) return void this.denials--;
-    const name = `web-5f-${number}`;
-    const { metadata, nodeSelector = {} } = storedPod(request, { name, patch });
+    const stored = storedPod(request, { name: name ?? `web-5f-${number}`, owner, patch });
+    if (this.api.store.tables.Pod.get(`shop/${stored.metadata.name}`) !== undefined) return;
+    const metadata = { ...stored.metadata, uid: "", resourceVersion: "" };
     this.api.store.tables.Pod.seed({
-      ...samplePod(name, { nodeName: "" }),
-      metadata: { ...metadata, uid: "", resourceVersion: "" },
-      nodeSelector,
+      ...samplePod("", { nodeName: "" }),
+      metadata: { ...metadata, labels: { app: "web", ...metadata.labels } },
+      nodeSelector: stored.nodeSelector ?? {},
       createdAtMs: this.#second,
     });
   }
@@ -268,6 +385,7 @@ export class PlacementCluster {
       if (isReady && !ready) Pod.modify(key, (one) => ({ ...one, phase: "Running", ready: true }));
       return;
     }
+    const isSpot = ({ labels = {} }: Node): boolean => labels[CAPACITY_TYPE] === "spot";
     const [node] = Node.all()
       .filter(({ labels = {}, taints = [] }) =>
         (this.toleratesAll || taints.length === 0) &&
@@ -286,33 +404,43 @@ export class PlacementCluster {
     }
   }
 
-  /** The Deployment with its status. */
+  /** Its controller sees it before it creates pods, as other watchers do. */
+  async #createReplicaSet(): Promise<void> {
+    const { ReplicaSet } = this.api.store.tables;
+    const set = { ...WEB_SET.metadata, name: `web-r${this.revision}`, uid: `rs-r${this.revision}` };
+    if (ReplicaSet.get(`shop/${set.name}`) !== undefined) return;
+    ReplicaSet.seed({ ...WEB_SET, metadata: set });
+    await this.clock.sleep(2 * this.#latencyMs);
+  }
+
+  /** The workload with its status, and its budget. */
   #notify(): void {
-    const { Deployment } = this.api.store.tables;
-    const live = this.#live();
-    const sample = sampleWorkload({
-      labels: { "spotalis.io/enabled": "true" },
-      annotations: {
-        "spotalis.io/spot-percentage": this.#share,
-        "spotalis.io/min-on-demand": `${this.floor}`,
-      },
-    });
+    const { tables } = this.api.store;
+    const { live, kind, replicas } = this;
+    const annotations = {
+      "spotalis.io/spot-percentage": this.share,
+      "spotalis.io/min-on-demand": `${this.floor}`,
+    };
+    const { metadata, ...others } = kind === "Deployment"
+      ? webDeployment(replicas, annotations)
+      : dbStatefulSet(replicas);
+    const ready = live.filter((pod) => pod.ready).length;
     const workload = {
-      ...sample,
-      metadata: { ...sample.metadata, uid: "web" },
+      ...others,
+      metadata: { ...metadata, annotations },
       replicas: {
-        wanted: this.replicas,
+        wanted: replicas,
         observed: true,
         present: live.length,
-        ready: live.filter(({ ready }) => ready).length,
-        updated: live.length,
+        ready,
+        updated: live.filter((pod) => this.#isNewest(pod)).length,
       },
     };
-    if (Deployment.get("shop/web") === undefined) Deployment.seed(workload);
-    else Deployment.modify("shop/web", () => workload);
+    const key = `shop/${metadata.name}`;
+    if (tables[kind].get(key) === undefined) tables[kind].seed(workload);
+    else tables[kind].modify(key, () => workload);
+    if (!this.#budget) return;
+    const disruptionsAllowed = Math.max(0, ready - Math.floor(replicas / 2));
+    tables.PodDisruptionBudget.modify("shop/web", (one) => ({ ...one, disruptionsAllowed }));
   }
-}
-
-function isSpot({ labels = {} }: Node): boolean {
-  return labels[CAPACITY_TYPE] === "spot";
 }

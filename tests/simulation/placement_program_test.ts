@@ -1,23 +1,12 @@
 /** The whole controller with placement on, in virtual time. */
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { PlacementCluster } from "./placement_cluster.ts";
-
-function scene(name: string, fn: (cluster: PlacementCluster) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    async fn() {
-      await using cluster = new PlacementCluster("70%");
-      await fn(cluster);
-    },
-  });
-}
+import { clusterTest } from "./placement_cluster.ts";
 
 /** Until a replica leads and decides: the election, what it remembers, and the time to settle. */
 const BEGIN_MS = 10_000;
 
-scene(
+clusterTest(
   "runController() splits new pods in the leader alone, and through a change of the leader",
   async (cluster) => {
     const first = cluster.start("10.0.0.1");
@@ -52,7 +41,7 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "runController() ends at exactly 70 and 30 though the leader is killed half-way",
   async (cluster) => {
     const first = cluster.start("10.0.0.1");
@@ -72,10 +61,10 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "runController() fills the floor though creations are denied after the webhook",
   async (cluster) => {
-    cluster.share("100%");
+    cluster.share = "100%";
     cluster.floor = 2;
     cluster.start("10.0.0.1");
     await cluster.pass(BEGIN_MS);
@@ -90,7 +79,7 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "runController() splits pods with an affinity that names hosts of both classes",
   async (cluster) => {
     const values = ["spot-0", "spot-1", "on-demand-0"];
@@ -113,20 +102,23 @@ for (
     ["in the pool", "cloud.google.com/gke-nodepool", 4_000_000],
   ] as const
 ) {
-  scene(`runController() leaves pods ${what} that their node selector names`, async (cluster) => {
-    for (const name of ["spot-0", "on-demand-0"]) {
-      cluster.changeNode(name, (node) => ({ ...node, labels: { ...node.labels, [key]: name } }));
-    }
-    cluster.template = { spec: { nodeSelector: { [key]: "on-demand-0" } } };
-    cluster.start("10.0.0.1");
-    await cluster.pass(BEGIN_MS);
-    cluster.replicas = 4;
-    await cluster.pass(forMs);
-    assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 4 }, 0]);
-  });
+  clusterTest(
+    `runController() leaves pods ${what} that their node selector names`,
+    async (cluster) => {
+      for (const name of ["spot-0", "on-demand-0"]) {
+        cluster.changeNode(name, (node) => ({ ...node, labels: { ...node.labels, [key]: name } }));
+      }
+      cluster.template = { spec: { nodeSelector: { [key]: "on-demand-0" } } };
+      cluster.start("10.0.0.1");
+      await cluster.pass(BEGIN_MS);
+      cluster.replicas = 4;
+      await cluster.pass(forMs);
+      assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 4 }, 0]);
+    },
+  );
 }
 
-scene(
+clusterTest(
   "runController() moves what was made before, and the next leader goes on",
   async (cluster) => {
     cluster.replicas = 10;
@@ -149,7 +141,7 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "runController() goes on a minute after an eviction that came to nothing",
   async (cluster) => {
     cluster.replicas = 10;
@@ -168,7 +160,7 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "runController() makes pods on-demand while spot nodes are short, and the next leader knows",
   async (cluster) => {
     const first = cluster.start("10.0.0.1");
@@ -197,7 +189,7 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "runController() counts pods on a node that is about to go for nothing, at creation and after",
   async (cluster) => {
     cluster.start("10.0.0.1");
@@ -216,7 +208,7 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "runController() places nothing in read-only mode, and says what it would",
   async (cluster) => {
     const program = cluster.start("10.0.0.1", { "--read-only-mode": "on" });
@@ -230,7 +222,7 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "runController() reports what runs, and what is to run on-demand at least",
   async (cluster) => {
     const { registry } = cluster.start("10.0.0.1", {
@@ -248,12 +240,12 @@ scene(
     const lacks = async (): Promise<number> =>
       await valueOf("workload_floor_replicas") -
       await valueOf("workload_replicas", ',replica_type="on-demand"');
-    cluster.share("90%");
+    cluster.share = "90%";
     await cluster.pass(BEGIN_MS);
     cluster.replicas = 10;
     await cluster.pass(30_000);
     // Less than the share leaves, and no floor: nothing is broken, though the window is closed.
-    cluster.share("70%");
+    cluster.share = "70%";
     await cluster.pass(60_000);
     assert.equal(cluster.counts["on-demand"], 1);
     assert.deepEqual([await lacks() <= 0, await valueOf("pending_seconds")], [true, 0]);
@@ -266,7 +258,7 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "runController() reports a floor that runs, though its nodes are drained",
   async (cluster) => {
     cluster.floor = 3;
@@ -288,7 +280,7 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "runController() heals at its usual pace, however often it had to before",
   async (cluster) => {
     cluster.start("10.0.0.1");
@@ -306,7 +298,7 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "runController() without the webhook moves pods alone, seldom where it is without effect",
   async (cluster) => {
     const program = cluster.start("10.0.0.1", { "--webhook": "off" });
@@ -322,7 +314,7 @@ scene(
   },
 );
 
-scene(
+clusterTest(
   "runController() without placement asks for no right of it, and does nothing",
   async (cluster) => {
     const acts = [cluster.start("10.0.0.1"), cluster.start("10.0.0.2", { "--placement": "off" })]

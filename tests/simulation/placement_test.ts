@@ -1,146 +1,329 @@
-/**
- * Placement in a small world: what holds whatever happens, and what things come to once they are quiet.
- *
- * @module
- */
+/** Placement of both kinds of workloads in a cluster in virtual time: scenes, and what holds whatever happens. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import { cases } from "../fixtures/cases.ts";
-import type { SplitSpec } from "../../shared/placement/split.ts";
-import { type Happening, Play, type Story } from "./placement_play.ts";
-import type { WorldWorkload } from "./placement_world.ts";
+import {
+  type ClusterOptions,
+  clusterTest,
+  PlacementCluster,
+  tainted,
+} from "./placement_cluster.ts";
 
+/** Shorter than by default, so that a case ends soon. */
+const FLAGS = {
+  "--schedule-timeout": "20s",
+  "--fallback-duration": "40s",
+  "--max-fallback-duration": "160s",
+  "--resync-period": "15s",
+  "--evictions-per-second": "5",
+};
 /** Longer than the product waits for anything: than a fallback and the patience after it. */
 const QUIET_S = 240;
+const ITN = "aws-node-termination-handler/spot-itn";
+const MOVE = /moves to (spot|on-demand)$/;
 
-const anySpec: fc.Arbitrary<SplitSpec> = fc.record({
-  spotPercentage: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.constantFrom(0, 50, 70, 100)),
-  minOnDemand: fc.integer({ min: 0, max: 4 }),
+/** Moves that were sent. */
+function movesOf(cluster: PlacementCluster): number {
+  return cluster.messages("PodRescheduled").filter((message) => MOVE.test(message)).length;
+}
+
+/** Lets time pass, and resolves with the fewest replicas that were Ready. */
+async function leastReady(cluster: PlacementCluster, seconds: number): Promise<number> {
+  let least = Infinity;
+  for (let second = 0; second < seconds; second++) {
+    await cluster.pass(1000);
+    least = Math.min(least, cluster.counts.spot + cluster.counts["on-demand"]);
+  }
+  return least;
+}
+
+for (const kind of ["Deployment", "StatefulSet"] as const) {
+  const scene = (name: string, fn: (cluster: PlacementCluster) => Promise<void>): void =>
+    clusterTest(`${kind}: ${name}`, fn, { kind, latencyMs: 1000 });
+
+  scene("without spot nodes replicas run on-demand, and return one by one", async (cluster) => {
+    await cluster.begin(10, FLAGS);
+    cluster.removeNodes("spot");
+    await cluster.pass(120_000);
+    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 10 });
+    await cluster.pass(300_000);
+    cluster.addNodes("spot", 3);
+    assert.equal(await leastReady(cluster, 600), 9);
+    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+    assert.ok(cluster.messages("SpotFallback").every((message) => message.startsWith("until")));
+    assert.equal(cluster.messages("SpotReturned").length, 1);
+    assert.equal(cluster.messages("ReconciliationSuccess").length, 1);
+  });
+
+  scene("another share is reached by moves, one at a time", async (cluster) => {
+    await cluster.begin(10);
+    cluster.share = "40%";
+    assert.equal(await leastReady(cluster, 180), 9);
+    assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 4, "on-demand": 6 }, 3]);
+  });
+
+  scene("pods of a drained node leave it one by one, each when all are Ready", async (cluster) => {
+    await cluster.begin(10);
+    const there = cluster.podsOn("spot-0");
+    cluster.changeNode("spot-0", tainted("karpenter.sh/disrupted"));
+    assert.equal(await leastReady(cluster, 60 * there), 9);
+    assert.deepEqual([cluster.podsOn("spot-0"), cluster.evictions], [0, there]);
+    assert.deepEqual(cluster.counts, cluster.split);
+  });
+
+  scene("replicas of a spot node that dies run on another spot node", async (cluster) => {
+    cluster.share = "100%";
+    await cluster.begin(6);
+    const { evictions } = cluster;
+    cluster.api.store.tables.Node.remove("spot-0");
+    await cluster.pass(60_000);
+    assert.deepEqual(cluster.counts, { spot: 6, "on-demand": 0 });
+    assert.equal(cluster.evictions, evictions);
+  });
+}
+
+clusterTest("pods of a node that stays after all are left alone", async (cluster) => {
+  cluster.share = "0%";
+  await cluster.begin(12);
+  const there = cluster.podsOn("on-demand-0");
+  assert.ok(there > 2);
+  cluster.changeNode("on-demand-0", tainted(ITN));
+  while (cluster.evictions === 0) await cluster.pass(1000);
+  cluster.changeNode("on-demand-0", ({ taints: _gone, ...node }) => node);
+  await cluster.pass(60_000);
+  // One more is on its way while the cache of the node is late.
+  assert.ok(cluster.evictions < there, `${cluster.evictions} of ${there}`);
+}, { latencyMs: 3000 });
+
+clusterTest("pods that find a spot node while others fall back stay there", async (cluster) => {
+  cluster.share = "100%";
+  await cluster.begin(10, FLAGS);
+  cluster.removeNodes("spot");
+  while (cluster.evictions === 0) await cluster.pass(1000);
+  cluster.addNodes("spot", 3);
+  await cluster.pass(30_000);
+  assert.ok(cluster.evictions < 10, `${cluster.evictions}`);
+}, { latencyMs: 3000 });
+
+clusterTest("moves that don't help stay rare when the controller begins anew", async (cluster) => {
+  await cluster.begin(10, FLAGS);
+  cluster.webhookUp = false;
+  cluster.removeNodes("spot");
+  await cluster.pass(60_000);
+  cluster.addNodes("spot", 3);
+  while (movesOf(cluster) < 5) await cluster.pass(1000);
+  const { evictions } = cluster;
+  for (let life = 2; life < 5; life++) {
+    cluster.programs.at(-1)?.terminate();
+    cluster.start(`10.0.0.${life}`, FLAGS);
+    await cluster.pass(15_000);
+  }
+  assert.ok(cluster.evictions <= evictions + 1, `${evictions} ${cluster.evictions}`);
+  cluster.webhookUp = true;
+  await cluster.pass(600_000);
+  assert.deepEqual(cluster.counts, cluster.split);
 });
+
+type Happening =
+  | { readonly does: "scale" | "share" | "floor"; readonly to: number }
+  | { readonly does: "lose" | "interrupt" | "drain"; readonly which: number }
+  | {
+    readonly does:
+      | "roll out"
+      | "webhook down"
+      | "controller down"
+      | "controller dies"
+      | "all up"
+      | "spot gone"
+      | "nodes back";
+  };
+
+const NODES = ["spot-0", "spot-1", "spot-2", "on-demand-0", "on-demand-1"];
+
+/** One on-demand node, `on-demand-2`, always stays, as the floor asks for capacity. */
+function happen(cluster: PlacementCluster, what: Happening): void {
+  const { Node } = cluster.api.store.tables;
+  const name = NODES["which" in what ? what.which : 0] ?? "";
+  const isThere = Node.get(name) !== undefined;
+  const restart = (): void => {
+    cluster.start(`10.0.0.${cluster.programs.length + 1}`, FLAGS);
+  };
+  switch (what.does) {
+    case "scale":
+      cluster.replicas = what.to;
+      break;
+    case "share":
+      cluster.share = `${what.to}%`;
+      break;
+    case "floor":
+      cluster.floor = what.to;
+      break;
+    case "roll out":
+      cluster.revision++;
+      break;
+    case "lose":
+      if (isThere) Node.remove(name);
+      break;
+    case "interrupt":
+      if (isThere) cluster.changeNode(name, tainted(ITN));
+      break;
+    case "drain":
+      if (isThere) cluster.changeNode(name, tainted("karpenter.sh/disrupted"));
+      break;
+    case "webhook down":
+      cluster.webhookUp = false;
+      break;
+    case "controller down":
+      cluster.programs.at(-1)?.terminate();
+      break;
+    case "controller dies":
+      cluster.programs.at(-1)?.cutOff();
+      restart();
+      break;
+    case "all up":
+      cluster.webhookUp = true;
+      if (cluster.programs.at(-1)?.exitCode() !== undefined) restart();
+      break;
+    case "spot gone":
+      cluster.removeNodes("spot");
+      break;
+    case "nodes back":
+      for (const one of ["spot", "on-demand"] as const) cluster.addNodes(one, 3);
+      for (const one of NODES) cluster.changeNode(one, ({ taints: _gone, ...node }) => node);
+      break;
+  }
+}
+
 const anyReplicas = fc.integer({ min: 0, max: 12 });
+const anyShare = fc.oneof(fc.integer({ min: 0, max: 100 }), fc.constantFrom(0, 50, 70, 100));
 const anyScale = fc.record({ does: fc.constant("scale" as const), to: anyReplicas });
 const anyRollout = fc.constant({ does: "roll out" as const });
 const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
   anyScale,
   anyRollout,
-  fc.constant({ does: "controller dies" as const }),
-  fc.constant({ does: "spot gone" as const }),
-  fc.record({ does: fc.constant("spec" as const), spec: anySpec }),
-  fc.record({
-    does: fc.constantFrom("lose" as const, "interrupt" as const, "drain" as const),
-    which: fc.nat(7),
-  }),
+  fc.record({ does: fc.constant("share" as const), to: anyShare }),
+  fc.record({ does: fc.constant("floor" as const), to: fc.nat(4) }),
+  fc.record({ does: fc.constantFrom("lose", "interrupt", "drain"), which: fc.nat(4) }),
   fc.record({
     does: fc.constantFrom(
-      "webhook down" as const,
-      "webhook restarts" as const,
-      "controller down" as const,
-      "all up" as const,
-      "nodes back" as const,
+      "webhook down",
+      "controller down",
+      "controller dies",
+      "controller dies",
+      "all up",
+      "spot gone",
+      "nodes back",
     ),
   }),
 );
 
+interface Story {
+  readonly options: ClusterOptions;
+  readonly replicas: number;
+  readonly share: number;
+  readonly floor: number;
+  readonly events: readonly (readonly [afterS: number, what: Happening])[];
+}
+
 function anyStory(
   event: fc.Arbitrary<Happening>,
-  { kind, everyS }: {
-    readonly kind: fc.Arbitrary<WorldWorkload["kind"]>;
-    readonly everyS: fc.Arbitrary<number>;
-  },
+  kind: fc.Arbitrary<PlacedKind>,
+  { everyS, mostLateMs }: { readonly everyS: fc.Arbitrary<number>; readonly mostLateMs: number },
 ): fc.Arbitrary<Story> {
+  const latencyMs = fc.integer({ min: 10, max: mostLateMs });
   return fc.record({
-    kind,
+    options: fc.record({ kind, latencyMs, budget: fc.boolean() }),
     replicas: anyReplicas,
-    spec: anySpec,
-    lag: fc.integer({ min: 0, max: 3 }),
-    budget: fc.boolean(),
+    share: anyShare,
+    floor: fc.nat(4),
     events: fc.array(fc.tuple(everyS, event), { maxLength: 10 }),
   });
 }
 
-function property(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
+/** Plays the story, with a check in each second. */
+async function played(
+  { options, replicas, share, floor, events }: Story,
+  eachSecond: (cluster: PlacementCluster) => void,
+  end: (cluster: PlacementCluster, seconds: (count: number) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  await using cluster = new PlacementCluster(`${share}%`, options);
+  cluster.floor = floor;
+  const seconds = async (count: number): Promise<void> => {
+    for (let second = 0; second < count; second++) {
+      await cluster.pass(1000);
+      eachSecond(cluster);
+    }
+  };
+  cluster.start("10.0.0.1", FLAGS);
+  await seconds(60);
+  cluster.replicas = replicas;
+  for (const [afterS, what] of events) {
+    await seconds(afterS);
+    happen(cluster, what);
+  }
+  await end(cluster, seconds);
 }
 
-property(
-  "once things are quiet the replicas run as the formula says, whatever has happened",
-  async () => {
-    const met = new Set<string>();
-    let deaths = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        anyStory(anyHappening, {
-          kind: fc.constantFrom("Deployment" as const, "StatefulSet" as const),
-          everyS: fc.integer({ min: 0, max: 60 }),
-        }),
-        async (story) => {
-          let wholeSince = true;
-          let moves = 0;
-          const foreign = new Set(["foreign-1", "foreign-2"]);
-          const play: Play = new Play(story, ({ wasWhole, world, product }) => {
-            if (wasWhole) wholeSince = true;
-            const made = product.evictions.filter(({ why }) =>
-              why === "move" || why === "drained"
-            ).length;
-            if (made > moves) {
-              assert.equal(made, moves + 1, "two moves at once");
-              assert.ok(wholeSince, "a move before the one before it was over");
-              moves = made;
-              wholeSince = false;
-              const { uid, why } = product.evictions.at(-1)!;
-              const moved = world.pods.find((pod) => pod.uid === uid);
-              const isMove = why === "move" && moved?.node?.class === "on-demand";
-              if (wasWhole && isMove) play.assertFloor();
-            }
-            for (const { uid } of product.evictions) assert.ok(!foreign.has(uid), uid);
-          });
-          await play.play(story);
-          play.happens({ does: "all up" });
-          play.happens({ does: "nodes back" });
-          let quiet = 0;
-          for (let second = 0; second < 4000 && quiet < QUIET_S; second++) {
-            const before = play.product.evictions.length;
-            await play.seconds(1);
-            quiet = play.world.whole && play.product.evictions.length === before ? quiet + 1 : 0;
-          }
-          assert.ok(quiet >= QUIET_S, "it never becomes quiet");
-          assert.deepEqual(play.counts, play.split);
-          for (const { why } of play.product.evictions) met.add(why);
-          deaths += play.product.deaths;
-        },
-      ),
-      cases(0.5),
-    );
-    assert.deepEqual(met, new Set(["move", "stranded", "departs", "drained"]));
-    assert.ok(deaths > 5, `${deaths}`);
-  },
-);
+Deno.test("once things are quiet the replicas run as specified, whatever has happened", async () => {
+  const seen = new Set<string>();
+  let deaths = 0;
+  const anyKind = fc.constantFrom<PlacedKind>("Deployment", "StatefulSet");
+  const story = anyStory(anyHappening, anyKind, { everyS: fc.nat(60), mostLateMs: 3000 });
+  await fc.assert(
+    fc.asyncProperty(story, async (one) => {
+      let wholeSince = true;
+      let moves = 0;
+      await played(one, (cluster) => {
+        const made = movesOf(cluster);
+        if (made > moves) {
+          assert.equal(made, moves + 1, "two moves at once");
+          assert.ok(wholeSince, "a move before the one before it was over");
+          [moves, wholeSince] = [made, false];
+        }
+        if (cluster.whole) wholeSince = true;
+      }, async (cluster, seconds) => {
+        happen(cluster, { does: "all up" });
+        happen(cluster, { does: "nodes back" });
+        let quiet = 0;
+        for (let second = 0; second < 4000 && quiet < QUIET_S; second++) {
+          const { evictions } = cluster;
+          await seconds(1);
+          // One that was ending when all was to be up.
+          if (second === 60) happen(cluster, { does: "all up" });
+          quiet = cluster.whole && cluster.evictions === evictions ? quiet + 1 : 0;
+        }
+        assert.ok(quiet >= QUIET_S, "it never becomes quiet");
+        assert.deepEqual(cluster.counts, cluster.split);
+        deaths += cluster.programs.length - 1;
+        for (const message of cluster.messages("PodRescheduled")) {
+          seen.add(message.replace(/^pod \S+ |\(.*$/g, ""));
+        }
+      });
+    }),
+    cases(0.3),
+  );
+  assert.ok(seen.size >= 3, [...seen].join());
+  assert.ok(deaths > 5, `${deaths}`);
+});
 
-property(
-  "a Deployment that is scaled and rolled out is divided at every moment that it is whole",
-  async () => {
-    let moments = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        anyStory(fc.oneof(anyScale, anyRollout), {
-          kind: fc.constant("Deployment"),
-          everyS: fc.integer({ min: 15, max: 60 }),
-        }),
-        async (story) => {
-          const play: Play = new Play(story, ({ world, counts, split, product }) => {
-            if (world.whole) {
-              assert.deepEqual(counts, split);
-              moments++;
-            }
-            assert.deepEqual(product.evictions, []);
-          });
-          await play.play(story);
-          await play.seconds(60);
-          assert.ok(play.world.whole);
-        },
-      ),
-      cases(0.5),
-    );
-    assert.ok(moments > 1000, `${moments}`);
-  },
-);
+Deno.test("a Deployment that is scaled and rolled out is split at every moment that it is whole", async () => {
+  let moments = 0;
+  const events = fc.oneof(anyScale, anyRollout);
+  const everyS = fc.integer({ min: 15, max: 60 });
+  const story = anyStory(events, fc.constant("Deployment"), { everyS, mostLateMs: 1000 });
+  await fc.assert(
+    fc.asyncProperty(story, (one) =>
+      played(one, (cluster) => {
+        assert.equal(cluster.evictions, 0);
+        if (!cluster.whole) return;
+        assert.deepEqual(cluster.counts, cluster.split);
+        moments++;
+      }, async (cluster, seconds) => {
+        await seconds(60);
+        assert.ok(cluster.whole);
+      })),
+    cases(0.3),
+  );
+  assert.ok(moments > 1000, `${moments}`);
+});

@@ -6,12 +6,11 @@
 import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { mean } from "../../simulation/statistics.ts";
-import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
-import { pause } from "../../../tests/cluster/scene/until.ts";
+import { scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
+import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { horizontalAutoscaler } from "../services/horizontal_autoscaler.ts";
 import { measureMachine } from "../services/machine_use.ts";
 import { observe, type ObservedService, STEP_MS } from "../services/observe.ts";
-import { untilRuns } from "../services/until_runs.ts";
 import { requestFigures } from "./app_figures.ts";
 import {
   appDeployment,
@@ -131,7 +130,10 @@ async function createObjects(
   }
   await create(deployments, neighbourDeployment({ folder, limited }));
   for (const name of [...APPS.map((app) => app.name), NEIGHBOUR_NAME]) {
-    await untilRuns(`${deployments}/${name}`, connection);
+    await until(`ready replica of ${name}`, async () => {
+      const { status } = objectOf(await connection.request({ path: `${deployments}/${name}` }));
+      return objectOf(status)["readyReplicas"] === 1 ? true : undefined;
+    }, { timeoutMs: 60_000 });
   }
   return (name) => addresses.get(name) ?? "";
 }

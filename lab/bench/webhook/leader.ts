@@ -6,7 +6,7 @@
 import { createJSONLines } from "../../../adapters/kube/client/http_connection.ts";
 import { systemClock as clock } from "../../../adapters/system_clock.ts";
 import type { KeyedCertificate } from "../../../adapters/webhook/certificates.ts";
-import type { CountablePod } from "../../../shared/placement/placed_pod.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import {
   certificateChain,
   SERVICE_NAME,
@@ -21,7 +21,7 @@ import type { MemoryUse } from "../rightsizing/watch_memory.ts";
 /** What it is sent: first to start, then what its copies see. */
 export type ToLeader =
   | { readonly kind: "start"; readonly pods: number; readonly serving: KeyedCertificate }
-  | { readonly kind: "put" | "remove"; readonly pod: CountablePod }
+  | { readonly kind: "put" | "remove"; readonly pod: Pod }
   | { readonly kind: "memory" };
 
 /** What it answers. */
@@ -33,9 +33,9 @@ export type FromLeader =
 export interface BenchLeader extends AsyncDisposable {
   readonly client: WebhookClient;
   /** Its copies see the pod. */
-  put(pod: CountablePod): void;
+  put(pod: Pod): void;
   /** Its copies see that it is gone. */
-  remove(pod: CountablePod): void;
+  remove(pod: Pod): void;
   /** Once its garbage is gone. */
   memory(): Promise<MemoryUse>;
 }

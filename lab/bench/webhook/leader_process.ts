@@ -26,14 +26,15 @@ const send = (message: FromLeader): void => console.log(JSON.stringify(message))
 const copies = manualCaches();
 
 async function start(certificate: KeyedCertificate): Promise<void> {
-  const rules = () => PLACEMENT_RULES;
-  const view = createWebhookView(copies, { rules });
-  const parts = { view, rules, clock, log };
-  const decider = createAdmissionDecider({ ...parts, shortageOf: () => "none" }, { settleMs: 0 });
+  const config = PLACEMENT_RULES;
+  const view = createWebhookView(copies, { config, evicted: new Set() });
+  const parts = { view, config, clock, log };
+  const decider = createAdmissionDecider({ ...parts, shortageOf: () => "none" });
   const observer = { admitted: () => {}, answered: () => {} };
   const mutator = createPlacementMutator({ ...parts, decider, observer });
   const app = admissionRoutes({ routes: { [ROUTE]: [mutator] }, clock, log, observer });
   const { address } = await serveWebhook(app, { address: "127.0.0.1:0", certificate });
+  await decider.whenSettled(new AbortController().signal);
   send({ kind: "started", address });
 }
 

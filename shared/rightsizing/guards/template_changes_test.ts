@@ -1,6 +1,5 @@
-import { withResources } from "../../api/pod.ts";
+import { type Resources, withResources } from "../../api/pod.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
-import assert from "node:assert/strict";
 import {
   bareContainer,
   type FactsChoice,
@@ -10,7 +9,6 @@ import {
   recommendation,
   templateContainer,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import type { Resources } from "../../api/pod.ts";
 import type { TemplateOwners } from "../../api/workload.ts";
 import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import type { UpdateStrategy } from "../policy_spec.ts";
@@ -21,6 +19,7 @@ import {
   templateWith,
   withUnrecorded,
 } from "./template_changes.ts";
+import assert from "node:assert/strict";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DrawnCase } from "../draw.ts";
+import type { DrawnCase } from "../decision_table.ts";
 import type { RawContainer } from "../raw_pod.ts";
 import {
   lagging,
@@ -15,8 +15,7 @@ import {
   restarts,
   wantsSpec,
 } from "./market_cases.ts";
-import { type MarketCase, withPod, withStatus } from "./market_changes.ts";
-import type { MarketInput } from "./market_input.ts";
+import { type MarketCase, type MarketInput, withPod, withStatus } from "./market_input.ts";
 import { limitRange, quota } from "./namespace_cases.ts";
 
 /** A container without a memory limit in a namespace that sets one by default. */

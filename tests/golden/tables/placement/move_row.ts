@@ -14,16 +14,15 @@ import {
 import {
   eligibilityInput,
   type PlacedObjects,
-  placedPodsOf,
+  placedPodsWithBudgets,
   replicaStatus,
-  withBudgets,
 } from "../../../../shared/placement/workload_snapshot.ts";
 import { listedObjects } from "../../../fixtures/placement/listed_objects.ts";
 import { misplacedCount } from "../../../../shared/placement/split.ts";
 import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
 import { checkEligibility, type PlacementSpec } from "../../../../shared/placement/eligibility.ts";
-import type { MoveInput } from "./placement_input.ts";
+import type { MoveInput } from "./move_table.ts";
 import {
   nodesOf,
   NOW_MS,
@@ -83,7 +82,7 @@ function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveRes
   const moved = replicaStatus(workload);
   if (moved === undefined) throw new RangeError("Cannot decide a row: its counts are not read");
   const { shortageEndsInS, lastMoveSecondsAgo, vainMoves, evictionInMs = 0 } = input;
-  const pods = placedPodsOf(workload, {
+  const pods = placedPodsWithBudgets(workload, {
     objects,
     config: { classes: NODE_CLASS_PRESETS.karpenter, departures: DEFAULT_DEPARTURE_SIGNS },
     evicted: new Set<string>(),
@@ -103,7 +102,7 @@ function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveRes
       : { lastMoveAtMs: NOW_MS - 1000 * lastMoveSecondsAgo }),
     ...(vainMoves === undefined ? {} : { ineffectiveMoves: { count: vainMoves, misplaced, spec } }),
   };
-  const next = nextMove({ ...facts, pods: withBudgets(pods, { workload, objects }) });
+  const next = nextMove({ ...facts, pods });
   const leave = pods.filter(leavesAtOnce).map(({ name }) => name);
   const base = leave.length === 0 ? {} : { leave };
   if ("move" in next) {
