@@ -22,7 +22,7 @@ import type { Caches } from "../caches.ts";
 import type { CorrectionMemory } from "./corrections.ts";
 
 /** What is read of caches: `Read` of those that `K` names. */
-type CachesWith<K extends keyof Caches, Read extends keyof Informer<Pod>> = {
+export type CachesWith<K extends keyof Caches, Read extends keyof Informer<Pod>> = {
   readonly [Name in K]: Pick<Caches[Name], Read>;
 };
 

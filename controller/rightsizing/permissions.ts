@@ -40,7 +40,7 @@ export interface PermissionMemory {
 /** After this a write is tried again, ms: the permission may be granted. */
 const REMEMBERED_MS = 30_000;
 
-/** The first words of the permissions that a method takes. */
+/** How the permissions that a method takes begin. */
 const NEEDED: Readonly<Record<ApplyMethod, RegExp>> = {
   InPlace: /^patch pods\/resize/,
   Recreate: /^(get|patch) (deployments|statefulsets|daemonsets)\.apps/,

@@ -38,7 +38,8 @@ export interface PodCreationParts {
   readonly dryRun: () => boolean;
 }
 
-type SyncedCaches = {
+/** The caches of what bounds values, each of which may be out of sync. */
+export type SyncedCaches = {
   readonly [K in keyof BoundCaches]: BoundCaches[K] & { readonly synced: boolean };
 };
 
@@ -103,8 +104,7 @@ export function createCreationValues(
         record,
       ]),
     );
-    if (present.length === 0) read.delete(namespace);
-    else read.set(namespace, { versions, records });
+    read.set(namespace, { versions, records });
     return records;
   }
 

@@ -11,6 +11,9 @@ import type {
   NewReport as NewKubeReport,
 } from "../../adapters/kube/writers/recommendation_writers.ts";
 import type { KubeWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
+import type { HTTPLogin } from "../../adapters/http_login.ts";
+import type { LoginFiles, RequestHeaders } from "../../shared/config/server_kinds.ts";
+import type { ControllerSettings } from "../settings.ts";
 import type { RightsizingEventReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
@@ -74,6 +77,22 @@ export type UsageAnswer =
 export interface UsageSource {
   /** Never rejects; `signal` ends the wait. */
   usage(question: UsageQuestion, signal: AbortSignal): Promise<UsageAnswer>;
+}
+
+/** What sources are connected with. */
+export interface UsageConnections {
+  readonly settings: () => Pick<
+    ControllerSettings,
+    | "prometheusURL"
+    | "prometheusLogin"
+    | "prometheusHeaders"
+    | "prometheusMatchers"
+    | "customSources"
+  >;
+  /** Usage that was sampled from metrics-server. */
+  readonly sampler: UsageSource;
+  /** A login; its connections are closed with the sources. */
+  readonly loginOf: (files: LoginFiles, headers?: RequestHeaders) => HTTPLogin;
 }
 
 /** Changes templates and annotations of workloads. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { bareContainer, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
-import { type RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
+import type { RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import { sampleHPA } from "../fixtures/sample_workloads.ts";
 import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 

@@ -34,7 +34,7 @@ const OUTCOME: CycleOutcome = {
   aborted: false,
 };
 
-/** Reports of the cycle, in order, by their first words. */
+/** Reports of the cycle, in order, each by its beginning. */
 async function reported(
   { outcome, policy = POLICY, present = policy, refuses = false, aborted = false }: {
     readonly outcome?: Partial<CycleOutcome>;

@@ -5,9 +5,8 @@
  */
 import { createCustomUsage, type CustomUsageServer } from "../../../adapters/custom_usage.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
-import type { UsageProblem, UsageSource } from "../ports.ts";
+import type { UsageConnections, UsageProblem, UsageSource } from "../ports.ts";
 import { CollectedSamples } from "./collected_samples.ts";
-import type { UsageConnections } from "./usage_sources.ts";
 
 /** The source of this name in the settings, or why there is none. */
 export function connectCustomUsage(

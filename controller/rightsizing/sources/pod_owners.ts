@@ -38,7 +38,7 @@ export type OwnerOfPod = (
 
 /** What the caches know of pods and workloads. */
 export interface PodOwners {
-  /** For the pods of one reading, each of whose workloads is matched with policies once. */
+  /** For the pods of one reading: each workload is matched with policies once. */
   ofReading(): OwnerOfPod;
   /** False where no policy needs usage of any pod. */
   isWanted(): boolean;

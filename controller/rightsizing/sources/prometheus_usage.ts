@@ -12,6 +12,7 @@ import {
 } from "../../../adapters/prometheus/range_queries.ts";
 import type { PrometheusProblem } from "../../../adapters/prometheus/prometheus_request.ts";
 import type {
+  UsageConnections,
   UsageProblem,
   UsageQuestion,
   UsageSource,
@@ -19,7 +20,6 @@ import type {
   WorkloadIdentity,
 } from "../ports.ts";
 import { CollectedSamples } from "./collected_samples.ts";
-import type { UsageConnections } from "./usage_sources.ts";
 
 /**
  * The letters and digits that made-up parts of names consist of: without vowels, and without what

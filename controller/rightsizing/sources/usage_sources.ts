@@ -6,31 +6,19 @@
 import { createHTTPLogin, type HTTPLogin } from "../../../adapters/http_login.ts";
 import type { UsageProvider } from "../../../shared/api/optimization_policy.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { LoginFiles, RequestHeaders } from "../../../shared/config/server_kinds.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
-import type { ControllerSettings } from "../../settings.ts";
-import type { UsageAnswer, UsageProblem, UsageQuestion, UsageSource } from "../ports.ts";
+import type {
+  UsageAnswer,
+  UsageConnections,
+  UsageProblem,
+  UsageQuestion,
+  UsageSource,
+} from "../ports.ts";
 import { connectCustomUsage } from "./custom_usage.ts";
 import { connectPrometheusUsage } from "./prometheus_usage.ts";
 
-/** What sources are connected with. */
-export interface UsageConnections {
-  readonly settings: () => Pick<
-    ControllerSettings,
-    | "prometheusURL"
-    | "prometheusLogin"
-    | "prometheusHeaders"
-    | "prometheusMatchers"
-    | "customSources"
-  >;
-  /** Usage that was sampled from metrics-server. */
-  readonly sampler: UsageSource;
-  /** A login whose connections are closed with the sources. */
-  readonly loginOf: (files: LoginFiles, headers?: RequestHeaders) => HTTPLogin;
-}
-
-/** Connects a source, or says why there is none. `name`: of a custom source. */
+/** Connects a source, or returns why there is none. `name`: of a custom source. */
 type Connect = (connections: UsageConnections, name?: string) => UsageSource | UsageProblem;
 
 /** The providers: each row is the only place that knows the file of a source. */
