@@ -34,11 +34,7 @@ import {
   type RightsizingAPI,
   type RightsizingCopies,
 } from "./rightsizing/api.ts";
-import {
-  createCreationInputs,
-  createCreationValues,
-  createPodCreationMutator,
-} from "./rightsizing/pod_creation.ts";
+import { createCreationValues, createPodCreationMutator } from "./rightsizing/pod_creation.ts";
 import { keepRightsizing, type RightsizingParts } from "./rightsizing/run.ts";
 import {
   type AskCluster,
@@ -230,8 +226,7 @@ function mutatorsOf(
   const placed = placement?.mutators ?? [];
   if (copies === undefined || rightsizing === undefined) return placed;
   const dryRun = (): boolean => rightsizing.config.dryRun;
-  const inputOf = createCreationInputs(caches);
-  const values = createCreationValues({ ...copies, inputOf, dryRun });
+  const values = createCreationValues({ ...copies, caches, dryRun });
   return [createPodCreationMutator(values), ...placed];
 }
 

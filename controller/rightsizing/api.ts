@@ -21,11 +21,8 @@ import { createWorkloadWriter } from "../../adapters/kube/writers/workload_write
 import { RIGHTSIZING_MANAGER } from "../../shared/resize/original_limits.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { ReplicaSet } from "../../shared/api/workload.ts";
-import type { Clock } from "../../shared/clock.ts";
 import { createInformer, type Informer, type ListWatch } from "../../shared/control/informer.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
-import type { Log } from "../../shared/log.ts";
-import type { Random } from "../../shared/random.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { CacheOptions } from "../caches.ts";
@@ -35,7 +32,6 @@ import type {
   PolicyStatusWriter,
   ReportStore,
   RightsizingEvents,
-  UsageSource,
   VPAPublisher,
   WorkloadWriter,
 } from "./ports.ts";
@@ -47,7 +43,7 @@ import {
   type UsageSources,
 } from "./sources/usage_sources.ts";
 
-/** The copies. */
+/** The caches of rightsizing alone. */
 export interface RightsizingCopies {
   readonly policies: Informer<StoredPolicy>;
   /** By their namespaces. */
@@ -57,11 +53,11 @@ export interface RightsizingCopies {
 }
 
 /** Where they come from. */
-export interface RightsizingSources {
-  readonly policies: ListWatch<StoredPolicy>;
-  readonly reports: ListWatch<RecommendationReport>;
-  readonly replicaSets: ListWatch<ReplicaSet>;
-}
+export type RightsizingSources = {
+  readonly [K in keyof RightsizingCopies]: RightsizingCopies[K] extends Informer<infer T>
+    ? ListWatch<T>
+    : never;
+};
 
 /** Copies that are empty until each is run. */
 export function createRightsizingCopies(
@@ -83,6 +79,13 @@ export function createRightsizingCopies(
 /** What the server serves of resizing. */
 export type ResizeSupport = Pick<RightsizingFacts, "resizeServed" | "lowersMemoryLimits">;
 
+/** Sources of usage with connections, one of which samples by itself while it runs. */
+export interface RunningSources extends UsageSources {
+  run(signal: AbortSignal): Promise<void>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
 /** All that rightsizing asks of the outside, beside what the market has copies of. */
 export interface RightsizingAPI {
   readonly sources: RightsizingSources;
@@ -97,30 +100,19 @@ export interface RightsizingAPI {
   readonly resizer: PodResizer;
   /** Throws an `ApiError` when the server does not answer. */
   resizeSupport(): Promise<ResizeSupport>;
-  /** A source that samples by itself while it runs. */
-  sampler(owners: PodOwners): UsageSource & { run(signal: AbortSignal): Promise<void> };
-  /**
-   * The sources that policies name; `close` ends their connections. `collected` is called with how long
-   * they take.
-   */
-  usageSources(
-    sampler: UsageSource,
-    collected: CollectionObserver | undefined,
-  ): UsageSources & { close(): void };
+  /** The sources that policies name; `collected` is called with how long they take. */
+  usage(owners: PodOwners, collected: CollectionObserver | undefined): RunningSources;
 }
 
 /** Label of the ConfigMaps with kills and throttling that were seen. */
 const CORRECTIONS_LABEL = "optipod.io/corrections";
 
 /** What the adapters work with. */
-export interface RightsizingAPIOptions {
+export interface RightsizingAPIOptions extends CacheOptions {
   /** Of the installation. */
   readonly namespace: string;
   readonly settings: () => ControllerSettings;
   readonly events: RightsizingEvents;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
 }
 
 /** The ports with the rights of this connection. */
@@ -130,12 +122,10 @@ export function connectRightsizingAPI(
 ): RightsizingAPI {
   const every = { log, random };
   const { rightsizingProvider: provider, samplerSize: slots } = settings();
+  const policies = { ...every, ...(provider !== null && { provider }) };
   return {
     sources: {
-      policies: optimizationPolicyListWatch(connection, {
-        ...every,
-        ...(provider === null ? {} : { provider }),
-      }),
+      policies: optimizationPolicyListWatch(connection, policies),
       reports: recommendationReportListWatch(connection, every),
       replicaSets: replicaSetListWatch(connection, every),
     },
@@ -151,22 +141,13 @@ export function connectRightsizingAPI(
     events,
     resizer: createPodResizer(connection, { fieldManager: RIGHTSIZING_MANAGER }),
     resizeSupport: () => readResizeSupport(connection),
-    sampler: (owners) =>
-      connectUsageSampler(connection, {
-        namespace,
-        owners,
-        clock,
-        log,
+    usage(owners, collected) {
+      const sampler = connectUsageSampler(connection, {
+        ...{ namespace, owners, clock, log, slots },
         intervalMs: () => settings().samplerInterval,
-        slots,
-      }),
-    usageSources: (sampler, collected) =>
-      connectUsageSources({
-        settings,
-        sampler,
-        clock,
-        log,
-        ...(collected === undefined ? {} : { collected }),
-      }),
+      });
+      const sources = connectUsageSources({ settings, sampler, clock, log, collected });
+      return { ...sources, run: (signal) => sampler.run(signal) };
+    },
   };
 }

@@ -19,7 +19,8 @@ Deno.test({
         asked.push(request);
         const resources = [{ name: "pods" }, { name: "pods/resize" }];
         const metadata = { resourceVersion: "9" };
-        return Promise.resolve({ gitVersion: "v1.36.3", metadata, resources });
+        const list = { kind: "PodMetricsList", items: [] };
+        return Promise.resolve({ gitVersion: "v1.36.3", metadata, resources, ...list });
       },
       async *lines() {},
     };
@@ -52,5 +53,18 @@ Deno.test({
       query: { labelSelector: "optipod.io/corrections=true" },
       signal,
     }]);
+    asked.length = 0;
+    const over = new AbortController();
+    const { run, close } = api.usage({
+      ofReading: () => () => undefined,
+      isWanted: () => true,
+      workloadUIDs: () => (over.abort(), undefined),
+    }, undefined);
+    await run(over.signal);
+    close();
+    assert.deepEqual(asked.map(({ path, query }) => [path, query?.["labelSelector"]]), [
+      ["/api/v1/namespaces/ns/configmaps", "optipod.io/usage-history=true"],
+      ["/apis/metrics.k8s.io/v1beta1/pods", undefined],
+    ]);
   },
 });

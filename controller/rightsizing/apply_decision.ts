@@ -72,56 +72,46 @@ export async function applyDecision(
     }
     return { inForce, behind: [] };
   }
-  const plan = inPlacePlan(facts, wanted);
-  const { resized, failures } = await resizePods(plan, { pods, appliers });
-  const [first] = failures;
-  const behind = failures.map(({ pod }) => pod);
-  if (resized === 0 && first !== undefined) return { failure: first.failure, behind };
+  const { inForce, ...plan } = inPlacePlan(facts, wanted);
+  const { resized, failures } = await resizePods(plan.pods, { pods, appliers });
+  const [first] = failures.values();
+  const applied = { behind: [...failures.keys()], ...(first && { failure: first }) };
+  if (resized === 0 && first !== undefined) return applied;
   // A request and its limit have been made for each other: a pod that did not get the one gets none of both.
-  const tried = failures.every(({ failure }) => failure.permission === undefined);
-  for (const pod of plan.originalLimits.size === 0 || !tried ? [] : pods.values()) {
-    if (behind.includes(pod.metadata.name)) continue;
+  const isDenied = [...failures.values()].some(({ permission }) => permission !== undefined);
+  for (const pod of plan.originalLimits.size === 0 || isDenied ? [] : pods.values()) {
+    const { name } = pod.metadata;
+    if (failures.has(name)) continue;
     const failure = await failureOf(() => appliers.setOriginalLimits(pod, plan.originalLimits));
     if (failure !== undefined && failure.next !== "forget") {
-      return { inForce: plan.inForce, failure, behind: [...behind, pod.metadata.name] };
+      return { inForce, failure, behind: [...applied.behind, name] };
     }
   }
-  return {
-    inForce: plan.inForce,
-    ...(first === undefined ? {} : { failure: first.failure }),
-    behind,
-  };
-}
-
-interface ResizedPods {
-  /** Pods that have the values now. */
-  readonly resized: number;
-  /** The others, those that were not tried any more left out. */
-  readonly failures: readonly { readonly pod: string; readonly failure: ApplyFailure }[];
+  return { inForce, ...applied };
 }
 
 /**
- * Resizes the pods one by one. A missing permission ends it: the others would miss it as well. A pod that
- * is gone is no failure.
+ * Resizes the pods one by one, and returns how many have the values now, and the failures of others by name.
+ * A missing permission ends it: the others would miss it as well. A pod that is gone is no failure.
  */
 async function resizePods(
-  plan: InPlacePlan,
+  planned: InPlacePlan["pods"],
   { pods, appliers }: {
     readonly pods: ReadonlyMap<string, Pod>;
     readonly appliers: ResizeContext;
   },
-): Promise<ResizedPods> {
-  const failures: { pod: string; failure: ApplyFailure }[] = [];
+): Promise<{ readonly resized: number; readonly failures: ReadonlyMap<string, ApplyFailure> }> {
+  const failures = new Map<string, ApplyFailure>();
   let resized = 0;
   const reason = "OptimizationApplied" as const;
-  for (const { pod: planned, changes } of plan.pods) {
-    const pod = pods.get(planned.metadata.uid) ?? planned;
+  for (const { pod: before, changes } of planned) {
+    const pod = pods.get(before.metadata.uid) ?? before;
     const originals = originalsIn(pod);
     const asked = { pod, source: "rightsizing", reason, changes, originals } as const;
     const { refusal } = await sendChanges(asked, appliers);
     const failure = refusal && applyFailure(refusal);
     if (failure === undefined) resized++;
-    else if (failure.next !== "forget") failures.push({ pod: pod.metadata.name, failure });
+    else if (failure.next !== "forget") failures.set(pod.metadata.name, failure);
     if (failure?.permission !== undefined) break;
   }
   return { resized, failures };
@@ -145,28 +135,23 @@ async function failureOf(act: () => Promise<void>): Promise<ApplyFailure | undef
   }
 }
 
-/** What the writer works with. */
-export interface OriginalLimitWriterParts {
-  readonly allocations: Pick<Informer<PodAllocation>, "get">;
-  readonly store: Pick<AllocationStore, "writeStatus">;
-  readonly clock: Pick<Clock, "sleep">;
-}
-
-/** Sets original limits, millicores by container; a pod outside of the market has none to set. */
-export type OriginalLimitWriter = (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
-
 /** The market writes the same status: a version that it has overtaken is read again. */
 const TRIES = 4;
 /** The copy needs a moment to have what the market has written, ms. */
 const PAUSE_MS = 250;
 
 /**
- * A writer. Bounds follow from the record, with the market's next look at the pod. Throws an `ApiError`
- * when the server refuses, and when the market was quicker each time.
+ * Sets original limits, millicores by container; a pod outside of the market has none to set. Bounds follow
+ * from the record, with the market's next reconcile of the pod. Throws an `ApiError` when the server refuses,
+ * and when the market was quicker each time.
  */
 export function createOriginalLimitWriter(
-  { allocations, store, clock }: OriginalLimitWriterParts,
-): OriginalLimitWriter {
+  { allocations, store, clock }: {
+    readonly allocations: Pick<Informer<PodAllocation>, "get">;
+    readonly store: Pick<AllocationStore, "writeStatus">;
+    readonly clock: Pick<Clock, "sleep">;
+  },
+): Appliers["setOriginalLimits"] {
   return async (pod, limits) => {
     const { namespace, uid } = pod.metadata;
     for (let left = TRIES - 1;; left--) {

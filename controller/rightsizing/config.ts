@@ -22,25 +22,11 @@ export interface RightsizingConfig {
   readonly sampler: SamplerShape;
 }
 
-/** The controller's settings that concern rightsizing. */
-export type RightsizingSettings = Pick<
-  ControllerSettings,
-  | "namespace"
-  | "dryRun"
-  | "rightsizingDryRun"
-  | "policyNamespaces"
-  | "annotateWorkloads"
-  | "rightsizingWorkers"
-  | "samplerInterval"
-  | "samplerSize"
->;
-
 /** A view of settings that may change. */
-export function rightsizingConfig(settings: () => RightsizingSettings): RightsizingConfig {
+export function rightsizingConfig(settings: () => ControllerSettings): RightsizingConfig {
   return {
     get dryRun() {
-      const { dryRun, rightsizingDryRun } = settings();
-      return dryRun || rightsizingDryRun;
+      return settings().dryRun || settings().rightsizingDryRun;
     },
     get policyNamespaces() {
       const { policyNamespaces, namespace } = settings();

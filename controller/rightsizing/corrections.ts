@@ -13,6 +13,7 @@ import {
   createPersistedMap,
   type PersistedMap,
 } from "../../shared/control/persisted_map.ts";
+import { defined } from "../../shared/defined.ts";
 import type { Log } from "../../shared/log.ts";
 import { countableCPU } from "../../shared/quantity.ts";
 import {
@@ -44,25 +45,22 @@ export interface ObservedWorkload {
   readonly lastAppliedMs?: number;
 }
 
-/** What is kept of a workload. */
+/** What is kept of a workload: kills, and samples of its demand, the oldest first. */
 export interface WorkloadCorrections {
   readonly kills: readonly SeenKill[];
-  /** The oldest first. */
   readonly samples: readonly DemandSample[];
 }
 
-/** A kill with its identity. */
+/** A kill of a container of the pod of this UID. */
 export interface SeenKill extends OOMKill {
-  /** UID of its pod. */
   readonly pod: string;
   readonly container: string;
   /** Ms since 1970, as the kubelet reported. */
   readonly atMs: number;
 }
 
-/** The market's demand at a time. */
+/** The market's demand at a time, ms since 1970. */
 export interface DemandSample {
-  /** Ms since 1970. */
   readonly atMs: number;
   /** By container that demanded more than its limit: millicores, of the pod that demanded most. */
   readonly wanted: ReadonlyMap<string, number>;
@@ -90,14 +88,13 @@ export function createCorrectionMemory(
       const kills = addKills(before.kills, podKills(pods, lastAppliedMs))
         .filter(({ atMs }) => atMs > sinceMs);
       const samples = addSample(before.samples, { allocations, nowMs, windowMs });
-      const isSame = samples === before.samples && kills.length === before.kills.length &&
-        kills.every((kill, index) => kill === before.kills[index]);
       if (kills.length === 0 && samples.length === 0) kept.delete(workload);
-      else if (!isSame) kept.set(workload, { kills, samples });
+      // The map writes what differs.
+      else kept.set(workload, { kills, samples });
       return correctionsOf(kills, throttlingOf(samples, sinceMs));
     },
     keepOnly(keep) {
-      for (const [workload] of [...kept.entries()]) if (!keep(workload)) kept.delete(workload);
+      for (const [workload] of kept.entries()) if (!keep(workload)) kept.delete(workload);
     },
   };
 }
@@ -108,17 +105,15 @@ function correctionsOf(
 ): ReadonlyMap<string, Corrections> {
   const byContainer = Map.groupBy(kills, ({ container }) => container);
   const names = new Set([...byContainer.keys(), ...throttlings.keys()]);
-  return new Map(Array.from(names, (name) => {
-    const [own, throttling] = [byContainer.get(name), throttlings.get(name)];
-    const oomKills = own?.map(({ hadBytes, unlimited }): OOMKill => ({
-      hadBytes,
-      ...(unlimited === undefined ? {} : { unlimited }),
-    }));
-    return [name, {
-      ...(oomKills === undefined ? {} : { oomKills }),
-      ...(throttling === undefined ? {} : { throttling }),
-    }];
-  }));
+  return new Map(Array.from(names, (name) => [
+    name,
+    defined({
+      oomKills: byContainer.get(name)?.map(({ hadBytes, unlimited }) =>
+        defined({ hadBytes, unlimited })
+      ),
+      throttling: throttlings.get(name),
+    }),
+  ]));
 }
 
 /** The first sight of a kill counts: the container's memory may be raised meanwhile. */
@@ -163,10 +158,7 @@ function memoryAtKill(
  */
 function addSample(
   samples: readonly DemandSample[],
-  { allocations, nowMs, windowMs }: Pick<
-    ObservedWorkload,
-    "allocations" | "nowMs" | "windowMs"
-  >,
+  { allocations, nowMs, windowMs }: Omit<ObservedWorkload, "pods">,
 ): readonly DemandSample[] {
   const sinceMs = nowMs - (samples.at(-1)?.atMs ?? -Infinity);
   // After the clock was set back, samples go on.

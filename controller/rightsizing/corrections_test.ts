@@ -43,11 +43,13 @@ function memory() {
 const killed = (fields: Partial<PodContainer> = {}): Pod =>
   workloadPod("web-1", [templateContainer({ oomKilledAtMs: 100, ...fields })]);
 
-test("observe() keeps a kill's memory at first sight, though the limit is raised meanwhile", () => {
+test("observe() keeps a kill's memory at first sight, of deleted pods too, until it is out of the window", () => {
   const { seeing } = memory();
   seeing({ pods: [killed({ limits: { memory: 128 * MI } })] });
   const pods = [killed({ limits: { memory: 256 * MI } })];
   assert.deepEqual(seeing({ pods }), { oomKills: [{ hadBytes: 128 * MI }] });
+  assert.equal(seeing({ nowMs: 1099 })?.oomKills?.length, 1);
+  for (const nowMs of [1100, 1000]) assert.equal(seeing({ nowMs }), undefined);
 });
 
 test("observe() takes the request where there is no limit", () => {
@@ -57,13 +59,6 @@ test("observe() takes the request where there is no limit", () => {
     const { oomKills } = memory().seeing({ pods: [workloadPod("web-1", [container])] }) ?? {};
     assert.deepEqual(oomKills, [{ hadBytes, unlimited: true }]);
   }
-});
-
-test("observe() keeps kills of deleted pods until they are out of the window", () => {
-  const { seeing } = memory();
-  seeing({ pods: [killed()] });
-  assert.equal(seeing({ nowMs: 1099 })?.oomKills?.length, 1);
-  for (const nowMs of [1100, 1000]) assert.equal(seeing({ nowMs }), undefined);
 });
 
 test("observe() takes a kill from before the last application for its cause", () => {
@@ -202,22 +197,20 @@ function stage() {
     };
   }
   return {
-    ...{ logged, pass, begin },
-    async stored(): Promise<unknown> {
+    ...{ logged, pass, begin, store },
+    async stored(): Promise<Record<string, WorkloadCorrections>> {
       const entries = await decodeEntries(store.kept.get(NAME)?.data["entries"] ?? "");
-      return Object.fromEntries(entries);
+      return Object.fromEntries(entries) as Record<string, WorkloadCorrections>;
     },
     async seed(entries: Readonly<Record<string, unknown>>): Promise<void> {
       const text = await encodeEntries(Object.entries(entries), { encode: (one) => one });
       store.kept.set(NAME, { name: NAME, data: { entries: text } });
     },
-    writes: store.writes,
-    refuse: (refusal: ApiError | undefined): void => void (store.refusal = refusal),
   };
 }
 
 test("createPersistedCorrections() gives kills and demand to the next process", async () => {
-  const { logged, begin, stored, writes, pass } = stage();
+  const { logged, begin, stored, store, pass } = stage();
   const first = await begin();
   first.memory.observe(WEB, KILLED);
   const allocations = [allocation(200, 400.4)];
@@ -247,11 +240,11 @@ test("createPersistedCorrections() gives kills and demand to the next process", 
     throttling: { share: 1, demand: 400 },
   });
   await second.end();
-  assert.deepEqual([writes, logged], [[`apply ${NAME}`], []], "nothing has changed since");
+  assert.deepEqual([store.writes, logged], [[`apply ${NAME}`], []], "nothing has changed since");
 });
 
 test("createPersistedCorrections() writes changes alone, and deletes entries of deleted workloads", async () => {
-  const { pass, begin, writes } = stage();
+  const { pass, begin, store: { writes } } = stage();
   const { memory, end } = await begin();
   memory.observe(WEB, KILLED);
   await pass(INTERVAL_MS);
@@ -265,49 +258,39 @@ test("createPersistedCorrections() writes changes alone, and deletes entries of 
 });
 
 test("createPersistedCorrections() tries to read again, and begins empty where it may not", async () => {
-  const { logged, pass, begin, refuse } = stage();
-  refuse(new ApiError(500, "InternalError", "later"));
+  const { logged, pass, begin, store } = stage();
+  store.refusal = new ApiError(500, "InternalError", "later");
   const waiting = await begin();
   await pass(30_000);
   assert.equal(waiting.loaded(), false);
-  refuse(undefined);
+  store.refusal = undefined;
   await pass(60_000);
   assert.equal(waiting.loaded(), true);
   await waiting.end();
   logged.length = 0;
-  refuse(new ApiError(403, "Forbidden", "configmaps is forbidden"));
+  store.refusal = new ApiError(403, "Forbidden", "configmaps is forbidden");
   const going = await begin();
   assert.equal(going.loaded(), true);
   assert.equal(logged.length, 1);
   await going.end();
 });
 
-/** Entries after they were read and written again by a process that sees no pods. */
-async function rewritten(entry: unknown): Promise<Record<string, WorkloadCorrections>> {
-  const { begin, stored, seed, logged } = stage();
-  await seed({ "StatefulSet/bank/db": entry });
-  const { memory, end } = await begin();
-  memory.observe(WEB, KILLED);
-  await end();
-  assert.deepEqual(logged, []);
-  return await stored() as Record<string, WorkloadCorrections>;
-}
-
 test("createPersistedCorrections() keeps workloads apart, the latest 200 kills, and no future samples", async () => {
   const unlimited: SeenKill = { ...KILL, container: "log", hadBytes: 0, unlimited: true };
   const kills = Array.from({ length: 300 }, (_, index) => ({ ...unlimited, atMs: index }));
   const looks = [...new Array(500).fill([0, {}]), ...ENTRY.looks, [100, { app: 1 }]];
-  const all = await rewritten({ kills, looks });
+  const { begin, stored, seed, logged } = stage();
+  await seed({ "StatefulSet/bank/db": { kills, looks } });
+  const { memory, end } = await begin();
+  memory.observe(WEB, KILLED);
+  await end();
+  assert.deepEqual(logged, []);
+  const all = await stored();
   assert.deepEqual(all[WEB], { kills: [KILL], looks: [] });
-  const { kills: keptKills = [], ...rest } = all["StatefulSet/bank/db"] ?? {};
-  const { looks: keptLooks } = rest as unknown as { looks: unknown[] };
-  assert.equal(keptLooks.length, 480);
-  assert.deepEqual(keptLooks.slice(-3), [...ENTRY.looks, [40, { app: 1 }]]);
-  assert.deepEqual(
-    keptKills.map(({ atMs }) => atMs),
-    kills.map(({ atMs }) => atMs).slice(100).reverse(),
-  );
-  assert.ok(keptKills.every((kill) => kill.unlimited === true));
+  const kept = all["StatefulSet/bank/db"] as unknown as typeof ENTRY;
+  assert.equal(kept.looks.length, 480);
+  assert.deepEqual(kept.looks.slice(-3), [...ENTRY.looks, [40, { app: 1 }]]);
+  assert.deepEqual(kept.kills, kills.slice(100).reverse());
 });
 
 test("createPersistedCorrections() begins anew for an entry that it can't read", async () => {

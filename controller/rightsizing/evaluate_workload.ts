@@ -5,11 +5,7 @@
  */
 import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
-import {
-  type ContainerUsage,
-  type UsageSummary,
-  usageSummaryOf,
-} from "../../shared/rightsizing/distribution.ts";
+import { type UsageSummary, usageSummaryOf } from "../../shared/rightsizing/distribution.ts";
 import {
   decideWanted,
   type RightsizingDecision,
@@ -17,39 +13,24 @@ import {
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import {
   ownContainers,
-  type RightsizedWorkload,
   type RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { type Corrections, recommendWorkload } from "../../shared/rightsizing/recommend.ts";
-import type { UsageAnswer, UsageProblem } from "./ports.ts";
+import type { UsageAnswer } from "./ports.ts";
 import { type PairEntry, pairOf, pairsOf, wantedOf } from "../../shared/resize/inputs/resources.ts";
 import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 
-/** Facts that come from usage. */
-export type LearnedFacts = Pick<
-  RightsizingFacts,
-  "recommendations" | "samples" | "memoryPeaks"
->;
-
-/** The usage of a workload, what it recommends, and the figures of it that are reported. */
-export interface Learned {
-  readonly learned: LearnedFacts;
+/** What usage recommends, and the figures of it that are reported. */
+export interface LearnedFacts
+  extends Pick<RightsizingFacts, "recommendations" | "samples" | "memoryPeaks"> {
   readonly usage: readonly UsageSummary[];
 }
 
-/** Parts of {@linkcode learnUsage}. */
-export interface LearningParts {
-  readonly policy: PolicySpec;
-  readonly workload: RightsizedWorkload;
-  /** By container. */
-  readonly corrections: ReadonlyMap<string, Corrections>;
-}
-
 /** A decision with the facts and the usage behind it. */
-export interface Evaluation extends Learned {
+export interface Evaluation {
   readonly facts: RightsizingFacts;
   readonly decision: RightsizingDecision;
+  readonly usage: readonly UsageSummary[];
 }
 
 /** Why there is no recommendation. */
@@ -64,20 +45,30 @@ const SILENCE_MS = 600_000;
 /** Recommends by the answer of a source. */
 export function learnUsage(
   answer: UsageAnswer,
-  { policy, workload, corrections }: LearningParts,
-): Learned | { readonly missing: MissingUsage } {
-  if ("problem" in answer) return { missing: missingUsage(answer) };
+  { policy, workload, corrections }: Pick<RightsizingFacts, "policy" | "workload"> & {
+    /** By container. */
+    readonly corrections: ReadonlyMap<string, Corrections>;
+  },
+): LearnedFacts | MissingUsage {
+  if ("problem" in answer) {
+    const { problem, message } = answer;
+    const isDown = problem === "unavailable" || problem === "unreachable";
+    return { reason: isDown ? "ProviderUnavailable" : "MetricsMissing", message };
+  }
   const containers = ownContainers(workload).map(({ name }) => name);
   const usages = [...answer.usage.values()];
-  const memoryPeaks = usages.flatMap(({ container, memory }) =>
-    memory.count === 0 ? [] : [[container, memory.max] as const]
-  );
   return {
-    learned: {
-      recommendations: recommendWorkload(containers, { usages, rule: policy, corrections }),
-      samples: new Map(containers.map((name) => [name, samplesOf(answer.usage.get(name))])),
-      memoryPeaks: new Map(memoryPeaks),
-    },
+    recommendations: recommendWorkload(containers, { usages, rule: policy, corrections }),
+    // Of the resource that has fewer.
+    samples: new Map(containers.map((name) => {
+      const { cpu, memory } = answer.usage.get(name) ?? {};
+      return [name, Math.min(cpu?.count ?? 0, memory?.count ?? 0)];
+    })),
+    memoryPeaks: new Map(
+      usages.flatMap(({ container, memory }) =>
+        memory.count === 0 ? [] : [[container, memory.max] as const]
+      ),
+    ),
     usage: usages.map(usageSummaryOf),
   };
 }
@@ -100,18 +91,6 @@ export function silentSource(
   const message = "the source has seen none of its containers within the window, though pod " +
     `${old.metadata.name} has been Ready for ${SILENCE_MS / 60_000} min`;
   return { reason: "MetricsMissing", message };
-}
-
-/** Of the resource that has fewer. */
-function samplesOf(usage: ContainerUsage | undefined): number {
-  return usage === undefined ? 0 : Math.min(usage.cpu.count, usage.memory.count);
-}
-
-function missingUsage({ problem, message }: UsageProblem): MissingUsage {
-  const reason = problem === "unavailable" || problem === "unreachable"
-    ? "ProviderUnavailable"
-    : "MetricsMissing";
-  return { reason, message };
 }
 
 /** Holds that say that there is nothing new, and nothing against what was decided before. */

@@ -41,7 +41,7 @@ function evaluated(answer: UsageAnswer, readySinceMs?: number) {
   const ready = readySinceMs === undefined ? {} : { readySinceMs };
   const facts = { nowMs: NOW_MS, pods: pods.map((pod) => ({ ...pod, ...ready })) };
   const found = learnUsage(answer, { policy: autoPolicy(), workload, corrections: new Map() });
-  return { missing: silentSource(facts, answer), ...found };
+  return { missing: silentSource(facts, answer), found };
 }
 
 const answerOf = (...usages: ContainerUsage[]): UsageAnswer => ({
@@ -49,23 +49,23 @@ const answerOf = (...usages: ContainerUsage[]): UsageAnswer => ({
 });
 
 test("learnUsage() recommends for each container but sidecars, with samples and peaks", () => {
-  const found = evaluated(answerOf(
+  const { found, missing } = evaluated(answerOf(
     usageOf("app", many(150), [...many(80 * MI), 90 * MI]),
     usageOf("proxy", many(10), many(MI)),
   ));
-  assert.ok("learned" in found);
-  const { recommendations, memoryPeaks, samples } = found.learned;
+  assert.ok("recommendations" in found);
+  const { recommendations, memoryPeaks, samples } = found;
   assert.deepEqual(recommendations.map(({ container, cpu }) => [container, cpu]), [["app", 180]]);
   assert.equal(memoryPeaks.get("app"), 90 * MI);
   assert.deepEqual([...samples], [["app", 20]]);
-  assert.equal(found.missing, undefined);
+  assert.equal(missing, undefined);
 });
 
 test("learnUsage() counts the samples of the resource that has fewer", () => {
-  const found = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4))));
-  assert.ok("learned" in found);
-  assert.equal(found.learned.samples.get("app"), 4);
-  assert.deepEqual(found.learned.recommendations, []);
+  const { found } = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4))));
+  assert.ok("recommendations" in found);
+  assert.equal(found.samples.get("app"), 4);
+  assert.deepEqual(found.recommendations, []);
 });
 
 test("learnUsage() has a reason where a source does not answer", () => {
@@ -77,8 +77,8 @@ test("learnUsage() has a reason where a source does not answer", () => {
       ["unreadable", "MetricsMissing"],
     ] as const
   ) {
-    const found = evaluated({ problem, message: "why" });
-    assert.deepEqual(found, { missing: { reason, message: "why" } });
+    const { found } = evaluated({ problem, message: "why" });
+    assert.deepEqual(found, { reason, message: "why" });
   }
 });
 
@@ -127,57 +127,44 @@ function done(
     : again?.reason;
 }
 
-test("retryResize() gives a straggler what is in force, though it is little and the cooldown runs", () => {
-  for (const reason of ["Cooldown", "InsufficientSamples"] as const) {
-    assert.equal(done(reason), "InPlace app cpu 105m, app memory 96Mi", reason);
-  }
-  for (const reason of ["BelowThreshold", "HPAConflict"] as const) {
-    assert.equal(done(reason, { restOnly: true }), "InPlace app cpu 105m, app memory 96Mi", reason);
-  }
-});
-
-test("retryResize() does nothing where the hold is one against these values, too", () => {
-  for (const reason of ["RecommendOnly", "DryRun", "RolloutInProgress", "HPAConflict"] as const) {
-    assert.equal(done(reason), undefined, reason);
-  }
-  assert.equal(done("Cooldown", { dryRun: true }), "DryRun");
-});
-
-test("retryResize() says why a straggler can't have it, and asks nothing for what all have", () => {
+test("retryResize() gives a straggler what is in force, in place only, unless the hold concerns it", () => {
   const late = workloadPod("web-2", [templateContainer({ requests: { cpu: 105 } })]);
-  assert.equal(done("Cooldown", { pods: [late] }), "InPlace app memory 96Mi");
+  const there = [workloadPod("web-1", [templateContainer(IN_FORCE)])];
   const nodes = new Map([["node-1", { pressures: ["MemoryPressure"] as const }]]);
-  assert.equal(done("Cooldown", { pods: [late], nodes }), "NodePressure");
-});
-
-test("retryResize() does nothing where all is there, and recreates no pod for a straggler", () => {
-  const all = [workloadPod("web-1", [templateContainer(IN_FORCE)])];
-  assert.equal(done("Cooldown", { pods: all }), undefined);
-  assert.equal(done("Cooldown", { inForce: new Map() }), undefined);
-});
-
-test("retryResize() says that no method is left, whether or not others may be recreated", () => {
+  const { workload } = rightsizingFacts({ containers: [templateContainer(IN_FORCE)] });
+  const strategy = { allowRecreate: true };
+  const all = "InPlace app cpu 105m, app memory 96Mi";
+  const rows: readonly (readonly [RightsizingReason, Parameters<typeof done>[1], unknown])[] = [
+    ["Cooldown", {}, all],
+    ["InsufficientSamples", {}, all],
+    ["BelowThreshold", { restOnly: true }, all],
+    ["HPAConflict", { restOnly: true }, all],
+    ["HPAConflict", {}, undefined],
+    ["RecommendOnly", {}, undefined],
+    ["DryRun", {}, undefined],
+    ["RolloutInProgress", {}, undefined],
+    ["Cooldown", { dryRun: true }, "DryRun"],
+    ["Cooldown", { pods: [late] }, "InPlace app memory 96Mi"],
+    ["Cooldown", { pods: [late], nodes }, "NodePressure"],
+    ["Cooldown", { pods: there }, undefined],
+    ["Cooldown", { inForce: new Map() }, undefined],
+    // What stands in the template is left to a rollout.
+    ["Cooldown", { workload, strategy, resizeServed: false }, undefined],
+    ["Cooldown", { workload, resizeServed: false }, "InPlaceResizeUnavailable"],
+    ["Cooldown", { workload, strategy }, all],
+  ];
+  for (const [reason, choice, expected] of rows) {
+    assert.equal(done(reason, choice), expected, `${reason} ${JSON.stringify(choice)}`);
+  }
   for (const allowRecreate of [false, true]) {
     for (const reason of ["Cooldown", "BelowThreshold"] as const) {
       const holds = (choice: FactsChoice): string | undefined =>
         done(reason, { restOnly: true, ...choice });
       const strategy = { allowRecreate };
       assert.equal(holds({ strategy, resizeServed: false }), "InPlaceResizeUnavailable");
-      assert.equal(
-        holds({ strategy: { ...strategy, allowInPlaceResize: false } }),
-        "MethodNotAllowed",
-      );
-      const nodes = new Map([["node-1", { pressures: ["MemoryPressure"] as const }]]);
+      const noMethod = { strategy: { ...strategy, allowInPlaceResize: false } };
+      assert.equal(holds(noMethod), "MethodNotAllowed");
       assert.equal(holds({ strategy, nodes }), "NodePressure");
     }
   }
-});
-
-test("retryResize() leaves to a rollout what stands in the template", () => {
-  const written = [templateContainer(IN_FORCE)];
-  const { workload } = rightsizingFacts({ containers: written });
-  const strategy = { allowRecreate: true };
-  assert.equal(done("Cooldown", { workload, strategy, resizeServed: false }), undefined);
-  assert.equal(done("Cooldown", { workload, resizeServed: false }), "InPlaceResizeUnavailable");
-  assert.match(done("Cooldown", { workload, strategy }) ?? "", /^InPlace /);
 });

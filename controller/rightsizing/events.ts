@@ -4,7 +4,6 @@
  * @module
  */
 import {
-  type AnnotationPatch,
   annotationPatch,
   workloadAnnotations,
 } from "../../shared/rightsizing/workload_annotations.ts";
@@ -13,11 +12,13 @@ import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { Log } from "../../shared/log.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
+import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
+import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
+import { defined } from "../../shared/defined.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import type { CycleOutcome } from "./policies/policy_cycle.ts";
-import type { EventSubject, RightsizingEvents, WorkloadWriter } from "./ports.ts";
+import type { EventSubject, RightsizingEvent, RightsizingEvents, WorkloadWriter } from "./ports.ts";
 
 /** An event's subject. */
 export function workloadSubject(
@@ -33,6 +34,19 @@ export function policySubject(
   return { apiVersion: OPTIPOD_GROUP_VERSION, kind: "OptimizationPolicy", namespace, name, uid };
 }
 
+/** A warning on a policy, with the reason behind it, its message and what can be done. */
+export function policyWarning(
+  policy: Pick<StoredPolicy, "metadata">,
+  { event, reason, message }: {
+    readonly event: RightsizingEvent["reason"];
+    readonly reason: AnyReason;
+    readonly message: string;
+  },
+): RightsizingEvent {
+  const about = policySubject(policy);
+  return { about, type: "Warning", reason: event, message: eventMessage(reason, message) };
+}
+
 /**
  * Emits events of a cycle, on workload and policy. The policy gets each kind once a cycle, with the first
  * workload that it is about and how many there are: a crowd must not fill its stream.
@@ -41,28 +55,19 @@ export function emitCycleEvents(
   policy: StoredPolicy,
   { reconciled, events }: Pick<CycleOutcome, "reconciled"> & { readonly events: RightsizingEvents },
 ): void {
-  const kinds = new Map<
-    string,
-    { readonly first: WorkloadEvent; readonly of: string; more: number }
-  >();
-  for (const { workload, outcome } of reconciled) {
-    for (const event of outcome.events) {
-      events.emit({ about: workloadSubject(workload), ...event });
-      const kind = `${event.type} ${event.reason}`;
-      const known = kinds.get(kind);
-      const { namespace, name } = workload.metadata;
-      if (known === undefined) {
-        kinds.set(kind, { first: event, of: `${workload.kind} ${namespace}/${name}`, more: 0 });
-      } else known.more++;
-    }
+  const all = reconciled.flatMap(({ workload, outcome }) =>
+    outcome.events.map((event) => ({ workload, event }))
+  );
+  for (const { workload, event } of all) {
+    events.emit({ about: workloadSubject(workload), ...event });
   }
-  for (const { first, of, more } of kinds.values()) {
-    const others = more === 0 ? "" : ` (and ${more} more)`;
-    events.emit({
-      about: policySubject(policy),
-      ...first,
-      message: `${of}${others}: ${first.message}`,
-    });
+  const kinds = Map.groupBy(all, ({ event: { type, reason } }) => `${type} ${reason}`);
+  for (const [first, ...more] of kinds.values()) {
+    if (first === undefined) continue;
+    const { workload: { kind, metadata: { namespace, name } }, event } = first;
+    const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
+    const message = `${kind} ${namespace}/${name}${others}: ${event.message}`;
+    events.emit({ about: policySubject(policy), ...event, message });
   }
 }
 
@@ -73,25 +78,21 @@ export interface AnnotationTarget {
   readonly record: WorkloadRecord | undefined;
 }
 
-/** What annotations are written with. */
-export interface AnnotationParts {
-  readonly workloads: Pick<WorkloadWriter, "annotate">;
-  /** Bounds how many are written at the same time. */
-  readonly permits: Permits;
-  readonly log: Log;
-}
-
 /** Writes annotations that differ. What the server refuses is logged, and tried the next time. */
 export async function writeAnnotations(
   targets: readonly AnnotationTarget[],
-  { workloads, permits, log }: AnnotationParts,
+  { workloads, permits, log }: {
+    readonly workloads: Pick<WorkloadWriter, "annotate">;
+    /** Bounds how many are written at the same time. */
+    readonly permits: Permits;
+    readonly log: Log;
+  },
 ): Promise<void> {
-  async function write(
-    workload: AnnotationTarget["workload"],
-    patch: AnnotationPatch,
-  ): Promise<void> {
+  await Promise.all(targets.map(async ({ workload, record }) => {
+    const patch = annotationPatch(workload.metadata.annotations, workloadAnnotations(record));
+    if (patch === undefined) return;
     try {
-      await workloads.annotate(workload, patch);
+      await permits.run(() => workloads.annotate(workload, patch));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 404 || error.status === 409) return;
@@ -101,9 +102,5 @@ export async function writeAnnotations(
         error: error.message,
       });
     }
-  }
-  await Promise.all(targets.map(async ({ workload, record }) => {
-    const patch = annotationPatch(workload.metadata.annotations, workloadAnnotations(record));
-    if (patch !== undefined) await permits.run(() => write(workload, patch));
   }));
 }

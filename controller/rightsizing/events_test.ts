@@ -2,84 +2,59 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
-  NOW_MS,
-  recommendation,
-  rightsizingFacts,
-} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+  reconciledAs,
+  recordOf,
+  storedPolicy,
+  workloadNamed,
+} from "../../tests/fixtures/rightsizing_outcomes.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import { emitCycleEvents, policySubject, workloadSubject, writeAnnotations } from "./events.ts";
-import type { ReconciledWorkload } from "./policies/policy_cycle.ts";
 import type { RightsizingEvent } from "./ports.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const policy: StoredPolicy = {
-  metadata: { name: "all", namespace: "shop", uid: "p", resourceVersion: "1", generation: 1 },
-  faults: [],
-  status: {},
-};
-
-function workloadOf(name: string, annotations = {}): RightsizedWorkload {
-  const { workload } = rightsizingFacts();
-  return { ...workload, metadata: { ...workload.metadata, name, uid: `uid-${name}`, annotations } };
-}
-
-const record: WorkloadRecord = {
-  workload: { kind: "Deployment", namespace: "shop", name: "web" },
-  policy: { namespace: "shop", name: "all" },
-  status: "Recommended",
-  recommendedAtMs: NOW_MS,
-  recommendations: [recommendation()],
-  inForce: [],
-};
-
-function lookedAt(name: string, ...events: WorkloadEvent[]): ReconciledWorkload {
-  return {
-    workload: workloadOf(name),
-    outcome: { record, metricsMissing: false, recommends: true, difference: 0, events },
-  };
-}
+const record = recordOf("web");
 
 test("emitCycleEvents() emits an event for each workload, and on the policy one of each kind with the count", () => {
   const emitted: RightsizingEvent[] = [];
   const skipped: WorkloadEvent = { type: "Normal", reason: "WorkloadSkipped", message: "why" };
   const failed: WorkloadEvent = { type: "Warning", reason: "UpdateFailed", message: "what" };
-  emitCycleEvents(policy, {
+  emitCycleEvents(storedPolicy(), {
     reconciled: [
-      lookedAt("web", skipped),
-      lookedAt("db", skipped, failed),
-      lookedAt("job", skipped),
+      reconciledAs("web", { events: [skipped] }),
+      reconciledAs("db", { events: [skipped, failed] }),
+      reconciledAs("job", { events: [skipped] }),
     ],
     events: { emit: (event) => void emitted.push(event) },
   });
   const of = (uid: string): string[] =>
     emitted.filter(({ about }) => about.uid === uid).map(({ message }) => message);
   assert.deepEqual([of("uid-web"), of("uid-db")], [["why"], ["why", "what"]]);
-  assert.deepEqual(of("p"), [
+  assert.deepEqual(of("all"), [
     "Deployment shop/web (and 2 more): why",
     "Deployment shop/db: what",
   ]);
-  assert.deepEqual(emitted[0]?.about, workloadSubject(workloadOf("web")));
-  assert.deepEqual(emitted.at(-1)?.about, policySubject(policy));
+  assert.deepEqual(emitted[0]?.about, workloadSubject(workloadNamed("web")));
+  assert.deepEqual(emitted.at(-1)?.about, policySubject(storedPolicy()));
 });
 
 test("writeAnnotations() writes only what differs, and removes annotations without a value", async () => {
   const appliers = recordedAppliers();
   const parts = { workloads: appliers.workloads, permits: createPermits(() => 2), log: silentLog };
-  await writeAnnotations([{ workload: workloadOf("web"), record }], parts);
+  await writeAnnotations([{ workload: workloadNamed("web"), record }], parts);
   const [first = ""] = appliers.asked;
   assert.match(first, /^annotate web .*"optipod\.io\/recommendation\.app\.cpu-request":"150m"/);
   const annotations = JSON.parse(first.slice("annotate web ".length));
-  await writeAnnotations([{ workload: workloadOf("web", annotations), record }], parts);
+  await writeAnnotations([{ workload: workloadNamed("web", annotations), record }], parts);
   assert.equal(appliers.asked.length, 1);
-  await writeAnnotations([{ workload: workloadOf("web", annotations), record: undefined }], parts);
+  await writeAnnotations(
+    [{ workload: workloadNamed("web", annotations), record: undefined }],
+    parts,
+  );
   assert.match(appliers.asked[1] ?? "", /"optipod\.io\/managed":null/);
 });
 
@@ -92,7 +67,7 @@ test("writeAnnotations() goes on with the others after a refusal, and logs those
   };
   appliers.refusals.set("annotate web", new ApiError(403, "Forbidden", "no"));
   appliers.refusals.set("annotate db", new ApiError(404, "NotFound", "gone"));
-  const updates = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
+  const updates = ["web", "db", "job"].map((name) => ({ workload: workloadNamed(name), record }));
   await writeAnnotations(updates, {
     workloads: appliers.workloads,
     permits: createPermits(() => 1),
@@ -100,23 +75,4 @@ test("writeAnnotations() goes on with the others after a refusal, and logs those
   });
   assert.equal(appliers.asked.length, 3);
   assert.deepEqual(emitted, ["Deployment shop/web"]);
-});
-
-test("writeAnnotations() writes as many at the same time as are permitted", async () => {
-  const waiting: (() => void)[] = [];
-  const workloads = { annotate: () => new Promise<void>((done) => void waiting.push(done)) };
-  const updates = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
-  const writing = writeAnnotations(updates, {
-    workloads,
-    permits: createPermits(() => 2),
-    log: silentLog,
-  });
-  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-  assert.equal(waiting.length, 2);
-  for (let one = 0; one < updates.length; one++) {
-    waiting[one]?.();
-    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-  }
-  await writing;
-  assert.equal(waiting.length, 3);
 });

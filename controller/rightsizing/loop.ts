@@ -7,15 +7,11 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { VerticalPodAutoscaler } from "../../shared/api/autoscalers.ts";
-import type { Namespace } from "../../shared/api/namespace.ts";
-import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
-import type { Informer } from "../../shared/control/informer.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
-import { createPermits } from "../../shared/control/permits.ts";
+import { createPermits, type Permits } from "../../shared/control/permits.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
@@ -23,31 +19,22 @@ import {
   buildPolicyStatus,
   validationProblem,
 } from "../../shared/rightsizing/build_policy_status.ts";
-import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { foundWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { Caches } from "../caches.ts";
+import type { RightsizingCopies } from "./api.ts";
+import { type ClusterFacts, workloadCaches } from "./cluster_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
-import { emitCycleEvents, policySubject } from "./events.ts";
+import { emitCycleEvents, policyWarning } from "./events.ts";
 import type { RightsizingObserver } from "./metrics.ts";
 import { collectGarbage } from "./policies/garbage_collection.ts";
-import { type CycleOutcome, type CycleParts, runPolicyCycle } from "./policies/policy_cycle.ts";
+import { type CycleOutcome, type CycleParts, PolicyCycles } from "./policies/policy_cycle.ts";
 import { type DueCycle, PolicySchedule } from "./policies/policy_schedule.ts";
 import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { reportCycle, unwrittenRecord } from "./policies/report_cycle.ts";
 import type { PolicyStatusWriter, ReportStore, RightsizingEvents, VPAPublisher } from "./ports.ts";
 import { RecordStore, writeAppliedRecords } from "./store.ts";
-
-/** The caches that the loop reads. */
-export interface RightsizingCaches {
-  readonly policies: Informer<StoredPolicy>;
-  readonly reports: Informer<RecommendationReport>;
-  readonly namespaces: Informer<Namespace>;
-  readonly deployments: Informer<Workload>;
-  readonly statefulSets: Informer<Workload>;
-  readonly daemonSets: Informer<Workload>;
-  readonly verticalPodAutoscalers: Informer<VerticalPodAutoscaler>;
-}
 
 /** A cache, or several as one. */
 export interface Synced {
@@ -57,8 +44,9 @@ export interface Synced {
 
 /** Dependencies of the loop. */
 export interface RightsizingLoopParts
-  extends Pick<CycleParts, "sources" | "cluster" | "appliers" | "lacksPermission"> {
-  readonly caches: RightsizingCaches;
+  extends Pick<CycleParts, "sources" | "appliers" | "lacksPermission"> {
+  readonly caches: Caches & RightsizingCopies;
+  readonly cluster: ClusterFacts;
   /** Further state that the first cycle waits for, by a name for people. @default none */
   readonly first?: Readonly<Record<string, Synced>>;
   readonly statuses: PolicyStatusWriter;
@@ -69,7 +57,7 @@ export interface RightsizingLoopParts
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly observer?: RightsizingObserver;
+  readonly observer?: RightsizingObserver | undefined;
 }
 
 /** Policies with cycles that run at the same time; the number of workloads is a setting. */
@@ -80,7 +68,9 @@ const GARBAGE_MS = 60_000;
 const REPORT_MISSING_MS = 30_000;
 
 interface Loop extends RightsizingLoopParts {
-  readonly cycle: CycleParts;
+  readonly records: RecordStore;
+  readonly permits: Permits;
+  readonly cycles: PolicyCycles;
   readonly vpas: PublishedVPAs;
   readonly schedule: PolicySchedule;
 }
@@ -91,18 +81,16 @@ export async function runRightsizingLoop(
   signal: AbortSignal,
 ): Promise<void> {
   const { caches, clock, log } = parts;
-  if (
-    !await awaitDiscovery({ ...parts, policies: caches.policies, copies: cachesOf(parts) }, signal)
-  ) {
-    return;
-  }
+  const discovery = { ...parts, policies: caches.policies, copies: cachesOf(parts) };
+  if (!await awaitDiscovery(discovery, signal)) return;
   const loop = createLoop(parts, signal);
-  const { cycle: { records }, schedule } = loop;
+  const { records, schedule } = loop;
   const subscriptions = [
     caches.policies.subscribe((key) => {
-      if (schedulePolicy(loop, key)) schedule.queueAffected(key);
+      const versions = schedulePolicy(loop, key);
+      if (versions !== undefined) schedule.queueAffected(key, versions);
     }),
-    ...[caches.deployments, caches.statefulSets, caches.daemonSets].map((cache) =>
+    ...workloadCaches(caches).map((cache) =>
       cache.subscribe((key) => schedule.workloadChanged(cache.get(key)))
     ),
   ];
@@ -127,49 +115,37 @@ export async function runRightsizingLoop(
 }
 
 function createLoop(parts: RightsizingLoopParts, signal: AbortSignal): Loop {
-  const { caches, clock, random, log, config, events } = parts;
+  const { caches, config, vpaPublisher: publisher } = parts;
+  const [reports, copy] = [caches.reports.all(), caches.verticalPodAutoscalers];
+  const records = new RecordStore({ ...parts, reports, store: parts.reports, signal });
+  const permits = createPermits(() => config.workers);
   return {
-    ...parts,
-    cycle: {
-      ...parts,
-      records: new RecordStore({
-        reports: caches.reports.all(),
-        store: parts.reports,
-        clock,
-        log,
-        signal,
-      }),
-      denials: new Map(),
-      permits: createPermits(() => config.workers),
-      outcomes: new Map(),
-      underWay: new Map(),
-    },
-    vpas: new PublishedVPAs({
-      copy: caches.verticalPodAutoscalers,
-      publisher: parts.vpaPublisher,
-      events,
-      log,
-    }),
+    ...{ ...parts, records, permits },
+    cycles: new PolicyCycles({ ...parts, records, permits }),
+    vpas: new PublishedVPAs({ ...parts, copy, publisher }),
     schedule: new PolicySchedule({
+      ...parts,
       policies: caches.policies,
       workloads: () => allWorkloads(caches),
       input: () => policyInput(caches.namespaces, config),
-      clock,
-      random,
     }),
   };
 }
 
-/** Queues a policy that has changed; emits an event where its spec is not valid. False: it has not changed. */
-function schedulePolicy({ caches, schedule, events }: Loop, key: string): boolean {
-  if (!schedule.policyChanged(key)) return false;
+/** Queues a policy that has changed; emits an event where its spec is not valid. Returns its versions. */
+function schedulePolicy(
+  { caches, schedule, events }: Loop,
+  key: string,
+): readonly StoredPolicy[] | undefined {
+  const versions = schedule.policyChanged(key);
   const policy = caches.policies.get(key);
-  if (policy !== undefined && policy.spec === undefined) {
-    const message = eventMessage("ValidationFailed", validationProblem(policy.faults).message);
-    const about = policySubject(policy);
-    events.emit({ about, type: "Warning", reason: "ValidationFailed", message });
+  if (versions !== undefined && policy !== undefined && policy.spec === undefined) {
+    events.emit(policyWarning(policy, {
+      event: "ValidationFailed",
+      ...validationProblem(policy.faults),
+    }));
   }
-  return true;
+  return versions;
 }
 
 /** Runs one cycle of a policy with its report; returns when the next one is due. */
@@ -195,7 +171,6 @@ async function reconcilePolicy(
       ...loop,
       outcome: ran.outcome,
       present: policies.get(key),
-      permits: loop.cycle.permits,
       writer: loop.appliers.workloads,
       signal: due.signal,
     });
@@ -207,8 +182,8 @@ async function reconcilePolicy(
     schedule.end(due, { hasOutcome: ran !== undefined });
     observer?.cycleEnded?.(policy.metadata, {
       tookMs: clock.monotonic() - due.begunAt,
-      ...(ran === undefined ? {} : { outcome: ran.outcome }),
-      ...(isReported ? {} : { error: ran === undefined ? "CycleFailed" : "StatusNotWritten" }),
+      ...(ran && { outcome: ran.outcome }),
+      ...(!isReported && { error: ran === undefined ? "CycleFailed" : "StatusNotWritten" }),
     });
   }
   const isIdle = policy.spec === undefined || policy.spec.mode === "Disabled";
@@ -218,27 +193,25 @@ async function reconcilePolicy(
 
 /** Runs the cycle, emits its events and writes its records. */
 async function runCycle(
-  { caches, config, cycle, events, schedule }: Loop,
+  { caches, config, cycles, records, events, schedule }: Loop,
   due: DueCycle,
 ): Promise<{ readonly outcome: CycleOutcome; readonly retryMs: number }> {
   const { policy, only, signal } = due;
-  const outcome = await runPolicyCycle(policy, {
+  const outcome = await cycles.run(policy, {
     ...policyInput(caches.namespaces, config),
     policies: [...caches.policies.all()],
     workloads: Array.from(allWorkloads(caches), foundWorkload),
-    dryRun: config.dryRun,
-    sampler: config.sampler,
-    ...(only === undefined ? {} : { only }),
-  }, { parts: cycle, signal });
+    only,
+    signal,
+  });
   const retryMs = schedule.reconciled(due, outcome);
   emitCycleEvents(policy, { reconciled: outcome.reconciled, events });
-  await cycle.records.flush();
-  const unwritten = unwrittenRecord(outcome, cycle.records);
-  return { outcome: { ...outcome, ...(unwritten === undefined ? {} : { unwritten }) }, retryMs };
+  await records.flush();
+  return { outcome: { ...outcome, unwritten: unwrittenRecord(outcome, records) }, retryMs };
 }
 
 async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<void> {
-  const { caches, clock, config, cycle, schedule } = loop;
+  const { caches, clock, config, cycles, schedule, cluster } = loop;
   while (!signal.aborted) {
     await clock.sleep(GARBAGE_MS, signal);
     if (signal.aborted) return;
@@ -246,43 +219,41 @@ async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<vo
       Array.from(allWorkloads(caches), (one) => [workloadKey(one), one] as const),
     );
     await collectGarbage({
-      ...policyInput(caches.namespaces, config),
-      workloads,
+      ...{ ...loop, ...policyInput(caches.namespaces, config), workloads },
       policies: [...caches.policies.all()],
       annotateWorkloads: config.annotateWorkloads,
       nowMs: clock.wall(),
-      records: cycle.records,
       writer: loop.appliers.workloads,
-      vpas: loop.vpas,
-      permits: cycle.permits,
-      log: loop.log,
     });
-    for (const kept of [cycle.outcomes, cycle.denials]) {
-      for (const key of [...kept.keys()]) if (!workloads.has(key)) kept.delete(key);
-    }
-    loop.cluster.keepOnly((key) => workloads.has(key));
+    for (const kept of [cycles, cluster]) kept.keepOnly((key) => workloads.has(key));
     schedule.keepOnly(workloads);
   }
 }
 
-function* allWorkloads(
-  { deployments, statefulSets, daemonSets }: RightsizingCaches,
-): Iterable<Workload> {
-  for (const cache of [deployments, statefulSets, daemonSets]) yield* cache.all();
+function* allWorkloads(caches: Caches): Iterable<Workload> {
+  for (const cache of workloadCaches(caches)) yield* cache.all();
 }
 
 /** What the first cycle waits for, by a name for people. */
-function cachesOf(
-  { caches: { policies: _policies, ...caches }, cluster, first }: RightsizingLoopParts,
-): Readonly<Record<string, Synced>> {
+function cachesOf({ caches, first }: RightsizingLoopParts): Readonly<Record<string, Synced>> {
+  const { reports, namespaces, deployments, statefulSets, daemonSets, ...others } = caches;
+  const { verticalPodAutoscalers, horizontalPodAutoscalers, pods, replicaSets, nodes } = others;
   // Without its autoscalers a workload would be changed against them.
-  return { ...caches, "pods, nodes and autoscalers": cluster, ...first };
+  const facts = [pods, replicaSets, nodes, others.allocations, horizontalPodAutoscalers];
+  return {
+    ...{ reports, namespaces, deployments, statefulSets, daemonSets, verticalPodAutoscalers },
+    "pods, nodes and autoscalers": {
+      whenSynced: async (signal) =>
+        (await Promise.all(facts.map((cache) => cache.whenSynced(signal)))).every((one) => one),
+    },
+    ...first,
+  };
 }
 
 /** Caches that are waited for, and where a long wait is reported. */
 export interface DiscoveryParts
   extends Pick<RightsizingLoopParts, "statuses" | "events" | "clock" | "log"> {
-  readonly policies: Pick<Informer<StoredPolicy>, "all" | "whenSynced">;
+  readonly policies: Pick<RightsizingCopies["policies"], "all" | "whenSynced">;
   /** By a name for people. */
   readonly copies: Readonly<Record<string, Synced>>;
   readonly config: Pick<RightsizingConfig, "dryRun">;
@@ -296,19 +267,17 @@ export async function awaitDiscovery(
   parts: DiscoveryParts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const all = { policies: parts.policies, ...parts.copies };
+  const all: Record<string, Synced> = { policies: parts.policies, ...parts.copies };
   const missing = new Set(Object.keys(all));
   const over = new AbortController();
-  const waits = Object.entries(all).map(async ([name, cache]: [string, Synced]) => {
-    const isSynced = await cache.whenSynced(signal);
-    if (isSynced) missing.delete(name);
-    return isSynced;
+  const waits = Object.entries(all).map(async ([name, cache]) => {
+    if (await cache.whenSynced(signal)) missing.delete(name);
   });
-  const [synced] = await Promise.all([
+  await Promise.all([
     Promise.all(waits).finally(() => over.abort()),
     reportMissing(parts, { missing, signal: AbortSignal.any([signal, over.signal]) }),
   ]);
-  return synced.every((one) => one);
+  return missing.size === 0;
 }
 
 async function reportMissing(
@@ -341,15 +310,14 @@ async function reportUndiscovered(
   message: string,
   { statuses, events, config, clock, log }: DiscoveryParts,
 ): Promise<void> {
-  const reason = "DiscoveryFailed";
-  const about = policySubject(policy);
-  events.emit({ about, type: "Warning", reason, message: eventMessage(reason, message) });
+  const problem = { reason: "DiscoveryFailed", message } as const;
+  events.emit(policyWarning(policy, { event: problem.reason, ...problem }));
   const status = buildPolicyStatus({
     nowMs: clock.wall(),
     generation: policy.metadata.generation,
     before: policy.status,
     dryRun: config.dryRun,
-    problem: { reason, message },
+    problem,
   });
   try {
     await statuses.writeStatus(policy, status);

@@ -70,31 +70,22 @@ export function observedWorkloads(
   };
 }
 
-/** What observers are called with, by the name of the call. */
-interface Observations {
-  readonly cycleEnded: EndedCycle;
-  readonly collected: { readonly provider: string; readonly tookMs: number };
-  readonly templatePatched: { readonly kind: string; readonly outcome: string };
-}
-
-type Labels = Readonly<Record<string, string>>;
-
 /** A value of one series. */
 interface Sample {
   /** Those beside the policy. */
-  readonly labels?: Labels;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** A metric: a gauge has the last samples, a counter their sum, a histogram with these buckets all of them. */
-interface Metric<Observed> {
+/** A metric of policies: a gauge has the last samples, a counter their sum, a histogram with these buckets all. */
+interface Metric {
   readonly type: "gauge" | "counter" | readonly number[];
   readonly name: string;
   readonly help: string;
-  /** Beside the policy, which all metrics of cycles have. */
-  readonly labels: readonly string[];
+  /** Beside the policy. */
+  readonly labels?: readonly string[];
   /** Undefined: a gauge stays. */
-  readonly samples: (observed: Observed) => readonly Sample[] | undefined;
+  readonly samples: (cycle: EndedCycle) => readonly Sample[] | undefined;
 }
 
 /** Seconds; a cycle over 1,000 workloads must take less than 60 s. */
@@ -102,80 +93,59 @@ const CYCLE_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 3
 /** Seconds; two queries per workload, which take seconds each where a window is long. */
 const COLLECTION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** All metrics, by the observation that they come from. */
-const METRICS: { readonly [K in keyof Observations]: readonly Metric<Observations[K]>[] } = {
-  cycleEnded: [{
-    type: "gauge",
-    name: "optipod_workloads_monitored",
-    help: "Workloads that the policy matches.",
-    labels: [],
-    samples: (cycle) => matchedBy(cycle, (matched) => [{ value: matched.length }]),
-  }, {
-    type: "gauge",
-    name: "optipod_workloads_updated",
-    help: "Of those, workloads that have what is recommended.",
-    labels: [],
-    samples: (cycle) =>
-      matchedBy(cycle, (matched) => [
-        { value: matched.filter(({ record }) => record.status === "Applied").length },
-      ]),
-  }, {
-    type: "gauge",
-    name: "optipod_workloads_skipped",
-    help: "Of those, workloads for which nothing could be recommended or applied, by reason.",
-    labels: ["reason"],
-    samples: (cycle) => matchedBy(cycle, skippedByReason),
-  }, {
-    type: "gauge",
-    name: "optipod_record_unwritten",
-    help: "1 where what the last cycle came to could not be put on record for a minute, else 0.",
-    labels: [],
-    samples: (cycle) =>
-      matchedBy(cycle, () => [{ value: cycle.outcome?.unwritten === undefined ? 0 : 1 }]),
-  }, {
-    type: CYCLE_BUCKETS,
-    name: "optipod_reconciliation_duration_seconds",
-    help: "Time of one cycle of a policy, requests included.",
-    labels: [],
-    samples: ({ tookMs, outcome }) => outcome?.aborted === true ? [] : [{ value: tookMs / 1000 }],
-  }, {
-    type: "counter",
-    name: "optipod_reconciliation_errors_total",
-    help: "Workloads without metrics, failed writes, and cycles that failed as a whole, by reason.",
-    labels: ["error_type"],
-    samples: (cycle) => errorsOf(cycle).map((error_type) => ({ labels: { error_type }, value: 1 })),
-  }, {
-    type: "counter",
-    name: "optipod_recommendations_total",
-    help: "Workloads for which a recommendation was made, in each cycle anew.",
-    labels: [],
-    samples: ({ outcome }) =>
-      outcome && [{ value: outcome.reconciled.filter((one) => one.outcome.recommends).length }],
-  }, {
-    type: "counter",
-    name: "optipod_applications_total",
-    help: "Recommendations that were applied, by method.",
-    labels: ["method"],
-    samples: ({ outcome }) =>
-      outcome?.reconciled.flatMap(({ outcome: { applied: method } }) =>
-        method === undefined ? [] : [{ labels: { method }, value: 1 }]
-      ),
-  }],
-  collected: [{
-    type: COLLECTION_BUCKETS,
-    name: "optipod_metrics_collection_duration_seconds",
-    help: "Time until a source of usage has answered for one workload; what is cached asks none.",
-    labels: ["provider"],
-    samples: ({ provider, tookMs }) => [{ labels: { provider }, value: tookMs / 1000 }],
-  }],
-  templatePatched: [{
-    type: "counter",
-    name: "optipod_ssa_patch_total",
-    help: "Server-side apply patches of workloads' templates, by kind and the server's answer.",
-    labels: ["kind", "outcome"],
-    samples: ({ kind, outcome }) => [{ labels: { kind, outcome }, value: 1 }],
-  }],
-};
+/** The metrics of policies, from their cycles. */
+const METRICS: readonly Metric[] = [{
+  type: "gauge",
+  name: "optipod_workloads_monitored",
+  help: "Workloads that the policy matches.",
+  samples: (cycle) => matchedBy(cycle, (matched) => [{ value: matched.length }]),
+}, {
+  type: "gauge",
+  name: "optipod_workloads_updated",
+  help: "Of those, workloads that have what is recommended.",
+  samples: (cycle) =>
+    matchedBy(cycle, (matched) => [
+      { value: matched.filter(({ record }) => record.status === "Applied").length },
+    ]),
+}, {
+  type: "gauge",
+  name: "optipod_workloads_skipped",
+  help: "Of those, workloads for which nothing could be recommended or applied, by reason.",
+  labels: ["reason"],
+  samples: (cycle) => matchedBy(cycle, skippedByReason),
+}, {
+  type: "gauge",
+  name: "optipod_record_unwritten",
+  help: "1 where what the last cycle came to could not be put on record for a minute, else 0.",
+  samples: (cycle) =>
+    matchedBy(cycle, () => [{ value: cycle.outcome?.unwritten === undefined ? 0 : 1 }]),
+}, {
+  type: CYCLE_BUCKETS,
+  name: "optipod_reconciliation_duration_seconds",
+  help: "Time of one cycle of a policy, requests included.",
+  samples: ({ tookMs, outcome }) => outcome?.aborted === true ? [] : [{ value: tookMs / 1000 }],
+}, {
+  type: "counter",
+  name: "optipod_reconciliation_errors_total",
+  help: "Workloads without metrics, failed writes, and cycles that failed as a whole, by reason.",
+  labels: ["error_type"],
+  samples: (cycle) => errorsOf(cycle).map((error_type) => ({ labels: { error_type }, value: 1 })),
+}, {
+  type: "counter",
+  name: "optipod_recommendations_total",
+  help: "Workloads for which a recommendation was made, in each cycle anew.",
+  samples: ({ outcome }) =>
+    outcome && [{ value: outcome.reconciled.filter((one) => one.outcome.recommends).length }],
+}, {
+  type: "counter",
+  name: "optipod_applications_total",
+  help: "Recommendations that were applied, by method.",
+  labels: ["method"],
+  samples: ({ outcome }) =>
+    outcome?.reconciled.flatMap(({ outcome: { applied: method } }) =>
+      method === undefined ? [] : [{ labels: { method }, value: 1 }]
+    ),
+}];
 
 /** An aborted cycle has not seen all workloads: gauges stay. */
 function matchedBy(
@@ -222,82 +192,78 @@ function knownReason(reason: string): string {
 
 /** Puts the metrics into the registry; they change by what the observer is called with. */
 export function createRightsizingMetrics(registry: Registry): Required<RightsizingObserver> {
-  const ofCycles = METRICS.cycleEnded.map((metric) =>
-    createSeries(metric, { registry, labels: OF_POLICY })
-  );
-  const collections = METRICS.collected.map((metric) => createSeries(metric, { registry }));
-  const patches = METRICS.templatePatched.map((metric) => createSeries(metric, { registry }));
+  const registers = [registry];
+  const ofPolicies = METRICS.map((metric) => new PolicySeries(metric, registry));
+  const collections = new Histogram({
+    name: "optipod_metrics_collection_duration_seconds",
+    help: "Time until a source of usage has answered for one workload; what is cached asks none.",
+    labelNames: ["provider"],
+    buckets: COLLECTION_BUCKETS,
+    registers,
+  });
+  const patches = new Counter({
+    name: "optipod_ssa_patch_total",
+    help: "Server-side apply patches of workloads' templates, by kind and the server's answer.",
+    labelNames: ["kind", "outcome"],
+    registers,
+  });
   return {
     cycleEnded(policy, cycle) {
-      for (const series of ofCycles) series.observe(cycle, labelsOf(policy));
+      for (const series of ofPolicies) series.observe(policy, cycle);
     },
-    collected(provider, tookMs) {
-      for (const series of collections) series.observe({ provider, tookMs });
-    },
-    templatePatched(patch) {
-      for (const series of patches) series.observe(patch);
-    },
+    collected: (provider, tookMs) => collections.observe({ provider }, tookMs / 1000),
+    templatePatched: (patch) => patches.inc(patch),
     policyGone(policy) {
-      for (const series of ofCycles) series.remove(labelsOf(policy));
+      for (const series of ofPolicies) series.remove(policy);
     },
   };
-}
-
-const OF_POLICY = ["namespace", "policy"] as const;
-
-function labelsOf({ namespace, name }: PolicyName): Labels {
-  return { namespace, policy: name };
 }
 
 /** The series of one metric. */
-interface MetricSeries<Observed> {
-  /** `owner`: labels that all of these series have. @default {{}} */
-  observe(observed: Observed, owner?: Labels): void;
-  /** Deletes the owner's series. */
-  remove(owner: Labels): void;
-}
+class PolicySeries {
+  readonly #metric: Gauge | Counter | Histogram;
+  readonly #parts: Metric;
+  /** By policy: labels of its series, as JSON. */
+  readonly #known = new Map<string, Set<string>>();
 
-function createSeries<Observed>(
-  { type, name, help, labels, samples }: Metric<Observed>,
-  { registry, labels: ownerLabels = [] }: {
-    readonly registry: Registry;
-    readonly labels?: readonly string[];
-  },
-): MetricSeries<Observed> {
-  const options = { name, help, labelNames: [...ownerLabels, ...labels], registers: [registry] };
-  const metric = type === "gauge"
-    ? new Gauge(options)
-    : type === "counter"
-    ? new Counter(options)
-    : new Histogram({ ...options, buckets: [...type] });
-  /** By owner as JSON: labels of its series, as JSON. */
-  const known = new Map<string, Set<string>>();
-
-  function removeOthers(owner: Labels, present: ReadonlySet<string>): void {
-    const key = JSON.stringify(owner);
-    for (const one of known.get(key) ?? []) {
-      if (!present.has(one)) metric.remove(JSON.parse(one));
-    }
-    known.set(key, new Set(present));
+  constructor(parts: Metric, registry: Registry) {
+    const { type, name, help, labels = [] } = parts;
+    const labelNames = ["namespace", "policy", ...labels];
+    const options = { name, help, labelNames, registers: [registry] };
+    this.#parts = parts;
+    this.#metric = type === "gauge"
+      ? new Gauge(options)
+      : type === "counter"
+      ? new Counter(options)
+      : new Histogram({ ...options, buckets: [...type] });
   }
 
-  return {
-    observe(observed, owner = {}) {
-      const found = samples(observed);
-      if (found === undefined) return;
-      const all = found.map(({ labels, value }) => ({ labels: { ...owner, ...labels }, value }));
-      const keys = new Set(all.map(({ labels }) => JSON.stringify(labels)));
-      for (const { labels, value } of all) {
-        if (metric instanceof Gauge) metric.set(labels, value);
-        else if (metric instanceof Counter) metric.inc(labels, value);
-        else metric.observe(labels, value);
-      }
-      const before = known.get(JSON.stringify(owner)) ?? [];
-      removeOthers(owner, type === "gauge" ? keys : keys.union(new Set(before)));
-    },
-    remove(owner) {
-      removeOthers(owner, new Set());
-      known.delete(JSON.stringify(owner));
-    },
-  };
+  observe({ namespace, name }: PolicyName, cycle: EndedCycle): void {
+    const { type, samples } = this.#parts;
+    const found = samples(cycle)?.map(({ labels, value }) => ({
+      labels: { namespace, policy: name, ...labels },
+      value,
+    }));
+    if (found === undefined) return;
+    const metric = this.#metric;
+    for (const { labels, value } of found) {
+      if (metric instanceof Gauge) metric.set(labels, value);
+      else if (metric instanceof Counter) metric.inc(labels, value);
+      else metric.observe(labels, value);
+    }
+    const present = new Set(found.map(({ labels }) => JSON.stringify(labels)));
+    const before = this.#known.get(`${namespace}/${name}`) ?? new Set();
+    if (type === "gauge") this.#removeSeries(before.difference(present));
+    this.#known.set(`${namespace}/${name}`, type === "gauge" ? present : present.union(before));
+  }
+
+  /** Deletes the policy's series. */
+  remove({ namespace, name }: PolicyName): void {
+    this.#removeSeries(this.#known.get(`${namespace}/${name}`) ?? new Set());
+    this.#known.delete(`${namespace}/${name}`);
+  }
+
+  #removeSeries(series: ReadonlySet<string>): void {
+    for (const labels of series) this.#metric.remove(JSON.parse(labels));
+  }
 }

@@ -3,14 +3,11 @@
  *
  * @module
  */
+import { NO_RESOURCES, withResources } from "../../shared/api/pod.ts";
 import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { defined } from "../../shared/defined.ts";
-import {
-  containersWith,
-  describeWanted,
-  type WantedResources,
-} from "../../shared/resize/inputs/resources.ts";
+import { describeWanted, type WantedResources } from "../../shared/resize/inputs/resources.ts";
 import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
 import { joinedReport } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type {
@@ -73,23 +70,18 @@ export function unreadableOutcome(
 
 function errorOutcome(
   subject: NamedSubject,
-  { reason, event: kind, message }: {
+  { reason, event, message }: {
     readonly reason: RightsizingReason;
     readonly event: WorkloadEvent["reason"];
     readonly message: string;
   },
 ): ReconcileOutcome {
-  const { before } = subject;
-  const record: WorkloadRecord = { ...baseRecord(subject), status: "Error", reason, message };
-  const event = warning(kind, { reason, message });
-  return {
-    record,
-    metricsMissing: false,
-    recommends: false,
-    difference: 0,
-    events: newEvents([event], { record, before }),
-  };
+  const record = { ...baseRecord(subject), status: "Error" as const, reason, message };
+  const events = newEvents([warning(event, { reason, message })], { ...subject, record });
+  return { ...NO_RECOMMENDATION, record, events };
 }
+
+const NO_RECOMMENDATION = { metricsMissing: false, recommends: false, difference: 0 };
 
 /** A warning with a reason and its message. */
 export function warning(
@@ -124,17 +116,9 @@ export function withoutUsage(
   missing: MissingUsage,
   { base, before }: PreviousRecord & { readonly base: WorkloadRecord },
 ): ReconcileOutcome {
-  const { reason, message } = missing;
-  const record = { ...base, reason, message };
-  const event = warning("MetricsCollectionFailed", { reason, message });
-  return {
-    record,
-    metricsMissing: true,
-    recommends: false,
-    difference: 0,
-    events: newEvents([event], { record, before }),
-    missing,
-  };
+  const record = { ...base, ...missing };
+  const events = newEvents([warning("MetricsCollectionFailed", missing)], { record, before });
+  return { ...NO_RECOMMENDATION, record, events, missing, metricsMissing: true };
 }
 
 /**
@@ -168,35 +152,32 @@ export function reportApplied(
     readonly beganMs: number;
   },
 ): ReconcileOutcome {
-  const { facts, decision, learned: { recommendations } } = found;
-  const { inForce: next, failure, behind } = applied;
+  const { facts, decision } = found;
+  const { inForce: next, failure } = applied;
   const { method, wanted } = toApply;
   const isNew = decision.outcome === "apply" && next !== undefined;
   const record: WorkloadRecord = {
     ...recommended,
-    ...decidedStatus(found, { failure, behind }),
-    ...(next === undefined ? {} : { inForce: valuesInForce(next, templateAfter(facts, toApply)) }),
-    ...(isNew ? { appliedAtMs: beganMs, method } : {}),
-    ...(isNew && method === "Recreate"
-      ? { template: templateWith(wanted, recommended.template ?? []) }
-      : {}),
+    ...decidedStatus(found, applied),
+    ...(next && { inForce: valuesInForce(next, templateAfter(facts, toApply)) }),
+    ...(isNew && { appliedAtMs: beganMs, method }),
+    ...(isNew && method === "Recreate" &&
+      { template: templateWith(wanted, recommended.template ?? []) }),
   };
   // What was cut is reported once it has been done.
   const outcome = failure === undefined
     ? decisionEvents(decision, { isThere: true })
     : [failureEvent(failure)].filter((event) => event !== undefined);
   return {
+    ...recommendedOutcome(found, next ?? facts.inForce),
     record,
-    metricsMissing: false,
-    recommends: recommendations.length > 0,
-    difference: differenceOf(found, next ?? facts.inForce),
     events: [
       ...events,
-      ...isNew ? [appliedEvent(toApply, recommendations)] : [],
+      ...isNew ? [appliedEvent(toApply, facts.recommendations)] : [],
       ...newEvents(outcome, { record, before }),
     ],
-    ...(failure === undefined ? {} : { failure }),
-    ...(isNew ? { applied: method } : {}),
+    ...(failure && { failure }),
+    ...(isNew && { applied: method }),
   };
 }
 
@@ -223,11 +204,24 @@ export function reportHeld(
       ];
   const record = { ...recommended, ...status };
   return {
+    ...recommendedOutcome(found, facts.inForce),
     record,
-    metricsMissing: false,
-    recommends: found.learned.recommendations.length > 0,
-    difference: differenceOf(found, found.facts.inForce),
     events: [...events, ...newEvents(outcome, { record, before })],
+  };
+}
+
+/** `difference`: of what is in force, or stands in the template where nothing is. */
+function recommendedOutcome(
+  { facts: { recommendations, workload: { template } } }: Evaluation,
+  inForce: RightsizingFacts["inForce"],
+): Pick<ReconcileOutcome, "metricsMissing" | "recommends" | "difference"> {
+  const present = template.containers.map((container) =>
+    withResources(container, inForce.get(container.name) ?? NO_RESOURCES)
+  );
+  return {
+    metricsMissing: false,
+    recommends: recommendations.length > 0,
+    difference: largestDifference(recommendations, present),
   };
 }
 
@@ -242,19 +236,12 @@ function isThere({ decision, facts }: Evaluation): boolean {
 }
 
 function recordedStatus({ status, reason, message }: WorkloadRecord): RecordedStatus {
-  return {
-    status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(message === undefined ? {} : { message }),
-  };
+  return defined({ status, reason, message });
 }
 
 function decidedStatus(
   found: Evaluation,
-  { failure, behind }: {
-    readonly failure?: ApplyFailure | undefined;
-    readonly behind: readonly string[];
-  },
+  { failure, behind }: Pick<Applied, "failure" | "behind">,
 ): RecordedStatus {
   if (failure !== undefined) {
     const { reason, message } = failure;
@@ -291,13 +278,4 @@ export function unrecordedEvents(unrecorded: WantedResources): readonly Workload
   if (unrecorded.size === 0) return [];
   const message = `${describeWanted(unrecorded)}, by a rollout that was not on record`;
   return [{ type: "Normal", reason: "OptimizationApplied", message }];
-}
-
-/** Of what is in force, or stands in the template where nothing is. */
-function differenceOf(
-  { learned: { recommendations }, facts }: Evaluation,
-  inForce: RightsizingFacts["inForce"],
-): number {
-  const { containers } = facts.workload.template;
-  return largestDifference(recommendations, containersWith(containers, inForce));
 }

@@ -5,7 +5,10 @@
  */
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { MissingPermission } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type {
+  ApplyMethod,
+  MissingPermission,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { AccessRight } from "../start_check.ts";
 
 const POLICIES = { group: "optipod.io", resource: "optimizationpolicies" } as const;
@@ -37,39 +40,31 @@ export interface PermissionMemory {
 /** After this a write is tried again, ms: the permission may be granted. */
 const REMEMBERED_MS = 30_000;
 
+/** How the permissions that a method takes begin. */
+const NEEDED: Readonly<Record<ApplyMethod, RegExp>> = {
+  InPlace: /^patch pods\/resize/,
+  Recreate: /^(get|patch) (deployments|statefulsets|daemonsets)\.apps/,
+};
+
 /** A memory of no refusal. */
 export function createPermissionMemory(
   { clock }: { readonly clock: Pick<Clock, "monotonic"> },
 ): PermissionMemory {
-  const refusals = new Map<
-    string,
-    { readonly missing: MissingPermission; readonly atMs: number }
-  >();
-  const keyOf = (
-    { kind, metadata: { namespace } }: PermissionScope,
-    method: MissingPermission["method"],
-  ): string => `${namespace}/${kind}/${method}`;
+  /** By namespace, kind and method. */
+  const refusals = new Map<string, { readonly permission: string; readonly atMs: number }>();
+  const keyOf = ({ kind, metadata }: PermissionScope, method: string): string =>
+    `${metadata.namespace}/${kind}/${method}`;
+  const methods = Object.keys(NEEDED) as ApplyMethod[];
   return {
     refused(workload, permission) {
-      const method = methodNeeding(permission);
+      const method = methods.find((one) => NEEDED[one].test(permission));
       if (method === undefined) return;
-      const nowMs = clock.monotonic();
-      for (const [key, { atMs }] of refusals) {
-        if (nowMs - atMs >= REMEMBERED_MS) refusals.delete(key);
-      }
-      refusals.set(keyOf(workload, method), { missing: { method, permission }, atMs: nowMs });
+      refusals.set(keyOf(workload, method), { permission, atMs: clock.monotonic() });
     },
     missing: (workload) =>
-      (["InPlace", "Recreate"] as const).flatMap((method) => {
-        const { missing, atMs = -Infinity } = refusals.get(keyOf(workload, method)) ?? {};
-        return missing === undefined || clock.monotonic() - atMs >= REMEMBERED_MS ? [] : [missing];
+      methods.flatMap((method) => {
+        const { permission = "", atMs = -Infinity } = refusals.get(keyOf(workload, method)) ?? {};
+        return clock.monotonic() - atMs < REMEMBERED_MS ? [{ method, permission }] : [];
       }),
   };
-}
-
-function methodNeeding(permission: string): MissingPermission["method"] | undefined {
-  if (permission.startsWith("patch pods/resize")) return "InPlace";
-  return /^(get|patch) (deployments|statefulsets|daemonsets)\.apps/.test(permission)
-    ? "Recreate"
-    : undefined;
 }

@@ -10,90 +10,20 @@ import {
   MI,
   rightsizingFacts,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { fixedCache } from "../../tests/fixtures/fixed_cache.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
-import {
-  createCreationInputs,
-  createCreationValues,
-  createPodCreationMutator,
-  type CreationInput,
-} from "./pod_creation.ts";
+import { createCreationValues, createPodCreationMutator } from "./pod_creation.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
 import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
-import { silentLog } from "../../shared/log.ts";
-import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
-import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { createCaches, namedCaches } from "../caches.ts";
+import type {
+  HorizontalPodAutoscaler,
+  VerticalPodAutoscaler,
+} from "../../shared/api/autoscalers.ts";
+import type { LimitRange, ResourceQuota } from "../../shared/api/namespace.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
+import type { Workload } from "../../shared/api/workload.ts";
 
 const WEB = { kind: "Deployment", name: "web" } as const;
-
-/** Deployment `web` under an HPA, a VPA, a LimitRange and a quota that can't be read. */
-function stage() {
-  const clock = createVirtualClock({ wallStart: 0 });
-  const random = seededRandom(1);
-  const api = createSimulatedAPI({ clock, random });
-  const { tables } = api.store;
-  const { workload: { kind, metadata, rollout, ...makes } } = rightsizingFacts();
-  tables.Deployment.create({ kind, metadata, rollout, makes });
-  tables.HorizontalPodAutoscaler.create(sampleHPA());
-  tables.VerticalPodAutoscaler.create(sampleVPA("Auto"));
-  const named = { name: "caps", namespace: "shop", uid: "", resourceVersion: "" };
-  tables.LimitRange.create({ metadata: named, items: [{ type: "Container", max: 200 }] });
-  const odd = { ...named, name: "odd" };
-  tables.LimitRange.create({ metadata: odd, items: [], unreadable: "odd" });
-  tables.Node.create({
-    metadata: { name: "node-1", uid: "", resourceVersion: "" },
-    allocatableCPU: 200,
-    ready: true,
-    pressures: [],
-  });
-  const caches = createCaches(cacheSources(api), { clock, random, log: silentLog });
-  return { api, clock, caches, inputOf: createCreationInputs(caches) };
-}
-
-Deno.test({
-  name: "createCreationInputs() has the policies that apply, and those that can't be read",
-  permissions: "none",
-  async fn() {
-    const { clock, caches, inputOf } = stage();
-    const end = new AbortController();
-    const work = namedCaches(caches).map(([, copy]) => copy.run(end.signal));
-    await clock.runUntil(1000);
-    const found = inputOf("shop", WEB);
-    assert.equal(found?.autoscalers.length, 1);
-    assert.equal(found.verticalAutoscalers.length, 1);
-    assert.equal(found.ranges?.cpu?.container.max, 200);
-    assert.deepEqual(found.largestNode, { allocatableCPU: 200, allocatableMemory: Infinity });
-    assert.deepEqual(found.unreadable, ["LimitRange odd: odd"]);
-    assert.equal(found.workload.template.containers.length, 1);
-    assert.equal(inputOf("shop", { kind: "StatefulSet", name: "web" }), undefined);
-    assert.equal(inputOf("shop", { kind: "Job", name: "web" }), undefined);
-    end.abort();
-    await clock.runUntil(60_000);
-    await Promise.all(work);
-  },
-});
-
-Deno.test({
-  name: "createCreationInputs() knows nothing until all copies are whole",
-  permissions: "none",
-  async fn() {
-    for (
-      const lacks of ["verticalPodAutoscalers", "limitRanges", "resourceQuotas", "nodes"] as const
-    ) {
-      const { clock, caches, inputOf } = stage();
-      const end = new AbortController();
-      const copies = Object.entries(caches).filter(([name]) => name !== lacks);
-      const work = copies.map(([, copy]) => copy.run(end.signal));
-      await clock.runUntil(1000);
-      assert.equal(inputOf("shop", WEB), undefined, lacks);
-      end.abort();
-      await clock.runUntil(60_000);
-      await Promise.all(work);
-    }
-  },
-});
 
 const TEMPLATE = { requests: { cpu: 100, memory: 64 * MI }, limits: {} };
 const IN_FORCE = [{
@@ -126,22 +56,56 @@ function report(
 
 interface Choice {
   readonly dryRun?: boolean;
-  /** Of the workload, as the copy has it. */
+  /** Of the workload, as the cache has it. */
   readonly template?: readonly PodContainer[];
-  readonly around?: Partial<CreationInput> | "unknown";
+  readonly hpas?: readonly HorizontalPodAutoscaler[];
+  readonly vpas?: readonly VerticalPodAutoscaler[];
+  readonly ranges?: readonly Omit<LimitRange, "metadata">[];
+  readonly quotas?: readonly Partial<ResourceQuota>[];
+  readonly nodeCPU?: number;
+  /** The cache that is not in sync. */
+  readonly lacks?: string;
 }
 
 function valuesWith(
   spec: PolicySpec | undefined = autoPolicy(),
-  { dryRun = false, template = [bareContainer("app", TEMPLATE)], around = {} }: Choice = {},
+  { dryRun = false, template = [bareContainer("app", TEMPLATE)], nodeCPU, lacks, ...choice }:
+    Choice = {},
 ) {
   const reports = [report(IN_FORCE)];
   const policy = { spec } as StoredPolicy;
-  const facts = rightsizingFacts({ containers: template });
+  const { kind, metadata, rollout, ...makes } = rightsizingFacts({ containers: template }).workload;
+  const named = { name: "caps", namespace: "shop", uid: "", resourceVersion: "" };
+  const cache = <T extends ApiObject>(name: string, objects: readonly T[] = []) =>
+    fixedCache(objects, name !== lacks);
+  const nodes = nodeCPU === undefined ? [] : [{
+    metadata: { name: "node-1", uid: "", resourceVersion: "" },
+    allocatableCPU: nodeCPU,
+    ready: true,
+    pressures: [],
+  }];
   const values = createCreationValues({
     reports: { byIndex: (namespace) => namespace === "shop" ? reports : [] },
     policies: { get: (key) => key === "ops/all" ? policy : undefined },
-    inputOf: () => around === "unknown" ? undefined : { ...facts, ...around },
+    caches: {
+      deployments: fixedCache([{ kind, metadata, rollout, makes }]),
+      statefulSets: fixedCache<Workload>(),
+      daemonSets: fixedCache<Workload>(),
+      horizontalPodAutoscalers: cache("horizontalPodAutoscalers", choice.hpas),
+      verticalPodAutoscalers: cache("verticalPodAutoscalers", choice.vpas),
+      limitRanges: cache(
+        "limitRanges",
+        (choice.ranges ?? []).map((range) => ({ metadata: named, ...range })),
+      ),
+      resourceQuotas: cache(
+        "resourceQuotas",
+        (choice.quotas ?? []).map((quota) => ({
+          ...{ metadata: named, usedLimitsCPU: 0, scopes: [] },
+          ...quota,
+        })),
+      ),
+      nodes: cache("nodes", nodes),
+    },
     dryRun: () => dryRun,
   });
   /** What a pod with these values is given. */
@@ -176,9 +140,12 @@ test("createCreationValues() leaves pods to their template where no policy chang
 });
 
 test("createCreationValues() leaves a pod to its template where not all is known that bounds it", () => {
-  assert.equal(valuesWith(autoPolicy(), { around: "unknown" }).given(), undefined);
-  const around = { unreadable: ["LimitRange caps: no number"] };
-  assert.equal(valuesWith(autoPolicy(), { around }).given(), undefined);
+  const names = ["horizontalPodAutoscalers", "verticalPodAutoscalers", "limitRanges"];
+  for (const lacks of [...names, "resourceQuotas", "nodes"]) {
+    assert.equal(valuesWith(autoPolicy(), { lacks }).given(), undefined, lacks);
+  }
+  const ranges = [{ items: [], unreadable: "no number" }];
+  assert.equal(valuesWith(autoPolicy(), { ranges }).given(), undefined);
 });
 
 test("createCreationValues() leaves a resource to the author that has edited it, by the pod itself", () => {
@@ -206,47 +173,43 @@ test("createCreationValues() takes defaults of a LimitRange for no edit", () => 
   );
 });
 
-test("createCreationValues() gives nothing that an autoscaler sets, or a LimitRange forbids", () => {
-  const vpa = { verticalAutoscalers: [sampleVPA("Initial")] };
-  assert.equal(valuesWith(autoPolicy(), { around: vpa }).given(), undefined);
-  const any = { min: 0, max: Infinity, ratio: Infinity };
-  const ranges = { cpu: { container: { ...any, max: 150 }, pod: any } };
+test("createCreationValues() gives nothing that an autoscaler sets, a LimitRange, a quota or no node allows", () => {
+  const within = (choice: Choice, sent?: Resources) => valuesWith(autoPolicy(), choice).given(sent);
+  const withRequests = (requests: Resources["requests"]) => ({ requests, limits: {} });
+  const { requests } = ALL;
+  assert.equal(within({ vpas: [sampleVPA("Initial")] }), undefined);
+  assert.deepEqual(within({ hpas: [sampleHPA()] }), withRequests({ memory: requests.memory }));
+  const ranges = [{ items: [{ type: "Container", max: 150 }] as const }];
   const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 150 } };
-  assert.deepEqual(valuesWith(autoPolicy(), { around: { ranges } }).given(limited), {
-    ...ALL,
-    requests: { ...ALL.requests, cpu: 150 },
-  });
-  const quotas = [{ name: "q", resource: "memory", of: "requests", room: 70 * MI }] as const;
-  assert.deepEqual(valuesWith(autoPolicy(), { around: { quotas } }).given(), {
-    ...ALL,
-    requests: { ...ALL.requests, memory: 70 * MI },
-  });
+  assert.deepEqual(within({ ranges }, limited), withRequests({ ...requests, cpu: 150 }));
+  const memory = { requests: { hard: 70 * MI, used: 0 } };
+  assert.deepEqual(
+    within({ quotas: [{ memory }] }),
+    withRequests({ ...requests, memory: 70 * MI }),
+  );
+  assert.deepEqual(within({ nodeCPU: 120 }), withRequests({ ...requests, cpu: 120 }));
 });
 
-test("createCreationValues() gives no less memory than the peak on record + 15 %, where the pod has more", () => {
-  const { reports, given } = valuesWith();
-  const [min, p50, p90, p95, p99] = [MI, MI, MI, MI, MI];
-  const memory = { samples: 20, min, p50, p90, p95, p99, max: 100 * MI };
-  const adoptedOn = { cpu: 100, memory: 1024 * MI };
-  reports[0] = report([{ container: "app", cpu: 180, memory: 96 * MI, adoptedOn }], {
-    usage: [{ container: "app", memory }],
-    resourceVersion: "2",
-  });
-  assert.deepEqual(given({ requests: { cpu: 100, memory: 1024 * MI }, limits: {} }), {
-    requests: { cpu: 180, memory: 126.5 * MI },
-    limits: {},
-  });
-});
-
-test("createCreationValues() lowers memory to narrower bounds where the peak on record allows it", () => {
+test("createCreationValues() gives no less memory than the peak on record + 15 %, also by narrower bounds", () => {
   const bounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
-  const { reports, given } = valuesWith(autoPolicy({}, { bounds }));
-  assert.deepEqual(given(), ALL);
-  const [min, p50, p90, p95, p99] = [MI, MI, MI, MI, MI];
-  const memory = { samples: 20, min, p50, p90, p95, p99, max: 60 * MI };
-  const usage = [{ container: "app", memory }];
-  reports[0] = report(IN_FORCE, { usage, resourceVersion: "2" });
-  assert.deepEqual(given(), { requests: { cpu: 180, memory: 80 * MI }, limits: {} });
+  const narrow = autoPolicy({}, { bounds });
+  const large = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
+  const adopted = [{ ...IN_FORCE[0], adoptedOn: large.requests }] as typeof IN_FORCE;
+  const figures = { samples: 20, min: MI, p50: MI, p90: MI, p95: MI, p99: MI };
+  for (
+    const [policy, inForce, sent, peak, expected] of [
+      [autoPolicy(), adopted, large, 100 * MI, 126.5 * MI],
+      [narrow, IN_FORCE, TEMPLATE, undefined, 96 * MI],
+      [narrow, IN_FORCE, TEMPLATE, 60 * MI, 80 * MI],
+    ] as const
+  ) {
+    const { reports, given } = valuesWith(policy);
+    const usage = peak === undefined
+      ? {}
+      : { usage: [{ container: "app", memory: { ...figures, max: peak } }] };
+    reports[0] = report(inForce, usage);
+    assert.deepEqual(given(sent), { requests: { cpu: 180, memory: expected }, limits: {} });
+  }
 });
 
 function test(name: string, fn: () => void | Promise<void>): void {

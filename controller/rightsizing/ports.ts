@@ -1,33 +1,31 @@
 /**
- * What rightsizing needs from the outside: usage, and what it writes: workloads, statuses of policies, reports,
- * VerticalPodAutoscalers and events.
+ * Ports of rightsizing: usage, and writes of workloads, statuses of policies, reports, VerticalPodAutoscalers
+ * and events.
  *
  * @module
  */
-import type { PublishedVPA } from "../../shared/rightsizing/published_vpa.ts";
-import type { AnnotationPatch } from "../../shared/rightsizing/workload_annotations.ts";
-import type { Pod } from "../../shared/api/pod.ts";
-import type { PolicyStatus } from "../../shared/api/policy_status.ts";
+import type {
+  KubePolicyStatusWriter,
+  KubeReportStore,
+  KubeVPAPublisher,
+  NewReport as NewKubeReport,
+} from "../../adapters/kube/writers/recommendation_writers.ts";
+import type { KubeWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
+import type { HTTPLogin } from "../../adapters/http_login.ts";
+import type { LoginFiles, RequestHeaders } from "../../shared/config/server_kinds.ts";
+import type { ControllerSettings } from "../settings.ts";
 import type { RightsizingEventReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
-import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
-import {
-  ownContainers,
-  type RightsizedWorkload,
-} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { WantedResources } from "../../shared/resize/inputs/resources.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import type { ReportPart } from "../../shared/rightsizing/reports.ts";
 
-/** One workload. Its namespace stands beside it. */
+/** One workload of a namespace. */
 export interface WorkloadIdentity {
   readonly kind: WorkloadKind;
   readonly name: string;
   readonly uid: string;
 }
 
-/** A time span, ms since 1970: what lies in it is after `fromMs`, and at `toMs` or before; never empty. */
+/** A time span, ms since 1970; never empty. */
 export interface UsageWindow {
   /** Exclusive. */
   readonly fromMs: number;
@@ -81,51 +79,32 @@ export interface UsageSource {
   usage(question: UsageQuestion, signal: AbortSignal): Promise<UsageAnswer>;
 }
 
-/** When, and about which pods. */
-export interface QuestionInput {
-  /** All pods of the workload's namespace, and which of them are its own. */
-  readonly neighbours: readonly Pod[];
-  readonly isOwn: (pod: Pod) => boolean;
-  /** Ms since 1970. */
-  readonly nowMs: number;
-  readonly windowMs: number;
+/** What sources are connected with. */
+export interface UsageConnections {
+  readonly settings: () => Pick<
+    ControllerSettings,
+    | "prometheusURL"
+    | "prometheusLogin"
+    | "prometheusHeaders"
+    | "prometheusMatchers"
+    | "customSources"
+  >;
+  /** Usage that was sampled from metrics-server. */
+  readonly sampler: UsageSource;
+  /** A login; its connections are closed with the sources. */
+  readonly loginOf: (files: LoginFiles, headers?: RequestHeaders) => HTTPLogin;
 }
 
-/** The question about all containers of the workload, init containers and sidecars left out. */
-export function usageQuestion(
-  workload: RightsizedWorkload,
-  { neighbours, isOwn, nowMs, windowMs }: QuestionInput,
-): UsageQuestion {
-  const { kind, metadata: { namespace, name, uid } } = workload;
-  const pods: string[] = [];
-  const otherPods: string[] = [];
-  for (const pod of neighbours) {
-    (isOwn(pod) ? pods : otherPods).push(pod.metadata.name);
-  }
-  return {
-    namespace,
-    workload: { kind, name, uid },
-    pods,
-    otherPods,
-    containers: ownContainers(workload).map((one) => one.name),
-    window: { fromMs: nowMs - windowMs, toMs: nowMs },
-  };
-}
-
-/** Changes workloads. Each call throws an `ApiError` when the server refuses. */
-export interface WorkloadWriter {
-  /** Sets the template's values for all containers at once: one rollout. */
-  recreate(
-    workload: RightsizedWorkload,
-    wanted: WantedResources,
-    options: { readonly serverSideApply: boolean },
-  ): Promise<void>;
-  /** Changes the annotations, if the workload is still this one. */
-  annotate(
-    workload: Pick<RightsizedWorkload, "kind" | "metadata">,
-    patch: AnnotationPatch,
-  ): Promise<void>;
-}
+/** Changes templates and annotations of workloads. */
+export type WorkloadWriter = KubeWorkloadWriter;
+/** Writes the status of policies. */
+export type PolicyStatusWriter = KubePolicyStatusWriter;
+/** Reads and writes reports. */
+export type ReportStore = KubeReportStore;
+/** A report to write. */
+export type NewReport = NewKubeReport;
+/** Writes VPAs with recommendations. */
+export type VPAPublisher = KubeVPAPublisher;
 
 /** What an event is about. */
 export interface EventSubject {
@@ -148,48 +127,4 @@ export interface RightsizingEvent {
 /** Where events go. A lost event is no error. */
 export interface RightsizingEvents {
   emit(event: RightsizingEvent): void;
-}
-
-/** Writes what became of policies. */
-export interface PolicyStatusWriter {
-  /**
-   * Replaces the status, and resolves with the resourceVersion that has it. Throws an `ApiError`; 409
-   * `Conflict` when `resourceVersion` is not the stored one, 404 when the policy is gone.
-   */
-  writeStatus(policy: Pick<StoredPolicy, "metadata">, status: PolicyStatus): Promise<string>;
-}
-
-/** A report that is about to be written. */
-export interface NewReport extends ReportPart {
-  readonly namespace: string;
-  /** The version that is replaced. Absent: there is none yet. */
-  readonly resourceVersion?: string;
-}
-
-/** Writes reports. Each call throws an `ApiError` when the server refuses. */
-export interface ReportStore {
-  /** All of the namespace, as the server has them now. */
-  list(namespace: string): Promise<readonly RecommendationReport[]>;
-  /**
-   * Creates the report, or replaces the version that is named, and returns it as stored. 409 `AlreadyExists`
-   * where there is one already, and `Conflict` where the version is not the stored one.
-   */
-  apply(report: NewReport): Promise<RecommendationReport>;
-  /** Deletes the report if its UID and its version are still these, else 409; 404 when it is gone. */
-  remove(report: Pick<RecommendationReport, "metadata">): Promise<void>;
-}
-
-/** Writes VPAs with recommendations. Each call throws an `ApiError` when the server refuses. */
-export interface VPAPublisher {
-  /**
-   * Makes the VPA, which recommends nothing yet, and resolves with its UID. 404 where the kind
-   * is not defined, 409 where there is one of the name.
-   */
-  create(vpa: PublishedVPA): Promise<string>;
-  /** Replaces what the VPA recommends, if its UID is still this one. */
-  recommend(vpa: PublishedVPA, uid: string): Promise<void>;
-  /** Deletes the VPA if its UID is still this one; 404 when it is gone. */
-  remove(
-    vpa: { readonly namespace: string; readonly name: string; readonly uid: string },
-  ): Promise<void>;
 }

@@ -7,16 +7,19 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-import type {
-  LastDenial,
-  RightsizedWorkload,
+import {
+  type LastDenial,
+  ownContainers,
+  type RightsizedWorkload,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
-  type ComparedTemplate,
   compareTemplate,
   withUnrecorded,
 } from "../../shared/rightsizing/guards/template_changes.ts";
-import { endedEvents } from "../../shared/rightsizing/guards/workload_events.ts";
+import {
+  endedEvents,
+  type WorkloadEvent,
+} from "../../shared/rightsizing/guards/workload_events.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { unfinishedResizes } from "../../shared/rightsizing/workload_checks.ts";
 import {
@@ -29,7 +32,6 @@ import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
 import {
   type Evaluation,
   isNothingNew,
-  type LearnedFacts,
   learnUsage,
   type MissingUsage,
   retryResize,
@@ -45,12 +47,12 @@ import {
   unrecordedEvents,
   withoutUsage,
 } from "./outcome.ts";
-import { type UsageAnswer, type UsageQuestion, usageQuestion, type UsageSource } from "./ports.ts";
+import type { UsageAnswer, UsageQuestion, UsageSource } from "./ports.ts";
 
 /** Parts of {@linkcode reconcileWorkload}. */
 export interface ReconcileParts {
   readonly source: UsageSource;
-  readonly cluster: ClusterFacts;
+  readonly cluster: Pick<ClusterFacts, "podsOf" | "correctionsOf" | "factsOf">;
   readonly appliers: Appliers;
   readonly clock: Pick<Clock, "wall">;
 }
@@ -83,35 +85,33 @@ export async function reconcileWorkload(
   // Pods are resized one by one, which may take minutes: a kill of the first one comes from the new values
   // before the last one has them.
   const beganMs = clock.wall();
-  const evaluated = evaluate(answer, { observed, cluster });
-  if ("missing" in evaluated) {
-    const outcome = withoutUsage(evaluated.missing, observed);
-    return { ...outcome, events: [...unrecordedEvents(observed.unrecorded), ...outcome.events] };
+  const { own } = cluster.podsOf(subject.workload);
+  const evaluated = evaluate(answer, { observed, pods: own, cluster });
+  if ("message" in evaluated) {
+    const outcome = withoutUsage(evaluated, observed);
+    return { ...outcome, events: [...observed.events, ...outcome.events] };
   }
-  const base = reportBase(evaluated, observed);
-  const pods = presentPods(evaluated, cluster);
   const { facts, decision } = evaluated;
+  const base = reportBase(evaluated, observed);
   const retry = mayChange(facts) ? retryResize(facts, decision) : undefined;
   const toApply = decision.outcome === "apply" ? decision : retry;
   if (toApply?.outcome !== "apply") {
-    const unfinished = isNothingNew(facts, decision)
-      ? unfinishedResizes(pods.values(), facts)
-      : undefined;
+    const unfinished = isNothingNew(facts, decision) ? unfinishedResizes(own, facts) : undefined;
     // Where pods can't get the values in force, the reason for that counts.
     return reportHeld({ ...evaluated, decision: toApply ?? decision }, { ...base, unfinished });
   }
+  const pods = new Map(own.map((pod) => [pod.metadata.uid, pod]));
   const applied = await applyDecision(facts, toApply, { pods, appliers });
   return reportApplied(evaluated, { ...base, toApply, applied, beganMs });
 }
 
 /** The workload before its usage is asked for. */
-interface Observed {
-  readonly subject: ReconcileSubject;
-  readonly before: WorkloadRecord | undefined;
-  readonly one: WorkloadCase;
-  readonly unrecorded: ComparedTemplate["unrecorded"];
+interface Observed extends Pick<ReconcileSubject, "before" | "denial"> {
+  readonly one: Omit<WorkloadCase, "pods">;
   /** The record with the present template. */
   readonly base: WorkloadRecord;
+  /** Events about values that were written without a record. */
+  readonly events: readonly WorkloadEvent[];
   readonly question: UsageQuestion;
 }
 
@@ -119,35 +119,34 @@ function observe(
   subject: ReconcileSubject,
   { cluster, clock }: Pick<ReconcileParts, "cluster" | "clock">,
 ): Observed {
-  const { workload, policy: { spec: policy } } = subject;
+  const { workload, policy: { spec: policy }, before, denial } = subject;
+  const { kind, metadata: { namespace, name, uid }, template: { containers }, owners } = workload;
   const nowMs = clock.wall();
-  const neighbours = cluster.podsIn(workload.metadata.namespace);
-  const isOwn = cluster.owns(workload);
-  const { template: { containers }, owners, metadata: { uid } } = workload;
   const found = baseRecord(subject);
   const { appliedAtMs: _appliedAtMs, method: _method, ...unapplied } = found;
   // To a workload made anew under the name, nothing was applied.
-  const isAnother = found.uid !== undefined && found.uid !== uid;
-  const stored: WorkloadRecord = isAnother ? unapplied : found;
+  const stored = found.uid !== undefined && found.uid !== uid ? unapplied : found;
   const recorded = (stored.template ?? []).map(({ changed, ...one }): ContainerTemplate =>
     changed === undefined || stored.uid !== uid ? one : { ...one, changed }
   );
   const { template, unrecorded } = compareTemplate(recorded, { containers, owners, nowMs });
   const written = withUnrecorded(stored, unrecorded, { containers, nowMs });
-  const base = { ...stored, ...written, uid, template };
-  const { appliedAtMs } = base;
+  const base: WorkloadRecord = { ...stored, ...written, uid, template };
+  const { appliedAtMs: lastAppliedMs } = base;
+  const { own, others } = cluster.podsOf(workload);
+  const nameOf = ({ metadata }: Pod): string => metadata.name;
   return {
-    subject,
-    before: subject.before,
-    one: {
-      workload,
-      policy,
-      nowMs,
-      ...(appliedAtMs === undefined ? {} : { lastAppliedMs: appliedAtMs }),
+    ...{ before, denial, base },
+    one: { workload, policy, nowMs, ...(lastAppliedMs !== undefined && { lastAppliedMs }) },
+    events: unrecordedEvents(unrecorded),
+    question: {
+      namespace,
+      workload: { kind, name, uid },
+      pods: own.map(nameOf),
+      otherPods: others.map(nameOf),
+      containers: ownContainers(workload).map((container) => container.name),
+      window: { fromMs: nowMs - policy.windowMs, toMs: nowMs },
     },
-    unrecorded,
-    base,
-    question: usageQuestion(workload, { neighbours, isOwn, nowMs, windowMs: policy.windowMs }),
   };
 }
 
@@ -158,66 +157,45 @@ interface Evaluated extends Evaluation {
 
 function evaluate(
   answer: UsageAnswer,
-  { observed, cluster }: { readonly observed: Observed; readonly cluster: ClusterFacts },
-): Evaluated | { readonly missing: MissingUsage } {
-  const { subject: { workload, policy }, one } = observed;
-  const corrections = cluster.correctionsOf(one);
-  const found = learnUsage(answer, { policy: policy.spec, workload, corrections });
-  if ("missing" in found) return found;
-  const { facts, ended } = countedFacts(found.learned, { observed, cluster });
-  const missing = silentSource(facts, answer);
-  return missing === undefined
-    ? { ...found, facts, ended, decision: decideRightsizing(facts) }
-    : { missing };
-}
-
-/** The guards' facts, with the values in force that still count. */
-function countedFacts(
-  learned: LearnedFacts,
-  { observed: { subject: { denial }, one, base }, cluster }: {
+  { observed: { base, denial, ...observed }, pods, cluster }: {
     readonly observed: Observed;
-    readonly cluster: ClusterFacts;
+    readonly pods: readonly Pod[];
+    readonly cluster: ReconcileParts["cluster"];
   },
-): Pick<Evaluated, "facts" | "ended"> {
-  const { lastAppliedMs } = one;
-  const facts = cluster.factsOf(one, {
-    ...learned,
+): Evaluated | MissingUsage {
+  const one = { ...observed.one, pods };
+  const learned = learnUsage(answer, { ...one, corrections: cluster.correctionsOf(one) });
+  if ("message" in learned) return learned;
+  const { usage, ...known } = learned;
+  const present = cluster.factsOf(one, {
+    ...known,
     inForce: new Map(),
-    ...(base.template === undefined ? {} : { remembered: base.template }),
-    ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
-    ...(denial === undefined ? {} : { denial }),
+    ...(base.template && { remembered: base.template }),
+    ...(denial && { denial }),
   });
   // Quotas and nodes count for each new pod: quotas include the workload's pods already, and nodes come
   // and go.
-  const { largestNode: _comesAndGoes, ...lasting } = facts;
+  const { largestNode: _comesAndGoes, ...lasting } = present;
   const { values, messages } = countingValues(base.inForce, { ...lasting, quotas: [] });
-  return { facts: { ...facts, inForce: values }, ended: messages };
+  const facts = { ...present, inForce: values };
+  return silentSource(facts, answer) ??
+    { facts, usage, ended: messages, decision: decideRightsizing(facts) };
 }
 
 function reportBase(
-  { facts, learned: { recommendations }, usage, ended }: Evaluated,
-  { before, base, one: { nowMs }, unrecorded }: Observed,
+  { facts, usage, ended }: Evaluated,
+  { before, base, events, one: { nowMs } }: Observed,
 ): ReportBase {
-  const { containers } = facts.workload.template;
+  const { recommendations, workload: { template } } = facts;
   return {
     before,
     recommended: {
       ...base,
       // Values that no longer count end here, whatever holds, unless nothing may be changed at all.
-      ...(mayChange(facts) ? { inForce: valuesInForce(facts.inForce, containers) } : {}),
+      ...(mayChange(facts) && { inForce: valuesInForce(facts.inForce, template.containers) }),
       // Without a recommendation the last one stays, with its time.
-      ...(recommendations.length === 0 ? {} : { recommendedAtMs: nowMs, recommendations, usage }),
+      ...(recommendations.length > 0 && { recommendedAtMs: nowMs, recommendations, usage }),
     },
-    events: [...unrecordedEvents(unrecorded), ...mayChange(facts) ? endedEvents(ended) : []],
+    events: [...events, ...mayChange(facts) ? endedEvents(ended) : []],
   };
-}
-
-/** The workload's pods as they are, with the market's limits, by UID. */
-function presentPods({ facts }: Evaluation, cluster: ClusterFacts): ReadonlyMap<string, Pod> {
-  const own = new Set(facts.pods.map(({ metadata }) => metadata.uid));
-  return new Map(
-    cluster.podsIn(facts.workload.metadata.namespace)
-      .filter(({ metadata }) => own.has(metadata.uid))
-      .map((pod): [string, Pod] => [pod.metadata.uid, pod]),
-  );
 }

@@ -2,11 +2,9 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { recordOf } from "../../tests/fixtures/rightsizing_outcomes.ts";
 import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
-import {
-  type RecordedAppliers,
-  recordedAppliers,
-} from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
   type FactsChoice,
@@ -50,9 +48,7 @@ async function look(
     unmanaged = [],
     ...choice
   }: PassChoice = {},
-): Promise<
-  { readonly outcome: ReconcileOutcome | undefined; readonly appliers: RecordedAppliers }
-> {
+) {
   const { samples: _samples, memoryPeaks: _peaks, recommendations: _none, ...facts } =
     rightsizingFacts(choice);
   const source = createUsageAnswers();
@@ -71,15 +67,12 @@ async function look(
     appliers,
     clock: { wall: () => NOW_MS + appliers.asked.length * takesMs },
     cluster: {
-      owns: () => (pod) => facts.pods.includes(pod),
-      podsIn: () => [...facts.pods, ...others],
+      podsOf: () => ({ own: facts.pods, others }),
       correctionsOf: () => new Map(),
       factsOf: (one, known) => ({ ...facts, policy: one.policy, ...known }),
-      whenSynced: () => Promise.resolve(true),
-      keepOnly: () => {},
     },
   }, { signal: end.signal });
-  return { outcome, appliers };
+  return { outcome, appliers, question: source.asked[0] };
 }
 
 function subjectOf(before?: WorkloadRecord, choice: PassChoice = {}): ReconcileSubject {
@@ -109,20 +102,30 @@ test("reconcileWorkload() applies what it recommends, and the record has values,
   assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
 });
 
-test("reconcileWorkload() has applied values when it began to: a kill since then may come from them", async () => {
-  const { outcome, appliers } = await look({ takesMs: MINUTE_MS });
-  assert.equal(appliers.asked.length, 2);
-  assert.equal(outcome?.record.appliedAtMs, NOW_MS);
-});
-
-test("reconcileWorkload() touches no pods but the workload's own", async () => {
-  const { appliers } = await look({
+test("reconcileWorkload() asks for all containers but sidecars, of its own pods and not of others", async () => {
+  const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
+  const { question, appliers } = await look({
+    containers,
     marketManages: true,
     strategy: { updateRequestsOnly: false },
     unmanaged: ["db-1"],
   });
+  assert.deepEqual(question, {
+    namespace: "shop",
+    workload: { kind: "Deployment", name: "web", uid: "uid-web" },
+    pods: ["web-1", "web-2"],
+    otherPods: ["db-1"],
+    containers: ["app"],
+    window: { fromMs: NOW_MS - autoPolicy().windowMs, toMs: NOW_MS },
+  });
   const own = appliers.asked.filter((line) => line.startsWith("own"));
   assert.deepEqual(own, ["own web-1 app=180", "own web-2 app=180"]);
+});
+
+test("reconcileWorkload() has applied values when it began to: a kill since then may come from them", async () => {
+  const { outcome, appliers } = await look({ takesMs: MINUTE_MS });
+  assert.equal(appliers.asked.length, 2);
+  assert.equal(outcome?.record.appliedAtMs, NOW_MS);
 });
 
 test("reconcileWorkload() reports a failure once, and what it cut only when it was done", async () => {
@@ -158,12 +161,12 @@ test("reconcileWorkload() goes no further after a 403 at one of the pods, and na
 test("reconcileWorkload() keeps what is in force, and the last recommendation with its time, while samples are too few", async () => {
   const { outcome } = await look();
   const before = { ...outcome?.record, recommendedAtMs: 5 } as WorkloadRecord;
-  const { record } = (await look({ before, seen: 3 })).outcome ?? assert.fail("called off");
+  const { record } = (await look({ before, seen: 3 })).outcome ?? assert.fail();
   assert.deepEqual([record.status, record.reason], ["Skipped", "InsufficientSamples"]);
   assert.deepEqual([record.recommendations, record.recommendedAtMs], [before.recommendations, 5]);
   assert.deepEqual(record.usage, before.usage);
   assert.deepEqual(record.inForce, before.inForce);
-  const without = (await look({ before, seen: 0 })).outcome ?? assert.fail("called off");
+  const without = (await look({ before, seen: 0 })).outcome ?? assert.fail();
   assert.equal(without.record.message, "app has 0 of 10 samples");
   assert.deepEqual(without.record.recommendations, before.recommendations);
   assert.deepEqual(without.record.inForce, before.inForce);
@@ -171,7 +174,7 @@ test("reconcileWorkload() keeps what is in force, and the last recommendation wi
 
 test("reconcileWorkload() leaves applied what was cut, and reports neither skip nor cut again", async () => {
   const containers = [templateContainer({ limits: { cpu: 120 } })];
-  const first = (await look({ containers })).outcome ?? assert.fail("called off");
+  const first = (await look({ containers })).outcome ?? assert.fail();
   assert.deepEqual([first.record.status, first.record.reason], ["Applied", "RequestAboveLimit"]);
   const [values] = first.record.inForce;
   const pods = ["web-1", "web-2"].map((name) =>
@@ -228,13 +231,11 @@ test("unreadableOutcome() reports the cause once, and keeps what is in force and
 });
 
 /** 180 m and 96 Mi are in force, and the pods that there are have the template's values. */
-const BEHIND: WorkloadRecord = {
-  workload: { kind: "Deployment", namespace: "shop", name: "web" },
-  policy: { namespace: "shop", name: "all" },
+const BEHIND = recordOf("web", {
   status: "Applied",
   recommendations: [],
   inForce: [{ container: "app", cpu: 180, memory: 96 * MI }],
-};
+});
 
 test("reconcileWorkload() calls nothing applied that no way leads to, and says why", async () => {
   for (

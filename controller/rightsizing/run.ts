@@ -1,29 +1,26 @@
 /**
- * Runs rightsizing over the controller's caches: the usage sampler, the persisted corrections, the check of what
- * the server serves, and the loop.
+ * Runs rightsizing over the controller's caches: the sources of usage, the persisted corrections, the check of
+ * what the server serves, and the loop.
  *
  * @module
  */
-import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
-import type { Informer } from "../../shared/control/informer.ts";
 import { createSupervisor } from "../../shared/control/supervisor.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import { policiesFor, readablePolicies } from "../../shared/rightsizing/policy_match.ts";
 import type { Caches } from "../caches.ts";
 import type { AllocationStore } from "../resize/ports.ts";
 import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { ResizeSupport, RightsizingAPI, RightsizingCopies } from "./api.ts";
-import { cachedRules, createClusterFacts } from "./cluster_facts.ts";
+import { ClusterFacts } from "./cluster_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
-import { type CorrectionMemory, createPersistedCorrections } from "./corrections.ts";
-import { type RightsizingLoopParts, runRightsizingLoop } from "./loop.ts";
+import { createPersistedCorrections } from "./corrections.ts";
+import { runRightsizingLoop } from "./loop.ts";
 import { observedWorkloads, type RightsizingObserver } from "./metrics.ts";
 import { createOriginalLimitWriter } from "./apply_decision.ts";
 import { createPermissionMemory } from "./permissions.ts";
-import { createSampledPods, type PodOwners } from "./sources/pod_owners.ts";
+import { createSampledPods } from "./sources/pod_owners.ts";
 
 /** Dependencies of rightsizing. */
 export interface RightsizingParts {
@@ -60,60 +57,38 @@ export async function keepRightsizing(parts: RightsizingParts, signal: AbortSign
 
 /** Runs until `signal` is aborted. Throws the failure of a loop. */
 export async function runRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
-  const { api, clock, log } = parts;
-  const sampler = api.sampler(podOwners(parts));
-  const sources = api.usageSources(sampler, parts.observer?.collected);
+  const { api, caches, copies, config, observer, clock, random, log } = parts;
+  const owners = createSampledPods({
+    caches,
+    ...copies,
+    input: () => policyInput(caches.namespaces, config),
+  });
+  const sources = api.usage(owners, observer?.collected);
   const first = await readSupport(parts, signal);
-  if (first === undefined) return;
-  const support = { present: first };
+  if (first === undefined) return sources.close();
+  let support = first;
   const corrections = createPersistedCorrections({ store: api.correctionStore, clock, log });
+  const permissions = createPermissionMemory({ clock });
   const supervisor = createSupervisor({ clock, log });
   const end = (): void => supervisor.stop();
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   const term = supervisor.signal;
   const loading = corrections.load(term);
-  supervisor.supervise("sampler of usage", sampler.run(term));
-  supervisor.supervise("memory of kills and throttling", loading.then(() => corrections.run(term)));
-  supervisor.supervise("what the server serves", refreshSupport(parts, support, term));
+  const refreshing = async (): Promise<void> => {
+    while (!term.aborted) {
+      await clock.sleep(CHECK_MS, term);
+      support = await readSupport(parts, term) ?? support;
+    }
+  };
   const loop = runRightsizingLoop({
-    ...loopParts(parts, { corrections: corrections.memory, support }),
-    sources,
-    // A kill that is seen for the first time counts as a new one.
-    first: {
-      "ConfigMaps of kills and throttling": {
-        whenSynced: (over) => loading.then(() => !over.aborted),
-      },
-    },
-  }, term);
-  supervisor.supervise("rightsizing", loop);
-  try {
-    await supervisor.done();
-  } finally {
-    signal.removeEventListener("abort", end);
-    sources.close();
-    // After the last reconcile.
-    await corrections.end();
-  }
-}
-
-function loopParts(
-  parts: RightsizingParts,
-  { corrections, support }: {
-    readonly corrections: CorrectionMemory;
-    readonly support: { readonly present: ResizeSupport };
-  },
-): Omit<RightsizingLoopParts, "sources" | "first"> {
-  const { api, caches, copies, clock, random, log, config, observer } = parts;
-  const permissions = createPermissionMemory({ clock });
-  return {
+    ...{ sources, config, clock, random, log, observer },
     caches: { ...caches, ...copies },
-    cluster: createClusterFacts({
-      caches: { ...caches, replicaSets: copies.replicaSets },
-      corrections,
-      rulesOf: (workload, pods) => cachedRules(caches, workload, { pods }),
+    cluster: new ClusterFacts({
+      caches: { ...caches, ...copies },
+      corrections: corrections.memory,
       dryRun: () => config.dryRun,
-      served: () => support.present,
+      served: () => support,
       missingPermissions: permissions.missing,
     }),
     appliers: {
@@ -132,46 +107,24 @@ function loopParts(
     reports: api.reportStore,
     vpaPublisher: api.vpaPublisher,
     events: api.events,
-    ...{ config, clock, random, log },
-    ...(observer === undefined ? {} : { observer }),
-  };
-}
-
-/** Owners of pods, for the sampler. */
-function podOwners({ caches, copies, config, clock }: RightsizingParts): PodOwners {
-  const byKind = new Map<string, Informer<Workload>>([
-    ["Deployment", caches.deployments],
-    ["StatefulSet", caches.statefulSets],
-    ["DaemonSet", caches.daemonSets],
-  ]);
-  const all = [...byKind.values()];
-  const policies = () => readablePolicies(copies.policies.all());
-  return createSampledPods({
-    pods: caches.pods,
-    workload: (kind, key) => byKind.get(kind)?.get(key),
-    replicaSet: (key) => copies.replicaSets.get(key),
-    workloadUIDs: () =>
-      all.every(({ synced }) => synced)
-        ? new Set(all.flatMap((cache) => Array.from(cache.all(), ({ metadata }) => metadata.uid)))
-        : undefined,
-    policies: () => policies().map(({ spec }) => spec),
-    policyOf: (workload) =>
-      policiesFor(workload, {
-        ...policyInput(caches.namespaces, config),
-        policies: policies(),
-      })[0]?.spec,
-    clock,
-  });
-}
-
-async function refreshSupport(
-  parts: RightsizingParts,
-  support: { present: ResizeSupport },
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    await parts.clock.sleep(CHECK_MS, signal);
-    support.present = await readSupport(parts, signal) ?? support.present;
+    // A kill that is seen for the first time counts as a new one.
+    first: {
+      "ConfigMaps of kills and throttling": {
+        whenSynced: (over) => loading.then(() => !over.aborted),
+      },
+    },
+  }, term);
+  supervisor.supervise("sampler of usage", sources.run(term));
+  supervisor.supervise("memory of kills and throttling", loading.then(() => corrections.run(term)));
+  supervisor.supervise("what the server serves", refreshing());
+  supervisor.supervise("rightsizing", loop);
+  try {
+    await supervisor.done();
+  } finally {
+    signal.removeEventListener("abort", end);
+    sources.close();
+    // After the last reconcile.
+    await corrections.end();
   }
 }
 

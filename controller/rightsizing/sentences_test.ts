@@ -5,13 +5,13 @@ import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import { distributionOfSamples } from "../../shared/rightsizing/distribution.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { reconciledAs, storedPolicy } from "../../tests/fixtures/rightsizing_outcomes.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
   MI,
   NOW_MS,
-  recommendation,
   rightsizingFacts,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
@@ -20,32 +20,18 @@ import { silentSource } from "./evaluate_workload.ts";
 import { awaitDiscovery } from "./loop.ts";
 import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { unwrittenRecord } from "./policies/report_cycle.ts";
-import type { UsageAnswer, UsageSource } from "./ports.ts";
+import type { UsageAnswer, UsageProblem, UsageSource } from "./ports.ts";
+import { connectCustomUsage } from "./sources/custom_usage.ts";
 import { createUsageSources } from "./sources/usage_sources.ts";
 import { reconcileWorkload } from "./reconcile_workload.ts";
 
 const facts = rightsizingFacts();
 const { workload } = facts;
 const POLICY = {
-  metadata: { name: "all", namespace: "shop", uid: "p", resourceVersion: "1", generation: 1 },
+  ...storedPolicy(),
   spec: autoPolicy({ publishVPA: true }),
-  faults: [],
-  status: {},
 };
-/** Outcome of a reconcile of Deployment `web`. */
-const OUTCOME = {
-  record: {
-    workload: { kind: "Deployment", namespace: "shop", name: "web" },
-    policy: POLICY.metadata,
-    status: "Recommended",
-    recommendations: [recommendation()],
-    inForce: [],
-  },
-  metricsMissing: false,
-  recommends: true,
-  difference: 0,
-  events: [],
-} as const;
+const RECONCILED = reconciledAs("web");
 
 /** Usage of container `app`: samples of 150 m and 80 Mi. */
 function usage(count: number) {
@@ -75,12 +61,9 @@ async function reconciled(refusal?: ApiError) {
       appliers,
       clock: { wall: () => NOW_MS },
       cluster: {
-        owns: () => (pod) => facts.pods.includes(pod),
-        podsIn: () => facts.pods,
+        podsOf: () => ({ own: facts.pods, others: [] }),
         correctionsOf: () => new Map(),
         factsOf: (_subject, known) => ({ ...facts, ...known }),
-        whenSynced: () => Promise.resolve(true),
-        keepOnly: () => {},
       },
     },
     { signal: new AbortController().signal },
@@ -108,7 +91,7 @@ async function unpublished(error?: ApiError): Promise<string> {
     log: silentLog,
   });
   await vpas.publish(POLICY, {
-    reconciled: [{ workload, outcome: OUTCOME }],
+    reconciled: [RECONCILED],
     permits: createPermits(() => 1),
     signal: new AbortController().signal,
   });
@@ -161,7 +144,8 @@ Deno.test({
       [
         "RecordNotWritten",
         () =>
-          unwrittenRecord({ matched: [OUTCOME] }, { unwritten: () => "forbidden" })?.message ?? "",
+          unwrittenRecord({ matched: [RECONCILED.outcome] }, { unwritten: () => "forbidden" })
+            ?.message ?? "",
         "reports can't be written in namespace shop: forbidden",
       ],
       [
@@ -211,16 +195,11 @@ Deno.test({
 
 const NEVER: UsageSource = { usage: () => new Promise<UsageAnswer>(() => {}) };
 
-/** Message of what custom source `billing` answers, where these are configured. */
-async function answered(...custom: readonly (readonly [string, () => UsageSource])[]) {
+/** Message of what a source answers that is created so. */
+async function answered(create: () => UsageSource | UsageProblem) {
   const clock = createVirtualClock({ wallStart: 0 });
-  const sources = createUsageSources({
-    providers: { prometheus: () => NEVER, "metrics-server": () => NEVER, custom: new Map(custom) },
-    clock,
-    log: silentLog,
-  });
-  const policy = { provider: "custom", customSource: "billing", intervalMs: 1 } as const;
-  const asked = sources.of(policy).usage({
+  const sources = createUsageSources({ create, clock, log: silentLog });
+  const asked = sources.of({ provider: "custom", customSource: "billing", intervalMs: 1 }).usage({
     namespace: "shop",
     workload: { kind: "Deployment", name: "web", uid: "u" },
     pods: [],
@@ -233,6 +212,24 @@ async function answered(...custom: readonly (readonly [string, () => UsageSource
   return "problem" in answer ? answer.message : "";
 }
 
+/** Message about custom source `billing`, where these are configured. */
+function unconfigured(...names: readonly string[]) {
+  const source = { url: "http://a", login: {} };
+  const settings = {
+    prometheusURL: null,
+    prometheusLogin: {},
+    prometheusHeaders: new Map(),
+    prometheusMatchers: [],
+    customSources: new Map(names.map((name) => [name, source])),
+  };
+  return answered(() =>
+    connectCustomUsage(
+      { settings: () => settings, sampler: NEVER, loginOf: failingStart },
+      "billing",
+    )
+  );
+}
+
 function failingStart(): never {
   throw new Error("no address");
 }
@@ -242,20 +239,20 @@ Deno.test({
   permissions: "none",
   fn: () =>
     assertSentences([
-      ["unreachable", () => answered(["billing", () => NEVER]), "no answer came within 300 s"],
+      ["unreachable", () => answered(() => NEVER), "no answer came within 300 s"],
       [
         "unavailable",
-        () => answered(["billing", failingStart]),
+        () => answered(failingStart),
         "the source could not be started: no address",
       ],
       [
         "unavailable, other sources",
-        () => answered(["a", () => NEVER], ["b", () => NEVER]),
+        () => unconfigured("a", "b"),
         'no custom source "billing" is configured; there are: a, b',
       ],
       [
         "unavailable, no sources",
-        () => answered(),
+        () => unconfigured(),
         'no custom source "billing" is configured; there are none',
       ],
     ]),

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
 import {
@@ -16,49 +15,39 @@ import { customSourceTableKind, RIGHTSIZING_SETTINGS } from "./settings.ts";
 import { refusalOf, valueOf } from "../../shared/config/kinds.ts";
 
 function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
+  // The YAML parser looks at two variables for its own debugging.
+  Deno.test({ name, permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] }, fn });
 }
 
-test("customSourceTableKind reads addresses and logins by name", () => {
+test("customSourceTableKind reads addresses and logins by name, and names what is wrong without its secret", () => {
   const text = JSON.stringify({
     billing: "https://billing:8443/v1/ tokenFile=/etc/mbcas/token caFile=/etc/mbcas/ca",
     plain: " http://plain ",
   });
+  const login = { tokenFile: "/etc/mbcas/token", caFile: "/etc/mbcas/ca" };
   assert.deepEqual(
     valueOf(customSourceTableKind, text),
     new Map([
-      ["billing", {
-        url: "https://billing:8443/v1",
-        login: { tokenFile: "/etc/mbcas/token", caFile: "/etc/mbcas/ca" },
-      }],
+      ["billing", { url: "https://billing:8443/v1", login }],
       ["plain", { url: "http://plain", login: {} }],
     ]),
   );
   assert.deepEqual(valueOf(customSourceTableKind, ""), new Map());
-});
-
-test("customSourceTableKind names what is wrong, and shows no secret", () => {
-  const faults: Readonly<Record<string, readonly [string, string]>> = {
-    "a name": ["No_Name", "http://a"],
-    "an address": ["a", "billing"],
-    "a login in it": ["a", "http://me:hunter2@host"],
-    "a login after it": ["a", "http://a hunter2"],
-  };
-  for (const [what, [name, address]] of Object.entries(faults)) {
+  for (
+    const [name, address] of [
+      ["No_Name", "http://a"],
+      ["a", "billing"],
+      ["a", "http://me:hunter2@host"],
+      ["a", "http://a hunter2"],
+    ] as const
+  ) {
     const text = JSON.stringify({ fine: "http://fine", [name]: address });
-    assert.equal(valueOf(customSourceTableKind, text), undefined, what);
+    assert.equal(valueOf(customSourceTableKind, text), undefined, address);
     const fault = refusalOf(customSourceTableKind, text) ?? "";
     assert.ok(fault.includes(name) && !fault.includes("hunter2"), fault);
     assert.ok(!fault.includes("fine"), fault);
   }
 });
-
-/** The YAML parser looks at two variables for its own debugging. */
-const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
-
-function withYAML(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: PURE, fn });
-}
 
 const file = (text: string) => ({ path: "config.yaml", text });
 
@@ -68,14 +57,10 @@ function valuesOf(sources: SettingSources): ControllerSettings {
   return read.values;
 }
 
-function faultsOf(sources: SettingSources): readonly string[] {
-  const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
-  return "faults" in read ? read.faults : [];
-}
-
 /** The faults of these settings, each by a pattern, and no others. */
 function assertFaults(sources: SettingSources, patterns: readonly RegExp[]): void {
-  const faults = faultsOf(sources);
+  const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
+  const faults = "faults" in read ? read.faults : [];
   assert.equal(faults.length, patterns.length, faults.join("\n"));
   for (const [index, pattern] of patterns.entries()) assert.match(faults[index] ?? "", pattern);
 }
@@ -87,24 +72,17 @@ function typed(...args: readonly string[]): SettingSources {
   return { flags: command.flags };
 }
 
-withYAML(
-  "RIGHTSIZING_SETTINGS are off by default, and rightsizingConfig() has the documented defaults",
-  () => {
-    const values = valuesOf({});
-    assert.equal(values.rightsizing, false);
-    assert.deepEqual({ ...rightsizingConfig(() => values) }, {
-      dryRun: false,
-      policyNamespaces: ["mbcas-system"],
-      annotateWorkloads: false,
-      workers: 10,
-      sampler: { intervalMs: 30_000, size: 16 },
-    });
-  },
-);
-
-withYAML("rightsizingConfig() follows the settings, and either dry-run is one", () => {
+test("rightsizingConfig() has the documented defaults, follows the settings, and either dry-run is one", () => {
   let values = valuesOf({});
   const config = rightsizingConfig(() => values);
+  assert.equal(values.rightsizing, false);
+  assert.deepEqual({ ...config }, {
+    dryRun: false,
+    policyNamespaces: ["mbcas-system"],
+    annotateWorkloads: false,
+    workers: 10,
+    sampler: { intervalMs: 30_000, size: 16 },
+  });
   const text = "rightsizing:\n  enabled: on\n  workers: 3\n  annotateWorkloads: true\n" +
     "  policyNamespaces: [platform, teams]\n  samplerInterval: 45s\n  samplerSize: 32\n";
   values = valuesOf({ file: file(text) });
@@ -124,27 +102,10 @@ withYAML("rightsizingConfig() follows the settings, and either dry-run is one", 
   }
 });
 
-withYAML("RIGHTSIZING_SETTINGS name what does not fit", () => {
-  const faults = faultsOf({
-    file: file(
-      "rightsizing: {workers: 0, policyNamespaces: [Teams], annotateWorkloads: maybe, interval: 1m}",
-    ),
-  }).join("\n");
-  for (const name of ["workers", "policyNamespaces", "annotateWorkloads", "interval"]) {
-    assert.match(faults, new RegExp(`rightsizing\\.${name} is`));
-  }
-  assert.match(faults, /from 1 to 100/);
-});
-
-withYAML("CONTROLLER_SETTINGS take the flags of OptiPod", () => {
+test("CONTROLLER_SETTINGS take OptiPod's flags, and say in --help and by faults what they can't do", () => {
+  const optiPod = ["--enable-leader-election", "--metrics-provider=metrics-server", "--dry-run"];
   const values = valuesOf(
-    typed(
-      "--metrics-addr=:9000",
-      "--enable-leader-election",
-      "--metrics-provider=metrics-server",
-      "--dry-run",
-      "--health-probe-addr=:9000",
-    ),
+    typed("--metrics-addr=:9000", "--health-probe-addr=:9000", ...optiPod),
   );
   assert.deepEqual(
     [values.listen, values.leaderElection, values.rightsizingProvider, values.dryRun],
@@ -157,9 +118,7 @@ withYAML("CONTROLLER_SETTINGS take the flags of OptiPod", () => {
     /--metrics-provider .*"influx", .*prometheus, metrics-server, custom$/,
     /--enable-leader-election .*"false", expected true/,
   ]);
-});
-
-withYAML("CONTROLLER_SETTINGS say in --help what OptiPod's flags can't do, and by faults", () => {
+  assertFaults(typed("--metrics-addr=0"), [/--metrics-addr .*"0", .*127\.0\.0\.1:8080$/]);
   const command = commandFlags(CONTROLLER_PROGRAM, ["--help"]);
   assert.ok("help" in command);
   const help = command.help.replaceAll(/\s+/g, " ");
@@ -167,59 +126,46 @@ withYAML("CONTROLLER_SETTINGS say in --help what OptiPod's flags can't do, and b
     assert.match(help, new RegExp(`${flag} <value> Another name of --listen: `));
   }
   assert.match(help, /--enable-leader-election \S+ Accepted [^:]*no effect: /);
-  assertFaults(typed("--metrics-addr=0"), [/--metrics-addr .*"0", .*127\.0\.0\.1:8080$/]);
   const short = commandFlags(CONTROLLER_PROGRAM, ["-metrics-addr=:8080"]);
   assert.ok("faults" in short && short.faults.length === 1);
   assert.match(short.faults[0] ?? "", / -metrics-addr=:8080 .* --metrics-addr\?$/);
 });
 
-withYAML("CONTROLLER_SETTINGS take the data of OptiPod's ConfigMap at the top of the file", () => {
-  const values = valuesOf({
-    file: file(
-      'dryRun: "true"\nmetricsProvider: prometheus\nprometheusURL: http://prometheus:9090\n' +
-        'leaderElection: "true"\nreconciliationInterval: 5m\nmarket: off\n',
-    ),
-  });
-  assert.deepEqual(
-    [values.dryRun, values.prometheusURL, values.rightsizingProvider, values.market],
-    [true, "http://prometheus:9090", "prometheus", false],
-  );
-  assertFaults({
-    file: file(
-      "leaderElection: false\nreconciliationInterval: 10m\nmetricProvider: prometheus\n" +
-        "dryRun: true\ncontroller: {dryRun: false}\n",
-    ),
-  }, [
+test("CONTROLLER_SETTINGS take the data of OptiPod's ConfigMap, in the file or mounted without one", () => {
+  const data = {
+    dryRun: "true",
+    metricsProvider: "prometheus",
+    prometheusURL: "http://prometheus:9090",
+    leaderElection: "true",
+    reconciliationInterval: "5m",
+  };
+  assert.deepEqual(Object.keys(data).toSorted(), OPTIPOD_KEYS.toSorted());
+  const place = { name: "config.yaml", path: "/etc/mbcas/config.yaml", place: "/etc/mbcas/" };
+  const mounted = settingsAmong(data, place);
+  assert.ok(mounted !== undefined);
+  const text = Object.entries(data).map(([key, value]) => `${key}: "${value}"\n`).join("");
+  for (const one of [mounted, file(text)]) {
+    const { dryRun, prometheusURL, rightsizingProvider } = valuesOf({ file: one });
+    assert.deepEqual(
+      [dryRun, prometheusURL, rightsizingProvider],
+      [true, "http://prometheus:9090", "prometheus"],
+    );
+  }
+  // The agent mounts the same one.
+  assert.ok("values" in effectiveSettings(AGENT_SETTINGS, { file: mounted }));
+  const wrong = "leaderElection: false\nreconciliationInterval: 10m\ndryRun: true\n" +
+    "metricProvider: prometheus\ncontroller: {dryRun: false}\n";
+  assertFaults({ file: file(wrong) }, [
     /^config\.yaml: metricProvider .* metricsProvider\?$/,
     /^config\.yaml: reconciliationInterval .*"10m", expected 5m/,
     /^config\.yaml: leaderElection .*"false", expected true/,
     /^config\.yaml: controller\.dryRun .*"false" .*config\.yaml: dryRun .*"true"/,
   ]);
+  for (const same of ["true", "on"]) {
+    const text = `controller: {dryRun: on}\ndryRun: ${same}\n`;
+    assert.equal(valuesOf({ file: file(text) }).dryRun, true);
+  }
 });
-
-withYAML(
-  "CONTROLLER_SETTINGS take the data of OptiPod's ConfigMap as it is, without a file",
-  () => {
-    const place = { name: "config.yaml", path: "/etc/mbcas/config.yaml", place: "/etc/mbcas/" };
-    const data = {
-      dryRun: "true",
-      metricsProvider: "prometheus",
-      prometheusURL: "http://prometheus:9090",
-      leaderElection: "true",
-      reconciliationInterval: "5m",
-    };
-    assert.deepEqual(Object.keys(data).toSorted(), OPTIPOD_KEYS.toSorted());
-    const mounted = settingsAmong(data, place);
-    assert.ok(mounted !== undefined);
-    const { dryRun, prometheusURL, rightsizingProvider } = valuesOf({ file: mounted });
-    assert.deepEqual(
-      [dryRun, prometheusURL, rightsizingProvider],
-      [true, "http://prometheus:9090", "prometheus"],
-    );
-    // The agent mounts the same one.
-    assert.ok("values" in effectiveSettings(AGENT_SETTINGS, { file: mounted }));
-  },
-);
 
 /** A text that fits each setting of rightsizing, other than its default where one fits. */
 const FITTING = {
@@ -238,54 +184,37 @@ const FITTING = {
   prometheusLogin: "tokenFile=/t",
 } as const;
 
-withYAML(
-  "CONTROLLER_SETTINGS take each of rightsizing's by file, variable and flag, the last before all",
-  () => {
-    // A map of names has no form as one text.
-    const rest = Object.keys(RIGHTSIZING_SETTINGS.shape).filter((name) => !(name in FITTING));
-    assert.deepEqual(rest, ["customSources"]);
-    for (const [name, text] of Object.entries(FITTING)) {
-      const { key, flag = "", env = "" } = settingOf(
-        CONTROLLER_SETTINGS.shape[name as keyof typeof FITTING],
-      );
-      const [section, field] = key.split(".");
-      // Where one of higher rank fits, one of lower rank is not read.
-      const bad = "{}";
-      const inFile = { file: file(`${section}: {${field}: ${JSON.stringify(text)}}`) };
-      const badFile = { file: file(`${section}: {${field}: ${JSON.stringify(bad)}}`) };
-      for (
-        const [origin, sources] of [
-          ["file", inFile],
-          ["environment", { ...badFile, env: { [env]: text } }],
-          ["flag", { ...badFile, env: { [env]: bad }, ...typed(`${flag}=${text}`) }],
-        ] as const
-      ) {
-        const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
-        assert.ok("origins" in read, `${name} by ${origin}`);
-        assert.deepEqual(read.origins.get(key), { origin, text });
-        // As it is logged at the start: names of files, never what stands in them.
-        assert.equal(effectiveFields(read)[key], `${text} (${origin})`);
-      }
-      assert.equal(faultsOf(badFile).length, 1, name);
+test("CONTROLLER_SETTINGS take each of rightsizing's by file, variable and flag, the last before all", () => {
+  // A map of names has no form as one text.
+  const rest = Object.keys(RIGHTSIZING_SETTINGS.shape).filter((name) => !(name in FITTING));
+  assert.deepEqual(rest, ["customSources"]);
+  for (const [name, text] of Object.entries(FITTING)) {
+    const { key, flag = "", env = "" } = settingOf(
+      CONTROLLER_SETTINGS.shape[name as keyof typeof FITTING],
+    );
+    const [section, field] = key.split(".");
+    // Where one of higher rank fits, one of lower rank is not read.
+    const bad = "{}";
+    const inFile = { file: file(`${section}: {${field}: ${JSON.stringify(text)}}`) };
+    const badFile = { file: file(`${section}: {${field}: ${JSON.stringify(bad)}}`) };
+    for (
+      const [origin, sources] of [
+        ["file", inFile],
+        ["environment", { ...badFile, env: { [env]: text } }],
+        ["flag", { ...badFile, env: { [env]: bad }, ...typed(`${flag}=${text}`) }],
+      ] as const
+    ) {
+      const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
+      assert.ok("origins" in read, `${name} by ${origin}`);
+      assert.deepEqual(read.origins.get(key), { origin, text });
+      // As it is logged at the start: names of files, never what stands in them.
+      assert.equal(effectiveFields(read)[key], `${text} (${origin})`);
     }
-  },
-);
+    assertFaults(badFile, [new RegExp(`${section}\\.${field}(:| is)`)]);
+  }
+});
 
-withYAML(
-  "CONTROLLER_SETTINGS refuse two names with two values whatever these are, and take equal ones",
-  () => {
-    const choice = fc.constantFrom("true", "on", "false", "off");
-    fc.assert(fc.property(choice, choice, (own, other) => {
-      const isOn = (text: string) => text === "true" || text === "on";
-      const text = `controller: {dryRun: "${own}"}\ndryRun: "${other}"\n`;
-      const faults = faultsOf({ file: file(text) });
-      assert.equal(faults.length, isOn(own) === isOn(other) ? 0 : 1, text);
-      if (faults.length === 0) assert.equal(valuesOf({ file: file(text) }).dryRun, isOn(own));
-    }));
-  },
-);
-
-Deno.test("OTHER_SECTIONS of the agent are all that the controller's table has in the file", () => {
+test("OTHER_SECTIONS of the agent are all that the controller's table has in the file", () => {
   const keys = settingsOf(CONTROLLER_SETTINGS).flatMap(fileKeysOf);
   const alone = keys.filter((key) => sectionOf(key) === undefined);
   assert.deepEqual(alone.sort(), [...OPTIPOD_KEYS, "nodeLabels"].sort());
@@ -294,7 +223,6 @@ Deno.test("OTHER_SECTIONS of the agent are all that the controller's table has i
     const section = sectionOf(key) ?? key;
     assert.ok(own.has(section) || OTHER_SECTIONS.includes(section), key);
   }
-  assert.ok(
-    Object.keys(RIGHTSIZING_SETTINGS.shape).every((name) => name in CONTROLLER_SETTINGS.shape),
-  );
+  const names = Object.keys(RIGHTSIZING_SETTINGS.shape);
+  assert.ok(names.every((name) => name in CONTROLLER_SETTINGS.shape));
 });

@@ -31,9 +31,9 @@ export interface RecordStoreParts {
   readonly log: Log;
   /**
    * Aborted when this process is the leader no more: from then on records of another writer count, except
-   * for values that were applied later. @default never
+   * for values that were applied later.
    */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** Failures that last for so long are reported on policies, ms. */
@@ -55,9 +55,8 @@ interface NamespaceRecords {
 
 /** The records, and their way to the reports. */
 export class RecordStore {
-  readonly #all: Map<string, NamespaceRecords>;
-  readonly #target: ReportTarget;
-  readonly #log: Log;
+  readonly #parts: Omit<RecordStoreParts, "reports">;
+  readonly #all = new Map<string, NamespaceRecords>();
   /** Namespaces with changes. */
   readonly #changed = new Set<string>();
   /** Of those, where values were applied. */
@@ -66,10 +65,15 @@ export class RecordStore {
   #last: Promise<unknown> = Promise.resolve();
 
   /** A store of what the reports hold. */
-  constructor({ reports, store, clock, log, signal }: RecordStoreParts) {
-    this.#all = namespacesOf(reports);
-    this.#target = { store, clock, leads: () => signal?.aborted !== true };
-    this.#log = log;
+  constructor({ reports, ...parts }: RecordStoreParts) {
+    this.#parts = parts;
+    for (const report of reports) {
+      const { namespace, name } = report.metadata;
+      if (isReportName(name)) this.#within(namespace).stored.set(name, report);
+    }
+    for (const { namespace, records, stored } of this.#all.values()) {
+      setAll(records, recordsOf([...stored.values()], namespace));
+    }
   }
 
   get(workload: WorkloadName): WorkloadRecord | undefined {
@@ -79,7 +83,7 @@ export class RecordStore {
   /** Replaces the record of the workload, unless another writer has applied values later. */
   set(record: WorkloadRecord): void {
     const { namespace } = record.workload;
-    const { records, taken } = within(this.#all, namespace);
+    const { records, taken } = this.#within(namespace);
     const key = keyOfName(record.workload);
     // The reconcile had begun before the other writer's record was read.
     if (appliedAt(taken.get(key)) > appliedAt(record)) return;
@@ -120,7 +124,14 @@ export class RecordStore {
   /** The server's message, where the reports of a namespace could not be written for a minute. */
   unwritten(namespace: string): string | undefined {
     const { sinceMs = Infinity, message } = this.#all.get(namespace)?.failing ?? {};
-    return this.#target.clock.monotonic() - sinceMs < REPORTED_AFTER_MS ? undefined : message;
+    return this.#parts.clock.monotonic() - sinceMs < REPORTED_AFTER_MS ? undefined : message;
+  }
+
+  #within(namespace: string): NamespaceRecords {
+    const known = this.#all.get(namespace) ??
+      { namespace, records: new Map(), stored: new Map(), taken: new Map() };
+    this.#all.set(namespace, known);
+    return known;
   }
 
   #flushNext(namespaces: ReadonlySet<string>): Promise<void> {
@@ -135,123 +146,85 @@ export class RecordStore {
     for (const namespace of [...namespaces]) {
       this.#changed.delete(namespace);
       this.#applied.delete(namespace);
-      const known = within(this.#all, namespace);
+      const known = this.#within(namespace);
       try {
-        await flushNamespace(known, this.#target);
+        await this.#flushNamespace(known);
       } catch (error) {
         this.#changed.add(namespace);
         if (!(error instanceof ApiError)) throw error;
+        const { sinceMs = this.#parts.clock.monotonic() } = known.failing ?? {};
+        known.failing = { sinceMs, message: error.message };
         failures.push(`${namespace}: ${error.message}`);
         continue;
       }
+      known.failing = undefined;
       if ([known.records, known.stored, known.taken].every(({ size }) => size === 0)) {
         this.#all.delete(namespace);
       }
     }
     const [error] = failures;
     if (error !== undefined && !this.#isFailing) {
-      this.#log.warn("Failed to write reports", { namespaces: failures.length, error });
+      this.#parts.log.warn("Failed to write reports", { namespaces: failures.length, error });
     }
     this.#isFailing = error !== undefined;
   }
-}
 
-function namespacesOf(reports: Iterable<RecommendationReport>): Map<string, NamespaceRecords> {
-  const all = new Map<string, NamespaceRecords>();
-  for (const report of reports) {
-    const { namespace, name } = report.metadata;
-    if (isReportName(name)) within(all, namespace).stored.set(name, report);
-  }
-  for (const { namespace, records, stored } of all.values()) {
-    for (const record of recordsOf([...stored.values()], namespace)) {
-      records.set(keyOfName(record.workload), record);
-    }
-  }
-  return all;
-}
-
-function within(all: Map<string, NamespaceRecords>, namespace: string): NamespaceRecords {
-  const known = all.get(namespace) ??
-    { namespace, records: new Map(), stored: new Map(), taken: new Map() };
-  all.set(namespace, known);
-  return known;
-}
-
-/** Where reports are written, and whether this process leads. */
-interface ReportTarget {
-  readonly store: ReportStore;
-  readonly leads: () => boolean;
-  readonly clock: Pick<Clock, "monotonic">;
-}
-
-/** Writes the reports of a namespace. Throws an `ApiError`, except where the namespace is deleted. */
-async function flushNamespace(known: NamespaceRecords, target: ReportTarget): Promise<void> {
-  try {
-    await writeOrMerge(known, target);
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.status !== 404) {
-      const { sinceMs = target.clock.monotonic() } = known.failing ?? {};
-      known.failing = { sinceMs, message: error.message };
-      throw error;
-    }
-    // A deleted namespace has no reports.
-    known.stored.clear();
-  }
-  known.failing = undefined;
-}
-
-/** Writes the reports; after a conflict once more, merged with what another writer has written. */
-async function writeOrMerge(known: NamespaceRecords, target: ReportTarget): Promise<void> {
-  try {
-    await writeReports(known, target.store);
-  } catch (error) {
-    if (!(error instanceof ApiError && error.status === 409)) throw error;
-    if (await mergeStored(known, target)) await writeReports(known, target.store);
-  }
-}
-
-/** Replaces the versions that were read, and no others. */
-async function writeReports(
-  { namespace, records, stored }: NamespaceRecords,
-  store: ReportStore,
-): Promise<void> {
-  const parts = reportParts([...records.values()]);
-  for (const part of parts) {
-    const { resourceVersion } = stored.get(part.name)?.metadata ?? {};
-    const version = resourceVersion === undefined ? {} : { resourceVersion };
-    stored.set(part.name, await store.apply({ ...part, namespace, ...version }));
-  }
-  const wanted = new Set(parts.map(({ name }) => name));
-  for (const [name, report] of [...stored]) {
-    if (wanted.has(name)) continue;
+  /** Writes the reports; after a conflict once more, merged with what another writer has written. */
+  async #flushNamespace(known: NamespaceRecords): Promise<void> {
     try {
-      await store.remove(report);
+      await this.#writeReports(known);
     } catch (error) {
-      if (!(error instanceof ApiError && error.status === 404)) throw error;
+      if (!(error instanceof ApiError)) throw error;
+      // A deleted namespace has no reports.
+      if (error.status === 404) known.stored.clear();
+      else if (error.status !== 409) throw error;
+      else if (await this.#mergeStored(known)) await this.#writeReports(known);
     }
-    stored.delete(name);
+  }
+
+  /** Replaces the versions that were read, and no others. */
+  async #writeReports({ namespace, records, stored }: NamespaceRecords): Promise<void> {
+    const { store } = this.#parts;
+    const parts = reportParts([...records.values()]);
+    for (const part of parts) {
+      const { resourceVersion } = stored.get(part.name)?.metadata ?? {};
+      const version = resourceVersion === undefined ? {} : { resourceVersion };
+      stored.set(part.name, await store.apply({ ...part, namespace, ...version }));
+    }
+    for (const [name, report] of [...stored]) {
+      if (parts.some((part) => part.name === name)) continue;
+      try {
+        await store.remove(report);
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 404)) throw error;
+      }
+      stored.delete(name);
+    }
+  }
+
+  /** Takes records of another writer; false where there is nothing to write beside them. */
+  async #mergeStored(
+    { namespace, records, stored, taken }: NamespaceRecords,
+  ): Promise<boolean> {
+    const { store, signal } = this.#parts;
+    const now = (await store.list(namespace)).filter(({ metadata }) => isReportName(metadata.name));
+    const leads = !signal.aborted;
+    const merged = mergeRecords({
+      own: [...records.values()],
+      found: recordsOf(now, namespace),
+      known: recordsOf([...stored.values()], namespace),
+    }, { leads });
+    stored.clear();
+    for (const report of now) stored.set(report.metadata.name, report);
+    records.clear();
+    setAll(records, merged.records);
+    setAll(taken, merged.taken);
+    return leads || merged.isAhead;
   }
 }
 
-/** Takes records of another writer; false where there is nothing to write beside them. */
-async function mergeStored(
-  { namespace, records, stored, taken }: NamespaceRecords,
-  { store, leads }: ReportTarget,
-): Promise<boolean> {
-  const now = (await store.list(namespace)).filter(({ metadata }) => isReportName(metadata.name));
-  const isLeader = leads();
-  const merged = mergeRecords({
-    own: [...records.values()],
-    found: recordsOf(now, namespace),
-    known: recordsOf([...stored.values()], namespace),
-  }, { leads: isLeader });
-  stored.clear();
-  for (const report of now) stored.set(report.metadata.name, report);
-  records.clear();
-  for (const record of merged.records) records.set(keyOfName(record.workload), record);
-  for (const record of merged.taken) taken.set(keyOfName(record.workload), record);
-  return isLeader || merged.isAhead;
+function setAll(map: Map<string, WorkloadRecord>, records: readonly WorkloadRecord[]): void {
+  for (const record of records) map.set(keyOfName(record.workload), record);
 }
 
 function isApplied(record: WorkloadRecord, before: WorkloadRecord | undefined): boolean {

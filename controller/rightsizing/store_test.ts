@@ -1,274 +1,341 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
-import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { recordOf } from "../../tests/fixtures/rightsizing_outcomes.ts";
 import type { NewReport } from "./ports.ts";
 import { RecordStore, writeAppliedRecords } from "./store.ts";
 
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
+/** A server, and controllers that begin with what it has. */
+function world() {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const api = createSimulatedAPI({ clock, random: seededRandom(1) });
+  const table = api.store.tables.RecommendationReport;
+  const applied: NewReport[] = [];
+  const warnings: string[] = [];
+  const state = { refusal: undefined as Error | undefined };
+  const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
+  const { list, apply, remove } = api.reportStore;
+
+  function leader() {
+    const end = new AbortController();
+    const records = new RecordStore({
+      reports: table.all(),
+      store: {
+        list,
+        remove,
+        async apply(report) {
+          applied.push(report);
+          if (state.refusal !== undefined) throw state.refusal;
+          return await apply(report);
+        },
+      },
+      clock,
+      log,
+      signal: end.signal,
+    });
+    const nameOf = (name: string) => recordOf(name).workload;
+    return {
+      records,
+      /** From now on it leads no more. */
+      depose: () => end.abort(),
+      nameOf,
+      /** Reconciles the workload, and applies values at that time, or none. */
+      reconcile(
+        name: string,
+        appliedAtMs?: number,
+        before: WorkloadRecord | undefined = records.get(nameOf(name)),
+      ): void {
+        const atMs = appliedAtMs ?? before?.appliedAtMs;
+        const inForce = atMs === undefined ? [] : [{ container: "app", cpu: atMs }];
+        records.set(
+          recordOf(name, { inForce, ...(atMs !== undefined && { appliedAtMs: atMs }) }),
+        );
+      },
+      flush: () => done(records.flush()),
+    };
+  }
+
+  async function done(promise: Promise<unknown>): Promise<void> {
+    await clock.runUntil(clock.monotonic() + 1000);
+    await promise;
+  }
+  /** When values were applied last, by workload, as it stands on record. */
+  const onRecord = () =>
+    Object.fromEntries(
+      recordsOf(table.all(), "shop").map(({ workload, appliedAtMs, inForce }) => {
+        assert.equal(inForce[0]?.cpu, appliedAtMs);
+        return [workload.name, appliedAtMs];
+      }),
+    );
+  return { leader, onRecord, done, table, state, applied, warnings, clock };
 }
 
-function recordOf(name: string, fields: Partial<WorkloadRecord> = {}): WorkloadRecord {
-  return {
-    workload: { kind: "Deployment", namespace: "shop", name },
-    policy: { namespace: "shop", name: "all" },
-    status: "Applied",
-    recommendations: [],
-    inForce: [{ container: "app", cpu: 150 }],
-    ...fields,
-  };
+function test(name: string, fn: (at: ReturnType<typeof world>) => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn: () => fn(world()) });
 }
 
-/** A store; with `held.on`, each write waits for its gate. */
-function stage(
-  { reports = [], log = silentLog }: {
-    readonly reports?: readonly RecommendationReport[];
-    readonly log?: Log;
-  } = {},
-) {
-  const stored = new Map(reports.map((one) => [key(one.metadata), one]));
-  const state = { applied: [] as NewReport[], refusal: undefined as Error | undefined, nowMs: 0 };
-  const end = new AbortController();
-  const gates: PromiseWithResolvers<void>[] = [];
-  const held = { on: false };
-  const records: RecordStore = new RecordStore({
-    reports,
-    log,
-    clock: { monotonic: () => state.nowMs },
-    signal: end.signal,
-    store: {
-      list: (namespace) =>
-        Promise.resolve([...stored.values()].filter((one) => one.metadata.namespace === namespace)),
-      async apply(report) {
-        state.applied.push(report);
-        if (held.on) {
-          const gate = Promise.withResolvers<void>();
-          gates.push(gate);
-          await gate.promise;
-        }
-        if (state.refusal !== undefined) throw state.refusal;
-        const before = stored.get(key(report))?.metadata.resourceVersion;
-        if (report.resourceVersion !== before) throw new ApiError(409, "Conflict", "modified");
-        const made = reportOf(report, `${Number(before ?? 0) + 1}`);
-        stored.set(key(report), made);
-        return made;
-      },
-      remove({ metadata }) {
-        if (!stored.delete(key(metadata))) {
-          return Promise.reject(new ApiError(404, "NotFound", "not found"));
-        }
-        return Promise.resolve();
-      },
-    },
+test("RecordStore begins with the records of the reports, and flush() writes only what has changed", async ({ leader, applied }) => {
+  const first = leader();
+  first.reconcile("web", 5);
+  await first.flush();
+  const second = leader();
+  assert.equal(second.records.get(second.nameOf("web"))?.appliedAtMs, 5);
+  applied.length = 0;
+  await second.flush();
+  assert.equal(applied.length, 0);
+  second.reconcile("db");
+  await second.flush();
+  const written = applied.map(({ workloads }) => workloads.map(({ name }) => name));
+  assert.deepEqual(written, [["db", "web"]]);
+});
+
+test("flush() sends no second write of a namespace while one is on its way", async ({ leader, onRecord, done, applied }) => {
+  const { records, reconcile } = leader();
+  reconcile("web", 5);
+  const flushes = [records.flush()];
+  for (const cpu of [6, 7]) {
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    assert.equal(applied.length, 1);
+    reconcile("web", cpu);
+    flushes.push(records.flush());
+  }
+  await done(Promise.all(flushes));
+  assert.equal(applied.length, 2);
+  assert.deepEqual(onRecord(), { web: 7 });
+});
+
+test("flush() tries again what has failed, and logs refusals once", async ({ leader, state, table, warnings, applied }) => {
+  const { records, reconcile, flush } = leader();
+  reconcile("web");
+  for (
+    const [refusal, tries, logged] of [
+      [new ApiError(503, "ServiceUnavailable", "busy"), 1, 1],
+      [new ApiError(503, "ServiceUnavailable", "busy"), 1, 1],
+      // Once more with what there is now.
+      [new ApiError(409, "Conflict", "modified"), 2, 1],
+    ] as const
+  ) {
+    applied.length = 0;
+    state.refusal = refusal;
+    await flush();
+    assert.deepEqual([applied.length, warnings.length], [tries, logged]);
+  }
+  state.refusal = new TypeError("Cannot read it");
+  await assert.rejects(() => records.flush(), TypeError);
+  state.refusal = undefined;
+  await flush();
+  assert.equal(table.all().length, 1);
+  state.refusal = new ApiError(503, "ServiceUnavailable", "busy");
+  reconcile("web", 1);
+  await flush();
+  assert.equal(warnings.length, 2);
+});
+
+test("flush() leaves a deleted namespace alone", async ({ leader, state, applied }) => {
+  const { records, reconcile, flush } = leader();
+  state.refusal = new ApiError(404, "NotFound", "no such namespace");
+  reconcile("web");
+  await flush();
+  await flush();
+  assert.equal(applied.length, 1);
+  assert.equal(records.unwritten("shop"), undefined);
+});
+
+test("keepOnly() deletes the other records, and their reports", async ({ leader, onRecord, table }) => {
+  const { records, reconcile, flush, nameOf } = leader();
+  for (const name of ["web", "db"]) reconcile(name);
+  await flush();
+  records.keepOnly(({ workload }) => workload.name === "web");
+  await flush();
+  assert.equal(records.get(nameOf("db")), undefined);
+  assert.deepEqual(Object.keys(onRecord()), ["web"]);
+  records.keepOnly(() => false);
+  await flush();
+  assert.deepEqual(table.all(), []);
+});
+
+test("flushApplied() writes namespaces in which something was applied, and leaves the rest to flush()", async ({ leader, done, applied }) => {
+  const { records } = leader();
+  for (
+    const [fields, byApplied, byAll] of [
+      [{ inForce: [] }, 0, 1],
+      [{ appliedAtMs: 1, inForce: [] }, 1, 1],
+      [{ appliedAtMs: 1, inForce: [], reason: "Cooldown" }, 0, 1],
+      [{ appliedAtMs: 1, inForce: [{ container: "app", cpu: 300 }] }, 1, 1],
+    ] as const
+  ) {
+    records.set(recordOf("web", fields));
+    applied.length = 0;
+    for (let turn = 0; turn < 2; turn++) await done(records.flushApplied());
+    assert.equal(applied.length, byApplied);
+    await done(records.flush());
+    assert.equal(applied.length, byAll);
+  }
+});
+
+test("flush() writes over the version that it knows, and after a conflict over what there is now", async ({ leader, onRecord, table, applied }) => {
+  const { reconcile, flush } = leader();
+  const other = leader();
+  const versions = () => applied.splice(0).map(({ resourceVersion }) => resourceVersion);
+  const stored = () => table.all()[0]?.metadata.resourceVersion;
+  reconcile("web");
+  await flush();
+  const first = stored();
+  assert.deepEqual(versions(), [undefined]);
+  other.reconcile("job");
+  await other.flush();
+  const second = stored();
+  assert.deepEqual(versions(), [undefined, first]);
+  reconcile("db");
+  await flush();
+  assert.deepEqual(versions(), [first, second]);
+  assert.deepEqual(Object.keys(onRecord()).toSorted(), ["db", "job", "web"]);
+});
+
+test("unwritten() has the failure of a minute, however many attempts, until a write succeeds", async ({ leader, state, clock }) => {
+  const { records, reconcile } = leader();
+  state.refusal = new ApiError(403, "Forbidden", "cannot patch");
+  reconcile("web");
+  for (
+    const [atMs, expected] of [[0, undefined], [59_999, undefined], [
+      60_000,
+      "cannot patch",
+    ]] as const
+  ) {
+    await clock.runUntil(atMs);
+    for (let policy = 0; policy < 3; policy++) await records.flush();
+    assert.deepEqual([records.unwritten("shop"), records.unwritten("bank")], [expected, undefined]);
+  }
+  state.refusal = undefined;
+  const flushed = records.flush();
+  await clock.runUntil(61_000);
+  await flushed;
+  assert.equal(records.unwritten("shop"), undefined);
+});
+
+test("of two applications to one workload the later is recorded, whichever leader writes first", async () => {
+  for (const [olds, nexts] of [[5000, 6000], [6000, 5000]]) {
+    for (const oldFirst of [true, false]) {
+      const { leader, onRecord } = world();
+      const first = leader();
+      first.reconcile("web", 1000);
+      await first.flush();
+      const [old, next] = [leader(), leader()];
+      old.reconcile("web", olds);
+      old.depose();
+      next.reconcile("web", nexts);
+      for (const one of oldFirst ? [old, next] : [next, old]) await one.flush();
+      next.reconcile("web");
+      await next.flush();
+      assert.deepEqual(onRecord(), { web: 6000 });
+    }
+  }
+});
+
+test("a reconcile under way does not undo a record that is taken from another leader, until the workload is created anew", async ({ leader, onRecord }) => {
+  const first = leader();
+  first.reconcile("web", 1000);
+  first.reconcile("db");
+  await first.flush();
+  const [old, next] = [leader(), leader()];
+  const before = next.records.get(next.nameOf("web"));
+  old.reconcile("web", 5000);
+  old.depose();
+  await old.flush();
+  next.reconcile("db");
+  await next.flush();
+  next.reconcile("web", undefined, before);
+  await next.flush();
+  assert.deepEqual(onRecord(), { db: undefined, web: 5000 });
+  next.records.keepOnly(({ workload }) => workload.name !== "web");
+  next.records.set(recordOf("web"));
+  await next.flush();
+  assert.deepEqual(onRecord(), { db: undefined, web: undefined });
+});
+
+test("a controller that leads no more leaves reports alone that it has not read, and deletes none of the next leader", async ({ leader, onRecord, table }) => {
+  const [unread, next] = [leader(), leader()];
+  unread.reconcile("web");
+  unread.depose();
+  next.reconcile("web", 5000);
+  await next.flush();
+  await unread.flush();
+  assert.deepEqual(onRecord(), { web: 5000 });
+  const old = leader();
+  old.records.keepOnly(() => false);
+  old.depose();
+  next.reconcile("web", 6000);
+  await next.flush();
+  await old.flush();
+  assert.deepEqual(onRecord(), { web: 6000 });
+  next.records.keepOnly(() => false);
+  await next.flush();
+  assert.equal(table.all().length, 0);
+});
+
+test("nothing that was applied is ever lost between two controllers, in any order", async () => {
+  const step = fc.record({
+    leader: fc.constantFrom("old" as const, "next" as const),
+    name: fc.constantFrom("web", "db", "job"),
+    act: fc.constantFrom("reconcile" as const, "apply" as const, "flush" as const),
   });
-  return { records, stored, state, gates, held, end };
-}
-
-function key({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
-  return `${namespace}/${name}`;
-}
-
-function reportOf(
-  { namespace, name, workloads }: NewReport,
-  resourceVersion: string,
-): RecommendationReport {
-  return {
-    apiVersion: OPTIPOD_GROUP_VERSION,
-    kind: "RecommendationReport",
-    metadata: { namespace, name, uid: "u", resourceVersion, labels: {} },
-    workloads: [...workloads],
-  };
-}
-
-const web = recordOf("web");
-
-/** Lets all promises settle that do not wait for the store. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
-}
-
-test("RecordStore begins with the records of the reports, and flush() writes only what has changed", async () => {
-  const first = stage();
-  first.records.set(web);
-  await first.records.flush();
-  const second = stage({ reports: [...first.stored.values()] });
-  assert.deepEqual(second.records.get(web.workload)?.inForce, web.inForce);
-  await second.records.flush();
-  assert.equal(second.state.applied.length, 0);
-  second.records.set(recordOf("db"));
-  await second.records.flush();
-  assert.deepEqual(
-    second.state.applied.map(({ workloads }) => workloads.map(({ name }) => name)),
-    [["db", "web"]],
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 20 }),
+      fc.nat(20),
+      fc.boolean(),
+      async (steps, deposedAt, begun) => {
+        const { leader, onRecord } = world();
+        if (begun) {
+          const first = leader();
+          first.reconcile("web", 1);
+          first.reconcile("db");
+          await first.flush();
+        }
+        const all = { old: leader(), next: leader() };
+        const last = new Map(begun ? [["web", 1]] : []);
+        for (const [index, { leader, name, act }] of steps.entries()) {
+          if (index === deposedAt) all.old.depose();
+          if (act === "flush") await all[leader].flush();
+          else if (act === "reconcile") all[leader].reconcile(name);
+          else {
+            all[leader].reconcile(name, 1000 + index);
+            last.set(name, 1000 + index);
+          }
+        }
+        all.old.depose();
+        await all.old.flush();
+        all.next.reconcile("web");
+        await all.next.flush();
+        const found = onRecord();
+        for (const name of ["web", "db", "job"]) assert.equal(found[name], last.get(name), name);
+      },
+    ),
   );
 });
 
-test("flush() sends no second write of a namespace while one is on its way", async () => {
-  const { records, state, gates, held, stored } = stage();
-  held.on = true;
-  records.set(web);
-  const first = records.flush();
-  await settled();
-  records.set(recordOf("web", { inForce: [{ container: "app", cpu: 300 }] }));
-  const second = records.flush();
-  await settled();
-  assert.equal(state.applied.length, 1);
-  gates[0]?.resolve();
-  await first;
-  await settled();
-  assert.equal(state.applied.length, 2);
-  gates[1]?.resolve();
-  await second;
-  const [{ workloads } = { workloads: [] }] = stored.values();
-  assert.equal(workloads[0]?.inForce?.[0]?.cpu, "300m");
-});
-
-test("flush() tries again what the server has refused, and logs it once", async () => {
-  const warnings: string[] = [];
-  const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
-  const { records, state, stored } = stage({ log });
-  state.refusal = new ApiError(503, "ServiceUnavailable", "busy");
-  records.set(web);
-  await records.flush();
-  await records.flush();
-  assert.deepEqual([stored.size, warnings.length], [0, 1]);
-  state.refusal = undefined;
-  await records.flush();
-  assert.equal(stored.size, 1);
-});
-
-test("flush() tries again what failed by a defect", async () => {
-  const { records, state, stored } = stage();
-  state.refusal = new TypeError("Cannot read it");
-  records.set(web);
-  await assert.rejects(() => records.flush(), TypeError);
-  state.refusal = undefined;
-  await records.flush();
-  assert.equal(stored.size, 1);
-});
-
-test("flush() leaves a deleted namespace alone", async () => {
-  const { records, state } = stage();
-  state.refusal = new ApiError(404, "NotFound", "no such namespace");
-  records.set(web);
-  await records.flush();
-  await records.flush();
-  assert.equal(state.applied.length, 1);
-  assert.equal(records.unwritten("shop"), undefined);
-});
-
-test("keepOnly() deletes the other records, and their reports", async () => {
-  const { records, stored } = stage();
-  records.set(web);
-  records.set(recordOf("db", { policy: { namespace: "shop", name: "other" } }));
-  await records.flush();
-  records.keepOnly(({ policy }) => policy.name === "all");
-  await records.flush();
-  assert.equal(records.get(recordOf("db").workload), undefined);
-  assert.deepEqual([...stored.values()].flatMap(({ workloads }) => workloads.map((w) => w.name)), [
-    "web",
-  ]);
-  records.keepOnly(() => false);
-  await records.flush();
-  assert.deepEqual([...stored.keys()], []);
-});
-
-test("flushApplied() writes namespaces in which something was applied, and leaves the rest to flush()", async () => {
-  const { records, state } = stage();
-  const recordWith = (fields: Partial<WorkloadRecord>): WorkloadRecord => recordOf("web", fields);
-  records.set(recordWith({ inForce: [], status: "Recommended" }));
-  await records.flushApplied();
-  assert.equal(state.applied.length, 0);
-  records.set(recordWith({ appliedAtMs: 1 }));
-  await records.flushApplied();
-  await records.flushApplied();
-  assert.equal(state.applied.length, 1);
-  records.set(recordWith({ appliedAtMs: 1, reason: "Cooldown", status: "Skipped" }));
-  await records.flushApplied();
-  assert.equal(state.applied.length, 1);
-  await records.flush();
-  assert.equal(state.applied.length, 2);
-  records.set(recordWith({ appliedAtMs: 1, inForce: [{ container: "app", cpu: 300 }] }));
-  await records.flushApplied();
-  await records.flush();
-  assert.equal(state.applied.length, 3);
-});
-
-test("flush() writes over the version that it knows, and after a conflict over what there is now", async () => {
-  const { records, state, stored } = stage();
-  const versions = (): unknown[] => state.applied.map(({ resourceVersion }) => resourceVersion);
-  records.set(web);
-  await records.flush();
-  const [report] = stored.values();
-  const other = report && { ...report, metadata: { ...report.metadata, resourceVersion: "7" } };
-  if (other !== undefined) stored.set("shop/recommendations-1", other);
-  records.set(recordOf("db"));
-  await records.flush();
-  stored.clear();
-  records.set(recordOf("job"));
-  await records.flush();
-  assert.deepEqual(versions(), [undefined, "1", "7", "8", undefined]);
-  const [{ workloads } = { workloads: [] }] = stored.values();
-  assert.deepEqual(workloads.map(({ name }) => name), ["db", "job", "web"]);
-});
-
-test("flush() keeps a conflict that does not end for the next one", async () => {
-  const { records, state, stored } = stage();
-  state.refusal = new ApiError(409, "Conflict", "modified");
-  records.set(web);
-  await records.flush();
-  assert.equal(state.applied.length, 2);
-  state.nowMs = 60_000;
-  await records.flush();
-  assert.equal(records.unwritten("shop"), "modified");
-  state.refusal = undefined;
-  await records.flush();
-  assert.equal(stored.size, 1);
-});
-
-test("unwritten() has the failure of a minute, however many attempts, until a write succeeds", async () => {
-  const { records, state } = stage();
-  state.refusal = new ApiError(403, "Forbidden", "cannot patch");
-  records.set(web);
-  for (let policy = 0; policy < 10; policy++) await records.flush();
-  state.nowMs = 59_999;
-  await records.flush();
-  assert.equal(records.unwritten("shop"), undefined);
-  state.nowMs = 60_000;
-  assert.deepEqual([records.unwritten("shop"), records.unwritten("bank")], [
-    "cannot patch",
-    undefined,
-  ]);
-  state.refusal = undefined;
-  await records.flush();
-  assert.equal(records.unwritten("shop"), undefined);
-});
-
-Deno.test({
-  name: "writeAppliedRecords() writes every five seconds until the end, whatever the store throws",
-  permissions: "none",
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const end = new AbortController();
-    let writes = 0;
-    const warnings: unknown[] = [];
-    const log: Log = { ...silentLog, warn: (_message, fields) => void warnings.push(fields) };
-    const records = {
-      flushApplied() {
-        writes++;
-        return writes === 2 ? Promise.reject(new SyntaxError("no JSON")) : Promise.resolve();
-      },
-    };
-    const running = writeAppliedRecords({ records, clock, log }, end.signal);
-    await clock.runUntil(16_000);
-    assert.deepEqual([writes, warnings], [3, [{ error: "SyntaxError: no JSON" }]]);
-    end.abort();
-    await clock.runUntil(60_000);
-    await running;
-    assert.equal(writes, 3);
-  },
+test("writeAppliedRecords() writes every five seconds until the end, whatever the store throws", async ({ clock }) => {
+  const end = new AbortController();
+  let writes = 0;
+  const warnings: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (_message, fields) => void warnings.push(fields) };
+  const records = {
+    flushApplied() {
+      writes++;
+      return writes === 2 ? Promise.reject(new SyntaxError("no JSON")) : Promise.resolve();
+    },
+  };
+  const running = writeAppliedRecords({ records, clock, log }, end.signal);
+  await clock.runUntil(16_000);
+  assert.deepEqual([writes, warnings], [3, [{ error: "SyntaxError: no JSON" }]]);
+  end.abort();
+  await clock.runUntil(60_000);
+  await running;
+  assert.equal(writes, 3);
 });

@@ -11,7 +11,7 @@ import type {
   UsageQuestion,
   UsageSource,
 } from "../../controller/rightsizing/ports.ts";
-import { createCollectedSamples } from "../../controller/rightsizing/sources/collected_samples.ts";
+import { CollectedSamples } from "../../controller/rightsizing/sources/collected_samples.ts";
 
 /** What a query finds: its values, or that it is refused, with a message. */
 export type QueryResult = readonly number[] | { readonly refused: string };
@@ -94,7 +94,7 @@ export function createUsageAnswers(): UsageAnswers {
       if (subject.stuck.has(question.workload.name)) await new Promise(() => {});
       if (signal.aborted) return { problem: "unreachable", message: "called off" };
       if (subject.problem !== undefined) return subject.problem;
-      const samples = createCollectedSamples(question);
+      const samples = new CollectedSamples(question);
       const { namespace, workload: { kind, name } } = question;
       for (const container of question.containers) {
         const usage = subject.of({ namespace, kind, name }, container);

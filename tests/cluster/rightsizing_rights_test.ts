@@ -221,12 +221,9 @@ property(
           appliers,
           clock: { wall: () => nowMs },
           cluster: {
-            owns: () => (pod) => facts.pods.includes(pod),
-            podsIn: () => facts.pods,
+            podsOf: () => ({ own: facts.pods, others: [] }),
             correctionsOf: () => new Map(),
             factsOf: (_one, known) => ({ ...facts, ...known, dryRun: false }),
-            whenSynced: () => Promise.resolve(true),
-            keepOnly: () => {},
           },
         }, { signal: new AbortController().signal });
         const { record } = outcome ?? assert.fail("called off");

@@ -1,7 +1,7 @@
 import { createCustomUsage } from "../../adapters/custom_usage.ts";
 import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import type { UsageProblem, UsageSource } from "../../controller/rightsizing/ports.ts";
-import { createCustomUsageSource } from "../../controller/rightsizing/sources/usage_sources.ts";
+import { createCustomUsageSource } from "../../controller/rightsizing/sources/custom_usage.ts";
 import { createPrometheusUsage } from "../../controller/rightsizing/sources/prometheus_usage.ts";
 import type { CannedServer } from "../fixtures/canned_server.ts";
 import {
@@ -39,6 +39,7 @@ usageSourceContract("createPrometheusUsage() on a stand-in", () => {
   const subject = createPrometheusUsage({
     queries: createRangeQueries(),
     server: () => server.url,
+    matchers: () => [],
   });
   return Promise.resolve(harness(server, subject));
 });
@@ -48,7 +49,7 @@ usageSourceContract("createPrometheusUsage() in small parts", () => {
   const subject = createPrometheusUsage({
     queries: createRangeQueries({ mostBytes: 4000 }),
     server: () => server.url,
-    pointsPerAnswer: 100,
+    matchers: () => [],
   });
   return Promise.resolve(harness(server, subject));
 });
@@ -110,14 +111,14 @@ usageSourceContract("UsageSampler()", async () => {
       },
     },
     owners: {
-      ownerOf({ namespace, name }) {
+      ofReading: () => ({ namespace, name }) => {
         const uid = pods.find(({ pod, ...at }) => pod === name && at.namespace === namespace)?.uid;
         if (uid === undefined) return undefined;
         const workload = { ...SCENE_WORKLOAD, uid };
         return { workload, containers: ["app", "proxy"], windowMs: SCENE_WINDOW_MS };
       },
       isWanted: () => true,
-      exists: () => true,
+      workloadUIDs: () => undefined,
     },
     store: {
       list: () => Promise.resolve([]),
@@ -127,6 +128,7 @@ usageSourceContract("UsageSampler()", async () => {
     clock,
     log: silentLog,
     intervalMs: () => 30_000,
+    slots: 16,
   });
   const running = subject.run(end.signal);
   await clock.runUntil(lengthMs);

@@ -23,6 +23,7 @@ async function open(): Promise<UsageSourceHarness & { readonly prometheus: OwnPr
   });
   const subject = createPrometheusUsage({
     queries: createRangeQueries(),
+    matchers: () => [],
     server: () => prometheus.url,
   });
   return {

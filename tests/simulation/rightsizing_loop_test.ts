@@ -1,10 +1,23 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { ResizeCondition } from "../../shared/api/pod.ts";
+import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
-import type { RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
+import { NAMESPACE, type RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
+import { sampleVPA } from "../fixtures/sample_workloads.ts";
 import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const INTERVAL_MS = 2 * MINUTE_MS;
+
+/** Deployments of these names, each with its name as label `app`, which use more than they request. */
+function busyDeployments(scene: RightsizingScene, ...names: readonly string[]): void {
+  for (const app of names) {
+    scene.deployment(app, { labels: { app } });
+    scene.uses(app, { cpu: 150, memory: 80 * MI });
+  }
+}
 
 /** Requests of the first container, as every pod has them. */
 function requestsOf(scene: RightsizingScene, name: string): readonly unknown[] {
@@ -14,13 +27,21 @@ function requestsOf(scene: RightsizingScene, name: string): readonly unknown[] {
   ]);
 }
 
-const forbidden = (message: string): ApiError => new ApiError(403, "Forbidden", message);
-
 const writes = ({ api }: RightsizingScene): number => api.requests.get("resize Pod") ?? 0;
 
+/** Status and reason of Deployment `web`. */
+function statusesOf(scene: RightsizingScene): readonly (string | undefined)[] {
+  const { status, reason } = scene.recordOf("web") ?? {};
+  return [status, reason];
+}
+
+const reportsOf = (scene: RightsizingScene): readonly string[] =>
+  scene.events.filter(({ about }) => about.kind === "Deployment").map(({ reason }) => reason);
+
+const open = { ...templateContainer(), limits: {} };
+
 test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recommendation", async (scene) => {
-  scene.deployment("web");
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
+  busyDeployments(scene, "web");
   scene.policy("all");
   await scene.run(MINUTE_MS);
   const wanted = [180, 96 * MI];
@@ -49,136 +70,8 @@ test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recom
   assert.equal(writes(scene), 2);
 });
 
-test("runRightsizingLoop() in mode Recommend leaves pods and templates as they are", async (scene) => {
-  scene.deployment("web");
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
-  const before = scene.api.store.tables.Deployment.all();
-  scene.policy("all", { mode: "Recommend" });
-  await scene.run(10 * MINUTE_MS);
-  assert.deepEqual(requestsOf(scene, "web"), [[100, 64 * MI], [100, 64 * MI]]);
-  assert.deepEqual(scene.api.store.tables.Deployment.all(), before);
-  const record = scene.recordOf("web");
-  assert.equal(record?.status, "Recommended");
-  assert.deepEqual(record.inForce, []);
-  assert.deepEqual(record.recommendations.map(({ cpu, memory }) => [cpu, memory]), [[
-    180,
-    96 * MI,
-  ]]);
-  assert.equal(writes(scene), 0);
-});
-
-test("runRightsizingLoop() makes a recommendation anew with its time each cycle", async (scene) => {
-  scene.deployment("web");
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
-  scene.policy("all", { mode: "Recommend" });
-  await scene.run(MINUTE_MS);
-  let last = scene.recordOf("web")?.recommendedAtMs ?? assert.fail("no recommendation");
-  for (let cycle = 0; cycle < 5; cycle++) {
-    await scene.run(5 * MINUTE_MS);
-    const next = scene.recordOf("web")?.recommendedAtMs ?? assert.fail("no recommendation");
-    assert.ok(next > last && next - last <= 10 * MINUTE_MS, `${next - last}`);
-    last = next;
-  }
-});
-
-test("runRightsizingLoop() in mode Disabled asks for no metrics, writes nothing and keeps what was", async (scene) => {
-  scene.deployment("web");
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
-  scene.policy("all", { mode: "Recommend" });
-  await scene.run(MINUTE_MS);
-  const before = scene.statusOf("all");
-  const asked = scene.source.asked.length;
-  assert.ok(asked > 0);
-  scene.policy("all", { mode: "Disabled" });
-  await scene.run(30 * MINUTE_MS);
-  assert.equal(scene.source.asked.length, asked);
-  assert.equal(writes(scene), 0);
-  assert.deepEqual(scene.statusOf("all").workloads, before.workloads);
-  assert.equal(scene.recordOf("web")?.status, "Recommended");
-});
-
-test("runRightsizingLoop() in a dry-run recommends for all, applies nothing and says so", async (scene) => {
-  scene.config.dryRun = true;
-  for (const name of ["web", "db"]) {
-    scene.deployment(name);
-    scene.uses(name, { cpu: 150, memory: 80 * MI });
-  }
-  scene.policy("all");
-  await scene.run(10 * MINUTE_MS);
-  assert.equal(writes(scene), 0);
-  for (const name of ["web", "db"]) {
-    assert.equal(scene.recordOf(name)?.reason, "DryRun");
-    assert.equal(scene.recordOf(name)?.recommendations.length, 1);
-  }
-  const dryRun = scene.statusOf("all").conditions?.find(({ type }) => type === "DryRun");
-  assert.equal(dryRun?.status, "True");
-});
-
-test("runRightsizingLoop() without metrics writes nothing, and the reason says so", async (scene) => {
-  scene.deployment("web");
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
-  scene.source.problem = { problem: "unreachable", message: "connection refused" };
-  scene.policy("all");
-  await scene.run(10 * MINUTE_MS);
-  assert.equal(writes(scene), 0);
-  assert.equal(scene.recordOf("web")?.reason, "ProviderUnavailable");
-  const ready = scene.statusOf("all").conditions?.find(({ type }) => type === "Ready");
-  assert.deepEqual([ready?.status, ready?.reason], ["False", "ProviderUnavailable"]);
-  assert.ok(
-    scene.events.some(({ reason, message }) =>
-      reason === "MetricsCollectionFailed" && message.includes("connection refused")
-    ),
-  );
-  // No workload is reported twice; and it goes on when the source is back.
-  const reported = scene.events.length;
-  await scene.run(30 * MINUTE_MS);
-  assert.equal(scene.events.length, reported);
-  scene.source.problem = undefined;
-  await scene.run(10 * MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.status, "Applied");
-});
-
-test("runRightsizingLoop() leaves a workload alone after a 403, named, and the others go on", async (scene) => {
-  const containers = [templateContainer({ restartsOnCPU: true })];
-  for (const name of ["web", "db"]) {
-    scene.deployment(name, { containers });
-    scene.uses(name, { cpu: 150, memory: 80 * MI });
-  }
-  const message = 'deployments.apps "db" is forbidden: User "u" cannot patch resource ' +
-    '"deployments" in API group "apps" in the namespace "shop"';
-  scene.refusals.set("db", forbidden(message));
-  scene.policy("all", { strategy: { allowInPlaceResize: false, allowRecreate: true } });
-  await scene.run(2 * MINUTE_MS);
-  assert.deepEqual(scene.recreations.map(({ name }) => name), ["web"]);
-  assert.equal(scene.recordOf("web")?.status, "Applied");
-  const failed = scene.recordOf("db");
-  assert.deepEqual([failed?.status, failed?.reason], ["Error", "RBACError"]);
-  assert.match(failed?.message ?? "", /patch deployments\.apps .*shop/);
-  assert.deepEqual(failed?.inForce, []);
-});
-
-test("runRightsizingLoop() brings a pod that came without the values in force to them, in its cooldown", async (scene) => {
-  scene.deployment("web");
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
-  scene.policy("all");
-  await scene.run(MINUTE_MS);
-  const [first] = scene.podsOf("web");
-  const { Pod } = scene.api.store.tables;
-  const fresh = first ?? assert.fail("no pod");
-  Pod.seed({
-    ...fresh,
-    metadata: { ...fresh.metadata, name: "web-new", uid: "uid-web-new" },
-    containers: [templateContainer({ containerID: "containerd://new" })],
-  });
-  const applied = scene.recordOf("web")?.appliedAtMs;
-  await scene.run(10 * MINUTE_MS);
-  assert.deepEqual(requestsOf(scene, "web").at(-1), [180, 96 * MI]);
-  assert.equal(scene.recordOf("web")?.appliedAtMs, applied);
-});
-
 test("runRightsizingLoop() goes on after a restart from the reports", async (scene) => {
-  scene.deployment("web");
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
+  busyDeployments(scene, "web");
   scene.policy("all");
   await scene.run(MINUTE_MS);
   const before = scene.recordOf("web");
@@ -192,8 +85,7 @@ test("runRightsizingLoop() goes on after a restart from the reports", async (sce
 });
 
 test("runRightsizingLoop() annotates workloads where that is wanted, and takes it away again", async (scene) => {
-  scene.deployment("web");
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
+  busyDeployments(scene, "web");
   scene.config.annotateWorkloads = true;
   scene.policy("all", { mode: "Recommend" });
   await scene.run(2 * MINUTE_MS);
@@ -207,8 +99,7 @@ test("runRightsizingLoop() annotates workloads where that is wanted, and takes i
 });
 
 test("runRightsizingLoop() reports the winner to the loser of two policies, and looks at a workload once", async (scene) => {
-  scene.deployment("web");
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
+  busyDeployments(scene, "web");
   scene.policy("light", { weight: 10 });
   scene.policy("heavy", { weight: 500, mode: "Recommend" });
   await scene.run(3 * MINUTE_MS);
@@ -222,8 +113,222 @@ test("runRightsizingLoop() reports the winner to the loser of two policies, and 
 test("runRightsizingLoop() notices a new workload long before the next cycle", async (scene) => {
   scene.policy("all", { intervalMs: 60 * MINUTE_MS });
   await scene.run(MINUTE_MS);
-  scene.deployment("web");
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
+  busyDeployments(scene, "web");
   await scene.run(MINUTE_MS);
   assert.equal(scene.recordOf("web")?.status, "Applied");
+});
+
+test("runRightsizingLoop() reports a container that lacks samples beside one that does not", async (scene) => {
+  scene.deployment("web", { containers: [{ ...open, name: "a" }, { ...open, name: "b" }] });
+  scene.uses("web", { cpu: 150, memory: 100 * MI });
+  const ofB = scene.source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "b");
+  ofB.cpu.length = 0;
+  ofB.memory.length = 0;
+  scene.policy("all", { mode: "Recommend", intervalMs: INTERVAL_MS });
+  await scene.run(MINUTE_MS);
+  assert.deepEqual(statusesOf(scene), ["Recommended", "RecommendOnly"]);
+  assert.match(
+    scene.recordOf("web")?.message ?? "",
+    /; InsufficientSamples: b has 0 of 10 samples$/,
+  );
+  scene.policy("all", { intervalMs: INTERVAL_MS });
+  for (let cycle = 0; cycle < 3; cycle++) {
+    await scene.run(INTERVAL_MS);
+    assert.deepEqual(statusesOf(scene), ["Applied", "InsufficientSamples"]);
+    assert.match(scene.recordOf("web")?.message ?? "", /^b has 0 of 10 samples/);
+  }
+  assert.deepEqual(reportsOf(scene), ["RecommendationGenerated", "OptimizationApplied"]);
+});
+
+test("runRightsizingLoop() takes a workload that is new, or without replicas, for one without samples yet", async (scene) => {
+  scene.policy("all", { intervalMs: INTERVAL_MS });
+  await scene.run(MINUTE_MS);
+  scene.deployment("web", { pods: 0 });
+  await scene.run(30 * MINUTE_MS);
+  assert.deepEqual(statusesOf(scene), ["Skipped", "InsufficientSamples"]);
+  assert.equal(scene.recordOf("web")?.message, "app has 0 of 10 samples");
+  assert.deepEqual(reportsOf(scene), ["WorkloadSkipped"]);
+  const conditions = scene.statusOf("all").conditions ?? [];
+  assert.equal(conditions.find(({ type }) => type === "MetricsMissing")?.status, "False");
+});
+
+test("runRightsizingLoop() says what kubelets have against the values in force, until they have them", async (scene) => {
+  scene.deployment("web", { containers: [open] });
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  scene.policy("all", { intervalMs: INTERVAL_MS });
+  await scene.run(MINUTE_MS);
+  assert.deepEqual(statusesOf(scene), ["Applied", undefined]);
+  const { Pod } = scene.api.store.tables;
+  const say = (...resizeConditions: readonly ResizeCondition[]): void =>
+    void Pod.modify("shop/web-1", (pod) => ({ ...pod, resizeConditions }));
+  const message = "Node didn't have enough capacity: cpu, requested: 360, capacity: 200";
+  const observedGeneration = Number.MAX_SAFE_INTEGER;
+  say({ type: "PodResizePending", reason: "Infeasible", message, observedGeneration });
+  await scene.run(2 * INTERVAL_MS);
+  assert.deepEqual(statusesOf(scene), ["Error", "NodeCapacity"]);
+  assert.equal(scene.recordOf("web")?.message, `1 pods, web-1: ${message}`);
+  assert.deepEqual(reportsOf(scene), ["OptimizationApplied", "UpdateFailed"]);
+  say();
+  await scene.run(20 * INTERVAL_MS);
+  assert.deepEqual(statusesOf(scene), ["Applied", "BelowThreshold"]);
+});
+
+test("runRightsizingLoop() gives a straggler the values in force, and no other pod anything for it", async (scene) => {
+  scene.deployment("web", { containers: [open] });
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  scene.policy("all", { intervalMs: INTERVAL_MS, strategy: { cooldownMs: 1000 } });
+  await scene.run(2 * INTERVAL_MS);
+  const { inForce, appliedAtMs } = scene.recordOf("web") ?? assert.fail("no record");
+  // Less than the threshold of 10 %.
+  scene.uses("web", { cpu: 305, memory: 100 * MI });
+  await scene.run(2 * INTERVAL_MS);
+  const [pod = assert.fail("no pod")] = scene.podsOf("web");
+  scene.api.store.tables.Pod.seed({
+    ...pod,
+    metadata: { ...pod.metadata, name: "web-9", uid: "late" },
+    containers: [open],
+  });
+  await scene.run(2 * INTERVAL_MS);
+  assert.deepEqual(
+    scene.podsOf("web").map(({ containers: [app] }) => app?.requests.cpu),
+    [360, 360, 360],
+  );
+  const record = scene.recordOf("web");
+  assert.deepEqual([record?.inForce, record?.appliedAtMs], [inForce, appliedAtMs]);
+});
+
+test("runRightsizingLoop() asks a policy engine again once policy or recommendation is another", async (scene) => {
+  scene.deployment("web", { containers: [open] });
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  const strategy = { allowInPlaceResize: false, allowRecreate: true };
+  const methodOf = (): string | undefined => scene.statusOf("all").workloads?.[0]?.lastApplyMethod;
+  const denied = new ApiError(403, "", 'admission webhook "kyverno.svc" denied the request: no');
+  const allowed = async (change: () => void): Promise<number> => {
+    scene.refusals.set("web", denied);
+    change();
+    await scene.run(2 * INTERVAL_MS);
+    assert.equal(statusesOf(scene)[1], "AdmissionDenied");
+    scene.refusals.delete("web");
+    await scene.run(2 * INTERVAL_MS);
+    return scene.recreations.length;
+  };
+  const ask = (weight: number): void =>
+    scene.policy("all", { intervalMs: INTERVAL_MS, weight, strategy });
+  assert.equal(await allowed(() => ask(100)), 0);
+  assert.match(
+    scene.recordOf("web")?.message ?? "",
+    / denied .*: no; .*2026-01-01T01:0\d:\d\d\.\d{3}Z$/,
+  );
+  assert.equal(methodOf(), "Skip");
+  ask(101);
+  await scene.run(INTERVAL_MS);
+  assert.equal(scene.recreations.length, 1);
+  assert.equal(methodOf(), "Recreate");
+  await scene.run(60 * MINUTE_MS);
+  const busier = { cpu: 600, memory: 100 * MI };
+  assert.equal(await allowed(() => scene.uses("web", busier)), 1);
+  scene.uses("web", { ...busier, cpu: 700 });
+  await scene.run(2 * INTERVAL_MS);
+  assert.equal(scene.recreations.length, 2);
+});
+
+/** For workloads with one of these labels `app`. */
+const selecting = (...values: readonly string[]): PolicySpec["selector"] => ({
+  workloadSelector: {
+    matchLabels: {},
+    matchExpressions: [{ key: "app", operator: "In", values }],
+  },
+  workloadKinds: ["Deployment"],
+});
+
+const looksAt = ({ source }: RightsizingScene, app: string): number =>
+  source.asked.filter(({ workload }) => workload.name === app).length;
+
+const winnerOf = (scene: RightsizingScene, app: string): string | undefined =>
+  scene.recordOf(app)?.policy.name;
+
+test("runRightsizingLoop() lets a policy win at once what another one's change leaves to it, and that alone", async (scene) => {
+  busyDeployments(scene, "web", "db");
+  scene.policy("heavy", { selector: selecting("web"), weight: 500, intervalMs: HOUR_MS });
+  scene.policy("light", { selector: selecting("web", "db"), intervalMs: HOUR_MS });
+  await scene.run(MINUTE_MS);
+  assert.deepEqual([winnerOf(scene, "web"), winnerOf(scene, "db")], ["heavy", "light"]);
+  scene.policy("heavy", { selector: selecting("job"), weight: 500, intervalMs: HOUR_MS });
+  await scene.run(MINUTE_MS);
+  assert.equal(winnerOf(scene, "web"), "light");
+  const statuses = scene.statusOf("light").workloads?.map(({ status }) => status);
+  assert.deepEqual(statuses, ["Applied", "Applied"]);
+  scene.policy("heavy", { selector: selecting("web"), weight: 500, intervalMs: HOUR_MS });
+  await scene.run(MINUTE_MS);
+  assert.equal(winnerOf(scene, "web"), "heavy");
+  const lost = scene.statusOf("light").workloads?.find(({ name }) => name === "web");
+  assert.equal(lost?.reason, "Outweighed");
+  assert.equal(looksAt(scene, "db"), 1);
+});
+
+test("runRightsizingLoop() publishes VPAs of a policy that wants them until it is gone, and is not held by them", async (scene) => {
+  busyDeployments(scene, "web", "db");
+  const { VerticalPodAutoscaler, OptimizationPolicy } = scene.api.store.tables;
+  VerticalPodAutoscaler.create(sampleVPA("Off"));
+  const names = () => VerticalPodAutoscaler.all().map(({ metadata }) => metadata.name).toSorted();
+  scene.policy("all", { strategy: { publishVPA: true } });
+  await scene.run(30 * MINUTE_MS);
+  assert.deepEqual(names(), ["optipod-deployment-db", "optipod-deployment-web", "web-vpa"]);
+  assert.ok(scene.vpas.asked.includes("recommend optipod-deployment-web app=180m,96Mi"));
+  assert.equal(scene.recordOf("web")?.status, "Applied");
+  // Nothing is written again while nothing changes, nor after a restart more than once.
+  const before = scene.vpas.asked.length;
+  await scene.restart();
+  await scene.run(30 * MINUTE_MS);
+  assert.equal(scene.vpas.asked.length, before + 2);
+  OptimizationPolicy.remove("shop/all");
+  await scene.run(2 * MINUTE_MS);
+  assert.deepEqual(names(), ["web-vpa"]);
+});
+
+/** A reading each 30 s, some seconds later than that, as metrics-server's own times have it. */
+function readEvery30s({ source, clock }: RightsizingScene, hours: number): void {
+  const { cpu, memory } = source.of(
+    { namespace: NAMESPACE, kind: "Deployment", name: "web" },
+    "app",
+  );
+  const from = clock.wall();
+  for (let at = -20; at < hours * 120; at++) {
+    const lateMs = 1000 * ((at + 20) * 7 % 23);
+    cpu.push([from + 30_000 * at + lateMs, 150]);
+    memory.push([from + 30_000 * at + lateMs, 80 * MI]);
+  }
+}
+
+test("runRightsizingLoop() keeps a status where a window holds one sample less at every second look", async (scene) => {
+  scene.deployment("web");
+  readEvery30s(scene, 2);
+  scene.policy("all", {
+    provider: "metrics-server",
+    windowMs: 5 * MINUTE_MS,
+    minSamples: 10,
+    intervalMs: MINUTE_MS,
+  });
+  await scene.run(10 * MINUTE_MS);
+  assert.equal(scene.recordOf("web")?.status, "Applied");
+  // The policy says that they do not fit, once.
+  const warned = scene.events.filter(({ type }) => type === "Warning");
+  assert.deepEqual(warned.map(({ about, reason }) => [about.kind, reason]), [
+    ["OptimizationPolicy", "MetricsCollectionFailed"],
+  ]);
+  const [ready] = scene.statusOf("all").conditions ?? [];
+  assert.equal(ready?.reason, "PolicyValid");
+  assert.match(ready.message, /rollingWindow of 5m .* 8 .* 30s, .*minSamples is 10/);
+  const before = scene.events.length;
+  const seen: string[] = [];
+  for (let look = 0; look < 60; look++) {
+    await scene.run(MINUTE_MS);
+    const { status, reason } = scene.recordOf("web") ?? {};
+    seen.push(`${status} ${reason}`);
+  }
+  assert.deepEqual([...new Set(seen)], ["Applied BelowThreshold"]);
+  assert.equal(scene.events.length - before, 0);
+  // Where they stay away, that is reported.
+  await scene.run(120 * MINUTE_MS);
+  assert.equal(scene.recordOf("web")?.reason, "InsufficientSamples");
 });

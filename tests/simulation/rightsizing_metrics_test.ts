@@ -67,25 +67,3 @@ Deno.test("property 25, runRightsizingLoop(): the metrics say what the cycles di
   const winner = await served(registry, "lighter");
   assert.deepEqual([winner["workloads_monitored"], winner["workloads_updated"]], [2, 1]);
 });
-
-Deno.test("runRightsizingLoop(): metrics and an event say that what was applied can't be put on record", async () => {
-  const registry = new Registry();
-  await using scene = openRightsizingScene(createRightsizingMetrics(registry));
-  scene.deployment("web");
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
-  const refuse = { verb: "create", kind: "RecommendationReport", status: 403 } as const;
-  scene.api.failNext({ ...refuse, times: 1000 });
-  scene.policy("all");
-  const reported = () =>
-    scene.events.filter(({ message }) => message.startsWith("RecordNotWritten: "))
-      .map(({ about, reason }) => [about.kind, reason]);
-  const counter = 'reconciliation_errors_total{error_type="RecordNotWritten"}';
-  await scene.run(MINUTE_MS);
-  const soon = await served(registry, "all");
-  assert.deepEqual([soon["record_unwritten"], soon[counter], reported()], [0, undefined, []]);
-  await scene.run(20 * MINUTE_MS);
-  const later = await served(registry, "all");
-  assert.equal(later["record_unwritten"], 1);
-  assert.ok((later[counter] ?? 0) >= 3);
-  assert.deepEqual(reported(), [["OptimizationPolicy", "UpdateFailed"]]);
-});

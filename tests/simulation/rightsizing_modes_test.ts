@@ -1,12 +1,18 @@
 /**
- * Numbered properties of rightsizing's modes, over random worlds in virtual time.
+ * Numbered properties of rightsizing's modes and reach, over random worlds in virtual time.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { WorkloadKind } from "../../shared/api/workload.ts";
 import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
-import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
+import { templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import {
+  NAMESPACE,
+  type PolicyChoice,
+  type RightsizingScene,
+} from "../fixtures/rightsizing/rightsizing_scene.ts";
 import {
   anyProblem,
   anyWorkloads,
@@ -35,14 +41,35 @@ function specsOf({ api }: RightsizingScene): unknown {
 }
 
 worldProperty(
-  "property 8: Recommend leaves every template as it is, and each recommendation can be read",
-  [anyWorkloads, anyStrategy, incidentsWithin(10 * MINUTE_MS)],
-  (workloads, strategy, incidents) =>
+  "properties 8, 9 and 18: Recommend writes to no spec, and makes each recommendation anew in each interval, with its time",
+  [anyWorkloads, anyStrategy, intervalMs, incidentsWithin(20 * MINUTE_MS)],
+  (workloads, strategy, interval, incidents) =>
     inWorld(workloads, async (scene) => {
       const before = specsOf(scene);
-      scene.policy("all", { mode: "Recommend", strategy });
-      await live(scene, 30 * MINUTE_MS, { incidents, workloads });
+      const names = workloads.map(({ name }) => name).toSorted();
+      const timeOf = (name: string): number => scene.recordOf(name)?.recommendedAtMs ?? NaN;
+      scene.policy("all", { mode: "Recommend", strategy, intervalMs: interval });
+      await live(scene, 20 * MINUTE_MS, { incidents, workloads });
+      // A restart or a failure that has not been made up for yet.
+      await scene.run(MINUTE_MS);
+      for (let cycle = 0; cycle < 3; cycle++) {
+        const [from, reported] = [scene.source.asked.length, statusWritesOf(scene)];
+        const times = names.map(timeOf);
+        await scene.run(interval);
+        const asked = scene.source.asked.slice(from).map(({ workload }) => workload.name);
+        assert.deepEqual([...new Set(asked)].toSorted(), names);
+        // A cycle begins up to a tenth sooner, so that two may; its own status wakes no loop.
+        assert.ok(asked.length <= 2 * names.length, `${asked.length}`);
+        // And as many that failed: three at most of each of three incidents.
+        const writes = statusWritesOf(scene) - reported;
+        assert.ok(writes <= 2 + 3 * 3, `${writes}`);
+        for (const [index, name] of names.entries()) {
+          assert.ok(timeOf(name) > (times[index] ?? NaN), `${name}: ${timeOf(name)}`);
+          assert.ok(scene.clock.wall() - timeOf(name) <= interval, name);
+        }
+      }
       assert.deepEqual(specsOf(scene), before);
+      assert.equal(writesOf(scene), 0);
       for (const workload of workloads) {
         const record = scene.recordOf(workload.name);
         assert.deepEqual([record?.status, record?.reason], ["Recommended", "RecommendOnly"]);
@@ -51,54 +78,6 @@ worldProperty(
         const status = scene.statusOf("all").workloads?.find(({ name }) => name === workload.name);
         assert.deepEqual(status?.recommendations.map(({ container }) => container), reported);
       }
-    }),
-);
-
-worldProperty(
-  "property 9: Recommend makes each recommendation anew with its time in each cycle",
-  [anyWorkloads, intervalMs, fc.integer({ min: 0, max: 119 })],
-  (workloads, interval, restartAtS) =>
-    inWorld(workloads, async (scene) => {
-      scene.policy("all", { mode: "Recommend", intervalMs: interval });
-      await scene.run(restartAtS * 1000);
-      await scene.restart();
-      await scene.run(MINUTE_MS);
-      const timeOf = (name: string): number => scene.recordOf(name)?.recommendedAtMs ?? NaN;
-      for (let cycle = 0; cycle < 3; cycle++) {
-        const before = workloads.map(({ name }) => timeOf(name));
-        await scene.run(interval);
-        for (const [index, { name }] of workloads.entries()) {
-          const sinceMs = timeOf(name) - (before[index] ?? NaN);
-          assert.ok(sinceMs > 0, `${name}: ${sinceMs}`);
-          assert.ok(scene.clock.wall() - timeOf(name) <= interval, name);
-        }
-      }
-    }),
-);
-
-worldProperty(
-  "property 18: Recommend is evaluated each interval and writes to no spec",
-  [anyWorkloads, intervalMs, incidentsWithin(20 * MINUTE_MS)],
-  (workloads, interval, incidents) =>
-    inWorld(workloads, async (scene) => {
-      scene.policy("all", { mode: "Recommend", intervalMs: interval });
-      await live(scene, 20 * MINUTE_MS, { incidents, workloads });
-      // A restart or a failure that has not been made up for yet.
-      await scene.run(MINUTE_MS);
-      for (let cycle = 0; cycle < 3; cycle++) {
-        const from = scene.source.asked.length;
-        const reported = statusWritesOf(scene);
-        await scene.run(interval);
-        const asked = scene.source.asked.slice(from).map(({ workload }) => workload.name);
-        const names = workloads.map(({ name }) => name).toSorted();
-        assert.deepEqual([...new Set(asked)].toSorted(), names);
-        // A cycle begins up to a tenth sooner, so that two may; its own status wakes no loop.
-        assert.ok(asked.length <= 2 * names.length, `${asked.length}`);
-        // And as many that failed: three at most of each of three incidents.
-        const writes = statusWritesOf(scene) - reported;
-        assert.ok(writes <= 2 + 3 * 3, `${writes}`);
-      }
-      assert.equal(writesOf(scene), 0);
     }),
 );
 
@@ -202,5 +181,110 @@ worldProperty(
       assert.equal(conditions.find(({ type }) => type === "MetricsMissing")?.status, "True");
       const ready = conditions.find(({ type }) => type === "Ready");
       assert.equal(ready?.reason, isDown ? "ProviderUnavailable" : "PolicyValid");
+    }),
+);
+
+const mode = fc.constantFrom("Auto" as const, "Recommend" as const);
+
+const ofTier = (tier: string): NonNullable<PolicyChoice["selector"]> => ({
+  workloadSelector: { matchLabels: { tier }, matchExpressions: [] },
+  workloadKinds: ["Deployment", "StatefulSet", "DaemonSet"],
+});
+
+worldProperty(
+  "property 1: every workload in scope leads to a lookup of its usage in each cycle, and no other does",
+  [
+    anyWorkloads,
+    fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+    mode,
+    fc.integer({ min: 2, max: 8 }).map((minutes) => minutes * MINUTE_MS),
+    incidentsWithin(10 * MINUTE_MS, { problems: fc.option(anyProblem, { nil: undefined }) }),
+  ],
+  (workloads, isInScope, policyMode, intervalMs, incidents) =>
+    inWorld([], async (scene) => {
+      const inScope: string[] = [];
+      for (const [index, { name, containers, pods, usage }] of workloads.entries()) {
+        if (isInScope[index]) inScope.push(name);
+        const labels = { tier: isInScope[index] ? "front" : "back" };
+        scene.deployment(name, { containers, pods, labels });
+        scene.uses(name, usage);
+      }
+      scene.policy("all", { mode: policyMode, intervalMs, selector: ofTier("front") });
+      await live(scene, 12 * MINUTE_MS, { incidents, workloads });
+      // A copy that has to wait for its list again.
+      await scene.run(MINUTE_MS);
+      for (let cycle = 0; cycle < 3; cycle++) {
+        const from = scene.source.asked.length;
+        await scene.run(intervalMs);
+        const asked = new Set(scene.source.asked.slice(from).map(({ workload }) => workload.name));
+        assert.deepEqual([...asked].toSorted(), inScope.toSorted());
+      }
+      const ever = new Set(scene.source.asked.map(({ workload }) => workload.name));
+      assert.deepEqual([...ever].toSorted(), inScope.toSorted());
+      assert.equal(scene.statusOf("all").workloadsDiscovered, inScope.length);
+    }),
+);
+
+const NAMESPACES = [NAMESPACE, "bank", "ops"];
+const KINDS = ["Deployment", "StatefulSet", "DaemonSet"] as const;
+
+interface Place {
+  readonly namespace: string;
+  readonly kind: WorkloadKind;
+}
+
+/** A workload `web` without pods. */
+function create({ api }: RightsizingScene, { namespace, kind }: Place): void {
+  api.store.tables[kind].create({
+    kind,
+    metadata: { name: "web", namespace, uid: "", resourceVersion: "", labels: {}, annotations: {} },
+    rollout: { updated: 0, total: 0, stands: false },
+    makes: {
+      paused: false,
+      replicas: 0,
+      template: { containers: [templateContainer()], initContainers: [] },
+    },
+  });
+}
+
+const textOf = ({ namespace, kind }: Place): string => `${namespace}/${kind}`;
+
+worldProperty(
+  "property 16 in the loop: what is looked at is what a policy matches within its reach, no more and no less",
+  [
+    fc.uniqueArray(
+      fc.record({ namespace: fc.constantFrom(...NAMESPACES), kind: fc.constantFrom(...KINDS) }),
+      { selector: textOf, minLength: 1, maxLength: 9 },
+    ),
+    fc.subarray(NAMESPACES),
+    fc.subarray(NAMESPACES),
+    fc.subarray([...KINDS]),
+    fc.boolean(),
+  ],
+  (places, allow, deny, workloadKinds, reachesAll) =>
+    inWorld([], async (scene) => {
+      for (const name of NAMESPACES.filter((one) => one !== NAMESPACE)) {
+        scene.api.store.tables.Namespace.create({
+          metadata: { name, uid: "", resourceVersion: "", labels: {}, annotations: {} },
+        });
+      }
+      for (const place of places) create(scene, place);
+      scene.config.policyNamespaces = reachesAll ? [NAMESPACE] : ["ops"];
+      scene.policy("all", { selector: { namespaces: { allow, deny }, workloadKinds } });
+      await scene.run(7 * MINUTE_MS);
+      const asked = scene.source.asked.map(({ namespace, workload: { kind } }) => ({
+        namespace,
+        kind,
+      }));
+      const expected = places.filter(({ namespace, kind }) =>
+        (reachesAll || namespace === NAMESPACE) &&
+        (allow.length === 0 || allow.includes(namespace)) && !deny.includes(namespace) &&
+        workloadKinds.includes(kind)
+      );
+      assert.deepEqual(
+        [...new Set(asked.map(textOf))].toSorted(),
+        expected.map(textOf).toSorted(),
+      );
+      assert.equal(scene.statusOf("all").workloadsDiscovered, expected.length);
     }),
 );

@@ -1,236 +1,322 @@
 /**
- * What the loop says of workloads that are recommended for in part, applied in part, or new.
+ * Numbered properties of what rightsizing asks and reports, over random worlds in virtual time.
  *
  * @module
  */
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { ResizeCondition } from "../../shared/api/pod.ts";
-import { MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
-import type { RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
-import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
+import { remedyFor } from "../../shared/api/reasons/reasons.ts";
+import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
+import { MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
+import {
+  anyProblem,
+  anyWorkloads,
+  freeContainers,
+  incidentsWithin,
+  inWorld,
+  live,
+  ownContainers,
+  workloadsOf,
+  worldProperty,
+} from "../fixtures/rightsizing/rightsizing_worlds.ts";
 
 const MINUTE_MS = 60_000;
-const INTERVAL_MS = 2 * MINUTE_MS;
 
-/** Status and reason of Deployment `web`. */
-function statusesOf(scene: RightsizingScene): readonly (string | undefined)[] {
-  const { status, reason } = scene.recordOf("web") ?? {};
-  return [status, reason];
+/** Nothing is in the way of a change of these. */
+const freeWorkloads = workloadsOf(freeContainers);
+
+const mode = fc.constantFrom("Auto" as const, "Recommend" as const);
+
+/** Each version of each workload's record that was ever written, by name. */
+function historyOf(scene: RightsizingScene): Map<string, WorkloadRecord[]> {
+  const history = new Map<string, WorkloadRecord[]>();
+  let seen = "";
+  scene.api.store.onChange(() => {
+    const { RecommendationReport } = scene.api.store.tables;
+    const now = RecommendationReport.all().map(({ metadata }) => metadata.resourceVersion).join();
+    if (now === seen) return;
+    seen = now;
+    for (const name of ["web", "db", "job"]) {
+      const record = scene.recordOf(name);
+      if (record !== undefined) history.set(name, [...history.get(name) ?? [], record]);
+    }
+  });
+  return history;
 }
 
-const reportsOf = (scene: RightsizingScene): readonly string[] =>
-  scene.events.filter(({ about }) => about.kind === "Deployment").map(({ reason }) => reason);
+worldProperty(
+  "property 23: each workload has the time of its last recommendation, and was last applied then or later",
+  [anyWorkloads, anyStrategy, incidentsWithin(10 * MINUTE_MS)],
+  (workloads, strategy, incidents) =>
+    inWorld(workloads, async (scene) => {
+      const history = historyOf(scene);
+      scene.policy("all", {
+        intervalMs: 2 * MINUTE_MS,
+        strategy: { ...strategy, cooldownMs: 3 * MINUTE_MS },
+      });
+      // Each version is to be seen.
+      const troubles = incidents.filter(({ what }) =>
+        typeof what === "string" || !("failure" in what) ||
+        what.failure.kind !== "RecommendationReport"
+      );
+      await live(scene, 15 * MINUTE_MS, { incidents: troubles, workloads });
+      for (const { name } of workloads) {
+        let before: WorkloadRecord | undefined;
+        for (const record of history.get(name) ?? assert.fail(`no record of ${name}`)) {
+          const { recommendedAtMs = NaN, appliedAtMs } = record;
+          assert.ok(recommendedAtMs >= (before?.recommendedAtMs ?? 0), `${recommendedAtMs}`);
+          assert.ok(recommendedAtMs <= scene.clock.wall());
+          if (appliedAtMs !== before?.appliedAtMs) {
+            assert.ok((appliedAtMs ?? NaN) >= recommendedAtMs, `${appliedAtMs} ${recommendedAtMs}`);
+          }
+          before = record;
+        }
+        const reported = scene.statusOf("all").workloads?.find((one) => one.name === name);
+        assert.equal(Date.parse(reported?.lastRecommendation ?? ""), before?.recommendedAtMs);
+        const applied = reported?.lastApplied === undefined
+          ? undefined
+          : Date.parse(reported.lastApplied);
+        assert.equal(applied, before?.appliedAtMs);
+      }
+    }),
+);
 
-const open = { ...templateContainer(), limits: {} };
+worldProperty(
+  "property 24: whatever is skipped or fails has a machine-readable reason, wherever it is reported",
+  [
+    anyWorkloads,
+    anyStrategy,
+    mode,
+    fc.constantFrom(1, 10, 1000),
+    fc.boolean(),
+    incidentsWithin(15 * MINUTE_MS, { problems: anyProblem }),
+  ],
+  (workloads, strategy, policyMode, minSamples, resizeServed, incidents) =>
+    inWorld(workloads, async (scene) => {
+      const history = historyOf(scene);
+      scene.served.resizeServed = resizeServed;
+      scene.policy("all", { mode: policyMode, minSamples, strategy, intervalMs: 3 * MINUTE_MS });
+      scene.policy("other", { weight: 1 });
+      await live(scene, 20 * MINUTE_MS, { incidents, workloads });
+      const reported = [
+        ...[...history.values()].flat(),
+        ...(["all", "other"] as const).flatMap((name) => scene.statusOf(name).workloads ?? []),
+      ];
+      assert.ok(reported.length >= 3 * workloads.length);
+      for (const { status, reason, message } of reported) {
+        if (status === "Applied") continue;
+        assert.notEqual(remedyFor(reason ?? ""), undefined, `${status} ${reason}`);
+        assert.ok((message ?? "").length > 0, reason);
+      }
+      const lost = scene.statusOf("other").workloads?.map(({ status, reason }) => [status, reason]);
+      assert.deepEqual(lost, workloads.map(() => ["Skipped", "Outweighed"]));
+    }),
+);
 
-test("runRightsizingLoop() reports a container that lacks samples beside one that does not", async (scene) => {
-  scene.deployment("web", { containers: [{ ...open, name: "a" }, { ...open, name: "b" }] });
-  scene.uses("web", { cpu: 150, memory: 100 * MI });
-  const ofB = scene.source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "b");
-  ofB.cpu.length = 0;
-  ofB.memory.length = 0;
-  scene.policy("all", { mode: "Recommend", intervalMs: INTERVAL_MS });
-  await scene.run(MINUTE_MS);
-  assert.deepEqual(statusesOf(scene), ["Recommended", "RecommendOnly"]);
-  assert.match(
-    scene.recordOf("web")?.message ?? "",
-    /; InsufficientSamples: b has 0 of 10 samples$/,
-  );
-  scene.policy("all", { intervalMs: INTERVAL_MS });
-  for (let cycle = 0; cycle < 3; cycle++) {
-    await scene.run(INTERVAL_MS);
-    assert.deepEqual(statusesOf(scene), ["Applied", "InsufficientSamples"]);
-    assert.match(scene.recordOf("web")?.message ?? "", /^b has 0 of 10 samples/);
-  }
-  assert.deepEqual(reportsOf(scene), ["RecommendationGenerated", "OptimizationApplied"]);
-});
+/** A class of failures: how it is brought about, and how it is reported. */
+interface FailureClass {
+  readonly event: string;
+  /** The reason with the remedy that ends the message. */
+  readonly expected: string;
+  readonly policy?: PolicyChoice;
+  readonly begin?: (scene: RightsizingScene) => void;
+  /** The policy alone receives it. */
+  readonly ofPolicy?: true;
+}
 
-test("runRightsizingLoop() keeps what it has applied as applied where a limit has cut it", async (scene) => {
-  scene.deployment("web");
-  scene.uses("web", { cpu: 300, memory: 100 * MI });
-  scene.policy("all", { intervalMs: INTERVAL_MS });
-  for (let cycle = 0; cycle < 20; cycle++) {
-    await scene.run(INTERVAL_MS);
-    const [status, reason] = statusesOf(scene);
-    assert.deepEqual([status, reason], ["Applied", "RequestAboveLimit"], `${cycle}`);
-  }
-  assert.deepEqual(reportsOf(scene), ["OptimizationApplied"]);
-});
+const RBAC_MESSAGE = 'deployments.apps "x" is forbidden: User "u" cannot patch resource ' +
+  '"deployments" in API group "apps" in the namespace "shop"';
+const RECREATE: PolicyChoice = { strategy: { allowInPlaceResize: false, allowRecreate: true } };
 
-test("runRightsizingLoop() takes a workload that is new, or without replicas, for one without samples yet", async (scene) => {
-  scene.policy("all", { intervalMs: INTERVAL_MS });
-  await scene.run(MINUTE_MS);
-  scene.deployment("web", { pods: 0 });
-  await scene.run(30 * MINUTE_MS);
-  assert.deepEqual(statusesOf(scene), ["Skipped", "InsufficientSamples"]);
-  assert.equal(scene.recordOf("web")?.message, "app has 0 of 10 samples");
-  assert.deepEqual(reportsOf(scene), ["WorkloadSkipped"]);
-  const conditions = scene.statusOf("all").conditions ?? [];
-  assert.equal(conditions.find(({ type }) => type === "MetricsMissing")?.status, "False");
-});
+const refusing = (error: ApiError) => (scene: RightsizingScene): void => {
+  for (const name of ["web", "db", "job"]) scene.refusals.set(name, error);
+};
 
-test("runRightsizingLoop() keeps a recommendation with samples that are gone, with its time", async (scene) => {
-  scene.config.annotateWorkloads = true;
-  scene.deployment("web", { containers: [open] });
-  scene.uses("web", { cpu: 300, memory: 100 * MI });
-  scene.policy("all", { mode: "Recommend", intervalMs: INTERVAL_MS });
-  await scene.run(MINUTE_MS);
-  const before = scene.recordOf("web") ?? assert.fail("no record");
-  const annotations = scene.annotationsOf("web");
-  const reported = scene.source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
-  for (const resource of ["cpu", "memory"] as const) reported[resource].length = 0;
-  await scene.run(5 * MINUTE_MS);
-  assert.deepEqual(statusesOf(scene), ["Skipped", "InsufficientSamples"]);
-  const { recommendations, recommendedAtMs, usage } = scene.recordOf("web") ?? {};
-  assert.deepEqual(
-    { recommendations, recommendedAtMs, usage },
-    {
-      recommendations: before.recommendations,
-      recommendedAtMs: before.recommendedAtMs,
-      usage: before.usage,
+const FAILURES: readonly FailureClass[] = [
+  {
+    event: "MetricsCollectionFailed",
+    expected: "ProviderUnavailable",
+    begin: ({ source }) => void (source.problem = { problem: "unreachable", message: "refused" }),
+  },
+  {
+    event: "MetricsCollectionFailed",
+    expected: "MetricsMissing",
+    begin: ({ source }) => void (source.problem = { problem: "unreadable", message: "no JSON" }),
+  },
+  {
+    event: "RBACError",
+    expected: "RBACError",
+    policy: RECREATE,
+    begin: refusing(new ApiError(403, "Forbidden", RBAC_MESSAGE)),
+  },
+  {
+    event: "UpdateFailed",
+    expected: "AdmissionDenied",
+    policy: RECREATE,
+    begin: refusing(
+      new ApiError(403, "", 'admission webhook "kyverno.svc" denied the request: no'),
+    ),
+  },
+  {
+    event: "UpdateFailed",
+    expected: "ServerBusy",
+    policy: RECREATE,
+    begin: refusing(new ApiError(500, "InternalError", "etcd is gone")),
+  },
+  {
+    event: "UpdateFailed",
+    expected: "Refused",
+    policy: RECREATE,
+    begin: refusing(new ApiError(422, "Invalid", "spec.template: Invalid value")),
+  },
+  {
+    event: "UpdateFailed",
+    expected: "EvaluationFailed",
+    begin: ({ source }) => void (source.usage = () => Promise.reject(new TypeError("Cannot add"))),
+  },
+  {
+    event: "DiscoveryFailed",
+    expected: "UnreadableTemplate",
+    begin: ({ api: { store: { tables: { Deployment } } } }) => {
+      for (const { metadata } of Deployment.all()) {
+        Deployment.modify(
+          `${metadata.namespace}/${metadata.name}`,
+          ({ makes: _makes, ...rest }) => ({
+            ...rest,
+            unreadableTemplate: "Cannot read a template: it has no containers",
+          }),
+        );
+      }
     },
-  );
-  assert.deepEqual(scene.annotationsOf("web"), annotations);
-});
+  },
+  {
+    event: "InPlaceResizeUnavailable",
+    expected: "InPlaceResizeUnavailable",
+    begin: ({ served }) => void (served.resizeServed = false),
+  },
+  {
+    event: "WorkloadSkipped",
+    expected: "MethodNotAllowed",
+    policy: { strategy: { allowInPlaceResize: false, allowRecreate: false } },
+  },
+  {
+    event: "WorkloadSkipped",
+    expected: "InsufficientSamples",
+    policy: { minSamples: 1000 },
+  },
+  {
+    event: "UnsafeMemoryDecrease",
+    expected: "UnsafeMemoryDecrease",
+    // Everything is lowered to a bound below its peak.
+    policy: { bounds: { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 2 * MI } } },
+  },
+  {
+    event: "ValidationFailed",
+    expected: "ValidationFailed",
+    ofPolicy: true,
+    begin: ({ api }) =>
+      void api.store.tables.OptimizationPolicy.modify("shop/all", ({ spec: _spec, ...policy }) => ({
+        ...policy,
+        faults: [{ field: "spec.weight", value: "0", valid: "1 to 1000" }],
+      })),
+  },
+];
 
-test("runRightsizingLoop() says what kubelets have against the values in force, until they have them", async (scene) => {
-  scene.deployment("web", { containers: [open] });
-  scene.uses("web", { cpu: 300, memory: 100 * MI });
-  scene.policy("all", { intervalMs: INTERVAL_MS });
-  await scene.run(MINUTE_MS);
-  assert.deepEqual(statusesOf(scene), ["Applied", undefined]);
-  const { Pod } = scene.api.store.tables;
-  const say = (...resizeConditions: readonly ResizeCondition[]): void =>
-    void Pod.modify("shop/web-1", (pod) => ({ ...pod, resizeConditions }));
-  const message = "Node didn't have enough capacity: cpu, requested: 360, capacity: 200";
-  const observedGeneration = Number.MAX_SAFE_INTEGER;
-  say({ type: "PodResizePending", reason: "Infeasible", message, observedGeneration });
-  await scene.run(2 * INTERVAL_MS);
-  assert.deepEqual(statusesOf(scene), ["Error", "NodeCapacity"]);
-  assert.equal(scene.recordOf("web")?.message, `1 pods, web-1: ${message}`);
-  assert.deepEqual(reportsOf(scene), ["OptimizationApplied", "UpdateFailed"]);
-  say();
-  await scene.run(20 * INTERVAL_MS);
-  assert.deepEqual(statusesOf(scene), ["Applied", "BelowThreshold"]);
-});
+worldProperty(
+  "property 26: each class of failures is reported once, with a suggestion, on the workload and on its policy",
+  [freeWorkloads, fc.constantFrom(...FAILURES), fc.nat(20 * MINUTE_MS)],
+  (workloads, { event, expected, policy, begin, ofPolicy }, restartAtMs) => {
+    const all = workloads.map((one) => ({
+      ...one,
+      pods: 1,
+      containers: one.containers.map((container) => ({
+        ...container,
+        requests: { ...container.requests, memory: 400 * MI },
+      })),
+      // Far from what is requested, and above the lowest bound.
+      usage: { cpu: 3000, memory: 100 * MI },
+    }));
+    return inWorld(all, async (scene) => {
+      scene.policy("all", { ...policy, mode: "Auto" });
+      begin?.(scene);
+      await scene.run(Math.max(1000, restartAtMs));
+      // Without a restart of what is reported when it begins: a fault of a policy is reported by each
+      // process.
+      if (!ofPolicy) await scene.restart();
+      await scene.run(20 * MINUTE_MS);
+      const reported = scene.events.filter(({ reason }) => reason === event);
+      for (const { message, type } of reported) {
+        assert.ok(message.includes(`${expected}: `), message);
+        assert.ok(message.endsWith(`; ${remedyFor(expected)}`), message);
+        assert.equal(type, expected === "InsufficientSamples" ? "Normal" : "Warning");
+      }
+      const { Deployment, OptimizationPolicy } = scene.api.store.tables;
+      const uids = reported.filter(({ about }) => about.kind === "Deployment").map((one) =>
+        one.about.uid
+      );
+      assert.deepEqual(
+        uids.toSorted(),
+        ofPolicy ? [] : Deployment.all().map(({ metadata }) => metadata.uid).toSorted(),
+      );
+      const ofPolicies = reported.filter(({ about }) => about.kind === "OptimizationPolicy");
+      assert.deepEqual(
+        [...new Set(ofPolicies.map(({ about }) => about.uid))],
+        OptimizationPolicy.all().map(({ metadata }) => metadata.uid),
+      );
+      assert.equal(ofPolicies.length, 1);
+    });
+  },
+);
 
-test("runRightsizingLoop() asks a node for no more than it has", async (scene) => {
-  scene.api.store.tables.Node.create({
-    metadata: { name: "node-1", uid: "", resourceVersion: "" },
-    allocatableCPU: 200,
-    ready: true,
-    pressures: [],
-  });
-  scene.deployment("web", { containers: [open] });
-  scene.uses("web", { cpu: 300, memory: 100 * MI });
-  scene.policy("all", { intervalMs: INTERVAL_MS });
-  await scene.run(3 * INTERVAL_MS);
-  assert.deepEqual(statusesOf(scene), ["Applied", "NodeCapacity"]);
-  assert.deepEqual(scene.podsOf("web").map(({ containers: [app] }) => app?.requests.cpu), [
-    200,
-    200,
-  ]);
-});
+/** Pods of each workload. */
+const PODS = 3;
 
-test("runRightsizingLoop() gives a straggler the values in force, and no other pod anything for it", async (scene) => {
-  scene.deployment("web", { containers: [open] });
-  scene.uses("web", { cpu: 300, memory: 100 * MI });
-  scene.policy("all", { intervalMs: INTERVAL_MS, strategy: { cooldownMs: 1000 } });
-  await scene.run(2 * INTERVAL_MS);
-  const { inForce, appliedAtMs } = scene.recordOf("web") ?? assert.fail("no record");
-  // Less than the threshold of 10 %.
-  scene.uses("web", { cpu: 305, memory: 100 * MI });
-  await scene.run(2 * INTERVAL_MS);
-  const [pod = assert.fail("no pod")] = scene.podsOf("web");
-  scene.api.store.tables.Pod.seed({
-    ...pod,
-    metadata: { ...pod.metadata, name: "web-9", uid: "late" },
-    containers: [open],
-  });
-  await scene.run(2 * INTERVAL_MS);
-  assert.deepEqual(
-    scene.podsOf("web").map(({ containers: [app] }) => app?.requests.cpu),
-    [360, 360, 360],
-  );
-  const record = scene.recordOf("web");
-  assert.deepEqual([record?.inForce, record?.appliedAtMs], [inForce, appliedAtMs]);
-});
-
-test("runRightsizingLoop() asks a policy engine again once policy or recommendation is another", async (scene) => {
-  scene.deployment("web", { containers: [open] });
-  scene.uses("web", { cpu: 300, memory: 100 * MI });
-  const strategy = { allowInPlaceResize: false, allowRecreate: true };
-  const methodOf = (): string | undefined => scene.statusOf("all").workloads?.[0]?.lastApplyMethod;
-  const denied = new ApiError(403, "", 'admission webhook "kyverno.svc" denied the request: no');
-  const allowed = async (change: () => void): Promise<number> => {
-    scene.refusals.set("web", denied);
-    change();
-    await scene.run(2 * INTERVAL_MS);
-    assert.equal(statusesOf(scene)[1], "AdmissionDenied");
-    scene.refusals.delete("web");
-    await scene.run(2 * INTERVAL_MS);
-    return scene.recreations.length;
-  };
-  const ask = (weight: number): void =>
-    scene.policy("all", { intervalMs: INTERVAL_MS, weight, strategy });
-  assert.equal(await allowed(() => ask(100)), 0);
-  assert.match(
-    scene.recordOf("web")?.message ?? "",
-    / denied .*: no; .*2026-01-01T01:0\d:\d\d\.\d{3}Z$/,
-  );
-  assert.equal(methodOf(), "Skip");
-  ask(101);
-  await scene.run(INTERVAL_MS);
-  assert.equal(scene.recreations.length, 1);
-  assert.equal(methodOf(), "Recreate");
-  await scene.run(60 * MINUTE_MS);
-  const busier = { cpu: 600, memory: 100 * MI };
-  assert.equal(await allowed(() => scene.uses("web", busier)), 1);
-  scene.uses("web", { ...busier, cpu: 700 });
-  await scene.run(2 * INTERVAL_MS);
-  assert.equal(scene.recreations.length, 2);
-});
-
-test("runRightsizingLoop() reports a policy that asks for what is beyond its reach", async (scene) => {
-  scene.policy("all", {
-    selector: { namespaces: { allow: ["elsewhere"], deny: [] }, workloadKinds: ["Deployment"] },
-  });
-  await scene.run(MINUTE_MS);
-  const ready = scene.statusOf("all").conditions?.find(({ type }) => type === "Ready");
-  assert.equal(ready?.status, "True");
-  assert.match(ready.message, /; .*elsewhere, .*no workload; /);
-});
-
-test("runRightsizingLoop() informs policies of what can't be listed, and goes on once it can", async (scene) => {
-  scene.deployment("web", { containers: [open] });
-  scene.uses("web", { cpu: 300, memory: 100 * MI });
-  scene.policy("all", { intervalMs: INTERVAL_MS });
-  scene.policy("off", { mode: "Disabled" });
-  const readyOf = (name: string): string | undefined =>
-    scene.statusOf(name).conditions?.find(({ type }) => type === "Ready")?.reason;
-  scene.api.failNext({ verb: "list", kind: "StatefulSet", status: 403, times: 6 });
-  await scene.run(20_000);
-  assert.equal(readyOf("all"), undefined);
-  await scene.run(15_000);
-  assert.deepEqual([readyOf("all"), readyOf("off")], ["DiscoveryFailed", undefined]);
-  const reported = scene.events.filter(({ reason }) => reason === "DiscoveryFailed");
-  assert.deepEqual(reported.map(({ about, type }) => [about.name, type]), [["all", "Warning"]]);
-  assert.match(reported[0]?.message ?? "", /^DiscoveryFailed: .*statefulSets .*30 s; /);
-  await scene.run(20 * MINUTE_MS);
-  assert.equal(readyOf("all"), "PolicyValid");
-  assert.equal(statusesOf(scene)[0], "Applied");
-});
-
-test("runRightsizingLoop() reports a policy that comes while the cluster's copies are missing, too, and each once", async (scene) => {
-  scene.api.failNext({ verb: "list", kind: "StatefulSet", status: 403, times: 20 });
-  await scene.run(40_000);
-  scene.policy("late");
-  await scene.run(25_000);
-  const ready = scene.statusOf("late").conditions?.find(({ type }) => type === "Ready");
-  assert.deepEqual([ready?.status, ready?.reason], ["False", "DiscoveryFailed"]);
-  await scene.run(3 * MINUTE_MS);
-  const about = scene.events.filter(({ reason }) => reason === "DiscoveryFailed")
-    .map(({ about: { name } }) => name);
-  assert.deepEqual(about, ["late"]);
-});
+worldProperty(
+  "property 28: after a 403 at one of several pods no other is tried in the cycle, what was done is in force, and the others go on",
+  [workloadsOf(freeContainers), fc.nat(2), fc.nat(PODS - 1)],
+  (workloads, index, at) => {
+    const usage = { cpu: 3000, memory: 800 * MI };
+    const all = workloads.map((one) => ({ ...one, pods: PODS, usage }));
+    const denied = all[index % all.length] ?? assert.fail("no workload");
+    const name = `${denied.name}-${at}`;
+    return inWorld(all, async (scene) => {
+      const message = `pods "${name}" is forbidden: User "u" cannot patch resource ` +
+        '"pods/resize" in API group "" in the namespace "shop"';
+      scene.refusals.set(name, new ApiError(403, "Forbidden", message));
+      const before = scene.podsOf(denied.name);
+      const requestsOf = (workload: string): number[][] =>
+        scene.podsOf(workload).map(({ containers }) =>
+          containers.filter((one) => !one.sidecar).map(({ requests: { cpu: requestCPU = 0 } }) =>
+            requestCPU
+          )
+        );
+      scene.policy("all", { intervalMs: 60 * MINUTE_MS });
+      await scene.run(50 * MINUTE_MS);
+      const tried = scene.resizes.filter((pod) => pod.startsWith(`${denied.name}-`));
+      assert.deepEqual(tried, Array.from({ length: at + 1 }, (_, pod) => `${denied.name}-${pod}`));
+      const { status, reason, message: reported, inForce = [], recommendations = [] } =
+        scene.recordOf(denied.name) ?? {};
+      assert.deepEqual([status, reason], ["Error", "RBACError"]);
+      assert.match(reported ?? "", new RegExp(`${name}: missing: patch pods/resize .*shop$`));
+      const wanted = recommendations.map(({ cpu }) => cpu);
+      assert.equal(wanted.length, ownContainers(denied).length);
+      assert.deepEqual(requestsOf(denied.name).slice(0, at), Array(at).fill(wanted));
+      // The one that was refused and those behind it are untouched.
+      assert.deepEqual(scene.podsOf(denied.name).slice(at), before.slice(at));
+      assert.deepEqual(inForce.map(({ cpu }) => cpu), at === 0 ? [] : wanted);
+      const others = all.filter((one) => one !== denied);
+      for (const other of others) {
+        assert.equal(scene.recordOf(other.name)?.status, "Applied");
+        const due = scene.recordOf(other.name)?.recommendations.map(({ cpu }) => cpu);
+        assert.deepEqual(requestsOf(other.name), Array(PODS).fill(due));
+      }
+      scene.refusals.clear();
+      await scene.run(60 * MINUTE_MS);
+      assert.deepEqual(requestsOf(denied.name), Array(PODS).fill(wanted));
+      assert.equal(scene.recordOf(denied.name)?.status, "Applied");
+    });
+  },
+);

@@ -44,8 +44,7 @@ export function simulatedRightsizing(
     events: api.rightsizingEvents,
     resizer: api.podResizer("optipod"),
     resizeSupport: () => Promise.resolve({ resizeServed, lowersMemoryLimits: resizeServed }),
-    sampler: () => ({ ...source, run: () => Promise.resolve() }),
-    usageSources: () => ({ of: () => source, close: () => {} }),
+    usage: () => ({ of: () => source, run: () => Promise.resolve(), close: () => {} }),
   };
   const config = {
     dryRun: false,

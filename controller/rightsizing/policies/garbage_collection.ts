@@ -33,7 +33,7 @@ export interface GarbageParts extends PolicyInput {
   /** Ms since 1970. */
   readonly nowMs: number;
   readonly records: Pick<RecordStore, "keepOnly" | "flush">;
-  readonly writer: WorkloadWriter;
+  readonly writer: Pick<WorkloadWriter, "annotate">;
   readonly vpas: Pick<PublishedVPAs, "keepOnly">;
   readonly permits: Permits;
   readonly log: Log;

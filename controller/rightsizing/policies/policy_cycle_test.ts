@@ -1,22 +1,20 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
 import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
-import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
+import type { FoundWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createUsageAnswers } from "../../../lab/simulation/metric_answers.ts";
+import { storedPolicy, workloadNamed } from "../../../tests/fixtures/rightsizing_outcomes.ts";
 import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
-  autoPolicy,
   MI,
   NOW_MS,
   rightsizingFacts,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { UsageAnswer, UsageQuestion } from "../ports.ts";
 import { RecordStore } from "../store.ts";
-import { type CycleParts, type CycleState, runPolicyCycle } from "./policy_cycle.ts";
-import { writePolicyStatus } from "./report_cycle.ts";
+import { type CycleOutcome, type CycleParts, PolicyCycles } from "./policy_cycle.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -25,36 +23,22 @@ function test(name: string, fn: () => Promise<void>): void {
 const NEVER = new AbortController().signal;
 const NO_USAGE: UsageAnswer = { problem: "unreachable", message: "refused" };
 
-function policyOf(name: string, spec?: Partial<PolicySpec>): StoredPolicy {
-  return {
-    metadata: { name, namespace: "shop", uid: name, resourceVersion: "1", generation: 3 },
-    ...(spec === undefined ? {} : { spec: autoPolicy({}, spec) }),
-    faults: spec === undefined ? [{ field: "spec.weight", valid: "1 to 1000" }] : [],
-    status: {},
-  };
+interface Cycle {
+  readonly policies?: readonly StoredPolicy[];
+  readonly names?: readonly string[];
+  readonly more?: readonly FoundWorkload[];
+  readonly only?: ReadonlySet<string>;
 }
 
-function workloadOf(name: string): RightsizedWorkload {
-  const { workload } = rightsizingFacts();
-  return { ...workload, metadata: { ...workload.metadata, name, uid: `uid-${name}` } };
-}
-
-function stateOf(policies: readonly StoredPolicy[], names: readonly string[]): CycleState {
-  return {
-    policies,
-    workloads: names.map(workloadOf),
-    dryRun: false,
-    sampler: { intervalMs: 30_000, size: 16 },
-    namespaces: new Map(),
-    policyNamespaces: [],
-  };
-}
-
-/** Parts with a source that answers by `answer`. */
-function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, workers = 10) {
+/** Cycles with a source that answers by `answer`. */
+function stage(
+  answer: (question: UsageQuestion) => Promise<UsageAnswer> = () => Promise.resolve(NO_USAGE),
+  { workers = 10, ...parts }: Partial<CycleParts> & { readonly workers?: number } = {},
+) {
   const asked: string[] = [];
   const facts = rightsizingFacts({ pods: [] });
-  const parts: CycleParts = {
+  const refuse = () => assert.fail("no flush");
+  const cycles = new PolicyCycles({
     sources: {
       of: () => ({
         usage(question) {
@@ -67,57 +51,62 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
       reports: [],
       clock: { monotonic: () => 0 },
       log: silentLog,
-      store: {
-        list: () => assert.fail("no flush"),
-        apply: () => assert.fail("no flush"),
-        remove: () => assert.fail("no flush"),
-      },
+      store: { list: refuse, apply: refuse, remove: refuse },
+      signal: NEVER,
     }),
-    denials: new Map(),
     permits: createPermits(() => workers),
-    outcomes: new Map(),
-    underWay: new Map(),
     clock: { wall: () => NOW_MS },
     appliers: recordedAppliers(),
     cluster: {
-      owns: () => () => true,
-      podsIn: () => [],
+      podsOf: () => ({ own: [], others: [] }),
       correctionsOf: () => new Map(),
-      factsOf: (_one, known) => ({ ...facts, ...known }),
-      whenSynced: () => Promise.resolve(true),
-      keepOnly: () => {},
+      factsOf: ({ workload }, known) => ({ ...facts, ...known, workload }),
     },
-  };
+    ...parts,
+  });
   const end = new AbortController();
-  return { asked, parts, end, signal: end.signal };
+  const run = (
+    policy: StoredPolicy,
+    { policies = [policy], names = ["web", "db"], more = [], only }: Cycle = {},
+  ): Promise<CycleOutcome> =>
+    cycles.run(policy, {
+      policies,
+      workloads: [...more, ...names.map((name) => workloadNamed(name))],
+      namespaces: new Map(),
+      policyNamespaces: [],
+      only,
+      signal: end.signal,
+    });
+  return { asked, cycles, run, end };
 }
 
-test("runPolicyCycle() reconciles workloads that the policy wins, and records the winner of the others", async () => {
-  const [light, heavy] = [policyOf("light", { weight: 1 }), policyOf("heavy", { weight: 9 })];
-  const { asked, parts, signal } = stage(() => Promise.resolve(NO_USAGE));
-  const state = stateOf([light, heavy], ["web", "db"]);
-  const lost = await runPolicyCycle(light, state, { parts, signal });
+const ALL = storedPolicy();
+const reasonsOf = ({ matched }: CycleOutcome) => matched.map(({ record }) => record.reason);
+
+test("run() reconciles workloads that the policy wins, and records the winner of the others", async () => {
+  const policies = [storedPolicy("light", { weight: 1 }), storedPolicy("heavy", { weight: 9 })];
+  const [light = ALL, heavy = ALL] = policies;
+  const { asked, run } = stage();
+  const lost = await run(light, { policies });
   assert.deepEqual([asked, lost.reconciled.length], [[], 0]);
-  assert.deepEqual(lost.matched.map(({ record }) => record.reason), ["Outweighed", "Outweighed"]);
-  const won = await runPolicyCycle(heavy, state, { parts, signal });
+  assert.deepEqual(reasonsOf(lost), ["Outweighed", "Outweighed"]);
+  const won = await run(heavy, { policies });
   assert.deepEqual([asked, won.reconciled.length], [["web", "db"], 2]);
   assert.equal(won.problem?.reason, "ProviderUnavailable");
+  // A policy that is deleted meanwhile has none.
+  assert.deepEqual((await run(heavy, { policies: [light] })).matched, []);
 });
 
-test("runPolicyCycle() records a workload that can't be read, and reconciles the others", async () => {
-  const all = policyOf("all", {});
-  const { asked, parts, signal } = stage(() => Promise.resolve(NO_USAGE));
-  const { kind, metadata } = workloadOf("odd");
-  const state = stateOf([all], ["web"]);
+test("run() records a workload that can't be read, and reconciles the others", async () => {
+  const { asked, run } = stage();
+  const { kind, metadata } = workloadNamed("odd");
   const unreadableTemplate = "Cannot read a template: it has no containers";
-  const workloads = [{ kind, metadata, unreadableTemplate }, ...state.workloads];
-  const outcome = await runPolicyCycle(all, { ...state, workloads }, { parts, signal });
+  const more = [{ kind, metadata, unreadableTemplate }];
+  const outcome = await run(ALL, { names: ["web"], more });
   assert.deepEqual(asked, ["web"]);
   assert.deepEqual(
     outcome.matched.map(({ record: { workload, status, reason } }) => [
-      workload.name,
-      status,
-      reason,
+      ...[workload.name, status, reason],
     ]),
     [["odd", "Error", "UnreadableTemplate"], ["web", "Skipped", "ProviderUnavailable"]],
   );
@@ -127,48 +116,46 @@ test("runPolicyCycle() records a workload that can't be read, and reconciles the
   assert.equal(outcome.aborted, false);
 });
 
-test("runPolicyCycle() reconciles nothing for a policy that is disabled or can't be read", async () => {
-  const { asked, parts, signal } = stage(() => Promise.resolve(NO_USAGE));
-  for (const policy of [policyOf("off", { mode: "Disabled" }), policyOf("broken")]) {
-    const outcome = await runPolicyCycle(policy, stateOf([policy], ["web"]), { parts, signal });
-    assert.deepEqual([outcome.matched, asked], [[], []]);
-    const reason = policy.spec === undefined ? "ValidationFailed" : undefined;
-    assert.equal(outcome.problem?.reason, reason);
+test("run() reconciles nothing for a policy that is disabled or can't be read", async () => {
+  const { asked, run } = stage();
+  for (
+    const [policy, reason] of [
+      [storedPolicy("off", { mode: "Disabled" }), undefined],
+      [storedPolicy("broken", null), "ValidationFailed"],
+    ] as const
+  ) {
+    const outcome = await run(policy);
+    assert.deepEqual([outcome.matched, asked, outcome.problem?.reason], [[], [], reason]);
   }
 });
 
-test("runPolicyCycle() of some workloads has the last outcomes of the others", async () => {
-  const all = policyOf("all", {});
-  const { asked, parts, signal } = stage(() => Promise.resolve(NO_USAGE));
-  await runPolicyCycle(all, stateOf([all], ["web", "db"]), { parts, signal });
-  const only = new Set(["Deployment/shop/db"]);
-  const state = { ...stateOf([all], ["web", "db", "new"]), only };
-  const outcome = await runPolicyCycle(all, state, { parts, signal });
+test("run() of some workloads has the last outcomes of the others, until they are deleted", async () => {
+  const { asked, run, cycles } = stage();
+  await run(ALL);
+  const some = { names: ["web", "db", "new"], only: new Set(["Deployment/shop/db"]) };
+  const outcome = await run(ALL, some);
   assert.deepEqual(asked, ["web", "db", "db", "new"]);
   assert.equal(outcome.matched.length, 3);
   assert.equal(outcome.problem?.reason, "ProviderUnavailable");
   // An outcome under another policy does not count.
-  const other = policyOf("other", { weight: 900 });
-  await runPolicyCycle(other, { ...state, policies: [all, other], only: new Set() }, {
-    parts,
-    signal,
-  });
+  const other = storedPolicy("other", { weight: 900 });
+  await run(other, { ...some, policies: [ALL, other], only: new Set() });
   assert.equal(asked.length, 7);
+  cycles.keepOnly((key) => key !== "Deployment/shop/web");
+  await run(other, { ...some, only: new Set() });
+  assert.deepEqual(asked.slice(7), ["web"]);
 });
 
-test("runPolicyCycle() goes on with the others when one reconcile throws", async () => {
-  const all = policyOf("all", {});
-  const { parts, signal } = stage(({ workload }) =>
+test("run() goes on with the others when one reconcile throws", async () => {
+  const { run } = stage(({ workload }) =>
     workload.name === "web" ? Promise.reject(new TypeError("Cannot")) : Promise.resolve(NO_USAGE)
   );
-  const { matched } = await runPolicyCycle(all, stateOf([all], ["web", "db"]), { parts, signal });
-  assert.deepEqual(matched.map(({ record }) => record.reason), [
-    "EvaluationFailed",
-    "ProviderUnavailable",
-  ]);
+  const outcome = await run(ALL);
+  assert.deepEqual(reasonsOf(outcome), ["EvaluationFailed", "ProviderUnavailable"]);
+  assert.equal(outcome.problem, undefined);
 });
 
-test("runPolicyCycle() reports a missing permission, and no other refusals", async () => {
+test("run() reports a missing permission, and no other refusals", async () => {
   const source = createUsageAnswers();
   for (const name of ["web", "db"]) {
     const usage = source.of({ namespace: "shop", kind: "Deployment", name }, "app");
@@ -177,80 +164,46 @@ test("runPolicyCycle() reports a missing permission, and no other refusals", asy
       usage.memory.push([NOW_MS - minute * 60_000, 80 * MI]);
     }
   }
-  const { parts, signal } = stage((question) => source.usage(question, NEVER));
-  const facts = rightsizingFacts({
-    pods: [],
-    strategy: { allowInPlaceResize: false, allowRecreate: true },
-  });
+  const strategy = { allowInPlaceResize: false, allowRecreate: true };
+  const facts = rightsizingFacts({ pods: [], strategy });
   const appliers = recordedAppliers();
   const rbac = 'User "x" cannot patch resource "deployments" in API group "apps"';
   appliers.refusals.set("recreate web", new ApiError(403, "Forbidden", rbac));
   appliers.refusals.set("recreate db", new ApiError(403, "Forbidden", "denied by policy"));
   const refused: string[] = [];
-  const all = policyOf("all", {});
-  await runPolicyCycle(all, stateOf([all], ["web", "db"]), {
-    parts: {
-      ...parts,
-      appliers,
-      cluster: {
-        ...parts.cluster,
-        factsOf: ({ workload }, known) => ({ ...facts, ...known, workload }),
-      },
-      lacksPermission: ({ metadata: { name } }, permission) =>
-        void refused.push(`${name}: ${permission}`),
+  const { run } = stage((question) => source.usage(question, NEVER), {
+    appliers,
+    cluster: {
+      podsOf: () => ({ own: [], others: [] }),
+      correctionsOf: () => new Map(),
+      factsOf: ({ workload }, known) => ({ ...facts, ...known, workload }),
     },
-    signal,
+    lacksPermission: ({ metadata }, permission) =>
+      void refused.push(`${metadata.name}: ${permission}`),
   });
+  await run(ALL);
   assert.equal(appliers.asked.length, 2);
   assert.deepEqual(refused, ["web: patch deployments.apps"]);
 });
 
-test("runPolicyCycle() begins no reconcile once it is aborted, and says so", async () => {
-  const all = policyOf("all", {});
-  const { asked, parts, end, signal } = stage(() => {
+test("run() begins no reconcile once it is aborted, and says so", async () => {
+  const { asked, run, end } = stage(() => {
     end.abort();
     return Promise.resolve(NO_USAGE);
-  }, 1);
-  const outcome = await runPolicyCycle(all, stateOf([all], ["web", "db"]), { parts, signal });
+  }, { workers: 1 });
+  const outcome = await run(ALL);
   assert.deepEqual([asked, outcome.reconciled, outcome.aborted], [["web"], [], true]);
-  assert.equal(parts.outcomes.size, 0);
 });
 
-test("runPolicyCycle() never reconciles a workload twice at the same time", async () => {
-  const [one, two] = [policyOf("one", {}), policyOf("two", {})];
+test("run() never reconciles a workload twice at the same time", async () => {
   let running = 0;
-  const { parts, signal, asked } = stage(async () => {
+  const { run, asked } = stage(async () => {
     running++;
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
     assert.equal(running, 1);
     running--;
     return NO_USAGE;
   });
-  await Promise.all(
-    [one, two].map((policy) =>
-      runPolicyCycle(policy, stateOf([policy], ["web"]), { parts, signal })
-    ),
-  );
-  assert.deepEqual([asked, parts.underWay.size], [["web", "web"], 0]);
-});
-
-test("writePolicyStatus() writes the outcome, but none of another generation or of an aborted cycle", async () => {
-  const written: PolicyStatus[] = [];
-  const statuses = {
-    writeStatus(_policy: unknown, status: PolicyStatus): Promise<string> {
-      written.push(status);
-      return Promise.resolve("2");
-    },
-  };
-  const all = policyOf("all", {});
-  const outcome = { matched: [], reconciled: [], aborted: false };
-  const parts = { statuses, nowMs: NOW_MS, dryRun: true, generation: 3 };
-  await writePolicyStatus(all, { ...outcome, aborted: true }, parts);
-  await writePolicyStatus(all, outcome, { ...parts, generation: 2 });
-  assert.equal(written.length, 0);
-  await writePolicyStatus(all, outcome, parts);
-  assert.equal(written[0]?.workloadsDiscovered, 0);
-  assert.equal(written[0]?.conditions?.find(({ type }) => type === "DryRun")?.status, "True");
-  await writePolicyStatus(policyOf("off", { mode: "Disabled" }), outcome, parts);
-  assert.equal(written[1]?.workloadsDiscovered, undefined);
+  await Promise.all(["one", "two"].map((name) => run(storedPolicy(name), { names: ["web"] })));
+  assert.deepEqual(asked, ["web", "web"]);
 });

@@ -35,8 +35,8 @@ export interface DueCycle {
   readonly policy: StoredPolicy;
   /** By the monotonic clock. */
   readonly begunAt: number;
-  /** Workloads that are reconciled; absent: all. */
-  readonly only?: ReadonlySet<string>;
+  /** Workloads that are reconciled; undefined: all. */
+  readonly only: ReadonlySet<string> | undefined;
   /** Aborted where the policy changes: the cycle follows the old spec. */
   readonly signal: AbortSignal;
 }
@@ -54,8 +54,8 @@ export class PolicySchedule {
   readonly queue: WorkQueue;
   readonly #parts: PolicyScheduleParts;
   readonly #retries: Backoff;
-  /** The version of each policy that counts, and the one before it. */
-  readonly #versions = new Map<string, { before?: StoredPolicy; now?: StoredPolicy }>();
+  /** The version of each policy that counts. */
+  readonly #versions = new Map<string, StoredPolicy>();
   /** When the next cycle over all workloads is due, by the monotonic clock. */
   readonly #dueAt = new Map<string, number>();
   /** Policies with a new spec: their next cycle is over all workloads. */
@@ -73,29 +73,24 @@ export class PolicySchedule {
   }
 
   /**
-   * Queues a policy that was created, deleted or has another spec, and aborts its running cycle. False where
-   * at most its status or labels have changed.
+   * Queues a policy that was created, deleted or has another spec, and aborts its running cycle. Returns its
+   * versions before and now, as far as there are; undefined where at most its status or labels have changed.
    */
-  policyChanged(key: string): boolean {
+  policyChanged(key: string): readonly StoredPolicy[] | undefined {
     const now = this.#parts.policies.get(key);
-    const before = this.#versions.get(key)?.now;
-    if (before !== undefined && now !== undefined && isSameSpec(before, now)) return false;
-    this.#versions.set(key, {
-      ...(before === undefined ? {} : { before }),
-      ...(now === undefined ? {} : { now }),
-    });
+    const before = this.#versions.get(key);
+    if (before !== undefined && now !== undefined && isSameSpec(before, now)) return undefined;
+    if (now === undefined) this.#versions.delete(key);
+    else this.#versions.set(key, now);
     this.#running.get(key)?.abort();
     this.#changed.add(key);
     this.queue.add(key);
-    return true;
+    return [before, now].filter((one) => one !== undefined);
   }
 
-  /** Queues other policies that may win or lose a workload by the last change of this one. */
-  queueAffected(key: string): void {
+  /** Queues other policies that may win or lose a workload by a change of these versions of one. */
+  queueAffected(key: string, versions: readonly StoredPolicy[]): void {
     const { policies, input, workloads } = this.#parts;
-    const { before, now } = this.#versions.get(key) ?? {};
-    if (now === undefined) this.#versions.delete(key);
-    const versions = [before, now].filter((one) => one !== undefined);
     const others = readablePolicies(policies.all()).filter((one) =>
       objectKey(one.metadata) !== key
     );
@@ -133,7 +128,7 @@ export class PolicySchedule {
     return {
       policy,
       begunAt,
-      ...(isDue ? {} : { only: new Set(this.#pending.keys()) }),
+      only: isDue ? undefined : new Set(this.#pending.keys()),
       signal: AbortSignal.any([term, stop.signal]),
     };
   }

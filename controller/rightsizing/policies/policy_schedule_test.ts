@@ -4,10 +4,8 @@ import { seededRandom } from "../../../shared/random.ts";
 import { foundWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import {
-  autoPolicy,
-  templateContainer,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { storedPolicy } from "../../../tests/fixtures/rightsizing_outcomes.ts";
+import { templateContainer } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
 import { PolicySchedule } from "./policy_schedule.ts";
@@ -41,13 +39,8 @@ function stage() {
     random: seededRandom(1),
   });
   function put(name: string, generation: number, spec?: Partial<PolicySpec>): StoredPolicy {
-    const metadata = { namespace: "shop", name, uid: name, resourceVersion: "", generation };
-    const policy = {
-      metadata,
-      ...(spec === undefined ? {} : { spec: autoPolicy({}, { intervalMs: INTERVAL_MS, ...spec }) }),
-      faults: [],
-      status: {},
-    };
+    const valid = spec === undefined ? null : { intervalMs: INTERVAL_MS, ...spec };
+    const policy = storedPolicy(name, valid, { generation });
     all.set(`shop/${name}`, policy);
     return policy;
   }
@@ -85,24 +78,22 @@ function stage() {
   });
   return {
     ...{ clock, schedule, workload, put, due, cycle, reconciled },
-    remove: (name: string) => void all.delete(`shop/${name}`),
+    remove: () => void all.delete(KEY),
   };
 }
 
 test("policyChanged() queues a new generation and a deletion, and nothing else", async () => {
   const { schedule, put, remove, due } = stage();
-  const changes: boolean[] = [];
-  const change = async (expected: readonly string[]): Promise<void> => {
-    changes.push(schedule.policyChanged(KEY), schedule.policyChanged(KEY));
-    assert.deepEqual(await due(0), expected);
-  };
-  put("all", 1, {});
-  await change([KEY]);
-  put("all", 2);
-  await change([KEY]);
-  remove("all");
-  assert.equal(schedule.policyChanged(KEY), true);
-  assert.deepEqual(changes, [true, false, true, false]);
+  const first = put("all", 1, {});
+  assert.deepEqual(schedule.policyChanged(KEY), [first]);
+  const second = put("all", 2);
+  assert.deepEqual(schedule.policyChanged(KEY), [first, second]);
+  assert.equal(schedule.policyChanged(KEY), undefined);
+  assert.deepEqual(await due(0), [KEY]);
+  assert.equal(schedule.policyChanged(KEY), undefined);
+  remove();
+  assert.deepEqual(schedule.policyChanged(KEY), [second]);
+  assert.deepEqual(await due(0), [KEY]);
 });
 
 test("policyChanged() aborts the running cycle, and the next one is over all workloads", () => {
@@ -127,8 +118,7 @@ test("queueAffected() queues policies of workloads that the policy had, or has",
   put("elsewhere", 1, nothing);
   put("unreadable", 1);
   const affected = async (): Promise<readonly string[]> => {
-    assert.ok(schedule.policyChanged(KEY));
-    schedule.queueAffected(KEY);
+    schedule.queueAffected(KEY, schedule.policyChanged(KEY) ?? assert.fail("it has changed"));
     return (await due(2000)).filter((key) => key !== KEY);
   };
   for (
@@ -142,10 +132,8 @@ test("queueAffected() queues policies of workloads that the policy had, or has",
     put("all", generation, spec);
     assert.deepEqual(await affected(), expected, `generation ${generation}`);
   }
-  remove("all");
+  remove();
   assert.deepEqual(await affected(), ["shop/other"]);
-  schedule.queueAffected(KEY);
-  assert.deepEqual(await due(2000), []);
 });
 
 test("reconciled() begins a cycle over all workloads again shortly before the interval ends", async () => {

@@ -11,11 +11,10 @@ import type { Permits } from "../../../shared/control/permits.ts";
 import type { Log } from "../../../shared/log.ts";
 import { publishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
 import { isWorth } from "../../../shared/rightsizing/guards/policy_guards.ts";
-import { eventMessage } from "../../../shared/rightsizing/guards/workload_events.ts";
 import { workloadKey } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../../shared/rightsizing/recommend.ts";
-import { policySubject } from "../events.ts";
+import { policyWarning } from "../events.ts";
 import type { RightsizingEvents, VPAPublisher } from "../ports.ts";
 import type { CycleOutcome, ReconciledWorkload } from "./policy_cycle.ts";
 
@@ -142,12 +141,9 @@ export class PublishedVPAs {
     if (isKnown) return;
     const { log, events } = this.#parts;
     log.warn("Failed to publish a VPA", { workload, problem });
-    events.emit({
-      about: policySubject(policy),
-      type: "Warning",
-      reason: "UpdateFailed",
-      message: eventMessage("VPANotPublished", `${workload}: ${problem}`),
-    });
+    const message = `${workload}: ${problem}`;
+    const warning = { event: "UpdateFailed", reason: "VPANotPublished", message } as const;
+    events.emit(policyWarning(policy, warning));
   }
 }
 

@@ -7,53 +7,31 @@ import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createObjectStore } from "../../../lab/simulation/api/object_store.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { notedVPAs } from "../../../tests/fixtures/rightsizing/scene_ports.ts";
-import {
-  autoPolicy,
-  recommendation,
-  rightsizingFacts,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { autoPolicy, recommendation } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { RightsizingEvent } from "../ports.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
 import { PublishedVPAs } from "./published_vpas.ts";
+import { reconciledAs, storedPolicy } from "../../../tests/fixtures/rightsizing_outcomes.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const { workload: web } = rightsizingFacts();
 const NAME = "optipod-deployment-web";
 const GOING = new AbortController().signal;
 const permits = createPermits(() => 1);
 
-const policy = (publishVPA = true): StoredPolicy => ({
-  metadata: { name: "all", namespace: "shop", uid: "p", resourceVersion: "1", generation: 1 },
-  spec: autoPolicy({ publishVPA }),
-  faults: [],
-  status: {},
-});
+const policy = (publishVPA = true): StoredPolicy =>
+  storedPolicy("all", { updateStrategy: autoPolicy({ publishVPA }).updateStrategy });
 
-/** Outcomes of a cycle for these workloads. */
-function reconciledAs(
+/** Outcomes of a cycle for these workloads; without CPU, nothing is recommended. */
+function reconciledWith(
   { cpu = 150, names = ["web"] }: { readonly cpu?: number; readonly names?: readonly string[] } =
     {},
 ): CycleOutcome["reconciled"] {
-  return names.map((name) => ({
-    workload: { ...web, metadata: { ...web.metadata, name } },
-    outcome: {
-      record: {
-        workload: { kind: "Deployment", namespace: "shop", name },
-        policy: { namespace: "shop", name: "all" },
-        status: "Recommended",
-        recommendations: cpu === 0 ? [] : [recommendation({ cpu })],
-        inForce: [],
-      },
-      metricsMissing: false,
-      recommends: cpu !== 0,
-      difference: 0,
-      events: [],
-    },
-  }));
+  const recommendations = cpu === 0 ? [] : [recommendation({ cpu })];
+  return names.map((name) => reconciledAs(name, { record: { recommendations } }));
 }
 
 function stage() {
@@ -74,7 +52,7 @@ function stage() {
     events: { emit: (event) => void events.push(event) },
     log: silentLog,
   });
-  const publish = (reconciled = reconciledAs()): Promise<void> =>
+  const publish = (reconciled = reconciledWith()): Promise<void> =>
     vpas.publish(policy(), { reconciled, permits, signal: GOING });
   return { table, publisher, events, copy, vpas, publish };
 }
@@ -85,36 +63,20 @@ test("publish() creates a VPA for each workload, and updates it for another reco
   await publish();
   assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
   publisher.asked.length = 0;
-  await publish(reconciledAs({ cpu: 300 }));
+  await publish(reconciledWith({ cpu: 300 }));
   assert.deepEqual(publisher.asked, [`recommend ${NAME} app=300m,96Mi`]);
   assert.deepEqual(events, []);
 });
 
 test("publish() writes nothing for less than a hundredth, however often it adds up from the last write", async () => {
   const { publisher, publish } = stage();
-  await publish(reconciledAs({ cpu: 1000 }));
+  await publish(reconciledWith({ cpu: 1000 }));
   publisher.asked.length = 0;
-  for (const cpu of [1005, 1009, 991]) await publish(reconciledAs({ cpu }));
+  for (const cpu of [1005, 1009, 991]) await publish(reconciledWith({ cpu }));
   assert.deepEqual(publisher.asked, []);
-  await publish(reconciledAs({ cpu: 1010 }));
-  await publish(reconciledAs({ cpu: 1001 }));
+  await publish(reconciledWith({ cpu: 1010 }));
+  await publish(reconciledWith({ cpu: 1001 }));
   assert.deepEqual(publisher.asked, [`recommend ${NAME} app=1010m,96Mi`]);
-});
-
-test("publish() writes as many at the same time as there are permits", async () => {
-  const { publisher, vpas } = stage();
-  const { create } = publisher;
-  let [now, most] = [0, 0];
-  publisher.create = async (vpa) => {
-    most = Math.max(most, ++now);
-    await Promise.resolve();
-    now--;
-    return await create.call(publisher, vpa);
-  };
-  const reconciled = reconciledAs({ names: ["a", "b", "c", "d", "e"] });
-  await vpas.publish(policy(), { reconciled, permits: createPermits(() => 3), signal: GOING });
-  assert.equal(most, 3);
-  assert.equal(publisher.asked.length, 10);
 });
 
 test("publish() reports a problem again that was solved meanwhile, and after its workload was deleted", async () => {
@@ -122,8 +84,8 @@ test("publish() reports a problem again that was solved meanwhile, and after its
   const refused = new ApiError(403, "Forbidden", "no");
   const failing = async (): Promise<void> => {
     publisher.refusal = refused;
-    await publish(reconciledAs({ cpu: 100 + 100 * events.length }));
-    await publish(reconciledAs({ cpu: 100 + 100 * events.length }));
+    await publish(reconciledWith({ cpu: 100 + 100 * events.length }));
+    await publish(reconciledWith({ cpu: 100 + 100 * events.length }));
     publisher.refusal = undefined;
   };
   await failing();
@@ -138,13 +100,13 @@ test("publish() reports a problem again that was solved meanwhile, and after its
 
 test("publish() publishes nothing where the policy wants nothing, or nothing is recommended", async () => {
   const { publisher, vpas, publish } = stage();
-  await vpas.publish(policy(false), { reconciled: reconciledAs(), permits, signal: GOING });
+  await vpas.publish(policy(false), { reconciled: reconciledWith(), permits, signal: GOING });
   await vpas.publish(policy(), {
-    reconciled: reconciledAs(),
+    reconciled: reconciledWith(),
     permits,
     signal: AbortSignal.abort(),
   });
-  await publish(reconciledAs({ cpu: 0 }));
+  await publish(reconciledWith({ cpu: 0 }));
   assert.deepEqual(publisher.asked, []);
 });
 
@@ -183,14 +145,14 @@ test("publish() trusts the server where the copy is late: its own VPA is no prob
   publisher.refusal = new ApiError(409, "AlreadyExists", "already exists");
   await publish();
   assert.equal(events.length, 0);
-  await publish(reconciledAs({ names: ["db"] }));
+  await publish(reconciledWith({ names: ["db"] }));
   assert.match(events[0]?.message ?? "", /Deployment\/shop\/db: already exists;/);
 });
 
 test("publish() asks once where the kind is not defined, and publishes all once it is", async () => {
   const { publisher, events, publish } = stage();
   publisher.refusal = new ApiError(404, "NotFound", "the server could not find it");
-  const reconciled = reconciledAs({ names: ["web", "db", "job"] });
+  const reconciled = reconciledWith({ names: ["web", "db", "job"] });
   await publish(reconciled);
   await publish(reconciled);
   assert.deepEqual(publisher.asked, [`create ${NAME}`, `create ${NAME}`]);
@@ -206,16 +168,16 @@ test("publish() reports a refusal with the server's message, and retries", async
   const { publisher, events, publish } = stage();
   await publish();
   publisher.refusal = new ApiError(403, "Forbidden", "forbidden");
-  await publish(reconciledAs({ cpu: 300 }));
+  await publish(reconciledWith({ cpu: 300 }));
   assert.match(events[0]?.message ?? "", /: forbidden;/);
   publisher.refusal = undefined;
-  await publish(reconciledAs({ cpu: 300 }));
+  await publish(reconciledWith({ cpu: 300 }));
   assert.equal(publisher.asked.at(-1), `recommend ${NAME} app=300m,96Mi`);
 });
 
 test("keepOnly() deletes published VPAs, and no others", async () => {
   const { publisher, table, vpas, publish } = stage();
-  await publish(reconciledAs({ names: ["web", "db"] }));
+  await publish(reconciledWith({ names: ["web", "db"] }));
   table.create(sampleVPA("Off"));
   publisher.asked.length = 0;
   await vpas.keepOnly((key) => key === "Deployment/shop/db");
@@ -228,7 +190,7 @@ test("keepOnly() deletes published VPAs, and no others", async () => {
 
 test("keepOnly() goes on where one can't be deleted, and tries again", async () => {
   const { publisher, table, vpas, publish } = stage();
-  await publish(reconciledAs({ names: ["web", "db"] }));
+  await publish(reconciledWith({ names: ["web", "db"] }));
   for (const status of [403, 404, 409, 500]) {
     publisher.refusal = new ApiError(status, "", "no");
     publisher.asked.length = 0;

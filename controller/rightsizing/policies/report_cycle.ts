@@ -9,11 +9,12 @@ import type { Log } from "../../../shared/log.ts";
 import {
   buildPolicyStatus,
   type PolicyProblem,
+  samplesNote,
+  scopeNote,
 } from "../../../shared/rightsizing/build_policy_status.ts";
-import { eventMessage } from "../../../shared/rightsizing/guards/workload_events.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import type { RightsizingConfig } from "../config.ts";
-import { policySubject, writeAnnotations } from "../events.ts";
+import { policyWarning, writeAnnotations } from "../events.ts";
 import type { PolicyStatusWriter, RightsizingEvents, WorkloadWriter } from "../ports.ts";
 import type { RecordStore } from "../store.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
@@ -44,7 +45,7 @@ export interface CycleReport {
   readonly writer: Pick<WorkloadWriter, "annotate">;
   readonly vpas: Pick<PublishedVPAs, "publish">;
   readonly permits: Permits;
-  readonly config: Pick<RightsizingConfig, "dryRun" | "annotateWorkloads">;
+  readonly config: Omit<RightsizingConfig, "workers">;
   readonly clock: Pick<Clock, "wall">;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -55,77 +56,58 @@ export interface CycleReport {
  * the status throws, once the rest is written. `policy`: as the cycle had it.
  */
 export async function reportCycle(policy: StoredPolicy, report: CycleReport): Promise<void> {
-  const { outcome, present, statuses, events, writer, vpas, permits, config, clock, log, signal } =
-    report;
+  const { outcome: { reconciled }, present, writer, vpas, permits, config, log, signal } = report;
   try {
     if (present?.metadata.uid === policy.metadata.uid) {
-      emitProblems(present, { outcome, events });
-      await writePolicyStatus(present, outcome, {
-        statuses,
-        nowMs: clock.wall(),
-        dryRun: config.dryRun,
-        generation: policy.metadata.generation,
-      });
+      await reportOnPolicy(policy, { ...report, present });
     }
   } finally {
     // On shutdown nothing is begun that the next leader writes anyway.
-    if (!signal.aborted) {
-      await vpas.publish(policy, { reconciled: outcome.reconciled, permits, signal });
-    }
+    if (!signal.aborted) await vpas.publish(policy, { reconciled, permits, signal });
     if (config.annotateWorkloads && !signal.aborted) {
       await writeAnnotations(
-        outcome.reconciled.map(({ workload, outcome: { record } }) => ({ workload, record })),
+        reconciled.map(({ workload, outcome: { record } }) => ({ workload, record })),
         { workloads: writer, permits, log },
       );
     }
   }
 }
 
-/** Emits an event for each problem that the status does not have yet. */
-function emitProblems(
-  policy: StoredPolicy,
-  { outcome: { unwritten, lack }, events }: Pick<CycleReport, "events" | "outcome">,
-): void {
-  const { conditions = [] } = policy.status;
-  const about = policySubject(policy);
-  if (unwritten !== undefined && !conditions.some(({ reason }) => reason === unwritten.reason)) {
-    const message = eventMessage(unwritten.reason, unwritten.message);
-    events.emit({ about, type: "Warning", reason: "UpdateFailed", message });
-  }
-  if (lack !== undefined && !conditions.some(({ message }) => message.includes(lack))) {
-    const message = eventMessage("InsufficientSamples", lack);
-    events.emit({ about, type: "Warning", reason: "MetricsCollectionFailed", message });
-  }
-}
-
-/**
- * Writes the outcome to the policy's status. `policy`: as it is now; of another generation than the cycle's
- * nothing is written. Throws what the writer throws.
- */
-export async function writePolicyStatus(
-  policy: StoredPolicy,
-  { unwritten, problem = unwritten, note, lack, matched, aborted }: CycleOutcome,
-  { statuses, nowMs, dryRun, generation }: {
-    readonly statuses: PolicyStatusWriter;
-    readonly nowMs: number;
-    readonly dryRun: boolean;
-    /** Of the policy in the cycle. */
-    readonly generation: number;
+/** Emits an event for each problem that the status does not have yet, and writes the status. */
+async function reportOnPolicy(
+  { metadata: { namespace, generation }, spec }: StoredPolicy,
+  { present, outcome, statuses, events, config, clock }: CycleReport & {
+    readonly present: StoredPolicy;
   },
 ): Promise<void> {
-  const { metadata, spec, status: before } = policy;
-  if (aborted || metadata.generation !== generation) return;
+  const { unwritten, problem = unwritten, matched, aborted } = outcome;
   const isIdle = spec === undefined || spec.mode === "Disabled";
+  const lack = isIdle ? undefined : samplesNote(spec, config.sampler);
+  const note = isIdle ? undefined : scopeNote(spec.selector, {
+    policyNamespace: namespace,
+    policyNamespaces: config.policyNamespaces,
+    matched: matched.length,
+  });
+  const { conditions = [] } = present.status;
+  if (unwritten !== undefined && !conditions.some(({ reason }) => reason === unwritten.reason)) {
+    events.emit(policyWarning(present, { event: "UpdateFailed", ...unwritten }));
+  }
+  if (lack !== undefined && !conditions.some(({ message }) => message.includes(lack))) {
+    const event = "MetricsCollectionFailed";
+    events.emit(policyWarning(present, { event, reason: "InsufficientSamples", message: lack }));
+  }
+  // Another generation has a cycle of its own.
+  if (aborted || present.metadata.generation !== generation) return;
   await statuses.writeStatus(
-    policy,
+    present,
     buildPolicyStatus({
-      nowMs,
+      nowMs: clock.wall(),
       generation,
-      before,
-      dryRun,
-      ...(problem === undefined ? {} : { problem }),
+      before: present.status,
+      dryRun: config.dryRun,
+      ...(problem && { problem }),
       notes: [note, lack].filter((one) => one !== undefined),
-      ...(isIdle ? {} : { workloads: matched }),
+      ...(!isIdle && { workloads: matched }),
     }),
   );
 }

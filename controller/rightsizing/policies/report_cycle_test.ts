@@ -1,147 +1,139 @@
 import assert from "node:assert/strict";
-import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
+import type { PolicyCondition, PolicyStatus } from "../../../shared/api/policy_status.ts";
 import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
-import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
+import { reconciledAs, storedPolicy } from "../../../tests/fixtures/rightsizing_outcomes.ts";
 import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
-import {
-  autoPolicy,
-  NOW_MS,
-  recommendation,
-  rightsizingFacts,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { NOW_MS } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
 import { reportCycle, unwrittenRecord } from "./report_cycle.ts";
 
-/** A workload that a policy matches. */
-function matched(namespace: string) {
-  const record = {
-    workload: { kind: "Deployment", namespace, name: "web" },
-    policy: { namespace: "shop", name: "all" },
-    status: "Applied",
-    recommendations: [],
-    inForce: [],
-  } as const;
-  return { record, metricsMissing: false, difference: 0 };
-}
-
-Deno.test("unwrittenRecord() names a namespace of the policy's workloads, and no other", () => {
-  const records = {
-    unwritten: (namespace: string) => namespace === "bank" ? "forbidden" : undefined,
-  };
-  const both = { matched: [matched("shop"), matched("bank")] };
-  const problem = unwrittenRecord(both, records);
-  assert.equal(problem?.reason, "RecordNotWritten");
-  assert.match(problem.message, / bank: forbidden$/);
-  assert.equal(unwrittenRecord({ matched: [matched("shop")] }, records), undefined);
-});
-
-function test(name: string, fn: () => Promise<void>): void {
+function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const POLICY: StoredPolicy = {
-  metadata: { name: "all", namespace: "shop", uid: "p", resourceVersion: "1", generation: 1 },
-  spec: autoPolicy(),
-  faults: [],
-  status: {},
-};
+test("unwrittenRecord() names a namespace of the policy's workloads, and no other", () => {
+  const unwritten = (namespace: string) => namespace === "bank" ? "forbidden" : undefined;
+  const matchedIn = (...namespaces: readonly string[]) => ({
+    matched: namespaces.map((namespace) =>
+      reconciledAs("web", { record: { workload: { kind: "Deployment", namespace, name: "web" } } })
+        .outcome
+    ),
+  });
+  const problem = unwrittenRecord(matchedIn("shop", "bank"), { unwritten });
+  assert.equal(problem?.reason, "RecordNotWritten");
+  assert.match(problem.message, / bank: forbidden$/);
+  assert.equal(unwrittenRecord(matchedIn("shop"), { unwritten }), undefined);
+});
 
-const RECONCILED = {
-  record: {
-    workload: { kind: "Deployment", namespace: "shop", name: "web" },
-    policy: { namespace: "shop", name: "all" },
-    status: "Recommended",
-    recommendedAtMs: NOW_MS,
-    recommendations: [recommendation()],
-    inForce: [],
-  },
-  metricsMissing: false,
-  recommends: true,
-  difference: 0,
-  events: [],
-} as const;
-
+const POLICY = storedPolicy();
+const RECONCILED = reconciledAs("web");
 const OUTCOME: CycleOutcome = {
-  matched: [RECONCILED],
-  reconciled: [{ workload: rightsizingFacts().workload, outcome: RECONCILED }],
+  matched: [RECONCILED.outcome],
+  reconciled: [RECONCILED],
   aborted: false,
 };
 
-/** Reports of the cycle, in order. */
+/** Reports of the cycle, in order, each by its beginning. */
 async function reported(
-  { outcome = OUTCOME, present = POLICY, refuses = false, aborted = false }: {
-    readonly outcome?: CycleOutcome;
-    readonly present?: StoredPolicy | undefined;
+  { outcome, policy = POLICY, present = policy, refuses = false, aborted = false }: {
+    readonly outcome?: Partial<CycleOutcome>;
+    readonly policy?: typeof POLICY;
+    readonly present?: typeof POLICY | undefined;
     readonly refuses?: boolean;
     readonly aborted?: boolean;
   } = {},
 ): Promise<readonly string[]> {
-  const appliers = recordedAppliers();
-  const end = new AbortController();
-  if (aborted) end.abort();
-  const reporting = reportCycle(POLICY, {
-    outcome,
-    present: present === POLICY ? POLICY : present,
+  const { asked, workloads: writer } = recordedAppliers();
+  const reporting = reportCycle(policy, {
+    outcome: { ...OUTCOME, ...outcome },
+    present,
     statuses: {
-      writeStatus(_policy: unknown, { conditions = [] }: PolicyStatus): Promise<string> {
-        const ready = conditions.find(({ type }) => type === "Ready");
-        appliers.asked.push(`${ready?.reason}: ${ready?.message}`);
+      writeStatus(_policy: unknown, { conditions = [], workloads }: PolicyStatus) {
+        const { reason = "", message = "" } = conditions.find(({ type }) => type === "Ready") ?? {};
+        asked.push(`${workloads?.length ?? "no"} workloads, ${reason}: ${message}`);
         return refuses ? Promise.reject(new TypeError("Cannot write")) : Promise.resolve("2");
       },
     },
     events: {
-      emit: ({ about, reason, message }) =>
-        void appliers.asked.push(`${about.kind} ${reason}: ${message}`),
+      emit: ({ about, reason, message }) => void asked.push(`${about.kind} ${reason}: ${message}`),
     },
-    writer: appliers.workloads,
+    writer,
     vpas: {
-      publish: (_policy, { reconciled }) => {
-        appliers.asked.push(`publish ${reconciled.length}`);
-        return Promise.resolve();
-      },
+      publish: (_policy, { reconciled }) =>
+        Promise.resolve(void asked.push(`publish ${reconciled.length}`)),
     },
     permits: createPermits(() => 1),
-    config: { dryRun: false, annotateWorkloads: true },
+    config: {
+      dryRun: false,
+      annotateWorkloads: true,
+      policyNamespaces: [],
+      sampler: { intervalMs: 30_000, size: 16 },
+    },
     clock: { wall: () => NOW_MS },
     log: silentLog,
-    signal: end.signal,
+    signal: aborted ? AbortSignal.abort() : new AbortController().signal,
   });
   if (refuses) await assert.rejects(reporting, TypeError);
   else await reporting;
-  return appliers.asked.map((line) => line.replace(/ \{.*/, "").replace(/^PolicyValid: .*/, VALID));
+  return asked.map((line) => line.replace(/ \{.*|: each field of the policy is valid$/, ""));
 }
 
-const VALID = "PolicyValid";
+const VALID = "1 workloads, PolicyValid";
+const REST = ["publish 1", "annotate web"];
 
 test("reportCycle() writes the status first, and reports of workloads even where it can't be written", async () => {
-  assert.deepEqual(await reported(), [VALID, "publish 1", "annotate web"]);
-  assert.deepEqual(await reported({ refuses: true }), [VALID, "publish 1", "annotate web"]);
+  assert.deepEqual(await reported(), [VALID, ...REST]);
+  assert.deepEqual(await reported({ refuses: true }), [VALID, ...REST]);
   assert.deepEqual(await reported({ aborted: true }), [VALID]);
-  const other = { ...POLICY, metadata: { ...POLICY.metadata, uid: "q" } };
-  assert.deepEqual(await reported({ present: other }), ["publish 1", "annotate web"]);
 });
 
-test("reportCycle() reports a record that can't be written once in an event, and in each status", async () => {
-  const unwritten = { reason: "RecordNotWritten", message: "forbidden" } as const;
-  const outcome = { ...OUTCOME, unwritten };
-  const [event, status] = await reported({ outcome });
-  assert.match(event ?? "", /^OptimizationPolicy UpdateFailed: RecordNotWritten: forbidden; /);
-  assert.equal(status, "RecordNotWritten: forbidden");
+test("reportCycle() writes no status of an aborted cycle, nor to another policy or generation", async () => {
+  assert.deepEqual(await reported({ outcome: { aborted: true } }), REST);
+  for (const change of [{ uid: "q" }, { generation: 2 }]) {
+    assert.deepEqual(await reported({ present: storedPolicy("all", {}, change) }), REST);
+  }
+  assert.deepEqual(await reported({ policy: storedPolicy("all", { mode: "Disabled" }) }), [
+    "no workloads, PolicyValid",
+    ...REST,
+  ]);
+});
+
+/** The policy with these conditions in its status. */
+function withCondition(policy: typeof POLICY, reason: PolicyCondition["reason"], message: string) {
+  const lastTransitionTime = new Date(NOW_MS).toISOString();
   const condition = {
     type: "Ready",
     status: "False",
-    reason: "RecordNotWritten",
-    message: "",
-    lastTransitionTime: new Date(NOW_MS).toISOString(),
+    reason,
+    message,
+    lastTransitionTime,
   } as const;
-  const present = { ...POLICY, status: { conditions: [condition] } };
-  assert.deepEqual((await reported({ outcome, present }))[0], "RecordNotWritten: forbidden");
+  return { ...policy, status: { conditions: [condition] } };
+}
+
+test("reportCycle() reports a record that can't be written once in an event, and in each status", async () => {
+  const outcome = { unwritten: { reason: "RecordNotWritten", message: "forbidden" } as const };
+  const [event, status] = await reported({ outcome });
+  assert.match(event ?? "", /^OptimizationPolicy UpdateFailed: RecordNotWritten: forbidden; /);
+  assert.equal(status, "1 workloads, RecordNotWritten: forbidden");
+  const present = withCondition(POLICY, "RecordNotWritten", "");
+  assert.deepEqual(await reported({ outcome, present }), [status, ...REST]);
+  // A problem of the policy comes before that of its record.
+  const problem = { reason: "ProviderUnavailable", message: "refused" } as const;
+  const [, other] = await reported({ outcome: { ...outcome, problem } });
+  assert.equal(other, "1 workloads, ProviderUnavailable: refused");
 });
 
-test("reportCycle() reports a problem of the policy before that of its record", async () => {
-  const unwritten = { reason: "RecordNotWritten", message: "forbidden" } as const;
-  const problem = { reason: "ProviderUnavailable", message: "refused" } as const;
-  const [, status] = await reported({ outcome: { ...OUTCOME, unwritten, problem } });
-  assert.equal(status, "ProviderUnavailable: refused");
+test("reportCycle() reports a window with too few samples once in an event, and the policy's reach", async () => {
+  const policy = storedPolicy("all", { provider: "metrics-server", windowMs: 300_000 });
+  const [event = "", status] = await reported({ policy });
+  assert.match(event, /^OptimizationPolicy MetricsCollectionFailed: InsufficientSamples: /);
+  assert.match(status ?? "", /^1 workloads, PolicyValid: .* minSamples/);
+  const [, lack = ""] = /InsufficientSamples: (.*?); /.exec(event) ?? [];
+  const present = withCondition(policy, "PolicyValid", `valid; ${lack}`);
+  assert.equal((await reported({ policy, present }))[0], status);
+  const namespaces = { allow: ["elsewhere"], deny: [] };
+  const reaching = storedPolicy("all", { selector: { namespaces, workloadKinds: ["Deployment"] } });
+  assert.match((await reported({ policy: reaching }))[0] ?? "", /PolicyValid: .*elsewhere/);
 });

@@ -4,14 +4,22 @@
  * @module
  */
 import type { ResourceName } from "../../../shared/api/pod.ts";
+import {
+  createRangeQueries,
+  type PrometheusRange,
+  type PrometheusRangeQueries,
+  type PrometheusSeries,
+} from "../../../adapters/prometheus/range_queries.ts";
+import type { PrometheusProblem } from "../../../adapters/prometheus/prometheus_request.ts";
 import type {
+  UsageConnections,
   UsageProblem,
   UsageQuestion,
   UsageSource,
   UsageWindow,
   WorkloadIdentity,
 } from "../ports.ts";
-import { createCollectedSamples, type TimedValues } from "./collected_samples.ts";
+import { CollectedSamples } from "./collected_samples.ts";
 
 /**
  * The letters and digits that made-up parts of names consist of: without vowels, and without what
@@ -68,11 +76,7 @@ function familyOf(pod: string): string {
 }
 
 /** Moments of evaluation: the first, the last, and all between at this distance. */
-export interface Moments {
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly stepMs: number;
-}
+export type Moments = Pick<PrometheusRange, "startMs" | "endMs" | "stepMs">;
 
 /** The range of the rate. */
 const RATE_RANGE = "2m";
@@ -91,17 +95,10 @@ const MOST_POINTS = 11_000;
  */
 export function momentsOf({ fromMs, toMs }: UsageWindow): Moments {
   const windowMs = toMs - fromMs;
-  if (!(windowMs > 0 && windowMs < Infinity)) {
-    throw new RangeError(`Cannot divide a window: it is ${windowMs} ms long, expected more than 0`);
-  }
   const wanted = Math.min(LONGEST_STEP_MS, Math.max(LEAST_STEP_MS, windowMs / POINTS_WANTED));
-  const stepMs = wholeSeconds(Math.max(wanted, windowMs / MOST_POINTS));
+  const stepMs = 1000 * Math.ceil(Math.max(wanted, windowMs / MOST_POINTS) / 1000);
   const steps = Math.ceil(windowMs / stepMs) - 1;
   return { startMs: toMs - steps * stepMs, endMs: toMs, stepMs };
-}
-
-function wholeSeconds(ms: number): number {
-  return 1000 * Math.ceil(ms / 1000);
 }
 
 /** How many moments these are. */
@@ -124,14 +121,12 @@ export function splitMoments(moments: Moments, parts: number): readonly Moments[
 /**
  * One query a resource, over all pods and containers: cores as rates over 2 min, and bytes of the
  * working set. Series that differ in other labels only are the same thing seen twice, by several
- * collectors or before and after a container's restart, so the largest counts.
+ * collectors or before and after a container's restart, so the largest counts. `matchers`: of other
+ * labels, `cluster="prod"`.
  */
 export function usageQueries(
   question: UsageQuestion,
-  { matchers = [] }: {
-    /** Of other labels, `cluster="prod"`. @default none */
-    readonly matchers?: readonly string[];
-  } = {},
+  matchers: readonly string[],
 ): Readonly<Record<ResourceName, string>> {
   const { namespace, containers } = question;
   const selector = [
@@ -157,46 +152,19 @@ function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-/** One series of an answer. */
-export interface RangeSeries extends TimedValues {
-  readonly labels: Readonly<Record<string, string>>;
-}
-
-/** What a server said. */
-export type RangeAnswer =
-  | { readonly series: readonly RangeSeries[] }
-  | UsageProblem & {
-    /** Present where a smaller question might be answered. */
-    readonly tooMuch?: true;
-  };
-
-/** Asks for values over time. */
-export interface RangeQueries {
-  /** Never rejects; `signal` ends the wait. */
-  ask(
-    question: Moments & { readonly server: string; readonly query: string },
-    signal: AbortSignal,
-  ): Promise<RangeAnswer>;
-}
-
 /** Where is asked. */
 export interface PrometheusUsageParts {
-  readonly queries: RangeQueries;
+  readonly queries: PrometheusRangeQueries;
   /** The server's address, which may change; null: there is none. */
   readonly server: () => string | null;
-  /** Of labels that all usage has, `cluster="prod"`; they may change. @default none */
-  readonly matchers?: () => readonly string[];
-  /**
-   * Points that one answer should have at most.
-   *
-   * @default {400000, some 12 MB}
-   */
-  readonly pointsPerAnswer?: number;
+  /** Of labels that all usage has, `cluster="prod"`; they may change. */
+  readonly matchers: () => readonly string[];
 }
 
 /** From what Prometheus counts in, cores and bytes, to millicores and bytes. */
 const FACTORS: Readonly<Record<ResourceName, number>> = { cpu: 1000, memory: 1 };
-
+/** Points that one answer should have at most, some 12 MB. */
+const POINTS_PER_ANSWER = 400_000;
 /** A time span of which not even this many moments can be answered is not divided further. */
 const LEAST_MOMENTS = 2;
 
@@ -205,69 +173,70 @@ const NO_SERVER: UsageProblem = {
   message: "no metrics.prometheusURL is configured",
 };
 
+/** The source at the address of the settings, which is followed while the program runs. */
+export function connectPrometheusUsage({ settings, loginOf }: UsageConnections): UsageSource {
+  const { prometheusLogin, prometheusHeaders } = settings();
+  return createPrometheusUsage({
+    queries: createRangeQueries({ login: loginOf(prometheusLogin, prometheusHeaders) }),
+    server: () => settings().prometheusURL,
+    matchers: () => settings().prometheusMatchers,
+  });
+}
+
 /**
  * A source that asks twice, once for CPU and once for memory. Answers that would be too large are
  * asked for in parts of the time, by the number of living pods, and halved where the series
  * of pods that are gone make them too large still.
  */
 export function createPrometheusUsage(
-  { queries, server, matchers = () => [], pointsPerAnswer = 400_000 }: PrometheusUsageParts,
+  { queries, server, matchers }: PrometheusUsageParts,
 ): UsageSource {
   /** The series of all moments, the same one in several parts perhaps. */
   async function ask(
-    question: Moments & { readonly server: string; readonly query: string },
-    signal: AbortSignal,
-  ): Promise<RangeAnswer> {
-    const answer = await queries.ask(question, signal);
-    if (!("problem" in answer) || answer.tooMuch === undefined) return answer;
-    if (countMoments(question) <= LEAST_MOMENTS) return answer;
-    return await askParts({ ...question, parts: 2 }, signal);
-  }
-
-  async function askParts(
-    { parts, ...question }: Moments & {
-      readonly server: string;
-      readonly query: string;
-      readonly parts: number;
-    },
-    signal: AbortSignal,
-  ): Promise<RangeAnswer> {
-    const series: RangeSeries[] = [];
-    for (const moments of splitMoments(question, parts)) {
-      const answer = await ask({ ...question, ...moments }, signal);
-      if ("problem" in answer) return answer;
-      series.push(...answer.series);
+    range: PrometheusRange,
+    { parts, signal }: { readonly parts: number; readonly signal: AbortSignal },
+  ): Promise<readonly PrometheusSeries[] | PrometheusProblem> {
+    const all: PrometheusSeries[] = [];
+    for (const moments of splitMoments(range, parts)) {
+      const part = { ...range, ...moments };
+      const answer = await queries.ask(part, signal);
+      if (!("problem" in answer)) {
+        all.push(...answer.series);
+        continue;
+      }
+      if (answer.tooMuch === undefined || countMoments(part) <= LEAST_MOMENTS) return answer;
+      const halves = await ask(part, { parts: 2, signal });
+      if ("problem" in halves) return halves;
+      all.push(...halves);
     }
-    return { series };
+    return all;
   }
 
   return {
     async usage(question, signal) {
       const at = server();
       if (at === null) return NO_SERVER;
-      const samples = createCollectedSamples(question);
-      if (question.containers.length === 0) return { usage: samples.usage() };
-      const moments = momentsOf(question.window);
-      const texts = usageQueries(question, { matchers: matchers() });
-      const parts = Math.ceil(expectedPoints(question, moments) / pointsPerAnswer);
-      const of = async (resource: ResourceName): Promise<UsageProblem | undefined> => {
-        const query = texts[resource];
-        const answer = await askParts({ ...moments, server: at, query, parts }, signal);
+      const samples = new CollectedSamples(question);
+      const { pods, containers, window } = question;
+      if (containers.length === 0) return { usage: samples.usage() };
+      const moments = momentsOf(window);
+      const texts = usageQueries(question, matchers());
+      const points = Math.max(1, pods.length * containers.length * countMoments(moments));
+      const parts = Math.ceil(points / POINTS_PER_ANSWER);
+      const isOthers = othersPods(question);
+      const collect = async (resource: ResourceName): Promise<UsageProblem | undefined> => {
+        const range = { ...moments, server: at, query: texts[resource] };
+        const answer = await ask(range, { parts, signal });
         if ("problem" in answer) return { problem: answer.problem, message: answer.message };
-        const isOthers = othersPods(question);
-        for (const series of answer.series) {
+        for (const series of answer) {
           const { pod = "", container = "" } = series.labels;
           if (isOthers(pod)) continue;
           samples.add(series, { container, resource, factor: FACTORS[resource] });
         }
         return undefined;
       };
-      const [cpu, memory] = await Promise.all([of("cpu"), of("memory")]);
+      const [cpu, memory] = await Promise.all([collect("cpu"), collect("memory")]);
       return cpu ?? memory ?? { usage: samples.usage() };
     },
   };
-}
-
-function expectedPoints({ pods, containers }: UsageQuestion, moments: Moments): number {
-  return Math.max(1, pods.length * containers.length * countMoments(moments));
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from "zod";
+import type { KubePodUsage } from "../../../adapters/kube/kinds/pod_metrics.ts";
 import type { PersistedMap } from "../../../shared/control/persisted_map.ts";
 import type { ContainerUsage } from "../../../shared/rightsizing/distribution.ts";
 import {
@@ -15,7 +16,7 @@ import {
 } from "../../../shared/rightsizing/usage_ring.ts";
 import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
 import { noSamples } from "./collected_samples.ts";
-import type { PodOwner, PodOwners, PodUsage } from "./pod_owners.ts";
+import type { PodOwner } from "./pod_owners.ts";
 
 /** What is kept of one workload. */
 export interface WorkloadHistory {
@@ -23,61 +24,93 @@ export interface WorkloadHistory {
   readonly namespace: string;
   /** The latest time of a reading that was counted, ms since 1970. */
   newestMs: number;
+  /** Until when an earlier process has counted readings, ms since 1970; 0: none has. */
+  readonly countedMs: number;
   readonly containers: Map<string, ContainerRings>;
 }
 
-/** Histories by UID of the workload: one that was deleted and made again is another. */
+/** Histories by UID of the workload: one that was deleted and created again is another. */
 export type KeptHistories = Pick<
   PersistedMap<WorkloadHistory>,
   "get" | "set" | "delete" | "entries"
 >;
 
-/** The history. */
-export interface UsageHistory {
-  /** Counts a reading, unless it was counted before or is too old. */
-  add(reading: PodUsage, options: { readonly owner: PodOwner; readonly nowMs: number }): void;
-  /** Usage of each container that the question names. */
-  usage(question: UsageQuestion, nowMs: number): ReadonlyMap<string, ContainerUsage>;
-  /** Deletes workloads that are deleted. */
-  deleteGone(exists: PodOwners["exists"]): void;
-  /** Begins after a load: an earlier process has counted what is kept. */
-  begin(): void;
-}
-
 /** Older readings are not counted: by then the times of counted ones are removed. */
 const OLDEST_MS = 600_000;
-
 /** Times of deleted pods are removed when there are more than this. */
-const MOST_TIMES_KEPT = 10_000;
+const MOST_TIMES_KEPT = 20_000;
 
-/** How much is kept. */
-export interface HistoryOptions {
-  /** Parts of a window, as of `RingShape`. @default {16} */
-  readonly slots?: number;
-}
-
-/** A history of what is kept already. */
-export function createUsageHistory(
-  kept: KeptHistories,
-  { slots }: HistoryOptions = {},
-): UsageHistory {
+/** Counts readings, and answers questions. */
+export class UsageHistory {
+  readonly #kept: KeptHistories;
+  readonly #slots: number;
   /** Times of the last readings of pods, by namespace and pod. */
-  const lastMs = new Map<string, number>();
-  /** By UID of the workload, until when an earlier process has counted readings. */
-  const countedMs = new Map<string, number>();
+  readonly #lastMs = new Map<string, number>();
+
+  /** `slots`: parts of a window, see `RingShape`. */
+  constructor(kept: KeptHistories, slots: number) {
+    this.#kept = kept;
+    this.#slots = slots;
+  }
+
+  /** Counts a reading, unless it was counted before or is too old. */
+  add(
+    { namespace, pod, timeMs, containers }: KubePodUsage,
+    { owner, nowMs }: { readonly owner: PodOwner; readonly nowMs: number },
+  ): void {
+    const { workload } = owner;
+    const history = this.#kept.get(workload.uid) ??
+      { workload, namespace, newestMs: 0, countedMs: 0, containers: new Map() };
+    const lastMs = this.#lastMs.get(`${namespace}/${pod}`) ?? history.countedMs;
+    if (timeMs <= nowMs - OLDEST_MS || timeMs <= lastMs) return;
+    if (this.#lastMs.size > MOST_TIMES_KEPT) {
+      for (const [key, ms] of this.#lastMs) if (ms < nowMs - OLDEST_MS) this.#lastMs.delete(key);
+    }
+    this.#lastMs.set(`${namespace}/${pod}`, timeMs);
+    history.newestMs = Math.max(history.newestMs, timeMs);
+    this.#kept.set(workload.uid, history);
+    // A node's clock may be ahead: nothing was measured later than now.
+    const atMs = Math.min(timeMs, nowMs);
+    for (const { name, cpu, memory } of containers) {
+      if (!owner.containers.includes(name)) continue;
+      const rings = this.#ringsOf(history, name, { windowMs: owner.windowMs, nowMs });
+      rings.cpu.add({ atMs, value: cpu }, nowMs);
+      rings.memory.add({ atMs, value: memory }, nowMs);
+    }
+  }
+
+  /** Usage of each container that the question names. */
+  usage(
+    { workload, containers, window }: UsageQuestion,
+    nowMs: number,
+  ): ReadonlyMap<string, ContainerUsage> {
+    const known = this.#kept.get(workload.uid)?.containers;
+    return new Map(containers.map((container) => {
+      const rings = known?.get(container);
+      if (rings === undefined) {
+        return [container, { container, cpu: noSamples(window), memory: noSamples(window) }];
+      }
+      const windowMs = Math.min(window.toMs - window.fromMs, rings.cpu.windowMs);
+      const at = { nowMs: Math.max(nowMs, window.toMs), windowMs };
+      const [cpu, memory] = [rings.cpu.distribution(at), rings.memory.distribution(at)];
+      return [container, { container, cpu, memory }];
+    }));
+  }
+
+  /** Deletes all workloads but those of these UIDs. */
+  keepOnly(uids: ReadonlySet<string>): void {
+    for (const [uid] of this.#kept.entries()) if (!uids.has(uid)) this.#kept.delete(uid);
+  }
 
   /** The rings of a container, with its owner's window by now. */
-  function ringsOf(
+  #ringsOf(
     { containers }: WorkloadHistory,
-    { name, windowMs, nowMs }: {
-      readonly name: string;
-      readonly windowMs: number;
-      readonly nowMs: number;
-    },
+    name: string,
+    { windowMs, nowMs }: { readonly windowMs: number; readonly nowMs: number },
   ): ContainerRings {
     const known = containers.get(name);
     if (known?.cpu.windowMs === windowMs) return known;
-    const rings = createContainerRings(slots === undefined ? { windowMs } : { windowMs, slots });
+    const rings = createContainerRings({ windowMs, slots: this.#slots });
     if (known !== undefined) {
       rings.cpu.absorb(known.cpu.contents(), nowMs);
       rings.memory.absorb(known.memory.contents(), nowMs);
@@ -85,61 +118,6 @@ export function createUsageHistory(
     containers.set(name, rings);
     return rings;
   }
-
-  function isCounted({ namespace, pod, timeMs }: PodUsage, uid: string): boolean {
-    const last = lastMs.get(`${namespace}/${pod}`) ?? countedMs.get(uid) ?? 0;
-    return timeMs <= last;
-  }
-
-  return {
-    add(reading, { owner: { workload, containers, windowMs }, nowMs }) {
-      const { namespace, pod, timeMs } = reading;
-      if (timeMs <= nowMs - OLDEST_MS || isCounted(reading, workload.uid)) return;
-      if (lastMs.size > 2 * MOST_TIMES_KEPT) deleteBefore(lastMs, nowMs - OLDEST_MS);
-      lastMs.set(`${namespace}/${pod}`, timeMs);
-      const history = kept.get(workload.uid) ??
-        { workload, namespace, newestMs: 0, containers: new Map() };
-      // A node's clock may be ahead: nothing was measured later than now.
-      const atMs = Math.min(timeMs, nowMs);
-      history.newestMs = Math.max(history.newestMs, timeMs);
-      kept.set(workload.uid, history);
-      for (const { name, cpu, memory } of reading.containers) {
-        if (!containers.includes(name)) continue;
-        const rings = ringsOf(history, { name, windowMs, nowMs });
-        rings.cpu.add({ atMs, value: cpu }, nowMs);
-        rings.memory.add({ atMs, value: memory }, nowMs);
-      }
-    },
-    usage({ workload, containers, window }, nowMs) {
-      const known = kept.get(workload.uid)?.containers;
-      const endMs = Math.max(nowMs, window.toMs);
-      const nothing = noSamples(window);
-      return new Map(containers.map((container) => {
-        const rings = known?.get(container);
-        if (rings === undefined) return [container, { container, cpu: nothing, memory: nothing }];
-        const windowMs = Math.min(window.toMs - window.fromMs, rings.cpu.windowMs);
-        const at = { nowMs: endMs, windowMs };
-        const [cpu, memory] = [rings.cpu.distribution(at), rings.memory.distribution(at)];
-        return [container, { container, cpu, memory }];
-      }));
-    },
-    deleteGone(exists) {
-      for (const [uid, { namespace }] of kept.entries()) {
-        if (exists({ namespace, uid })) continue;
-        kept.delete(uid);
-        countedMs.delete(uid);
-      }
-    },
-    begin() {
-      lastMs.clear();
-      countedMs.clear();
-      for (const [uid, { newestMs }] of kept.entries()) countedMs.set(uid, newestMs);
-    },
-  };
-}
-
-function deleteBefore(times: Map<string, number>, sinceMs: number): void {
-  for (const [key, timeMs] of times) if (timeMs < sinceMs) times.delete(key);
 }
 
 const storedSchema = z.object({
@@ -166,19 +144,22 @@ export function storedHistory(
 /** Reads what {@linkcode storedHistory} makes. Throws a `SyntaxError` for anything else. */
 export function readHistory(
   stored: unknown,
-  { nowMs, slots }: HistoryOptions & { readonly nowMs: number },
+  { nowMs, slots }: { readonly nowMs: number; readonly slots: number },
 ): WorkloadHistory {
   const { success, data, error } = storedSchema.safeParse(stored);
   if (!success) throw new SyntaxError(`Cannot read usage history: ${z.prettifyError(error)}`);
-  const { kind, namespace, name, uid, windowMs, newestMs } = data;
-  const shape = slots === undefined ? { windowMs } : { windowMs, slots };
-  const containers = Object.entries(data.containers).map(([container, rings]) =>
-    [container, restoredRings(rings, { shape, nowMs })] as const
-  );
+  const { kind, namespace, name, uid, windowMs } = data;
+  const shape = { windowMs, slots };
+  const newestMs = Math.min(data.newestMs, nowMs);
   return {
     workload: { kind, name, uid },
     namespace,
-    newestMs: Math.min(newestMs, nowMs),
-    containers: new Map(containers),
+    newestMs,
+    countedMs: newestMs,
+    containers: new Map(
+      Object.entries(data.containers).map(([container, rings]) =>
+        [container, restoredRings(rings, { shape, nowMs })] as const
+      ),
+    ),
   };
 }

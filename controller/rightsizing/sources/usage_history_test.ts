@@ -1,14 +1,19 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
-import type { PodOwner, PodUsage } from "./pod_owners.ts";
+import type { KubePodUsage } from "../../../adapters/kube/kinds/pod_metrics.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import type { ReplicaSet, Workload } from "../../../shared/api/workload.ts";
+import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
+import { fixedCache } from "../../../tests/fixtures/fixed_cache.ts";
 import {
-  createUsageHistory,
-  readHistory,
-  storedHistory,
-  type UsageHistory,
-  type WorkloadHistory,
-} from "./usage_history.ts";
+  autoPolicy,
+  templateContainer,
+  workloadPod,
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
+import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
+import { createSampledPods, type PodOwner } from "./pod_owners.ts";
+import { readHistory, storedHistory, UsageHistory, type WorkloadHistory } from "./usage_history.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -19,14 +24,10 @@ const HOUR_MS = 3_600_000;
 const WEB: WorkloadIdentity = { kind: "Deployment", name: "web", uid: "u1" };
 const OWNER: PodOwner = { workload: WEB, containers: ["app", "proxy"], windowMs: HOUR_MS };
 
-function reading(over: Partial<PodUsage> & { cpu?: number } = {}): PodUsage {
+function reading(over: Partial<KubePodUsage> & { cpu?: number } = {}): KubePodUsage {
   const { cpu = 100, ...rest } = over;
   const containers = ["app", "proxy", "init"].map((name) => ({ name, cpu, memory: 2 * cpu }));
   return { namespace: "shop", pod: "web-a", timeMs: NOW_MS, containers, ...rest };
-}
-
-function add(subject: UsageHistory, reading: PodUsage, nowMs = NOW_MS): void {
-  subject.add(reading, { owner: OWNER, nowMs });
 }
 
 function question(toMs = NOW_MS, windowMs = HOUR_MS): UsageQuestion {
@@ -40,44 +41,47 @@ function question(toMs = NOW_MS, windowMs = HOUR_MS): UsageQuestion {
   };
 }
 
-function counts(subject: UsageHistory, nowMs = NOW_MS): readonly number[] {
-  return Array.from(subject.usage(question(nowMs), nowMs).values(), ({ cpu }) => cpu.count);
+function stage(kept = new Map<string, WorkloadHistory>()) {
+  const history = new UsageHistory(kept, 16);
+  const add = (reading: KubePodUsage, { owner = OWNER, nowMs = NOW_MS } = {}): void =>
+    history.add(reading, { owner, nowMs });
+  const app = (asked = question()) =>
+    history.usage(asked, asked.window.toMs).get("app") ?? assert.fail();
+  return { kept, history, add, app };
 }
 
 test("add() counts a reading of a pod once, over all pods, of the owner's containers only", () => {
-  const kept = new Map<string, WorkloadHistory>();
-  const subject = createUsageHistory(kept);
-  add(subject, reading());
-  add(subject, reading());
-  add(subject, reading({ timeMs: NOW_MS - 1 }));
-  assert.deepEqual(counts(subject), [1, 1]);
-  add(subject, reading({ pod: "web-b", cpu: 300 }));
-  const usage = subject.usage(question(), NOW_MS);
-  const { cpu, memory } = usage.get("app") ?? assert.fail();
+  const { kept, history, add, app } = stage();
+  assert.equal(app().cpu.count, 0);
+  for (const timeMs of [NOW_MS, NOW_MS, NOW_MS - 1]) add(reading({ timeMs }));
+  assert.equal(app().cpu.count, 1);
+  add(reading({ pod: "web-b", cpu: 300 }));
+  const { cpu, memory } = app();
   assert.deepEqual([cpu.count, cpu.min, cpu.max], [2, 100, 300]);
   assert.deepEqual([memory.count, memory.min, memory.max], [2, 200, 600]);
-  assert.deepEqual([...usage.keys()], ["app", "proxy"]);
+  assert.deepEqual([...history.usage(question(), NOW_MS).keys()], ["app", "proxy"]);
   assert.equal(kept.get("u1")?.containers.has("init"), false);
+  const other = { ...question(), workload: { ...WEB, uid: "made again" } };
+  assert.equal(app(other).cpu.count, 0);
 });
 
 test("add() passes over readings that are too old to know whether they were counted", () => {
-  const subject = createUsageHistory(new Map());
-  add(subject, reading({ timeMs: NOW_MS - 600_000 }));
-  assert.deepEqual(counts(subject), [0, 0]);
-  add(subject, reading({ timeMs: NOW_MS - 599_999 }));
-  assert.deepEqual(counts(subject), [1, 1]);
+  const { add, app } = stage();
+  add(reading({ timeMs: NOW_MS - 600_000 }));
+  assert.equal(app().cpu.count, 0);
+  add(reading({ timeMs: NOW_MS - 599_999 }));
+  assert.equal(app().cpu.count, 1);
 });
 
-test("add() counts nothing of the time that another life has counted", () => {
-  const before = { workload: WEB, namespace: "shop", newestMs: NOW_MS - 100 };
-  const subject = createUsageHistory(new Map([["u1", { ...before, containers: new Map() }]]));
-  subject.begin();
-  add(subject, reading({ timeMs: NOW_MS - 100 }));
-  add(subject, reading({ pod: "web-b", timeMs: NOW_MS - 200 }));
-  assert.deepEqual(counts(subject), [0, 0]);
-  add(subject, reading({ timeMs: NOW_MS - 99 }));
-  add(subject, reading({ pod: "web-b", timeMs: NOW_MS - 98 }));
-  assert.deepEqual(counts(subject), [2, 2]);
+test("add() counts nothing of the time that an earlier process has counted", () => {
+  const countedMs = NOW_MS - 100;
+  const before = { workload: WEB, namespace: "shop", newestMs: countedMs, countedMs };
+  const { add, app } = stage(new Map([["u1", { ...before, containers: new Map() }]]));
+  for (const pod of ["web-a", "web-b"]) {
+    add(reading({ pod, timeMs: countedMs }));
+    add(reading({ pod, timeMs: countedMs + 1 }));
+  }
+  assert.equal(app().cpu.count, 2);
 });
 
 test("property 12: usage() has samples of (now - window, now], whatever the nodes' clocks say", () => {
@@ -86,11 +90,11 @@ test("property 12: usage() has samples of (now - window, now], whatever the node
     fc.array(offset, { minLength: 1, maxLength: 30 }),
     fc.integer({ min: 1, max: 900_000 }),
     (offsets, windowMs) => {
-      const subject = createUsageHistory(new Map());
+      const { add, app } = stage();
       for (const [at, ms] of offsets.entries()) {
-        add(subject, reading({ pod: `web-${at}`, timeMs: NOW_MS + ms }));
+        add(reading({ pod: `web-${at}`, timeMs: NOW_MS + ms }));
       }
-      const { cpu } = subject.usage(question(NOW_MS, windowMs), NOW_MS).get("app") ?? assert.fail();
+      const { cpu } = app(question(NOW_MS, windowMs));
       const counts = (sinceMs: number): number =>
         offsets.filter((ms) => ms > -sinceMs && ms > -600_000).length;
       // A part of the ring that the window cuts is left out.
@@ -102,59 +106,109 @@ test("property 12: usage() has samples of (now - window, now], whatever the node
   ));
 });
 
-test("usage() has each container that is asked for, seen or not", () => {
-  const subject = createUsageHistory(new Map());
-  const usage = subject.usage(question(), NOW_MS);
-  assert.deepEqual(Array.from(usage.values(), ({ cpu, memory }) => [cpu.count, memory.count]), [
-    [0, 0],
-    [0, 0],
-  ]);
-  add(subject, reading());
-  const other = { ...question(), workload: { ...WEB, uid: "made again" } };
-  assert.equal(subject.usage(other, NOW_MS).get("app")?.cpu.count, 0);
-});
-
 test("add() keeps what there is when the window changes, as far as it covers it", () => {
-  const subject = createUsageHistory(new Map());
-  add(subject, reading({ timeMs: NOW_MS - 300_000 }));
-  add(subject, reading());
+  const { add, app } = stage();
+  add(reading({ timeMs: NOW_MS - 300_000 }));
+  add(reading());
   const owner = { ...OWNER, windowMs: 200_000 };
-  subject.add(reading({ timeMs: NOW_MS + 1 }), { owner, nowMs: NOW_MS + 1 });
-  const { cpu } = subject.usage(question(NOW_MS + 1), NOW_MS + 1).get("app") ?? assert.fail();
-  assert.equal(cpu.count, 2);
-});
-
-test("deleteGone() forgets workloads that are gone, and until when they were counted", () => {
-  const kept = new Map<string, WorkloadHistory>();
-  const subject = createUsageHistory(kept);
-  add(subject, reading());
-  subject.deleteGone(() => true);
-  assert.deepEqual(counts(subject), [1, 1]);
-  subject.begin();
-  subject.deleteGone(({ namespace, uid }) => namespace !== "shop" || uid !== "u1");
-  assert.equal(kept.size, 0);
-  add(subject, reading());
-  assert.deepEqual(counts(subject), [1, 1]);
+  add(reading({ timeMs: NOW_MS + 1 }), { owner, nowMs: NOW_MS + 1 });
+  assert.equal(app(question(NOW_MS + 1)).cpu.count, 2);
 });
 
 test("readHistory() reads what storedHistory() makes, in whatever shape rings now have", () => {
-  const kept = new Map<string, WorkloadHistory>();
-  add(createUsageHistory(kept), reading({ cpu: 0.5 }));
-  add(createUsageHistory(kept), reading({ timeMs: NOW_MS - 500_000, cpu: 1e9 }));
+  const { kept, add } = stage();
+  add(reading({ cpu: 0.5 }));
+  add(reading({ pod: "web-b", timeMs: NOW_MS - 500_000, cpu: 1e9 }));
   const one = kept.get("u1") ?? assert.fail();
   const stored = JSON.parse(JSON.stringify(storedHistory(one)));
   for (const slots of [16, 32]) {
     const read = readHistory(stored, { nowMs: NOW_MS, slots });
-    assert.deepEqual([read.workload, read.namespace, read.newestMs], [WEB, "shop", NOW_MS]);
-    const usage = createUsageHistory(new Map([["u1", read]])).usage(question(), NOW_MS);
-    const { cpu, memory } = usage.get("proxy") ?? assert.fail();
+    assert.deepEqual([read.workload, read.namespace], [WEB, "shop"]);
+    assert.deepEqual([read.newestMs, read.countedMs], [NOW_MS, NOW_MS]);
+    const { cpu, memory } = stage(new Map([["u1", read]])).app();
     assert.deepEqual([cpu.count, cpu.min, cpu.max, cpu.oldestMs], [2, 0.5, 1e9, NOW_MS - 500_000]);
     assert.deepEqual([memory.count, memory.min, memory.max], [2, 1, 2e9]);
   }
-  assert.equal(readHistory(stored, { nowMs: NOW_MS - 1 }).newestMs, NOW_MS - 1);
+  assert.equal(readHistory(stored, { nowMs: NOW_MS - 1, slots: 16 }).newestMs, NOW_MS - 1);
   for (
     const [key, value] of Object.entries({ kind: "Job", windowMs: 0, containers: { app: {} } })
   ) {
-    assert.throws(() => readHistory({ ...stored, [key]: value }, { nowMs: NOW_MS }), SyntaxError);
+    const read = () => readHistory({ ...stored, [key]: value }, { nowMs: NOW_MS, slots: 16 });
+    assert.throws(read, SyntaxError);
   }
+});
+
+const METRICS: PolicySpec = autoPolicy({}, { provider: "metrics-server" });
+const DISABLED: PolicySpec = { ...METRICS, mode: "Disabled" };
+
+/** Owners of pods `web-0` and `db-0` of Deployments of these names, under these policies. */
+function sampledPods(...specs: readonly PolicySpec[]) {
+  const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
+  const makes = { paused: false, replicas: 1, template: { containers, initContainers: [] } };
+  const workloads: Workload[] = [];
+  const pods: Pod[] = [];
+  for (const name of ["web", "db"]) {
+    const workload = sampleWorkload({ makes });
+    workloads.push({ ...workload, metadata: { ...workload.metadata, name, uid: name } });
+    const pod = workloadPod(`${name}-0`, containers);
+    const { owner } = pod.metadata;
+    const made = owner && { ...owner, name: owner.name.replace(/^web/, name) };
+    pods.push({ ...pod, metadata: { ...pod.metadata, ...(made && { owner: made }) } });
+  }
+  let reads = 0;
+  const all = specs.map((spec, index) => ({
+    metadata: { namespace: "shop", name: `${index}`, uid: "", resourceVersion: "", generation: 1 },
+    spec,
+    faults: [],
+    status: {},
+  })) satisfies StoredPolicy[];
+  const parts = (synced: boolean) => ({
+    caches: {
+      pods: fixedCache(pods),
+      deployments: fixedCache(workloads),
+      statefulSets: fixedCache<Workload>([], synced),
+      daemonSets: fixedCache<Workload>(),
+    },
+    replicaSets: fixedCache<ReplicaSet>(),
+    policies: { all: () => (reads++, all) },
+    input: () => ({ namespaces: new Map([["shop", {}]]), policyNamespaces: [] }),
+  });
+  return {
+    owners: createSampledPods(parts(true)),
+    unsynced: createSampledPods(parts(false)),
+    reads: () => reads,
+  };
+}
+
+test("isWanted() is true where an enabled policy looks at metrics-server", () => {
+  const isWanted = (...policies: PolicySpec[]) => sampledPods(...policies).owners.isWanted();
+  assert.equal(isWanted(), false);
+  assert.equal(isWanted(autoPolicy(), DISABLED), false);
+  assert.equal(isWanted(autoPolicy(), { ...METRICS, mode: "Recommend" }), true);
+});
+
+test("ofReading() finds a pod's workload where its policy looks at metrics-server, once for a reading", () => {
+  const ownerOf = (name: string, ...policies: PolicySpec[]) =>
+    sampledPods(...policies).owners.ofReading()({ namespace: "shop", name });
+  assert.deepEqual(ownerOf("web-0", METRICS), {
+    workload: { kind: "Deployment", name: "web", uid: "web" },
+    containers: ["app"],
+    windowMs: METRICS.windowMs,
+  });
+  assert.equal(ownerOf("job-0", METRICS), undefined);
+  for (const policies of [[autoPolicy()], [DISABLED], []]) {
+    assert.equal(ownerOf("web-0", ...policies), undefined);
+  }
+  const { owners, reads } = sampledPods(METRICS);
+  for (const matched of [2, 4]) {
+    const ownerOf = owners.ofReading();
+    for (const name of ["web-0", "web-0", "db-0"]) ownerOf({ namespace: "shop", name });
+    assert.equal(reads(), matched);
+  }
+});
+
+test("workloadUIDs() is known once all workloads are", () => {
+  const { owners, unsynced } = sampledPods();
+  assert.deepEqual(owners.workloadUIDs(), new Set(["web", "db"]));
+  assert.equal(unsynced.workloadUIDs(), undefined);
 });

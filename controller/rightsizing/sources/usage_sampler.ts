@@ -4,7 +4,10 @@
  * @module
  */
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
-import { createPodMetrics } from "../../../adapters/kube/kinds/pod_metrics.ts";
+import {
+  createPodMetrics,
+  type KubePodMetricsReader,
+} from "../../../adapters/kube/kinds/pod_metrics.ts";
 import { createCheckpointStore } from "../../../adapters/kube/writers/checkpoint_store.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import {
@@ -15,25 +18,20 @@ import {
 import type { Log } from "../../../shared/log.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import type { UsageAnswer, UsageProblem, UsageQuestion, UsageSource } from "../ports.ts";
-import type { PodMetrics, PodOwners } from "./pod_owners.ts";
-import {
-  createUsageHistory,
-  type HistoryOptions,
-  readHistory,
-  storedHistory,
-  type UsageHistory,
-  type WorkloadHistory,
-} from "./usage_history.ts";
+import type { PodOwners } from "./pod_owners.ts";
+import { readHistory, storedHistory, UsageHistory, type WorkloadHistory } from "./usage_history.ts";
 
 /** Dependencies of the sampler. */
-export interface UsageSamplerParts extends HistoryOptions {
-  readonly metrics: PodMetrics;
+export interface UsageSamplerParts {
+  readonly metrics: KubePodMetricsReader;
   readonly owners: PodOwners;
   readonly store: CheckpointStore;
   readonly clock: Clock;
   readonly log: Log;
   /** Between two readings; may change. */
   readonly intervalMs: () => number;
+  /** Parts of a window that its history has. */
+  readonly slots: number;
 }
 
 /** Between two times that the history is persisted, ms. */
@@ -46,36 +44,36 @@ const NOT_READ: UsageProblem = {
   message: "the sampler has not read metrics-server yet",
 };
 
-/** The sampler. */
+/** The sampler; it runs once. */
 export class UsageSampler implements UsageSource {
   readonly #parts: UsageSamplerParts;
   readonly #persisted: PersistedMap<WorkloadHistory>;
   readonly #history: UsageHistory;
   /** Since when each workload, by UID, has been asked for: only usage that a policy needs is kept. */
-  readonly #asked = new Map<string, { readonly namespace: string; readonly sinceMs: number }>();
+  readonly #askedSinceMs = new Map<string, number>();
   #problem: UsageProblem | undefined = NOT_READ;
   /** Readings that failed in a row. */
   #missed = 0;
 
   constructor(parts: UsageSamplerParts) {
-    const { store, clock, log } = parts;
+    const { store, clock, log, slots } = parts;
     this.#parts = parts;
     this.#persisted = createPersistedMap<WorkloadHistory>({
       ...{ store, clock, log },
       prefix: "mbcas-usage-",
       holds: "usage history",
       encode: storedHistory,
-      decode: (stored) => readHistory(stored, { ...parts, nowMs: clock.wall() }),
+      decode: (stored) => readHistory(stored, { slots, nowMs: clock.wall() }),
     });
-    this.#history = createUsageHistory(this.#persisted, parts);
+    this.#history = new UsageHistory(this.#persisted, slots);
   }
 
   usage(question: UsageQuestion): Promise<UsageAnswer> {
     if (this.#problem !== undefined) return Promise.resolve(this.#problem);
     const nowMs = this.#parts.clock.wall();
-    const { namespace, workload: { uid } } = question;
-    const { sinceMs: watchedSinceMs } = this.#asked.get(uid) ?? { sinceMs: nowMs };
-    this.#asked.set(uid, { namespace, sinceMs: watchedSinceMs });
+    const { uid } = question.workload;
+    const watchedSinceMs = this.#askedSinceMs.get(uid) ?? nowMs;
+    this.#askedSinceMs.set(uid, watchedSinceMs);
     return Promise.resolve({ usage: this.#history.usage(question, nowMs), watchedSinceMs });
   }
 
@@ -85,12 +83,22 @@ export class UsageSampler implements UsageSource {
    */
   async run(signal: AbortSignal): Promise<void> {
     const { owners, clock, intervalMs } = this.#parts;
-    await this.#load(signal);
+    await this.#persisted.load(signal, {
+      failed: (message) => {
+        const why = `its history can't be read: ${message}`;
+        this.#problem = { problem: "unavailable", message: why };
+      },
+    });
     let savedAt = clock.monotonic();
     while (!signal.aborted) {
       const begunAt = clock.monotonic();
       if (owners.isWanted()) await this.#sample(signal);
-      else this.#forgetRun();
+      else {
+        // Nothing is sampled and nothing is wrong; the next policy has the history.
+        this.#problem = undefined;
+        this.#missed = 0;
+        this.#askedSinceMs.clear();
+      }
       this.#deleteGone();
       if (clock.monotonic() - savedAt >= CHECKPOINT_MS && !signal.aborted) {
         savedAt = clock.monotonic();
@@ -100,18 +108,6 @@ export class UsageSampler implements UsageSource {
     }
     await this.#persisted.saveAtEnd();
     this.#problem = NOT_READ;
-  }
-
-  async #load(signal: AbortSignal): Promise<void> {
-    this.#forgetRun();
-    this.#problem = NOT_READ;
-    await this.#persisted.load(signal, {
-      failed: (message) => {
-        const why = `its history can't be read: ${message}`;
-        this.#problem = { problem: "unavailable", message: why };
-      },
-    });
-    this.#history.begin();
   }
 
   async #sample(signal: AbortSignal): Promise<void> {
@@ -129,34 +125,21 @@ export class UsageSampler implements UsageSource {
     }
     this.#problem = undefined;
     this.#missed = 0;
-    const nowMs = clock.wall();
+    const [nowMs, ownerOf] = [clock.wall(), owners.ofReading()];
     for (const reading of answer.pods) {
-      const owner = owners.ownerOf({ namespace: reading.namespace, name: reading.pod });
+      const owner = ownerOf({ namespace: reading.namespace, name: reading.pod });
       if (owner !== undefined) this.#history.add(reading, { owner, nowMs });
     }
   }
 
-  /** Without a policy, nothing is sampled and nothing is wrong; the next policy has the history. */
-  #forgetRun(): void {
-    this.#problem = undefined;
-    this.#missed = 0;
-    this.#asked.clear();
-  }
-
   #deleteGone(): void {
-    const { exists } = this.#parts.owners;
-    this.#history.deleteGone(exists);
-    for (const [uid, { namespace }] of this.#asked) {
-      if (!exists({ namespace, uid })) this.#asked.delete(uid);
+    const uids = this.#parts.owners.workloadUIDs();
+    if (uids === undefined) return;
+    this.#history.keepOnly(uids);
+    for (const uid of this.#askedSinceMs.keys()) {
+      if (!uids.has(uid)) this.#askedSinceMs.delete(uid);
     }
   }
-}
-
-/** What the sampler needs beside the API server. */
-export interface UsageSamplerOptions
-  extends Pick<UsageSamplerParts, "owners" | "clock" | "log" | "intervalMs" | "slots"> {
-  /** Of the installation: the history is persisted there. */
-  readonly namespace: string;
 }
 
 /** Label of the ConfigMaps with the history. */
@@ -168,7 +151,9 @@ export const USAGE_LABEL = "optipod.io/usage-history";
  */
 export function connectUsageSampler(
   connection: KubeConnection,
-  { namespace, ...parts }: UsageSamplerOptions,
+  { namespace, ...parts }: Omit<UsageSamplerParts, "metrics" | "store"> & {
+    readonly namespace: string;
+  },
 ): UsageSampler {
   const store = { namespace, label: USAGE_LABEL, manager: RIGHTSIZING_MANAGER };
   return new UsageSampler({

@@ -22,7 +22,7 @@ function queriesOf(workload: number): ReturnType<typeof usageQueries> {
     otherPods: [],
     containers: [containerName(0), containerName(2)],
     window: { fromMs: 0, toMs: 1 },
-  });
+  }, []);
 }
 
 function pure(name: string, fn: () => void): void {

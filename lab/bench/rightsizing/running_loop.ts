@@ -7,7 +7,7 @@
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { createCaches, namedCaches } from "../../../controller/caches.ts";
 import { createRightsizingCopies } from "../../../controller/rightsizing/api.ts";
-import { createClusterFacts } from "../../../controller/rightsizing/cluster_facts.ts";
+import { ClusterFacts } from "../../../controller/rightsizing/cluster_facts.ts";
 import { createCorrectionMemory } from "../../../controller/rightsizing/corrections.ts";
 import { runRightsizingLoop } from "../../../controller/rightsizing/loop.ts";
 import type { CycleOutcome } from "../../../controller/rightsizing/policies/policy_cycle.ts";
@@ -90,10 +90,9 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
   const loop = runRightsizingLoop({
     caches: { ...caches, ...followed },
     sources,
-    cluster: createClusterFacts({
+    cluster: new ClusterFacts({
       caches: { ...caches, ...followed },
       corrections: createCorrectionMemory(),
-      rulesOf: () => ({ quotas: [], unreadable: [] }),
       dryRun: () => false,
       served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
       missingPermissions: () => [],

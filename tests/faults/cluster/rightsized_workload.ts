@@ -137,7 +137,6 @@ export function rightsizingAPI(
     events,
     resizer: client.podResizer("optipod"),
     resizeSupport: () => Promise.resolve({ resizeServed: true, lowersMemoryLimits: true }),
-    sampler: () => ({ ...source, run: () => Promise.resolve() }),
-    usageSources: () => ({ of: () => source, close: () => {} }),
+    usage: () => ({ of: () => source, run: () => Promise.resolve(), close: () => {} }),
   };
 }

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
-import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { NO_RESOURCES, type Pod, type Resources } from "../../shared/api/pod.ts";
 import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
@@ -20,6 +19,8 @@ import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 const MINUTE_MS = 60_000;
 /** Until copies have received a change; before the loop looks at it. */
 const WATCHED_MS = 500;
+
+const HOUR_MS = 60 * MINUTE_MS;
 
 const LIMITS: PolicyChoice = {
   intervalMs: 2 * MINUTE_MS,
@@ -79,6 +80,11 @@ function rollOut(scene: RightsizingScene): void {
 function limitRange(scene: RightsizingScene, items: readonly LimitRangeItem[]): void {
   const metadata = { name: "caps", namespace: NAMESPACE, uid: "", resourceVersion: "" };
   scene.api.store.tables.LimitRange.create({ metadata, items });
+}
+
+function addNode(scene: RightsizingScene, name: string, allocatableCPU: number): void {
+  const metadata = { name, uid: "", resourceVersion: "" };
+  scene.api.store.tables.Node.create({ metadata, allocatableCPU, ready: true, pressures: [] });
 }
 
 test("a new pod begins with what is in force, as those that were resized", async (scene) => {
@@ -157,86 +163,6 @@ test("values in force follow narrower bounds, though the difference is below the
   assert.deepEqual(inForce(scene), [350, 120 * MI, 350, 132 * MI]);
 });
 
-test("a tightened LimitRange refuses no pod for our sake, and in a rollout the loop lowers what is in force", async (scene) => {
-  await adopted(scene, { template: { ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 200 } } });
-  limitRange(scene, [{ type: "Container", max: 200 }]);
-  rollOut(scene);
-  await scene.run(WATCHED_MS);
-  const lowered = {
-    ...ADOPTED,
-    requests: { ...ADOPTED.requests, cpu: 200 },
-    limits: { ...ADOPTED.limits, cpu: 200 },
-  };
-  assert.deepEqual(resourcesOf(await scene.born("web")), lowered);
-  await scene.run(5 * MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.reason, "RolloutInProgress");
-  assert.deepEqual(inForce(scene), [200, 120 * MI, 200, 132 * MI]);
-  assert.deepEqual(resourcesOf(await scene.born("web")), lowered);
-});
-
-test("a full quota refuses no pod for our sake", async (scene) => {
-  await adopted(scene, {
-    policy: REQUESTS,
-    template: { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 300 * MI } },
-  });
-  const used = 2 * 360;
-  scene.api.store.tables.ResourceQuota.create({
-    metadata: { name: "cpu", namespace: NAMESPACE, uid: "", resourceVersion: "" },
-    requestsCPU: { hard: used + 150, used },
-    usedLimitsCPU: 0,
-    scopes: [],
-  });
-  await scene.run(WATCHED_MS);
-  const born = await scene.born("web");
-  assert.deepEqual([born.containers[0]?.requests.cpu, born.containers[0]?.requests.memory], [
-    150,
-    120 * MI,
-  ]);
-  assert.deepEqual(inForce(scene).slice(0, 2), [360, 120 * MI]);
-});
-
-/** Sets each container's CPU request, as a VPA's webhook does. */
-const VPA_WEBHOOK: Mutator = {
-  name: "vpa",
-  mutate: ({ object }) => {
-    const { containers = [] } = object?.spec as { readonly containers?: readonly unknown[] };
-    return {
-      patch: containers.map((_one, index) => ({
-        op: "replace",
-        path: `/spec/containers/${index}/resources/requests/cpu`,
-        value: "77m",
-      })),
-    };
-  },
-};
-
-for (const mode of ["Initial", "Recreate", "Auto"]) {
-  test(`what a VPA in mode ${mode} sets stays, whichever webhook is asked first`, async (scene) => {
-    await adopted(scene);
-    scene.api.store.tables.VerticalPodAutoscaler.create(sampleVPA(mode));
-    await scene.run(WATCHED_MS);
-    for (const others of [{ first: [VPA_WEBHOOK] }, { last: [VPA_WEBHOOK] }]) {
-      assert.deepEqual(resourcesOf(await scene.born("web", others)), {
-        ...TEMPLATE,
-        requests: { ...TEMPLATE.requests, cpu: 77 },
-      });
-    }
-    await scene.run(5 * MINUTE_MS);
-    assert.equal(scene.recordOf("web")?.reason, "VPAConflict");
-    assert.deepEqual(inForce(scene), []);
-  });
-}
-
-test("a new pod keeps the CPU request that an HPA divides by", async (scene) => {
-  await adopted(scene, { policy: REQUESTS });
-  scene.api.store.tables.HorizontalPodAutoscaler.create(sampleHPA());
-  await scene.run(WATCHED_MS);
-  assert.deepEqual(resourcesOf(await scene.born("web")), {
-    ...TEMPLATE,
-    requests: { ...TEMPLATE.requests, memory: 120 * MI },
-  });
-});
-
 for (
   const [name, still] of [
     ["mode Recommend", (scene) => scene.policy("all", { ...REQUESTS, mode: "Recommend" })],
@@ -280,6 +206,73 @@ test("a pod of the market is born with what its siblings have as their original 
   await scene.run(5 * MINUTE_MS);
   assert.deepEqual(own(), ["360m", "360m"]);
   assert.equal(resourcesOf(await scene.born("web")).limits.cpu, 1000);
+});
+
+test("a release with more memory keeps it for a day", async (scene) => {
+  await adopted(scene, { policy: { ...LIMITS, windowMs: 60 * MINUTE_MS } });
+  const raised = {
+    ...TEMPLATE,
+    requests: { ...TEMPLATE.requests, memory: 1024 * MI },
+    limits: { ...TEMPLATE.limits, memory: 4096 * MI },
+  };
+  scene.template("web", [templateOf(raised)]);
+  for (const { metadata: { name } } of scene.podsOf("web")) {
+    scene.api.store.tables.Pod.remove(`${NAMESPACE}/${name}`);
+  }
+  await scene.run(WATCHED_MS);
+  await scene.born("web");
+  const limits = (): unknown =>
+    scene.podsOf("web").map(({ containers }) => containers[0]?.limits.memory);
+  // Neither a cooldown nor a new leader makes it forget that the author has spoken.
+  await scene.run(30 * MINUTE_MS);
+  await scene.restart();
+  await scene.run(23 * HOUR_MS);
+  assert.deepEqual(limits(), [4096 * MI]);
+  assert.equal(scene.recordOf("web")?.reason, "RecentlyEdited");
+  await scene.run(HOUR_MS);
+  assert.deepEqual(limits(), [132 * MI]);
+});
+
+test("a pod on a small node that the webhook has missed lowers no other", async (scene) => {
+  addNode(scene, "node-1", 16_000);
+  addNode(scene, "small", 200);
+  await adopted(scene, { policy: REQUESTS });
+  const [pod] = scene.podsOf("web");
+  assert.ok(pod !== undefined);
+  const metadata = { ...pod.metadata, name: "web-9", uid: "late" };
+  const containers = [bareContainer("app", TEMPLATE)];
+  scene.api.store.tables.Pod.seed({ ...pod, metadata, containers, nodeName: "small" });
+  await scene.run(60 * MINUTE_MS);
+  assert.deepEqual(scene.podsOf("web").map((one) => resourcesOf(one).requests.cpu), [
+    360,
+    360,
+    100,
+  ]);
+  const { status, reason, inForce } = scene.recordOf("web") ?? {};
+  assert.deepEqual([status, reason, inForce?.[0]?.cpu], ["Applied", "NodeCapacity", 360]);
+});
+
+test("no pod has less memory than the recent peak + 15 % while a raise is held, and one event says why", async (scene) => {
+  const template = {
+    ...TEMPLATE,
+    requests: { ...TEMPLATE.requests, memory: 512 * MI },
+    limits: { ...TEMPLATE.limits, memory: 1024 * MI },
+  };
+  const strategy = { updateRequestsOnly: false, cooldownMs: 600 * MINUTE_MS };
+  await adopted(scene, { template, policy: { ...LIMITS, strategy } });
+  const usage = scene.source.of({ namespace: NAMESPACE, kind: "Deployment", name: "web" }, "app");
+  usage.memory.push([scene.clock.wall(), 130 * MI]);
+  await scene.run(30 * MINUTE_MS);
+  // The threshold beyond what is safe: it lasts for a while.
+  const lifted = Math.ceil(Math.ceil(130 * MI * 1.15) * 1.1);
+  const { containers: [app] } = await scene.born("web");
+  assert.deepEqual([app?.requests.memory, app?.limits.memory], [lifted, lifted]);
+  const limits = scene.podsOf("web").map(({ containers: [one] }) => one?.limits.memory);
+  assert.deepEqual(limits, limits.map(() => lifted));
+  const reported = scene.events.filter(({ about, message }) =>
+    about.kind === "Deployment" && message.includes("15 %: ")
+  );
+  assert.equal(reported.length, 1);
 });
 
 /** What the input become once values are in force. */
