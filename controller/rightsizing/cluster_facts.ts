@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { withCPU } from "../../shared/resize/inputs/subject.ts";
 import { unreadableMessages } from "../../shared/api/namespace.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";

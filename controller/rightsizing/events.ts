@@ -14,7 +14,6 @@ import type { Log } from "../../shared/log.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
-import { defined } from "../../shared/defined.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import type { CycleOutcome } from "./policies/policy_cycle.ts";
