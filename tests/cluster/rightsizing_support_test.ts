@@ -14,9 +14,9 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
 import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { containerSpec } from "./scene/contract_world.ts";
-import { startEmulatedServer } from "./scene/nodes/emulated_server.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { startEmulatedServer } from "./scene/emulated_server.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import { scratchNamespace } from "./scene/real_node.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { EventReason } from "../../../shared/api/reasons/event_reasons.ts";
+import type { EventReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import {
   PLACEMENT_EVENT_REASONS,
   type PlacementEventReason,

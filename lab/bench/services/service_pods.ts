@@ -13,7 +13,7 @@ import {
   type PodDirectories,
   podDirectories,
   quotaOf,
-} from "../../../tests/cluster/scene/pods/node_cgroups.ts";
+} from "../../../tests/cluster/scene/node_cgroups.ts";
 import { growth, type LevelCounters, levelCounters } from "../../../tests/host/level_counters.ts";
 import { CONTAINER } from "./service_pod.ts";
 
