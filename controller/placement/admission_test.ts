@@ -1,8 +1,23 @@
 import assert from "node:assert/strict";
-import { type PlacementDecision, placementPatch, type PlacementRequest, placementRequest } from "../../shared/placement/new_pod.ts";
+import {
+  type PlacementDecision,
+  placementPatch,
+  type PlacementRequest,
+  placementRequest,
+} from "../../shared/placement/new_pod.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { DB_OWNER, dbStatefulSet, manualCaches, PLACEMENT_RULES, podRequest, SHOP, storedPod, WEB_SET, webDeployment } from "../../tests/fixtures/placement/placement_caches.ts";
+import {
+  DB_OWNER,
+  dbStatefulSet,
+  manualCaches,
+  PLACEMENT_RULES,
+  podRequest,
+  SHOP,
+  storedPod,
+  WEB_SET,
+  webDeployment,
+} from "../../tests/fixtures/placement/placement_caches.ts";
 import { type AdmissionDeciderOptions, createAdmissionDecider } from "./admission.ts";
 import { createWebhookView } from "./caches.ts";
 

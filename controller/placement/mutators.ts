@@ -3,15 +3,14 @@
  *
  * @module
  */
-import type { AdmissionRequest, SentObject } from "../../shared/admission/admission_review.ts";
-import type { Mutation, Mutator } from "../../shared/admission/run_mutators.ts";
+import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
+import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { membersOf, textIn, textsIn } from "../../shared/members.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import { checkEligibility, isPlacedKind, type PlacementScope } from "../../shared/placement/eligibility.ts";
-import { namesClass, sentNodeConstraints } from "../../shared/placement/node_constraints.ts";
-import { placementPatch, type PlacementRequest, placementRequest } from "../../shared/placement/new_pod.ts";
-import type { AdmissionDecider, PlacementRules, AdmissionConfig } from "./admission.ts";
+import { checkEligibility, isPlacedKind } from "../../shared/placement/eligibility.ts";
+import { placementPatch, placementRequest } from "../../shared/placement/new_pod.ts";
+import type { AdmissionConfig, AdmissionDecider } from "./admission.ts";
 import type { WebhookView } from "./caches.ts";
 import type { AdmissionReport, PlacementObserver } from "./ports.ts";
 

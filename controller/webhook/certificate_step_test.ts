@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { AUTHORITY_LIFE_MS, bundleText, certificateStep, lifeFrom, readStoredPairs, renewalMs, SERVING_LIFE_MS, type StoredPairs, storedTexts, trustedAuthorities } from "./certificate_step.ts";
+import {
+  AUTHORITY_LIFE_MS,
+  bundleText,
+  certificateStep,
+  lifeFrom,
+  readStoredPairs,
+  renewalMs,
+  SERVING_LIFE_MS,
+  type StoredPairs,
+  storedTexts,
+  trustedAuthorities,
+} from "./certificate_step.ts";
 import type { Validity } from "../../adapters/webhook/certificates.ts";
 import type { StoredTexts } from "./ports.ts";
 import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";

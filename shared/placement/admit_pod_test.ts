@@ -1,6 +1,19 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
-import { type AdmissionInput, admitPod, type CountedPod, dropOldest, expire, noReservations, observePods, observeSomePods, type Reservation, type Reservations, reserve, reservedByClass } from "./admit_pod.ts";
+import {
+  type AdmissionInput,
+  admitPod,
+  type CountedPod,
+  dropOldest,
+  expire,
+  noReservations,
+  observePods,
+  observeSomePods,
+  type Reservation,
+  type Reservations,
+  reserve,
+  reservedByClass,
+} from "./admit_pod.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { isWindowOpen, nextOpeningMs, parseCronSchedule, parseWindowDuration, remembered } from "./disruption_window.ts";
+import {
+  isWindowOpen,
+  nextOpeningMs,
+  parseCronSchedule,
+  parseWindowDuration,
+  remembered,
+} from "./disruption_window.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -5,7 +5,15 @@ import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import type { Pod } from "../api/pod.ts";
 import type { Workload } from "../api/workload.ts";
-import { budgetRefusal, eligibilityInput, type PlacedObjects, placedPodsOf, podsOfWorkload, replicaStatus, withBudgets } from "./workload_snapshot.ts";
+import {
+  budgetRefusal,
+  eligibilityInput,
+  type PlacedObjects,
+  placedPodsOf,
+  podsOfWorkload,
+  replicaStatus,
+  withBudgets,
+} from "./workload_snapshot.ts";
 import { listedObjects, type ObjectLists } from "../../tests/fixtures/placement/listed_objects.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
 import { NODE_CLASS_PRESETS } from "./node_classes.ts";

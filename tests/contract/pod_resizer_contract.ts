@@ -43,11 +43,11 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
 
   /** A suite's harness with a pod of these containers. */
   async function stage(harness: PodResizerHarness, ...containers: readonly PodContainer[]) {
-    const { settle, subject } = harness;
+    const { subject } = harness;
     const pod = await harness.create(containers);
     const { name, namespace, uid } = pod.metadata;
     const stored = async (): Promise<Pod> => {
-      const found = await settle(harness.read(pod));
+      const found = await harness.read(pod);
       return found ?? assert.fail("the pod is gone");
     };
     const limits = async (): Promise<unknown> =>
@@ -67,7 +67,7 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     };
     /** Resizes and returns the limits by container name. */
     const resized = async (...changes: readonly LimitChange[]): Promise<unknown> => {
-      const version = await settle(resize(changes));
+      const version = await resize(changes);
       const { metadata, containers } = await stored();
       assert.equal(isAtLeast(metadata.resourceVersion, version), true);
       for (const change of changes) {
@@ -79,17 +79,17 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     /** A refusal that changes nothing. */
     const refused = async (
       changes: readonly LimitChange[],
-      refusal: Parameters<typeof assertRefused>[2],
+      refusal: Parameters<typeof assertRefused>[1],
       options: Parameters<typeof resize>[1] = {},
     ): Promise<void> => {
       const { containers } = await stored();
-      await assertRefused(harness, () => resize(changes, options), refusal);
+      await assertRefused(resize(changes, options), refusal);
       assert.deepEqual((await stored()).containers, containers);
     };
     return {
       pod,
       stored,
-      resize: (...of: Parameters<typeof resize>) => settle(resize(...of)),
+      resize,
       resized,
       refused,
     };
@@ -149,7 +149,7 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
   contractTest("resize() is refused with 404 when the pod is gone", open, async (harness) => {
     const patch = resizePatch("uid", [limit(300)]);
     const gone = { status: 404, reason: "NotFound" };
-    await assertRefused(harness, () => harness.subject.resize("shop", "none", patch), gone);
+    await assertRefused(harness.subject.resize("shop", "none", patch), gone);
   });
 
   contractTest(

@@ -14,7 +14,7 @@ import {
 } from "./api_checks.ts";
 import { podAllocationCRD } from "../../../tools/crd/pod_allocation_crd.ts";
 import { listOf, objectOf } from "./json_fields.ts";
-import { accessRuleText } from "../../../tests/cluster/rbac/role_act.ts";
+import { accessRuleText } from "../../../tests/cluster/rbac/rights.ts";
 
 const RESIZE: AccessRule = { verb: "patch", group: "", resource: "pods", subresource: "resize" };
 const LEASE: AccessRule = {

@@ -3,9 +3,12 @@
  *
  * @module
  */
-import { isAllowed, type AccessRule } from "../../../adapters/kube/client/api_checks.ts";
+import { isAllowed } from "../../../adapters/kube/client/api_checks.ts";
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
-import { type KubeConnection, type OpenKubeConnection, resourcePath } from "../../../adapters/kube/client/connection.ts";
+import {
+  type KubeConnection,
+  type OpenKubeConnection,
+} from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
@@ -16,7 +19,6 @@ import { requestToken, tokenConnector } from "../scene/account_token.ts";
 import { PRODUCT_NAMESPACE } from "../scene/product.ts";
 import { scratchNamespace } from "../scene/real_node.ts";
 import { until } from "../scene/until.ts";
-import { allocationPath, allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
 
 /** A node, real or not. */
 export interface BoundNode {
