@@ -5,8 +5,7 @@
  */
 import { Argument, Command, CommanderError, Option } from "commander";
 import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
-import { durationParser } from "./formats.ts";
-import { addGlobalFlags, examples } from "./global_flags.ts";
+import { addGlobalFlags, examples, timeoutOption, watchOption } from "./global_flags.ts";
 import { placementArguments } from "./placement/placement_arguments.ts";
 import { recommendArguments } from "./recommend/recommend_arguments.ts";
 import { limitRequestParser } from "./resize/limit_request.ts";
@@ -76,15 +75,7 @@ function top(): Command {
       "Live table of the pods in the market: usage, demand, limit, throttling, price and the\n" +
         "reason of the limit. Read from the agents; without them from the PodAllocations.",
     )
-    .addOption(
-      new Option("-w, --watch [interval]", "again and again, for instance every 1s")
-        .argParser(durationParser({
-          leastMs: 200,
-          mostMs: 3_600_000,
-          // The interval may be left out, so a pod's name after -w is taken for one.
-          remedy: "put pods before -w, or write --watch=2s",
-        })).preset("2s"),
-    )
+    .addOption(watchOption("pods"))
     .addOption(
       new Option("--sort <figure>", "largest first").choices(TOP_ORDERS).default("throttled"),
     )
@@ -131,10 +122,7 @@ function restore(): Command {
     .option("--all", "all pods of the cluster: switches the market off")
     .option("--dry-run", "show what would be done, and do nothing")
     .option("-y, --yes", "don't ask")
-    .addOption(
-      new Option("--timeout <duration>", "how long to wait for the kubelets")
-        .argParser(durationParser({ leastMs: 1000, mostMs: 3_600_000 })).default(60_000, "60s"),
-    )
+    .addOption(timeoutOption("the kubelets", 60))
     .addHelpText(
       "after",
       examples([
@@ -162,10 +150,7 @@ function resize(): Command {
         .argParser(limitRequestParser).makeOptionMandatory(),
     )
     .option("--dry-run", "check, and change nothing")
-    .addOption(
-      new Option("--timeout <duration>", "how long to wait for the kubelet")
-        .argParser(durationParser({ leastMs: 1000, mostMs: 3_600_000 })).default(30_000, "30s"),
-    )
+    .addOption(timeoutOption("the kubelet", 30))
     .addHelpText(
       "after",
       examples([

@@ -4,6 +4,7 @@
  * @module
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { durationParser } from "./formats.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "./output.ts";
 
 /** What the flags say. */
@@ -50,6 +51,20 @@ function addClusterFlags(command: Command): Command {
     .option("-A, --all-namespaces", "look in all namespaces")
     .option("--context <name>", "use this context", valueParser("a context"))
     .option("--kubeconfig <file>", "use this kubeconfig file", valueParser("a file"));
+}
+
+/** `--watch`. Its interval may be left out, so that one of these operands after it is taken for one. */
+export function watchOption(operands: string): Option {
+  const remedy = `put ${operands} before -w, or write --watch=2s`;
+  return new Option("-w, --watch [interval]", "again and again, for instance every 1s")
+    .argParser(durationParser({ leastMs: 200, mostMs: 3_600_000, remedy })).preset("2s");
+}
+
+/** `--timeout`, and what is waited for. */
+export function timeoutOption(what: string, seconds: number): Option {
+  return new Option("--timeout <duration>", `how long to wait for ${what}`)
+    .argParser(durationParser({ leastMs: 1000, mostMs: 3_600_000 }))
+    .default(1000 * seconds, `${seconds}s`);
 }
 
 /** A parser of values that does not swallow the next flag. */

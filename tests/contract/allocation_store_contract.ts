@@ -11,7 +11,7 @@ import {
   assertRefused,
   CONFLICT,
   type ContractHarness,
-  contractTest,
+  contractTests,
   EXISTS,
   INVALID,
   NOT_FOUND,
@@ -46,10 +46,11 @@ const STATUS: PodAllocationStatus = {
 
 /** Registers the suite. */
 export function allocationStoreContract(open: OpenHarness<AllocationStoreHarness>): void {
+  const contract = contractTests(open);
   const create = ({ subject, pod }: AllocationStoreHarness): Promise<PodAllocation> =>
     subject.create(sampleAllocation(pod));
 
-  contractTest("create() gives UID and version and stores no status", open, async (harness) => {
+  contract("create() gives UID and version and stores no status", async (harness) => {
     const written = { ...sampleAllocation(harness.pod), status: STATUS };
     const created = await harness.subject.create(written);
     assert.ok(created.metadata.uid !== "" && created.metadata.resourceVersion !== "");
@@ -59,19 +60,19 @@ export function allocationStoreContract(open: OpenHarness<AllocationStoreHarness
     assert.deepEqual(await harness.read(created), created);
   });
 
-  contractTest("create() is refused with 409 when the object exists", open, async (harness) => {
+  contract("create() is refused with 409 when the object exists", async (harness) => {
     await create(harness);
     await assertRefused(harness.subject.create(sampleAllocation(harness.pod)), EXISTS);
   });
 
-  contractTest("create() is refused with 422 when a field is malformed", open, async (harness) => {
+  contract("create() is refused with 422 when a field is malformed", async (harness) => {
     const plain = sampleAllocation(harness.pod);
     const written = { ...plain, spec: { ...plain.spec, desiredCPULimit: "plenty" } };
     await assertRefused(harness.subject.create(written), INVALID);
     assert.equal(await harness.read(plain), undefined);
   });
 
-  contractTest("writeStatus() replaces the status and nothing else", open, async (harness) => {
+  contract("writeStatus() replaces the status and nothing else", async (harness) => {
     const created = await create(harness);
     const spec = { ...created.spec, desiredCPULimit: "900m" };
     const first = await harness.subject.writeStatus({ ...created, spec, status: STATUS });
@@ -83,7 +84,7 @@ export function allocationStoreContract(open: OpenHarness<AllocationStoreHarness
     assert.deepEqual(await harness.read(created), second);
   });
 
-  contractTest("writeStatus() is refused with 409 for an old version", open, async (harness) => {
+  contract("writeStatus() is refused with 409 for an old version", async (harness) => {
     const created = await create(harness);
     await harness.subject.writeStatus({ ...created, status: STATUS });
     const late = { ...created, status: { phase: "Failed" as const } };
@@ -91,24 +92,20 @@ export function allocationStoreContract(open: OpenHarness<AllocationStoreHarness
     assert.deepEqual((await harness.read(created))?.status, STATUS);
   });
 
-  contractTest(
-    "writeStatus() is refused with 422 when a field is malformed",
-    open,
-    async (harness) => {
-      const created = await create(harness);
-      const status = { ...STATUS, appliedCPULimit: "much" };
-      await assertRefused(harness.subject.writeStatus({ ...created, status }), INVALID);
-    },
-  );
+  contract("writeStatus() is refused with 422 when a field is malformed", async (harness) => {
+    const created = await create(harness);
+    const status = { ...STATUS, appliedCPULimit: "much" };
+    await assertRefused(harness.subject.writeStatus({ ...created, status }), INVALID);
+  });
 
-  contractTest("writeStatus() with what is there already writes nothing", open, async (harness) => {
+  contract("writeStatus() with what is there already writes nothing", async (harness) => {
     const created = await create(harness);
     const first = await harness.subject.writeStatus({ ...created, status: STATUS });
     const again = await harness.subject.writeStatus(first);
     assert.equal(again.metadata.resourceVersion, first.metadata.resourceVersion);
   });
 
-  contractTest("remove() deletes once and then answers 404", open, async (harness) => {
+  contract("remove() deletes once and then answers 404", async (harness) => {
     const created = await create(harness);
     await harness.subject.remove(created);
     assert.equal(await harness.read(created), undefined);
@@ -116,7 +113,7 @@ export function allocationStoreContract(open: OpenHarness<AllocationStoreHarness
     await assertRefused(harness.subject.writeStatus(created), NOT_FOUND);
   });
 
-  contractTest("remove() leaves an object alone that has another UID", open, async (harness) => {
+  contract("remove() leaves an object alone that has another UID", async (harness) => {
     const created = await create(harness);
     const uid = "00000000-0000-4000-8000-000000000000";
     const other = { ...created, metadata: { ...created.metadata, uid } };

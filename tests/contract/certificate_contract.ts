@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import type { CertificateMaker, CertificateReader } from "../../adapters/webhook/certificates.ts";
 import {
   type ContractHarness,
-  contractTest,
+  contractTests,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -22,7 +22,8 @@ const NAMES = ["mbcas-webhook.mbcas-system.svc", "mbcas-webhook.mbcas-system"];
 
 /** Registers the suite for what goes by this name. */
 export function certificateContract(name: string, open: OpenHarness<CertificateHarness>): void {
-  contractTest(`${name}: readPair() reads what makeAuthority() wrote`, open, async (h) => {
+  const contract = contractTests(open);
+  contract(`${name}: readPair() reads what makeAuthority() wrote`, async (h) => {
     const made = await h.maker.makeAuthority({ name: "one", ...VALIDITY });
     assert.deepEqual(h.reader.readPair(made), {
       ...VALIDITY,
@@ -32,7 +33,7 @@ export function certificateContract(name: string, open: OpenHarness<CertificateH
     assert.ok(h.reader.signed(made.cert, made.cert));
   });
 
-  contractTest(`${name}: signed() reports the owner of a certificate`, open, async (h) => {
+  contract(`${name}: signed() reports the owner of a certificate`, async (h) => {
     const [one, two] = await Promise.all(
       ["one", "one"].map((name) => h.maker.makeAuthority({ name, ...VALIDITY })),
     );
@@ -47,7 +48,7 @@ export function certificateContract(name: string, open: OpenHarness<CertificateH
     assert.ok(!h.reader.signed(two.cert, serving.cert));
   });
 
-  contractTest(`${name}: readBundle() reads each certificate back as it was`, open, async (h) => {
+  contract(`${name}: readBundle() reads each certificate back as it was`, async (h) => {
     const one = await h.maker.makeAuthority({ name: "one", ...VALIDITY });
     const two = await h.maker.makeServing(one, { names: NAMES, ...VALIDITY });
     const bundle = h.reader.readBundle(one.cert + two.cert);
@@ -56,7 +57,7 @@ export function certificateContract(name: string, open: OpenHarness<CertificateH
     assert.deepEqual(h.reader.readBundle(""), []);
   });
 
-  contractTest(`${name}: readPair() and readBundle() refuse other texts`, open, async (h) => {
+  contract(`${name}: readPair() and readBundle() refuse other texts`, async (h) => {
     const one = await h.maker.makeAuthority({ name: "one", ...VALIDITY });
     const two = await h.maker.makeAuthority({ name: "two", ...VALIDITY });
     for (const pair of [{ ...one, key: two.key }, { ...one, cert: "x" }, { cert: "", key: "" }]) {

@@ -9,7 +9,7 @@ import {
   assertRefused,
   CONFLICT,
   type ContractHarness,
-  contractTest,
+  contractTests,
   EXISTS,
   type OpenHarness,
 } from "./support/contract_harness.ts";
@@ -24,9 +24,9 @@ const SECOND = { "ca.crt": "two\n", "tls.key": "other\n" };
 
 /** Registers the suite. */
 export function certificateStoreContract(open: OpenHarness<CertificateStoreHarness>): void {
-  contractTest(
+  const contract = contractTests(open);
+  contract(
     "CertificateStore.read() gives nothing before create(), and then what it stored",
-    open,
     async ({ subject }) => {
       assert.equal(await subject.read(), undefined);
       await subject.create(FIRST);
@@ -36,9 +36,8 @@ export function certificateStoreContract(open: OpenHarness<CertificateStoreHarne
     },
   );
 
-  contractTest(
+  contract(
     "CertificateStore.create() lets one of two win, and refuses the other with 409",
-    open,
     async (h) => {
       const attempts = await Promise.allSettled(
         [FIRST, SECOND].map((data) => h.subject.create(data)),
@@ -50,9 +49,8 @@ export function certificateStoreContract(open: OpenHarness<CertificateStoreHarne
     },
   );
 
-  contractTest(
+  contract(
     "CertificateStore.replace() puts all texts in the place of those before",
-    open,
     async ({ subject }) => {
       await subject.create(FIRST);
       const seen = await subject.read() ?? assert.fail("it was created");
@@ -63,15 +61,11 @@ export function certificateStoreContract(open: OpenHarness<CertificateStoreHarne
     },
   );
 
-  contractTest(
-    "CertificateStore.replace() is refused with 409 for an old version",
-    open,
-    async (h) => {
-      await h.subject.create(FIRST);
-      const seen = await h.subject.read() ?? assert.fail("it was created");
-      await h.subject.replace(seen, SECOND);
-      await assertRefused(h.subject.replace(seen, FIRST), CONFLICT);
-      assert.deepEqual((await h.subject.read())?.data, SECOND);
-    },
-  );
+  contract("CertificateStore.replace() is refused with 409 for an old version", async (h) => {
+    await h.subject.create(FIRST);
+    const seen = await h.subject.read() ?? assert.fail("it was created");
+    await h.subject.replace(seen, SECOND);
+    await assertRefused(h.subject.replace(seen, FIRST), CONFLICT);
+    assert.deepEqual((await h.subject.read())?.data, SECOND);
+  });
 }

@@ -10,7 +10,7 @@ import {
   assertRefused,
   CONFLICT,
   type ContractHarness,
-  contractTest,
+  contractTests,
   EXISTS,
   type OpenHarness,
 } from "./support/contract_harness.ts";
@@ -34,6 +34,7 @@ const NEXT: EndpointSliceSpec = {
 
 /** Registers the suite. */
 export function endpointSliceContract(open: OpenHarness<EndpointSliceHarness>): void {
+  const contract = contractTests(open);
   async function read({ subject }: EndpointSliceHarness) {
     return await subject.read() ?? assert.fail("there is none");
   }
@@ -43,9 +44,8 @@ export function endpointSliceContract(open: OpenHarness<EndpointSliceHarness>): 
     return spec;
   }
 
-  contractTest(
+  contract(
     "EndpointSliceStore.read() gives nothing before create(), and then what it stored",
-    open,
     async (h) => {
       assert.equal(await h.subject.read(), undefined);
       await h.subject.create(FIRST);
@@ -55,9 +55,8 @@ export function endpointSliceContract(open: OpenHarness<EndpointSliceHarness>): 
     },
   );
 
-  contractTest(
+  contract(
     "EndpointSliceStore.replace() writes all of it, and none of an old version",
-    open,
     async (h) => {
       await h.subject.create(FIRST);
       const seen = await read(h);

@@ -8,7 +8,7 @@ import { fillQuery, readQueryTemplate } from "../../controller/metrics_demand/qu
 import type { InstantAnswer, InstantQueries } from "../../controller/metrics_demand/ports.ts";
 import {
   type ContractHarness,
-  contractTest,
+  contractTests,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -94,8 +94,8 @@ export function instantQueriesContract(
   name: string,
   open: OpenHarness<InstantQueriesHarness>,
 ): void {
-  const test = (sentence: string, check: (harness: InstantQueriesHarness) => Promise<void>): void =>
-    contractTest(`${name}: ${sentence}`, open, check);
+  const contract = contractTests(open);
+  const test: typeof contract = (sentence, check) => contract(`${name}: ${sentence}`, check);
   const ask = (
     { subject, server }: InstantQueriesHarness,
     query: string,

@@ -11,7 +11,7 @@ import { type LimitChange, resizePatch } from "../../shared/resize/patch.ts";
 import {
   assertRefused,
   type ContractHarness,
-  contractTest,
+  contractTests,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 import { sampleContainer, sampleGuaranteed } from "./support/sample_objects.ts";
@@ -35,6 +35,7 @@ const INVALID = { status: 422, reason: "Invalid" };
 
 /** Registers the suite. */
 export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
+  const contract = contractTests(open);
   const limit = (cpu: number, name = "app", sidecar = false): LimitChange => ({
     ...{ name, sidecar, requests: {}, limits: { cpu } },
   });
@@ -95,25 +96,20 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     };
   }
 
-  contractTest(
-    "resize() changes the containers that it names and no other",
-    open,
-    async (harness) => {
-      const { resized } = await stage(
-        harness,
-        sampleContainer(),
-        sampleContainer({ name: "proxy", sidecar: true, limits: { cpu: 150 } }),
-        sampleContainer({ name: "extra" }),
-      );
-      const changed = await resized(limit(450), limit(300, "proxy", true));
-      assert.deepEqual(changed, { app: 450, proxy: 300, extra: 200 });
-      assert.deepEqual(await resized(limit(120)), { app: 120, proxy: 300, extra: 200 });
-    },
-  );
+  contract("resize() changes the containers that it names and no other", async (harness) => {
+    const { resized } = await stage(
+      harness,
+      sampleContainer(),
+      sampleContainer({ name: "proxy", sidecar: true, limits: { cpu: 150 } }),
+      sampleContainer({ name: "extra" }),
+    );
+    const changed = await resized(limit(450), limit(300, "proxy", true));
+    assert.deepEqual(changed, { app: 450, proxy: 300, extra: 200 });
+    assert.deepEqual(await resized(limit(120)), { app: 120, proxy: 300, extra: 200 });
+  });
 
-  contractTest(
+  contract(
     "resize() by one manager takes a limit from another, unless it stays as it is",
-    open,
     async (harness) => {
       const { stored, resize } = await stage(harness, sampleContainer());
       const { subject, restorer } = harness;
@@ -129,9 +125,8 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     },
   );
 
-  contractTest(
+  contract(
     "resize() under a name that carries original limits, up to the longest that is taken",
-    open,
     async (harness) => {
       const { pod, stored, resize } = await stage(harness, sampleContainer());
       for (const [cpu, original] of [[300, 200], [400, 200], [500, 350]] as const) {
@@ -146,15 +141,14 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     },
   );
 
-  contractTest("resize() is refused with 404 when the pod is gone", open, async (harness) => {
+  contract("resize() is refused with 404 when the pod is gone", async (harness) => {
     const patch = resizePatch("uid", [limit(300)]);
     const gone = { status: 404, reason: "NotFound" };
     await assertRefused(harness.subject.resize("shop", "none", patch), gone);
   });
 
-  contractTest(
+  contract(
     "resize() is refused with 422 for a reborn pod, below the request, and for no container",
-    open,
     async (harness) => {
       const { refused } = await stage(
         harness,
@@ -170,7 +164,7 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     },
   );
 
-  contractTest("resize() is refused with 409 on a pod that is newer", open, async (harness) => {
+  contract("resize() is refused with 409 on a pod that is newer", async (harness) => {
     const { pod, resize, refused } = await stage(harness, sampleContainer());
     const { resourceVersion } = pod.metadata;
     await resize([limit(300)], { resourceVersion });
@@ -180,26 +174,21 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     }
   });
 
-  contractTest(
-    "resize() is refused with 422 when the QoS class would change",
-    open,
-    async (harness) => {
-      const memory = { requests: { memory: MEMORY }, limits: { memory: MEMORY } };
-      const burstable = await stage(harness, sampleContainer(memory));
-      assert.equal(burstable.pod.qosClass, "Burstable");
-      await burstable.refused([limit(100)], INVALID);
-      const guaranteed = await stage(
-        harness,
-        sampleContainer({ ...memory, requests: { ...memory.requests, cpu: 200 } }),
-      );
-      assert.equal(guaranteed.pod.qosClass, "Guaranteed");
-      await guaranteed.refused([limit(300)], INVALID);
-    },
-  );
+  contract("resize() is refused with 422 when the QoS class would change", async (harness) => {
+    const memory = { requests: { memory: MEMORY }, limits: { memory: MEMORY } };
+    const burstable = await stage(harness, sampleContainer(memory));
+    assert.equal(burstable.pod.qosClass, "Burstable");
+    await burstable.refused([limit(100)], INVALID);
+    const guaranteed = await stage(
+      harness,
+      sampleContainer({ ...memory, requests: { ...memory.requests, cpu: 200 } }),
+    );
+    assert.equal(guaranteed.pod.qosClass, "Guaranteed");
+    await guaranteed.refused([limit(300)], INVALID);
+  });
 
-  contractTest(
+  contract(
     "resize() moves request and limit of a Guaranteed pod together, and they stay so",
-    open,
     async (harness) => {
       const half = { requests: { cpu: 150 }, limits: { cpu: 150 } };
       const { pod, stored, resized, refused } = await stage(
@@ -218,9 +207,8 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     },
   );
 
-  contractTest(
+  contract(
     "resize() is refused with the cause NodeCapacity when a request exceeds the whole node",
-    open,
     async (harness) => {
       const { refused } = await stage(harness, sampleGuaranteed());
       await refused([both(WHOLE_NODE)], { status: 403, causes: ["NodeCapacity"] });

@@ -9,7 +9,7 @@ import {
   assertRefused,
   CONFLICT,
   type ContractHarness,
-  contractTest,
+  contractTests,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -26,9 +26,9 @@ export interface TrustStoreHarness extends ContractHarness {
 
 /** Registers the suite. */
 export function trustStoreContract(open: OpenHarness<TrustStoreHarness>): void {
-  contractTest(
+  const contract = contractTests(open);
+  contract(
     "TrustStore.read() names the webhooks, and nothing where there is no configuration",
-    open,
     async ({ subject, absent }) => {
       const seen = await subject.read();
       assert.deepEqual(seen?.bundles, [["a.mbcas.io", ""], ["b.mbcas.io", ""]]);
@@ -37,9 +37,8 @@ export function trustStoreContract(open: OpenHarness<TrustStoreHarness>): void {
     },
   );
 
-  contractTest(
+  contract(
     "TrustStore.write() gives all webhooks the bundle, and changes nothing else",
-    open,
     async ({ subject, bundle, rest }) => {
       const before = await rest();
       const seen = await subject.read() ?? assert.fail("it is there");
@@ -52,7 +51,7 @@ export function trustStoreContract(open: OpenHarness<TrustStoreHarness>): void {
     },
   );
 
-  contractTest("TrustStore.write() is refused with 409 for an old version", open, async (h) => {
+  contract("TrustStore.write() is refused with 409 for an old version", async (h) => {
     const seen = await h.subject.read() ?? assert.fail("it is there");
     await h.subject.write(seen, h.bundle);
     const call = (): Promise<void> => h.subject.write(seen, h.bundle + h.bundle);

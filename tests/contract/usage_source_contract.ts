@@ -13,7 +13,7 @@ import type {
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
 import {
   type ContractHarness,
-  contractTest,
+  contractTests,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 import { SCENE_EXPECTED, SCENE_WINDOW_MS, sceneQuestion } from "./support/usage_scene.ts";
@@ -37,13 +37,8 @@ function near(value: number, expected: number, what: string): void {
 
 /** Registers the suite. */
 export function usageSourceContract(name: string, open: OpenHarness<UsageSourceHarness>): void {
-  const test = (sentence: string, check: (harness: UsageSourceHarness) => Promise<void>): void =>
-    contractTest(`${name}: ${sentence}`, open, check);
-  const numbered = (
-    property: number,
-    sentence: string,
-    check: (harness: UsageSourceHarness) => Promise<void>,
-  ): void => contractTest(`property ${property}: ${name}: ${sentence}`, open, check);
+  const contract = contractTests(open);
+  const test: typeof contract = (sentence, check) => contract(`${name}: ${sentence}`, check);
   const ask = (
     { subject }: UsageSourceHarness,
     question: UsageQuestion,
@@ -81,31 +76,37 @@ export function usageSourceContract(name: string, open: OpenHarness<UsageSourceH
     }
   });
 
-  numbered(11, "usage() covers each container, cpu and memory", async (harness) => {
-    const names = fc.uniqueArray(fc.constantFrom("app", "proxy", "never", "init-2"));
-    await fc.assert(fc.asyncProperty(names, async (containers) => {
-      const usage = await usageOf(harness, { containers });
-      assert.deepEqual([...usage.keys()].sort(), containers.toSorted());
-      for (const [name, { container, cpu, memory }] of usage) {
-        assert.equal(container, name);
-        const seen = name in SCENE_EXPECTED;
-        assert.deepEqual([cpu.count > 0, memory.count > 0], [seen, seen], name);
-      }
-    }));
-  });
-
-  numbered(12, "usage() has samples of (now - window, now] only", async (harness) => {
-    const lengths = fc.integer({ min: 60_000, max: SCENE_WINDOW_MS });
-    await fc.assert(fc.asyncProperty(lengths, async (windowMs) => {
-      const window = { fromMs: harness.endMs - windowMs, toMs: harness.endMs };
-      for (const { cpu, memory } of (await usageOf(harness, { window })).values()) {
-        for (const { count, oldestMs, newestMs } of [cpu, memory]) {
-          assert.ok(count > 0);
-          assert.ok(oldestMs > window.fromMs && oldestMs <= newestMs && newestMs <= window.toMs);
+  contract(
+    `property 11: ${name}: usage() covers each container, cpu and memory`,
+    async (harness) => {
+      const names = fc.uniqueArray(fc.constantFrom("app", "proxy", "never", "init-2"));
+      await fc.assert(fc.asyncProperty(names, async (containers) => {
+        const usage = await usageOf(harness, { containers });
+        assert.deepEqual([...usage.keys()].sort(), containers.toSorted());
+        for (const [name, { container, cpu, memory }] of usage) {
+          assert.equal(container, name);
+          const seen = name in SCENE_EXPECTED;
+          assert.deepEqual([cpu.count > 0, memory.count > 0], [seen, seen], name);
         }
-      }
-    }));
-  });
+      }));
+    },
+  );
+
+  contract(
+    `property 12: ${name}: usage() has samples of (now - window, now] only`,
+    async (harness) => {
+      const lengths = fc.integer({ min: 60_000, max: SCENE_WINDOW_MS });
+      await fc.assert(fc.asyncProperty(lengths, async (windowMs) => {
+        const window = { fromMs: harness.endMs - windowMs, toMs: harness.endMs };
+        for (const { cpu, memory } of (await usageOf(harness, { window })).values()) {
+          for (const { count, oldestMs, newestMs } of [cpu, memory]) {
+            assert.ok(count > 0);
+            assert.ok(oldestMs > window.fromMs && oldestMs <= newestMs && newestMs <= window.toMs);
+          }
+        }
+      }));
+    },
+  );
 
   test("usage() has the quantiles of its samples in order, within their ends", async (harness) => {
     for (const { cpu, memory } of (await usageOf(harness)).values()) {

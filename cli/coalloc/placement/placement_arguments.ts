@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
-import { durationParser, workloadArgument } from "../formats.ts";
-import { examples } from "../global_flags.ts";
+import { workloadArgument } from "../formats.ts";
+import { examples, watchOption } from "../global_flags.ts";
 
 /** The command without its action and the flags that all commands have. */
 export function placementArguments(): Command {
@@ -20,15 +20,7 @@ export function placementArguments(): Command {
         "many are to, what keeps them from moving, and which pod moves next. A workload that is\n" +
         "named is shown in detail. Writes nothing.",
     )
-    .addOption(
-      new Option("-w, --watch [interval]", "again and again, for instance every 1s")
-        .argParser(durationParser({
-          leastMs: 200,
-          mostMs: 3_600_000,
-          // The interval may be left out, so a workload's name after -w is taken for one.
-          remedy: "put the workload before -w, or write --watch=2s",
-        })).preset("2s"),
-    )
+    .addOption(watchOption("the workload"))
     .addHelpText(
       "after",
       examples([

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { contractTest } from "../../contract/support/contract_harness.ts";
+import { contractTests } from "../../contract/support/contract_harness.ts";
 import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
 import type {
   KubeConnection,
@@ -137,7 +137,7 @@ export function containerSpec(
 
 /** Registers a test with a world of its own, which is closed after it. */
 export function worldTest(name: string, fn: (world: ContractWorld) => Promise<void>): void {
-  contractTest(name, openContractWorld, fn);
+  contractTests(openContractWorld)(name, fn);
 }
 
 /** Before anything that was ever written. */

@@ -34,15 +34,6 @@ export function contractTests<H extends ContractHarness>(open: OpenHarness<H>): 
     });
 }
 
-/** One of {@linkcode contractTests}. */
-export function contractTest<H extends ContractHarness>(
-  name: string,
-  open: OpenHarness<H>,
-  check: (harness: H) => Promise<void>,
-): void {
-  contractTests(open)(name, check);
-}
-
 /** What the server refuses a write with. */
 export type Refusal = Pick<ApiError, "status"> & Partial<Pick<ApiError, "reason" | "causes">>;
 
