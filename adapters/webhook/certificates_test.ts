@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  createCertificateFolder,
+  certificateFolder,
   createCertificateMaker,
   createCertificateReader,
 } from "./certificates.ts";
@@ -40,19 +40,17 @@ Deno.test("createCertificateMaker() makes certificates for names longer than a s
   assert.deepEqual(reader.readPair(serving).names, long);
 });
 
-Deno.test("createCertificateMaker() names what is wrong with an authority, without its key", async () => {
+Deno.test("createCertificateMaker() refuses an authority that it can't use, without its key", async () => {
   const authority = await maker.makeAuthority({ name: "one", ...validity });
-  const spec = { names, ...validity };
-  await assert.rejects(maker.makeServing({ ...authority, cert: "none" }, spec), {
-    name: "TypeError",
-    message: /authority's own/,
-  });
   const key = authority.key.replace(/\n[^-]{10}/, "\nAAAAAAAAAA");
-  await assert.rejects(maker.makeServing({ ...authority, key }, spec), (error: unknown) => {
-    assert.ok(error instanceof TypeError && error.cause === undefined);
-    assert.match(error.message, /authority's key /);
-    return true;
-  });
+  for (const changes of [{ cert: "none" }, { key }]) {
+    const making = maker.makeServing({ ...authority, ...changes }, { names, ...validity });
+    await assert.rejects(making, (error: unknown) => {
+      assert.ok(error instanceof TypeError && error.cause === undefined);
+      assert.match(error.message, /authority is not one of ours$/);
+      return true;
+    });
+  }
 });
 
 Deno.test("createCertificateReader() reads each certificate of a bundle", async () => {
@@ -71,13 +69,16 @@ Deno.test("createCertificateReader() refuses what is no pair, and repeats nothin
   const two = await maker.makeAuthority({ name: "two", ...validity });
   const cut = one.cert.slice(0, -40);
   const wrong: readonly (readonly [() => unknown, RegExp])[] = [
-    [() => reader.readPair({ ...one, key: two.key }), /another one/],
-    [() => reader.readPair({ ...one, key: "" }), /no PEM of a private key/],
-    [() => reader.readPair({ ...one, key: two.key.slice(0, 80) }), /no PEM of a private key/],
+    [() => reader.readPair({ ...one, key: two.key }), /belongs to another one/],
+    [() => reader.readPair({ ...one, key: "" }), /not a PEM private key$/],
+    [() => reader.readPair({ ...one, key: two.key.slice(0, 80) }), /not a PEM private key$/],
     [() => reader.readPair({ ...one, cert: "" }), /there is none/],
-    [() => reader.readPair({ ...one, cert: one.key }), /no certificate/],
-    [() => reader.readBundle(two.cert + cut), /no certificate/],
-    [() => reader.readBundle(one.cert.replace(/\n.{30}/, "\n" + "A".repeat(30))), /no PEM of X/],
+    [() => reader.readPair({ ...one, cert: one.key }), /not a list of PEM certificates$/],
+    [() => reader.readBundle(two.cert + cut), /not a list of PEM certificates$/],
+    [
+      () => reader.readBundle(one.cert.replace(/\n.{30}/, "\n" + "A".repeat(30))),
+      /not a list of PEM certificates$/,
+    ],
   ];
   for (const [read, message] of wrong) {
     assert.throws(read, (error: unknown) => {
@@ -91,9 +92,9 @@ Deno.test("createCertificateReader() refuses what is no pair, and repeats nothin
   }
 });
 
-Deno.test("createCertificateFolder() reads the files as they are now", async () => {
+Deno.test("certificateFolder() reads the files as they are now", async () => {
   const folder = await Deno.makeTempDir();
-  const { read } = createCertificateFolder(folder);
+  const read = certificateFolder(folder);
   await assert.rejects(read(), { message: new RegExp(`^Cannot read ${folder}/tls\\.(crt|key): `) });
   await Deno.writeTextFile(`${folder}/tls.crt`, "one");
   await assert.rejects(read(), { message: new RegExp(`^Cannot read ${folder}/tls\\.key: `) });
