@@ -14,7 +14,6 @@ export interface RequestTimeout {
   readonly exceededMs: number | undefined;
   /** Waits this long from now on, in place of the wait before. */
   start(ms: number): void;
-  /** Stops waiting. */
   stop(): void;
   /** Stops, and removes the listener on the caller's signal. */
   end(): void;

@@ -49,7 +49,6 @@ export interface HTTPLogin {
    * is. Throws an `Error` that names a file which can't be used, and shows nothing of it.
    */
   parts(options: { readonly refresh: boolean }): Promise<LoginParts>;
-  /** Closes idle connections. */
   close(): void;
 }
 

@@ -76,17 +76,13 @@ Deno.test("boundedFetch() wants answers as they are, and reads packed ones, too"
 Deno.test("createHTTPLogin() names a file that is of no use, and shows nothing of it", async () => {
   await withFiles({ token: "hunter2\nhunter2", empty: "", ca: "hunter2" }, async (folder) => {
     await using server = serveCanned(() => ({}));
-    for (
-      const [files, fault] of [
-        [{ tokenFile: `${folder}/token` }, /\/token .* token /],
-        [{ tokenFile: `${folder}/empty` }, /\/empty .* token /],
-        [{ tokenFile: `${folder}/none` }, /\/none: .* file$/],
-        [{ caFile: `${folder}/ca` }, /\/ca .* certificates$/],
-      ] as const
-    ) {
-      const answer = await ask(server.url, createHTTPLogin(files, { clock }));
-      assert.ok("failed" in answer);
-      assert.match(answer.failed, fault);
+    const files = [
+      ...["token", "empty", "none"].map((name) => ({ tokenFile: `${folder}/${name}` })),
+      { caFile: `${folder}/ca` },
+    ];
+    for (const one of files) {
+      const answer = await ask(server.url, createHTTPLogin(one, { clock }));
+      assert.ok("failed" in answer && answer.failed.includes(Object.values(one)[0] ?? ""));
       assert.ok(!answer.failed.includes("hunter2"));
     }
     assert.deepEqual(server.requests, []);

@@ -16,7 +16,6 @@ import { plainLine } from "../shared/quoted_text.ts";
 export interface JSONLogOptions {
   /** Writes one line, its end included. */
   readonly write: (line: string) => void;
-  /** Source of the timestamps. */
   readonly clock: Pick<Clock, "wall">;
   /** The program's name, the field `logger`. */
   readonly program: string;

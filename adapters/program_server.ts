@@ -19,7 +19,7 @@ export function parseAddress(address: string): ListenAddress {
   const [, host, digits] = /^(.*):(\d{1,5})$/.exec(address) ?? [];
   if (host === undefined || Number(digits) > 65_535) {
     throw new SyntaxError(
-      `Cannot listen on "${address}": it is no address, expected for instance :8080`,
+      `Cannot listen on "${address}": it is not an address, expected for instance :8080`,
     );
   }
   return { hostname: host.replace(/^\[(.*)\]$/, "$1") || "0.0.0.0", port: Number(digits) };

@@ -1,3 +1,4 @@
+import { pureYAML } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
@@ -41,32 +42,23 @@ function read(
   });
 }
 
-Deno.test({
-  name: "readProgramSettings() reads flags, variables and the file that one of them names",
-  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
-  fn() {
-    for (
-      const [args, env] of [
-        [["--", "--config", "/etc/c.yaml", "--dry-run"], {}],
-        [["--config=/etc/c.yaml"], { MBCAS_DRY_RUN: "on" }],
-        [["--dry-run", "true"], { MBCAS_CONFIG: "/etc/c.yaml" }],
-      ] as const
-    ) {
-      const result = read(args, env);
-      assert.ok("settings" in result, JSON.stringify(result));
-      assert.deepEqual(result.settings.values, {
-        config: result.settings.values.config,
-        dryRun: true,
-        workers: 3,
-      });
-    }
-  },
+pureYAML("readProgramSettings() reads flags, variables and the file that one of them names", () => {
+  for (
+    const [args, env] of [
+      [["--", "--config", "/etc/c.yaml", "--dry-run"], {}],
+      [["--config=/etc/c.yaml"], { MBCAS_DRY_RUN: "on" }],
+      [["--dry-run", "true"], { MBCAS_CONFIG: "/etc/c.yaml" }],
+    ] as const
+  ) {
+    const result = read(args, env);
+    assert.ok("settings" in result, JSON.stringify(result));
+    assert.partialDeepStrictEqual(result.settings.values, { dryRun: true, workers: 3 });
+  }
 });
 
-Deno.test({
-  name: "readProgramSettings() reports all faults of all sources, one per line, with exit code 2",
-  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
-  fn() {
+pureYAML(
+  "readProgramSettings() reports all faults of all sources, one per line, with exit code 2",
+  () => {
     const result = read(["--dry-rum", "--workers", "0", "--config", "/nowhere", "more"], {});
     assert.ok("exitCode" in result);
     assert.equal(result.exitCode, 2);
@@ -77,21 +69,17 @@ Deno.test({
       / controller: flag --workers is "0", .* 1 to 64$/,
     ]);
   },
-});
+);
 
-Deno.test({
-  name: "readProgramSettings() shows each flag with default and variable on --help",
-  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
-  fn() {
-    const result = read(["--help"]);
-    assert.ok("exitCode" in result);
-    assert.equal(result.exitCode, 0);
-    assert.match(result.text, /--dry-run \[true\|false\][^-]*default: false, env: MBCAS_DRY_RUN/);
-    assert.match(result.text, /--workers <value>/);
-    const missing = read(["--workers"]);
-    assert.ok("text" in missing);
-    assert.match(missing.text, / controller: option '--workers <value>' /);
-  },
+pureYAML("readProgramSettings() shows each flag with default and variable on --help", () => {
+  const result = read(["--help"]);
+  assert.ok("exitCode" in result);
+  assert.equal(result.exitCode, 0);
+  assert.match(result.text, /--dry-run \[true\|false\][^-]*default: false, env: MBCAS_DRY_RUN/);
+  assert.match(result.text, /--workers <value>/);
+  const missing = read(["--workers"]);
+  assert.ok("text" in missing);
+  assert.match(missing.text, / controller: option '--workers <value>' /);
 });
 
 Deno.test({

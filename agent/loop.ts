@@ -18,10 +18,10 @@ import { DEFAULT_PACE } from "../shared/pacing/paced_container.ts";
 import type { Random } from "../shared/random.ts";
 import { newNodeState, nextNodeState } from "../shared/scarcity/node_state.ts";
 import type { MarketSettings, NodeMarket } from "./market/algorithm.ts";
-import type { ContainerStates } from "./market/container_state.ts";
+import type { ContainerState, ContainerStates } from "./market/container_state.ts";
 import { nodeLoad } from "./market/free.ts";
 import { createParticipantIndex, type Participants } from "./market/participants.ts";
-import { clear, estimate, type EstimatedNode, pace, type RoundResult } from "./market/round.ts";
+import { clear, estimate, pace, type RoundResult } from "./market/round.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
 import { desiredWrites, publishedLimit } from "./reporting/desired.ts";
 import { runHeartbeat } from "./reporting/heartbeat.ts";
@@ -47,21 +47,17 @@ export interface NodeLoopParts {
   readonly log: Log;
 }
 
-/**
- * Settings of the loop; times in milliseconds. Defaults of the market's: `needUpTo` 0.85,
- * `waitTargetMs` 100, `idleCPU` free.
- */
+/** Settings of the loop; times in milliseconds. What is absent is as in {@linkcode DEFAULTS}. */
 export interface NodeLoopOptions extends Partial<MarketSettings> {
-  /** @default {250} */
   readonly sampleMs?: number;
   /**
    * The same for a container that uses over 80 % of its quota, and for all while over 80 % of the
-   * node's CPU is used. @default {100}
+   * node's CPU is used.
    */
   readonly busySampleMs?: number;
-  /** Mean time between two renewals of the agent's lease. @default {60000} */
+  /** Mean time between two renewals of the agent's lease. */
   readonly heartbeatMs?: number;
-  /** Share of allocatable that is never shared out. @default {0.1} */
+  /** Share of allocatable that is never shared out. */
   readonly reserve?: number;
   /** Called after each round, for metrics, `/view` and records. */
   readonly observe?: (round: RoundResult, input: RoundInput) => void;
@@ -70,6 +66,18 @@ export interface NodeLoopOptions extends Partial<MarketSettings> {
   /** Called after each sample with the time that it took, and by how much it was late, ms. */
   readonly sampled?: (tookMs: number, lateMs: number) => void;
 }
+
+const DEFAULTS = {
+  needUpTo: 0.85,
+  waitTargetMs: WAIT_TARGET_MS,
+  pace: DEFAULT_PACE,
+  idleCPU: "free",
+  newDemandRule: createDemandRule,
+  sampleMs: 250,
+  busySampleMs: 100,
+  heartbeatMs: 60_000,
+  reserve: 0.1,
+} satisfies NodeLoopOptions;
 
 /** Input of a round, beside the allocations. */
 export interface RoundInput {
@@ -96,12 +104,13 @@ interface LoopState extends NodeMarket {
   readonly dueAt: number;
 }
 
+type LoopSettings = NodeLoopOptions & Required<Pick<NodeLoopOptions, keyof typeof DEFAULTS>>;
+
 /** Parts and settings of a tick. */
 interface Loop
   extends Pick<NodeLoopParts, "allocations" | "sample" | "limitsIgnored" | "clock" | "log"> {
   readonly outbox: Outbox;
-  readonly options: NodeLoopOptions;
-  readonly settings: MarketSettings;
+  readonly settings: LoopSettings;
   readonly update: (allocations: Iterable<PodAllocation>) => Participants;
 }
 
@@ -130,14 +139,14 @@ export async function runNodeLoop(
     // A node has CPUs: a kubelet that can't count them, or has not yet, reports none.
     if (now.allocatableCPU > 0) node = now;
   };
-  const { sampleMs = 250 } = options;
-  const settings = marketSettings(options);
+  const settings: LoopSettings = { ...DEFAULTS, ...options };
+  const { sampleMs } = settings;
   const { update } = createParticipantIndex(log);
-  const loop: Loop = { ...parts, outbox, options, settings, update };
+  const loop: Loop = { ...parts, outbox, settings, update };
 
   async function ticks(): Promise<void> {
     let state: LoopState = {
-      ...{ freeShare: 0, waitMs: settings.waitTargetMs, everyMs: sampleMs, sleepMs: sampleMs },
+      ...{ freeFraction: 0, waitMs: settings.waitTargetMs, everyMs: sampleMs, sleepMs: sampleMs },
       nodeState: newNodeState(clock.monotonic()),
       states: new Map(),
       clearedAt: -Infinity,
@@ -146,7 +155,7 @@ export async function runNodeLoop(
     };
     let hasBegun = false;
     while (!supervisor.signal.aborted) {
-      options.alive?.();
+      settings.alive?.();
       // While the API is away the market goes on with what was last seen of it.
       hasBegun ||= allocations.synced;
       state = followKernel(state, loop);
@@ -157,10 +166,8 @@ export async function runNodeLoop(
   }
 
   supervisor.supervise("outbox", outbox.run(supervisor.signal));
-  supervisor.supervise(
-    "heartbeat",
-    runHeartbeat(parts, supervisor.signal, { ...options, seen }),
-  );
+  const heartbeat = runHeartbeat(parts, supervisor.signal, { ...settings, seen });
+  supervisor.supervise("heartbeat", heartbeat);
   supervisor.supervise("rounds", ticks());
   await supervisor.done();
 }
@@ -183,93 +190,55 @@ function followKernel(
   return { ...state, limitsIgnored: isIgnored, states: new Map() };
 }
 
-function marketSettings(options: NodeLoopOptions): MarketSettings {
-  const { needUpTo = 0.85, waitTargetMs = WAIT_TARGET_MS, pace = DEFAULT_PACE } = options;
-  const { idleCPU = "free", newDemandRule = createDemandRule } = options;
-  return { needUpTo, waitTargetMs, pace, idleCPU, newDemandRule };
-}
-
 /** Samples and estimates; clears, paces and publishes where that is due. Returns the next state. */
 function tick(state: LoopState, node: Node, loop: Loop): LoopState {
-  const { clock, options, settings } = loop;
+  const { clock, settings } = loop;
+  const { limitsIgnored, states } = state;
   const now = clock.monotonic();
   const participants = loop.update(loop.allocations.all());
-  const sample = sampleNode(state, participants, { ...loop, now });
+  const unsettled = unsettledContainers(states, now);
+  const { everyMs } = state;
+  const sample = loop.sample(now, participants.containerIDs, { unsettled, everyMs });
   const sampledAt = clock.monotonic();
-  const capacity = capacityOf(node, sample, options);
-  const estimated = estimate(participants.list, {
-    ...{ sample, states: state.states, context: { ...settings, ...state, now } },
+  settings.sampled?.(sampledAt - now, Math.max(0, now - state.dueAt));
+  const capacity = marketCapacity({
+    allocatable: node.allocatableCPU,
+    unmanaged: sample.unmanaged,
+    pressures: node.pressures.length,
+    reserve: settings.reserve,
+  });
+  const { containers, nearLimit, urgent } = estimate(participants.list, {
+    ...{ sample, states, context: { ...settings, ...state, now } },
     limitOf: publishedLimit(loop.outbox.written),
   });
-  const { containers, nearLimit } = estimated;
-  const next = {
-    ...{ ...state, ...nextSample({ node, sample, nearLimit }, options) },
-    nodeState: settings.idleCPU === "tight"
-      ? state.nodeState
-      : nextNodeState(state.nodeState, { now, capacity, ...nodeLoad(containers, now) }),
-  };
-  if (!isRoundDue(next, { ...estimated, participants, now, settings })) return next;
+  const isTight = settings.idleCPU === "tight";
+  const nodeState = isTight
+    ? state.nodeState
+    : nextNodeState(state.nodeState, { now, capacity, ...nodeLoad(containers, now) });
+  const next = { ...state, ...nextSample(sample, { node, nearLimit, settings }), nodeState };
+  const isDue = urgent || participants !== state.participants ||
+    (!isTight && nodeState.state === "scarce") ||
+    now - state.clearedAt >= QUIET_ROUND_MS * ON_TIME;
+  if (!isDue) return next;
 
   const context = { ...settings, ...next, now, capacity };
-  const cleared = clear(containers, context);
-  const round = pace(cleared, { containers, context });
-  const { limitsIgnored } = state;
+  const round = pace(clear(containers, context), context);
   publish(round, participants, { ...loop, limitsIgnored });
   const clearMs = clock.monotonic() - sampledAt;
-  options.observe?.(round, { node, sample, limitsIgnored, clearMs });
-  const { freeShare, waitMs, nodeState } = round;
-  return { ...next, freeShare, waitMs, nodeState, clearedAt: now, participants };
-}
-
-function sampleNode(
-  { states, everyMs, dueAt }: LoopState,
-  { containerIDs }: Participants,
-  { now, clock, sample, options }: Pick<Loop, "clock" | "sample" | "options"> & {
-    readonly now: number;
-  },
-): NodeSample {
-  const unsettled = unsettledContainers(states, now);
-  const sampled = sample(now, containerIDs, { unsettled, everyMs });
-  options.sampled?.(clock.monotonic() - now, Math.max(0, now - dueAt));
-  return sampled;
-}
-
-/**
- * Whether to clear the market now: CPU is scarce, a container needs clearly more, participants have
- * changed, or the last round is a second old.
- */
-function isRoundDue(
-  { nodeState, participants: before, clearedAt }: LoopState,
-  { urgent, participants, now, settings }: Pick<EstimatedNode, "urgent"> & {
-    readonly participants: Participants;
-    readonly now: number;
-    readonly settings: MarketSettings;
-  },
-): boolean {
-  const isDividing = settings.idleCPU === "free" && nodeState.state === "scarce";
-  const isTime = now - clearedAt >= QUIET_ROUND_MS * ON_TIME;
-  return isDividing || urgent || participants !== before || isTime;
-}
-
-function capacityOf(
-  { allocatableCPU: allocatable, pressures }: Node,
-  { unmanaged }: NodeSample,
-  { reserve = 0.1 }: NodeLoopOptions,
-): number {
-  return marketCapacity({ allocatable, unmanaged, pressures: pressures.length, reserve });
+  settings.observe?.(round, { node, sample, limitsIgnored, clearMs });
+  const { freeFraction, waitMs, nodeState: after } = round;
+  return { ...next, freeFraction, waitMs, nodeState: after, clearedAt: now, participants };
 }
 
 /** When to sample next: all containers, and those that are close to their limits. */
 function nextSample(
-  { node, sample, nearLimit }: {
+  { containers }: NodeSample,
+  { node, nearLimit, settings: { sampleMs, busySampleMs } }: Pick<Loop, "settings"> & {
     readonly node: Node;
-    readonly sample: NodeSample;
     readonly nearLimit: boolean;
   },
-  { sampleMs = 250, busySampleMs = 100 }: NodeLoopOptions,
 ): Pick<LoopState, "everyMs" | "sleepMs"> {
-  let usage = 0;
-  for (const container of sample.containers.values()) usage += container.usage;
+  const usage = containers.values().reduce((sum, container) => sum + container.usage, 0);
   const everyMs = usage > BUSY_SHARE * node.allocatableCPU ? busySampleMs : sampleMs;
   return { everyMs, sleepMs: nearLimit ? busySampleMs : everyMs };
 }
@@ -296,10 +265,8 @@ function publish(
 
 /** The containers with a limit that was changed lately and is not in force yet. */
 function unsettledContainers(states: ContainerStates, now: number): string[] {
-  const ids: string[] = [];
-  for (const [id, { changedAt = -Infinity, pace, sample }] of states) {
-    if (now - changedAt > SETTLING_MS || sample?.quota === undefined) continue;
-    if (Math.abs(sample.quota - pace.limit) >= QUOTA_STEP) ids.push(id);
-  }
-  return ids;
+  const isUnsettled = ({ changedAt = -Infinity, pace, sample }: ContainerState): boolean =>
+    now - changedAt <= SETTLING_MS && sample?.quota !== undefined &&
+    Math.abs(sample.quota - pace.limit) >= QUOTA_STEP;
+  return [...states].flatMap(([id, state]) => isUnsettled(state) ? id : []);
 }

@@ -34,11 +34,9 @@ import { createInformer, type Informer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
 import { createDemandRule } from "../shared/demand/demand_rule.ts";
 import type { Log } from "../shared/log.ts";
-import type { Random } from "../shared/random.ts";
-import type { PaceOptions } from "../shared/pacing/paced_container.ts";
-import { type NodeLoopOptions, type NodeLoopParts, runNodeLoop } from "./loop.ts";
-import { type AgentMetrics, createAgentMetrics } from "./reporting/agent_metrics.ts";
-import { createLatestRound } from "./reporting/node_view.ts";
+import { type NodeLoopParts, runNodeLoop } from "./loop.ts";
+import { createAgentMetrics } from "./reporting/agent_metrics.ts";
+import { createLatestRound, type LatestRound } from "./reporting/node_view.ts";
 import { createNodeSampler } from "./sampling/node_sampler.ts";
 import { coresOf, nodeTable, sampleOnce } from "./sampling/sample_once.ts";
 import { AGENT_SETTINGS, type AgentSettings, OTHER_SECTIONS, paceOptions } from "./settings.ts";
@@ -120,7 +118,7 @@ async function showOnce(
 
 async function serveNode(
   settings: Effective<typeof AGENT_SETTINGS>,
-  input: ProgramInput & { readonly tree: CgroupTree; readonly kernel: Pick<CgroupTree, "read"> },
+  input: ProgramInput & Pick<AgentInput, "tree" | "kernel">,
 ): Promise<number> {
   const { clock, out, err } = input;
   const { nodeName, logLevel: level, logFormat: format } = settings.values;
@@ -148,47 +146,63 @@ interface AgentInput extends Pick<ProgramInput, "clock" | "signal"> {
   readonly log: Log;
 }
 
-/** The settings of an agent that serves a node. */
-type NodeSettings = AgentSettings & { readonly nodeName: string };
-
 /**
  * Runs until the signal is aborted. Throws an `Error` with the cause `NO_LAYOUT` when there are no
  * pods' cgroups, one that names the address when it can't listen, and what a loop fails with.
  */
-async function runAgent(settings: NodeSettings, input: AgentInput): Promise<void> {
-  const { tree, clock, log, signal } = input;
+async function runAgent(
+  settings: AgentSettings & { readonly nodeName: string },
+  { connection, tree, kernel, clock, log, signal }: AgentInput,
+): Promise<void> {
+  const { nodeName, namespace, idleCPU, reserve, heartbeat: heartbeatMs } = settings;
   const random = { next: Math.random };
   const pace = paceOptions(settings);
   const cores = settings.cores ?? coresOf(tree, log) ?? navigator.hardwareConcurrency;
   const sampler = createNodeSampler({
-    ...{ tree, cores, log, pressure: settings.idleCPU === "free" },
+    ...{ tree, cores, log, pressure: idleCPU === "free" },
     unmanagedMs: Math.max(UNMANAGED_MS, settings.sampleInterval),
   });
-  const allocations = watchAllocations(settings.nodeName, { ...input, random });
-  const reports = createReports(settings, { clock, pace, synced: () => allocations.synced });
-  const server = serveHTTP(reports.app, { address: settings.listen });
-  log.info("Agent started", { node: settings.nodeName, cores, listen: server.address });
+  const fieldSelector = `spec.nodeName=${nodeName}`;
+  const allocations: Informer<PodAllocation> = createInformer({
+    ...{ clock, random, log, name: "PodAllocation" },
+    source: allocationListWatch(connection, { fieldSelector, log, random }),
+    relistEveryMs: RELIST_MS.least + random.next() * RELIST_MS.spread,
+  });
+  const latest = createLatestRound({
+    ...{ clock, pace, idleCPU, stuckAfterMs: settings.stuckAfter },
+    synced: () => allocations.synced,
+  });
+  const registry = new Registry();
+  registerProcessMetrics(registry, { startedAtMs: clock.wall() });
+  const metrics = createAgentMetrics({ registry, view: latest.view });
+  const server = serveHTTP(routes(latest, registry), { address: settings.listen });
+  log.info("Agent started", { node: nodeName, cores, listen: server.address });
   const supervisor = createSupervisor({ clock, log, graceMs: settings.stopGrace });
   const stop = (): void => supervisor.stop();
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   supervisor.supervise("allocations", allocations.run(supervisor.signal));
-  const parts = {
+  const durationSeconds = Math.ceil(agentLeaseMs(heartbeatMs) / 1000);
+  const parts: NodeLoopParts = {
     ...{ allocations, clock, random, log, sample: sampler.sample },
-    ...nodePorts(settings, input),
+    limitsIgnored: () => ignoresLimits(kernel),
+    writer: metrics.counted(createDesiredWriter(connection)),
+    link: createNodeLink(connection, { nodeName, namespace, clock, durationSeconds }),
   };
-  supervisor.supervise(
-    "market",
-    runNodeLoop({ ...parts, writer: reports.counted(parts.writer) }, supervisor.signal, {
-      ...{ pace, idleCPU: settings.idleCPU, reserve: settings.reserve },
-      waitTargetMs: settings.waitTarget,
-      newDemandRule: () => createDemandRule({ meanMs: settings.usageMean }),
-      sampleMs: settings.sampleInterval,
-      busySampleMs: settings.busySampleInterval,
-      heartbeatMs: settings.heartbeat,
-      ...reports.observers,
-    }),
-  );
+  const market = runNodeLoop(parts, supervisor.signal, {
+    ...{ pace, idleCPU, reserve, heartbeatMs, waitTargetMs: settings.waitTarget },
+    newDemandRule: () => createDemandRule({ meanMs: settings.usageMean }),
+    sampleMs: settings.sampleInterval,
+    busySampleMs: settings.busySampleInterval,
+    alive: latest.alive,
+    sampled: metrics.sampled,
+    observe(round, roundInput) {
+      latest.observe(round, roundInput);
+      metrics.cleared(roundInput.clearMs);
+      metrics.decided(round);
+    },
+  });
+  supervisor.supervise("market", market);
   try {
     await supervisor.done();
   } finally {
@@ -196,72 +210,19 @@ async function runAgent(settings: NodeSettings, input: AgentInput): Promise<void
     await server.shutdown();
     sampler.close();
   }
-  log.info("Agent stopped", { node: settings.nodeName });
+  log.info("Agent stopped", { node: nodeName });
 }
 
-/** The informer of the node's allocations. */
-function watchAllocations(
-  nodeName: string,
-  { connection, clock, log, random }: AgentInput & { readonly random: Random },
-): Informer<PodAllocation> {
-  const fieldSelector = `spec.nodeName=${nodeName}`;
-  return createInformer({
-    ...{ clock, random, log, name: "PodAllocation" },
-    source: allocationListWatch(connection, { fieldSelector, log, random }),
-    relistEveryMs: RELIST_MS.least + random.next() * RELIST_MS.spread,
-  });
-}
-
-/** Ports of the loop, beside the allocations. */
-function nodePorts(
-  { nodeName, namespace, heartbeat }: NodeSettings,
-  { connection, kernel, clock }: AgentInput,
-): Pick<NodeLoopParts, "writer" | "link"> & Required<Pick<NodeLoopParts, "limitsIgnored">> {
-  const durationSeconds = Math.ceil(agentLeaseMs(heartbeat) / 1000);
-  return {
-    writer: createDesiredWriter(connection),
-    link: createNodeLink(connection, { nodeName, namespace, clock, durationSeconds }),
-    limitsIgnored: () => ignoresLimits(kernel),
-  };
-}
-
-/** Metrics, probes and `/view` over HTTP, and the observers that keep them up to date. */
-interface AgentReports extends Pick<AgentMetrics, "counted"> {
-  readonly app: HTTPApp;
-  readonly observers: Pick<NodeLoopOptions, "alive" | "sampled" | "observe">;
-}
-
-function createReports(
-  { idleCPU, stuckAfter }: AgentSettings,
-  { clock, pace, synced }: Pick<AgentInput, "clock"> & {
-    readonly pace: PaceOptions;
-    readonly synced: () => boolean;
-  },
-): AgentReports {
-  const latest = createLatestRound({ clock, pace, idleCPU, stuckAfterMs: stuckAfter, synced });
-  const registry = new Registry();
-  registerProcessMetrics(registry, { startedAtMs: clock.wall() });
-  const metrics = createAgentMetrics({ registry, view: latest.view });
-  const app = healthRoutes({ unhealthy: latest.unhealthy, unready: latest.unready, registry });
+/** Metrics, probes and `/view` over HTTP. */
+function routes(latest: LatestRound, registry: Registry): HTTPApp {
+  const app = healthRoutes({ ...latest, registry });
   app.get("/view", (context) => {
     const view = latest.view();
     return view === undefined
       ? context.text(`${latest.unready() ?? "no round yet"}\n`, 503)
       : context.json(view);
   });
-  return {
-    app,
-    counted: metrics.counted,
-    observers: {
-      alive: latest.alive,
-      sampled: metrics.sampled,
-      observe: (round, input) => {
-        latest.observe(round, input);
-        metrics.cleared(input.clearMs);
-        metrics.decided(round);
-      },
-    },
-  };
+  return app;
 }
 
 if (import.meta.main) {

@@ -81,7 +81,10 @@ async function heartbeat(failing: "node" | "renewLease"): Promise<string> {
   };
   const log = { ...silentLog, warn: (message: string) => void (warned = message) };
   const random = seededRandom(1);
-  const running = runHeartbeat({ link, clock, random, log }, end.signal, { seen: () => {} });
+  const running = runHeartbeat({ link, clock, random, log }, end.signal, {
+    heartbeatMs: 60_000,
+    seen: () => {},
+  });
   await clock.runUntil(60_000);
   end.abort();
   await clock.runUntil(120_000);
@@ -132,138 +135,115 @@ pure("sentences of probes, logs and the node's table", () => {
 
 const NOW = 100_000;
 
-/** A container with readings for a minute and a limit of 200m. */
-function why(
-  change: Partial<Omit<WaitingContainer, "memory">> = {},
-  memory: Partial<PaceMemory> = {},
-): string {
-  const { share = 200, need = share, throttledMsPerS = 0 } = change;
-  const past = { ...newPaceMemory(200, NOW - 60_000), ...memory };
-  const container = { share, need, ceiling: 800, throttledMsPerS, memory: past };
-  return whyWaiting(container, { now: NOW, options: PLAIN_PACE }) ?? "";
-}
-
+type Row<Change> = readonly [code: string, change: Change, sentence: string];
 const HIGHEST = { since: NOW - 12_500, highest: 100 };
 
-pure("sentences on limits that wait", () =>
-  assertSentences([
-    ["at the share", () => why(), ""],
-    [
-      "raise, hysteresis",
-      () => why({ share: 230 }),
-      "raise to 230m is within the hysteresis of 20 %",
-    ],
-    [
-      "raise of a rationed container, 20 % × e^(−30 / 60)",
-      () => why({ share: 220, need: 230 }, { changedAt: NOW - 30_000 }),
-      "raise to 220m is within the hysteresis of 12 %",
-    ],
-    [
-      "raise to the ceiling without throttling",
-      () => why({ share: 800 }, { limit: 750 }),
-      "raise to 800m is within the hysteresis of 20 %",
-    ],
-    [
-      "raise, gap",
-      () => why({ share: 800 }, { raisedAt: NOW - 300 }),
-      "raise to 800m waits 1 s after the last",
-    ],
-    ["raise, funds", () => why({ share: 800 }), "raise to 800m waits for funds"],
-    [
-      "raise, free CPU",
-      () => why({ share: 800, throttledMsPerS: 100 }, { limit: 750 }),
-      "raise to 800m waits until free CPU suffices",
-    ],
-    [
-      "decrease, hysteresis",
-      () => why({ share: 190 }),
-      "decrease to 190m is within the hysteresis of 10 %",
-    ],
-    ["decrease, time", () => why({ share: 50 }), "decrease to 50m waits 30 s"],
-    [
-      "decrease, time left",
-      () => why({ share: 50 }, { lower: HIGHEST }),
-      "decrease to 100m waits 18 s",
-    ],
-    [
-      "decrease after a trial",
-      () => why({ share: 50 }, { lower: { ...HIGHEST, since: NOW - 500 }, trialFrom: 100 }),
-      "decrease to 100m waits 2 s",
-    ],
-    [
-      "decrease, young readings",
-      () => why({ share: 50 }, { since: NOW - 1000, lower: { since: NOW - 29_000, highest: 100 } }),
-      "decrease to 100m waits 9 s: the readings are young",
-    ],
-  ]));
+/** A container with readings for a minute and a limit of 200m. */
+const WAITING: readonly Row<Partial<Omit<WaitingContainer, "memory"> & PaceMemory>>[] = [
+  ["at the share", {}, ""],
+  ["raise, hysteresis", { share: 230 }, "raise to 230m is within the hysteresis of 20 %"],
+  [
+    "raise of a rationed container, 20 % × e^(−30 / 60)",
+    { share: 220, need: 230, changedAt: NOW - 30_000 },
+    "raise to 220m is within the hysteresis of 12 %",
+  ],
+  [
+    "raise to the ceiling without throttling",
+    { share: 800, limit: 750 },
+    "raise to 800m is within the hysteresis of 20 %",
+  ],
+  ["gap", { share: 800, raisedAt: NOW - 300 }, "raise to 800m waits 1 s after the last"],
+  ["funds", { share: 800 }, "raise to 800m waits for funds"],
+  [
+    "free CPU",
+    { share: 800, throttledMsPerS: 100, limit: 750 },
+    "raise to 800m waits until free CPU suffices",
+  ],
+  ["decrease", { share: 190 }, "decrease to 190m is within the hysteresis of 10 %"],
+  ["decrease, time", { share: 50 }, "decrease to 50m waits 30 s"],
+  ["decrease, time left", { share: 50, lower: HIGHEST }, "decrease to 100m waits 18 s"],
+  [
+    "decrease after a trial",
+    { share: 50, lower: { ...HIGHEST, since: NOW - 500 }, trialFrom: 100 },
+    "decrease to 100m waits 2 s",
+  ],
+  [
+    "decrease, young readings",
+    { share: 50, since: NOW - 1000, lower: { ...HIGHEST, since: NOW - 29_000 } },
+    "decrease to 100m waits 9 s: the readings are young",
+  ],
+];
 
-/** The sentences on limits where idle CPU is free. */
+pure(
+  "sentences on limits that wait",
+  () =>
+    assertSentences(WAITING.map(([code, change, expected]) => {
+      const { share = 200, need = share, throttledMsPerS = 0, ...memory } = change;
+      const past = { ...newPaceMemory(200, NOW - 60_000), ...memory };
+      const container = { share, need, ceiling: 800, throttledMsPerS, memory: past };
+      const sentence = () => whyWaiting(container, { now: NOW, options: PLAIN_PACE }) ?? "";
+      return [code, sentence, expected];
+    })),
+);
 
-const AT = 60_000;
-const MEMORY = { limit: 800, fundedAt: -Infinity };
 const BUSY = { usageNow: 700, usage1s: 700, usage: 700 };
-const STAYING: StayingLimit = { ceiling: 800, share: 450, memory: MEMORY, load: BUSY };
 
-function sentence(
-  memory: Partial<StayingLimit["memory"]>,
-  { state = "scarce", ...change }: Partial<StayingLimit> & { readonly state?: NodeState } = {},
-): string {
-  const container = { ...STAYING, ...change, memory: { ...MEMORY, ...memory } };
-  return whyLimitStays(container, { now: AT, state, pace: DEFAULT_PACE }) ?? "";
-}
+/** A container at its ceiling of 800m on a scarce node, with a share of 450m. */
+const STAYING: readonly Row<
+  Partial<Omit<StayingLimit, "memory"> & StayingLimit["memory"]> & { readonly state?: NodeState }
+>[] = [
+  ["ample, at the ceiling", { state: "ample" }, ""],
+  ["ample, below it", { state: "ample", limit: 450 }, "ceiling waits: 10 limits a second"],
+  ["no readings", { load: undefined }, ""],
+  ["not rationed", {}, "stays at the ceiling: the share covers the bid"],
+  ["not rationed, share at the ceiling", { share: 800 }, ""],
+  ["rationed lately", { limit: 450, rationedAt: NOW - 6500 }, "back to the ceiling in 4 s"],
+  [
+    "rationed long ago",
+    { limit: 450, rationedAt: NOW - 10_000 },
+    "ceiling waits: 10 limits a second",
+  ],
+  ["at the share", { rationedAt: NOW, limit: 450 }, ""],
+  [
+    "close to the share",
+    { rationedAt: NOW, limit: 440 },
+    "raise to 450m is within the hysteresis of 5 %",
+  ],
+  [
+    "close above the share",
+    { rationedAt: NOW, limit: 460 },
+    "decrease to 450m is within the hysteresis of 5 %",
+  ],
+  [
+    "uses less than its share",
+    { load: { ...BUSY, usage: 400 }, rationedAt: NOW },
+    "stays: the container uses its share at most",
+  ],
+  [
+    "lowered a moment ago",
+    { rationedAt: NOW, fundedAt: NOW - 1500 },
+    "decrease to 450m waits 4 s after the last",
+  ],
+  [
+    "short a moment ago",
+    { rationedAt: NOW, shortAt: NOW - 1500 },
+    "decrease to 450m waits 4 s: the container catches up on CPU that it lacked",
+  ],
+  [
+    "without a victim",
+    { rationedAt: NOW },
+    "decrease to 450m waits until another container waits for CPU",
+  ],
+];
 
-const rationed = { rationedAt: AT };
-
-pure("sentences of whyLimitStays()", () =>
-  assertSentences([
-    ["ample, at the ceiling", () => sentence({}, { state: "ample" }), ""],
-    [
-      "ample, below the ceiling",
-      () => sentence({ limit: 450 }, { state: "ample" }),
-      "ceiling waits: 10 limits a second",
-    ],
-    ["no readings", () => sentence({}, { load: undefined }), ""],
-    ["not rationed", () => sentence({}), "stays at the ceiling: the share covers the bid"],
-    ["not rationed, share at the ceiling", () => sentence({}, { share: 800 }), ""],
-    [
-      "rationed a moment ago",
-      () => sentence({ limit: 450, rationedAt: AT - 6500 }),
-      "back to the ceiling in 4 s",
-    ],
-    [
-      "rationed long ago",
-      () => sentence({ limit: 450, rationedAt: AT - 10_000 }),
-      "ceiling waits: 10 limits a second",
-    ],
-    ["at the share", () => sentence({ ...rationed, limit: 450 }), ""],
-    [
-      "close to the share",
-      () => sentence({ ...rationed, limit: 440 }),
-      "raise to 450m is within the hysteresis of 5 %",
-    ],
-    [
-      "close above the share",
-      () => sentence({ ...rationed, limit: 460 }),
-      "decrease to 450m is within the hysteresis of 5 %",
-    ],
-    [
-      "uses less than its share",
-      () => sentence(rationed, { load: { ...BUSY, usage: 400 } }),
-      "stays: the container uses its share at most",
-    ],
-    [
-      "lowered a moment ago",
-      () => sentence({ ...rationed, fundedAt: AT - 1500 }),
-      "decrease to 450m waits 4 s after the last",
-    ],
-    [
-      "short a moment ago",
-      () => sentence({ ...rationed, shortAt: AT - 1500 }),
-      "decrease to 450m waits 4 s: the container catches up on CPU that it lacked",
-    ],
-    [
-      "without a victim",
-      () => sentence(rationed),
-      "decrease to 450m waits until another container waits for CPU",
-    ],
-  ]));
+pure(
+  "sentences of whyLimitStays()",
+  () =>
+    assertSentences(STAYING.map(([code, change, expected]) => {
+      const { state = "scarce", share = 450, load, ...memory } = { load: BUSY, ...change };
+      const past = { limit: 800, fundedAt: -Infinity, ...memory };
+      const container = { ceiling: 800, share, load, memory: past };
+      const context = { now: NOW, state, pace: DEFAULT_PACE };
+      return [code, () => whyLimitStays(container, context) ?? "", expected];
+    })),
+);

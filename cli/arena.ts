@@ -20,65 +20,35 @@ import { readTraceFile } from "../lab/simulation/trace_files.ts";
 import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
 import { nextArenaProgress } from "./arena_progress.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
-import { FileProblem, probeReport, reportProblem, traceProblem } from "./file_problem.ts";
-import { probeFile } from "./probe_file.ts";
-import { wantsColor } from "./terminal/paint.ts";
-import { writeWhole } from "./terminal/write_whole.ts";
+import { traceProblem } from "./file_problem.ts";
+import { runTask, type TaskWorld, taskWorld } from "./task.ts";
+import { wantsColor } from "./terminal/terminal_text.ts";
 
-/** The outside of the arena: two streams, a clock, workers, and one file. */
-export interface ArenaWorld {
-  /** Writes text as it is. */
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-  readonly outIsTerminal: boolean;
-  readonly errIsTerminal: boolean;
-  /** Value of NO_COLOR, if set. */
-  readonly noColor: string | undefined;
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number;
+/** The outside of the arena. */
+export interface ArenaWorld extends TaskWorld {
   /** Threads beside this one; 0 plays everything in this one. */
   readonly workers: number;
-  readonly writeFile: (path: string, text: string) => Promise<void>;
-  /** Rejects where {@linkcode writeFile} would, and leaves everything as it is. */
-  readonly probeFile: (path: string) => Promise<void>;
 }
 
-/** Runs the arena and returns the exit code: 0, 1 when a file can't be used, 2 for wrong flags. */
-export async function arena(args: readonly string[], world: ArenaWorld): Promise<number> {
-  const parsed = parseArenaOptions(args);
-  if (parsed.kind === "help") {
-    world.out(parsed.text);
-    return 0;
-  }
-  if (parsed.kind === "usage-error") {
-    world.err(`${parsed.message}\n`);
-    return parsed.exitCode;
-  }
-  try {
-    await run(parsed.options, world);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof FileProblem)) throw error;
-    world.err(`${error.message}\n`);
-    return 1;
-  }
-}
-
-async function run(options: ArenaOptions, world: ArenaWorld): Promise<void> {
-  const { report: path } = options;
-  await probeReport(path, world);
-  const stages = await stagesOf(options, world).catch((cause) => {
-    throw traceProblem(options.trace?.path, cause);
+/** Runs the arena and returns the exit code, as {@linkcode runTask} does. */
+export function arena(args: readonly string[], world: ArenaWorld): Promise<number> {
+  return runTask(parseArenaOptions(args), {
+    world,
+    async play(options) {
+      const stages = await stagesOf(options, world).catch((cause) => {
+        throw traceProblem(options.trace, cause);
+      });
+      const results = await play(stages, { options, world });
+      const { json, report } = options;
+      world.out(
+        json ? `${JSON.stringify(forPrograms(results, options))}\n` : tables(results, world),
+      );
+      return {
+        page: () => arenaPage(results, checkGoals(results)),
+        note: json ? "" : `\nReport: ${report}\n`,
+      };
+    },
   });
-  const results = await play(stages, { options, world });
-  world.out(
-    options.json ? `${JSON.stringify(forPrograms(results, options))}\n` : tables(results, world),
-  );
-  if (path === undefined) return;
-  await world.writeFile(path, arenaPage(results, checkGoals(results))).catch((cause) => {
-    throw reportProblem(path, cause);
-  });
-  if (!options.json) world.out(`\nReport: ${path}\n`);
 }
 
 async function stagesOf(
@@ -90,10 +60,10 @@ async function stagesOf(
   if (trace === undefined) {
     return [...await shippedStages(lengths), ...sceneStages(lengths)];
   }
-  const { path, p95Cores } = trace;
-  const { trace: read, format, guess } = await readTraceFile(path, trace.format);
+  const { trace: read, format, guess } = await readTraceFile(trace, options.format);
   if (guess !== undefined) err(`${guess}\n`);
-  return [playableStage(read, { name: path, format, p95Cores, minutes: mostMinutes(lengths) })];
+  const { scaleP95: p95Cores } = options;
+  return [playableStage(read, { name: trace, format, p95Cores, minutes: mostMinutes(lengths) })];
 }
 
 async function play(
@@ -117,7 +87,7 @@ async function play(
     const { algorithms, seeds, sloMs } = options;
     const slo = sloMs === undefined ? {} : { sloMs };
     return await runArena(
-      { stages, algorithms, seeds, ...slo, keepSeries: options.report !== undefined },
+      { stages, algorithms, seeds, ...slo, keepSeries: options.report !== false },
       { player, onShare },
     );
   } finally {
@@ -143,15 +113,6 @@ function tables(results: readonly StageResult[], world: ArenaWorld): string {
 }
 
 if (import.meta.main) {
-  Deno.exitCode = await arena(Deno.args, {
-    out: (text) => writeWhole(text, Deno.stdout),
-    err: (text) => writeWhole(text, Deno.stderr),
-    outIsTerminal: Deno.stdout.isTerminal(),
-    errIsTerminal: Deno.stderr.isTerminal(),
-    noColor: Deno.noColor ? "1" : undefined,
-    now: () => performance.now(),
-    workers: navigator.hardwareConcurrency,
-    writeFile: (path, text) => Deno.writeTextFile(path, text),
-    probeFile,
-  });
+  const workers = navigator.hardwareConcurrency;
+  Deno.exitCode = await arena(Deno.args, { ...taskWorld(), workers });
 }

@@ -6,19 +6,23 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { algorithmNames } from "../lab/arena/outcome.ts";
 import { TRACE_FORMATS, type TraceFormat } from "../lab/simulation/trace.ts";
-import { filePath, numberWithin } from "./flag_values.ts";
-import { type HelpText, parseTaskFlags, type UsageError, usageError } from "./parse_task_flags.ts";
+import {
+  filePath,
+  numberWithin,
+  parseTaskFlags,
+  type TaskArguments,
+  usageError,
+} from "./task_flags.ts";
+import type { TaskFlags } from "./task.ts";
 
-/** The options of one run of the arena. */
-export interface ArenaOptions {
-  /** The user's trace; without it, all shipped traces and scenes. */
-  readonly trace?: {
-    readonly path: string;
-    /** Without a format, its content shows it. */
-    readonly format?: TraceFormat;
-    /** CPUs to which its 95th percentile is scaled. */
-    readonly p95Cores?: number;
-  };
+/** The flags of one run of the arena. */
+export interface ArenaOptions extends TaskFlags {
+  /** File of the user's trace; without it, all shipped traces and scenes. */
+  readonly trace?: string;
+  /** Without a format, its content shows it. */
+  readonly format?: TraceFormat;
+  /** CPUs to which its 95th percentile is scaled. */
+  readonly scaleP95?: number;
   /** Names of algorithms; `ours` and `oracle` are among them. */
   readonly algorithms: readonly string[];
   readonly seeds: number;
@@ -30,15 +34,7 @@ export interface ArenaOptions {
   readonly quick: boolean;
   /** Print one JSON object in place of tables. */
   readonly json: boolean;
-  /** Path of the report page; absent if none is written. */
-  readonly report?: string;
 }
-
-/** The outcome of parsing the arguments. */
-export type ArenaArguments =
-  | { readonly kind: "run"; readonly options: ArenaOptions }
-  | HelpText
-  | UsageError;
 
 const MOST_SEEDS = 100;
 const MOST_MINUTES = 240;
@@ -48,63 +44,30 @@ const DEFAULT_SEEDS = 5;
 const QUICK_SEEDS = 2;
 const DEFAULT_REPORT = "arena.html";
 
-/** The flags as commander parses them. */
-interface ParsedFlags {
-  readonly trace?: string;
-  readonly format?: TraceFormat;
-  readonly scaleP95?: number;
-  readonly algorithms?: readonly string[];
-  readonly seeds?: number;
-  readonly sloMs?: number;
-  readonly minutes?: number;
-  readonly quick: boolean;
-  readonly json: boolean;
-  readonly report?: string | false;
-}
-
 /** Reads the arguments after the program's name. Never throws: a mistake is a value. */
-export function parseArenaOptions(args: readonly string[]): ArenaArguments {
-  const read = parseTaskFlags<ParsedFlags>(arenaCommand(), args);
-  return read.kind === "flags" ? checked(read.flags) : read;
-}
-
-/** The rules that no single flag can check. */
-function checked(flags: ParsedFlags): ArenaArguments {
-  const { trace, format, scaleP95, algorithms = algorithmNames() } = flags;
-  const { sloMs, minutes, quick, json } = flags;
-  if (trace === undefined) {
-    const orphan = format !== undefined
-      ? `'--format ${format}' says how to read a trace`
-      : scaleP95 !== undefined
-      ? `'--scale-p95 ${scaleP95}' says how to scale a trace`
-      : undefined;
-    if (orphan !== undefined) {
-      return usageError("arena", `option ${orphan}, but --trace is missing`);
-    }
+export function parseArenaOptions(args: readonly string[]): TaskArguments<ArenaOptions> {
+  const read = parseTaskFlags<Partial<ArenaOptions> & Pick<ArenaOptions, "quick" | "json">>(
+    arenaCommand(),
+    args,
+  );
+  if (read.kind !== "flags") return read;
+  const { flags } = read;
+  const { trace, format, scaleP95, quick, json } = flags;
+  const orphan = format !== undefined
+    ? `'--format ${format}' says how to read a trace`
+    : scaleP95 !== undefined
+    ? `'--scale-p95 ${scaleP95}' says how to scale a trace`
+    : undefined;
+  if (trace === undefined && orphan !== undefined) {
+    return usageError("arena", `option ${orphan}, but --trace is missing`);
   }
-  // JSON is read by programs, which do not expect a new file.
-  const report = flags.report ?? (json ? false : DEFAULT_REPORT);
-  const seeds = flags.seeds ?? (quick ? QUICK_SEEDS : DEFAULT_SEEDS);
-  const source = trace === undefined ? {} : {
-    trace: {
-      path: trace,
-      ...(format === undefined ? {} : { format }),
-      ...(scaleP95 === undefined ? {} : { p95Cores: scaleP95 }),
-    },
+  const defaults = {
+    algorithms: algorithmNames(),
+    seeds: quick ? QUICK_SEEDS : DEFAULT_SEEDS,
+    // JSON is read by programs, which do not expect a new file.
+    report: json ? false as const : DEFAULT_REPORT,
   };
-  return {
-    kind: "run",
-    options: {
-      ...source,
-      algorithms,
-      seeds,
-      quick,
-      json,
-      ...(sloMs === undefined ? {} : { sloMs }),
-      ...(minutes === undefined ? {} : { minutes }),
-      ...(report === false ? {} : { report }),
-    },
-  };
+  return { kind: "flags", flags: { ...defaults, ...flags } };
 }
 
 function arenaCommand(): Command {
@@ -114,44 +77,34 @@ function arenaCommand(): Command {
       "Replays traces under other control algorithms and ours, in virtual time on the same simulated\n" +
         "node, and shows what each allocated and how long requests took.",
     )
-    .addOption(
-      new Option("--trace <file>", "one load of your own, plain or gzipped").argParser(filePath),
-    )
+    .option("--trace <file>", "one load of your own, plain or gzipped", filePath)
     .addOption(
       new Option("--format <format>", "how to read it; found by looking where left out")
         .choices(TRACE_FORMATS),
     )
-    .addOption(
-      new Option("--scale-p95 <cores>", "scale its 95th percentile to so many CPUs")
-        .argParser(cores),
+    .option("--scale-p95 <cores>", "scale its 95th percentile to so many CPUs", cores)
+    .option("--algorithms <names>", "algorithms to play, separated by commas", knownAlgorithms)
+    .option(
+      "--seeds <count>",
+      `play with seeds 1 to this; default ${DEFAULT_SEEDS}, with --quick ${QUICK_SEEDS}`,
+      numberWithin({ least: 1, most: MOST_SEEDS, whole: true }),
     )
-    .addOption(
-      new Option("--algorithms <names>", "algorithms to play, separated by commas").argParser(
-        knownAlgorithms,
-      ),
+    .option(
+      "--slo-ms <ms>",
+      "P99 latency to hold",
+      numberWithin({ least: 1, most: MOST_SLO_MS, whole: true }),
     )
-    .addOption(
-      new Option(
-        "--seeds <count>",
-        `play with seeds 1 to this; default ${DEFAULT_SEEDS}, with --quick ${QUICK_SEEDS}`,
-      ).argParser(numberWithin({ least: 1, most: MOST_SEEDS, whole: true })),
-    )
-    .addOption(
-      new Option("--slo-ms <ms>", "P99 latency to hold").argParser(
-        numberWithin({ least: 1, most: MOST_SLO_MS, whole: true }),
-      ),
-    )
-    .addOption(
-      new Option("--minutes <count>", "play at most the busiest minutes of each trace")
-        .argParser(numberWithin({ least: 1, most: MOST_MINUTES, whole: true })),
+    .option(
+      "--minutes <count>",
+      "play at most the busiest minutes of each trace",
+      numberWithin({ least: 1, most: MOST_MINUTES, whole: true }),
     )
     .option("--quick", "fewer and shorter, two seeds; about a minute", false)
     .option("--json", "print one JSON object in place of tables", false)
-    .addOption(
-      new Option(
-        "--report <path>",
-        `where to write the report page; default ${DEFAULT_REPORT}, with --json none`,
-      ).argParser(filePath),
+    .option(
+      "--report <path>",
+      `where to write the report page; default ${DEFAULT_REPORT}, with --json none`,
+      filePath,
     )
     .option("--no-report", "write no report page")
     .helpOption("-h, --help", "show this text")

@@ -19,7 +19,8 @@ import { outcomeColumns } from "../lab/arena/outcome_columns.ts";
 import type { StageResult } from "../lab/arena/stages.ts";
 import { formatFigure, NO_FIGURE } from "../lab/simulation/report/figure.ts";
 import { shorten } from "../lab/simulation/report/html.ts";
-import { paint, type TerminalLook } from "./terminal/paint.ts";
+import { alignedRows } from "./terminal/aligned_rows.ts";
+import { paint, type TerminalLook } from "./terminal/terminal_text.ts";
 
 const NAME_WIDTH = 24;
 
@@ -54,7 +55,7 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
       ["", "", "", ...columns.map(({ head }) => head[0])],
       ["algorithm", "setting", "SLO", ...columns.map(({ head }) => head[1])],
     ], { body, look }),
-  ].map((line) => `${line.trimEnd()}\n`).join("");
+  ].map((line) => `${line}\n`).join("");
 }
 
 /** The goals of our algorithm, and whether it reached them. */
@@ -82,7 +83,7 @@ export function goalTable(goals: readonly Goal[], look: TerminalLook = {}): stri
   return [
     paint("What ours must reach", "bold", look),
     ...aligned(head, { body, look, left: [0, 4, 6] }),
-  ].map((line) => `${line.trimEnd()}\n`).join("");
+  ].map((line) => `${line}\n`).join("");
 }
 
 interface Row {
@@ -99,16 +100,9 @@ function aligned(
     readonly left?: readonly number[];
   },
 ): string[] {
-  const all = [...head, ...body.map(({ cells }) => cells)];
-  const widths = (head[0] ?? []).map((_, column) =>
-    Math.max(...all.map((cells) => cells[column]?.length ?? 0))
-  );
-  const line = (cells: readonly string[]) =>
-    cells.map((cell, column) =>
-      left.includes(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
-    ).join("  ");
-  return [
-    ...head.map((cells) => paint(line(cells), "dim", look)),
-    ...body.map(({ cells, isOurs }) => isOurs ? paint(line(cells), "green", look) : line(cells)),
-  ];
+  const rows = [...head, ...body.map(({ cells }) => cells)];
+  return alignedRows(rows, { gap: "  ", left }).map((line, index) => {
+    if (index < head.length) return paint(line, "dim", look);
+    return body[index - head.length]?.isOurs ? paint(line, "green", look) : line;
+  });
 }

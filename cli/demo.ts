@@ -7,10 +7,10 @@ import { renderReport } from "../lab/simulation/report/render_report.ts";
 import type { PodRecord, RunRecord } from "../lab/simulation/run_record.ts";
 import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
 import { readDemoScene } from "./demo_scene.ts";
-import { FileProblem, probeReport, reportProblem, traceProblem } from "./file_problem.ts";
-import { probeFile } from "./probe_file.ts";
+import { traceProblem } from "./file_problem.ts";
+import { runTask, type TaskPlay, type TaskWorld, taskWorld } from "./task.ts";
 import { coresChart, throttlingChart } from "./terminal/chart.ts";
-import { wantsColor } from "./terminal/paint.ts";
+import { wantsColor } from "./terminal/terminal_text.ts";
 import {
   endProgress,
   nextProgress,
@@ -19,67 +19,37 @@ import {
 } from "./terminal/progress_line.ts";
 import { scoreTable } from "./terminal/score_table.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
-import { runMarket, runStatic } from "../lab/simulation/run_algorithm.ts";
+import { GRID } from "../shared/quantity.ts";
+import { type AlgorithmText, runMarket, runStatic } from "../lab/simulation/run_algorithm.ts";
 import type { Scene } from "../lab/simulation/scene.ts";
+import { mean, quantile } from "../lab/simulation/statistics.ts";
+import { demandPerSecond } from "../lab/simulation/workload.ts";
 
-/** What the demo touches of the world: two streams, a clock, and one file. */
-export interface DemoWorld {
-  /** Writes text as it is. */
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-  readonly outIsTerminal: boolean;
-  readonly errIsTerminal: boolean;
-  /** Characters in a line of the terminal. */
-  readonly columns: number;
-  /** Value of NO_COLOR, if set. */
-  readonly noColor: string | undefined;
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number;
-  readonly writeFile: (path: string, text: string) => Promise<void>;
-  /** Rejects where {@linkcode writeFile} would, and leaves everything as it is. */
-  readonly probeFile: (path: string) => Promise<void>;
+/** Runs the demo and returns the exit code, as {@linkcode runTask} does. */
+export function demo(args: readonly string[], world: TaskWorld): Promise<number> {
+  return runTask(parseDemoOptions(args), { world, play: (options) => play(options, world) });
 }
 
-/** Runs the demo and returns the exit code: 0, 1 when a file can't be used, 2 for wrong flags. */
-export async function demo(args: readonly string[], world: DemoWorld): Promise<number> {
-  const parsed = parseDemoOptions(args);
-  if (parsed.kind === "help") {
-    world.out(parsed.text);
-    return 0;
-  }
-  if (parsed.kind === "usage-error") {
-    world.err(`${parsed.message}\n`);
-    return parsed.exitCode;
-  }
-  try {
-    await play(parsed.options, world);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof FileProblem)) throw error;
-    world.err(`${error.message}\n`);
-    return 1;
-  }
-}
-
-async function play(options: DemoOptions, world: DemoWorld): Promise<void> {
-  const { report: path } = options;
-  await probeReport(path, world);
-  const { scene, report, guess } = await readDemoScene(options).catch((cause) => {
-    throw traceProblem(options.trace?.path, cause);
+async function play(
+  options: DemoOptions,
+  world: TaskWorld,
+): ReturnType<TaskPlay<DemoOptions>> {
+  const { json, report } = options;
+  const played = await readDemoScene(options).catch((cause) => {
+    throw traceProblem(options.trace, cause);
   });
-  if (guess !== undefined) world.err(`${guess}\n`);
+  if (played.guess !== undefined) world.err(`${played.guess}\n`);
   const progress = progressTo(world, options.minutes * 60);
-  const runs = await runDemo(scene, progress.report);
+  const runs = await runDemo(played.scene, progress.report);
   progress.end();
-  world.out(options.json ? `${demoJSON(runs, options.report)}\n` : picture(runs, world));
-  if (path === undefined) return;
-  await world.writeFile(path, renderReport(runs, { scene: report })).catch((cause) => {
-    throw reportProblem(path, cause);
-  });
-  if (!options.json) world.out(`Report: ${path}\n`);
+  world.out(json ? `${demoJSON(runs, report)}\n` : picture(runs, world));
+  return {
+    page: () => renderReport(runs, { scene: played.report }),
+    note: json ? "" : `Report: ${report}\n`,
+  };
 }
 
-function picture(runs: readonly RunRecord[], world: DemoWorld): string {
+function picture(runs: readonly RunRecord[], world: TaskWorld): string {
   const { columns, outIsTerminal, noColor } = world;
   const look = { columns, color: wantsColor({ isTerminal: outIsTerminal, noColor }) };
   const [market] = runs;
@@ -93,7 +63,7 @@ function picture(runs: readonly RunRecord[], world: DemoWorld): string {
 
 /** Progress goes to standard error, so that output can be piped. */
 function progressTo(
-  world: DemoWorld,
+  world: TaskWorld,
   totalS: number,
 ): { readonly report: OnRunProgress; readonly end: () => void } {
   let memory = NO_PROGRESS;
@@ -116,9 +86,9 @@ function progressTo(
 }
 
 /** One JSON object: figures of each run and of its pods; series are left to the report page. */
-export function demoJSON(runs: readonly RunRecord[], report: string | undefined): string {
+export function demoJSON(runs: readonly RunRecord[], report: string | false): string {
   const result = {
-    ...(report === undefined ? {} : { report }),
+    ...(report === false ? {} : { report }),
     runs: runs.map(({ algorithm, description, seed, minutes, nodeCPU, capacity, ...run }) => ({
       algorithm,
       description,
@@ -155,48 +125,45 @@ const MARKET = {
   algorithm: "market",
   description: "CoAllocator's agent and controller set the limits",
 };
-const OWN = {
-  algorithm: "limits as set",
-  description: "the original limits, never changed",
+const TWICE = {
+  algorithm: "fixed, 2 x request",
+  description:
+    "fixed limits of twice the request, or twice the mean of the load's first half where that is more",
+};
+const PERCENTILE = {
+  algorithm: "fixed, P95",
+  description: "fixed limits at the 95th percentile of the seconds of the load's first half",
 };
 const EQUAL = {
   algorithm: "fixed, same cores",
   description: "the original limits, scaled so that their sum is the market's mean",
 };
 
+/** Careful fixed limits from the load's first half, by pod. Millicores. */
+function carefulLimits({ pods, minutes }: Scene): { twice: number[]; percentile: number[] } {
+  const halves = pods.map(({ workload }) => demandPerSecond(workload(), minutes * 30));
+  return {
+    twice: pods.map(({ request }, i) => 2 * Math.max(request, onGrid(mean(halves[i]!)))),
+    percentile: halves.map((half) => onGrid(quantile(half, 0.95))),
+  };
+}
+
+function onGrid(cores: number): number {
+  return GRID * Math.max(1, Math.ceil(1000 * cores / GRID));
+}
+
 /** The market first: its mean sum of limits is what the last of the static runs is given. */
 export async function runDemo(scene: Scene, onProgress: OnRunProgress): Promise<RunRecord[]> {
   const report = (algorithm: string) => (doneS: number) => onProgress(algorithm, doneS);
   const market = await runMarket(scene, { ...MARKET, onProgress: report(MARKET.algorithm) });
+  const { twice, percentile } = carefulLimits(scene);
+  const fixed = (text: AlgorithmText, limits: readonly number[]): RunRecord =>
+    runStatic(scene, { ...text, limits, onProgress: report(text.algorithm) });
   const originalLimits = scene.pods.map(({ originalLimit }) => originalLimit);
-  const own = runStatic(scene, {
-    ...OWN,
-    limits: originalLimits,
-    onProgress: report(OWN.algorithm),
-  });
   const sum = originalLimits.reduce((total, limit) => total + limit, 0);
   const factor = market.scores.coresAllocated * 1000 / sum;
-  const equal = runStatic(scene, {
-    ...EQUAL,
-    limits: originalLimits.map((limit) => Math.round(limit * factor)),
-    onProgress: report(EQUAL.algorithm),
-  });
-  return [market, own, equal];
+  const equal = originalLimits.map((limit) => Math.round(limit * factor));
+  return [market, fixed(TWICE, twice), fixed(PERCENTILE, percentile), fixed(EQUAL, equal)];
 }
 
-if (import.meta.main) {
-  const encoder = new TextEncoder();
-  const outIsTerminal = Deno.stdout.isTerminal();
-  const errIsTerminal = Deno.stderr.isTerminal();
-  Deno.exitCode = await demo(Deno.args, {
-    out: (text) => void Deno.stdout.writeSync(encoder.encode(text)),
-    err: (text) => void Deno.stderr.writeSync(encoder.encode(text)),
-    outIsTerminal,
-    errIsTerminal,
-    columns: outIsTerminal || errIsTerminal ? Deno.consoleSize().columns : 120,
-    noColor: Deno.noColor ? "1" : undefined,
-    now: () => performance.now(),
-    writeFile: (path, text) => Deno.writeTextFile(path, text),
-    probeFile,
-  });
-}
+if (import.meta.main) Deno.exitCode = await demo(Deno.args, taskWorld());

@@ -32,9 +32,9 @@ const BURSTS_EVERY = 4;
 const BURST_GAP_S = 240;
 
 /** Reads the traces and makes the scene. Throws a SyntaxError or the system's error for a file. */
-export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
-  const { seed, minutes, pods, trace } = options;
-  const own = trace === undefined ? undefined : await ownTrace(trace);
+export async function readDemoScene(options: Omit<DemoOptions, "report">): Promise<DemoScene> {
+  const { seed, minutes, pods, giveUp, trace } = options;
+  const own = trace === undefined ? undefined : await ownTrace(trace, options.format);
   const traces = own === undefined ? await shippedTraces() : [own.trace];
   const random = seededRandom(seed);
   const bursty = traces.map((one) => withBursts(one, { random, everyS: BURST_GAP_S }));
@@ -42,10 +42,12 @@ export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
     const from = index % BURSTS_EVERY === BURSTS_EVERY - 1 ? bursty : traces;
     return from[index % from.length] as Trace;
   });
-  const scene = createScene({ seed, minutes, pods, traces: dealt });
+  const made = createScene({ seed, minutes, pods, traces: dealt });
+  const giveUpMs = giveUp === 0 ? Infinity : 1000 * giveUp;
+  const scene = { ...made, pods: made.pods.map((pod) => ({ ...pod, giveUpMs })) };
   const text = trace === undefined
-    ? { description: `${describe(scene)} ${CRANE_SENTENCE}`, traces: traceSources(NAMES) }
-    : { description: describe(scene), traces: [ownSource(trace.path)] };
+    ? { description: `${describe(scene, giveUp)} ${CRANE_SENTENCE}`, traces: traceSources(NAMES) }
+    : { description: describe(scene, giveUp), traces: [ownSource(trace)] };
   return {
     scene,
     report: { ...text, command: again(options) },
@@ -53,7 +55,7 @@ export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
   };
 }
 
-async function ownTrace({ path, format }: NonNullable<DemoOptions["trace"]>): Promise<TraceFile> {
+async function ownTrace(path: string, format: DemoOptions["format"]): Promise<TraceFile> {
   const file = await readTraceFile(path, format);
   requireLoad(file.trace, traceRefusal({ format: file.format, name: path }));
   return file;
@@ -66,7 +68,7 @@ async function shippedTraces(): Promise<Trace[]> {
   return crane.flatMap((trace) => [diurnal, bursty, busiestWindow(trace, BUSIEST_S)]);
 }
 
-function describe({ pods, cores, minutes }: Scene): string {
+function describe({ pods, cores, minutes }: Scene, giveUp: number): string {
   return `${formatCount(pods.length, "pod")} on a node of ${cores} cores for ${
     formatCount(minutes, "minute")
   }. Each pod plays a ` +
@@ -74,10 +76,13 @@ function describe({ pods, cores, minutes }: Scene): string {
     "node; every fourth has bursts of ten seconds at four times its load laid over it. Pods differ " +
     "in size; requests miss what is needed by a drawn factor (standard deviation 50 %), limits " +
     "are twice the request, and every fourth pod has twice the weight. Requests cost 8 ms of CPU on " +
-    "average (log-normal), at most eight at once per pod.";
+    "average (log-normal), at most eight at once per pod. " +
+    (giveUp === 0
+      ? "Clients wait for as long as it takes."
+      : `Clients give up ${formatCount(giveUp, "second")} after their request.`);
 }
 
-function again({ seed, minutes, pods, trace }: DemoOptions): string {
-  const load = trace === undefined ? "" : ` --trace ${trace.path}`;
-  return `deno task demo --seed ${seed} --minutes ${minutes} --pods ${pods}${load}`;
+function again({ seed, minutes, pods, giveUp, trace }: Omit<DemoOptions, "report">): string {
+  const load = trace === undefined ? "" : ` --trace ${trace}`;
+  return `deno task demo --seed ${seed} --minutes ${minutes} --pods ${pods} --give-up ${giveUp}${load}`;
 }

@@ -22,20 +22,6 @@ export function reportProblem(path: string, cause: unknown): FileProblem {
   return new FileProblem(`Cannot write report "${path}": ${writeFault(cause)}`, { cause });
 }
 
-/**
- * Finds out before the work whether its report, if there is to be one, can be written. Rejects as
- * {@linkcode reportProblem} says.
- */
-export async function probeReport(
-  path: string | undefined,
-  { probeFile }: { readonly probeFile: (path: string) => Promise<void> },
-): Promise<void> {
-  if (path === undefined) return;
-  await probeFile(path).catch((cause) => {
-    throw reportProblem(path, cause);
-  });
-}
-
 function writeFault(cause: unknown): string {
   const { IsADirectory, NotADirectory, NotCapable, NotFound, PermissionDenied } = Deno.errors;
   if (cause instanceof NotFound) {

@@ -6,12 +6,12 @@
 import "../adapters/node_require.ts";
 import { connectKubeconfig } from "../adapters/kube/client/connect.ts";
 import { systemClock as clock } from "../adapters/system_clock.ts";
-import { CommandProblem } from "./coalloc/command_context.ts";
+import { CommandProblem } from "./coalloc/ports.ts";
 import { createKubeCluster } from "./coalloc/kube/kube_cluster.ts";
 import { kubeconfigProblem } from "./coalloc/kube/kubeconfig_problem.ts";
 import { runCoalloc } from "./coalloc/run_coalloc.ts";
 import { listenForInterrupt } from "./terminal/interrupt.ts";
-import { writeWhole } from "./terminal/write_whole.ts";
+import { writeWhole } from "./terminal/terminal_text.ts";
 
 if (import.meta.main) {
   const interrupt = listenForInterrupt(Deno);

@@ -1,4 +1,5 @@
 /** The sentences of demo and arena. */
+import { pure } from "../tests/fixtures/pure.ts";
 import { assertSentences } from "../tests/fixtures/assert_sentences.ts";
 import { syntheticRuns } from "../tests/fixtures/lab/run_records.ts";
 import { parseArenaOptions } from "./arena_options.ts";
@@ -7,110 +8,106 @@ import { parseDemoOptions } from "./demo_options.ts";
 import { reportProblem, traceProblem } from "./file_problem.ts";
 import { coresChart, throttlingChart } from "./terminal/chart.ts";
 
-Deno.test({
-  name: "sentences of demo and arena",
-  permissions: "none",
-  fn() {
-    const refused = (parsed: ReturnType<typeof parseArenaOptions | typeof parseDemoOptions>) =>
-      parsed.kind === "usage-error" ? parsed.message : "";
-    const arena = (...args: string[]) => () => refused(parseArenaOptions(args));
-    const demo = (...args: string[]) => () => refused(parseDemoOptions(args));
-    const { IsADirectory, NotADirectory, NotCapable, NotFound, PermissionDenied } = Deno.errors;
-    const report = (cause: Error) => () => reportProblem("a/b.html", cause).message;
-    const trace = (cause: Error) => () => traceProblem("a.csv", cause).message;
-    const [run] = syntheticRuns({ pods: 1, minutes: 1 });
-    return assertSentences([
-      [
-        "arena: out of range",
-        arena("--seeds", "0"),
-        "Cannot run the arena: option '--seeds <count>' argument '0' is invalid. Give a whole " +
-        "number from 1 to 100; see deno task arena --help",
-      ],
-      [
-        "arena: no algorithm",
-        arena("--algorithms", "magic"),
-        "Cannot run the arena: option '--algorithms <names>' argument 'magic' is invalid. No algorithm is " +
-        "named 'magic', only static, hpa, k8s-cpu, k8s-cpu-fast, captain, koordinator, vpa, " +
-        "mbcas, ours, oracle; see deno task arena --help",
-      ],
-      [
-        "arena: no trace",
-        arena("--format", "rps"),
-        "Cannot run the arena: option '--format rps' says how to read a trace, but --trace is " +
-        "missing; see deno task arena --help",
-      ],
-      [
-        "demo: out of range",
-        demo("--minutes", "241"),
-        "Cannot run the demo: option '--minutes <count>' argument '241' is invalid. Give a whole " +
-        "number from 1 to 240; see deno task demo --help",
-      ],
-      [
-        "demo: no path",
-        demo("--report", "--json"),
-        "Cannot run the demo: option '--report <path>' argument '--json' is invalid. Give a " +
-        "path; a file of that name is ./--json; see deno task demo --help",
-      ],
-      [
-        "demo: near flag",
-        demo("--minute", "3"),
-        "Cannot run the demo: unknown option '--minute' (Did you mean --minutes?); see deno task " +
-        "demo --help",
-      ],
-      [
-        "report: NotFound",
-        report(new NotFound()),
-        'Cannot write report "a/b.html": its folder is not there; create the folder or give ' +
-        "another path",
-      ],
-      [
-        "report: IsADirectory",
-        report(new IsADirectory()),
-        'Cannot write report "a/b.html": it is a directory; give the path of a file in it',
-      ],
-      [
-        "report: NotADirectory",
-        report(new NotADirectory()),
-        'Cannot write report "a/b.html": a file stands where its folder should be; give another ' +
-        "path",
-      ],
-      [
-        "report: PermissionDenied",
-        report(new PermissionDenied()),
-        'Cannot write report "a/b.html": you may not write there, see ls -l; give another path',
-      ],
-      [
-        "report: NotCapable",
-        report(new NotCapable()),
-        'Cannot write report "a/b.html": the task may write below the project and /tmp only; ' +
-        "give another path",
-      ],
-      [
-        "trace: NotFound",
-        trace(new NotFound()),
-        'Cannot read trace "a.csv": there is no such file; check the path',
-      ],
-      [
-        "trace: IsADirectory",
-        trace(new IsADirectory()),
-        'Cannot read trace "a.csv": it is a directory; give the path of a file in it',
-      ],
-      [
-        "trace: PermissionDenied",
-        trace(new PermissionDenied()),
-        'Cannot read trace "a.csv": you may not read it; see ls -l',
-      ],
-      ["arena: goals", () => goalTable([]).split("\n")[0] ?? "", "What ours must reach"],
-      [
-        "chart: no throttling",
-        () => throttlingChart([]),
-        "No pod was throttled under any algorithm.\n",
-      ],
-      [
-        "chart: no step",
-        () => run === undefined ? "" : coresChart({ ...run, sumLimits: [] }),
-        "No steps were recorded: nothing to draw.\n",
-      ],
-    ]);
-  },
+pure("sentences of demo and arena", () => {
+  const refused = (parsed: ReturnType<typeof parseArenaOptions | typeof parseDemoOptions>) =>
+    parsed.kind === "usage-error" ? parsed.message : "";
+  const arena = (...args: string[]) => () => refused(parseArenaOptions(args));
+  const demo = (...args: string[]) => () => refused(parseDemoOptions(args));
+  const { IsADirectory, NotADirectory, NotCapable, NotFound, PermissionDenied } = Deno.errors;
+  const report = (cause: Error) => () => reportProblem("a/b.html", cause).message;
+  const trace = (cause: Error) => () => traceProblem("a.csv", cause).message;
+  const [run] = syntheticRuns({ pods: 1, minutes: 1 });
+  return assertSentences([
+    [
+      "arena: out of range",
+      arena("--seeds", "0"),
+      "Cannot run the arena: option '--seeds <count>' argument '0' is invalid. Give a whole " +
+      "number from 1 to 100; see deno task arena --help",
+    ],
+    [
+      "arena: no algorithm",
+      arena("--algorithms", "magic"),
+      "Cannot run the arena: option '--algorithms <names>' argument 'magic' is invalid. No algorithm is " +
+      "named 'magic', only static, hpa, k8s-cpu, k8s-cpu-fast, captain, koordinator, vpa, " +
+      "mbcas, ours, oracle; see deno task arena --help",
+    ],
+    [
+      "arena: no trace",
+      arena("--format", "rps"),
+      "Cannot run the arena: option '--format rps' says how to read a trace, but --trace is " +
+      "missing; see deno task arena --help",
+    ],
+    [
+      "demo: out of range",
+      demo("--minutes", "241"),
+      "Cannot run the demo: option '--minutes <count>' argument '241' is invalid. Give a whole " +
+      "number from 1 to 240; see deno task demo --help",
+    ],
+    [
+      "demo: no path",
+      demo("--report", "--json"),
+      "Cannot run the demo: option '--report <path>' argument '--json' is invalid. Give a " +
+      "path; a file of that name is ./--json; see deno task demo --help",
+    ],
+    [
+      "demo: near flag",
+      demo("--minute", "3"),
+      "Cannot run the demo: unknown option '--minute' (Did you mean --minutes?); see deno task " +
+      "demo --help",
+    ],
+    [
+      "report: NotFound",
+      report(new NotFound()),
+      'Cannot write report "a/b.html": its folder is not there; create the folder or give ' +
+      "another path",
+    ],
+    [
+      "report: IsADirectory",
+      report(new IsADirectory()),
+      'Cannot write report "a/b.html": it is a directory; give the path of a file in it',
+    ],
+    [
+      "report: NotADirectory",
+      report(new NotADirectory()),
+      'Cannot write report "a/b.html": a file stands where its folder should be; give another ' +
+      "path",
+    ],
+    [
+      "report: PermissionDenied",
+      report(new PermissionDenied()),
+      'Cannot write report "a/b.html": you may not write there, see ls -l; give another path',
+    ],
+    [
+      "report: NotCapable",
+      report(new NotCapable()),
+      'Cannot write report "a/b.html": the task may write below the project and /tmp only; ' +
+      "give another path",
+    ],
+    [
+      "trace: NotFound",
+      trace(new NotFound()),
+      'Cannot read trace "a.csv": there is no such file; check the path',
+    ],
+    [
+      "trace: IsADirectory",
+      trace(new IsADirectory()),
+      'Cannot read trace "a.csv": it is a directory; give the path of a file in it',
+    ],
+    [
+      "trace: PermissionDenied",
+      trace(new PermissionDenied()),
+      'Cannot read trace "a.csv": you may not read it; see ls -l',
+    ],
+    ["arena: goals", () => goalTable([]).split("\n")[0] ?? "", "What ours must reach"],
+    [
+      "chart: no throttling",
+      () => throttlingChart([]),
+      "No pod was throttled under any algorithm.\n",
+    ],
+    [
+      "chart: no step",
+      () => run === undefined ? "" : coresChart({ ...run, sumLimits: [] }),
+      "No steps were recorded: nothing to draw.\n",
+    ],
+  ]);
 });

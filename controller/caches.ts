@@ -11,7 +11,12 @@ import type { Pod } from "../shared/api/pod.ts";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { Workload } from "../shared/api/workload.ts";
 import type { Clock } from "../shared/clock.ts";
-import { createInformer, type Informer, type ListWatch } from "../shared/control/informer.ts";
+import {
+  createInformer,
+  type Informer,
+  type InformerOptions,
+  type ListWatch,
+} from "../shared/control/informer.ts";
 import type { ApiObject } from "../shared/api/object.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
@@ -60,10 +65,9 @@ function namespaceOf({ metadata }: ApiObject): string | undefined {
   return metadata.namespace;
 }
 
-/** No namespace's name has a slash. */
-function onNode(nodeName: string): string {
-  return `node/${nodeName}`;
-}
+/** Values of the index beside namespaces, of which no name has a slash. */
+const onNode = (nodeName: string): string => `node/${nodeName}`;
+const ofOwner = (uid: string): string => `owner/${uid}`;
 
 /** The pods that the scheduler has put on the node, finished ones too. */
 export function podsOnNode(
@@ -71,11 +75,6 @@ export function podsOnNode(
   nodeName: string,
 ): readonly Pod[] {
   return pods.byIndex(onNode(nodeName));
-}
-
-/** No namespace's name has a slash. */
-function ofOwner(uid: string): string {
-  return `owner/${uid}`;
 }
 
 /** The pods that the object of this UID controls. */
@@ -93,53 +92,31 @@ export function podIndex(
   return [namespace, onNode(nodeName), ...(owner === undefined ? [] : [ofOwner(owner.uid)])];
 }
 
+type InformerKind = Pick<InformerOptions<never>, "name" | "indexBy" | "relistEveryMs">;
+
+/** What the informer of each kind has beside its source. */
+const INFORMERS: Readonly<Record<keyof Caches, InformerKind>> = {
+  pods: { name: "Pod", indexBy: podIndex },
+  namespaces: { name: "Namespace" },
+  nodes: { name: "Node" },
+  allocations: { name: "PodAllocation", indexBy: namespaceOf },
+  leases: { name: "Lease", relistEveryMs: RELIST_LEASES_MS },
+  limitRanges: { name: "LimitRange", indexBy: namespaceOf },
+  resourceQuotas: { name: "ResourceQuota", indexBy: namespaceOf },
+  deployments: { name: "Deployment" },
+  statefulSets: { name: "StatefulSet" },
+  daemonSets: { name: "DaemonSet" },
+  horizontalPodAutoscalers: { name: "HorizontalPodAutoscaler", indexBy: namespaceOf },
+  verticalPodAutoscalers: { name: "VerticalPodAutoscaler", indexBy: namespaceOf },
+};
+
 /** Copies that are empty until each is run. */
 export function createCaches(sources: CacheSources, options: CacheOptions): Caches {
-  const indexed = { ...options, indexBy: namespaceOf };
-  return {
-    pods: createInformer({
-      ...options,
-      source: sources.pods,
-      name: "Pod",
-      indexBy: podIndex,
-    }),
-    namespaces: createInformer({ ...options, source: sources.namespaces, name: "Namespace" }),
-    nodes: createInformer({ ...options, source: sources.nodes, name: "Node" }),
-    allocations: createInformer({
-      ...indexed,
-      source: sources.allocations,
-      name: "PodAllocation",
-    }),
-    leases: createInformer({
-      ...options,
-      source: sources.leases,
-      name: "Lease",
-      relistEveryMs: RELIST_LEASES_MS,
-    }),
-    limitRanges: createInformer({ ...indexed, source: sources.limitRanges, name: "LimitRange" }),
-    resourceQuotas: createInformer({
-      ...indexed,
-      source: sources.resourceQuotas,
-      name: "ResourceQuota",
-    }),
-    deployments: createInformer({ ...options, source: sources.deployments, name: "Deployment" }),
-    statefulSets: createInformer({
-      ...options,
-      source: sources.statefulSets,
-      name: "StatefulSet",
-    }),
-    daemonSets: createInformer({ ...options, source: sources.daemonSets, name: "DaemonSet" }),
-    horizontalPodAutoscalers: createInformer({
-      ...indexed,
-      source: sources.horizontalPodAutoscalers,
-      name: "HorizontalPodAutoscaler",
-    }),
-    verticalPodAutoscalers: createInformer({
-      ...indexed,
-      source: sources.verticalPodAutoscalers,
-      name: "VerticalPodAutoscaler",
-    }),
-  };
+  const made = Object.entries(INFORMERS).map(([key, kind]) => {
+    const source = sources[key as keyof Caches] as ListWatch<never>;
+    return [key, createInformer({ ...options, ...kind, source })];
+  });
+  return Object.fromEntries(made);
 }
 
 /** Names of the copies that don't follow the server now. */

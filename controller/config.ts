@@ -3,41 +3,34 @@
  *
  * @module
  */
-import type { PriorityStep } from "./allocation/bounds/priority_multiplier.ts";
 import type { MetricsConfig } from "./metrics_demand/metric_question.ts";
-import type { ServedResize } from "./served_resize.ts";
+import type { ServedResize } from "./start_check.ts";
 import type { ControllerSettings } from "./settings.ts";
 
-/** Settings of the market clock in the controller. */
-export interface MarketConfig {
-  /** False: every pod gets its original limits back and keeps them. */
-  readonly market: boolean;
-  /** `OptIn` takes only namespaces labelled `mbcas.io/managed=true`. */
-  readonly managementPolicy: "OptOut" | "OptIn";
-  readonly excludedNamespaces: readonly string[];
-  /** Ceiling = original limit × this, unless namespace or annotation say otherwise; 1 = never above. */
-  readonly burstFactor: number;
-  /** Least ceiling where the burst factor is above 1 and no namespace sets it, millicores. */
-  readonly leastCeiling: number;
-  /** Multipliers by priority, ascending; empty: the built-in rule. */
-  readonly priorityMultipliers: readonly PriorityStep[];
-  /** Pods of the namespace's largest original limit for which its quota keeps room. */
-  readonly quotaHeadroom: number;
+/** Settings of the market clock in the controller: those of its settings file, and the server's. */
+export interface MarketConfig extends Pick<ControllerSettings, SameSetting> {
   /** Where and what pods' metrics are asked. */
   readonly metrics: MetricsConfig;
-  /** Everything but the patch. */
-  readonly dryRun: boolean;
   /** False: the server does not serve `pods/resize`, and no limit is changed. */
   readonly resizeServed: boolean;
-  readonly maxResizesPerSecond: number;
-  readonly maxNewAllocationsPerSecond: number;
   /** Least time between two changes of a pod's limits. */
   readonly minResizeIntervalMs: number;
-  /** Largest factor of one change of a limit; null: any. */
-  readonly maxStep: number | null;
   /** An agent of which no renewal was seen for this long is silent. */
   readonly agentSilentAfterMs: number;
 }
+
+type SameSetting =
+  | "market"
+  | "managementPolicy"
+  | "excludedNamespaces"
+  | "burstFactor"
+  | "leastCeiling"
+  | "priorityMultipliers"
+  | "quotaHeadroom"
+  | "dryRun"
+  | "maxResizesPerSecond"
+  | "maxNewAllocationsPerSecond"
+  | "maxStep";
 
 /** The settings that hold where nothing else is said: the defaults of the table. */
 export const DEFAULT_MARKET_CONFIG: MarketConfig = {
@@ -63,32 +56,11 @@ export function marketConfig(
   settings: () => ControllerSettings,
   resize: Pick<ServedResize, "served"> = { served: true },
 ): MarketConfig {
-  return {
-    get resizeServed() {
-      return resize.served;
-    },
-    get market() {
-      return settings().market;
-    },
-    get managementPolicy() {
-      return settings().managementPolicy;
-    },
-    get excludedNamespaces() {
-      return settings().excludedNamespaces;
-    },
-    get burstFactor() {
-      return settings().burstFactor;
-    },
-    get leastCeiling() {
-      return settings().leastCeiling;
-    },
-    get priorityMultipliers() {
-      return settings().priorityMultipliers;
-    },
-    get quotaHeadroom() {
-      return settings().quotaHeadroom;
-    },
-    get metrics() {
+  const others: Readonly<Record<Exclude<keyof MarketConfig, SameSetting>, () => unknown>> = {
+    resizeServed: () => resize.served,
+    minResizeIntervalMs: () => settings().minResizeInterval,
+    agentSilentAfterMs: () => settings().agentSilentAfter,
+    metrics() {
       const { prometheusURL, metricQueries, metricInterval, metricStaleAfter } = settings();
       return {
         server: prometheusURL,
@@ -97,23 +69,11 @@ export function marketConfig(
         staleAfterMs: metricStaleAfter,
       };
     },
-    get dryRun() {
-      return settings().dryRun;
-    },
-    get maxResizesPerSecond() {
-      return settings().maxResizesPerSecond;
-    },
-    get maxNewAllocationsPerSecond() {
-      return settings().maxNewAllocationsPerSecond;
-    },
-    get minResizeIntervalMs() {
-      return settings().minResizeInterval;
-    },
-    get maxStep() {
-      return settings().maxStep;
-    },
-    get agentSilentAfterMs() {
-      return settings().agentSilentAfter;
-    },
   };
+  const valueOf = (key: keyof MarketConfig): unknown =>
+    key in others ? others[key as keyof typeof others]() : settings()[key as SameSetting];
+  const view = Object.keys(DEFAULT_MARKET_CONFIG).map((key) =>
+    [key, { enumerable: true, get: () => valueOf(key as keyof MarketConfig) }] as const
+  );
+  return Object.defineProperties({}, Object.fromEntries(view)) as MarketConfig;
 }

@@ -22,7 +22,6 @@ export interface ConfirmationWatchParts {
 }
 
 interface Seen {
-  readonly podKey: string;
   readonly desired: string;
   /**
    * When the desired limits came, ms; undefined once they are applied, or when they came before the
@@ -37,33 +36,27 @@ interface Seen {
 export function watchConfirmations(
   { pods, allocations, clock, onConfirmed }: ConfirmationWatchParts,
 ): () => void {
+  /** By the allocation's key: the pod's namespace and UID. */
   const seen = new Map<string, Seen>();
-  const keyOfPod = new Map<string, string>();
 
   function takeAllocation(key: string): void {
-    const old = seen.get(key);
     const allocation = allocations.get(key);
-    if (allocation === undefined) {
-      seen.delete(key);
-      if (old !== undefined && keyOfPod.get(old.podKey) === key) keyOfPod.delete(old.podKey);
-      return;
-    }
-    const { podName, containers = [] } = allocation.spec;
+    if (allocation === undefined) return void seen.delete(key);
+    const { metadata: { namespace }, spec: { podName, containers = [] } } = allocation;
     const desired = JSON.stringify(containers);
+    const old = seen.get(key);
     if (old?.desired === desired) return;
-    const podKey = `${allocation.metadata.namespace}/${podName}`;
-    keyOfPod.set(podKey, key);
-    seen.set(key, { podKey, desired, sinceMs: old === undefined ? undefined : clock.monotonic() });
-    takePod(podKey);
+    seen.set(key, { desired, sinceMs: old && clock.monotonic() });
+    takePod(`${namespace}/${podName}`);
   }
 
   function takePod(podKey: string): void {
-    const key = keyOfPod.get(podKey);
-    const entry = key === undefined ? undefined : seen.get(key);
     const pod = pods.get(podKey);
-    if (key === undefined || pod === undefined || entry?.sinceMs === undefined) return;
-    const { podUID, containers = [] } = allocations.get(key)?.spec ?? {};
-    if (podUID !== pod.metadata.uid || !showsAll(pod, containers)) return;
+    if (pod === undefined) return;
+    const key = `${pod.metadata.namespace}/${pod.metadata.uid}`;
+    const entry = seen.get(key);
+    if (entry?.sinceMs === undefined) return;
+    if (!showsAll(pod, allocations.get(key)?.spec.containers ?? [])) return;
     onConfirmed(clock.monotonic() - entry.sinceMs);
     entry.sinceMs = undefined;
   }

@@ -15,17 +15,9 @@ export interface RightsPlace {
   readonly namespace: string;
   /** Name of the ConfigMap that is followed; null: none. */
   readonly configMap: string | null;
-  /**
-   * Whether policies are followed, too.
-   *
-   * @default {false}
-   */
+  /** Whether policies are followed, too. @default {false} */
   readonly rightsizing?: boolean;
-  /**
-   * Whether replicas are placed, too.
-   *
-   * @default {false}
-   */
+  /** Whether replicas are placed, too. @default {false} */
   readonly placement?: boolean;
 }
 

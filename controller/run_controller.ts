@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Mutator } from "../shared/admission/mutator.ts";
+import type { Mutator } from "../shared/admission/run_mutators.ts";
 import type { ConfigMap } from "../shared/api/config_map.ts";
 import type { Clock } from "../shared/clock.ts";
 import { settingsAmong } from "../shared/config/file.ts";
@@ -26,7 +26,6 @@ import { watchConfirmations } from "./confirmation_watch.ts";
 import type { LiveSettings } from "./live_settings.ts";
 import type { ControllerMetrics } from "./metrics.ts";
 import type { InstantQueries } from "./metrics_demand/ports.ts";
-import { reportOldKubelets } from "./old_kubelets.ts";
 import type { PlacementAPI } from "./placement/ports.ts";
 import type { Placement } from "./placement/placement.ts";
 import { controllerRights } from "./rights.ts";
@@ -41,8 +40,13 @@ import {
   createPodCreationMutator,
 } from "./rightsizing/pod_creation.ts";
 import { keepRightsizing, type RightsizingParts } from "./rightsizing/run.ts";
-import { createServedResize, type ServedResize } from "./served_resize.ts";
-import { type AskCluster, startCheck } from "./start_check.ts";
+import {
+  type AskCluster,
+  createServedResize,
+  reportOldKubelets,
+  type ServedResize,
+  startCheck,
+} from "./start_check.ts";
 import { webhookRights } from "./webhook/webhook_objects.ts";
 
 /** All that the controller asks of the API. */
@@ -96,7 +100,7 @@ const SETTINGS_KEY = "config.yaml";
  * Throws the failure of a loop.
  */
 export async function runController(parts: ControllerParts, signal: AbortSignal): Promise<0 | 1> {
-  const { api, caches, clock, random, log, settings } = parts;
+  const { api, caches, clock, log, settings } = parts;
   const { namespace, configMap, stopGrace, webhookCertificates } = settings.values();
   const verdict = await startCheck({
     ...parts,
@@ -136,26 +140,17 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
   }
   const unsubscribe = reportOldKubelets(caches.nodes, log);
 
-  const leave = new AbortController();
-  const stop = (): void => leave.abort();
-  for (const stopped of [signal, supervisor.signal]) {
-    stopped.addEventListener("abort", stop, { once: true });
-  }
-  if (signal.aborted) stop();
   const outcome: { end: ElectionEnd } = { end: "stopped" };
   const election = runLeaderElection({
+    ...parts,
     store: api.leadership,
-    clock,
-    random,
-    log,
-    identity: parts.identity,
     async lead(term) {
       // Not a single change by settings that are out of date, such as a market that is off by now.
       if (followed === undefined || await followed.whenSynced(term)) {
         await lead({ ...parts, resize }, copies, { term });
       }
     },
-  }, leave.signal);
+  }, AbortSignal.any([signal, supervisor.signal]));
   // The caches go on until the work that reads them has ended.
   supervisor.supervise(
     "election",
@@ -164,7 +159,6 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
   try {
     await supervisor.done();
   } finally {
-    signal.removeEventListener("abort", stop);
     unsubscribe();
   }
   return outcome.end === "lost" ? 1 : 0;
@@ -176,27 +170,14 @@ async function lead(
   copies: RightsizingCopies | undefined,
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
-  const { api, caches, clock, random, log, settings, metrics, resize } = parts;
-  const { pods, allocations } = caches;
+  const { api, caches: { pods, allocations }, clock, log, settings, metrics, resize } = parts;
   const ended = new AbortController();
   const graceMs = settings.values().stopGrace / 2;
-  const unsubscribe = watchConfirmations({
-    pods,
-    allocations,
-    clock,
-    onConfirmed: metrics.decisionConfirmed,
-  });
+  const onConfirmed = metrics.decisionConfirmed;
+  const unsubscribe = watchConfirmations({ pods, allocations, clock, onConfirmed });
   metrics.leads(true);
   const market = runAllocationLoop({
-    caches,
-    store: api.store,
-    resizer: api.resizer,
-    templates: api.templates,
-    events: api.events,
-    instantQueries: parts.instantQueries,
-    clock,
-    random,
-    log,
+    ...{ ...parts, ...api },
     config: marketConfig(settings.values, resize),
     onConfigChange(changed) {
       const stops = [settings.subscribe(changed), resize.subscribe(changed)];
@@ -211,7 +192,7 @@ async function lead(
     parts.webhook?.(mutatorsOf(parts, copies), term),
   ]).finally(() => ended.abort());
   const late = (async () => {
-    await aborted(term, ended.signal);
+    await aborted(AbortSignal.any([term, ended.signal]));
     await clock.sleep(graceMs, ended.signal);
     if (!ended.signal.aborted) log.warn("Requests are still under way at the end", { graceMs });
   })();
@@ -243,20 +224,15 @@ function rightsizingCopies(
  * waits.
  */
 function mutatorsOf(
-  parts: ControllerParts,
+  { caches, rightsizing, placement }: ControllerParts,
   copies: RightsizingCopies | undefined,
 ): readonly Mutator[] {
-  return [...creationMutators(parts, copies), ...parts.placement?.mutators ?? []];
-}
-
-function creationMutators(
-  { caches, rightsizing }: ControllerParts,
-  copies: RightsizingCopies | undefined,
-): readonly Mutator[] {
-  if (copies === undefined || rightsizing === undefined) return [];
+  const placed = placement?.mutators ?? [];
+  if (copies === undefined || rightsizing === undefined) return placed;
   const dryRun = (): boolean => rightsizing.config.dryRun;
   const inputOf = createCreationInputs(caches);
-  return [createPodCreationMutator(createCreationValues({ ...copies, inputOf, dryRun }))];
+  const values = createCreationValues({ ...copies, inputOf, dryRun });
+  return [createPodCreationMutator(values), ...placed];
 }
 
 /** The clock of hours, where it is wanted. */
@@ -265,29 +241,21 @@ async function rightsize(
   copies: RightsizingCopies | undefined,
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
-  const { api, caches, clock, random, log, metrics, rightsizing } = parts;
+  const { api, metrics, rightsizing } = parts;
   if (api.rightsizing === undefined || rightsizing === undefined || copies === undefined) return;
   await keepRightsizing({
-    ...rightsizing,
+    ...{ ...parts, ...rightsizing, copies },
     api: api.rightsizing,
-    caches,
-    copies,
     allocationStore: api.store,
-    clock,
-    random,
-    log,
     resizeObserver: metrics,
   }, term);
 }
 
-/** Resolves when either is aborted. */
-function aborted(one: AbortSignal, other: AbortSignal): Promise<void> {
-  if (one.aborted || other.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    for (const signal of [one, other]) {
-      signal.addEventListener("abort", () => resolve(), { once: true });
-    }
-  });
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) =>
+    signal.addEventListener("abort", () => resolve(), { once: true })
+  );
 }
 
 /** A copy of the installation's settings that hands on each new text. */

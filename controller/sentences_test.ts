@@ -1,3 +1,4 @@
+import { ApiError } from "../shared/api/api_error.ts";
 import { effectiveSettings } from "../shared/config/load.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
@@ -11,12 +12,15 @@ import { type ClusterFindings, startCheck } from "./start_check.ts";
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
 
 /** The faults, or what the check waits for. */
-async function checked(findings: Partial<ClusterFindings>): Promise<string> {
+async function checked(findings: Partial<ClusterFindings> | ApiError): Promise<string> {
   const end = new AbortController();
   let waited = "";
   const fine = { serverVersion: "v1.36.3", servesPodResize: true, servesAllocations: true };
   const verdict = await startCheck({
-    ask: () => Promise.resolve({ ...fine, unknownFields: [], missingRights: [], ...findings }),
+    ask: () =>
+      findings instanceof ApiError
+        ? Promise.reject(findings)
+        : Promise.resolve({ ...fine, unknownFields: [], missingRights: [], ...findings }),
     clock: createVirtualClock({ wallStart: 0 }),
     random: seededRandom(1),
     log: silentLog,
@@ -77,6 +81,11 @@ Deno.test({
           }),
         'Cannot run: the account may not watch configmaps "settings" in ns; apply the manifests of ' +
         "your overlay again",
+      ],
+      [
+        "no answer",
+        () => checked(new ApiError(0, "Unreachable", "no route")),
+        "the API server does not answer the start check: no route",
       ],
       [
         "no CustomResourceDefinition",

@@ -219,11 +219,7 @@ const ANY_HOST = ["0.0.0.0", "::"];
 
 /** A message where both servers have one port: the second would retry without end. */
 function listenFaults(
-  { listen, webhook, webhookListen }: {
-    readonly listen: string;
-    readonly webhook: boolean;
-    readonly webhookListen: string;
-  },
+  { listen, webhook, webhookListen }: ControllerSettings,
 ): readonly string[] {
   const [one, other] = [parseAddress(listen), parseAddress(webhookListen)];
   const isOneHost = one.hostname === other.hostname ||
@@ -237,12 +233,7 @@ function listenFaults(
 }
 
 /** A message where agents would count as silent between two renewals of their leases. */
-function heartbeatFaults(
-  { heartbeat, agentSilentAfter }: {
-    readonly heartbeat: number;
-    readonly agentSilentAfter: number;
-  },
-): readonly string[] {
+function heartbeatFaults({ heartbeat, agentSilentAfter }: ControllerSettings): readonly string[] {
   const leastMs = agentLeaseMs(heartbeat);
   if (agentSilentAfter >= leastMs) return [];
   return [

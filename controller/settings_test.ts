@@ -1,108 +1,224 @@
 import assert from "node:assert/strict";
 import { readProgramSettings } from "../adapters/program_settings.ts";
 import { fileKeysOf, flagsOf, type Setting, settingsOf } from "../shared/config/setting.ts";
-import { effectiveSettings } from "../shared/config/load.ts";
-import { type LogFields, silentLog } from "../shared/log.ts";
+import { effectiveSettings, type SettingSources } from "../shared/config/load.ts";
+import { settingsAmong } from "../shared/config/file.ts";
+import type { Log } from "../shared/log.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
-import { createLiveSettings } from "./live_settings.ts";
+import { DEFAULT_MARKET_CONFIG, marketConfig } from "./config.ts";
+import { createLiveSettings, type StartSettings } from "./live_settings.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
 
-Deno.test({
-  name:
-    "CONTROLLER_SETTINGS have no key, flag, variable or alias twice, whichever part they come from",
-  permissions: "none",
-  fn() {
-    const namings = [fileKeysOf, flagsOf, ({ env }: Setting) => env ?? []];
-    for (const namesOf of namings) {
-      const names = settingsOf(CONTROLLER_SETTINGS).flatMap((one) => namesOf(one)).toSorted();
-      assert.ok(names.length > 10);
-      assert.deepEqual(names, [...new Set(names)]);
-    }
-  },
+/** The YAML parser looks at two variables for its own debugging. */
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] }, fn });
+}
+
+/** Live settings with what they log: level, message and values. */
+function follow(start: StartSettings) {
+  const lines: string[] = [];
+  const put = (level: string) => (message: string, fields: object = {}) =>
+    void lines.push([level, message, ...Object.values(fields)].join(" "));
+  const log: Log = {
+    ...{ debug: put("debug"), info: put("info"), warn: put("warn"), error: put("error") },
+  };
+  const live = createLiveSettings(start, log);
+  const seen = { changes: 0 };
+  live.subscribe(() => seen.changes++);
+  const take = (text: string | undefined): void =>
+    live.takeFile({ path: "f", text } as { path: string; text: string });
+  return { live, lines, seen, take };
+}
+
+function started(sources: SettingSources = {}) {
+  const settings = effectiveSettings(CONTROLLER_SETTINGS, sources);
+  assert.ok(!("faults" in settings));
+  return follow({ settings, sources });
+}
+
+test("CONTROLLER_SETTINGS have no key, flag, variable or alias twice", () => {
+  for (const namesOf of [fileKeysOf, flagsOf, ({ env }: Setting) => env ?? []]) {
+    const names = settingsOf(CONTROLLER_SETTINGS).flatMap((one) => namesOf(one)).toSorted();
+    assert.ok(names.length > 10);
+    assert.deepEqual(names, [...new Set(names)]);
+  }
 });
 
-Deno.test({
-  name: "CONTROLLER_PROGRAM starts on settings with faults where the market is off, for that alone",
-  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
-  fn() {
-    const env = { MBCAS_RIGHTSIZING: "on", MBCAS_PLACEMENT: "on", MBCAS_WEBHOOK: "on" };
-    const begin = (text: string) =>
-      readProgramSettings(CONTROLLER_PROGRAM, {
-        args: ["--config", "f"],
-        env,
-        readFile: (path) => ({ path, text }),
-      });
-    const faulty = "controller: {dryRun: true, maxResizesPerSecond: many}";
-    assert.deepEqual(Object.keys(begin(faulty)), ["exitCode", "text"]);
-    assert.deepEqual(Object.keys(begin(`market: on\n${faulty}`)), ["exitCode", "text"]);
-    const begun = begin(`market: off\n${faulty}`);
-    assert.ok("settings" in begun);
-    const { market, dryRun, rightsizing, placement, webhook, maxResizesPerSecond } =
-      begun.settings.values;
-    assert.deepEqual(
-      [market, dryRun, rightsizing, placement, webhook, maxResizesPerSecond],
-      [false, true, false, false, false, 50],
-    );
-    assertMatches(begun.faults, [/^f: controller\.maxResizesPerSecond is "many", /]);
-    // The mended file turns the others on at the next start.
-    const warnings: string[] = [];
-    const log = {
-      ...silentLog,
-      warn: (_: string, { key }: LogFields = {}) => void warnings.push(String(key)),
-    };
-    const live = createLiveSettings(begun, log);
-    assert.equal(live.valid, false);
-    live.takeFile({ path: "f", text: "market: off" });
-    assert.deepEqual([live.valid, live.values().rightsizing], [true, false]);
-    assert.deepEqual(warnings.toSorted(), [
-      "placement.enabled",
-      "rightsizing.enabled",
-      "webhook.enabled",
-    ]);
-  },
+function ports(listen: string, webhook: string, enabled = "on"): string {
+  return `controller: {listen: "${listen}"}\nwebhook: {enabled: ${enabled}, listen: "${webhook}"}`;
+}
+
+function silent(after: string, heartbeat: string): string {
+  return `{controller: {agentSilentAfter: ${after}}, agent: {heartbeat: ${heartbeat}}}`;
+}
+
+/** Settings that do or don't fit together, and the sentence about these. */
+const TOGETHER: readonly (readonly [text: string, fault?: string])[] = [
+  ["{}"],
+  [ports(":8080", ":9443")],
+  [
+    ports(":9443", "0.0.0.0:9443"),
+    "controller.listen is :9443 and webhook.listen is 0.0.0.0:9443: give each a port of its own",
+  ],
+  [
+    ports("127.0.0.1:9443", ":09443"),
+    "controller.listen is 127.0.0.1:9443 and webhook.listen is :09443: give each a port of its own",
+  ],
+  [ports(":9443", ":9443", "off")],
+  [ports("127.0.0.1:9443", "10.0.0.1:9443")],
+  [ports(":0", ":0")],
+  [silent("2m", "60s")],
+  [silent("10s", "5s")],
+  [
+    silent("119s", "60s"),
+    "controller.agentSilentAfter is 119s and agent.heartbeat is 60s: make it 120s at least, two " +
+    "heartbeats",
+  ],
+  [
+    silent("3m", "120s"),
+    "controller.agentSilentAfter is 180s and agent.heartbeat is 120s: make it 240s at least, two " +
+    "heartbeats",
+  ],
+];
+
+test("CONTROLLER_SETTINGS refuse settings that don't fit together, with their keys", () => {
+  for (const [text, fault = ""] of TOGETHER) {
+    const file = { path: "f", text };
+    const read = effectiveSettings(CONTROLLER_SETTINGS, { file, otherSections: OTHER_SECTIONS });
+    assert.equal("faults" in read ? read.faults.join("\n") : "", fault, text);
+  }
 });
 
-Deno.test({
-  name: "CONTROLLER_SETTINGS refuse settings that don't fit together, with their keys",
-  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
-  fn() {
-    const ports = (listen: string, webhook: string) =>
-      `controller: {listen: "${listen}"}\nwebhook: {enabled: on, listen: "${webhook}"}`;
-    const silent = (after: string, heartbeat: string) =>
-      `{controller: {agentSilentAfter: ${after}}, agent: {heartbeat: ${heartbeat}}}`;
-    const cases: readonly (readonly [string, string])[] = [
-      ["{}", ""],
-      [ports(":8080", ":9443"), ""],
-      [
-        ports(":9443", "0.0.0.0:9443"),
-        "controller.listen is :9443 and webhook.listen is 0.0.0.0:9443: give each a port of its own",
-      ],
-      [
-        ports("127.0.0.1:9443", ":09443"),
-        "controller.listen is 127.0.0.1:9443 and webhook.listen is :09443: give each a port of its own",
-      ],
-      [ports(":9443", ":9443").replace("enabled: on", "enabled: off"), ""],
-      [ports("127.0.0.1:9443", "10.0.0.1:9443"), ""],
-      [ports(":0", ":0"), ""],
-      [silent("2m", "60s"), ""],
-      [silent("10s", "5s"), ""],
-      [
-        silent("119s", "60s"),
-        "controller.agentSilentAfter is 119s and agent.heartbeat is 60s: make it 120s at least, two " +
-        "heartbeats",
-      ],
-      [
-        silent("3m", "120s"),
-        "controller.agentSilentAfter is 180s and agent.heartbeat is 120s: make it 240s at least, two " +
-        "heartbeats",
-      ],
-    ];
-    for (const [text, fault] of cases) {
-      const read = effectiveSettings(CONTROLLER_SETTINGS, {
-        file: { path: "f", text },
-        otherSections: OTHER_SECTIONS,
-      });
-      assert.equal("faults" in read ? read.faults.join("\n") : "", fault, text);
+test("CONTROLLER_PROGRAM starts despite faults where the market is off, for that alone", () => {
+  const env = { MBCAS_RIGHTSIZING: "on", MBCAS_PLACEMENT: "on", MBCAS_WEBHOOK: "on" };
+  const begin = (text: string) =>
+    readProgramSettings(CONTROLLER_PROGRAM, {
+      ...{ args: ["--config", "f"], env },
+      readFile: (path) => ({ path, text }),
+    });
+  const faulty = "controller: {dryRun: true, maxResizesPerSecond: many}";
+  for (const text of [faulty, `market: on\n${faulty}`]) {
+    assert.deepEqual(Object.keys(begin(text)), ["exitCode", "text"]);
+  }
+  const begun = begin(`market: off\n${faulty}`);
+  assert.ok("settings" in begun);
+  const { market, dryRun, rightsizing, placement, webhook, maxResizesPerSecond } =
+    begun.settings.values;
+  assert.deepEqual([market, rightsizing, placement, webhook], [false, false, false, false]);
+  assert.deepEqual([dryRun, maxResizesPerSecond], [true, 50]);
+  assertMatches(begun.faults, [/^f: controller\.maxResizesPerSecond is "many", /]);
+  // The mended file turns the others on at the next start.
+  const { live, lines, take } = follow(begun);
+  assert.equal(live.valid, false);
+  take("market: off");
+  assert.deepEqual([live.valid, live.values().rightsizing], [true, false]);
+  const restarts = lines.filter((line) => line.startsWith("warn "));
+  assertMatches(restarts.toSorted(), [
+    / placement\.enabled /,
+    / rightsizing\.enabled /,
+    / webhook\.enabled /,
+  ]);
+});
+
+test("DEFAULT_MARKET_CONFIG equals the defaults of the settings", () => {
+  assert.deepEqual({ ...marketConfig(started().live.values) }, DEFAULT_MARKET_CONFIG);
+});
+
+test("takeFile() follows live settings, reports the others, and keeps flags above the file", () => {
+  const { live, lines, seen, take } = started({ flags: new Map([["--burst-factor", "2"]]) });
+  const config = marketConfig(live.values);
+  const controller = "controller: {maxResizesPerSecond: 7, dryRun: true}";
+  take(`market: {burstFactor: 9, managementPolicy: OptIn}\n${controller}`);
+  const { burstFactor, managementPolicy, dryRun, maxResizesPerSecond } = config;
+  assert.deepEqual([burstFactor, managementPolicy, dryRun], [2, "OptIn", true]);
+  assert.deepEqual([maxResizesPerSecond, seen.changes], [50, 1]);
+  assertMatches(lines, [
+    /^info .* market\.managementPolicy OptOut OptIn file$/,
+    /^info .* controller\.dryRun false true\b.*file$/,
+    /^warn .*restart .* controller\.maxResizesPerSecond 50 7$/,
+    /^warn .* market\.burstFactor 9 2 flag --burst-factor$/,
+  ]);
+  take(controller);
+  assert.deepEqual([config.managementPolicy, seen.changes], ["OptOut", 2]);
+});
+
+test("takeFile() refuses a text with faults as a whole, and keeps all without a file", () => {
+  const { live, lines, seen, take } = started();
+  take("market: {enabled: on, managementPolicy: OptIn, burstFactor: 0}");
+  assert.equal(live.valid, false);
+  take(undefined);
+  assert.deepEqual([live.values().managementPolicy, seen.changes], ["OptOut", 0]);
+  assert.match(lines.join("\n"), /^error .*refused f: market\.burstFactor is "0", /);
+  take("market: off");
+  assert.deepEqual([live.valid, live.values().market, seen.changes], [true, false, 1]);
+});
+
+test("takeFile() follows the off switch of a text with faults, and nothing else of it", () => {
+  for (
+    const text of [
+      "market: {enabled: false, managementPolicy: OptIn, burstFactors: 3}",
+      "market: off\nmarkets: {burstFactor: 3}",
+      "market: {managementPolicy: OptIn, enabled: 'off'}\nlog: {level: loud}",
+      "market: off\nlog: [",
+      "market: off\nlog: {level: *none}",
+      "log: {level: debug}\nlog: {level: info}\nmarket: {enabled: off}",
+    ]
+  ) {
+    const { live, lines, seen, take } = started();
+    take(text);
+    const { market, managementPolicy, burstFactor, logLevel } = live.values();
+    assert.deepEqual([live.valid, market, seen.changes], [false, false, 1], text);
+    assert.deepEqual([managementPolicy, burstFactor, logLevel], ["OptOut", 8, "info"], text);
+    assert.match(lines[0] ?? "", /^error .*refused f: /);
+    assert.match(lines.at(-1) ?? "", /^info .* market\.enabled on (off|false) file$/);
+    // A file with faults can't turn it on again.
+    take("market: on\nmarkets: {}");
+    assert.equal(live.values().market, false);
+  }
+});
+
+test("takeFile() reports values of the file that a flag or a variable overrides", () => {
+  for (
+    const [sources, ...holds] of [
+      [{ flags: new Map([["--market", "on"]]) }, "on", "flag", "--market"],
+      [{ env: { MBCAS_MARKET: "true" } }, "true", "env", "MBCAS_MARKET"],
+    ] as const
+  ) {
+    const { live, lines, seen, take } = started(sources);
+    for (const text of ["market: off", "market: {enabled: off, burstFactors: 2}"]) {
+      take(text);
+      assert.deepEqual(lines.at(-1)?.split(" ").slice(-5), ["market.enabled", "off", ...holds]);
+      assert.deepEqual([live.values().market, seen.changes], [true, 0]);
     }
-  },
+  }
+});
+
+test("takeFile() follows the keys beside the file, all or none of them", () => {
+  const { live, lines, seen } = started();
+  const take = (data: Readonly<Record<string, string>>) => {
+    const place = { name: "config.yaml", path: "f", place: "f: data." };
+    live.takeFile(settingsAmong(data, place) ?? { path: "f", text: undefined });
+  };
+  take({ dryRun: "true", prometheusURL: "http://prometheus:9090", reconciliationInterval: "5m" });
+  const { dryRun, prometheusURL } = live.values();
+  assert.deepEqual([dryRun, prometheusURL, seen.changes], [true, "http://prometheus:9090", 1]);
+  take({ "config.yaml": "market: off", dryRuns: "false" });
+  assert.deepEqual([live.valid, live.values().market, seen.changes], [false, false, 2]);
+  assert.match(lines.at(-2) ?? "", /^error .*refused f: data\.dryRuns .* setting; did/);
+  take({ "config.yaml": "market: off" });
+  const { market, dryRun: after } = live.values();
+  assert.deepEqual([live.valid, market, after, seen.changes], [true, false, false, 3]);
+});
+
+test("takeFile() follows placement's settings where they go together", () => {
+  const { live, lines, take } = started();
+  const window = (inside: string) => `placement: {disruptionWindow: {${inside}}}`;
+  take(window("schedule: 0 2 * * *"));
+  assert.deepEqual([live.valid, live.values().windowSchedule], [false, null]);
+  assertMatches(lines, [
+    /^error .*refused placement\.disruptionWindow\.schedule .*disruptionWindow\.duration .*both/,
+  ]);
+  take(window("schedule: 0 2 * * *, duration: 2h"));
+  const { windowSchedule, windowDuration } = live.values();
+  assert.deepEqual([live.valid, windowSchedule, windowDuration], [true, "0 2 * * *", 7_200_000]);
 });

@@ -1,13 +1,16 @@
 /**
- * Before anything else: can this cluster do what the controller needs, and may the controller do it?
+ * Can this cluster do what the controller needs, and may the controller do it? At the start, and later.
  *
  * @module
  */
 import { ApiError } from "../shared/api/api_error.ts";
+import type { Node } from "../shared/api/node.ts";
 import type { Clock } from "../shared/clock.ts";
 import { createBackoff } from "../shared/control/backoff.ts";
+import type { Informer } from "../shared/control/informer.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
+import { isOldKubelet } from "../shared/resize/checks/platform.ts";
 
 /** A permission that the controller needs, in RBAC's terms. */
 export interface AccessRight {
@@ -119,4 +122,84 @@ function rightText({ verb, group, resource, subresource, namespace, name }: Acce
   const full = group === "" ? kind : `${kind}.${group}`;
   const which = name === undefined ? full : `${full} "${name}"`;
   return `${verb} ${which}${namespace === undefined ? "" : ` in ${namespace}`}`;
+}
+
+/** Whether the API server serves `pods/resize`, by its last answer: an upgrade may change that. */
+export interface ServedResize {
+  /** True where pods can be resized. */
+  readonly served: boolean;
+  /** Calls `onChange` after each other answer; the returned function ends it. */
+  subscribe(onChange: () => void): () => void;
+  /** Asks again now and then, until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** How often the server is asked again, ms. */
+const ASK_AGAIN_MS = 300_000;
+
+/** What needs `pods/resize` is off where it is not served; all else goes on. */
+export function createServedResize(
+  { ask, clock, log }: Pick<StartCheckParts, "ask" | "clock" | "log">,
+  first: boolean,
+): ServedResize {
+  const subscribers = new Set<() => void>();
+  let served = first;
+
+  function report(): void {
+    if (served) log.info("The API server serves pods/resize");
+    else {
+      log.error(
+        "The API server does not serve pods/resize: no limit is changed in place; it needs " +
+          "Kubernetes 1.33 or newer with the feature gate InPlacePodVerticalScaling on",
+      );
+    }
+  }
+
+  if (!served) report();
+  return {
+    get served() {
+      return served;
+    },
+    subscribe(onChange) {
+      subscribers.add(onChange);
+      return () => void subscribers.delete(onChange);
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        await clock.sleep(ASK_AGAIN_MS, signal);
+        if (signal.aborted) return;
+        try {
+          const { servesPodResize } = await ask([]);
+          if (servesPodResize === served) continue;
+          served = servesPodResize;
+        } catch (error) {
+          if (error instanceof ApiError) continue;
+          throw error;
+        }
+        report();
+        for (const onChange of subscribers) onChange();
+      }
+    },
+  };
+}
+
+/**
+ * Logs each node with a kubelet that can't resize pods in place once, until the returned function is
+ * called. Its pods are out of the market's scope.
+ */
+export function reportOldKubelets(
+  nodes: Pick<Informer<Node>, "get" | "subscribe">,
+  log: Log,
+): () => void {
+  const reported = new Map<string, string>();
+  return nodes.subscribe((key) => {
+    const { kubeletVersion, metadata } = nodes.get(key) ?? {};
+    if (metadata === undefined || !isOldKubelet(kubeletVersion)) return void reported.delete(key);
+    if (reported.get(key) === kubeletVersion) return;
+    reported.set(key, kubeletVersion ?? "");
+    log.warn("The node's kubelet can't resize pods in place: it needs 1.33 or newer", {
+      node: metadata.name,
+      kubelet: kubeletVersion,
+    });
+  });
 }

@@ -1,36 +1,44 @@
+import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import type { Node } from "../shared/api/node.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
+import { sampleNode } from "../tests/contract/support/sample_objects.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { controllerRights } from "./rights.ts";
-import { type ClusterFindings, startCheck } from "./start_check.ts";
+import {
+  type ClusterFindings,
+  reportOldKubelets,
+  startCheck,
+  type StartVerdict,
+} from "./start_check.ts";
 
 const FINE: ClusterFindings = {
-  serverVersion: "v1.36.3",
-  servesPodResize: true,
-  servesAllocations: true,
-  unknownFields: [],
-  missingRights: [],
+  ...{ serverVersion: "v1.36.3", servesPodResize: true, servesAllocations: true },
+  ...{ unknownFields: [], missingRights: [] },
 };
 
-function check(findings: Partial<ClusterFindings>) {
-  return startCheck({
-    ask: () => Promise.resolve({ ...FINE, ...findings }),
-    clock: createVirtualClock({ wallStart: 0 }),
-    random: seededRandom(1),
-    log: silentLog,
-    rights: [],
-    waitsFor: () => {},
-  }, new AbortController().signal);
+/** The verdict on a server that answers with this, or fails. */
+function check(
+  findings: Partial<ClusterFindings> | Error,
+  { signal } = new AbortController(),
+): Promise<StartVerdict> {
+  const ask = () =>
+    findings instanceof Error
+      ? Promise.reject(findings)
+      : Promise.resolve({ ...FINE, ...findings });
+  const clock = createVirtualClock({ wallStart: 0 });
+  const parts = { ask, clock, random: seededRandom(1), log: silentLog };
+  return startCheck({ ...parts, rights: [], waitsFor: () => {} }, signal);
 }
 
-Deno.test({
-  name: "startCheck() names each missing right, and finds a server that can't resize pods",
-  permissions: "none",
-  async fn() {
-    assert.deepEqual(await check({}), { servesPodResize: true });
-    assert.deepEqual(await check({ servesPodResize: false }), { servesPodResize: false });
+pure(
+  "startCheck() names each missing right, and finds a server that can't resize pods",
+  async () => {
+    for (const servesPodResize of [true, false]) {
+      assert.deepEqual(await check({ servesPodResize }), { servesPodResize });
+    }
     const verdict = await check({
       missingRights: [
         { verb: "patch", group: "", resource: "pods", subresource: "resize" },
@@ -45,37 +53,43 @@ Deno.test({
       / account .* list leases\.coordination\.k8s\.io in ns; /,
     ]);
   },
+);
+
+pure("startCheck() passes on a fault of the program, and can be stopped", async () => {
+  await assert.rejects(check(new TypeError("a fault")), TypeError);
+  const stopped = new AbortController();
+  stopped.abort();
+  assert.equal(await check({}, stopped), "stopped");
 });
 
-Deno.test({
-  name: "startCheck() passes on a fault of the program",
-  permissions: "none",
-  async fn() {
-    const parts = {
-      ask: () => Promise.reject(new TypeError("a fault")),
-      clock: createVirtualClock({ wallStart: 0 }),
-      random: seededRandom(1),
-      log: silentLog,
-      rights: [],
-      waitsFor: () => {},
-    };
-    await assert.rejects(startCheck(parts, new AbortController().signal), TypeError);
-    const stopped = new AbortController();
-    stopped.abort();
-    assert.equal(await startCheck(parts, stopped.signal), "stopped");
-  },
+pure("controllerRights() names one ConfigMap, or none", () => {
+  const named = controllerRights({ namespace: "ns", configMap: "settings" });
+  const configMap = { group: "", resource: "configmaps", namespace: "ns", name: "settings" };
+  assert.deepEqual(named.filter(({ resource }) => resource === "configmaps"), [
+    { verb: "list", ...configMap },
+    { verb: "watch", ...configMap },
+  ]);
+  const rest = controllerRights({ namespace: "ns", configMap: null });
+  assert.equal(rest.length, named.length - 2);
 });
 
-Deno.test({
-  name: "controllerRights() names one ConfigMap, or none",
-  permissions: "none",
-  fn() {
-    const named = controllerRights({ namespace: "ns", configMap: "settings" });
-    assert.deepEqual(named.filter(({ resource }) => resource === "configmaps"), [
-      { verb: "list", group: "", resource: "configmaps", namespace: "ns", name: "settings" },
-      { verb: "watch", group: "", resource: "configmaps", namespace: "ns", name: "settings" },
-    ]);
-    const rest = controllerRights({ namespace: "ns", configMap: null });
-    assert.equal(rest.length, named.length - 2);
-  },
+pure("reportOldKubelets() reports a node once, and again after it changed", () => {
+  const nodes = new Map<string, Node>();
+  let listener = (_key: string): void => {};
+  const informer = {
+    get: (key: string) => nodes.get(key),
+    subscribe(onChange: (key: string) => void) {
+      listener = onChange;
+      return () => {};
+    },
+  };
+  const logged: unknown[] = [];
+  const warn = (_text: string, fields?: object) => void logged.push(fields);
+  reportOldKubelets(informer, { ...silentLog, warn });
+  for (const kubeletVersion of ["v1.30.1", "v1.30.1", "v1.33.1", "v1.30.1"]) {
+    nodes.set("n", { ...sampleNode("n"), kubeletVersion });
+    listener("n");
+  }
+  listener("gone");
+  assert.deepEqual(logged, Array(2).fill({ node: "n", kubelet: "v1.30.1" }));
 });

@@ -1,14 +1,11 @@
+import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { nearestName } from "./nearest_name.ts";
 
-Deno.test({
-  name: "nearestName() finds a misspelt name, and none where all are far",
-  permissions: "none",
-  fn() {
-    const known = ["burstFactor", "dryRun", "managementPolicy"];
-    assert.equal(nearestName("burstfacter", known), "burstFactor");
-    assert.equal(nearestName("dry-run", known), "dryRun");
-    assert.equal(nearestName("kubeconfig", known), undefined);
-    assert.equal(nearestName("", known), undefined);
-  },
+pure("nearestName() finds a misspelt name, and none where all are far", () => {
+  const known = ["burstFactor", "dryRun", "managementPolicy"];
+  assert.equal(nearestName("burstfacter", known), "burstFactor");
+  assert.equal(nearestName("dry-run", known), "dryRun");
+  assert.equal(nearestName("kubeconfig", known), undefined);
+  assert.equal(nearestName("", known), undefined);
 });

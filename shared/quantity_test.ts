@@ -1,5 +1,6 @@
 import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { forAll } from "../tests/fixtures/for_all.ts";
 import fc from "fast-check";
 import { cases } from "../tests/fixtures/cases.ts";
 import {
@@ -130,14 +131,13 @@ pure("sumCPU() is exact, or the largest number that can be counted", () => {
   assert.equal(formatCPU(sumCPU([2 ** 52, 2 ** 52, 7])), "9007199254740991m");
 });
 
-pure("parseCPU() reads back what formatCPU() writes", () => {
-  fc.assert(
-    fc.property(fc.nat({ max: Number.MAX_SAFE_INTEGER }), (millicores) => {
-      assert.equal(parseCPU(formatCPU(millicores)), millicores);
-    }),
-    cases(5),
-  );
-});
+forAll(
+  "parseCPU() reads back what formatCPU() writes",
+  [fc.nat({ max: Number.MAX_SAFE_INTEGER })],
+  (millicores) => {
+    assert.equal(parseCPU(formatCPU(millicores)), millicores);
+  },
+);
 
 pure("parseCPU() scales by a thousand from each decimal suffix to the next", () => {
   const pairs = fc.nat(decimalSuffixes.length - 2);
@@ -151,26 +151,19 @@ pure("parseCPU() scales by a thousand from each decimal suffix to the next", () 
   );
 });
 
-pure("parseCPU() reads an exponent as it reads the moved point", () => {
-  fc.assert(
-    fc.property(fc.nat(1_000_000), fc.integer({ min: 0, max: 6 }), (digits, places) => {
-      const text = String(digits).padStart(places + 1, "0");
-      const point = text.length - places;
-      const moved = `${text.slice(0, point)}.${text.slice(point)}`;
-      assert.equal(parseCPU(`${digits}e-${places}`), parseCPU(moved));
-      assert.equal(parseCPU(`${digits}E-${places}`), parseCPU(moved));
-    }),
-    cases(5),
-  );
+forAll("parseCPU() reads an exponent as it reads the moved point", [
+  fc.nat(1_000_000),
+  fc.integer({ min: 0, max: 6 }),
+], (digits, places) => {
+  const text = String(digits).padStart(places + 1, "0");
+  const point = text.length - places;
+  const moved = `${text.slice(0, point)}.${text.slice(point)}`;
+  assert.equal(parseCPU(`${digits}e-${places}`), parseCPU(moved));
+  assert.equal(parseCPU(`${digits}E-${places}`), parseCPU(moved));
 });
 
-pure("parseCPU() is the exact ceiling of millionths", () => {
-  fc.assert(
-    fc.property(fc.nat({ max: 1e12 }), (nanocores) => {
-      assert.equal(parseCPU(`${nanocores}n`), Math.ceil(nanocores / 1_000_000));
-    }),
-    cases(5),
-  );
+forAll("parseCPU() is the exact ceiling of millionths", [fc.nat({ max: 1e12 })], (nanocores) => {
+  assert.equal(parseCPU(`${nanocores}n`), Math.ceil(nanocores / 1_000_000));
 });
 
 pure("parseCPU() adds up: the parts of a sum round up to at most one more each", () => {

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import type { PodEvent as SentPodEvent } from "../adapters/kube/writers/event_sink.ts";
-import type { BidEffect } from "../controller/allocation/bid_rules/bid_rule.ts";
+import type { BidEffect } from "../controller/allocation/bounds/bid_rules.ts";
 import type { BoundsDraft } from "../controller/allocation/bounds/bounds.ts";
 import type { KnownStatus } from "../controller/allocation/allocation_status.ts";
 import type { AllocationObserver, PodEvent } from "../controller/allocation/ports.ts";

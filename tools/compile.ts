@@ -9,9 +9,13 @@
  *
  * @module
  */
-import { bundleProgram } from "./build/bundle_program.ts";
-import { compileArguments, type Program, PROGRAMS } from "./build/programs.ts";
-import { runDeno } from "./build/run_deno.ts";
+import {
+  bundleProgram,
+  compileArguments,
+  type Program,
+  PROGRAMS,
+  runDeno,
+} from "./build/programs.ts";
 
 /** What was built of a program. */
 interface Built {

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { REFUSAL_REASONS } from "../shared/resize/refusal.ts";
 import type { Reason } from "../shared/api/reasons/reason.ts";
 import { REASON_LISTS } from "../shared/api/reasons/reasons.ts";
-import { REASON_PLACES } from "./reason_places.ts";
-import { reasonsPage } from "./reasons_page.ts";
+import { REASON_PLACES, reasonsPage } from "./reasons_page.ts";
 
 /** The rows of reasons by their heading. */
 function sections(): string[][] {

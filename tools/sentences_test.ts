@@ -6,11 +6,10 @@ import { figureFaults } from "./figures/figure_faults.ts";
 import { figuresSchema } from "./figures/figures.ts";
 import { argumentCount } from "./lint/argument_count.ts";
 import { errorMessage } from "./lint/error_message.ts";
-import { fileName } from "./lint/file_name.ts";
-import { injectedWorld } from "./lint/injected_world.ts";
+import { fileName } from "./lint/file_shape.ts";
+import { injectedWorld, pureShared } from "./lint/ambient.ts";
 import { layers } from "./lint/layers.ts";
-import { lintSource } from "./lint/lint_source.ts";
-import { pureShared } from "./lint/pure_shared.ts";
+import { lintSource } from "./lint/place.ts";
 
 type Rule = Parameters<typeof lintSource>[0];
 

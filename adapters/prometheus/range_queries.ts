@@ -96,11 +96,6 @@ function seconds(ms: number): string {
   return (ms / 1000).toFixed(3);
 }
 
-interface RawSeries {
-  readonly metric?: unknown;
-  readonly values?: unknown;
-}
-
 /**
  * The series; undefined for anything else. No schema: one cycle over 5,000 containers has 7 million
  * points, for which zod takes half a minute and this takes seconds.
@@ -118,7 +113,9 @@ function matrixOf(data: unknown): readonly PrometheusSeries[] | undefined {
   return series;
 }
 
-function seriesOf({ metric, values }: RawSeries): PrometheusSeries | undefined {
+function seriesOf(
+  { metric, values }: { readonly metric?: unknown; readonly values?: unknown },
+): PrometheusSeries | undefined {
   const labels = labelsOf(metric);
   if (labels === undefined) return undefined;
   const points = isRangePoints(values) ? values : pointsOf(values);

@@ -85,12 +85,9 @@ Deno.test("createRangeQueries() refuses an answer that does not fit the question
     matrix({ values: [] }),
     matrix(null),
   ];
-  for (const other of others) {
-    const { problem, message } = await problemOf(other);
-    assert.equal(problem, "unreadable");
-    assert.match(message, / query .* series /);
+  for (const other of [...others, new Response("<html>")]) {
+    assert.equal((await problemOf(other)).problem, "unreadable");
   }
-  assert.equal((await problemOf(new Response("<html>"))).problem, "unreadable");
 });
 
 Deno.test("createRangeQueries() marks a query that is too large, and no other rejected one", async () => {
@@ -108,9 +105,7 @@ Deno.test("createRangeQueries() marks a query that is too large, and no other re
 Deno.test("createRangeQueries() rejects a partial response, and ignores notes on the query", async () => {
   const whole = matrix({ metric: { pod: "web-0" }, values: [[1, "0.25"]] });
   const warnings = ["PromQL info: metric might not be a counter", "No StoreAPIs matched 10.0.0.7"];
-  const { problem, message } = await problemOf({ ...whole, warnings });
-  assert.equal(problem, "unreachable");
-  assert.match(message, / partial .*: "No StoreAPIs matched 10\.0\.0\.7"$/);
+  assert.equal((await problemOf({ ...whole, warnings })).problem, "unreachable");
   for (const few of [[], warnings.slice(0, 1)]) {
     const { answered } = await ask({ ...whole, warnings: few });
     assert.equal("series" in answered && answered.series.length, 1);

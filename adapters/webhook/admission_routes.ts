@@ -9,8 +9,7 @@ import {
   type AdmissionRequest,
   parseAdmissionReview,
 } from "../../shared/admission/admission_review.ts";
-import type { Mutator } from "../../shared/admission/mutator.ts";
-import { runMutators } from "../../shared/admission/run_mutators.ts";
+import { type Mutator, runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 

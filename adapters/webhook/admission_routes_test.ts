@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Mutator } from "../../shared/admission/mutator.ts";
+import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { type LogFields, silentLog } from "../../shared/log.ts";
 import { postTo } from "../../tests/fixtures/webhook/post_to.ts";
 import { systemClock } from "../system_clock.ts";
@@ -93,8 +93,8 @@ Deno.test("admissionRoutes() allows what a mutator fails on, warns the client, a
 Deno.test("admissionRoutes() refuses bodies that are no review, and names what is wrong", async () => {
   const { post, results, warned, debugged } = stage([LABELS]);
   const bodies: readonly (readonly [unknown, RegExp])[] = [
-    ["", / 0 characters .* no JSON\n$/],
-    ["{", /no JSON/],
+    ["", / 0 characters .* not JSON\n$/],
+    ["{", /not JSON/],
     [{ ...REVIEW, kind: "Pod" }, /kind is "Pod"/],
     [{ ...REVIEW, request: { ...REVIEW.request, operation: "GET" } }, /operation is "GET"/],
     [" ".repeat(3 * 1024 * 1024 + 1), /more than 3145728 bytes/],

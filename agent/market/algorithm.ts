@@ -1,6 +1,10 @@
 /**
  * Input and output of a round of the market, and the port of its two algorithms.
  *
+ * One name for each amount of a container, millicores: its *usage* is what it used, its *demand* what it
+ * would use without a limit, its *need* the demand within floor and ceiling, its *share* what the
+ * clearing gives it, its *target* where the limit goes in the end.
+ *
  * @module
  */
 import type { IdleCPU } from "../../shared/config/schema.ts";
@@ -39,8 +43,8 @@ export interface MarketSettings {
 export interface NodeMarket {
   /** Whether the node's CPU is scarce, and since when. */
   readonly nodeState: NodeStateMemory;
-  /** Share of capacity that was free of any commitment; below 0 when overloaded. */
-  readonly freeShare: number;
+  /** The part of capacity that no limit holds, 0 to 1; below 0 when overloaded. */
+  readonly freeFraction: number;
   /** How long work may wait for its quota, ms. */
   readonly waitMs: number;
 }
@@ -62,7 +66,7 @@ export interface Container {
 }
 
 /** A container after the clearing. */
-export interface ClearedContainer extends RoundOutcome {
+export interface ClearedContainer extends RoundOutcome, Container {
   /** Set on a node with scarce CPU; absent without readings, and where limits follow demand. */
   readonly scarce?: ScarceShare | undefined;
 }
@@ -74,19 +78,13 @@ export interface ClearedNode extends NodeMarket {
   readonly price: number;
   /** Millicores of `capacity` that limits held before the round; idle floors by what they need. */
   readonly committed: number;
-  readonly outcomes: readonly ClearedContainer[];
+  readonly containers: readonly ClearedContainer[];
 }
 
-/**
- * How a node's CPU is divided, and how limits follow that. Lists are in the order of the containers.
- */
+/** How a node's CPU is divided, and how limits follow that: a plan for each container, in order. */
 export interface Algorithm {
   clear(containers: readonly Container[], context: RoundContext): ClearedNode;
-  pace(
-    containers: readonly Container[],
-    cleared: ClearedNode,
-    context: RoundContext,
-  ): readonly PlannedContainer[];
+  pace(cleared: ClearedNode, context: RoundContext): readonly PlannedContainer[];
 }
 
 /** The bidder of a container; a container without an enforced limit is held. */
@@ -107,8 +105,7 @@ export function bidderOf(
 
 /** A container as pacing sees it. */
 export function pacedOf(
-  { participant: { bounds }, state }: Container,
-  { floor, ceiling, need, share, least }: RoundOutcome,
+  { participant: { bounds }, state, floor, ceiling, need, share, least }: ClearedContainer,
   { now, pace }: Pick<RoundContext, "now" | "pace">,
 ): PacedContainer {
   const { pace: memory, sample, peak, credit, metric } = state;

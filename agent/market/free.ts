@@ -49,10 +49,6 @@ function loadOf({ load, sample }: Container["state"], now: number): RecentLoad |
   return now - (sample?.at ?? -Infinity) > GONE_AFTER_MS ? undefined : load;
 }
 
-function isThrottled({ state: { sample } }: Container): boolean {
-  return (sample?.throttledPeriods ?? 0) > 0;
-}
-
 /** A Guaranteed pod's request moves with its limit: a limit at the ceiling would fill the node. */
 function movesRequest({ participant: { bounds } }: Container): boolean {
   return bounds.requestMoves === true;
@@ -61,103 +57,97 @@ function movesRequest({ participant: { bounds } }: Container): boolean {
 /** While CPU is ample limits go to their ceilings; while it is scarce the market divides it. */
 export const FREE: Algorithm = {
   clear(containers, context) {
-    const { nodeState, waitTargetMs, capacity } = context;
+    const { now, nodeState, waitTargetMs, capacity } = context;
     const isScarce = nodeState.state === "scarce";
-    const bounds = containers.map((one) => roundBounds(limitBounds(bidderOf(one, context))));
-    const bidders = containers.map((one, i): ScarceBidder | undefined => {
-      const { participant, state } = one;
-      const { estimate, demand = 0, pace: { limit }, credit } = state;
-      const load = loadOf(state, context.now);
-      if (load === undefined || estimate === undefined) return undefined;
-      return {
-        ...bounds[i] as typeof bounds[number],
-        weight: participant.bounds.weight * credit,
-        request: state.sample?.request,
-        ...{ limit, originalLimit: participant.originalLimit, need: demand, load },
-        saturatedMs: estimate.saturatedMs,
-        throttled: isThrottled(one),
-      };
-    });
+    const bounded = containers.map((one): BoundedContainer => ({
+      ...{ ...one, ...roundBounds(limitBounds(bidderOf(one, context))) },
+    }));
+    const bidders = bounded.map((one) => scarceBidder(one, now));
     const { mode, price, shares } = clearScarce(bidders.flatMap((one) => one ?? []), capacity);
     const given = shares.values();
-    const outcomes = containers.map((one, i) => {
-      const scarce = bidders[i] === undefined ? undefined : given.next().value;
-      return outcomeOf(one, { ...bounds[i] as typeof bounds[number], scarce, isScarce });
-    });
     return {
-      ...{ nodeState, outcomes, waitMs: waitTargetMs },
+      ...{ nodeState, waitMs: waitTargetMs },
+      containers: bounded.map((one, i) => {
+        const scarce = bidders[i] === undefined ? undefined : given.next().value;
+        return clearedOf(one, { scarce, isScarce });
+      }),
       mode: isScarce ? mode : "uncongested",
       price: isScarce ? price : 0,
-      freeShare: isScarce ? 0 : 1,
+      freeFraction: isScarce ? 0 : 1,
       committed: containers.reduce((sum, { state }) => sum + state.pace.limit, 0),
     };
   },
-  pace(containers, { outcomes }, context) {
-    const pairs = containers.map((one, i): Pair => ({
-      ...{ one, outcome: outcomes[i] as ClearedContainer },
-    }));
-    const limits = followState(pairs.filter(({ one }) => !movesRequest(one)), context).values();
-    return pairs.map((pair) =>
-      movesRequest(pair.one) ? followNeed(pair, context) : limits.next().value as PlannedContainer
+  pace({ containers }, context) {
+    const limits = followState(containers.filter((one) => !movesRequest(one)), context).values();
+    return containers.map((one) =>
+      movesRequest(one) ? followNeed(one, context) : limits.next().value as PlannedContainer
     );
   },
 };
 
-function outcomeOf(
-  one: Container,
-  { floor, ceiling, scarce, isScarce }: {
-    readonly floor: number;
-    readonly ceiling: number;
-    readonly scarce: ScarceShare | undefined;
-    readonly isScarce: boolean;
-  },
+/** A container with the bounds of its limit, holds included. */
+type BoundedContainer = Container & Pick<ClearedContainer, "floor" | "ceiling">;
+
+/** The bidder of a container that runs and has readings. */
+function scarceBidder(
+  { participant: { bounds, originalLimit }, state, floor, ceiling }: BoundedContainer,
+  now: number,
+): ScarceBidder | undefined {
+  const { estimate, demand: need = 0, pace: { limit }, credit, sample } = state;
+  const load = loadOf(state, now);
+  if (load === undefined || estimate === undefined) return undefined;
+  return {
+    ...{ floor, ceiling, limit, originalLimit, need, load },
+    weight: bounds.weight * credit,
+    request: sample?.request,
+    saturatedMs: estimate.saturatedMs,
+    throttled: (sample?.throttledPeriods ?? 0) > 0,
+  };
+}
+
+function clearedOf(
+  one: BoundedContainer,
+  { scarce, isScarce }: { readonly scarce: ScarceShare | undefined; readonly isScarce: boolean },
 ): ClearedContainer {
+  const { floor, ceiling, state: { demand, pace: { limit } } } = one;
   const within = (limit: number) => Math.max(floor, Math.min(ceiling, limit));
-  const { demand, pace: { limit } } = one.state;
   if (scarce === undefined || demand === undefined) {
-    return { floor, ceiling, least: floor, need: limit, share: limit, target: limit };
+    return { ...one, least: floor, need: limit, share: limit, target: limit };
   }
   const follows = movesRequest(one);
   const need = follows ? within(upToGrid(demand)) : scarce.bid;
   const rationed = isScarce && scarce.share < scarce.bid;
   const share = rationed ? within(scarce.share) : need;
   const target = follows || rationed ? share : ceiling;
-  return { floor, ceiling, least: Math.min(floor, LEAST_CPU), need, share, target, scarce };
-}
-
-/** A container and what the clearing gives it. */
-interface Pair {
-  readonly one: Container;
-  readonly outcome: ClearedContainer;
+  return { ...one, least: Math.min(floor, LEAST_CPU), need, share, target, scarce };
 }
 
 /** Plans a limit that follows need: the sum of limits does not bound it. */
-function followNeed({ one, outcome }: Pair, context: RoundContext): PlannedContainer {
+function followNeed(one: ClearedContainer, context: RoundContext): PlannedContainer {
   const { now, pace: options } = context;
   const node = { now, options, capacity: 1e12, mode: "uncongested" } as const;
-  return planChanges([pacedOf(one, outcome, context)], node)[0] as PlannedContainer;
+  return planChanges([pacedOf(one, context)], node)[0] as PlannedContainer;
 }
 
 const MS_PER_S = 1000;
 
 /** Plans the limits that are at their ceilings, or at their shares while CPU is scarce. */
-function followState(pairs: readonly Pair[], context: RoundContext): PlannedContainer[] {
-  const { now, nodeState: { state }, pace } = context;
-  const released =
-    pairs.filter(({ one: { state: { reason, changedAt = -Infinity } } }) =>
-      reason === "CPUFree" && now - changedAt < MS_PER_S
-    ).length;
+function followState(
+  containers: readonly ClearedContainer[],
+  { now, nodeState, pace }: RoundContext,
+): PlannedContainer[] {
+  const isReleased = ({ state: { reason, changedAt = -Infinity } }: Container): boolean =>
+    reason === "CPUFree" && now - changedAt < MS_PER_S;
   const limits = planLimits(
-    pairs.map(({ one, outcome: { floor, ceiling, scarce } }) => ({
-      ...{ floor, ceiling, memory: one.state.pace, load: loadOf(one.state, now) },
-      originalLimit: one.participant.originalLimit,
-      cleared: state === "scarce" ? scarce : undefined,
-      throttledMs: one.state.throttledMs,
-      boost: one.participant.bounds.boost === true,
+    containers.map(({ participant: { bounds, originalLimit }, state, floor, ceiling, scarce }) => ({
+      ...{ floor, ceiling, originalLimit, memory: state.pace, load: loadOf(state, now) },
+      cleared: nodeState.state === "scarce" ? scarce : undefined,
+      throttledMs: state.throttledMs,
+      boost: bounds.boost === true,
     })),
-    { now, state, released, pace },
+    { now, state: nodeState.state, released: containers.filter(isReleased).length, pace },
   );
-  return limits.map((limit, i) => plannedOf((pairs[i] as Pair).one, limit, now));
+  return limits.map((limit, i) => plannedOf(containers[i] as ClearedContainer, limit, now));
 }
 
 function plannedOf(

@@ -9,16 +9,19 @@ import {
 import { createParticipantIndex, type Participants, participantsOf } from "./participants.ts";
 
 const MARKET = {
-  mode: "congested",
-  demand: 1,
-  need: 1,
+  ...{ mode: "congested", demand: 1, need: 1, reason: "Throttled", observedBounds: 1 } as const,
   credit: 1.5,
-  reason: "Throttled",
-  observedBounds: 1,
-} as const;
+};
+const HUGE = "99999999999999k";
 
 function pods({ list }: Participants): string[] {
   return list.map(({ allocation }) => allocation.spec.podName);
+}
+
+/** The allocation of a pod with these bounds. */
+function boundedBy(pod: string, ...containers: readonly ContainerBounds[]): PodAllocation {
+  const bounds = { revision: 1, reason: "", containers: [...containers] };
+  return boundedAllocation(pod, { status: { bounds } });
 }
 
 /** An index, and what it warns of. */
@@ -32,82 +35,64 @@ pure("participantsOf() takes id, bounds, original limit, and what was written la
   const containers = [{ name: "app", cpuLimit: "1" }];
   const allocation = boundedAllocation("a1", { spec: { containers, market: MARKET } });
   assert.deepEqual(participantsOf(allocation), [{
-    allocation,
-    key: "shop/a1",
-    containerID: "6131",
-    bounds: sampleBounds("a1"),
-    originalLimit: 500,
-    desired: 1000,
-    credit: 1.5,
+    ...{ allocation, key: "shop/a1", containerID: "6131", bounds: sampleBounds("a1") },
+    ...{ originalLimit: 500, desired: 1000, credit: 1.5 },
   }]);
-});
-
-pure("participantsOf() has none while there are no bounds yet", () => {
-  assert.deepEqual(participantsOf(boundedAllocation("web", { status: {} })), []);
-  const { status: _status, ...bare } = boundedAllocation("web");
-  assert.deepEqual(participantsOf(bare), []);
-});
-
-pure("participantsOf() counts limits beyond any node as never written", () => {
-  const huge = "99999999999999k";
-  const status = boundedAllocation("web").status;
-  const found = participantsOf(boundedAllocation("web", {
-    spec: { containers: [{ name: "app", cpuLimit: huge }] },
-    status: { ...status, originalLimits: [{ name: "app", cpu: huge }] },
-  }));
-  assert.deepEqual(found.map(({ desired, originalLimit }) => [desired, originalLimit]), [
-    [undefined, 100],
-  ]);
-});
-
-pure("participantsOf() brings a credit that another client wrote within its bounds", () => {
-  for (const [written, credit] of [[0, 0.5], [1e9, 2]] as const) {
-    const market = { ...MARKET, credit: written };
-    const [found] = participantsOf(boundedAllocation("web", { spec: { market } }));
-    assert.equal(found?.credit, credit);
+  const { status: _status, ...bare } = allocation;
+  for (const unbounded of [bare, { ...bare, status: {} }]) {
+    assert.deepEqual(participantsOf(unbounded), []);
   }
 });
 
-pure("update() gives participants in order of the keys, whatever the order of allocations", () => {
-  const index = createParticipantIndex(silentLog);
-  const all = ["b", "c", "a"].map((pod) => boundedAllocation(pod));
-  assert.deepEqual(pods(index.update(all)), ["a", "b", "c"]);
+pure("participantsOf() counts no limit beyond any node, and bounds the credit", () => {
+  for (const [written, credit] of [[0, 0.5], [1e9, 2]] as const) {
+    const { status } = boundedAllocation("web");
+    const [found] = participantsOf(boundedAllocation("web", {
+      spec: {
+        containers: [{ name: "app", cpuLimit: HUGE }],
+        market: { ...MARKET, credit: written },
+      },
+      status: { ...status, originalLimits: [{ name: "app", cpu: HUGE }] },
+    }));
+    assert.deepEqual([found?.desired, found?.originalLimit, found?.credit], [
+      undefined,
+      100,
+      credit,
+    ]);
+  }
 });
 
-pure("update() finds participants once while the allocation stays the same", () => {
-  const index = createParticipantIndex(silentLog);
-  const allocation = boundedAllocation("a");
-  const first = (one: PodAllocation) => index.update([one]).list[0];
-  assert.equal(first(allocation), first(allocation));
-  assert.notEqual(first({ ...allocation }), first(allocation));
-});
-
-pure("update() follows allocations that come, go and change", () => {
+pure("update() follows allocations that come, go and change, in order of their keys", () => {
   const index = createParticipantIndex(silentLog);
   const [a, b, c] = ["a", "b", "c"].map((pod) => boundedAllocation(pod));
   assert.ok(a !== undefined && b !== undefined && c !== undefined);
   const newB = { ...b };
-  const states = [[a, b], [a, b, c], [a, newB, c], [a, newB, c], [newB, c], [newB], []];
+  const states = [[b, a], [c, a, b], [a, newB, c], [a, newB, c], [newB, c], [newB], []];
   const found = states.map((state) => index.update(state.values()));
-  assert.deepEqual(found.map(({ list }) => list.map(({ allocation }) => allocation)), states);
+  for (const [index, { list }] of found.entries()) {
+    const sorted = states[index]?.toSorted((x, y) => x.metadata.name < y.metadata.name ? -1 : 1);
+    assert.deepEqual(list.map(({ allocation }) => allocation), sorted);
+  }
   assert.equal(found[2], found[3], "nothing changed");
+  assert.equal(found[0]?.list[0], found[1]?.list[0], "the allocation is the same");
+  assert.notEqual(found[1]?.list[1], found[2]?.list[1]);
 });
 
+/** Bounds that can't be bid with, and why. */
+const BAD: readonly (readonly [Partial<ContainerBounds>, RegExp])[] = [
+  [{ weight: 1e10 }, /app: weight is 10000000000/],
+  [{ floor: 300, ceiling: 200 }, /app: floor 300 is above/],
+  [{ ceiling: 1e10 }, /app: ceiling is 10000000000/],
+];
+
 pure("update() leaves out a pod with a bad bid, warns of it once, and keeps the others", () => {
-  const bad: readonly (readonly [Partial<ContainerBounds>, RegExp])[] = [
-    [{ weight: 1e10 }, /app: weight is 10000000000/],
-    [{ floor: 300, ceiling: 200 }, /app: floor 300 is above/],
-    [{ ceiling: 1e10 }, /app: ceiling is 10000000000/],
-  ];
-  for (const [change, reason] of bad) {
+  for (const [change, reason] of BAD) {
     const { lines, index } = warning();
-    const containers = [sampleBounds("other", { name: "side" }), sampleBounds("bad", change)];
-    const bounds = { revision: 1, reason: "", containers };
-    const allocation = boundedAllocation("bad", { status: { bounds } });
+    const side = sampleBounds("other", { name: "side" });
+    const allocation = boundedBy("bad", side, sampleBounds("bad", change));
     for (let round = 0; round < 3; round++) {
       const found = index.update([allocation, boundedAllocation("good")]);
-      assert.deepEqual(pods(found), ["good"]);
-      assert.deepEqual([...found.keys], ["shop/bad", "shop/good"]);
+      assert.deepEqual([pods(found), [...found.keys]], [["good"], ["shop/bad", "shop/good"]]);
     }
     assert.deepEqual(lines.map(({ key }) => key), ["shop/bad"]);
     assert.match(String(lines[0]?.reason), reason);
@@ -116,13 +101,9 @@ pure("update() leaves out a pod with a bad bid, warns of it once, and keeps the 
 
 pure("update() gives a container to one allocation, however many name it", () => {
   const { lines, index } = warning();
-  const bounds = { revision: 1, reason: "", containers: [sampleBounds("a")] };
-  const thief = boundedAllocation("b", { status: { bounds } });
-  const double = boundedAllocation("c", {
-    status: { bounds: { ...bounds, containers: [sampleBounds("c"), sampleBounds("c")] } },
-  });
+  const thief = boundedBy("b", sampleBounds("a"));
+  const double = boundedBy("c", sampleBounds("c"), sampleBounds("c"));
   const all = [double, thief, boundedAllocation("a")];
-  index.update(all);
-  assert.deepEqual(pods(index.update([...all])), ["a"]);
+  for (const state of [all, [...all]]) assert.deepEqual(pods(index.update(state)), ["a"]);
   assert.deepEqual(lines.map(({ key }) => key).sort(), ["shop/b", "shop/c"]);
 });

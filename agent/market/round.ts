@@ -27,7 +27,7 @@ import type { Participant } from "./participants.ts";
 import { TIGHT } from "./tight.ts";
 
 /** One container after a round. Millicores. */
-export interface ContainerResult extends ClearedContainer, Container {
+export interface ContainerResult extends ClearedContainer {
   /** The limit before the round, and after it. */
   readonly from: number;
   readonly limit: number;
@@ -38,7 +38,7 @@ export interface ContainerResult extends ClearedContainer, Container {
 }
 
 /** A node after a round. */
-export interface RoundResult extends Omit<ClearedNode, "outcomes"> {
+export interface RoundResult extends ClearedNode {
   readonly now: number;
   readonly capacity: number;
   readonly containers: readonly ContainerResult[];
@@ -71,10 +71,10 @@ export function estimate(
     readonly limitOf?: (participant: Participant) => number | undefined;
   },
 ): EstimatedNode {
-  const { now, freeShare, waitMs } = context;
+  const { now, freeFraction, waitMs } = context;
   // How hard it is to give any container more: 0 while CPU is free, 1 when others would have to pay.
-  const scarcity = Math.min(1, Math.max(0, 1 - freeShare / AMPLE_SHARE));
-  const options = paceAt(context.pace, freeShare);
+  const scarcity = Math.min(1, Math.max(0, 1 - freeFraction / AMPLE_SHARE));
+  const options = paceAt(context.pace, freeFraction);
   let urgent = false;
   let nearLimit = false;
   const containers = participants.map((participant): Container => {
@@ -124,27 +124,16 @@ export function clear(containers: readonly Container[], context: RoundContext): 
 }
 
 /** Decides which limits change now; the containers' states are brought up to date. */
-export function pace(
-  cleared: ClearedNode,
-  { containers, context }: {
-    readonly containers: readonly Container[];
-    readonly context: RoundContext;
-  },
-): RoundResult {
+export function pace(cleared: ClearedNode, context: RoundContext): RoundResult {
   const { now, capacity } = context;
-  const planned = ALGORITHMS[context.idleCPU].pace(containers, cleared, context);
-  const unsettled = podsWithoutQuota(containers, planned);
-  const { outcomes, ...node } = cleared;
-  const results = outcomes.map((outcome, i) => {
-    const container = containers[i] as Container;
+  const planned = ALGORITHMS[context.idleCPU].pace(cleared, context);
+  const unsettled = podsWithoutQuota(cleared.containers, planned);
+  const containers = cleared.containers.map((container, i) => {
     const isUnsettled = unsettled.has(container.participant.key);
-    return decide({ ...outcome, ...container }, planned[i] as PlannedContainer, {
-      now,
-      isUnsettled,
-    });
+    return decide(container, planned[i] as PlannedContainer, { now, isUnsettled });
   });
-  earnCredits(results, capacity);
-  return { now, capacity, containers: results, ...node };
+  earnCredits(containers, capacity);
+  return { ...cleared, now, capacity, containers };
 }
 
 /**
@@ -170,7 +159,7 @@ function podsWithoutQuota(
 
 /** Takes what was planned over into the container's state. */
 function decide(
-  container: ClearedContainer & Container,
+  container: ClearedContainer,
   { memory, change }: PlannedContainer,
   { now, isUnsettled }: { readonly now: number; readonly isUnsettled: boolean },
 ): ContainerResult {

@@ -1,174 +1,347 @@
 import { pure } from "../../tests/fixtures/pure.ts";
-import assert from "node:assert/strict";
+import type { ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
+import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import { WAIT_TARGET_MS } from "../../shared/demand/common_wait.ts";
-import type { DemandRule } from "../../shared/demand/demand_rule.ts";
-import { queueingNeed } from "../../shared/demand/queueing_need.ts";
+import { type DemandRule, queueingNeed } from "../../shared/demand/demand_rule.ts";
 import { GRID } from "../../shared/quantity.ts";
+import { SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { onlyContainer, playedAgent } from "../../tests/fixtures/market/played_agent.ts";
-import {
-  boundedAllocation,
-  sampleBounds,
-  sampleReading,
-} from "../../tests/fixtures/market/sample_participants.ts";
-import type { RoundResult } from "./round.ts";
+import { boundedAllocation, sampleBounds, sampleID, sampleReading } from "../../tests/fixtures/market/sample_participants.ts";
+import { desiredWrites } from "../reporting/desired.ts";
+import { QUOTA_OFF_MS } from "./container_state.ts";
+import type { ContainerResult, RoundResult } from "./round.ts";
+import assert from "node:assert/strict";
 
-pure("clear() keeps the present limit while a container has no readings", () => {
-  const { play } = playedAgent();
-  const result = onlyContainer(play([boundedAllocation("a")], () => []));
-  assert.deepEqual([result.limit, result.share, result.changedFor], [500, 500, undefined]);
-});
+/** What differs of a pod from one with an original limit of 500 m. */
+interface PodChange extends Partial<ContainerBounds> {
+  /** The limit and reason that were written last. */
+  readonly written?: string;
+  readonly reason?: MarketReason;
+}
 
-pure(
-  "pace() begins with the written limit, else the quota in force, else the original limit",
-  () => {
-    const containers = [{ name: "app", cpuLimit: "800m" }];
-    const written = boundedAllocation("a", { spec: { containers } });
-    const reading = (at: number) => [sampleReading("a", { at, quota: 700 })];
-    assert.equal(onlyContainer(playedAgent().play([written], reading)).limit, 800);
-    assert.equal(onlyContainer(playedAgent().play([boundedAllocation("a")], reading)).limit, 700);
-  },
-);
-
-pure("pace() raises a container that needs more at once, by a margin beyond that", () => {
-  const { play } = playedAgent();
-  const busy = (at: number) => [sampleReading("a", { at, usage: 1200, throttledMsPerS: 300 })];
-  const result = onlyContainer(play([boundedAllocation("a")], busy));
-  // 1200 × 1.05; the share itself has no margin.
-  assert.deepEqual([result.limit, result.share, result.changedFor], [1260, 1200, "Throttled"]);
-});
-
-pure(
-  "pace() raises a Guaranteed container for its need, and lowers it again to its floor",
-  () => {
-    const { play } = playedAgent({ capacity: 10_000 });
-    const status = {
-      bounds: {
-        revision: 1,
-        reason: "",
-        containers: [sampleBounds("a", { floor: 500, weight: 500, requestMoves: true })],
-      },
+function pod({ written, reason, ...bounds }: PodChange = {}, name = "a"): PodAllocation {
+  const market = { mode: "uncongested", demand: 480, need: 480, credit: 1, observedBounds: 1 };
+  return boundedAllocation(name, {
+    spec: {
+      ...(written === undefined ? {} : { containers: [{ name: "app", cpuLimit: written }] }),
+      ...(reason === undefined ? {} : { market: { ...market, reason } as typeof market }),
+    } as Partial<PodAllocation["spec"]>,
+    status: {
+      bounds: { revision: 1, reason: "", containers: [sampleBounds(name, bounds)] },
       originalLimits: [{ name: "app", cpu: "500m" }],
-      originalRequests: [{ name: "app", cpu: "500m" }],
-    };
-    let limit = 500;
-    const after = (rounds: number, usage: number): number => {
-      for (let i = 0; i < rounds; i++) {
-        const reading = (at: number) => [sampleReading("a", { at, usage, quota: limit })];
-        limit = onlyContainer(play([boundedAllocation("a", { status })], reading)).limit;
-      }
-      return limit;
-    };
-    const [idle, busy, later] = [after(240, 300), after(120, 1200), after(360, 300)];
-    assert.deepEqual([idle, later], [500, 500]);
-    assert.ok(busy >= 1200 && busy < 1300, `${busy}`);
-  },
-);
+    },
+  });
+}
 
-pure(
-  "pace() starts a container's state anew when it was restarted, at the limit of before",
-  () => {
-    const { states, play } = playedAgent();
-    const busy = (at: number) => [sampleReading("a", { at, usage: 1200 })];
-    play([boundedAllocation("a")], busy);
-    const bounds = { revision: 2, reason: "", containers: [sampleBounds("new")] };
-    const containers = [{ name: "app", cpuLimit: "1200m" }];
-    const restarted = boundedAllocation("a", { spec: { containers }, status: { bounds } });
-    const result = onlyContainer(play([restarted], () => []));
-    assert.deepEqual([result.limit, result.changedFor], [1200, undefined]);
-    assert.deepEqual([...states.keys()], [result.participant.containerID]);
-    assert.equal(result.state.demand, undefined);
-  },
-);
+type Reading = Partial<Omit<ContainerSample, "at" | "quota">> & {
+  /** @default 500; null: it has none */
+  readonly quota?: number | null;
+};
+
+function readingOf(name: string, at: number, { quota = 500, ...fields }: Reading): ContainerSample {
+  const { quota: _usual, ...sample } = sampleReading(name, { at, ...fields });
+  return quota === null ? sample : { ...sample, quota };
+}
+
+/** An agent of one pod; `play` plays so many rounds, of which each result is returned. */
+function agentOf(options: Parameters<typeof playedAgent>[0] = {}) {
+  const { play, states } = playedAgent(options);
+  return {
+    states,
+    play(allocation: PodAllocation, reading: Reading | undefined, rounds = 1): ContainerResult[] {
+      return Array.from({ length: rounds }, () =>
+        onlyContainer(play(
+          [allocation],
+          (at) => reading === undefined ? [] : [readingOf("a", at, reading)],
+        )));
+    },
+  };
+}
+
+/** The last result of so many rounds of a new agent. */
+function last(change: PodChange, reading?: Reading, rounds = 1): ContainerResult {
+  return agentOf().play(pod(change), reading, rounds).at(-1) as ContainerResult;
+}
+
+pure("pace() begins with the written limit, else the quota in force, else the original one", () => {
+  assert.equal(last({ written: "800m" }, { quota: 700 }).limit, 800);
+  assert.equal(last({}, { quota: 700 }).limit, 700);
+  const { limit, share, changedFor, state } = last({ demand: 1200 });
+  // Without readings nothing changes, whatever a metric asks for.
+  assert.deepEqual([limit, share, changedFor, state.demand], [500, 500, undefined, undefined]);
+});
+
+/** A pod, its readings in 20 rounds, and the limit and reason after them. */
+const RAISES: readonly (readonly [PodChange, Reading, number, MarketReason | undefined])[] = [
+  // By a margin of 5 % beyond what is needed.
+  [{}, { usage: 1200, throttledMsPerS: 300 }, 1260, "Throttled"],
+  [{}, { usage: 1200 }, 1260, "DemandRose"],
+  [{}, { usage: 50 }, 500, undefined],
+  // A metric raises before work comes, up to the ceiling; the larger of it and the readings counts.
+  [{ demand: 1200 }, { usage: 50 }, 1260, "MetricRose"],
+  [{ demand: 3000 }, { usage: 50 }, 2000, "MetricRose"],
+  [{ demand: 40 }, { usage: 1200 }, 1260, "DemandRose"],
+  [{ demand: 1200 }, { usage: 50, throttledMsPerS: 300 }, 1260, "Throttled"],
+  // One that starts gets all that is to spare.
+  [{ boost: true, ceiling: 3000 }, { usage: 50 }, 3000, "StartupBoost"],
+];
+
+pure("pace() raises a container for what it needs", () => {
+  for (const [change, reading, limit, reason] of RAISES) {
+    const result = last(change, reading, 20);
+    const what = JSON.stringify([change, reading]);
+    assert.deepEqual([result.limit, result.state.reason], [limit, reason], what);
+  }
+});
+
+pure("pace() gives a container that starts nothing that others need", () => {
+  const { play } = playedAgent();
+  const pods = [pod({ boost: true, ceiling: 3000 }), pod({}, "b"), pod({}, "c")];
+  let limit = Infinity;
+  for (let round = 0; round < 20; round++) {
+    const usages = { a: 50, b: 1500, c: 1500 };
+    const { containers } = play(
+      pods,
+      (at) => Object.entries(usages).map(([name, usage]) => readingOf(name, at, { usage })),
+    );
+    limit = containers[0]?.limit ?? Infinity;
+  }
+  assert.ok(limit < 1000, `${limit}`);
+});
+
+pure("pace() raises a Guaranteed container for its need, and lowers it to its floor", () => {
+  const { play } = agentOf({ capacity: 10_000 });
+  const guaranteed = pod({ floor: 500, weight: 500, requestMoves: true });
+  let limit = 500;
+  const after = (rounds: number, usage: number): number => {
+    for (let i = 0; i < rounds; i++) {
+      limit = play(guaranteed, { usage, quota: limit })[0]?.limit ?? NaN;
+    }
+    return limit;
+  };
+  const [idle, busy, later] = [after(240, 300), after(120, 1200), after(360, 300)];
+  assert.deepEqual([idle, later], [500, 500]);
+  assert.ok(busy >= 1200 && busy < 1300, `${busy}`);
+});
+
+pure("pace() lowers a container with a metric that is gone after the wait, not at once", () => {
+  const { play } = agentOf();
+  play(pod({ demand: 1200 }), { usage: 50 }, 60);
+  const waitRounds = SAMPLE_PACE.lowerWaitMs / 250;
+  assert.equal(play(pod(), { usage: 50 }, waitRounds).at(-1)?.limit, 1260);
+  const limit = play(pod(), { usage: 50 }, 4).at(-1)?.limit ?? NaN;
+  assert.ok(limit < 600, `${limit}`);
+});
+
+pure("pace() starts a restarted container's state anew, at the limit of before", () => {
+  const { states, play } = agentOf();
+  play(pod(), { usage: 1200 });
+  const restarted = pod({ containerID: `containerd://${sampleID("new")}`, written: "1200m" });
+  const [result] = play(restarted, undefined);
+  assert.deepEqual([result?.limit, result?.changedFor], [1200, undefined]);
+  assert.deepEqual([...states.keys()], [result?.participant.containerID]);
+  assert.equal(result?.state.demand, undefined);
+});
 
 pure("pace() earns credit for what is left to others, once for each sample", () => {
   const { play } = playedAgent();
-  const allocation = boundedAllocation("a");
-  const idle = onlyContainer(play([allocation], (at) => [sampleReading("a", { at, usage: 0 })]));
-  const { credit } = idle.state;
+  const creditFor = (at: (now: number) => number): number =>
+    onlyContainer(play([pod()], (now) => [readingOf("a", at(now), { usage: 0 })])).state.credit;
+  const credit = creditFor((now) => now);
   assert.ok(credit > 1);
-  const old = sampleReading("a", { at: 250, usage: 0 });
-  assert.equal(onlyContainer(play([allocation], () => [old])).state.credit, credit);
+  assert.equal(creditFor(() => 250), credit);
 });
 
 pure("pace() earns as much credit where samples are never as new as the round", () => {
   const creditAfter = (lagMs: number): number => {
     const { play } = playedAgent();
-    const allocation = boundedAllocation("a");
-    const idle = (at: number) => [sampleReading("a", { at: at - lagMs, usage: 0 })];
-    for (let round = 0; round < 99; round++) play([allocation], idle);
-    return onlyContainer(play([allocation], idle)).state.credit;
+    let credit = 1;
+    for (let round = 0; round < 100; round++) {
+      const idle = (at: number) => [readingOf("a", at - lagMs, { usage: 0 })];
+      ({ credit } = onlyContainer(play([pod()], idle)).state);
+    }
+    return credit;
   };
   assert.ok(creditAfter(0) > 1.01);
   assert.equal(creditAfter(100), creditAfter(0));
 });
 
+function assertNear(actual: number, expected: number): void {
+  assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}, expected ${expected}`);
+}
+
 pure("clear() reports which share of capacity was free of any commitment", () => {
   // 97 % may be granted and 500 m are held.
-  const ample = playedAgent({ capacity: 10_000 }).play([boundedAllocation("a")], () => []);
-  assert.ok(Math.abs(ample.freeShare - 0.92) < 1e-9);
-  assert.ok(Math.abs(ample.committed - 500) < 1e-9);
-  const full = playedAgent({ capacity: 400 }).play([boundedAllocation("a")], () => []);
-  assert.ok(Math.abs(full.freeShare - (0.97 - 500 / 400)) < 1e-9);
+  const ample = playedAgent({ capacity: 10_000 }).play([pod()], () => []);
+  assertNear(ample.freeFraction, 0.92);
+  assertNear(ample.committed, 500);
+  const full = playedAgent({ capacity: 400 }).play([pod()], () => []);
+  assertNear(full.freeFraction, 0.97 - 500 / 400);
+  const empty = playedAgent().play([], () => []);
+  assert.deepEqual([empty.mode, empty.price, empty.containers], ["uncongested", 0, []]);
+  assert.deepEqual([empty.freeFraction, empty.waitMs], [0.97, WAIT_TARGET_MS]);
 });
 
-pure("estimate() reports an estimate how scarce CPU is: not at all while a tenth is free", () => {
-  const scarcities: number[] = [];
-  const rule: DemandRule = ({ scarcity }) => {
-    scarcities.push(scarcity);
-    return { mean: 0, burstinessMs: 0, trial: 500, saturatedMs: 0 };
-  };
-  for (const capacity of [10_000, 560]) {
-    const { play } = playedAgent({ capacity, rule });
-    const reading = (at: number) => [sampleReading("a", { at })];
-    play([boundedAllocation("a")], reading);
-    play([boundedAllocation("a")], reading);
-  }
-  const [first, ample, , tight] = scarcities;
+pure("estimate() passes on how scarce CPU is: not at all while a tenth is free", () => {
+  const scarcities = [10_000, 560].flatMap((capacity) => {
+    const seen: number[] = [];
+    const rule: DemandRule = ({ scarcity }) => {
+      seen.push(scarcity);
+      return { mean: 0, burstinessMs: 0, trial: 500, saturatedMs: 0 };
+    };
+    agentOf({ capacity, rule }).play(pod(), {}, 2);
+    return seen;
+  });
+  const [first, ample, , tight = 0] = scarcities;
   assert.deepEqual([first, ample], [1, 0], "before the first round nothing is known to be free");
   // Of 560 m 543.2 may be granted and 500 are held: 0.0771 of capacity.
-  assert.ok(Math.abs((tight ?? 0) - (1 - 43.2 / 56)) < 1e-9);
+  assertNear(tight, 1 - 43.2 / 56);
 });
 
-/** Uneven work. */
-const uneven: DemandRule = ({ usage }) => ({
-  mean: usage,
+/** Uneven work, and what it needs where it may wait twice as long as it should. */
+const rule: DemandRule = ({ usage: mean }) => ({
+  mean,
   burstinessMs: 50,
   trial: 0,
   saturatedMs: 0,
 });
-/** What it needs where it may wait twice as long as it should. */
 const NEED_AT_TWICE = queueingNeed({ mean: 300, burstinessMs: 50 }, 2 * WAIT_TARGET_MS);
 
-function waitsTwice({ waitMs }: RoundResult): void {
-  // The bisection is exact within a hundredth.
-  assert.ok(waitMs >= 2 * WAIT_TARGET_MS && waitMs <= 2.02 * WAIT_TARGET_MS, `waits ${waitMs} ms`);
-}
-
 pure("clear() lets work wait longer where needs would take over four fifths of the CPU", () => {
-  const reading = (at: number) => [sampleReading("a", { at, usage: 300 })];
-  const ample = playedAgent({ rule: uneven }).play([boundedAllocation("a")], reading);
+  const playWith = (capacity: number | undefined, ...pods: PodAllocation[]): RoundResult =>
+    playedAgent({ rule, ...(capacity === undefined ? {} : { capacity }) })
+      .play(pods, (at) => [readingOf("a", at, { usage: 300 })]);
+  const ample = playWith(undefined, pod());
   assert.equal(ample.waitMs, WAIT_TARGET_MS);
   assert.ok(onlyContainer(ample).need > NEED_AT_TWICE);
-  const capacity = NEED_AT_TWICE / 0.8;
-  const short = playedAgent({ rule: uneven, capacity }).play([boundedAllocation("a")], reading);
-  waitsTwice(short);
-  // Bids are on the grid.
-  const onGrid = Math.ceil(NEED_AT_TWICE / GRID) * GRID;
-  assert.ok(
-    onlyContainer(short).need <= onGrid && onlyContainer(short).need > NEED_AT_TWICE * 0.99,
-  );
+  const short = playWith(NEED_AT_TWICE / 0.8, pod());
+  // What a container without readings holds is taken off the room for needs.
+  const beside = playWith((NEED_AT_TWICE + 500) / 0.8, pod(), pod({}, "b"));
+  for (const { waitMs } of [short, beside]) {
+    // The bisection is exact within a hundredth.
+    assert.ok(waitMs >= 2 * WAIT_TARGET_MS && waitMs <= 2.02 * WAIT_TARGET_MS, `${waitMs} ms`);
+  }
+  const { need } = onlyContainer(short);
+  assert.ok(need <= Math.ceil(NEED_AT_TWICE / GRID) * GRID && need > NEED_AT_TWICE * 0.99);
 });
 
-pure("clear() takes what containers without readings hold off the room for needs", () => {
-  const reading = (at: number) => [sampleReading("a", { at, usage: 300 })];
-  // Together with the 500 m of the other this is as short as in the test before.
-  const capacity = (NEED_AT_TWICE + 500) / 0.8;
-  const both = [boundedAllocation("a"), boundedAllocation("b")];
-  waitsTwice(playedAgent({ rule: uneven, capacity }).play(both, reading));
+/** What is published of a busy container in so many seconds, each with the time since then, ms. */
+function published(
+  { play }: ReturnType<typeof agentOf>,
+  [allocation, seconds, quota]: readonly [PodAllocation, number, number | null],
+  usage = 1200,
+): readonly string[] {
+  return play(allocation, { usage, quota }, 4 * seconds).flatMap((one, round) => {
+    const { notice, changedFor, limit } = one;
+    if (changedFor !== undefined) return `${250 * round} to ${limit} for ${changedFor}`;
+    return notice === undefined ? [] : `${250 * round} ${notice}`;
+  });
+}
+
+/** A container that never has a quota: what it had written, and what is published in 600 s. */
+const WITHOUT_QUOTA: readonly (readonly [PodChange, readonly string[]])[] = [
+  [{}, ["40000 QuotaOff"]],
+  [{ written: "800m" }, ["40000 to 500 for QuotaOff"]],
+  [{ written: "800m", held: "lower" }, ["40000 QuotaOff"]],
+  [{ written: "800m", held: "both" }, ["40000 QuotaOff"]],
+  // Upwards nothing but a hold of both ways is in the way.
+  [{ written: "300m", held: "half" }, ["40000 to 500 for QuotaOff"]],
+  [{ written: "300m", held: "lower" }, ["40000 to 500 for QuotaOff"]],
+  // By halves where limits go down so, one each half minute.
+  [
+    { written: "800m", held: "half" },
+    [650, 580, 540, 520, 500].map((limit, step) =>
+      `${40_000 + step * SAMPLE_PACE.lowerWaitMs} to ${limit} for QuotaOff`
+    ),
+  ],
+];
+
+pure("pace() brings a limit that no quota enforces to the original one after 40 s", () => {
+  for (const [change, expected] of WITHOUT_QUOTA) {
+    const seen = published(agentOf(), [pod(change), 600, null]);
+    assert.deepEqual(seen, expected, JSON.stringify(change));
+  }
 });
 
-pure("clear() clears an empty node", () => {
-  const round = playedAgent().play([], () => []);
-  assert.deepEqual([round.mode, round.price, round.containers], ["uncongested", 0, []]);
-  assert.deepEqual([round.freeShare, round.waitMs], [0.97, WAIT_TARGET_MS]);
+pure("pace() takes a container in again when its quota appears", () => {
+  // A moment without a quota is nothing to report, but to wait for.
+  const first = agentOf();
+  assert.deepEqual(published(first, [pod(), 1, null]), []);
+  assert.deepEqual(published(first, [pod(), 1, 500]), ["0 to 1260 for DemandRose"]);
+  const second = agentOf();
+  assert.deepEqual(published(second, [pod(), 41, null]), ["40000 QuotaOff"]);
+  assert.deepEqual(published(second, [pod(), 1, 500]), ["0 to 1260 for DemandRose"]);
+  assert.deepEqual(published(second, [pod(), 41, null]), ["40000 to 500 for QuotaOff"]);
+  const idle = agentOf();
+  assert.deepEqual(published(idle, [pod(), 41, null], 480), ["40000 QuotaOff"]);
+  assert.deepEqual(published(idle, [pod(), 10, 500], 480), ["0 QuotaBack"]);
+  // Also where an agent before it reported none.
+  const reported = pod({ written: "500m", reason: "QuotaOff" });
+  assert.deepEqual(published(agentOf(), [reported, 50, 500], 480), ["0 QuotaBack"]);
+  assert.deepEqual(published(agentOf(), [reported, 50, null], 480), []);
+});
+
+/** Quotas of both containers at a time in ms, null for one without; absent before the first sample. */
+type Quotas = (since: number) => { readonly app?: number | null; readonly side?: number | null };
+
+/**
+ * What a new agent writes for an idle pod of two containers, and when, ms, after an agent that wrote
+ * this reason. The allocation has what was written last.
+ */
+function writes(reason: "QuotaOff" | "Throttled", ms: number, quotas: Quotas): readonly string[] {
+  const { play } = playedAgent();
+  // No limit moves: otherwise its reason would be published instead.
+  const ceiling = 500;
+  const single = pod({ ceiling, written: "500m", reason });
+  const limits = ["app", "side"].map((name) => ({ name, cpuLimit: "500m" }));
+  const containers = [sampleBounds("a", { ceiling }), sampleBounds("b", { name: "side", ceiling })];
+  let allocation: PodAllocation = {
+    ...single,
+    spec: { ...single.spec, containers: limits },
+    status: {
+      bounds: { revision: 1, reason: "", containers },
+      originalLimits: ["app", "side"].map((name) => ({ name, cpu: "500m" })),
+    },
+  };
+  const seen: string[] = [];
+  for (let since = 0; since < ms; since += 250) {
+    const { app, side } = quotas(since);
+    const round = play(
+      [allocation],
+      (at) =>
+        Object.entries({ a: app, b: side }).flatMap(([name, quota]) =>
+          quota === undefined ? [] : [readingOf(name, at, { usage: 480, quota })]
+        ),
+    );
+    for (const { desired } of desiredWrites(round, new Map())) {
+      seen.push(`${since} ${desired.market?.reason}`);
+      allocation = { ...allocation, spec: { ...allocation.spec, ...desired } };
+    }
+  }
+  return seen;
+}
+
+const BACK_AT = QUOTA_OFF_MS + 10_000;
+
+pure("pace() takes no quota for back before all containers of the pod have readings", () => {
+  const late = (app: number | null): Quotas => (since) =>
+    since < 1000 ? { side: 500 } : { app, side: 500 };
+  assert.deepEqual(writes("QuotaOff", BACK_AT, late(null)), []);
+  assert.deepEqual(writes("QuotaOff", BACK_AT, late(500)), ["1000 QuotaBack"]);
+  assert.deepEqual(writes("QuotaOff", BACK_AT, () => ({ app: null, side: null })), []);
+});
+
+pure("pace() reports that quotas are back once the last one is, whichever was reported", () => {
+  // The side has none for long; the app loses its own for a moment, in which that of the side is back.
+  const moment: Quotas = (since) => ({
+    app: since >= BACK_AT - 2000 && since < BACK_AT + 5000 ? null : 500,
+    side: since < BACK_AT ? null : 500,
+  });
+  const seen = [`${QUOTA_OFF_MS} QuotaOff`, `${BACK_AT + 5000} QuotaBack`];
+  assert.deepEqual(writes("Throttled", BACK_AT + 20_000, moment), seen);
+  // Once it is gone for good, it is published again.
+  const gone: Quotas = (since) => ({ app: 500, side: since >= BACK_AT ? null : 500 });
+  const again = ["0 QuotaBack", `${BACK_AT + QUOTA_OFF_MS} QuotaOff`];
+  assert.deepEqual(writes("QuotaOff", BACK_AT + QUOTA_OFF_MS + 1000, gone), again);
 });

@@ -4,14 +4,18 @@
  * @module
  */
 import { commonWait, type WaitingContainer } from "../../shared/demand/common_wait.ts";
-import { clearRound, withStartupDemand } from "../../shared/market/clearing_round.ts";
-import { freeCPU, grantable, type PacedContainer } from "../../shared/pacing/paced_container.ts";
+import {
+  clearRound,
+  type RoundOutcome,
+  withStartupDemand,
+} from "../../shared/market/clearing_round.ts";
+import { freeCPU, grantable } from "../../shared/pacing/paced_container.ts";
 import { planChanges } from "../../shared/pacing/plan_changes.ts";
 import { stateAfterClearing } from "../../shared/scarcity/node_state.ts";
 import {
   type Algorithm,
   bidderOf,
-  type ClearedNode,
+  type ClearedContainer,
   type Container,
   pacedOf,
   type RoundContext,
@@ -27,34 +31,30 @@ export const TIGHT: Algorithm = {
       updateDemand(state, { waitMs, asked: participant.bounds.demand });
     }
     const bidders = withStartupDemand(containers.map((one) => bidderOf(one, context)), {
-      spare: context.freeShare * capacity,
+      spare: context.freeFraction * capacity,
     });
     const most = grantable(capacity, pace);
     const { mode, price, outcomes } = clearRound(bidders, { capacity, grantable: most });
-    const free = freeCPU(pacedContainers(containers, { outcomes }, context), {
+    const cleared = containers.map((one, i): ClearedContainer => ({
+      ...one,
+      ...outcomes[i] as RoundOutcome,
+    }));
+    const free = freeCPU(cleared.map((one) => pacedOf(one, context)), {
       ...{ now, capacity, options: pace },
     });
     return {
-      ...{ mode, price, outcomes, waitMs },
+      ...{ mode, price, waitMs, containers: cleared },
       nodeState: stateAfterClearing(context.nodeState, { now, mode }),
-      freeShare: free / Math.max(capacity, 1),
+      freeFraction: free / Math.max(capacity, 1),
       committed: most - free,
     };
   },
-  pace(containers, cleared, context) {
+  pace({ containers, mode }, context) {
     const { now, capacity, pace: options } = context;
-    const paced = pacedContainers(containers, cleared, context);
-    return planChanges(paced, { now, capacity, mode: cleared.mode, options });
+    const paced = containers.map((one) => pacedOf(one, context));
+    return planChanges(paced, { now, capacity, mode, options });
   },
 };
-
-function pacedContainers(
-  containers: readonly Container[],
-  { outcomes }: Pick<ClearedNode, "outcomes">,
-  context: RoundContext,
-): PacedContainer[] {
-  return outcomes.map((outcome, i) => pacedOf(containers[i] as Container, outcome, context));
-}
 
 /** How long work may wait so that the needs of all fit the node, ms. */
 function waitOnNode(

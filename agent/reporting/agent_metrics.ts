@@ -98,50 +98,53 @@ export function createAgentMetrics({ registry, view }: {
   readonly view: () => NodeView | undefined;
 }): AgentMetrics {
   const registers = [registry];
-  for (const [name, help, value] of POD_FIGURES) {
-    registerPodFigure(Gauge, [`mbcas_pod_${name}`, help, value], { registry, view });
-  }
-  const throttled = createThrottledTime();
-  registerPodFigure(Counter, [
-    "mbcas_pod_throttled_seconds_total",
-    "Time for which quotas kept the pod's threads from running, summed over threads.",
-    ({ uid }) => throttled.seconds.get(uid) ?? 0,
-  ], { registry, view });
-  for (const [name, help, value] of NODE_FIGURES) {
-    new Gauge({
-      name: `mbcas_node_${name}`,
-      help,
-      registers,
+  /** A metric with a series for each pair of labels and value. */
+  function register(
+    Metric: typeof Gauge | typeof Counter,
+    [name, help, labelNames]: readonly [name: string, help: string, labelNames: string[]],
+    series: (view: NodeView) => Iterable<readonly [Record<string, string>, number | undefined]>,
+  ): void {
+    new Metric({
+      ...{ name: `mbcas_${name}`, help, labelNames, registers },
       collect() {
+        this.reset();
         const node = view();
-        const figure = node && value(node);
-        if (figure !== undefined) this.set(figure);
+        if (node === undefined) return;
+        for (const [labels, value] of series(node)) {
+          if (value !== undefined) this.inc(labels, value);
+        }
       },
     });
   }
-  new Gauge({
-    name: "mbcas_node_limits_held",
-    help: "1 while no limit of the node is moved, with the reason.",
-    labelNames: ["reason"],
-    registers,
-    collect() {
-      this.reset();
-      const reason = view()?.held;
-      if (reason !== undefined) this.set({ reason }, 1);
-    },
-  });
-  new Gauge({
-    name: "mbcas_node_mode",
-    help: "1 for the mode of the last clearing, 0 for the others.",
-    labelNames: ["mode"],
-    registers,
-    collect() {
-      const node = view();
-      if (node !== undefined) {
-        for (const mode of MODES) this.set({ mode }, Number(mode === node.mode));
-      }
-    },
-  });
+  const throttled = createThrottledTime();
+  const perPod = (Metric: typeof Gauge | typeof Counter, [name, help, value]: Figure<PodView>) =>
+    register(
+      Metric,
+      [`pod_${name}`, help, ["namespace", "pod"]],
+      (node) =>
+        podsByName(node).map((pod) => [{ namespace: pod.namespace, pod: pod.pod }, value(pod)]),
+    );
+  for (const figure of POD_FIGURES) perPod(Gauge, figure);
+  perPod(Counter, [
+    "throttled_seconds_total",
+    "Time for which quotas kept the pod's threads from running, summed over threads.",
+    ({ uid }) => throttled.seconds.get(uid) ?? 0,
+  ]);
+  for (const [name, help, value] of NODE_FIGURES) {
+    register(Gauge, [`node_${name}`, help, []], (node) => [[{}, value(node)]]);
+  }
+  const heldHelp = "1 while no limit of the node is moved, with the reason.";
+  register(
+    Gauge,
+    ["node_limits_held", heldHelp, ["reason"]],
+    ({ held: reason }) => reason === undefined ? [] : [[{ reason }, 1]],
+  );
+  const modeHelp = "1 for the mode of the last clearing, 0 for the others.";
+  register(
+    Gauge,
+    ["node_mode", modeHelp, ["mode"]],
+    (node) => MODES.map((mode) => [{ mode }, Number(mode === node.mode)]),
+  );
   const duration = (name: string, help: string): Histogram =>
     new Histogram({ name, help, buckets: BUCKETS_S, registers });
   const sampling = duration("mbcas_sample_duration_seconds", "Time of one sample of the cgroups.");
@@ -165,34 +168,13 @@ export function createAgentMetrics({ registry, view }: {
   };
 }
 
-/** Registers a metric with a value for each pod that has one. */
-function registerPodFigure(
-  Metric: typeof Gauge | typeof Counter,
-  [name, help, value]: Figure<PodView>,
-  { registry, view }: { readonly registry: Registry; readonly view: () => NodeView | undefined },
-): void {
-  new Metric({
-    name,
-    help,
-    labelNames: ["namespace", "pod"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const pod of podsByName(view())) {
-        const figure = value(pod);
-        if (figure !== undefined) this.inc({ namespace: pod.namespace, pod: pod.pod }, figure);
-      }
-    },
-  });
-}
-
 /**
  * The pods of a view. A pod that has taken another one's name stands beside it for a moment: the
  * series are of the one that has readings.
  */
-function podsByName(view: NodeView | undefined): Iterable<PodView> {
+function podsByName({ pods }: NodeView): IteratorObject<PodView> {
   const byName = new Map<string, PodView>();
-  for (const pod of view?.pods ?? []) {
+  for (const pod of pods) {
     const name = `${pod.namespace}/${pod.pod}`;
     if (byName.get(name)?.usage === undefined) byName.set(name, pod);
   }

@@ -55,70 +55,54 @@ const [OTHER] = participantsOf(boundedAllocation("c"));
 
 pure("createAgentMetrics() shows that limits are held, and why, while they are", async () => {
   const { hold, scraped } = stage();
-  assert.deepEqual(await scraped("mbcas_node_limits_held"), []);
-  hold({ held: "SchedExt" });
-  assert.deepEqual(await scraped("mbcas_node_limits_held"), [
-    'mbcas_node_limits_held{reason="SchedExt"} 1',
-  ]);
-  hold({});
-  assert.deepEqual(await scraped("mbcas_node_limits_held"), []);
-});
-
-pure("a metric has the value of each pod of the latest view, where there is one", async () => {
-  const { show, scraped, registry } = stage();
-  assert.deepEqual(await scraped("mbcas_pod_"), []);
-  const usage = 20;
-  show(pod("a", { limit: 100, usage }), pod("b", { limit: Infinity }));
-  assert.deepEqual(await scraped("mbcas_pod_limit_cores"), [
-    'mbcas_pod_limit_cores{namespace="shop",pod="a"} 0.1',
-    'mbcas_pod_limit_cores{namespace="shop",pod="b"} +Inf',
-  ]);
-  assert.deepEqual((await scraped("mbcas_pod_usage_cores{"))[0]?.split(" ")[1], "0.02");
-  const text = await registry.metrics();
-  assert.match(text, /^# HELP mbcas_pod_limit_cores CPU limit .*\n# TYPE \w+ gauge$/m);
-  assert.match(text, /^# TYPE mbcas_pod_throttled_seconds_total counter$/m);
-  show(pod("b", { limit: 200 }), pod("a", { limit: 300 }));
-  assert.deepEqual(await scraped("mbcas_pod_limit_cores"), [
-    'mbcas_pod_limit_cores{namespace="shop",pod="b"} 0.2',
-    'mbcas_pod_limit_cores{namespace="shop",pod="a"} 0.3',
-  ]);
-  show();
-  assert.deepEqual(await scraped("mbcas_pod_limit_cores"), []);
-});
-
-pure("of two pods of one name, the series are those of the one with readings", async () => {
-  const { show, scraped } = stage();
-  const { usage: _usage, ...dead } = pod("web-0", { limit: 100 });
-  const alive = pod("web-0", { uid: "another", limit: 200, usage: 5 });
-  for (const pods of [[dead, alive], [alive, dead]]) {
-    show(...pods);
-    assert.deepEqual(await scraped("mbcas_pod_limit_cores"), [
-      'mbcas_pod_limit_cores{namespace="shop",pod="web-0"} 0.2',
-    ]);
+  const shown = 'mbcas_node_limits_held{reason="SchedExt"} 1';
+  for (const [view, expected] of [[{ held: "SchedExt" }, [shown]], [{}, []]] as const) {
+    hold(view);
+    assert.deepEqual(await scraped("mbcas_node_limits_held"), expected);
   }
 });
 
-pure(
-  "mbcas_pod_unenforced_limits counts a pod's containers without a quota, and names no others",
-  async () => {
-    const { show, scraped } = stage();
-    const [sample] = pod("web").containers;
-    assert.ok(sample !== undefined);
-    const web = pod("web", { containers: [{ ...sample, quotaOff: true }, sample] });
-    show(web, pod("db", { containers: [sample] }));
-    assert.deepEqual(await scraped("mbcas_pod_unenforced_limits"), [
-      'mbcas_pod_unenforced_limits{namespace="shop",pod="web"} 1',
-    ]);
-  },
-);
+pure("createAgentMetrics() shows each pod of the latest view that has a value", async () => {
+  const { show, scraped, registry } = stage();
+  const limits = async (): Promise<readonly string[]> =>
+    (await scraped("mbcas_pod_limit_cores")).map((line) => line.slice(line.indexOf("{")));
+  assert.deepEqual(await scraped("mbcas_pod_"), []);
+  show(pod("a", { limit: 100, usage: 20 }), pod("b", { limit: Infinity }));
+  const text = await registry.metrics();
+  assert.match(text, /^mbcas_pod_usage_cores\{namespace="shop",pod="a"\} 0\.02$/m);
+  assert.match(text, /^# HELP mbcas_pod_limit_cores CPU limit .*\n# TYPE \w+ gauge$/m);
+  assert.match(text, /^# TYPE mbcas_pod_throttled_seconds_total counter$/m);
+  const series = (name: string, value: string) => `{namespace="shop",pod="${name}"} ${value}`;
+  assert.deepEqual(await limits(), [series("a", "0.1"), series("b", "+Inf")]);
+  show(pod("b", { limit: 200 }));
+  assert.deepEqual(await limits(), [series("b", "0.2")]);
+  // Of two pods of one name the one with readings counts.
+  const { usage: _usage, ...dead } = pod("b", { limit: 100 });
+  const alive = pod("b", { uid: "another", limit: 300, usage: 5 });
+  for (const pods of [[dead, alive], [alive, dead]]) {
+    show(...pods);
+    assert.deepEqual(await limits(), [series("b", "0.3")]);
+  }
+});
+
+pure("mbcas_pod_unenforced_limits counts a pod's containers without a quota", async () => {
+  const { show, scraped } = stage();
+  const containers = pod("web").containers.map((one) => ({ ...one, quotaOff: true as const }));
+  show(pod("web", { containers: [...containers, ...pod("db").containers] }), pod("db"));
+  assert.deepEqual(await scraped("mbcas_pod_unenforced_limits"), [
+    'mbcas_pod_unenforced_limits{namespace="shop",pod="web"} 1',
+  ]);
+});
 
 pure("createAgentMetrics() counts scarce time and the limits that changed for it", async () => {
   const { metrics, scraped } = stage();
   const lowered = decided(APP, { limit: 450, changedFor: "NodeCongested" });
   const released = decided(APP, { from: 450, changedFor: "CPUFree" });
   const fallen = decided(APP, { limit: 450, changedFor: "CeilingFell" });
-  metrics.decided({ now: 1000, nodeState: SCARCE, containers: [lowered, lowered] });
-  metrics.decided({ now: 1500, nodeState: SCARCE, containers: [] });
+  const rounds = [[1000, SCARCE, lowered, lowered], [1500, SCARCE]] as const;
+  for (const [now, nodeState, ...containers] of rounds) {
+    metrics.decided({ now, nodeState, containers });
+  }
   metrics.decided({ now: 3000, nodeState: AMPLE, containers: [released] });
   metrics.decided({ now: 9000, nodeState: AMPLE, containers: [fallen] });
   assert.deepEqual([...await scraped("mbcas_node_scarce_s"), ...await scraped("mbcas_limits")], [
@@ -128,10 +112,10 @@ pure("createAgentMetrics() counts scarce time and the limits that changed for it
   ]);
 });
 
+type Rounds = readonly (readonly (readonly [Participant | undefined, number])[])[];
+
 /** Seconds throttled of pods `a` and `c` after rounds with these containers. */
-async function throttled(
-  ...rounds: readonly (readonly (readonly [Participant | undefined, number])[])[]
-): Promise<readonly (string | undefined)[]> {
+async function throttled(...rounds: Rounds): Promise<readonly (string | undefined)[]> {
   const { metrics, scraped, show } = stage();
   for (const round of rounds) {
     const containers = round.map(([one, throttledMs]) => decided(one, { throttledMs }));
@@ -141,23 +125,23 @@ async function throttled(
   return (await scraped("mbcas_pod_throttled_seconds_total")).map((line) => line.split(" ")[1]);
 }
 
-pure("throttled seconds count all that was read between two rounds, once", async () => {
+const REBORN = SIDE === undefined ? undefined : { ...SIDE, containerID: "another" };
+
+/** Rounds with their containers' throttled ms, and the seconds of pods `a` and `c` after them. */
+const THROTTLED: readonly (readonly [string, Rounds, readonly string[]])[] = [
   // Ten samples of 100 ms since the second round.
-  const rounds = [[[APP, 100]], [[APP, 100]], [[APP, 1100]]] as const;
-  assert.deepEqual(await throttled(...rounds), ["1.1", "0"]);
-});
+  ["all that was read, once", [[[APP, 100]], [[APP, 100]], [[APP, 1100]]], ["1.1", "0"]],
+  [
+    "a pod's containers, one restarted",
+    [[[APP, 1000], [SIDE, 500]], [[APP, 1000], [REBORN, 200]]],
+    ["1.7", "0"],
+  ],
+  ["a state that begins anew", [[[APP, 1000]], [[APP, 0]], [[APP, 300]]], ["1.3", "0"]],
+  ["a pod that was gone, from 0", [[[APP, 1000], [OTHER, 20]], [[OTHER, 20]]], ["0", "0.02"]],
+];
 
-pure("throttled seconds sum a pod's containers, and go on when one is restarted", async () => {
-  const reborn = SIDE === undefined ? undefined : { ...SIDE, containerID: "another" };
-  const rounds = [[[APP, 1000], [SIDE, 500]], [[APP, 1000], [reborn, 200]]] as const;
-  assert.deepEqual(await throttled(...rounds), ["1.7", "0"]);
-});
-
-pure("throttled seconds never fall where a container's state begins anew", async () => {
-  assert.deepEqual(await throttled([[APP, 1000]], [[APP, 0]], [[APP, 300]]), ["1.3", "0"]);
-});
-
-pure("throttled seconds of a pod begin anew once it was gone", async () => {
-  const rounds = [[[APP, 1000], [OTHER, 20]], [[OTHER, 20]]] as const;
-  assert.deepEqual(await throttled(...rounds), ["0", "0.02"]);
-});
+for (const [what, rounds, expected] of THROTTLED) {
+  pure(`mbcas_pod_throttled_seconds_total counts ${what}`, async () => {
+    assert.deepEqual(await throttled(...rounds), expected);
+  });
+}

@@ -89,14 +89,7 @@ export function publishedLimit(
 
 /** The containers of each pod, in their order. */
 export function podsOf(containers: readonly ContainerResult[]): readonly ContainerResult[][] {
-  const pods = new Map<PodAllocation, ContainerResult[]>();
-  for (const container of containers) {
-    const { allocation } = container.participant;
-    const pod = pods.get(allocation);
-    if (pod === undefined) pods.set(allocation, [container]);
-    else pod.push(container);
-  }
-  return [...pods.values()];
+  return [...Map.groupBy(containers, ({ participant }) => participant.allocation).values()];
 }
 
 /** The first container of a pod that has one. */

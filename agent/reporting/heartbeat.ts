@@ -43,9 +43,8 @@ const MOST_WAIT = 0.5;
 export async function runHeartbeat(
   { link, clock, random, log }: HeartbeatParts,
   signal: AbortSignal,
-  { heartbeatMs = 60_000, seen }: {
-    /** @default {60000} */
-    readonly heartbeatMs?: number;
+  { heartbeatMs, seen }: {
+    readonly heartbeatMs: number;
     /** Called with the node at each reading. */
     readonly seen: (node: Node) => void;
   },

@@ -172,7 +172,7 @@ function containerView(
 /** Why the limit is not where it goes: limits that move requests follow need in either setting. */
 function whyNotAtTarget(
   result: ContainerResult,
-  { now, freeShare, nodeState: { state } }: RoundResult,
+  { now, freeFraction, nodeState: { state } }: RoundResult,
   { pace, idleCPU }: NodeViewContext,
 ): string | undefined {
   const { participant: { bounds }, state: { pace: memory, load, sample } } = result;
@@ -181,7 +181,7 @@ function whyNotAtTarget(
   }
   const throttledMsPerS = sample?.throttledMsPerS ?? 0;
   return whyWaiting({ ...result, memory, throttledMsPerS }, {
-    ...{ now, options: paceAt(pace, freeShare) },
+    ...{ now, options: paceAt(pace, freeFraction) },
   });
 }
 

@@ -24,6 +24,11 @@ export type WaitingContainer = Pick<
   "memory" | "need" | "share" | "ceiling" | "throttledMsPerS"
 >;
 
+interface Context {
+  readonly now: number;
+  readonly options: PaceOptions;
+}
+
 const MS_PER_S = 1000;
 
 /**
@@ -31,17 +36,11 @@ const MS_PER_S = 1000;
  * when it is there. It follows the checks of `planChanges`, in that order: a limit of 200 m with
  * a share of 800 m that was raised 300 ms ago gives "raise to 800m waits 1 s after the last".
  */
-export function whyWaiting(
-  container: WaitingContainer,
-  { now, options }: { readonly now: number; readonly options: PaceOptions },
-): string | undefined {
+export function whyWaiting(container: WaitingContainer, context: Context): string | undefined {
   const { memory: { limit }, share } = container;
-  if (share > limit) return raiseWaits(container, { now, options });
-  if (share < limit) return decreaseWaits(container, { now, options });
-  return undefined;
+  if (share === limit) return undefined;
+  return (share > limit ? raiseWaits : decreaseWaits)(container, context);
 }
-
-type Context = { readonly now: number; readonly options: PaceOptions };
 
 function raiseWaits(container: WaitingContainer, { now, options }: Context): string {
   const { memory, share } = container;
@@ -121,9 +120,9 @@ function rationedText(
   },
 ): string | undefined {
   if (limit === share) return undefined;
-  const change = `${limit < share ? "raise" : "decrease"} to ${Math.round(share)}m`;
+  const change = `${limit < share ? "raise" : "decrease"} to ${show(share)}`;
   if (!isWorth([Math.max(limit, share), Math.min(limit, share)], pace)) {
-    return `${change} is within the hysteresis of ${Math.round(pace.shareHysteresis * 100)} %`;
+    return `${change} is within the hysteresis of ${percent(pace.shareHysteresis)}`;
   }
   // A raise that is worth it has been made.
   if (limit < share) return undefined;

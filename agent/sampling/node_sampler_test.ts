@@ -6,11 +6,7 @@ import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { createMemoryTree, type MemoryTree } from "../../tests/fixtures/memory_tree.ts";
 import { createNodeSampler, type NodeSampler, type NodeSamplerOptions } from "./node_sampler.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
-import {
-  readRecording,
-  type RecordedFrame,
-  replay,
-} from "../../tests/fixtures/cgroup_recording.ts";
+import { readRecording, replay } from "../../tests/fixtures/cgroup_recording.ts";
 
 const ID = { hot: "a".repeat(64), cold: "b".repeat(64), pause: "c".repeat(64) };
 const UID = "0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01";
@@ -108,22 +104,20 @@ pure("sample() lists directories once a second, and once for an id that is nowhe
   const tree = createMemoryTree();
   put(tree, HOT);
   let listings = 0;
-  const counting: CgroupTree = {
-    ...tree,
-    children: (directory) => {
-      if (directory === "kubepods") listings++;
-      return tree.children(directory);
-    },
+  const children: CgroupTree["children"] = (directory) => {
+    if (directory === "kubepods") listings++;
+    return tree.children(directory);
   };
-  const sampler = createNodeSampler({ tree: counting, cores: 2 });
-  const listed = (at: number, ids: string[] = []) => {
+  const sampler = createNodeSampler({ tree: { ...tree, children }, cores: 2 });
+  const asked = [[0, 1], [250, 0], [500, 0], [750, 0], [1000, 1], [1250, 0]] as const;
+  const wanted = [[1500, 1, ID.cold], [1750, 0, ID.cold], [2000, 0, ID.cold]] as const;
+  for (
+    const [at, expected, ...ids] of [...asked, ...wanted, [2250, 1, ID.cold, ID.pause]] as const
+  ) {
     listings = 0;
     sampler.sample(at, new Set(ids));
-    return listings;
-  };
-  assert.deepEqual([0, 250, 500, 750, 1000, 1250].map((at) => listed(at)), [1, 0, 0, 0, 1, 0]);
-  assert.deepEqual([1500, 1750, 2000].map((at) => listed(at, [ID.cold])), [1, 0, 0]);
-  assert.equal(listed(2250, [ID.cold, ID.pause]), 1);
+    assert.equal(listings, expected, `${at}`);
+  }
 });
 
 pure("sample() finds a pod that has taken another one's place within a second", () => {
@@ -152,71 +146,54 @@ pure("sample() reads anew, now and then, what a pod that stays has been set to",
   assert.ok(sampler.sample(61_000, NONE).unmanaged > before + 1000, "its request was raised");
 });
 
-pure("sample() reads idle pods every 250 ms only, and at busy ones each time", () => {
+pure("sample() reads idle pods every 250 ms only, and busy ones each time", () => {
   const { tree, sampler } = node();
-  const cold = `kubepods/pod${OTHER}/${ID.cold}`;
-  put(tree, cold, { quota: "20000" });
-  const stamps = [0, 100, 200, 300, 400, 500, 600].map((at) => {
-    put(tree, HOT, { quota: "20000", usage: at * 0.19 });
-    const { containers } = sampler.sample(at, NONE);
-    return [containers.get(ID.hot)?.at, containers.get(ID.cold)?.at];
-  });
-  assert.deepEqual(stamps, [
-    [undefined, undefined],
-    [100, 100],
-    [200, 100],
-    [300, 100],
-    [400, 400],
-    [500, 400],
-    [600, 400],
-  ]);
+  put(tree, `kubepods/pod${OTHER}/${ID.cold}`, { quota: "20000" });
+  let [hot, cold]: (number | undefined)[] = [];
+  for (
+    const [at, hotAt, coldAt] of [[0], [100, 100, 100], [200, 200, 100], [300, 300, 100], [
+      400,
+      400,
+      400,
+    ], [500, 500, 400]]
+  ) {
+    put(tree, HOT, { quota: "20000", usage: (at ?? 0) * 0.19 });
+    const { containers } = sampler.sample(at ?? 0, NONE);
+    [hot, cold] = [containers.get(ID.hot)?.at, containers.get(ID.cold)?.at];
+    assert.deepEqual([hot, cold], [hotAt, coldAt]);
+  }
+  // Asked again at once, it keeps the last sample.
+  const before = sampler.sample(600, NONE).containers.get(ID.hot);
+  assert.equal(sampler.sample(605, NONE).containers.get(ID.hot), before);
 });
 
-pure("sample() keeps the last sample when it is asked again at once", () => {
-  const { tree, sampler } = node();
-  sampler.sample(0, NONE);
-  put(tree, HOT, { quota: "20000", usage: 50 });
-  const sample = sampler.sample(250, NONE).containers.get(ID.hot);
-  assert.equal(sampler.sample(255, NONE).containers.get(ID.hot), sample);
-});
-
-pure("sample() leaves out a container with a malformed file, and warns once", () => {
-  const warnings: string[] = [];
-  const log: Log = {
-    ...silentLog,
-    warn: (message, fields) => void warnings.push(`${message}: ${fields?.error}`),
-  };
-  const { tree, sampler } = node({ log });
+pure("sample() leaves out a container with malformed files, and warns of each once", () => {
+  const warnings: (readonly [unknown, unknown])[] = [];
+  const warn: Log["warn"] = (_message, { file, error } = {}) => void warnings.push([file, error]);
+  const { tree, sampler } = node({ log: { ...silentLog, warn } });
   tree.write(`${HOT}/cpu.stat`, "usage_usec many\n");
-  for (const at of [0, 250, 500]) {
+  tree.write(`${HOT}/cpu.max`, "much\n");
+  tree.write(`${POD}/cpu.weight`, "heavy\n");
+  for (const at of [0, 250, 1500]) {
     const { containers } = sampler.sample(at, NONE);
     assert.ok(!containers.has(ID.hot));
     assert.equal(containers.has(ID.pause), at > 0);
   }
-  assert.equal(warnings.length, 1);
-  assert.match(warnings[0] ?? "", /line 1 is "many"/);
-});
-
-pure("sample() names each malformed file of a cgroup by its path", () => {
-  const files: unknown[] = [];
-  const log: Log = { ...silentLog, warn: (_message, fields) => void files.push(fields?.file) };
-  const { tree, sampler } = node({ log });
-  tree.write(`${HOT}/cpu.stat`, "usage_usec many\n");
-  tree.write(`${HOT}/cpu.max`, "much\n");
-  tree.write(`${POD}/cpu.weight`, "heavy\n");
-  for (const at of [0, 250, 1500]) sampler.sample(at, NONE);
-  assert.deepEqual(files.sort(), [`${HOT}/cpu.max`, `${HOT}/cpu.stat`, `${POD}/cpu.weight`]);
+  const errors = new Map(warnings);
+  assert.deepEqual([...errors.keys()].sort(), [
+    `${HOT}/cpu.max`,
+    `${HOT}/cpu.stat`,
+    `${POD}/cpu.weight`,
+  ]);
+  assert.equal(warnings.length, errors.size);
+  assert.match(String(errors.get(`${HOT}/cpu.stat`)), /line 1 is "many"/);
 });
 
 pure("sample() passes on that the tree may not be read", () => {
-  const { tree } = node();
-  const forbidden: CgroupTree = {
-    ...tree,
-    read: () => {
-      throw new TypeError("Cannot read: not permitted");
-    },
+  const read = (): never => {
+    throw new TypeError("Cannot read: not permitted");
   };
-  const sampler = createNodeSampler({ tree: forbidden, cores: 2 });
+  const sampler = createNodeSampler({ tree: { ...node().tree, read }, cores: 2 });
   assert.throws(() => sampler.sample(0, NONE), /not permitted/);
 });
 
@@ -225,11 +202,8 @@ pure("createNodeSampler() reports its layout and releases the files of what is g
   const { tree } = node();
   const watched: CgroupTree = { ...tree, release: (directory) => void released.push(directory) };
   const layouts: string[] = [];
-  const log: Log = {
-    ...silentLog,
-    info: (_message, fields) => void layouts.push(String(fields?.layout)),
-  };
-  const sampler = createNodeSampler({ tree: watched, cores: 2, log });
+  const info: Log["info"] = (_message, fields) => void layouts.push(String(fields?.layout));
+  const sampler = createNodeSampler({ tree: watched, cores: 2, log: { ...silentLog, info } });
   assertMatches(layouts, [/^cgroup v2, cgroupfs .* kubepods$/]);
   sampler.sample(0, NONE);
   tree.remove(HOT);
@@ -248,77 +222,69 @@ pure("createNodeSampler() refuses a node without CPUs or pods", () => {
   assert.throws(() => createNodeSampler({ tree: createMemoryTree(), cores: 2 }), /Cannot find/);
 });
 
-/** Seconds, summed over a recording. */
+/** What a container did over a recording. */
 interface Totals {
-  wall: number;
-  used: number;
-  throttledMs: number;
-  periods: number;
+  wallS: number;
+  usedS: number;
+  throttledS: number;
   throttledPeriods: number;
-  samples: ContainerSample[];
+  readonly samples: ContainerSample[];
 }
 
-function totalsOf(frames: readonly RecordedFrame[]): Map<string, Totals> {
+/** Totals by the first six digits of the containers' ids. */
+async function totalsOf(version: "v1" | "v2"): Promise<(id: string) => Totals> {
   let sampler: NodeSampler | undefined;
   const totals = new Map<string, Totals>();
-  replay(frames, (tree, at) => {
+  replay(await readRecording(version), (tree, at) => {
     sampler ??= createNodeSampler({ tree, cores: 2 });
-    for (const [id, sample] of sampler.sample(at, new Set()).containers) {
+    for (const [id, sample] of sampler.sample(at, NONE).containers) {
       if (sample.at !== at) continue;
       const sum = totals.get(id.slice(0, 6)) ??
-        { wall: 0, used: 0, throttledMs: 0, periods: 0, throttledPeriods: 0, samples: [] };
+        { wallS: 0, usedS: 0, throttledS: 0, throttledPeriods: 0, samples: [] };
       const seconds = sample.intervalMs / 1000;
-      sum.wall += seconds;
-      sum.used += sample.usage / 1000 * seconds;
-      sum.throttledMs += sample.throttledMsPerS / 1000 * seconds;
-      sum.periods += sample.periods;
+      sum.wallS += seconds;
+      sum.usedS += sample.usage / 1000 * seconds;
+      sum.throttledS += sample.throttledMsPerS / 1000 * seconds;
       sum.throttledPeriods += sample.throttledPeriods;
       sum.samples.push(sample);
       totals.set(id.slice(0, 6), sum);
     }
   });
-  return totals;
-}
-
-function within(actual: number, expected: number, share: number): void {
-  assert.ok(
-    Math.abs(actual - expected) <= share * expected,
-    `${actual.toFixed(2)} is not within ${share * 100} % of ${expected.toFixed(2)}`,
-  );
-}
-
-function of(totals: Map<string, Totals>, id: string): Totals {
-  const found = totals.get(id);
-  assert.ok(found, `no samples of ${id}`);
-  return found;
-}
-
-Deno.test("sample() finds what a kubelet under v1 throttled, at whichever level it was counted", async () => {
-  const totals = totalsOf(await readRecording("v1"));
   assert.equal(totals.size, 5);
-  // One busy loop: what it did not use, it was kept from.
-  for (const id of ["4b4e6a", "146753"]) {
-    const { wall, used, throttledMs } = of(totals, id);
-    within(wall, 74.75, 0.01);
-    within(throttledMs, wall - used, 0.15);
-  }
-  within(of(totals, "4b4e6a").used, 14.95, 0.01);
-  within(of(totals, "146753").used, 11.22, 0.01);
-  // All but one of its 748 periods ended without quota.
-  within(of(totals, "4b4e6a").throttledPeriods, 748, 0.01);
-  // Never throttled, beside a busy one that was, in the same pod.
-  assert.equal(of(totals, "af9a2e").throttledMs, 0);
-});
+  return (id) => totals.get(id) ?? assert.fail(`no samples of ${id}`);
+}
 
-Deno.test("sample() shows a quota that was raised while the container ran", async () => {
-  const quotas = of(totalsOf(await readRecording("v1")), "26e09f").samples.map((s) => s.quota);
-  assert.equal(quotas[0], 200);
-  assert.equal(quotas.at(-1), 700);
-  assert.equal(new Set(quotas).size, 2);
+function assertWithin(actual: number, expected: number, share: number): void {
+  const isNear = Math.abs(actual - expected) <= share * expected;
+  assert.ok(isNear, `${actual} is not within ${share * 100} % of ${expected}`);
+}
+
+function meanPressure({ samples }: Totals): number {
+  const shares = samples.map(({ pressure }) => pressure ?? NaN);
+  assert.ok(shares.every((share) => share >= 0 && share <= 1));
+  return shares.reduce((sum, share) => sum + share, 0) / shares.length;
+}
+
+Deno.test("sample() finds what a kubelet under v1 throttled, at whichever level", async () => {
+  const of = await totalsOf("v1");
+  // One busy loop each: what it did not use, it was kept from.
+  for (const [id, used] of [["4b4e6a", 14.95], ["146753", 11.22]] as const) {
+    const { wallS, usedS, throttledS } = of(id);
+    assertWithin(wallS, 74.75, 0.01);
+    assertWithin(throttledS, wallS - usedS, 0.15);
+    assertWithin(usedS, used, 0.01);
+  }
+  // All but one of its 748 periods ended without quota.
+  assertWithin(of("4b4e6a").throttledPeriods, 748, 0.01);
+  // Never throttled, beside a busy one that was, in the same pod.
+  assert.equal(of("af9a2e").throttledS, 0);
+  // A quota was raised while the container ran.
+  const quotas = of("26e09f").samples.map(({ quota }) => quota);
+  assert.deepEqual([quotas[0], [...new Set(quotas)]], [200, [200, 700]]);
 });
 
 Deno.test("sample() takes a pause that kernel 6.1 counted at both levels once", async () => {
-  const totals = totalsOf(await readRecording("v2"));
+  const of = await totalsOf("v2");
   // The kernel's own counters over the run, seconds.
   const counted: readonly (readonly [string, number, number])[] = [
     ["111111", 15.50, 45.98],
@@ -328,18 +294,10 @@ Deno.test("sample() takes a pause that kernel 6.1 counted at both levels once", 
     ["555555", 30.53, 23.55],
   ];
   for (const [id, used, throttled] of counted) {
-    within(of(totals, id).used, used, 0.02);
-    within(of(totals, id).throttledMs, throttled, 0.06);
+    assertWithin(of(id).usedS, used, 0.02);
+    assertWithin(of(id).throttledS, throttled, 0.06);
   }
-});
-
-Deno.test("sample() gives PSI as a share of time under v2", async () => {
-  const totals = totalsOf(await readRecording("v2"));
-  const shares = of(totals, "111111").samples.map(({ pressure }) => pressure ?? NaN);
-  assert.ok(shares.every((share) => share >= 0 && share <= 1));
-  // Held at 200 m, it waits most of the time; the idle one next to never.
-  const mean = (values: number[]) => values.reduce((a, b) => a + b, 0) / values.length;
-  assert.ok(mean(shares) > 0.6, String(mean(shares)));
-  const idle = of(totals, "444444").samples.map(({ pressure }) => pressure ?? NaN);
-  assert.ok(mean(idle) < 0.1, String(mean(idle)));
+  // PSI: held at 200 m it waits most of the time; the idle one next to never.
+  assert.ok(meanPressure(of("111111")) > 0.6);
+  assert.ok(meanPressure(of("444444")) < 0.1);
 });

@@ -7,6 +7,7 @@ import { readNodeCores } from "../../shared/cgroup/node_files.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { defined } from "../../shared/defined.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { createNodeSampler } from "./node_sampler.ts";
 import type { PodState } from "./pod_state.ts";
@@ -75,16 +76,14 @@ export function coresOf(tree: CgroupTree, log: Log): number | undefined {
 }
 
 function podView({ uid, own, containers }: PodState): PodView {
-  const views = Array.from(containers.values(), ({ id, quota, sample }): ContainerView => {
-    const view = quota === undefined ? { id } : { id, quota };
-    if (sample === undefined) return view;
-    const { usage, throttledMsPerS, periods, throttledPeriods, pressure } = sample;
-    const rates = { usage, throttled: throttledMsPerS, periods, throttledPeriods };
-    return { ...view, ...rates, ...(pressure === undefined ? {} : { pressure }) };
-  });
+  const views = Array.from(containers.values(), ({ id, quota, sample }): ContainerView =>
+    defined({
+      ...{ id, quota, usage: sample?.usage, throttled: sample?.throttledMsPerS },
+      ...{ periods: sample?.periods, throttledPeriods: sample?.throttledPeriods },
+      pressure: sample?.pressure,
+    }));
   views.sort((a, b) => a.id < b.id ? -1 : 1);
-  const request = own?.request?.linear;
-  return request === undefined ? { uid, containers: views } : { uid, request, containers: views };
+  return defined({ uid, request: own?.request?.linear, containers: views });
 }
 
 const HEADER = ["POD", "CONTAINER", "USAGE", "THROTTLED", "QUOTA", "REQUEST", "PERIODS", "WAITING"];

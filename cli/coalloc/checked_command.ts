@@ -4,15 +4,15 @@
  *
  * @module
  */
-import type { CommandContext } from "./command_context.ts";
-import type { Call } from "./command_line.ts";
+import { defined } from "../../shared/defined.ts";
+import type { CommandContext, PodName } from "./ports.ts";
+import type { Call } from "./coalloc_command.ts";
 import { explainCommand } from "./explain/explain_command.ts";
 import { placedArgument } from "./placement/placement_arguments.ts";
 import { placementCommand } from "./placement/placement_command.ts";
 import { podArgument } from "./formats.ts";
-import type { PodName } from "./ports.ts";
 import { recommendCommand } from "./recommend/recommend_command.ts";
-import { workloadChoice } from "./recommend/workload_choice.ts";
+import { workloadChoice } from "./recommend/recommend_arguments.ts";
 import type { LimitRequest } from "./resize/limit_request.ts";
 import { resizeCommand } from "./resize/resize_command.ts";
 import { restoreCommand } from "./restore/restore_command.ts";
@@ -37,20 +37,17 @@ export function checkedCommand(call: Call): CheckedCommand {
   const { name, operands, flags } = call;
   const timeoutMs = Number(flags.timeout);
   const dryRun = flags.dryRun === true;
+  const watchMs = typeof flags.watch === "number" ? flags.watch : undefined;
   switch (name) {
     case "top": {
-      const request = {
-        pods: operands,
-        sort: flags.sort as TopOrder,
-        ...(flags.node === undefined ? {} : { node: String(flags.node) }),
-        ...(typeof flags.watch === "number" ? { watchMs: flags.watch } : {}),
-      };
+      const [sort, node] = [flags.sort as TopOrder, flags.node as string | undefined];
+      const request = defined({ pods: operands, sort, node, watchMs });
       return (context) => topCommand(request, context);
     }
     case "explain": {
       const pod = podOf(operands[0]);
-      const container = flags.container === undefined ? {} : { container: String(flags.container) };
-      return (context) => explainCommand({ pod: pod(context), ...container }, context);
+      const container = flags.container as string | undefined;
+      return (context) => explainCommand(defined({ pod: pod(context), container }), context);
     }
     case "recommend": {
       const choice = workloadChoice({ workloadText: operands[0], policy: flags.policy });
@@ -59,13 +56,9 @@ export function checkedCommand(call: Call): CheckedCommand {
     }
     case "placement": {
       const [text] = operands;
-      const operand = text === undefined ? undefined : placedArgument(text);
-      if (typeof operand === "string") throw new UsageProblem(operand);
-      const request = {
-        ...(operand === undefined ? {} : { workload: operand }),
-        ...(typeof flags.watch === "number" ? { watchMs: flags.watch } : {}),
-      };
-      return (context) => placementCommand(request, context);
+      const workload = text === undefined ? undefined : placedArgument(text);
+      if (typeof workload === "string") throw new UsageProblem(workload);
+      return (context) => placementCommand(defined({ workload, watchMs }), context);
     }
     case "restore": {
       const target = restoreTarget(call);
@@ -86,7 +79,7 @@ export function checkedCommand(call: Call): CheckedCommand {
 function podOf(operand: string | undefined): Named<PodName> {
   const pod = podArgument(operand ?? "");
   if (pod === undefined) {
-    throw new UsageProblem(`Cannot find pod: "${operand}" is no name of a pod`);
+    throw new UsageProblem(`Cannot find pod: "${operand}" is not the name of a pod`);
   }
   return ({ namespace, cluster }) => {
     const usual = namespace.all ? cluster.defaultNamespace : namespace.name;

@@ -4,7 +4,10 @@
  * @module
  */
 import { InvalidArgumentError } from "commander";
+import { countableCPU } from "../../shared/quantity.ts";
 import { durationKind, kindMeta, valueOf } from "../../shared/config/kinds.ts";
+import { nearestName } from "../../shared/nearest_name.ts";
+import type { NamespaceChoice } from "./ports.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 
 /** What is not known. */
@@ -69,11 +72,7 @@ export function memoryText(bytes: number | undefined): string {
 export interface DurationRules {
   readonly leastMs: number;
   readonly mostMs: number;
-  /**
-   * The remedy when the text is no duration, beside giving one.
-   *
-   * @default {undefined}
-   */
+  /** The remedy when the text is no duration, beside giving one. @default {undefined} */
   readonly remedy?: string;
 }
 
@@ -88,14 +87,10 @@ export function durationParser({ remedy, ...bounds }: DurationRules): (text: str
   };
 }
 
-/** A name, and a namespace where the argument has one. */
-export interface PodArgument {
-  readonly namespace?: string;
-  readonly name: string;
-}
-
 /** Reads `pod`, `pod/pod` and `namespace/pod`; undefined for anything else. */
-export function podArgument(text: string): PodArgument | undefined {
+export function podArgument(
+  text: string,
+): { readonly namespace?: string; readonly name: string } | undefined {
   const [first = "", second, ...more] = text.replace(/^(pod|pods|po)\//, "").split("/");
   if (more.length > 0 || first === "" || second === "") return undefined;
   return second === undefined ? { name: first } : { namespace: first, name: second };
@@ -130,4 +125,35 @@ export function workloadArgument(text: string): WorkloadArgument | undefined {
 /** The workload as commands take it: `deployment/web`. */
 export function workloadTitle({ kind, name }: Required<WorkloadArgument>): string {
   return `${kind.toLowerCase()}/${name}`;
+}
+
+/** A parser of CPU quantities above 0, in millicores. */
+export function cpuParser(mostCores?: number): (text: string) => number {
+  const bound = mostCores === undefined ? "" : ` and up to ${mostCores}`;
+  return (text) => {
+    const millicores = countableCPU(text);
+    if (
+      millicores !== undefined && millicores > 0 && millicores <= (mostCores ?? Infinity) * 1000
+    ) {
+      return millicores;
+    }
+    throw new InvalidArgumentError(
+      `Give a CPU quantity above 0${bound}, for instance 500m or 1.5`,
+    );
+  };
+}
+
+/** `namespace shop`; `the cluster` for all. */
+export function placeOf(namespace: NamespaceChoice): string {
+  return namespace.all ? "the cluster" : `namespace ${namespace.name}`;
+}
+
+/** The question after a workload that is not there: whether the nearest of the known ones is meant. */
+export function nearestHint(
+  name: string,
+  known: readonly { readonly kind: WorkloadKind; readonly name: string }[],
+): string {
+  const nearest = nearestName(name, known.map((one) => one.name));
+  const meant = known.find((one) => one.name === nearest);
+  return meant === undefined ? "is -n right?" : `is it ${workloadTitle(meant)}?`;
 }

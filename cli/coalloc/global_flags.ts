@@ -42,19 +42,14 @@ export function addOutputFlags(
 
 function addClusterFlags(command: Command): Command {
   return command
-    .addOption(
-      new Option("-n, --namespace <name>", "look in this namespace (default: the context's)")
-        .argParser(valueParser("a namespace")),
+    .option(
+      "-n, --namespace <name>",
+      "look in this namespace (default: the context's)",
+      valueParser("a namespace"),
     )
     .option("-A, --all-namespaces", "look in all namespaces")
-    .addOption(
-      new Option("--context <name>", "use this context").argParser(valueParser("a context")),
-    )
-    .addOption(
-      new Option("--kubeconfig <file>", "use this kubeconfig file").argParser(
-        valueParser("a file"),
-      ),
-    );
+    .option("--context <name>", "use this context", valueParser("a context"))
+    .option("--kubeconfig <file>", "use this kubeconfig file", valueParser("a file"));
 }
 
 /** A parser of values that does not swallow the next flag. */

@@ -4,17 +4,16 @@
  *
  * @module
  */
+import { unlessRefused } from "../../adapters/kube/client/connection.ts";
+import * as z from "zod";
 import { type Effective, effectiveSettings } from "../../shared/config/load.ts";
 import { MARKET_SETTING } from "../../shared/config/schema.ts";
 import { settingOf, type SettingsSchema } from "../../shared/config/setting.ts";
-import * as z from "zod";
 import { commandFlags } from "../../shared/config/command_line.ts";
 import { readableYAML, withFileValue } from "../../shared/config/file.ts";
 import type { ScopeSettings } from "../../shared/resize/scope.ts";
-import { CommandProblem } from "./command_context.ts";
+import { type ClusterReader, CommandProblem, type ControllerCommand } from "./ports.ts";
 import { SETTINGS, SYSTEM_NAMESPACE } from "./kube/installation.ts";
-import type { ClusterReader, ControllerCommand } from "./ports.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
 
 const MARKET_KEY = settingOf(MARKET_SETTING).key;
 
@@ -108,10 +107,10 @@ export interface ReadSettings {
 export async function readSettings(
   reader: Pick<ClusterReader, "settingsText">,
 ): Promise<ReadSettings> {
-  try {
-    return { text: await reader.settingsText() ?? "", problems: [] };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 403) throw error;
-    return { text: "", problems: ["The installation's settings can't be read: defaults assumed"] };
-  }
+  // An object: without a settings file it has an empty text, and is undefined where the user may not
+  // read it.
+  const read = await unlessRefused(reader.settingsText().then((text = "") => ({ text })), 403);
+  return read === undefined
+    ? { text: "", problems: ["The installation's settings can't be read: defaults assumed"] }
+    : { ...read, problems: [] };
 }

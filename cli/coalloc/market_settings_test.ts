@@ -1,43 +1,27 @@
+import { pureYAML } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import type { ScopeSettings } from "../../shared/resize/scope.ts";
 import { DEFAULT_MARKET_SETTINGS, marketSettings } from "./market_settings.ts";
 
-/** The YAML parser looks at two variables for its own debugging. */
-const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
-
-Deno.test({
-  name: "marketSettings() reads which pods take part, with the programs' defaults",
-  permissions: PURE,
-  fn() {
-    for (const text of ["", "log:\n  level: debug\n", "market: [", "- market\n", "market:\n"]) {
-      assert.deepEqual(marketSettings(text), DEFAULT_MARKET_SETTINGS, text);
-    }
-    assert.deepEqual(
-      marketSettings("market:\n  managementPolicy: OptIn\n  excludedNamespaces: [a, b]\n"),
-      { market: true, managementPolicy: "OptIn", excludedNamespaces: ["a", "b"] },
-    );
-    assert.deepEqual(marketSettings("market: {excludedNamespaces: 'a, b'}").excludedNamespaces, [
-      "a",
-      "b",
-    ]);
-  },
-});
-
-Deno.test({
-  name: "marketSettings() knows the short form and the long one",
-  permissions: PURE,
-  fn() {
-    for (
-      const text of [
-        "market: off",
-        "market: false",
-        "market:\n  enabled: false\n",
-        "market: off\nlog: [",
-      ]
-    ) {
-      assert.equal(marketSettings(text).market, false, text);
-    }
-    for (const text of ["market: on", "market: {}", "market:\n  enabled: on\n"]) {
-      assert.equal(marketSettings(text).market, true, text);
-    }
-  },
+pureYAML("marketSettings() reads which pods take part, with the programs' defaults", () => {
+  const rows: readonly (readonly [text: string, change?: Partial<ScopeSettings>])[] = [
+    ...["", "log:\n  level: debug\n", "market: [", "- market\n", "market:\n"].map((text) =>
+      [text] as const
+    ),
+    [
+      "market:\n  managementPolicy: OptIn\n  excludedNamespaces: [a, b]\n",
+      { managementPolicy: "OptIn", excludedNamespaces: ["a", "b"] },
+    ],
+    ["market: {excludedNamespaces: 'a, b'}", { excludedNamespaces: ["a", "b"] }],
+    ["market: off", { market: false }],
+    ["market: false", { market: false }],
+    ["market:\n  enabled: false\n", { market: false }],
+    ["market: off\nlog: [", { market: false }],
+    ["market: on", { market: true }],
+    ["market: {}", { market: true }],
+    ["market:\n  enabled: on\n", { market: true }],
+  ];
+  for (const [text, change] of rows) {
+    assert.deepEqual(marketSettings(text), { ...DEFAULT_MARKET_SETTINGS, ...change }, text);
+  }
 });

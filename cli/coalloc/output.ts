@@ -4,8 +4,8 @@
  * @module
  */
 import { stringify } from "yaml";
-import { type Paint, paint, type TerminalLook } from "../terminal/paint.ts";
-import { textLines } from "../terminal/printable_text.ts";
+import { alignedRows, asCell, type Cell } from "../terminal/aligned_rows.ts";
+import { type TerminalLook, textLines } from "../terminal/terminal_text.ts";
 
 /** A form of output; `patch` of `recommend` alone. */
 export type OutputFormat = "table" | "wide" | "json" | "yaml" | "patch";
@@ -21,12 +21,6 @@ export function structuredOutput(value: unknown, format: OutputFormat): string |
   return undefined;
 }
 
-/** A cell: its characters, and how they are set apart. */
-export interface Cell {
-  readonly text: string;
-  readonly how?: Paint;
-}
-
 /** A column. */
 export interface Column {
   readonly head: string;
@@ -38,29 +32,53 @@ export interface Column {
 export interface TextTable {
   readonly columns: readonly Column[];
   /** Cells in the order of the columns; missing ones are empty. */
-  readonly rows: readonly (readonly Cell[])[];
+  readonly rows: readonly (readonly (Cell | string)[])[];
 }
 
-const GAP = "   ";
-
-/**
- * The table with its head, each line ended by a line feed. Widths are those of the widest cell; only a
- * cell's own characters are painted.
- */
+/** The table with its head, each line ended by a line feed. */
 export function textTable({ columns, rows }: TextTable, look: TerminalLook = {}): string {
   const head = columns.map(({ head }): Cell => ({ text: head, how: "bold" }));
-  const lines = [head, ...rows];
-  const widths = columns.map((_, index) =>
-    Math.max(...lines.map((cells) => cells[index]?.text.length ?? 0))
-  );
-  return textLines(lines.map((cells) => {
-    const parts = columns.map(({ align = "left" }, index) => {
-      const { text, how } = cells[index] ?? { text: "" };
-      const space = " ".repeat((widths[index] ?? 0) - text.length);
-      const last = index === columns.length - 1 && align === "left";
-      const painted = how === undefined ? text : paint(text, how, look);
-      return align === "right" ? space + painted : painted + (last ? "" : space);
-    });
-    return parts.join(GAP).trimEnd();
-  }));
+  const left = columns.flatMap(({ align = "left" }, column) => align === "left" ? [column] : []);
+  return textLines(alignedRows([head, ...rows], { gap: "   ", left, look }));
+}
+
+/** A column of a table with a line for each row. */
+export interface RowColumn<Row> extends Column {
+  readonly cell: (row: Row) => Cell | string;
+  /** In wide tables only. */
+  readonly wide?: true;
+  /** Left out where lines are too long: the highest goes first. A column without it stays. */
+  readonly luxury?: number;
+  /** Characters down to which the last column is cut before it is left out. */
+  readonly shortest?: number;
+}
+
+/** What is to be shown where there is room. */
+export interface RowTable<Row> {
+  readonly rows: readonly Row[];
+  readonly columns: readonly RowColumn<Row>[];
+}
+
+/** The table with as many columns as the width of the terminal has room for. */
+export function fittedTable<Row>({ rows, columns }: RowTable<Row>, look: TerminalLook): string {
+  const { columns: width = Infinity } = look;
+  for (let most = Math.max(...columns.map(({ luxury = 0 }) => luxury));; most--) {
+    const shown = columns.filter(({ luxury = 0 }) => luxury <= most);
+    const cells = rows.map((row) => shown.map(({ cell }) => asCell(cell(row))));
+    const table = { columns: shown, rows: cells };
+    const lengths = textTable(table).split("\n").map((line) => line.length);
+    const excess = Math.max(...lengths) - width;
+    if (excess <= 0 || most === 0) return textTable(table, look);
+    const { luxury, shortest = Infinity } = shown.at(-1) ?? {};
+    const room = Math.max(...cells.map((one) => one.at(-1)?.text.length ?? 0)) - excess;
+    if (luxury === most && room >= shortest) {
+      return textTable({ columns: shown, rows: cells.map((one) => lastCut(one, room)) }, look);
+    }
+  }
+}
+
+function lastCut(cells: readonly Cell[], most: number): readonly Cell[] {
+  const last = cells.at(-1);
+  if (last === undefined || last.text.length <= most) return cells;
+  return [...cells.slice(0, -1), { ...last, text: `${last.text.slice(0, most - 1)}…` }];
 }

@@ -7,14 +7,17 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { ClusterReader, PodName } from "./ports.ts";
+import { type ClusterReader, CommandProblem, type PodName } from "./ports.ts";
 
-/** What a look at the pod came to. */
-export type Look =
-  | { readonly done: EnforcementReason; readonly message: string }
-  | { readonly wait: EnforcementReason; readonly message: string };
+/** What a look at the pod came to, or all of them. */
+export interface PollEnd {
+  readonly reason: EnforcementReason;
+  readonly message: string;
+  /** The server's refusal, when that ended it. */
+  readonly refusal?: ApiError;
+}
 
-/** What the kubelet says of a resize that it has not done yet, and may still do. */
+/** The kubelet has not done the resize yet, and may still do it: these are polled again. */
 export const WAITS: ReadonlySet<EnforcementReason> = new Set([
   "ResizeInProgress",
   "ResizeDeferred",
@@ -28,15 +31,7 @@ export interface PollParts {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   /** Looks and, where needed, writes. An `ApiError` that it throws is sorted here. */
-  readonly look: (pod: Pod) => Promise<Look>;
-}
-
-/** How it ended. */
-export interface PollEnd {
-  readonly reason: EnforcementReason;
-  readonly message: string;
-  /** The server's refusal, when that ended it. */
-  readonly refusal?: ApiError;
+  readonly look: (pod: Pod) => Promise<PollEnd>;
 }
 
 /** A kubelet needs 0.2 to 0.4 s for a resize; asking four times a second loses little of it. */
@@ -56,9 +51,8 @@ export async function pollPod(
     try {
       const pod = await reader.pod(name);
       if (pod === undefined || pod.metadata.uid !== uid) return gone(name);
-      const seen = await look(pod);
-      if ("done" in seen) return { reason: seen.done, message: seen.message };
-      last = { reason: seen.wait, message: seen.message };
+      last = await look(pod);
+      if (!WAITS.has(last.reason)) return last;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (isGone(error)) return gone(name);
@@ -85,4 +79,17 @@ function isGone({ status, message }: ApiError): boolean {
 /** True for a refusal of this pod; conflicts and back-off responses pass. */
 function isFinal({ status }: ApiError): boolean {
   return status >= 400 && status < 500 && status !== 409 && status !== 429;
+}
+
+/** The pod. Throws a {@linkcode CommandProblem} where there is none; `action` is for instance `resize`. */
+export async function existingPod(
+  reader: Pick<ClusterReader, "pod">,
+  { pod: podName, action }: { readonly pod: PodName; readonly action: string },
+): Promise<Pod> {
+  const pod = await reader.pod(podName);
+  if (pod !== undefined) return pod;
+  const { namespace, name } = podName;
+  throw new CommandProblem(
+    `Cannot ${action} pod ${name}: namespace ${namespace} has no such pod; is -n right?`,
+  );
 }

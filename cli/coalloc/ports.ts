@@ -19,6 +19,8 @@ import type { RecommendationReport } from "../../shared/api/recommendation_repor
 import type { Clock } from "../../shared/clock.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
+import type { TerminalLook } from "../terminal/terminal_text.ts";
+import type { OutputFormat } from "./output.ts";
 
 /** Name and namespace of a pod. */
 export interface PodName {
@@ -103,16 +105,13 @@ export interface AgentName {
 
 /** Reads what agents show of their nodes. */
 export interface AgentViews {
-  /** The agents that run. */
   agents(): Promise<readonly AgentName[]>;
   view(agent: AgentName): Promise<NodeView>;
 }
 
 /** Takes pods out of the market. */
 export interface MarketSwitches {
-  /** Annotates the pod. */
   optOutPod(name: PodName): Promise<void>;
-  /** Annotates the namespace. */
   optOutNamespace(name: string): Promise<void>;
   /** Writes the installation's settings, which the controllers follow while they run. */
   writeSettings(text: string): Promise<void>;
@@ -158,7 +157,6 @@ export interface CoallocWorld {
   readonly clock: Clock;
   /** Aborted when the user ends the program. */
   readonly signal: AbortSignal;
-  /** Asks for yes or no on the terminal. */
   readonly confirm: (question: string) => boolean;
   /** Runs a job that blocks for seconds so that the user can end the program meanwhile. */
   readonly unheard: <T>(job: () => T) => T;
@@ -173,4 +171,24 @@ export interface CommandWorld extends CoallocWorld {
   readonly progress: (text: string) => void;
   /** Overwrites the terminal's screen with this text; the first one clears it. */
   readonly draw: (text: string, screen: { readonly first: boolean }) => void;
+}
+
+/** Which namespaces a command looks at. */
+export type NamespaceChoice =
+  /** All of them. */
+  | { readonly all: true }
+  | { readonly all: false; readonly name: string };
+
+/** What a command works with. */
+export interface CommandContext {
+  readonly cluster: Cluster;
+  readonly world: CommandWorld;
+  readonly namespace: NamespaceChoice;
+  readonly output: OutputFormat;
+  readonly look: TerminalLook;
+}
+
+/** Something a command can't do, in a sentence for the user; the program then ends with code 1. */
+export class CommandProblem extends Error {
+  override readonly name = "CommandProblem";
 }

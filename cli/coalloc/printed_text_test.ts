@@ -1,7 +1,8 @@
 /** What of others' text reaches the terminal: no escape sequence, and no line of their own. */
 import assert from "node:assert/strict";
+import { pureYAML } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { SGR } from "../terminal/paint.ts";
+import { SGR } from "../terminal/terminal_text.ts";
 import type { ResizeCondition } from "../../shared/api/pod.ts";
 import {
   addMarketPod,
@@ -25,7 +26,7 @@ const PAINTED = new RegExp(SGR, "g");
 /** A pod of which everybody says something evil. */
 function evilScene({ isTerminal }: { readonly isTerminal: boolean }): CoallocScene {
   const scene = coallocScene();
-  Object.defineProperty(scene.world, "outIsTerminal", { value: isTerminal });
+  if (isTerminal) scene.terminal = { columns: 100, rows: 20, color: true };
   const { metadata: { uid } } = addMarketPod(scene, "web", {
     limit: 450,
     own: 200,
@@ -70,44 +71,34 @@ const LINES = [
 ];
 
 for (const isTerminal of [false, true]) {
-  Deno.test({
-    name: `runCoalloc() prints nothing of others that a terminal obeys${
-      isTerminal ? " on one" : ""
-    }`,
-    permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
-    async fn() {
-      let seen = 0;
-      for (const line of LINES) {
-        const scene = evilScene({ isTerminal });
-        const [name = "", ...rest] = line.split(" ");
-        scene.api.failNext({ verb: "resize", kind: "Pod", status: 422, message: EVIL });
-        await scene.run(name, ...rest);
-        for (const printed of [scene.out, scene.err]) {
-          if (/FORGED/.test(printed)) seen++;
-          const text = isTerminal ? printed.replaceAll(PAINTED, "") : printed;
-          assert.doesNotMatch(text, OBEYED, `${line}: ${JSON.stringify(printed)}`);
-          assert.doesNotMatch(text, /^FORGED/m, `${line}: ${JSON.stringify(printed)}`);
-        }
-        await scene.close();
+  pureYAML(`runCoalloc() prints nothing that a terminal obeys: ${isTerminal}`, async () => {
+    let seen = 0;
+    for (const line of LINES) {
+      const scene = evilScene({ isTerminal });
+      const [name = "", ...rest] = line.split(" ");
+      scene.api.failNext({ verb: "resize", kind: "Pod", status: 422, message: EVIL });
+      await scene.run(name, ...rest);
+      for (const printed of [scene.out, scene.err]) {
+        if (/FORGED/.test(printed)) seen++;
+        const text = isTerminal ? printed.replaceAll(PAINTED, "") : printed;
+        assert.doesNotMatch(text, OBEYED, `${line}: ${JSON.stringify(printed)}`);
+        assert.doesNotMatch(text, /^FORGED/m, `${line}: ${JSON.stringify(printed)}`);
       }
-      assert.ok(seen >= 5, `${seen} had the text`);
-    },
+      await scene.close();
+    }
+    assert.ok(seen >= 5, `${seen} had the text`);
   });
 }
 
-Deno.test({
-  name: "runCoalloc() prints an error of the server on one line",
-  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
-  async fn() {
-    const scene = coallocScene();
-    const world = {
-      ...scene.world,
-      connect: () => Promise.reject(new ApiError(500, "Evil", EVIL)),
-    };
-    Object.assign(scene, { world });
-    assert.equal(await scene.run("top"), 1);
-    assert.doesNotMatch(scene.err, OBEYED);
-    assert.deepEqual(scene.err.match(/\n/g)?.length, 1);
-    await scene.close();
-  },
+pureYAML("runCoalloc() prints an error of the server on one line", async () => {
+  const scene = coallocScene();
+  const world = {
+    ...scene.world,
+    connect: () => Promise.reject(new ApiError(500, "Evil", EVIL)),
+  };
+  Object.assign(scene, { world });
+  assert.equal(await scene.run("top"), 1);
+  assert.doesNotMatch(scene.err, OBEYED);
+  assert.deepEqual(scene.err.match(/\n/g)?.length, 1);
+  await scene.close();
 });

@@ -6,21 +6,27 @@
  *
  * @module
  */
+import { defined } from "../../shared/defined.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { type TerminalLook, wantsColor } from "../terminal/paint.ts";
-import { printableText, textLines } from "../terminal/printable_text.ts";
+import {
+  printableText,
+  type TerminalLook,
+  textLines,
+  wantsColor,
+} from "../terminal/terminal_text.ts";
 import { explainApiError } from "./api_problem.ts";
 import { checkedCommand, UsageProblem } from "./checked_command.ts";
-import { coallocCommand } from "./coalloc_command.ts";
-import { type CommandContext, CommandProblem } from "./command_context.ts";
-import { type Call, readCommandLine, seeHelp } from "./command_line.ts";
+import { type Call, coallocCommand, readCommandLine, seeHelp } from "./coalloc_command.ts";
+import {
+  type CoallocWorld,
+  type CommandContext,
+  CommandProblem,
+  type CommandWorld,
+} from "./ports.ts";
 import { complete } from "./completion/complete.ts";
-import { completionNames } from "./completion/completion_names.ts";
 import { COMPLETION_SHELLS, completionScript } from "./completion/completion_script.ts";
 import { type GlobalFlags, INTERRUPTED, NO_READER } from "./global_flags.ts";
-import type { CoallocWorld, CommandWorld } from "./ports.ts";
-import { asksForPolicy, policyRequest } from "./simulate/policy/policy_request.ts";
-import { simulateRequest } from "./simulate/simulate_request.ts";
+import { asksForPolicy, policyRequest, simulateRequest } from "./simulate/simulate_request.ts";
 
 /** Runs the program; resolves with its exit code. Rejects only for a fault of the program. */
 export async function runCoalloc(args: readonly string[], world: CoallocWorld): Promise<number> {
@@ -35,8 +41,8 @@ export async function runCoalloc(args: readonly string[], world: CoallocWorld): 
 
 async function answer(args: readonly string[], world: CommandWorld): Promise<number> {
   if (args[0] === "__complete") {
-    const names = completionNames(world, args.slice(1));
-    world.out(await complete(coallocCommand(() => {}), { args: args.slice(1), names }));
+    const { connect } = world;
+    world.out(await complete(coallocCommand(() => {}), { args: args.slice(1), connect }));
     return 0;
   }
   const line = readCommandLine(args);
@@ -74,32 +80,25 @@ async function run(call: Call, world: CommandWorld): Promise<number> {
 
 /** Needs no cluster. Its code is read when it is asked for: nothing else here simulates. */
 async function simulate(flags: Call["flags"], world: CommandWorld): Promise<number> {
-  if (asksForPolicy(flags)) return await simulateAPolicy(flags, world);
+  const context = { world, look: lookOf(flags as unknown as GlobalFlags, world) };
+  if (asksForPolicy(flags)) {
+    const request = policyRequest(flags);
+    if (typeof request === "string") throw new UsageProblem(request);
+    const { simulatePolicy } = await import("./simulate/policy/simulate_policy.ts");
+    return await simulatePolicy(request, context);
+  }
   const request = simulateRequest(flags);
   if (typeof request === "string") throw new UsageProblem(request);
   if (request.output === "html" && world.outIsTerminal) {
     throw new UsageProblem("Cannot show a page in a terminal: write --html > page.html");
   }
-  const look = lookOf(flags as unknown as GlobalFlags, world);
   const { simulateCommand } = await import("./simulate/simulate_command.ts");
-  return await simulateCommand(request, { world, look });
-}
-
-/** As `simulate`. */
-async function simulateAPolicy(flags: Call["flags"], world: CommandWorld): Promise<number> {
-  const request = policyRequest(flags);
-  if (typeof request === "string") throw new UsageProblem(request);
-  const look = lookOf(flags as unknown as GlobalFlags, world);
-  const { simulatePolicy } = await import("./simulate/policy/simulate_policy.ts");
-  return await simulatePolicy(request, { world, look });
+  return await simulateCommand(request, context);
 }
 
 async function contextOf(flags: GlobalFlags, world: CommandWorld): Promise<CommandContext> {
   const { namespace, allNamespaces, kubeconfig, context, output = "table" } = flags;
-  const cluster = await world.connect({
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  });
+  const cluster = await world.connect(defined({ kubeconfig, context }));
   return {
     cluster,
     world,

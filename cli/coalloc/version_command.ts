@@ -3,9 +3,8 @@
  *
  * @module
  */
-import type { CommandContext } from "./command_context.ts";
+import type { ClusterVersions, CommandContext } from "./ports.ts";
 import { structuredOutput } from "./output.ts";
-import type { ClusterVersions } from "./ports.ts";
 
 /** Shows the versions. Resolves with the exit code. */
 export async function versionCommand({ cluster, world, output }: CommandContext): Promise<number> {

@@ -4,9 +4,9 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import { textLines } from "../terminal/printable_text.ts";
+import { textLines } from "../terminal/terminal_text.ts";
 import { explainApiError } from "./api_problem.ts";
-import type { CommandContext } from "./command_context.ts";
+import type { CommandContext } from "./ports.ts";
 
 /** What is watched. */
 export interface WatchedScreens {

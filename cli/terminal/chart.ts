@@ -8,9 +8,8 @@ import { formatCores, formatFigure } from "../../lab/simulation/report/figure.ts
 import { shorten } from "../../lab/simulation/report/html.ts";
 import { throttledPerStep } from "../../lab/simulation/report/throttled_per_step.ts";
 import type { RunRecord } from "../../lab/simulation/run_record.ts";
-import { blockLines } from "./blocks.ts";
-import { chartAxis, chartText, plotWidth, scaleLabel } from "./chart_frame.ts";
-import { paint, type TerminalLook } from "./paint.ts";
+import { blockLines, chartAxis, chartText, plotWidth, scaleLabel } from "./chart_frame.ts";
+import { paint, type TerminalLook } from "./terminal_text.ts";
 
 const CORE_ROWS = 8;
 const THROTTLE_ROWS = 3;

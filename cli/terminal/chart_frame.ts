@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { TerminalLook } from "./paint.ts";
+import type { TerminalLook } from "./terminal_text.ts";
 
 /** Width of the scale at the left. */
 const SCALE = 7;
@@ -36,4 +36,26 @@ export function chartAxis(
 /** Lines as text, without spaces at their ends. */
 export function chartText(lines: readonly string[]): string {
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
+}
+
+const EIGHTHS = " ▁▂▃▄▅▆▇█";
+
+/**
+ * The series as filled columns, top line first, each as long as the series. `top` is the value
+ * that fills all `rows` lines. What is above zero shows at least one eighth, so nothing vanishes.
+ */
+export function blockLines(
+  series: readonly number[],
+  { rows, top }: { readonly rows: number; readonly top: number },
+): string[] {
+  const heights = series.map((value) => {
+    if (!(value > 0) || !(top > 0)) return 0;
+    return Math.max(1, Math.min(rows * 8, Math.round(value / top * rows * 8)));
+  });
+  return Array.from({ length: rows }, (_, line) => {
+    const below = (rows - 1 - line) * 8;
+    return heights.map((height) => EIGHTHS[Math.max(0, Math.min(8, height - below))] ?? " ").join(
+      "",
+    );
+  });
 }

@@ -13,7 +13,6 @@ export interface Interrupt {
    * do nothing; without one it ends the program.
    */
   unheard<T>(job: () => T): T;
-  /** Ends the listening. */
   end(): void;
 }
 

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { blockLines } from "./blocks.ts";
-import { chartAxis, chartText, plotWidth, scaleLabel } from "./chart_frame.ts";
-import { paint, type TerminalLook } from "./paint.ts";
+import { blockLines, chartAxis, chartText, plotWidth, scaleLabel } from "./chart_frame.ts";
+import { paint, type TerminalLook } from "./terminal_text.ts";
 
 /** A stretch of samples under one request. */
 export interface RequestStretch {

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { SCORE_MEASURES } from "../../lab/simulation/report/score_measures.ts";
 import type { RunRecord, RunScores } from "../../lab/simulation/run_record.ts";
@@ -9,6 +10,9 @@ const OURS: RunScores = {
   p50Ms: 8.126,
   p99Ms: 76.54,
   p999Ms: 168.4,
+  requests: 1000,
+  failed: 0,
+  late: 2,
   coresAllocated: 5.955,
   coresUsed: 3.9,
   changesPerPodMinute: 0.41,
@@ -26,6 +30,9 @@ const STATIC: RunScores = {
   p50Ms: 9.62,
   p99Ms: 336,
   p999Ms: 739,
+  requests: 1000,
+  failed: 10,
+  late: 30,
   coresAllocated: 5.955,
   coresUsed: 3.32,
   changesPerPodMinute: 0,
@@ -44,34 +51,28 @@ function run(algorithm: string, scores: RunScores): RunRecord {
 
 const RUNS = [run("ours", OURS), run("static", STATIC)];
 
-Deno.test({
-  name: "scoreTable() has a line per algorithm, with units in the head, on 120 columns",
-  permissions: "none",
-  fn() {
-    assert.equal(
-      scoreTable(RUNS, { columns: 120 }),
-      `\
-algorithm  throttled   P50   P99  P99.9  allocated   used   changes    reaction  missed  Jain's  peak/cap.
-                ms/s    ms    ms     ms      cores  cores  /pod/min  p50/p95 ms  bursts   index      cores
-ours            12.3  8.13  76.5    168       5.96   3.90     0.410     412/783    1/12  0.9999  7.51/7.60
-static           361  9.62   336    739       5.96   3.32         0           –   12/12  0.9312  5.96/7.60
+pure("scoreTable() has a line per algorithm, with units in the head, on 120 columns", () => {
+  assert.equal(
+    scoreTable(RUNS, { columns: 120 }),
+    `\
+algorithm  throttled   P50   P99  P99.9  failed or  allocated   used   changes    reaction  missed  Jain's  peak/cap.
+                ms/s    ms    ms     ms    late, %      cores  cores  /pod/min  p50/p95 ms  bursts   index      cores
+ours            12.3  8.13  76.5    168      0.200       5.96   3.90     0.410     412/783    1/12  0.9999  7.51/7.60
+static           361  9.62   336    739       4.00       5.96   3.32         0           –   12/12  0.9312  5.96/7.60
 `,
-    );
-  },
+  );
 });
 
-Deno.test({
-  name: "scoreTable() stacks the measures on 80 columns",
-  permissions: "none",
-  fn() {
-    assert.equal(
-      scoreTable(RUNS),
-      `\
+pure("scoreTable() stacks the measures on 80 columns", () => {
+  assert.equal(
+    scoreTable(RUNS),
+    `\
                             ours       static
 throttled ms/s              12.3          361
 P50 ms                      8.13         9.62
 P99 ms                      76.5          336
 P99.9 ms                     168          739
+failed or late, %          0.200         4.00
 allocated cores             5.96         5.96
 used cores                  3.90         3.32
 changes /pod/min           0.410            0
@@ -80,37 +81,28 @@ missed bursts            1 of 12     12 of 12
 Jain's index              0.9999       0.9312
 peak/cap. cores      7.51 / 7.60  5.96 / 7.60
 `,
-    );
-  },
+  );
 });
 
-Deno.test({
-  name: "scoreTable() emphasises the best of a measure with colour, and nothing without",
-  permissions: "none",
-  fn() {
-    const painted = scoreTable(RUNS, { columns: 120, color: true });
-    assert(painted.includes("\x1b[32m12.3\x1b[0m"));
-    assert(!painted.includes("\x1b[32m361\x1b[0m"));
-    // Equal figures have no best, and used cores no better direction.
-    assert(!painted.includes("\x1b[32m5.96\x1b[0m"));
-    assert(!painted.includes("\x1b[32m3.90\x1b[0m"));
-    // deno-lint-ignore no-control-regex -- escape sequences are what is looked for
-    assert.equal(painted.replaceAll(/\x1b\[\d+m/g, ""), scoreTable(RUNS, { columns: 120 }));
-    assert(!scoreTable(RUNS, { columns: 120 }).includes("\x1b"));
-  },
+pure("scoreTable() emphasises the best of a measure with colour, and nothing without", () => {
+  const painted = scoreTable(RUNS, { columns: 120, color: true });
+  assert(painted.includes("\x1b[32m12.3\x1b[0m"));
+  assert(!painted.includes("\x1b[32m361\x1b[0m"));
+  // Equal figures have no best, and used cores no better direction.
+  assert(!painted.includes("\x1b[32m5.96\x1b[0m"));
+  assert(!painted.includes("\x1b[32m3.90\x1b[0m"));
+  // deno-lint-ignore no-control-regex -- escape sequences are what is looked for
+  assert.equal(painted.replaceAll(/\x1b\[\d+m/g, ""), scoreTable(RUNS, { columns: 120 }));
+  assert(!scoreTable(RUNS, { columns: 120 }).includes("\x1b"));
 });
 
-Deno.test({
-  name: "scoreTable() keeps to the width it is given and shows every algorithm and measure",
-  permissions: "none",
-  fn() {
-    for (const columns of [60, 80, 120, 200]) {
-      const runs = syntheticRuns({ pods: 200, minutes: 3 });
-      const table = scoreTable(runs, { columns });
-      for (const line of table.split("\n")) assert(line.length <= columns, `${columns}: ${line}`);
-      for (const { algorithm } of runs) assert(table.includes(algorithm), algorithm);
-      for (const { head } of SCORE_MEASURES) assert(table.includes(head[0]), head[0]);
-    }
-    assert.equal(scoreTable([]), "");
-  },
+pure("scoreTable() keeps to the width it is given and shows every algorithm and measure", () => {
+  for (const columns of [60, 80, 120, 200]) {
+    const runs = syntheticRuns({ pods: 200, minutes: 3 });
+    const table = scoreTable(runs, { columns });
+    for (const line of table.split("\n")) assert(line.length <= columns, `${columns}: ${line}`);
+    for (const { algorithm } of runs) assert(table.includes(algorithm), algorithm);
+    for (const { head } of SCORE_MEASURES) assert(table.includes(head[0]), head[0]);
+  }
+  assert.equal(scoreTable([]), "");
 });

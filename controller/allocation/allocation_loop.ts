@@ -5,6 +5,7 @@
  */
 import { belongsTo } from "../../shared/resize/workloads_of.ts";
 import type { Workload, WorkloadKind, WorkloadRef } from "../../shared/api/workload.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Informer } from "../../shared/control/informer.ts";
@@ -14,16 +15,16 @@ import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue
 import { createMetricWatch, type MetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { InstantQueries } from "../metrics_demand/ports.ts";
 import {
-  createNodeMemory,
-  createQuotaMemory,
-  createTargetMemory,
-  createWorkloadMemory,
-  type Targeting,
+  createChangeMemory,
+  keptFacts,
+  nodeFacts,
+  quotaFacts,
+  workloadFacts,
 } from "./watches/change_memory.ts";
 import { type AgentWatch, createAgentWatch } from "./watches/silent_agents.ts";
 import { type Caches, podsOnNode } from "../caches.ts";
 import { copiesInSync } from "./watches/copies_in_sync.ts";
-import { createFairQueue, type FairQueue } from "./pace/fair_queue.ts";
+import { FairQueue } from "./pace/fair_queue.ts";
 import { createNodeWrites } from "./pace/node_writes.ts";
 import { createPendingDecreases } from "./pace/resize_turns.ts";
 import { createEventGate } from "./events/event_gate.ts";
@@ -32,25 +33,10 @@ import type { EventSink } from "./ports.ts";
 import { createQuotaBids } from "./quotas/quota_bids.ts";
 import { createQuotaRooms } from "./quotas/quota_room.ts";
 import { createReconciler } from "./reconcile.ts";
-import type { ReconcilerParts } from "./reconcile_snapshot.ts";
+import type { MarketParts, ReconcilerParts } from "./reconcile_snapshot.ts";
 
-/**
- * What the loop works with; it makes queue, back-off, rates, the gate for events and the watches over
- * agents and metrics itself.
- */
-export interface AllocationLoopParts extends
-  Omit<
-    ReconcilerParts,
-    | "backoff"
-    | "turns"
-    | "decreases"
-    | "newAllocations"
-    | "nodeWrites"
-    | "quotaRooms"
-    | "events"
-    | "isSilent"
-    | "metricOf"
-  > {
+/** What the loop works with. */
+export interface AllocationLoopParts extends MarketParts {
   readonly events: EventSink;
   /** Where pods' metrics are asked. */
   readonly instantQueries: InstantQueries;
@@ -93,7 +79,7 @@ export async function runAllocationLoop(
   });
   /** Before any pod is reconciled: of all that have changed at once decreases go first. */
   const noteDesired = (podKey: string, allocation: PodAllocation | undefined): void =>
-    decreases.note(podKey, { pod: caches.pods.get(podKey), allocation, nowMs: clock.monotonic() });
+    decreases.note(podKey, caches.pods.get(podKey), { allocation, nowMs: clock.monotonic() });
   const addAll = (): void => {
     watches.metrics.wake();
     for (const allocation of caches.allocations.all()) {
@@ -134,8 +120,8 @@ function createTurns(
   const waking = { clock, wake: queue.add, signal };
   const { maxResizesPerSecond, maxNewAllocationsPerSecond } = config;
   return {
-    turns: createFairQueue({ ...waking, perSecond: maxResizesPerSecond }),
-    newAllocations: createFairQueue({ ...waking, perSecond: maxNewAllocationsPerSecond }),
+    turns: new FairQueue({ ...waking, perSecond: maxResizesPerSecond }),
+    newAllocations: new FairQueue({ ...waking, perSecond: maxNewAllocationsPerSecond }),
     nodeWrites: createNodeWrites({ ...waking, perSecond: NODE_WRITES_PER_SECOND }),
   };
 }
@@ -200,25 +186,55 @@ function subscribeQueue(
   const addPodsOf = (namespace: string): void => {
     for (const { metadata } of caches.pods.byIndex(namespace)) queue.add(objectKey(metadata));
   };
-  const isOtherQuota = createQuotaMemory(caches.resourceQuotas);
+  const addPodsOfWorkload = (namespace: string, workload: WorkloadRef): void => {
+    for (const pod of caches.pods.byIndex(namespace)) {
+      if (belongsTo(pod, workload)) queue.add(objectKey(pod.metadata));
+    }
+  };
   const addPodOf = allocationSubscriber(caches, (podKey, allocation) => {
     noteDesired(podKey, allocation);
     queue.add(podKey);
   });
-  const isOtherNode = createNodeMemory(caches.nodes);
+  /** Calls `changed` with the key and what the change concerns; see `createChangeMemory()`. */
+  const watch = <T extends ApiObject>(
+    copy: Informer<T>,
+    factsOf: (object: T) => unknown,
+    changed: (key: string, versions: readonly T[]) => void,
+  ): () => void => {
+    const versionsOf = createChangeMemory(copy, factsOf);
+    return copy.subscribe((key) => changed(key, versionsOf(key)));
+  };
+  const workloads = (kind: WorkloadKind, copy: Informer<Workload>): () => void =>
+    watch(copy, workloadFacts, (_key, [one]) => {
+      if (one === undefined) return;
+      addPodsOfWorkload(one.metadata.namespace, { kind, name: one.metadata.name });
+    });
+  const targets = <T extends ApiObject & { readonly target: WorkloadRef }>(
+    copy: Informer<T>,
+  ): () => void =>
+    watch(copy, keptFacts, (key, versions) => {
+      for (const { target } of versions) addPodsOfWorkload(namespaceOf(key), target);
+    });
   return [
     caches.pods.subscribe((key) => queue.add(key)),
     caches.allocations.subscribe(addPodOf),
     caches.namespaces.subscribe(addPodsOf),
-    caches.nodes.subscribe((nodeName) => {
-      if (isOtherNode(nodeName)) addPodsOn(nodeName, { caches, queue });
+    watch(caches.nodes, nodeFacts, (nodeName, { length }) => {
+      if (length > 0) addPodsOn(nodeName, { caches, queue });
     }),
     caches.limitRanges.subscribe((key) => addPodsOf(namespaceOf(key))),
-    ...subscribeWorkloads(caches, queue),
-    caches.resourceQuotas.subscribe((key) => {
+    workloads("Deployment", caches.deployments),
+    workloads("StatefulSet", caches.statefulSets),
+    workloads("DaemonSet", caches.daemonSets),
+    targets(caches.horizontalPodAutoscalers),
+    targets(caches.verticalPodAutoscalers),
+    watch(caches.resourceQuotas, quotaFacts, (key, { length }) => {
       const namespace = namespaceOf(key);
-      if (isOtherQuota(key)) addPodsOf(namespace);
-      else addHeldByQuota(namespace, { caches, queue });
+      if (length > 0) return addPodsOf(namespace);
+      // What is used of a quota concerns the pods that it holds; the others are due now and then.
+      for (const allocation of caches.allocations.byIndex(namespace)) {
+        if (isHeldByQuota(allocation)) queue.add(podKeyOf(allocation));
+      }
     }),
   ];
 }
@@ -240,46 +256,6 @@ function allocationSubscriber(
     else podOf.set(key, podKeyOf(allocation));
     if (podKey !== undefined) changed(podKey, allocation);
   };
-}
-
-/** Adds the pods of workloads that have changed, or that have an autoscaler that has. */
-function subscribeWorkloads(caches: Caches, queue: WorkQueue): readonly (() => void)[] {
-  const addPodsOf = (namespace: string, workload: WorkloadRef): void => {
-    for (const pod of caches.pods.byIndex(namespace)) {
-      if (belongsTo(pod, workload)) queue.add(objectKey(pod.metadata));
-    }
-  };
-  const workloads = (kind: WorkloadKind, copy: Informer<Workload>): () => void => {
-    const isOther = createWorkloadMemory(copy);
-    return copy.subscribe((key) => {
-      if (!isOther(key)) return;
-      const namespace = namespaceOf(key);
-      addPodsOf(namespace, { kind, name: key.slice(namespace.length + 1) });
-    });
-  };
-  const targets = <T extends Targeting>(copy: Informer<T>): () => void => {
-    const targetsOf = createTargetMemory(copy);
-    return copy.subscribe((key) => {
-      for (const target of targetsOf(key)) addPodsOf(namespaceOf(key), target);
-    });
-  };
-  return [
-    workloads("Deployment", caches.deployments),
-    workloads("StatefulSet", caches.statefulSets),
-    workloads("DaemonSet", caches.daemonSets),
-    targets(caches.horizontalPodAutoscalers),
-    targets(caches.verticalPodAutoscalers),
-  ];
-}
-
-/** Adds the pods that the use of the namespace's quotas concerns; the others are due now and then. */
-function addHeldByQuota(
-  namespace: string,
-  { caches, queue }: { readonly caches: Pick<Caches, "allocations">; readonly queue: WorkQueue },
-): void {
-  for (const allocation of caches.allocations.byIndex(namespace)) {
-    if (isHeldByQuota(allocation)) queue.add(podKeyOf(allocation));
-  }
 }
 
 function isHeldByQuota({ status }: PodAllocation): boolean {

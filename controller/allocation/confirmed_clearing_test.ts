@@ -8,10 +8,7 @@ import {
 } from "../../tests/contract/support/sample_objects.ts";
 import { createPodMemories, type PodMemory } from "./pod_memory.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+import { pure } from "../../tests/fixtures/pure.ts";
 
 function stays(manager: string, status: PodAllocationStatus, cpuLimit = "450m"): boolean {
   const pod = samplePod("web", { containers: [sampleContainer({ limitManagers: [manager] })] });
@@ -20,20 +17,16 @@ function stays(manager: string, status: PodAllocationStatus, cpuLimit = "450m"):
   return staysRestored(pod, { ...allocation, spec, status });
 }
 
-Deno.test({
-  name: "staysRestored() goes by the status, or by the manager of a limit that no status has",
-  permissions: "none",
-  fn() {
-    const reported = (cpuLimit: string) => ({ containers: [{ name: "app", cpuLimit }] });
-    assert.equal(stays("mbcas", { reason: "Restored" }), true);
-    assert.equal(stays("mbcas", { reason: "Applied", ...reported("300m") }), false);
-    // The controller ended after its patch: the kubelet had reported 300 m before.
-    assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("300m") }), true);
-    // The market wants the user's own value, wanted it before, or the pod is new in the market.
-    assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("300m") }, "200m"), false);
-    assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("200m") }), false);
-    assert.equal(stays("mbcas-restore", {}), false);
-  },
+pure("staysRestored() goes by the status, or by the manager of a limit that no status has", () => {
+  const reported = (cpuLimit: string) => ({ containers: [{ name: "app", cpuLimit }] });
+  assert.equal(stays("mbcas", { reason: "Restored" }), true);
+  assert.equal(stays("mbcas", { reason: "Applied", ...reported("300m") }), false);
+  // The controller ended after its patch: the kubelet had reported 300 m before.
+  assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("300m") }), true);
+  // The market wants the user's own value, wanted it before, or the pod is new in the market.
+  assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("300m") }, "200m"), false);
+  assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("200m") }), false);
+  assert.equal(stays("mbcas-restore", {}), false);
 });
 
 const POD = samplePod("web", { containers: [sampleContainer({ limits: { cpu: 200 } })] });
@@ -56,7 +49,7 @@ function withRevision(allocation: PodAllocation, revision: number): PodAllocatio
   return { ...allocation, status: { ...allocation.status, bounds } };
 }
 
-test("isConfirmed() takes a clearing of the last 30 s, whatever the agent's clock", () => {
+pure("isConfirmed() takes a clearing of the last 30 s, whatever the agent's clock", () => {
   const confirmed = (clearedAt?: string, agentSilentAfterMs = 300_000): boolean =>
     isConfirmed({ allocation: wanting("300m", clearedAt), memory: memoryOf() }, {
       config: { agentSilentAfterMs },
@@ -71,7 +64,7 @@ test("isConfirmed() takes a clearing of the last 30 s, whatever the agent's cloc
   for (const none of [undefined, "soon"]) assert.equal(confirmed(none), false);
 });
 
-test("isConfirmed() takes a clearing by bounds that this controller published", () => {
+pure("isConfirmed() takes a clearing by bounds that this controller published", () => {
   const allocation = wanting("300m");
   assert.equal(allocation.spec.market?.observedBounds, 3);
   const context = { config: { agentSilentAfterMs: 300_000 }, wallMs: 0 };
@@ -81,7 +74,7 @@ test("isConfirmed() takes a clearing by bounds that this controller published", 
   assert.deepEqual(confirmed, [false, false, true, true]);
 });
 
-test("needsConfirmation() is for limits that would move, and those that were restored", () => {
+pure("needsConfirmation() is for limits that would move, and those that were restored", () => {
   const needs = (allocation: PodAllocation): boolean =>
     needsConfirmation({ pod: POD, allocation, memory: memoryOf() });
   assert.equal(needs(wanting("300m")), true);
@@ -91,7 +84,7 @@ test("needsConfirmation() is for limits that would move, and those that were res
   assert.equal(needs({ ...rest, status: restored }), true);
 });
 
-test("needsConfirmation() holds in a copy that does not have the new revision yet", () => {
+pure("needsConfirmation() holds in a copy that does not have the new revision yet", () => {
   const allocation = wanting("300m");
   const needs = (revision: number): boolean =>
     needsConfirmation({

@@ -7,14 +7,14 @@ import type { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
-import type { ChangeReason } from "../../shared/api/reasons/reasons.ts";
 import { parseCPUBound } from "../../shared/quantity.ts";
 import { decide, type Decision, MARKET_CHAIN, RESTORE_CHAIN } from "../../shared/resize/chain.ts";
-import type { EnforcementInput, LimitClaims } from "../../shared/resize/inputs/resize_input.ts";
+import type { EnforcementInput } from "../../shared/resize/inputs/resize_input.ts";
 import { sumOf } from "../../shared/resize/inputs/resources.ts";
 import { originalValues } from "../../shared/resize/original_limits.ts";
 import { type LimitChange, netOf } from "../../shared/resize/patch.ts";
 import { type OutOfScope, restoredMessage } from "../../shared/resize/scope.ts";
+import type { MarketConfig } from "../config.ts";
 import { describeLimits, type ResizeContext, sendChanges } from "../resize/send_changes.ts";
 import { marketCause, type ResizeRequest } from "./pace/resize_turns.ts";
 import type { PodSnapshot } from "./pod_snapshot.ts";
@@ -23,15 +23,14 @@ import type { QuotaRoom } from "./quotas/quota_room.ts";
 
 /** Input of `decideLimits()`, beside the pod. */
 export interface LimitsInput
-  extends Pick<EnforcementInput, "outOfSync" | "maxStep" | "restMs" | "oscillatingMs"> {
-  readonly scope: OutOfScope | undefined;
-  readonly agentSilent: boolean;
+  extends
+    Pick<EnforcementInput, "outOfScope" | "agentSilent" | "outOfSync">,
+    Pick<EnforcementInput, "restMs" | "oscillatingMs"> {
   /** True when the limits are this product's and the original ones are not on record. */
   readonly originalUnknown: boolean;
   /** The wait after refusals that is left, ms. */
   readonly backOffMs: Readonly<Record<"market" | "restore", number>>;
-  readonly dryRun: boolean;
-  readonly resizeServed: boolean;
+  readonly config: Pick<MarketConfig, "dryRun" | "resizeServed" | "maxStep">;
   readonly quota?: Pick<QuotaRoom, "headroom"> | undefined;
 }
 
@@ -47,12 +46,17 @@ export interface LimitsPlan {
 }
 
 /** What became of a plan. */
-export interface LimitsOutcome extends Omit<LimitsPlan, "instead" | "request"> {
+export interface LimitsOutcome extends Pick<LimitsPlan, "decision" | "restoring"> {
   /** The pod's new resourceVersion when the server accepted a patch. */
   readonly patched?: string | undefined;
   /** The server's refusal. */
   readonly refusal?: ApiError;
 }
+
+const AGENT_SILENT: OutOfScope = {
+  reason: "AgentSilent",
+  message: "the node's agent has not renewed its lease",
+};
 
 const ORIGINAL_UNKNOWN: Decision = {
   changes: [],
@@ -66,22 +70,19 @@ export function decideLimits(
   { pod, node, allocation, limitRange }: PodSnapshot & { readonly allocation: PodAllocation },
   input: LimitsInput,
 ): LimitsPlan {
-  const { scope, agentSilent, backOffMs } = input;
-  const restoring = restoreCause(input);
+  const { outOfScope, agentSilent, backOffMs, config } = input;
+  const restoring = outOfScope ?? (agentSilent ? AGENT_SILENT : undefined);
   if (input.originalUnknown) return { restoring, decision: ORIGINAL_UNKNOWN };
-  const source = restoring === undefined ? "market" : "restore";
   const headroom = input.quota?.headroom();
+  const { spec, status } = allocation;
   const decision = decide(restoring === undefined ? MARKET_CHAIN : RESTORE_CHAIN, {
-    ...{ allocation, pod, node, limitRange, agentSilent },
-    outOfScope: scope,
+    ...input,
+    ...{ allocation, pod, node, limitRange },
     claims: restoring === undefined
-      ? marketClaims(allocation)
-      : originalValues(allocation.status?.originalLimits),
-    backOffMs: backOffMs[source],
-    outOfSync: input.outOfSync,
-    maxStep: input.maxStep,
-    restMs: input.restMs,
-    oscillatingMs: input.oscillatingMs,
+      ? (spec.containers ?? []).map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)])
+      : originalValues(status?.originalLimits),
+    backOffMs: backOffMs[restoring === undefined ? "market" : "restore"],
+    maxStep: config.maxStep ?? undefined,
     quotaHeadroom: headroom?.millicores,
     quotaName: headroom?.quota,
   });
@@ -95,28 +96,18 @@ export function decideLimits(
     decision,
     request: {
       restoring: restoring !== undefined,
-      reason: causeOf(allocation, { restoring }),
+      reason: restoring?.reason ?? marketCause(spec),
       net: netOf(pod, decision.changes),
       total: sumOf(pod.containers, ({ limits }) => limits.cpu),
     },
-    instead: insteadOf(pod, decision.changes, input),
+    instead: insteadOf(pod, decision.changes, config),
   };
-}
-
-/** The limits that the allocation asks for. */
-function marketClaims({ spec: { containers = [] } }: PodAllocation): LimitClaims {
-  return containers.map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)]);
-}
-
-function restoreCause({ scope, agentSilent }: LimitsInput): OutOfScope | undefined {
-  if (scope !== undefined || !agentSilent) return scope;
-  return { reason: "AgentSilent", message: "the node's agent has not renewed its lease" };
 }
 
 function insteadOf(
   pod: Pod,
   changes: readonly LimitChange[],
-  { resizeServed, dryRun }: LimitsInput,
+  { resizeServed, dryRun }: LimitsInput["config"],
 ): Decision | undefined {
   if (!resizeServed) {
     const message = "the API server does not serve pods/resize";
@@ -149,7 +140,8 @@ export async function applyLimits(
   const waitMs = actions.takeTurn(request);
   if (waitMs > 0) return { restoring, decision: rateLimited(waitMs) };
   if (instead !== undefined) return { restoring, decision: instead };
-  const booking = actions.book?.(netOf(pod, decision.changes));
+  const net = netOf(pod, decision.changes);
+  const settle = actions.book?.(net);
   const sent = await sendChanges({
     pod,
     source: restoring === undefined ? "market" : "restore",
@@ -157,17 +149,17 @@ export async function applyLimits(
     changes: decision.changes,
     originals: originalValues(allocation.status?.originalLimits),
   }, actions).catch((error) => {
-    booking?.unknown();
+    settle?.(net);
     throw error;
   });
   // What was refused beside what was taken is seen with the next reconcile.
-  const refusal = sent.changes.length === 0 ? sent.refusal : undefined;
-  if (refusal === undefined) booking?.accepted(netOf(pod, sent.changes), sent.version);
-  else if (refusal.status < 500) booking?.refused();
-  else booking?.unknown();
-  return refusal === undefined
-    ? { restoring, decision: { ...decision, changes: sent.changes }, patched: sent.version }
-    : { restoring, decision, refusal };
+  const { refusal, changes, version } = sent;
+  if (refusal === undefined || changes.length > 0) {
+    settle?.(netOf(pod, changes), version);
+    return { restoring, decision: { ...decision, changes }, patched: version };
+  }
+  settle?.(refusal.status < 500 ? 0 : net);
+  return { restoring, decision, refusal };
 }
 
 function rateLimited(retryAfterMs: number): Decision {
@@ -181,12 +173,4 @@ export function refusalDecision(
   { message, reason }: { readonly message: string; readonly reason: EnforcementReason },
 ): Decision {
   return { changes: [], reason: restoring === undefined ? reason : "RestoreBlocked", message };
-}
-
-/** Why the limits change: the cause of a restore, or the market's reason. */
-function causeOf(
-  { spec }: PodAllocation,
-  { restoring }: Pick<LimitsPlan, "restoring">,
-): ChangeReason {
-  return restoring?.reason ?? marketCause(spec);
 }

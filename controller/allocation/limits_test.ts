@@ -3,7 +3,6 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
-import type { ResizePatch } from "../../shared/resize/patch.ts";
 import {
   sampleAllocation,
   sampleContainer,
@@ -11,6 +10,7 @@ import {
   samplePod,
 } from "../../tests/contract/support/sample_objects.ts";
 import { quietSnapshot } from "../../tests/fixtures/market/bid_facts.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import {
   applyLimits,
   decideLimits,
@@ -18,197 +18,135 @@ import {
   type LimitsInput,
   type LimitsOutcome,
 } from "./limits.ts";
-import type { ResizeRequest } from "./pace/resize_turns.ts";
 
 const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 
-interface Choice extends Partial<LimitsInput>, Partial<Pick<LimitsActions, "book">> {
+interface Choice extends Partial<Omit<LimitsInput, "config">>, Partial<LimitsInput["config"]> {
   /** How long the pod waits for its turn, ms. @default {0} */
   readonly turnInMs?: number;
   readonly limit?: number;
   readonly applied?: number;
   readonly reason?: MarketReason;
   readonly refusal?: Error;
-  /** Takes what is sent. */
-  readonly patches?: ResizePatch[];
+}
+
+/** What was done, in order, and what became of it. */
+interface Attempt {
+  readonly outcome: LimitsOutcome | undefined;
+  readonly steps: readonly string[];
 }
 
 /** The original limit is 200 m, the agent wants 300 m. */
-async function attempt(
-  choice: Choice = {},
-): Promise<
-  { outcome: LimitsOutcome; patches: ResizePatch[]; managers: string[]; turns: ResizeRequest[] }
-> {
-  const { limit = 200, applied = limit, reason = "DemandRose", refusal, book, ...input } = choice;
-  const containers = [
-    sampleContainer({
-      containerID: "containerd://a",
-      limits: { cpu: limit },
-      applied: { limits: { cpu: applied } },
-    }),
-  ];
-  const sample = samplePod("web", { containers });
-  const pod: Pod = {
-    ...sample,
-    phase: "Running",
-    metadata: { ...sample.metadata, uid: "u1", resourceVersion: "1" },
-  };
+async function attempt(choice: Choice = {}): Promise<Attempt> {
+  const { limit = 200, applied = limit, reason = "DemandRose", refusal, turnInMs = 0 } = choice;
+  const app = { containerID: "c", limits: { cpu: limit }, applied: { limits: { cpu: applied } } };
+  const sample = samplePod("web", { containers: [sampleContainer(app)] });
+  const metadata = { ...sample.metadata, uid: "u1", resourceVersion: "1" };
+  const pod: Pod = { ...sample, phase: "Running", metadata };
   const bare = sampleAllocation(pod);
-  const desired = sampleDesired("300m");
-  const market = desired.market === undefined ? {} : { market: { ...desired.market, reason } };
-  const app = { name: "app", containerID: "containerd://a", floor: 100, ceiling: 800, weight: 100 };
-  const bounds = { revision: 3, reason: "", containers: [app] };
+  const { market, ...desired } = sampleDesired("300m");
+  assert.ok(market);
+  const bound = { name: "app", containerID: "c", floor: 100, ceiling: 800, weight: 100 };
   const allocation = {
     ...bare,
-    spec: { ...bare.spec, ...desired, ...market },
-    status: { bounds, originalLimits: [{ name: "app", cpu: "200m" }] },
-  };
-  const patches = choice.patches ?? [];
-  const managers: string[] = [];
-  const resizer: LimitsActions["resizer"] = {
-    resize(_namespace, _name, patch, { manager = "" } = {}) {
-      patches.push(patch);
-      managers.push(manager === RESTORE_MANAGER ? "restore" : "market");
-      return refusal === undefined ? Promise.resolve("2") : Promise.reject(refusal);
+    spec: { ...bare.spec, ...desired, market: { ...market, reason } },
+    status: {
+      bounds: { revision: 3, reason: "", containers: [bound] },
+      originalLimits: [{ name: "app", cpu: "200m" }],
     },
   };
-  const turns: ResizeRequest[] = [];
+  const steps: string[] = [];
   const snapshot = { ...quietSnapshot(pod), allocation };
+  const { dryRun = false, resizeServed = true, maxStep = null, ...input } = choice;
   const plan = decideLimits(snapshot, {
-    scope: undefined,
-    agentSilent: false,
-    originalUnknown: false,
-    backOffMs: { market: 0, restore: 0 },
-    dryRun: false,
-    resizeServed: true,
-    ...input,
+    ...{ agentSilent: false, originalUnknown: false, backOffMs: { market: 0, restore: 0 } },
+    ...{ config: { dryRun, resizeServed, maxStep }, ...input },
   });
-  const outcome = await applyLimits(plan, {
+  const actions: LimitsActions = {
     snapshot,
-    resizer,
-    book,
-    takeTurn: (request) => {
-      turns.push(request);
-      return choice.turnInMs ?? 0;
+    resizer: {
+      resize(_namespace, _name, { metadata, spec }, { manager = "" } = {}) {
+        const by = manager === RESTORE_MANAGER ? "restore" : "market";
+        const cpu = spec.containers?.[0]?.resources.limits?.cpu;
+        steps.push(`${by} ${metadata.uid}@${metadata.resourceVersion} ${cpu}`);
+        return refusal === undefined ? Promise.resolve("2") : Promise.reject(refusal);
+      },
     },
+    book(change) {
+      steps.push(`booked ${change}`);
+      return (taken, version) => void steps.push(`settled ${taken} ${version ?? ""}`.trim());
+    },
+    takeTurn({ restoring, reason, net, total }) {
+      steps.push(`turn ${restoring ? "restore " : ""}${reason} ${net} of ${total}`);
+      return turnInMs;
+    },
+  };
+  const outcome = await applyLimits(plan, actions).catch((error) => {
+    if (error !== refusal) throw error;
+    steps.push("thrown");
+    return undefined;
   });
-  return { outcome, patches, managers, turns };
+  return { outcome, steps };
 }
 
-function test(name: string, fn: () => void | Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+const TURN = "turn DemandRose 100 of 200";
+const SENT = [TURN, "booked 100", "market u1@1 300m"];
+const BACK = ["booked -100", "restore u1@1 200m", "settled -100 2"];
+const HELD = [{ limit: 300 }, { originalUnknown: true }, { agentSilent: true }];
 
-test("applyLimits() patches the limit that the agent wants, of the pod that is cached alone", async () => {
-  const { outcome, patches, managers, turns } = await attempt();
-  assert.equal(outcome.patched, "2");
-  assert.deepEqual(patches, [{
-    metadata: { uid: "u1", resourceVersion: "1" },
-    spec: { containers: [{ name: "app", resources: { limits: { cpu: "300m" } } }] },
-  }]);
-  assert.deepEqual(managers, ["market"]);
-  const request = { restoring: false, reason: "DemandRose", net: 100, total: 200 };
-  assert.deepEqual(turns, [request]);
-});
+pure(
+  "applyLimits() takes a turn, books with the quotas, patches the pod that is cached, and settles",
+  async () => {
+    const denied = (status: number): Choice => ({ refusal: new ApiError(status, "No", "no") });
+    const rows: readonly (readonly [Choice, steps: readonly string[]])[] = [
+      [{}, [...SENT, "settled 100 2"]],
+      [{ reason: "DemandFell", limit: 500 }, [
+        ...["turn DemandFell -200 of 500", "booked -200", "market u1@1 300m", "settled -200 2"],
+      ]],
+      [denied(403), [...SENT, "settled 0"]],
+      [denied(504), [...SENT, "settled 100"]],
+      [{ refusal: new TypeError("lost") }, [...SENT, "settled 100", "thrown"]],
+      [{ turnInMs: 40 }, [TURN]],
+      [{ dryRun: true }, [TURN]],
+      // Original limits come back out of scope and under a silent agent.
+      [{ limit: 300, outOfScope: OPTED_OUT }, ["turn restore OptedOut -100 of 300", ...BACK]],
+      [{ limit: 300, agentSilent: true }, ["turn restore AgentSilent -100 of 300", ...BACK]],
+      ...HELD.map((choice) => [choice, []] as const),
+    ];
+    for (const [choice, steps] of rows) assert.deepEqual((await attempt(choice)).steps, steps);
+  },
+);
 
-test("applyLimits() takes a turn with what the change is for, and by how much it is", async () => {
-  assert.deepEqual((await attempt({ reason: "DemandFell", limit: 500 })).turns, [
-    { restoring: false, reason: "DemandFell", net: -200, total: 500 },
-  ]);
-  const restore = { reason: "DemandFell", limit: 300, scope: OPTED_OUT } as const;
-  assert.deepEqual((await attempt(restore)).turns, [
-    { restoring: true, reason: "OptedOut", net: -100, total: 300 },
-  ]);
-});
-
-test("decideLimits() is done when the kubelet reports the wanted limit", async () => {
-  const { outcome, patches } = await attempt({ limit: 300 });
-  assert.equal(outcome.decision.reason, "Applied");
-  assert.deepEqual(patches, []);
-  const waiting = await attempt({ limit: 300, applied: 200 });
-  assert.equal(waiting.outcome.decision.reason, "ResizeInProgress");
-});
-
-test("applyLimits() brings original limits back out of scope and under a silent agent", async () => {
-  for (const cause of [{ scope: OPTED_OUT }, { agentSilent: true }]) {
-    const { outcome, patches, managers } = await attempt({ limit: 300, ...cause });
-    assert.equal(outcome.patched, "2");
-    assert.deepEqual(managers, ["restore"]);
-    assert.equal(patches[0]?.spec.containers?.[0]?.resources.limits?.cpu, "200m");
-    const done = await attempt({ limit: 200, ...cause });
-    assert.equal(done.outcome.decision.reason, "Restored");
-    assert.deepEqual(done.patches, []);
+pure("decideLimits() says why nothing is sent", async () => {
+  const rows: readonly (readonly [string, Choice])[] = [
+    ["Applied", { limit: 300 }],
+    ["ResizeInProgress", { limit: 300, applied: 200 }],
+    ["Restored", { outOfScope: OPTED_OUT }],
+    ["Restored", { agentSilent: true }],
+    ["OriginalUnknown", { originalUnknown: true }],
+    ["OriginalUnknown", { originalUnknown: true, outOfScope: OPTED_OUT }],
+    ["ResizeNotServed", { resizeServed: false }],
+    ["ResizeNotServed", { resizeServed: false, dryRun: true }],
+    ["ResizeNotServed", { resizeServed: false, limit: 300, outOfScope: OPTED_OUT }],
+    ["DryRun", { dryRun: true, limit: 300, outOfScope: OPTED_OUT }],
+    ["DryRun", { dryRun: true }],
+    ["RateLimited", { turnInMs: 40 }],
+    ["BackOff", { backOffMs: { market: 5, restore: 0 } }],
+    ["BackOff", { backOffMs: { market: 0, restore: 5 }, limit: 300, agentSilent: true }],
+  ];
+  for (const [reason, choice] of rows) {
+    const { outcome, steps } = await attempt(choice);
+    assert.equal(outcome?.decision.reason, reason);
+    assert.ok(steps.every((step) => step.startsWith("turn")));
   }
+  const { outcome } = await attempt({ turnInMs: 40 });
+  assert.deepEqual(outcome?.decision.retryAfterMs, 40);
+  assert.equal((await attempt({ maxStep: 1.25 })).steps.at(-2), "market u1@1 250m");
 });
 
-test("applyLimits() changes nothing while the original limits are unknown", async () => {
-  for (const cause of [{}, { scope: OPTED_OUT }]) {
-    const { outcome, patches } = await attempt({ originalUnknown: true, ...cause });
-    assert.equal(outcome.decision.reason, "OriginalUnknown");
-    assert.deepEqual(patches, []);
-  }
-});
-
-test("applyLimits() sends nothing where the server can't resize, restores included", async () => {
-  for (const more of [{}, { dryRun: true }, { limit: 300, scope: OPTED_OUT }]) {
-    const { outcome, patches } = await attempt({ resizeServed: false, ...more });
-    assert.deepEqual([outcome.decision.reason, patches], ["ResizeNotServed", []]);
-  }
-});
-
-test("applyLimits() reports in a dry run what it would do, restores included", async () => {
-  const { outcome, patches } = await attempt({ dryRun: true });
-  assert.equal(outcome.decision.reason, "DryRun");
-  assert.equal(outcome.decision.message, "would change app 200m → 300m");
-  assert.deepEqual(patches, []);
-  const restore = await attempt({ dryRun: true, limit: 300, scope: OPTED_OUT });
-  assert.deepEqual(restore.patches, []);
-});
-
-test("applyLimits() returns the server's refusal, and throws what is none", async () => {
+pure("applyLimits() returns the pod's version, or the server's refusal", async () => {
   const refusal = new ApiError(403, "Forbidden", "quota");
   const { outcome } = await attempt({ refusal });
-  assert.equal(outcome.refusal, refusal);
-  assert.equal(outcome.patched, undefined);
-  await assert.rejects(attempt({ refusal: new TypeError("a bug") }), /a bug/);
-});
-
-test("applyLimits() books a raise with the quotas before it is sent, and settles what it has booked", async () => {
-  const play = async (choice: Choice): Promise<unknown[]> => {
-    const patches: ResizePatch[] = [];
-    const reported: unknown[] = [];
-    const book: LimitsActions["book"] = (change) => {
-      reported.push(["booked", change, patches.length]);
-      return {
-        accepted: (taken, version) => void reported.push(["accepted", taken, version]),
-        refused: () => void reported.push("refused"),
-        unknown: () => void reported.push("unknown"),
-      };
-    };
-    await attempt({ ...choice, book, patches }).catch(() => reported.push("thrown"));
-    return reported;
-  };
-  const booked = ["booked", 100, 0];
-  assert.deepEqual(await play({}), [booked, ["accepted", 100, "2"]]);
-  assert.deepEqual(await play({ limit: 400 }), [["booked", -100, 0], ["accepted", -100, "2"]]);
-  const refused = (status: number) => play({ refusal: new ApiError(status, "No", "no") });
-  assert.deepEqual(await refused(403), [booked, "refused"]);
-  assert.deepEqual(await refused(504), [booked, "unknown"]);
-  assert.deepEqual(await play({ refusal: new TypeError("lost") }), [booked, "unknown", "thrown"]);
-  assert.deepEqual(await play({ dryRun: true }), []);
-  assert.deepEqual(await play({ limit: 300 }), []);
-});
-
-test("applyLimits() waits for the pod's turn, and takes none where nothing changes", async () => {
-  const waiting = await attempt({ turnInMs: 40 });
-  assert.deepEqual(waiting.patches, []);
-  assert.partialDeepStrictEqual(waiting.outcome.decision, {
-    changes: [],
-    by: "RateLimited",
-    reason: "RateLimited",
-    retryAfterMs: 40,
-  });
-  for (const choice of [{ agentSilent: true }, { limit: 300 }, { originalUnknown: true }]) {
-    assert.deepEqual((await attempt(choice)).turns, []);
-  }
+  assert.deepEqual([outcome?.refusal, outcome?.patched], [refusal, undefined]);
+  assert.deepEqual((await attempt()).outcome?.patched, "2");
 });

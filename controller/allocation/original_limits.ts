@@ -21,16 +21,13 @@ export interface Originals {
   readonly originalRequests: Original[];
 }
 
-const entry = (name: string, millicores: number | undefined): Original =>
-  millicores === undefined ? { name } : { name, cpu: formatCPU(millicores) };
-
 /** Limits and requests that stand in the pod's spec now. */
 export function originalsOf({ containers }: Pod): Originals {
+  const entry = (name: string, cpu: number | undefined): Original =>
+    cpu === undefined ? { name } : { name, cpu: formatCPU(cpu) };
   return {
-    originalLimits: containers.map(({ name, limits: { cpu: limitCPU } }) => entry(name, limitCPU)),
-    originalRequests: containers.map(({ name, requests: { cpu: requestCPU } }) =>
-      entry(name, requestCPU)
-    ),
+    originalLimits: containers.map(({ name, limits }) => entry(name, limits.cpu)),
+    originalRequests: containers.map(({ name, requests }) => entry(name, requests.cpu)),
   };
 }
 
@@ -38,10 +35,10 @@ export function originalsOf({ containers }: Pod): Originals {
 export function atOriginalRequests(pod: Pod, ownRequests: ReadonlyMap<string, number>): Pod {
   if (!movesRequest(pod)) return pod;
   const containers = pod.containers.map((container) => {
-    const requestCPU = ownRequests.get(container.name);
-    return requestCPU === undefined
+    const cpu = ownRequests.get(container.name);
+    return cpu === undefined
       ? container
-      : { ...container, requests: { ...container.requests, cpu: requestCPU } };
+      : { ...container, requests: { ...container.requests, cpu } };
   });
   return { ...pod, containers };
 }
@@ -66,15 +63,9 @@ export interface FoundOriginals {
   readonly foreign: readonly ForeignLimit[];
 }
 
-/** What the question is about. */
-export interface OriginalsCase {
-  readonly pod: Pod;
-  readonly allocation: PodAllocation;
-  readonly memory: PodMemory;
-}
-
-/** What answers it. */
+/** What answers the question. */
 export interface OriginalsContext {
+  readonly memory: PodMemory;
   readonly templates: OwnerTemplates;
   /** Ms of the monotonic clock. */
   readonly nowMs: number;
@@ -90,21 +81,19 @@ const TEMPLATE_RETRY_MS = 300_000;
  * names the version of the pod, so that no stale copy of anything else can lead to a wrong one.
  */
 export async function findOriginals(
-  { pod, allocation: { status }, memory }: OriginalsCase,
-  { templates, nowMs, current }: OriginalsContext,
+  pod: Pod,
+  { status }: PodAllocation,
+  { memory, templates, nowMs, current }: OriginalsContext,
 ): Promise<FoundOriginals> {
   const recorded = status?.originalLimits;
   if (recorded !== undefined && !current) return { known: true, foreign: [] };
   let originalLimits = originalLimitsOf(pod, { recorded });
-  if (originalLimits === undefined) {
-    if (nowMs < memory.templateDueMs) return { known: false, foreign: [] };
+  if (originalLimits === undefined && nowMs >= memory.templateDueMs) {
     const template = await templates.limitsOf(pod);
     originalLimits = originalLimitsOf(pod, { recorded, template });
+    if (originalLimits === undefined) memory.templateDueMs = nowMs + TEMPLATE_RETRY_MS;
   }
-  if (originalLimits === undefined) {
-    memory.templateDueMs = nowMs + TEMPLATE_RETRY_MS;
-    return { known: false, foreign: [] };
-  }
+  if (originalLimits === undefined) return { known: false, foreign: [] };
   if (recorded !== undefined && areSame(recorded, originalLimits)) {
     return { known: true, foreign: [] };
   }
@@ -113,15 +102,6 @@ export async function findOriginals(
     : status?.originalRequests ?? originalsOf(pod).originalRequests;
   const foreign = recorded === undefined ? [] : foreignLimits(pod, recorded, originalLimits);
   return { known: true, originals: { originalLimits, originalRequests }, foreign };
-}
-
-/** The allocation with the original limits that were found just now. */
-export function withOriginals(
-  allocation: PodAllocation,
-  { originals }: Pick<FoundOriginals, "originals">,
-): PodAllocation {
-  if (originals === undefined) return allocation;
-  return { ...allocation, status: { ...allocation.status, ...originals } };
 }
 
 function areSame(some: readonly Original[], others: readonly Original[]): boolean {

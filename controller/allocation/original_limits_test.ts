@@ -1,180 +1,131 @@
-import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import assert from "node:assert/strict";
-import type { Original } from "../../shared/api/pod_allocation.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
+import { NO_RESOURCES, type Pod } from "../../shared/api/pod.ts";
+import type { PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
+import { originalValues } from "../../shared/resize/original_limits.ts";
 import {
   sampleAllocation,
   sampleContainer,
   sampleGuaranteed,
   samplePod,
 } from "../../tests/contract/support/sample_objects.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { atOriginalRequests, findOriginals, originalsOf } from "./original_limits.ts";
 import { createPodMemories, type PodMemory } from "./pod_memory.ts";
-import {
-  atOriginalRequests,
-  findOriginals,
-  type FoundOriginals,
-  originalsOf,
-} from "./original_limits.ts";
-import { originalValues } from "../../shared/resize/original_limits.ts";
 
-const permissions = "none" as const;
-
-Deno.test({
-  name: "originalsOf() takes limits and requests of the spec, with gaps where none is set",
-  permissions,
-  fn() {
-    const bare = { ...sampleContainer({ name: "proxy" }), ...NO_RESOURCES };
-    const pod = samplePod("web", {
-      containers: [
-        sampleContainer({ limits: { cpu: 2000 }, applied: { limits: { cpu: 500 } } }),
-        bare,
-      ],
-    });
-    assert.deepEqual(originalsOf(pod), {
-      originalLimits: [{ name: "app", cpu: "2" }, { name: "proxy" }],
-      originalRequests: [{ name: "app", cpu: "100m" }, { name: "proxy" }],
-    });
-  },
+pure("originalsOf() takes limits and requests of the spec, with gaps where none is set", () => {
+  const bare = { ...sampleContainer({ name: "proxy" }), ...NO_RESOURCES };
+  const app = sampleContainer({ limits: { cpu: 2000 }, applied: { limits: { cpu: 500 } } });
+  const found = originalsOf(samplePod("web", { containers: [app, bare] }));
+  assert.deepEqual(found, {
+    originalLimits: [{ name: "app", cpu: "2" }, { name: "proxy" }],
+    originalRequests: [{ name: "app", cpu: "100m" }, { name: "proxy" }],
+  });
+  assert.deepEqual(originalValues(found.originalLimits), new Map([["app", 2000]]));
+  assert.deepEqual(originalValues(undefined), new Map());
 });
 
-Deno.test({
-  name: "originalValues() reads back what originalsOf() wrote",
-  permissions,
-  fn() {
-    const { originalLimits } = originalsOf(samplePod("web"));
-    assert.deepEqual(originalValues(originalLimits), new Map([["app", 200]]));
-    assert.deepEqual(originalValues([{ name: "proxy" }]), new Map());
-    assert.deepEqual(originalValues(undefined), new Map());
-  },
+pure("atOriginalRequests() undoes what the market has made of a Guaranteed pod's requests", () => {
+  const own = new Map([["app", 150]]);
+  const raised = sampleGuaranteed({ requests: { cpu: 700 }, limits: { cpu: 700 } });
+  const pod = samplePod("web", { containers: [raised, { ...raised, name: "jvm" }] });
+  const found = atOriginalRequests(pod, own).containers;
+  const amounts = found.map(({ requests, limits }) => [requests.cpu, limits.cpu]);
+  assert.deepEqual(amounts, [[150, 700], [700, 700]]);
+  const burstable = samplePod("web");
+  assert.equal(atOriginalRequests(burstable, own), burstable);
 });
 
-Deno.test({
-  name: "atOriginalRequests() undoes what the market has made of a Guaranteed pod's requests",
-  permissions,
-  fn() {
-    const own = new Map([["app", 150]]);
-    const raised = sampleGuaranteed({ requests: { cpu: 700 }, limits: { cpu: 700 } });
-    const pod = samplePod("web", { containers: [raised, { ...raised, name: "jvm" }] });
-    assert.deepEqual(
-      atOriginalRequests(pod, own).containers.map((
-        { requests: { cpu: requestCPU }, limits: { cpu: limitCPU } },
-      ) => [requestCPU, limitCPU]),
-      [[150, 700], [700, 700]],
-    );
-    const burstable = samplePod("web");
-    assert.equal(atOriginalRequests(burstable, own), burstable);
-  },
-});
+const memoryOf = (): PodMemory => createPodMemories(() => {}).of("shop/web", samplePod("web"));
+const record = (cpu: string, more = {}) => [{ name: "app", cpu, ...more }];
 
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
+function podWith(manager: string, limit: number, qosClass: Pod["qosClass"]): Pod {
+  const fields = { limits: { cpu: limit }, limitManagers: [manager] };
+  const app = qosClass === "Guaranteed"
+    ? sampleGuaranteed({ ...fields, requests: { cpu: limit } })
+    : sampleContainer(fields);
+  return samplePod("web", { containers: [app] });
 }
 
-interface Choice {
-  readonly limit?: number;
+interface Choice extends PodAllocationStatus {
   readonly manager?: string;
-  readonly recorded?: Original[];
+  readonly limit?: number;
+  readonly qosClass?: Pod["qosClass"];
   readonly memory?: PodMemory;
-  readonly template?: ReadonlyMap<string, number> | Error;
+  /** Of the template. */
+  readonly template?: number | Error;
   readonly nowMs?: number;
   readonly current?: boolean;
 }
 
-const memoryOf = (): PodMemory => createPodMemories(() => {}).of("shop/web", samplePod("web"));
-
-/** What is settled, and how often the template was asked. */
-async function settle(choice: Choice): Promise<FoundOriginals & { readonly asked: number }> {
-  let asked = 0;
-  const { limit = 300, manager = "mbcas", recorded, nowMs = 0, current = true } = choice;
-  const pod = samplePod("web", {
-    containers: [sampleContainer({ limits: { cpu: limit }, limitManagers: [manager] })],
-  });
-  const status = recorded === undefined ? {} : { originalLimits: recorded };
-  const allocation = { ...sampleAllocation(pod), status };
-  const { memory = memoryOf(), template } = choice;
-  const settled = await findOriginals({ pod, allocation, memory }, {
-    templates: {
-      limitsOf() {
-        asked++;
-        return template instanceof Error ? Promise.reject(template) : Promise.resolve(template);
+/** `unknown` or `limit request` for the record, the limits of others, and `?` where the template was asked. */
+async function found(choice: Choice): Promise<string> {
+  const { manager = "mbcas", limit = 300, qosClass = "Burstable", template, ...rest } = choice;
+  const { memory = memoryOf(), nowMs = 0, current = true, ...status } = rest;
+  const pod = podWith(manager, limit, qosClass);
+  let asked = "";
+  const { known, originals, foreign } = await findOriginals(
+    pod,
+    { ...sampleAllocation(pod), status },
+    {
+      templates: {
+        limitsOf() {
+          asked = "?";
+          if (template instanceof Error) return Promise.reject(template);
+          return Promise.resolve(template === undefined ? undefined : new Map([["app", template]]));
+        },
       },
+      ...{ memory, nowMs, current },
     },
-    nowMs,
-    current,
-  });
-  return { ...settled, asked };
+  );
+  const { originalLimits, originalRequests } = originals ?? {};
+  return [
+    known ? "" : "unknown",
+    ...[originalLimits?.[0]?.cpu, originalRequests?.[0]?.cpu],
+    ...foreign.map(({ container, from, to, manager }) =>
+      `${container}: ${from} to ${to} by ${manager}`
+    ),
+    asked,
+  ].filter((one) => one !== undefined && one !== "").join(" ");
 }
 
-const OWN = [{ name: "app", cpu: "200m" }];
+const KUBECTL = { manager: "kubectl", limit: 500 };
 
-test("findOriginals() goes by the record while its limits are this product's", async () => {
-  assert.deepEqual(await settle({ recorded: OWN }), { known: true, foreign: [], asked: 0 });
+pure("findOriginals() asks pod, record and template, and names other managers", async () => {
+  const own = { originalLimits: record("200m") };
+  const fixed = { ...own, originalRequests: record("200m"), qosClass: "Guaranteed" } as const;
+  const replaced = { originalLimits: record("250m", { replaces: "200m" }) };
+  const rows: readonly (readonly [Choice, string])[] = [
+    [own, ""],
+    // Other managers count only on a pod that is new enough.
+    [{ ...own, ...KUBECTL, current: false }, ""],
+    [{ ...own, ...KUBECTL }, "500m 100m app: 200m to 500m by kubectl"],
+    [{ ...fixed, ...KUBECTL }, "500m 500m app: 200m to 500m by kubectl"],
+    [
+      { originalLimits: [{ name: "app" }], ...KUBECTL },
+      "500m 100m app: undefined to 500m by kubectl",
+    ],
+    // The spec counts where the market has set nothing.
+    [{ manager: "kube-controller-manager" }, "300m 100m"],
+    [{ manager: "mbcas-restore" }, "300m 100m"],
+    [{ ...replaced, manager: "kube-controller-manager", limit: 200 }, ""],
+    // A record that differs from the pod is corrected without an event.
+    [{ ...own, manager: "mbcas/500m" }, "500m 100m"],
+    [{ ...own, manager: "mbcas-restore", limit: 500 }, "500m 100m"],
+    [{ template: 200 }, "200m 100m ?"],
+  ];
+  for (const [choice, expected] of rows) assert.equal(await found(choice), expected);
 });
 
-test("findOriginals() believes other managers only on a pod that is new enough", async () => {
-  const foreign = { recorded: OWN, manager: "kubectl-patch", limit: 500 };
-  assert.deepEqual(await settle({ ...foreign, current: false }), {
-    known: true,
-    foreign: [],
-    asked: 0,
-  });
-  const { originals } = await settle(foreign);
-  assert.deepEqual(originals?.originalLimits, [{ name: "app", cpu: "500m" }]);
-  assert.deepEqual(originals?.originalRequests, [{ name: "app", cpu: "100m" }]);
-});
-
-test("findOriginals() takes the request of a Guaranteed pod over with the limit", async () => {
-  const raised = { requests: { cpu: 500 }, limits: { cpu: 500 }, limitManagers: ["kubectl-patch"] };
-  const pod = samplePod("web", { containers: [sampleGuaranteed(raised)] });
-  const status = { originalLimits: OWN, originalRequests: OWN };
-  const { originals } = await findOriginals(
-    { pod, allocation: { ...sampleAllocation(pod), status }, memory: memoryOf() },
-    { templates: { limitsOf: () => Promise.resolve(undefined) }, nowMs: 0, current: true },
-  );
-  const expected = [{ name: "app", cpu: "500m" }];
-  assert.deepEqual(originals, { originalLimits: expected, originalRequests: expected });
-});
-
-test("findOriginals() takes the spec where the market has set nothing", async () => {
-  const expected = [{ name: "app", cpu: "300m" }];
-  const untouched = await settle({ manager: "kube-controller-manager" });
-  assert.deepEqual(untouched.originals?.originalLimits, expected);
-  const restored = await settle({ manager: "mbcas-restore" });
-  assert.deepEqual(restored.originals?.originalLimits, expected);
-  assert.deepEqual([untouched.asked, restored.asked], [0, 0]);
-});
-
-test("findOriginals() names the manager that changed an original limit, not rightsizing's value", async () => {
-  const { foreign } = await settle({ recorded: OWN, manager: "kubectl-patch", limit: 600 });
-  const change = { container: "app", from: "200m", to: "600m", manager: "kubectl-patch" };
-  assert.deepEqual(foreign, [change]);
-  const first = await settle({ recorded: [{ name: "app" }], manager: "kubectl", limit: 600 });
-  assert.deepEqual(first.foreign, [{ container: "app", to: "600m", manager: "kubectl" }]);
-  const recorded = [{ name: "app", cpu: "250m", replaces: "200m" }];
-  const replaced = { recorded, manager: "kube-controller-manager", limit: 200 };
-  assert.deepEqual(await settle(replaced), { known: true, foreign: [], asked: 0 });
-});
-
-test("findOriginals() corrects a record that differs from the pod, without an event", async () => {
-  const { originals, foreign } = await settle({ recorded: OWN, manager: "mbcas/500m" });
-  assert.deepEqual(originals?.originalLimits, [{ name: "app", cpu: "500m" }]);
-  assert.deepEqual(foreign, []);
-  const restored = await settle({ recorded: OWN, manager: "mbcas-restore", limit: 500 });
-  assert.deepEqual(restored.originals?.originalLimits, [{ name: "app", cpu: "500m" }]);
-  assert.deepEqual(restored.foreign, []);
-});
-
-test("findOriginals() asks the template for a lost record, and not again for 5 min", async () => {
-  const found = await settle({ template: new Map([["app", 200]]) });
-  assert.deepEqual(found.originals?.originalLimits, OWN);
+pure("findOriginals() asks the template for a lost record, and not again for 5 min", async () => {
   const memory = memoryOf();
-  assert.deepEqual(await settle({ memory }), { known: false, foreign: [], asked: 1 });
-  const soon = await settle({ memory, nowMs: 299_999 });
-  assert.deepEqual(soon, { known: false, foreign: [], asked: 0 });
-  const later = await settle({ memory, nowMs: 300_000, template: new Map([["app", 200]]) });
-  assert.equal(later.known, true);
-});
-
-test("findOriginals() lets it be known when the template can't be asked", async () => {
-  await assert.rejects(settle({ template: new ApiError(503, "", "down") }), /down/);
+  assert.equal(await found({ memory }), "unknown ?");
+  assert.equal(await found({ memory, nowMs: 299_999 }), "unknown");
+  assert.equal(await found({ memory, nowMs: 300_000, template: 200 }), "200m 100m ?");
+  // A template that can't be asked is asked again at once.
+  const down = new ApiError(503, "", "down");
+  const other = memoryOf();
+  for (let time = 0; time < 2; time++) {
+    await assert.rejects(found({ memory: other, template: down }), /down/);
+  }
 });

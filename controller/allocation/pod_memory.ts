@@ -20,16 +20,16 @@ export interface SentPatch {
 /** Notes on one pod; times are ms of the monotonic clock. */
 export interface PodMemory {
   readonly uid: string;
-  /** The server's last refusal: no attempt before `untilMs`. */
-  refusal?:
-    | {
-      readonly untilMs: number;
-      readonly message: string;
-      readonly reason: EnforcementReason;
-      /** True when it was about the original limits: only such a refusal makes a restore wait. */
-      readonly restoring: boolean;
-    }
-    | undefined;
+  /** The wait before the next attempt: the server or the kubelet refused the last, or was busy. */
+  wait?: {
+    readonly untilMs: number;
+    /** True when it was about the original limits: only such a wait makes a restore wait. */
+    readonly restoring: boolean;
+  } | undefined;
+  /** The last refusal. */
+  refusal?: { readonly message: string; readonly reason: EnforcementReason } | undefined;
+  /** How often in a row the server was busy. */
+  busyTimes: number;
   /** Since when a change is pending. */
   pendingSince?: number | undefined;
   /** The last patch: a cached pod that is older shows values of before. */
@@ -57,9 +57,9 @@ export interface PodMemory {
   /** The last warnings about the pod's own keys. */
   warned: string;
   /** The last warnings about keys that it shares. */
-  sharedWarned?: string;
+  sharedWarned: string;
   /** True from the event that the kernel does not enforce the limit until it does again. */
-  isQuotaOffReported?: boolean;
+  isQuotaOffReported: boolean;
 }
 
 /** Notes that a patch was accepted: the kubelet is to confirm it. */
@@ -67,16 +67,23 @@ export function noteSent(memory: PodMemory, patched: SentPatch): void {
   memory.patched = patched;
   memory.pendingSince = patched.atMs;
   memory.sentAtMs = patched.atMs;
+  memory.busyTimes = 0;
+  endWait(memory);
+}
+
+/** Nothing is refused any more. */
+export function endWait(memory: PodMemory): void {
+  memory.wait = undefined;
   memory.refusal = undefined;
 }
 
-/** The wait after the last refusal that is left, ms; a restore waits for none of the market's. */
-export function refusalLeftMs(
-  { refusal }: Pick<PodMemory, "refusal">,
+/** What is left of the wait, ms; a restore waits for no attempt of the market. */
+export function waitLeftMs(
+  { wait }: Pick<PodMemory, "wait">,
   { nowMs, restoring }: { readonly nowMs: number; readonly restoring: boolean },
 ): number {
-  if (refusal === undefined || (restoring && !refusal.restoring)) return 0;
-  return Math.max(0, refusal.untilMs - nowMs);
+  if (wait === undefined || (restoring && !wait.restoring)) return 0;
+  return Math.max(0, wait.untilMs - nowMs);
 }
 
 /** A cache that is further behind than this, ms, is no longer waited for: it may never come. */
@@ -108,12 +115,14 @@ export function mayRepublish(memory: PodMemory, nowMs: number): boolean {
 
 /** The pod's CPU limits as one text. */
 function limitsText({ containers }: Pod): string {
-  return containers.map(({ limits: { cpu: limitCPU } }) => limitCPU ?? "").join();
+  return containers.map(({ limits }) => limits.cpu ?? "").join();
 }
 
 /** Notes that the pod has its original limits and no allocation any more. */
 export function noteRelease(memory: PodMemory, pod: Pod): void {
   memory.released = limitsText(pod);
+  memory.pendingSince = undefined;
+  endWait(memory);
 }
 
 /**
@@ -168,9 +177,7 @@ export function createPodMemories(onForget: (podKey: string, uid: string) => voi
   const memories = new Map<string, PodMemory>();
   function forget(podKey: string): void {
     const memory = memories.get(podKey);
-    if (memory === undefined) return;
-    memories.delete(podKey);
-    onForget(podKey, memory.uid);
+    if (memories.delete(podKey)) onForget(podKey, memory?.uid ?? "");
   }
   return {
     of(podKey, { metadata: { uid } }) {
@@ -179,13 +186,9 @@ export function createPodMemories(onForget: (podKey: string, uid: string) => voi
       forget(podKey);
       const never = -Infinity;
       const memory = {
-        uid,
-        warned: "",
-        resizedAtMs: [],
-        oscillatesUntilMs: never,
-        templateDueMs: never,
-        boundsRefusedUntilMs: never,
-        retoldAtMs: never,
+        ...{ uid, warned: "", sharedWarned: "", isQuotaOffReported: false },
+        ...{ busyTimes: 0, resizedAtMs: [], oscillatesUntilMs: never },
+        ...{ templateDueMs: never, boundsRefusedUntilMs: never, retoldAtMs: never },
       };
       memories.set(podKey, memory);
       return memory;

@@ -3,10 +3,13 @@
  *
  * @module
  */
+import type { ApiObject } from "../../shared/api/object.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { MetricOutcome } from "../metrics_demand/metric_fact.ts";
-import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
-import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
+import type {
+  EnforcementReason,
+  EventReason,
+} from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
@@ -31,6 +34,27 @@ export interface SharedSubject {
   /** In the pod's namespace, but for nodes; a namespace is its own. */
   readonly name: string;
   readonly uid: string;
+}
+
+/** The object as events name it. */
+export function sharedSubject(
+  kind: SharedSubject["kind"],
+  { metadata: { name, uid } }: ApiObject,
+): SharedSubject {
+  return { apiVersion: API_VERSIONS[kind] ?? "apps/v1", kind, name, uid };
+}
+
+const API_VERSIONS: Readonly<Record<string, string>> = {
+  Node: "v1",
+  Namespace: "v1",
+  HorizontalPodAutoscaler: "autoscaling/v2",
+};
+
+/** A label or annotation that has no effect: on the pod, or on an object that many pods share. */
+export interface AnnotationWarning {
+  readonly message: string;
+  /** One event on the object that carries it. */
+  readonly about?: SharedSubject;
 }
 
 /** A message on the pod's event stream. */

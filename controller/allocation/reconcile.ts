@@ -8,7 +8,6 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
@@ -19,7 +18,7 @@ import type { MarketConfig } from "../config.ts";
 import { phaseOf } from "./allocation_status.ts";
 import { type BoundsPlan, isStored, newAllocation, planBounds } from "./bounds/publish_bounds.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
-import { createPodEvents } from "./events/pod_events.ts";
+import { reportOthers, reportWarnings } from "./events/pod_events.ts";
 import { outsideWarnings } from "./events/switch_warnings.ts";
 import { applyLimits, decideLimits, type LimitsOutcome, type LimitsPlan } from "./limits.ts";
 import { createAPIBackoff } from "./pace/api_backoff.ts";
@@ -37,13 +36,13 @@ import {
 import { snapshotOf } from "./pod_snapshot.ts";
 import {
   type ObservedPod,
-  readOriginals,
   type ReconcileContext,
   type ReconcilerParts,
   type ReconcileSnapshot,
+  type RecordedPod,
   takeSnapshot,
 } from "./reconcile_snapshot.ts";
-import { type Outcome, reconcileAgain, report } from "./report.ts";
+import { type Outcome, reconcileAgain, report, type Reported } from "./report.ts";
 import { createRolloutMemory } from "./watches/rollout_memory.ts";
 
 /** A fresh copy follows a conflict within this, ms; after several the copy may be far behind. */
@@ -62,9 +61,7 @@ export function createReconciler(
   const conflicts = createBackoff(CONFLICT_MS);
   const apiBackoff = createAPIBackoff(parts);
   const memories = createPodMemories((podKey, uid) => {
-    parts.backoff.reset(podKey);
-    conflicts.reset(podKey);
-    apiBackoff.forget(podKey);
+    for (const one of [parts.backoff, conflicts, apiBackoff]) one.reset(podKey);
     for (const queue of [parts.turns, ...Object.values(parts.nodeWrites)]) queue.leave(podKey);
     parts.decreases.settle(podKey);
     parts.events.forget(uid);
@@ -72,7 +69,6 @@ export function createReconciler(
   const context: ReconcileContext = {
     ...parts,
     ...{ conflicts, apiBackoff, memories },
-    podEvents: createPodEvents(parts),
     rolloutStillSince: createRolloutMemory(),
   };
   return (podKey) => reconcile(podKey, context);
@@ -127,42 +123,37 @@ function decideNewRecord(
 }
 
 /** Reports labels and annotations that were meant to take the pod in. */
-function warnOutside(observed: ObservedPod, { memories, podEvents }: ReconcileContext): void {
+function warnOutside(observed: ObservedPod, { memories, events }: ReconcileContext): void {
   const { podKey, pod, scope } = observed;
   const warnings = outsideWarnings(observed, scope);
   // Most pods outside have no warnings, and no memory.
   const memory = warnings.length > 0 ? memories.of(podKey, pod) : memories.known(podKey, pod);
-  if (memory !== undefined) podEvents.warn({ pod, memory }, warnings);
+  if (memory !== undefined) reportWarnings({ pod, memory }, warnings, events);
 }
 
 async function reconcileRecord(
-  observed: ObservedPod & { readonly allocation: PodAllocation },
+  observed: RecordedPod,
   context: ReconcileContext,
 ): Promise<ReconcileResult> {
-  const { config } = context;
   if (isFinished(observed.pod)) {
     context.memories.forget(observed.podKey);
     await context.store.remove(observed.allocation);
     return {};
   }
-  const found = await readOriginals(observed, context);
-  const snapshot = takeSnapshot(observed, { found, context });
-  context.podEvents.reportOthers(snapshot);
-  const record = decideRecord(snapshot, config);
+  const snapshot = await takeSnapshot(observed, context);
+  reportOthers(snapshot, context);
+  const record = decideRecord(snapshot, context.config);
   const bounds = record.due === "bounds" ? record.bounds : undefined;
-  if (record.due !== "nothing") {
-    const outcome = await actOnRecord(record, snapshot, context);
-    if (outcome !== undefined) return await report({ ...outcome, bounds }, { snapshot, context });
-  }
-  // Nothing is awaited from here until a raise is booked: other pods count on the same room in quotas.
-  const outcome = await actOnLimits(decideNext(snapshot, config), snapshot, context);
-  return await report({ ...outcome, bounds }, { snapshot, context });
+  // Nothing is awaited between the snapshot of limits and the booking of a raise: other pods count on
+  // the same room in quotas.
+  const outcome = await actOnRecord(record, snapshot, context) ??
+    await actOnLimits(decideNext(snapshot, context.config), snapshot, context);
+  return await report(outcome, bounds, { snapshot, context });
 }
 
 /** What is due for the record of a pod, before its limits. */
 type RecordStep =
-  | { readonly due: "nothing" }
-  | { readonly due: "originals" }
+  | { readonly due: "nothing" | "originals" }
   | { readonly due: "wait"; readonly ms: number }
   | {
     readonly due: "bounds";
@@ -185,7 +176,7 @@ function decideRecord(snapshot: ReconcileSnapshot, config: MarketConfig): Record
     isConfirmed(snapshot, { config, wallMs });
   const forcesRevision = !confirmed && !config.dryRun &&
     config.resizeServed && needsConfirmation(snapshot);
-  const input = { ...bounds, config, originals, forcesRevision, wallMs };
+  const input = { ...bounds, config, originals, forcesRevision, nowMs: wallMs };
   return { due: "bounds", bounds: planBounds(snapshot, input), forcesRevision, confirmed };
 }
 
@@ -197,18 +188,17 @@ async function actOnRecord(
 ): Promise<Outcome | undefined> {
   const { allocation, memory } = snapshot;
   switch (step.due) {
+    case "nothing":
+      return undefined;
     case "wait":
-      return { is: "waiting", ms: step.ms };
+      return { is: "done", result: reconcileAgain(context, step.ms) };
     case "originals":
       await context.store.writeStatus(allocation);
-      return { is: "recorded" };
-    case "bounds": {
+      return { is: "done", result: reconcileAgain(context) };
+    case "bounds":
       if (step.confirmed) memory.confirmedRecord = allocation.metadata.uid;
-      const outcome = await publish(step.bounds, snapshot, context);
-      return outcome ?? (step.forcesRevision ? { is: "unpublished" } : undefined);
-    }
-    default:
-      return undefined;
+      return await publish(step.bounds, snapshot, context) ??
+        (step.forcesRevision ? { is: "done", result: reconcileAgain(context) } : undefined);
   }
 }
 
@@ -216,8 +206,9 @@ async function actOnRecord(
 async function publish(
   { write, crowd, bounds, originals, revision }: BoundsPlan,
   { podKey, allocation, memory }: ReconcileSnapshot,
-  { store, nodeWrites, clock, log }: ReconcileContext,
+  context: ReconcileContext,
 ): Promise<Outcome | undefined> {
+  const { store, nodeWrites, clock, log } = context;
   const isTurn = takeTurn(nodeWrites, { podKey, crowd });
   if (write === "nothing") return undefined;
   if (write === "messages" && !mayRepublish(memory, clock.monotonic())) return undefined;
@@ -232,7 +223,7 @@ async function publish(
         remedy: "apply manifests/crds of this controller's version",
       });
       memory.boundsRefusedUntilMs = clock.monotonic() + BOUNDS_RETRY_MS;
-      return { is: "waiting", ms: BOUNDS_RETRY_MS };
+      return { is: "done", result: reconcileAgain(context, BOUNDS_RETRY_MS) };
     }
   } catch (error) {
     // The server will refuse them again: limits stay as they are until it takes them.
@@ -256,16 +247,12 @@ function decideNext(snapshot: ReconcileSnapshot, config: MarketConfig): LimitsSt
   if (!snapshot.current) return { due: "wait", ms: OLD_COPY_MS };
   const isUnconfirmed = memory.confirmedRecord !== allocation.metadata.uid;
   const plan = decideLimits(snapshot, {
-    scope,
+    ...snapshot,
+    config,
+    outOfScope: scope,
     agentSilent: snapshot.isAgentSilent || (staysRestored(pod, allocation) && isUnconfirmed),
     originalUnknown: !snapshot.found.known,
-    backOffMs: snapshot.backOffMs,
-    dryRun: config.dryRun,
-    resizeServed: config.resizeServed,
-    outOfSync: snapshot.outOfSync,
     ...resizePauses(memory, { nowMs, minIntervalMs: config.minResizeIntervalMs }),
-    maxStep: config.maxStep ?? undefined,
-    quota: snapshot.quota,
   });
   const { reason } = plan.decision;
   if (reason === "Restored" && scope !== undefined) return { due: "release", ...plan };
@@ -279,7 +266,7 @@ async function actOnLimits(
 ): Promise<Outcome> {
   const { podKey, pod, allocation, memory, scope, nowMs, quota } = snapshot;
   const { clock, turns, store, backoff } = context;
-  if (plan.due === "wait") return { is: "postponed", ms: plan.ms };
+  if (plan.due === "wait") return { is: "done", result: { requeueAfterMs: plan.ms } };
   if (plan.request === undefined) turns.leave(podKey);
   const outcome = await applyLimits(plan, {
     ...context,
@@ -294,7 +281,7 @@ async function actOnLimits(
   }
   if (refusal !== undefined) return refused(outcome, refusal, { snapshot, context });
   if (patched !== undefined) {
-    noteAccepted(outcome, { snapshot, context, to: patched });
+    noteAccepted(outcome, patched, { snapshot, context });
     return { is: "resized" };
   }
   noteKubelet(outcome, snapshot, context);
@@ -305,16 +292,13 @@ async function actOnLimits(
   return { is: "released", scope };
 }
 
+/** Notes a patch; `to` is the pod's version after it. */
 function noteAccepted(
   { decision, restoring }: LimitsOutcome,
-  { snapshot: { podKey, pod, memory, nowMs }, context, to }: {
-    readonly snapshot: ReconcileSnapshot;
-    readonly context: ReconcileContext;
-    /** The pod's version after the patch. */
-    readonly to: string;
-  },
+  to: string,
+  { snapshot: { podKey, pod, memory, nowMs }, context }: Reported,
 ): void {
-  context.apiBackoff.forget(podKey);
+  context.apiBackoff.reset(podKey);
   // Another value while the kubelet calls the last infeasible is one more try, not the first.
   if (!INFEASIBLE_REASONS.has(resizeStatus(pod).reason)) context.backoff.reset(podKey);
   noteSent(memory, { from: pod.metadata.resourceVersion, to, atMs: nowMs });
@@ -336,8 +320,8 @@ function noteKubelet(
     observer?.confirmed?.(nowMs - sentAtMs);
   } else if (INFEASIBLE_REASONS.has(reason)) {
     // The kubelet refuses the patch for good: the next value waits, as after a server's refusal.
-    const untilMs = nowMs + backoff.next(podKey);
-    memory.refusal = { untilMs, message, reason, restoring: restoring !== undefined };
+    memory.wait = { untilMs: nowMs + backoff.next(podKey), restoring: restoring !== undefined };
+    memory.refusal = { message, reason };
   } else return;
   memory.sentAtMs = undefined;
 }
@@ -345,22 +329,19 @@ function noteKubelet(
 /** A refusal is about this pod, or about the server itself. */
 function refused(
   limits: LimitsOutcome,
-  refusal: ApiError,
-  { snapshot: { podKey, memory }, context }: {
-    readonly snapshot: ReconcileSnapshot;
-    readonly context: ReconcileContext;
-  },
+  error: ApiError,
+  { snapshot: { podKey, memory }, context }: Reported,
 ): Outcome {
-  const kind = refusalKind(refusal);
-  if (kind === "gone") return { is: "gone" };
-  if (kind === "conflict") throw refusal;
+  const kind = refusalKind(error);
+  if (kind === "gone") return { is: "done", result: {} };
+  if (kind === "conflict") throw error;
   const nowMs = context.clock.monotonic();
   const restoring = limits.restoring !== undefined;
   const { waitMs, lasts } = kind === "busy"
-    ? context.apiBackoff.note({ podKey, error: refusal, nowMs, restoring })
+    ? context.apiBackoff.note({ podKey, memory, error, nowMs, restoring })
     : { waitMs: context.backoff.next(podKey), lasts: true };
-  const reason = refusalReason(refusal);
-  const { message } = refusal;
-  if (lasts) memory.refusal = { untilMs: nowMs + waitMs, message, reason, restoring };
-  return { is: "refused", limits, refusal: { message, reason }, waitMs, lasts };
+  const refusal = { message: error.message, reason: refusalReason(error) };
+  memory.wait = { untilMs: nowMs + waitMs, restoring };
+  if (lasts) memory.refusal = refusal;
+  return { is: "refused", limits, refusal, waitMs, lasts };
 }

@@ -16,30 +16,34 @@ import type { AllocationStore, PodResizer } from "../resize/ports.ts";
 import { nodeCeiling } from "./bounds/node_room.ts";
 import type { BoundsSources } from "./bounds/publish_bounds.ts";
 import type { EventGate } from "./events/event_gate.ts";
-import type { PodEvents } from "./events/pod_events.ts";
-import { findOriginals, type FoundOriginals, withOriginals } from "./original_limits.ts";
+import { findOriginals, type FoundOriginals } from "./original_limits.ts";
 import type { APIBackoff } from "./pace/api_backoff.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
 import type { NodeWrites } from "./pace/node_writes.ts";
 import type { PendingDecreases } from "./pace/resize_turns.ts";
-import { isCurrent, type PodMemories, type PodMemory, refusalLeftMs } from "./pod_memory.ts";
+import { isCurrent, type PodMemories, type PodMemory, waitLeftMs } from "./pod_memory.ts";
 import type { PodSnapshot } from "./pod_snapshot.ts";
 import type { AllocationObserver, OwnerTemplates } from "./ports.ts";
 import type { QuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
 import type { RolloutMemory } from "./watches/rollout_memory.ts";
 
-/** What the reconciles of all pods share. */
-export interface ReconcilerParts {
+/** What the program gives the loop. */
+export interface MarketParts {
   readonly resizer: PodResizer;
   readonly caches: Caches;
   readonly store: AllocationStore;
   readonly templates: OwnerTemplates;
-  readonly events: EventGate;
   readonly clock: Clock;
   /** Spreads reconciles over time. */
   readonly random: Random;
   readonly log: Log;
   readonly config: MarketConfig;
+  readonly observer?: AllocationObserver;
+}
+
+/** What the reconciles of all pods share. */
+export interface ReconcilerParts extends MarketParts {
+  readonly events: EventGate;
   /** Waits after refusals, per pod. */
   readonly backoff: Backoff;
   /** All resizes; held when the server is busy. */
@@ -54,7 +58,6 @@ export interface ReconcilerParts {
   readonly isSilent: (nodeName: string) => boolean;
   /** What a metric says of the pod; default: nothing of any. */
   readonly metricOf?: MetricWatch["of"];
-  readonly observer?: AllocationObserver;
 }
 
 /** With what a reconciler keeps between reconciles. */
@@ -62,7 +65,6 @@ export interface ReconcileContext extends ReconcilerParts {
   readonly conflicts: Backoff;
   readonly apiBackoff: APIBackoff;
   readonly memories: PodMemories;
-  readonly podEvents: PodEvents;
   readonly rolloutStillSince: RolloutMemory;
 }
 
@@ -73,10 +75,13 @@ export interface ObservedPod extends PodSnapshot {
   readonly scope: OutOfScope | undefined;
 }
 
-/** What `decide` reads. */
-export interface ReconcileSnapshot extends ObservedPod {
-  /** With the original limits that were found. */
+/** A pod with a record. */
+export interface RecordedPod extends ObservedPod {
   readonly allocation: PodAllocation;
+}
+
+/** What `decide` reads. */
+export interface ReconcileSnapshot extends RecordedPod {
   /** False where the record has none yet. */
   readonly hasStatus: boolean;
   readonly memory: PodMemory;
@@ -99,55 +104,49 @@ export interface ReconcileSnapshot extends ObservedPod {
   readonly wallMs: number;
 }
 
-/** Finds the pod's original limits; reads the template of its owner only where it must. */
-export function readOriginals(
-  { podKey, pod, allocation }: ObservedPod & { readonly allocation: PodAllocation },
-  { caches, clock, memories, templates }: ReconcileContext,
-): Promise<FoundOriginals> {
+/** Reads all that a reconcile decides by; the template of the pod's owner only where it must. */
+export async function takeSnapshot(
+  observed: RecordedPod,
+  context: ReconcileContext,
+): Promise<ReconcileSnapshot> {
+  const { caches, clock, memories } = context;
+  const { podKey, pod, scope, workload } = observed;
   const memory = memories.of(podKey, pod);
-  const nowMs = clock.monotonic();
-  const current = caches.pods.synced && isCurrent(memory, { pod, nowMs });
-  return findOriginals({ pod, allocation, memory }, { templates, nowMs, current });
-}
-
-/** Reads everything else that a reconcile decides by. */
-export function takeSnapshot(
-  observed: ObservedPod & { readonly allocation: PodAllocation },
-  { found, context }: {
-    readonly found: FoundOriginals;
-    readonly context: ReconcileContext;
-  },
-): ReconcileSnapshot {
-  const { caches, clock, memories, apiBackoff } = context;
-  const { podKey, pod, scope, allocation, workload } = observed;
-  const memory = memories.of(podKey, pod);
+  const isCurrentNow = (nowMs: number): boolean =>
+    caches.pods.synced && isCurrent(memory, { pod, nowMs });
+  const askedMs = clock.monotonic();
+  const found = await findOriginals(pod, observed.allocation, {
+    ...{ memory, templates: context.templates },
+    ...{ nowMs: askedMs, current: isCurrentNow(askedMs) },
+  });
   const nowMs = clock.monotonic();
   const wallMs = clock.wall();
-  const current = caches.pods.synced && isCurrent(memory, { pod, nowMs });
-  const record = withOriginals(allocation, found);
+  const { status } = observed.allocation;
+  const allocation = found.originals === undefined
+    ? observed.allocation
+    : { ...observed.allocation, status: { ...status, ...found.originals } };
   const quota = context.quotaRooms.of(observed);
   const isAgentSilent = context.isSilent(pod.nodeName);
   // Nothing reads the bounds of a silent agent's pods, and nothing may delay their original limits.
   const isPublished = scope === undefined && isLive(pod) && found.known && !isAgentSilent;
-  const backOffMs = (restoring: boolean): number => {
-    const attempt = { podKey, nowMs, restoring };
-    return Math.max(apiBackoff.leftMs(attempt), refusalLeftMs(memory, attempt));
-  };
   return {
     ...observed,
-    ...{ memory, found, current, quota, isAgentSilent, nowMs, wallMs },
-    allocation: record,
-    hasStatus: allocation.status !== undefined,
+    ...{ memory, found, allocation, quota, isAgentSilent, nowMs, wallMs },
+    current: isCurrentNow(nowMs),
+    hasStatus: status !== undefined,
     outOfSync: outOfSync(caches),
     isPodCopySynced: caches.pods.synced,
     bounds: isPublished
       ? {
         quota: quota?.bounds(),
-        metric: context.metricOf?.(pod, record),
+        metric: context.metricOf?.(pod, allocation),
         rolloutStillSinceMs: context.rolloutStillSince(workload, wallMs),
         nodeCeiling: nodeCeiling(observed, caches.pods),
       }
       : undefined,
-    backOffMs: { market: backOffMs(false), restore: backOffMs(true) },
+    backOffMs: {
+      market: waitLeftMs(memory, { nowMs, restoring: false }),
+      restore: waitLeftMs(memory, { nowMs, restoring: true }),
+    },
   };
 }

@@ -12,25 +12,27 @@ import type { Decision } from "../../shared/resize/chain.ts";
 import type { OutOfScope } from "../../shared/resize/scope.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import type { BoundsPlan } from "./bounds/publish_bounds.ts";
-import { bottleneckEvent, QUIET_HOLDS, statusEvent } from "./events/status_event.ts";
+import {
+  bottleneckEvent,
+  emitOn,
+  isQuiet,
+  reportBounds,
+  reportWarnings,
+  statusEvent,
+} from "./events/pod_events.ts";
 import { switchWarnings } from "./events/switch_warnings.ts";
 import { type LimitsOutcome, refusalDecision } from "./limits.ts";
 import type { ReconcileContext, ReconcileSnapshot } from "./reconcile_snapshot.ts";
 
 /** What became of what was due. */
 export type Outcome =
-  & {
-    /** Bounds that were due, written or not. */
-    readonly bounds?: BoundsPlan | undefined;
-  }
-  & (
-    | { readonly is: "waiting" | "postponed"; readonly ms: number }
-    | { readonly is: "recorded" | "published" | "unpublished" | "resized" | "gone" }
-    | { readonly is: "boundsRefused"; readonly refusal: ApiError; readonly retryMs: number }
-    | { readonly is: "released"; readonly scope: OutOfScope }
-    | { readonly is: "held"; readonly limits: LimitsOutcome }
-    | Refused
-  );
+  /** Nothing to report. */
+  | { readonly is: "done"; readonly result: ReconcileResult }
+  | { readonly is: "published" | "resized" }
+  | { readonly is: "boundsRefused"; readonly refusal: ApiError; readonly retryMs: number }
+  | { readonly is: "released"; readonly scope: OutOfScope }
+  | { readonly is: "held"; readonly limits: LimitsOutcome }
+  | Refused;
 
 /** A resize that the server has refused. */
 export interface Refused {
@@ -60,23 +62,27 @@ export function reconcileAgain(
   return notLaterThan({ requeueAfterMs: AGAIN_MS * spread }, ms);
 }
 
-/** Reports the outcome; returns when to reconcile again. */
+/** A reconcile to report on. */
+export interface Reported {
+  readonly snapshot: ReconcileSnapshot;
+  readonly context: ReconcileContext;
+}
+
+/** Reports the outcome, and bounds that were due, written or not; returns when to reconcile again. */
 export async function report(
   outcome: Outcome,
-  { snapshot, context }: {
-    readonly snapshot: ReconcileSnapshot;
-    readonly context: ReconcileContext;
-  },
+  bounds: BoundsPlan | undefined,
+  { snapshot, context }: Reported,
 ): Promise<ReconcileResult> {
-  const { bounds } = outcome;
-  if (bounds !== undefined && outcome.is !== "boundsRefused") {
-    const { podEvents } = context;
-    podEvents.warn(snapshot, [...switchWarnings(snapshot), ...bounds.warnings]);
-    podEvents.reportBounds(snapshot, outcome.is === "published" ? bounds.added : []);
+  if (bounds === undefined || outcome.is === "boundsRefused") {
+    return await reportOutcome(outcome, snapshot, context);
   }
+  const { events, clock } = context;
+  reportWarnings(snapshot, [...switchWarnings(snapshot), ...bounds.warnings], events);
+  if (outcome.is === "published") reportBounds(snapshot, bounds.added, events);
   const result = await reportOutcome(outcome, snapshot, context);
-  const untilMs = outcome.is === "boundsRefused" ? undefined : bounds?.untilMs;
-  return untilMs === undefined ? result : notLaterThan(result, untilMs - context.clock.wall());
+  const { untilMs } = bounds;
+  return untilMs === undefined ? result : notLaterThan(result, untilMs - clock.wall());
 }
 
 async function reportOutcome(
@@ -84,66 +90,48 @@ async function reportOutcome(
   snapshot: ReconcileSnapshot,
   context: ReconcileContext,
 ): Promise<ReconcileResult> {
-  const { pod, memory } = snapshot;
+  const { pod } = snapshot;
   switch (outcome.is) {
-    case "waiting":
-      return reconcileAgain(context, outcome.ms);
-    case "postponed":
-      return { requeueAfterMs: outcome.ms };
-    case "recorded":
+    case "done":
+      return outcome.result;
     case "published":
-    case "unpublished":
       return reconcileAgain(context);
-    case "boundsRefused":
-      return await reportBoundsRefused(outcome, snapshot, context);
+    case "boundsRefused": {
+      const message =
+        `the bounds can't be stored: ${outcome.refusal.message}. If the CustomResourceDefinition ` +
+        "is older than this controller: apply manifests/crds of its version";
+      const decision = { changes: [], reason: "Refused", message } as const;
+      const isNew = await writeStatus(decision, snapshot, context, true) !== undefined;
+      if (isNew) emitFailure({ reason: "Refused", message }, snapshot, context);
+      return { requeueAfterMs: outcome.retryMs };
+    }
     case "resized":
       context.events.withdraw(pod.metadata.uid, "CPULimitFailed");
       return { requeueAfterMs: CONFIRM_MS };
     case "released": {
       const message = `original limits are back: ${outcome.scope.message}`;
-      context.podEvents.emit(pod, { type: "Normal", reason: "CPULimitsRestored", message });
+      emitOn(pod, { type: "Normal", reason: "CPULimitsRestored", message }, context.events);
       context.observer?.released?.(outcome.scope.reason);
-      memory.refusal = undefined;
-      memory.pendingSince = undefined;
       return {};
     }
-    case "refused":
-      return await reportRefused(outcome, snapshot, context);
+    case "refused": {
+      const { limits, refusal, waitMs, lasts } = outcome;
+      if (!lasts) return { requeueAfterMs: waitMs };
+      emitFailure(refusal, snapshot, context);
+      await writeStatus(refusalDecision(limits, refusal), snapshot, context, true);
+      return { requeueAfterMs: waitMs };
+    }
     case "held":
       return await reportHeld(outcome.limits, snapshot, context);
-    default:
-      return {};
   }
 }
 
-async function reportBoundsRefused(
-  { refusal, retryMs }: Extract<Outcome, { readonly is: "boundsRefused" }>,
-  snapshot: ReconcileSnapshot,
-  context: ReconcileContext,
-): Promise<ReconcileResult> {
-  const message =
-    `the bounds can't be stored: ${refusal.message}. If the CustomResourceDefinition ` +
-    "is older than this controller: apply manifests/crds of its version";
-  const decision = { changes: [], reason: "Refused", message } as const;
-  const isNew = await writeStatus(decision, { refused: true }, { snapshot, context }) !== undefined;
-  if (isNew) {
-    const event = { type: "Warning", reason: "CPULimitFailed", key: "Refused", message } as const;
-    context.podEvents.emit(snapshot.pod, event);
-  }
-  return { requeueAfterMs: retryMs };
-}
-
-async function reportRefused(
-  { limits, refusal, waitMs, lasts }: Refused,
-  snapshot: ReconcileSnapshot,
-  context: ReconcileContext,
-): Promise<ReconcileResult> {
-  if (!lasts) return { requeueAfterMs: waitMs };
-  const { message, reason: key } = refusal;
-  const event = { type: "Warning", reason: "CPULimitFailed", key, message } as const;
-  context.podEvents.emit(snapshot.pod, event);
-  await writeStatus(refusalDecision(limits, refusal), { refused: true }, { snapshot, context });
-  return { requeueAfterMs: waitMs };
+function emitFailure(
+  { reason: key, message }: Refused["refusal"],
+  { pod }: ReconcileSnapshot,
+  { events }: ReconcileContext,
+): void {
+  emitOn(pod, { type: "Warning", reason: "CPULimitFailed", key, message }, events);
 }
 
 async function reportHeld(
@@ -157,25 +145,21 @@ async function reportHeld(
   const again = reconcileAgain(context, retryAfterMs);
   if (reason === "BackOff" && memory.refusal !== undefined) {
     // The status keeps the server's message while the pod waits.
-    const refusal = refusalDecision(limits, memory.refusal);
-    await writeStatus(refusal, { refused: true }, { snapshot, context });
+    await writeStatus(refusalDecision(limits, memory.refusal), snapshot, context, true);
     return again;
   }
   const pendingMs = pendingLeftMs(reason, snapshot, context);
   if (pendingMs > 0) return notLaterThan(again, pendingMs);
   const { agentAway } = context.nodeWrites;
-  const isAway = reason !== undefined && QUIET_HOLDS.has(reason) &&
-    reason !== allocation.status?.reason;
+  const isAway = reason !== undefined && isQuiet(reason) && reason !== allocation.status?.reason;
   if (!isAway) agentAway.leave(podKey);
   else if (!agentAway.take({ podKey })) return again;
-  const status = await writeStatus(decision, { refused: false }, { snapshot, context });
+  const status = await writeStatus(decision, snapshot, context);
   if (status === undefined) return again;
   const event = reason === "RateLimited" && context.turns.isBottleneck
     ? bottleneckEvent(snapshot, context)
     : statusEvent(allocation, { decision, status });
-  if (event === undefined) return again;
-  const type = status.phase === "Failed" ? "Warning" : "Normal";
-  context.podEvents.emit(pod, { type, ...event });
+  if (event !== undefined) emitOn(pod, event, context.events);
   return again;
 }
 
@@ -197,19 +181,15 @@ function pendingLeftMs(
 /** Writes the status unless it is the same; returns what was written. */
 async function writeStatus(
   decision: Decision,
-  { refused }: { readonly refused: boolean },
-  { snapshot: { allocation, pod, memory }, context: { clock, store, observer } }: {
-    readonly snapshot: ReconcileSnapshot;
-    readonly context: ReconcileContext;
-  },
+  { allocation, pod, memory }: ReconcileSnapshot,
+  { clock, store, observer }: ReconcileContext,
+  refused = false,
 ): Promise<PodAllocationStatus | undefined> {
   const wallTime = new Date(clock.wall()).toISOString();
   const { attemptedAt } = memory;
   const status = nextStatus(allocation, pod, { decision, wallTime, refused, attemptedAt });
   if (status === undefined) return undefined;
   await store.writeStatus({ ...allocation, status });
-  if (status.phase !== "Applied" && decision.reason !== undefined) {
-    observer?.held?.(decision.reason);
-  }
+  if (status.phase !== "Applied") observer?.held?.(status.reason);
   return status;
 }

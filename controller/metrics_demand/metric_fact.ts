@@ -92,6 +92,11 @@ export type MetricFact =
   }
   | { readonly ignored: string };
 
+/** The source of a demand that a query gives. */
+export function demandSource(query: string, cores: number): string {
+  return `query ${query} says ${Number(cores.toPrecision(3))} cores for the pod`;
+}
+
 /** Warnings for the pod's owner. */
 export function metricWarnings(fact: MetricFact | undefined): readonly string[] {
   if (fact === undefined || "demand" in fact) return [];

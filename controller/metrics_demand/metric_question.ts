@@ -29,7 +29,7 @@ export function metricQuestion(
   if (template === undefined) {
     const nearest = nearestName(name, queries.keys());
     const hint = nearest === undefined ? "" : `; did you mean ${nearest}?`;
-    return { fault: `${annotation} is no query of metrics.queries${hint}` };
+    return { fault: `${annotation} is not a query of metrics.queries${hint}` };
   }
   const query = fillQuery(template, variablesOf(pod));
   return query === undefined

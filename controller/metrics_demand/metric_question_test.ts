@@ -1,85 +1,48 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
-import type { Pod, PodOwner } from "../../shared/api/pod.ts";
 import { samplePod } from "../../tests/contract/support/sample_objects.ts";
-import { metricQuestion } from "./metric_question.ts";
+import { ofDeployment } from "../../tests/fixtures/sample_workloads.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
-import { readQueryTemplate } from "./query_template.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+import type { PodOwner } from "../../shared/api/pod.ts";
+import { metricQuestion } from "./metric_question.ts";
+import { queryTableKind } from "./query_template.ts";
 
 const SERVER = "http://prometheus:9090";
+const CONFIG = {
+  server: SERVER,
+  queries: queryTableKind.parse(
+    '{"jobs":"jobs{n=\\"$namespace\\", w=\\"$workload\\", p=\\"$pod\\"}"}',
+  ),
+};
 
-function configured(queries: Readonly<Record<string, string>>) {
-  return {
-    server: SERVER,
-    queries: new Map(
-      Object.entries(queries).map(([name, text]) => {
-        const template = readQueryTemplate(text);
-        assert.ok("parts" in template);
-        return [name, template];
-      }),
-    ),
-  };
-}
-
-interface Choice {
-  readonly owner?: PodOwner;
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
-function podNaming(name: string | undefined, { owner, labels = {} }: Choice = {}): Pod {
-  const pod = samplePod("web-7d58cb54b7-5q96x");
-  const annotations: Record<string, string> = name === undefined ? {} : { [DEMAND_QUERY]: name };
+/** The question of pod `web-0`, which names this query, of Deployment `web` or by itself. */
+function questionOf(name: string | undefined, owner?: Partial<PodOwner>) {
+  const pod = owner === undefined ? samplePod("web-0") : ofDeployment(samplePod("web-0"));
   const metadata = {
     ...pod.metadata,
-    labels,
-    annotations,
-    ...(owner === undefined ? {} : { owner }),
+    annotations: name === undefined ? {} : { [DEMAND_QUERY]: name },
+    ...(pod.metadata.owner && { owner: { ...pod.metadata.owner, ...owner } }),
   };
-  return { ...pod, metadata };
+  return metricQuestion({ ...pod, metadata }, CONFIG);
 }
 
-const REPLICA_SET = {
-  labels: { "pod-template-hash": "7d58cb54b7" },
-  owner: { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d58cb54b7", uid: "1" },
-};
-const TEXT = 'jobs{n="$namespace", w="$workload", p="$pod"}';
+/** Names of queries, owners, and the query or the end of the fault. */
+const QUESTIONS: readonly (readonly [string, Partial<PodOwner> | undefined, string | RegExp])[] = [
+  ["jobs", {}, 'jobs{n="shop", w="web", p="web-0"}'],
+  // A bare pod is its own workload.
+  ["jobs", undefined, 'jobs{n="shop", w="web-0", p="web-0"}'],
+  // Users may choose an owner's name.
+  ["jobs", { name: 'x"} or vector(9) #' }, 'jobs{n="shop", w="x\\"} or vector(9) #", p="web-0"}'],
+  ["x\ny", undefined, /: "x\\ny" .*metrics\.queries$/],
+  ["constructor", undefined, /: "constructor" .*metrics\.queries$/],
+];
 
-function query(pod: Pod): string | undefined {
-  const question = metricQuestion(pod, configured({ jobs: TEXT }));
-  assert.ok(question !== undefined && "query" in question, JSON.stringify(question));
-  assert.deepEqual([question.server, question.name], [SERVER, "jobs"]);
-  return question.query;
-}
-
-function fault(name: string, config = configured({ jobs: TEXT })): string {
-  const question = metricQuestion(podNaming(name), config);
-  assert.ok(question !== undefined && "fault" in question, JSON.stringify(question));
-  return question.fault;
-}
-
-test("metricQuestion() is about the pod, and the workload that made it", () => {
-  assert.equal(
-    query(podNaming("jobs", REPLICA_SET)),
-    'jobs{n="shop", w="web", p="web-7d58cb54b7-5q96x"}',
-  );
-  assert.equal(
-    query(podNaming("jobs")),
-    'jobs{n="shop", w="web-7d58cb54b7-5q96x", p="web-7d58cb54b7-5q96x"}',
-    "a bare pod is its own workload",
-  );
-  assert.equal(metricQuestion(podNaming(undefined), configured({ jobs: TEXT })), undefined);
-});
-
-test("metricQuestion() lets no owner's name, which users may choose, out of its string", () => {
-  const owner = { ...REPLICA_SET.owner, name: 'x"} or vector(9) #' };
-  const text = query(podNaming("jobs", { owner }));
-  assert.equal(text, 'jobs{n="shop", w="x\\"} or vector(9) #", p="web-7d58cb54b7-5q96x"}');
-});
-
-test("metricQuestion() quotes the name of an unknown query", () => {
-  assert.match(fault("x\ny"), /: "x\\ny" .*metrics\.queries$/);
-  assert.match(fault("constructor", configured({})), /: "constructor" .*metrics\.queries$/);
+pure("metricQuestion() is about the pod, and the workload that made it", () => {
+  assert.equal(questionOf(undefined), undefined);
+  for (const [name, owner, expected] of QUESTIONS) {
+    const question = questionOf(name, owner) ?? assert.fail("it is asked");
+    if (typeof expected === "string") {
+      assert.deepEqual(question, { server: SERVER, name: "jobs", query: expected });
+    } else assert.match("fault" in question ? question.fault : "", expected);
+  }
 });

@@ -15,12 +15,14 @@ import type { Caches } from "../caches.ts";
 import {
   type DemandReading,
   demandReading,
+  demandSource,
+  hasMoved,
   isFault,
   type MetricFact,
   type MetricOutcome,
+  type NoDemand,
   publishedParts,
 } from "./metric_fact.ts";
-import { createMetricMemory, type MetricMemory } from "./metric_memory.ts";
 import {
   answerLifeMs,
   type MetricQuestion,
@@ -73,8 +75,25 @@ interface SharedQuery {
   readonly podKeys: string[];
 }
 
+/** The last answer to a query, for as long as it counts. Nothing of it must survive a restart. */
+interface Answered {
+  /** When the query was first seen, and last sent; monotonic ms. */
+  readonly sinceMs: number;
+  askedAt?: number;
+  value?: { readonly cores: number; readonly bornAt: number };
+  problem?: NoDemand | undefined;
+  /** The published value: cores, or the message of a problem. */
+  published?: number | string;
+}
+
+/** What is known of a query; `young`: no value since it was first seen, not long ago. */
+type KnownDemand =
+  | { readonly cores: number; readonly leftMs: number }
+  | { readonly young: boolean; readonly leftMs: number; readonly problem: NoDemand | undefined };
+
 interface WatchState extends MetricWatchParts {
-  readonly memory: MetricMemory;
+  /** By query. */
+  readonly answers: Map<string, Answered>;
   readonly reports: MetricReports;
   /** Aborted to end the pause between two rounds. */
   pause: AbortController;
@@ -82,10 +101,9 @@ interface WatchState extends MetricWatchParts {
 
 /** Creates a watch that has sent nothing yet. */
 export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
-  const { clock, config } = parts;
   const state: WatchState = {
     ...parts,
-    memory: createMetricMemory({ clock, lifeMs: () => answerLifeMs(config.metrics) }),
+    answers: new Map(),
     reports: createMetricReports(parts),
     pause: new AbortController(),
   };
@@ -112,9 +130,9 @@ async function runRounds(state: WatchState, signal: AbortSignal): Promise<void> 
 
 /** Sends what is due; returns when the next round is due, monotonic ms. */
 async function runRound(state: WatchState, signal: AbortSignal): Promise<number> {
-  const { clock, config: { metrics: { intervalMs } }, memory, reports } = state;
+  const { clock, config: { metrics: { intervalMs } }, answers, reports } = state;
   const queries = collectQueries(state);
-  memory.keepOnly(queries);
+  for (const key of answers.keys()) if (!queries.has(key)) answers.delete(key);
   const begunAt = clock.monotonic();
   const due = [...queries].filter(([key]) => dueAt(state, key) <= begunAt)
     .sort(([a], [b]) => dueAt(state, a) - dueAt(state, b));
@@ -163,24 +181,56 @@ async function sendQueries(
 }
 
 async function sendQuery(
-  { memory, reports, source, clock, config, onChange, observe }: WatchState,
+  state: WatchState,
   { key, question, podKeys }: SharedQuery & { readonly key: string },
   signal: AbortSignal,
 ): Promise<MetricOutcome> {
-  memory.asking(key);
+  const { reports, source, clock, config, onChange, observe } = state;
+  answerOf(state, key).askedAt = clock.monotonic();
   const answer = await source.ask(question, signal);
   const lifeMs = answerLifeMs(config.metrics);
   const reading = demandReading(answer, { nowMs: clock.wall(), lifeMs });
   if (signal.aborted) return reading.kind;
   observe?.(reading.kind);
   reports.answered(question, reading);
-  if (memory.note(key, reading)) { for (const podKey of podKeys) onChange(podKey); }
+  if (hasNewDemand(state, key, reading)) podKeys.forEach(onChange);
   return reading.kind;
 }
 
 /** When a query is due, monotonic ms; a new one before all others. */
-function dueAt({ memory, config }: WatchState, key: string): number {
-  return (memory.askedAt(key) ?? Number.MIN_SAFE_INTEGER) + config.metrics.intervalMs;
+function dueAt({ answers, config }: WatchState, key: string): number {
+  return (answers.get(key)?.askedAt ?? Number.MIN_SAFE_INTEGER) + config.metrics.intervalMs;
+}
+
+function answerOf({ answers, clock }: WatchState, key: string): Answered {
+  const answer = answers.get(key) ?? { sinceMs: clock.monotonic() };
+  answers.set(key, answer);
+  return answer;
+}
+
+function knownOf(state: WatchState, key: string): KnownDemand {
+  const { sinceMs, value, problem } = answerOf(state, key);
+  const lifeMs = answerLifeMs(state.config.metrics);
+  const leftMs = (value?.bornAt ?? sinceMs) + lifeMs - state.clock.monotonic();
+  if (value !== undefined && leftMs > 0) return { cores: value.cores, leftMs };
+  return { young: leftMs > 0, leftMs, problem };
+}
+
+/** Takes a reading; true when pods of the query must be reconciled. */
+function hasNewDemand(state: WatchState, key: string, reading: DemandReading): boolean {
+  const answer = answerOf(state, key);
+  if (reading.kind === "value") {
+    answer.value = { cores: reading.cores, bornAt: state.clock.monotonic() - reading.ageMs };
+    answer.problem = undefined;
+  } else answer.problem = reading;
+  const known = knownOf(state, key);
+  const { published } = answer;
+  const now = "cores" in known ? known.cores : known.problem?.message ?? "";
+  if (typeof now === "number" && typeof published === "number") {
+    if (!hasMoved(1000 * published, 1000 * now)) return false;
+  } else if (now === published) return false;
+  answer.published = now;
+  return true;
 }
 
 function keyOf({ server, query }: MetricQuestion): string {
@@ -188,29 +238,26 @@ function keyOf({ server, query }: MetricQuestion): string {
 }
 
 /** The demand of a pod now. A demand from before this process began counts for one life of an answer. */
-function factOf(
-  { config, memory, clock, pause }: WatchState,
-  pod: Pod,
-  allocation: PodAllocation,
-): MetricFact | undefined {
+function factOf(state: WatchState, pod: Pod, allocation: PodAllocation): MetricFact | undefined {
+  const { config, answers, clock, pause } = state;
   const question = metricQuestion(pod, config.metrics);
   if (question === undefined) return undefined;
   if ("fault" in question) return { ignored: question.fault };
   const key = keyOf(question);
-  if (memory.askedAt(key) === undefined) pause.abort();
-  const known = memory.known(key);
+  if (answers.get(key)?.askedAt === undefined) pause.abort();
+  const known = knownOf(state, key);
   const { name } = question;
-  if (known.state === "value") {
-    const source = `query ${name} says ${Number(known.cores.toPrecision(3))} cores for the pod`;
-    return { demand: known.cores, source, untilMs: clock.wall() + known.leftMs };
+  const untilMs = clock.wall() + known.leftMs;
+  if ("cores" in known) {
+    return { demand: known.cores, source: demandSource(name, known.cores), untilMs };
   }
-  const { problem } = known;
+  const { young, problem } = known;
   const published = publishedParts(allocation);
-  if (known.state === "young" && published.size > 0) {
+  if (young && published.size > 0) {
     const source = `query ${name} said so, and was not answered since`;
-    return { demand: published, source, untilMs: clock.wall() + known.leftMs };
+    return { demand: published, source, untilMs };
   }
-  if (known.state === "young" && problem === undefined) return undefined;
+  if (young && problem === undefined) return undefined;
   const message = problem?.message ?? "its last value is too old";
   return { missing: `query ${name}: ${message}`, fault: problem !== undefined && isFault(problem) };
 }

@@ -81,7 +81,7 @@ const MISWRITTEN = /^\$(?:\{(?!\d+\})\w*\}?|\(\w+\)|\$+(?:[A-Za-z_]\w*|\{\w*\}?)
 function remedyFor(miswritten: string): string {
   const name = miswritten.replaceAll(/\W/g, "");
   const variable = QUERY_VARIABLES.find((one) => one === name);
-  return variable === undefined ? `which is no variable; ${KNOWN}` : `expected $${variable}`;
+  return variable === undefined ? `which is not a variable; ${KNOWN}` : `expected $${variable}`;
 }
 
 const KNOWN = `known are ${QUERY_VARIABLES.map((name) => `$${name}`).join(", ")}`;

@@ -1,25 +1,21 @@
-import { type Log, silentLog } from "../../shared/log.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import type { Log } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
+import { samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
-import { type DemandReading, demandReading } from "./metric_fact.ts";
+import { type DemandReading, demandReading, demandSource } from "./metric_fact.ts";
 import { metricQuestion } from "./metric_question.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
-import { createMetricReports, createMetricWatch, type MetricReports } from "./metric_watch.ts";
+import { createMetricReports, type MetricReports } from "./metric_watch.ts";
 import { refusalOf } from "../../shared/config/kinds.ts";
 import { queryTableKind, readQueryTemplate } from "./query_template.ts";
-
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function template(text: string): string {
   const read = readQueryTemplate(text);
   return "fault" in read ? read.fault : "";
 }
 
-test("sentences of metrics.queries", () =>
+pure("sentences of metrics.queries", () =>
   assertSentences([
     ["empty", () => template(" "), "is empty"],
     ["length", () => template("x".repeat(4097)), "has 4097 characters, at most 4096 are allowed"],
@@ -32,14 +28,14 @@ test("sentences of metrics.queries", () =>
     [
       "unknown variable of another language",
       () => template('up{a="${cluster}"}'),
-      "has ${cluster}, which is no variable; known are $namespace, $workload, $pod",
+      "has ${cluster}, which is not a variable; known are $namespace, $workload, $pod",
     ],
     ["quotes", () => template("$pod"), "has $pod outside of quotes"],
     ["open string", () => template('up{a="x'), 'has no end of the string that " begins'],
     [
       "names",
       () => refusalOf(queryTableKind, '{"Web": "up", "jobs": ""}') ?? "",
-      '"Web" is no name of a query, expected a name of at most 63 of a-z, 0-9 and -; jobs is empty',
+      '"Web" is not the name of a query, expected a name of at most 63 of a-z, 0-9 and -; jobs is empty',
     ],
   ]));
 
@@ -58,12 +54,12 @@ function answer(...values: readonly number[]): string {
   return "message" in reading ? reading.message : "";
 }
 
-test("sentences of pods with a metric that gives no demand", () =>
+pure("sentences of pods with a metric", () =>
   assertSentences([
     [
       "query",
       () => annotation("job", "up"),
-      'mbcas.io/demand-query: "job" is no query of metrics.queries; did you mean jobs?',
+      'mbcas.io/demand-query: "job" is not a query of metrics.queries; did you mean jobs?',
     ],
     [
       "prometheusURL",
@@ -85,38 +81,9 @@ test("sentences of pods with a metric that gives no demand", () =>
     ["unusable: infinite", () => answer(Infinity), "the value is infinite"],
     ["unusable: negative", () => answer(-1), "the value is negative"],
     ["unusable: large", () => answer(100_001), "the value is above 100000 cores"],
+    ["value", () => demandSource("jobs", 0.5004), "query jobs says 0.5 cores for the pod"],
     ["old", () => answer(1), "the value is too old, or the clocks differ"],
   ]));
-
-/** The source of a pod's demand after one answer of so many cores. */
-async function sourceOf(value: number): Promise<string> {
-  const sample = samplePod("web", { containers: [sampleContainer()] });
-  const annotations = { [DEMAND_QUERY]: "jobs" };
-  const pod = { ...sample, metadata: { ...sample.metadata, annotations } };
-  const allocation = newAllocation({ pod });
-  const queries = new Map([["jobs", { parts: ["up"] }]]);
-  const clock = createVirtualClock({ wallStart: 0 });
-  const end = new AbortController();
-  const watch = createMetricWatch({
-    caches: { pods: { all: () => [pod] }, allocations: { get: () => allocation } },
-    clock,
-    log: silentLog,
-    config: { metrics: { server: "http://s", queries, intervalMs: 10_000, staleAfterMs: 60_000 } },
-    source: { ask: () => Promise.resolve({ samples: [{ value, atMs: 0 }] }) },
-    onChange: () => {},
-    observe: () => {},
-  });
-  const running = watch.run(end.signal);
-  await clock.runUntil(1000);
-  const fact = watch.of(pod, allocation);
-  end.abort();
-  await clock.runUntil(clock.monotonic() + 1);
-  await running;
-  return fact !== undefined && "source" in fact ? fact.source : "";
-}
-
-test("sentences of pods with a metric that gives a demand", () =>
-  assertSentences([["value", () => sourceOf(0.5), "query jobs says 0.5 cores for the pod"]]));
 
 function logged(report: (reports: MetricReports) => void): string {
   const lines: string[] = [];
@@ -126,7 +93,7 @@ function logged(report: (reports: MetricReports) => void): string {
   return lines.join("; ");
 }
 
-test("sentences of logs of metrics", () => {
+pure("sentences of logs of metrics", () => {
   const question = { server: "http://s", name: "web", query: "up" };
   const silent: DemandReading = { kind: "unreachable", message: "refused" };
   const several: DemandReading = { kind: "ambiguous", message: "several" };

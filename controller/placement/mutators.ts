@@ -4,13 +4,13 @@
  * @module
  */
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
-import type { Mutator } from "../../shared/admission/mutator.ts";
-import { membersOf, textIn, textsIn } from "../../shared/admission/sent_members.ts";
+import type { Mutator } from "../../shared/admission/run_mutators.ts";
+import { membersOf, textIn, textsIn } from "../../shared/members.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import { checkEligibility, isPlacedKind } from "../../shared/placement/eligibility.ts";
 import { placementPatch, placementRequest } from "../../shared/placement/new_pod.ts";
-import type { AdmissionConfig, AdmissionDecider } from "./admission.ts";
+import type { AdmissionDecider, AdmissionConfig } from "./admission.ts";
 import type { WebhookView } from "./caches.ts";
 import type { AdmissionReport, PlacementObserver } from "./ports.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Mutator } from "../../shared/admission/mutator.ts";
+import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";

@@ -6,16 +6,6 @@
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
 
-/** Options of a resize. */
-export interface ResizeOptions {
-  /**
-   * The field manager of this patch.
-   *
-   * @default {that of the resizer}
-   */
-  readonly manager?: string;
-}
-
 /** Enforces limits: `PATCH pods/{name}/resize`, strategic merge, under one field manager. */
 export interface PodResizer {
   /**
@@ -27,7 +17,8 @@ export interface PodResizer {
     namespace: string,
     podName: string,
     patch: ResizePatch,
-    options?: ResizeOptions,
+    /** The field manager of this patch; that of the resizer where it is absent. */
+    options?: { readonly manager?: string },
   ): Promise<string>;
 }
 

@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { ClaimSource, LimitChange } from "../../shared/resize/patch.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import type { PodResizer } from "./ports.ts";
 import {
   describeLimits,
@@ -12,10 +13,6 @@ import {
 } from "./send_changes.ts";
 
 const FULL = new ApiError(403, "Forbidden", "exceeded quota");
-
-function test(name: string, fn: () => void | Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function change(name: string, limitCPU: number): LimitChange {
   return { name, sidecar: false, requests: {}, limits: { cpu: limitCPU } };
@@ -57,16 +54,19 @@ async function send(
   return { sent, requests, reported };
 }
 
-test("sendChanges() sends one patch where all values are the market's, or the user's own", async () => {
-  const market = [change("app", 400), change("jvm", 250)];
-  const { sent, requests } = await send(market, ["8"]);
-  assert.partialDeepStrictEqual(sent, { changes: market, version: "8" });
-  assert.deepEqual(requests, ["mbcas/200m,200m 1 app+jvm"]);
-  const own = [change("app", 200), change("jvm", 200)];
-  assert.deepEqual((await send(own, ["8"])).requests, ["mbcas-restore 1 app+jvm"]);
-});
+pure(
+  "sendChanges() sends one patch where all values are the market's, or the user's own",
+  async () => {
+    const market = [change("app", 400), change("jvm", 250)];
+    const { sent, requests } = await send(market, ["8"]);
+    assert.partialDeepStrictEqual(sent, { changes: market, version: "8" });
+    assert.deepEqual(requests, ["mbcas/200m,200m 1 app+jvm"]);
+    const own = [change("app", 200), change("jvm", 200)];
+    assert.deepEqual((await send(own, ["8"])).requests, ["mbcas-restore 1 app+jvm"]);
+  },
+);
 
-test("sendChanges() keeps own values apart, and sends first what sets CPU free", async () => {
+pure("sendChanges() keeps own values apart, and sends first what sets CPU free", async () => {
   const mixed = [change("app", 200), change("jvm", 400)];
   const { sent, requests } = await send(mixed, ["8", "9"]);
   assert.deepEqual(requests, ["mbcas-restore 1 app", "mbcas/200m,200m 8 jvm"]);
@@ -78,7 +78,7 @@ test("sendChanges() keeps own values apart, and sends first what sets CPU free",
   ]);
 });
 
-test("sendChanges() ends with a refusal, and says what was taken before", async () => {
+pure("sendChanges() ends with a refusal, and says what was taken before", async () => {
   const mixed = [change("app", 200), change("jvm", 400)];
   assert.deepEqual((await send(mixed, [FULL])).sent, {
     changes: [],
@@ -90,46 +90,36 @@ test("sendChanges() ends with a refusal, and says what was taken before", async 
   await assert.rejects(send(mixed, [new TypeError("a bug")]), /a bug/);
 });
 
-test("sendChanges() logs each accepted change, whatever its source, and counts each answer", async () => {
-  const logged = (message: string, text: string, reason: string) => [
-    message,
-    { pod: "shop/web", change: text, reason },
-  ];
-  const counted = (
-    outcome: ResizeAnswer["outcome"],
-    reason: ResizeAnswer["reason"],
-    restoring = false,
-  ): ResizeAnswer => ({ outcome, reason, restoring });
-  const busy = new ApiError(503, "", "no leader");
-  const old = new ApiError(409, "Conflict", "modified");
-  const gone = new ApiError(404, "NotFound", "no pod");
-  const raise = "app 300m → 400m";
-  const table: readonly (readonly [ClaimSource, string | Error, readonly unknown[]])[] = [
-    ["market", "8", [
-      logged("CPU limit changed", raise, "Throttled"),
-      counted("accepted", "Throttled"),
-    ]],
-    ["restore", "8", [
-      logged("CPU limit changed", raise, "Throttled"),
-      counted("accepted", "Throttled", true),
-    ]],
-    ["rightsizing", "8", [
-      logged("Pod resources changed", "app cpu limit 400m", "OptimizationApplied"),
-      counted("accepted", "OptimizationApplied"),
-    ]],
-    ["market", FULL, [counted("refused", "QuotaExceeded")]],
-    ["restore", FULL, [counted("refused", "RestoreBlocked", true)]],
-    ["rightsizing", FULL, [counted("refused", "QuotaExceeded")]],
-    ["market", busy, [counted("busy", "Throttled")]],
-    ["market", old, [counted("conflict", "Throttled")]],
-    ["market", gone, [counted("gone", "Throttled")]],
-  ];
-  for (const [source, answer, expected] of table) {
-    assert.deepEqual((await send([change("app", 400)], [answer], source)).reported, expected);
-  }
-});
+pure(
+  "sendChanges() logs each accepted change, whatever its source, and counts each answer",
+  async () => {
+    const logged = (message: string, change: string, reason: string) => [
+      ...[message, { pod: "shop/web", change, reason }],
+    ];
+    const answered = (outcome: ResizeAnswer["outcome"], reason: string, restoring = false) => ({
+      ...{ outcome, reason, restoring },
+    });
+    const changed = logged("CPU limit changed", "app 300m → 400m", "Throttled");
+    const resized = logged("Pod resources changed", "app cpu limit 400m", "OptimizationApplied");
+    const failed = (status: number) => new ApiError(status, "", "no");
+    const table: readonly (readonly [ClaimSource, string | Error, readonly unknown[]])[] = [
+      ["market", "8", [changed, answered("accepted", "Throttled")]],
+      ["restore", "8", [changed, answered("accepted", "Throttled", true)]],
+      ["rightsizing", "8", [resized, answered("accepted", "OptimizationApplied")]],
+      ["market", FULL, [answered("refused", "QuotaExceeded")]],
+      ["restore", FULL, [answered("refused", "RestoreBlocked", true)]],
+      ["rightsizing", FULL, [answered("refused", "QuotaExceeded")]],
+      ["market", failed(503), [answered("busy", "Throttled")]],
+      ["market", failed(409), [answered("conflict", "Throttled")]],
+      ["market", failed(404), [answered("gone", "Throttled")]],
+    ];
+    for (const [source, answer, expected] of table) {
+      assert.deepEqual((await send([change("app", 400)], [answer], source)).reported, expected);
+    }
+  },
+);
 
-test("describeLimits() names each container with its limit before and after", () => {
+pure("describeLimits() names each container with its limit before and after", () => {
   const pod = samplePod("web", {
     containers: [sampleContainer(), sampleContainer({ name: "proxy", limits: { cpu: 50 } })],
   });

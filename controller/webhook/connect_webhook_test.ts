@@ -5,7 +5,7 @@ import {
   createCertificateReader,
   type KeyedCertificate,
 } from "../../adapters/webhook/certificates.ts";
-import type { Mutator } from "../../shared/admission/mutator.ts";
+import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { serveWebhookObjects } from "../../tests/fixtures/webhook/canned_webhook_objects.ts";
 import { certificateChain, SERVICE_NAME } from "../../tests/fixtures/webhook/certificate_chain.ts";
 import { createWebhookClient } from "../../tests/fixtures/webhook/webhook_client.ts";

@@ -92,18 +92,18 @@ Deno.test("sentences of reviews and patches that can't be read", () =>
     [
       "no JSON",
       () => messageOf(() => parseAdmissionReview("secret: {")),
-      "Cannot read an admission review: 9 characters that are no JSON",
+      "Cannot read an admission review: 9 characters that are not JSON",
     ],
     [
       "no object",
       () => reviewFault({ object: [] }),
-      "Cannot read an admission review: request.object is a list: expected an object",
+      "Cannot read an admission review: request.object is a list of 0: must be an object",
     ],
     [
       "operation",
       () => reviewFault({ operation: "PATCH" }),
-      'Cannot read an admission review: request.operation is "PATCH": Invalid option: expected one ' +
-      'of "CREATE"|"UPDATE"|"DELETE"|"CONNECT"',
+      'Cannot read an admission review: request.operation is "PATCH": must be one of CREATE, UPDATE, ' +
+      "DELETE, CONNECT",
     ],
     [
       "member",
@@ -118,7 +118,7 @@ Deno.test("sentences of reviews and patches that can't be read", () =>
     [
       "index",
       () => patchFault("replace", "/spec/list/1", 1),
-      'Cannot apply a patch: replace "/spec/list/1": "1" is no place in a list',
+      'Cannot apply a patch: replace "/spec/list/1": "1" is not a place in a list',
     ],
     ["path", () =>
       patchFault("add", "", 1), 'Cannot apply a patch: add "": its path names no member'],
@@ -127,11 +127,5 @@ Deno.test("sentences of reviews and patches that can't be read", () =>
       () =>
         patchFault("add", "/spec/x"),
       'Cannot apply a patch: add "/spec/x": it has no value',
-    ],
-    [
-      "test",
-      () =>
-        patchFault("test", "/spec/disk", "hdd"),
-      'Cannot apply a patch: test "/spec/disk": another value is there',
     ],
   ]));

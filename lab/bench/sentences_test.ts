@@ -5,15 +5,7 @@ import { EXAMPLE } from "./crowded/example_result.ts";
 import { type CrowdResult, verdictsOf } from "./crowded/verdicts.ts";
 import { openWriteAccount } from "./crowded/write_account.ts";
 import { reactionReport } from "./reaction/report.ts";
-import { type ComparedAlgorithm, comparisonTable } from "./real_node/comparison.ts";
-import { modelRun } from "./real_node/model_run.ts";
-import { parseCommandLine as parseRealNode } from "./real_node/command_line.ts";
 import { solverTable } from "./solver/table.ts";
-
-function answered(answer: object): string {
-  assert.ok("text" in answer);
-  return String(answer.text).trim();
-}
 
 /** Goals that are not met, with what is found. */
 function missed(change: Partial<CrowdResult>): string {
@@ -64,53 +56,8 @@ Deno.test("sentences of the crowded bench", () =>
     ],
   ]));
 
-const FIGURES = {
-  reactionMsMedian: 500,
-  reactionMsP95: 900,
-  bursts: 34,
-  burstsMet: 4,
-  burstsMissed: 2,
-  throttledMsPerS: 100,
-  changesPerPodMinute: 1.5,
-  p50Ms: 8,
-  p99Ms: 400,
-  completed: 60_000,
-  coresAllocated: 1.5,
-  coresUsed: 0.56,
-};
-const ALGORITHM: ComparedAlgorithm = {
-  algorithm: "static",
-  real: FIGURES,
-  model: { ...FIGURES, throttledMsPerS: 70 },
-  othersCores: 1.25,
-  accounts: { podLevel: 60, containerLevel: 45.5, standing: 130 },
-};
-
 Deno.test("sentences of the other benches", () =>
   assertSentences([
-    [
-      "unknown algorithm",
-      () => answered(parseRealNode(["--algorithms", "captain"])),
-      "error: option '--algorithms <a,b>' argument 'captain' is invalid. Expected names of static, hpa, " +
-      "vpa, ours.",
-    ],
-    [
-      "real node",
-      () =>
-        comparisonTable([ALGORITHM]).split("\n").filter((line) => line.startsWith("static: ")).join(
-          "\n",
-        ),
-      "static: the kernel counts 60.0 ms/s at the pods' level and 45.5 at the containers'; threads " +
-      "with work stood still for 130.0, waiting for a CPU included\n" +
-      "static: the model's throttled time is off by -30 %, outside 20 %\n" +
-      "static: the model's median reaction is off by +0 %, within 20 %\n" +
-      "static: other programs used 1.25 CPUs: play it again on a quiet machine",
-    ],
-    [
-      "no model",
-      () => messageOf(() => modelRun({ seed: 1, cores: 1, minutes: 1, pods: [] }, "hpa")),
-      "Cannot model hpa: a simulated pod has no replicas",
-    ],
     ["no burst", () =>
       messageOf(() =>
         reactionReport([], {

@@ -24,7 +24,6 @@ import { scoreRun } from "./scores.ts";
 import type { RoundResult } from "../../agent/market/round.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { boundsOf } from "../../controller/allocation/bounds/bounds.ts";
-import { priorityMultiplier } from "../../controller/allocation/bounds/priority_multiplier.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import { marketCapacity } from "../../shared/market/clearing_round.ts";
 import { roundBounds } from "../../shared/market/rounding.ts";
@@ -295,9 +294,7 @@ export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
       autoscalers: [],
       nowMs: 0,
       originalLimits: new Map([["app", pod.originalLimit]]),
-      priorityMultiplier,
-      burstFactor: DEFAULT_MARKET_CONFIG.burstFactor,
-      leastCeiling: DEFAULT_MARKET_CONFIG.leastCeiling,
+      config: DEFAULT_MARKET_CONFIG,
     }).containers[0];
     if (bounds === undefined) throw new Error(`Cannot record ${pod.name}: it takes no part`);
     const { uid, name, trace, request, originalLimit } = pod;

@@ -49,6 +49,11 @@ export interface RunScores {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
+  /** Requests that ended, those that their clients gave up included. */
+  readonly requests: number;
+  /** Of those, requests that their clients gave up, and answers that took more than a second. */
+  readonly failed: number;
+  readonly late: number;
   /** Mean of Σ limits, cores. */
   readonly coresAllocated: number;
   /** Mean of Σ usage, cores. */

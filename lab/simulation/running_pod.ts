@@ -32,9 +32,9 @@ export function sceneContainerID({ uid }: ScenePod): string {
 
 /** The pod for the simulated node, with this limit in millicores. */
 export function podOnNode(pod: ScenePod, limit: number): PodSpec {
-  const { uid, request, threads, workload } = pod;
-  const container = { id: sceneContainerID(pod), request, limit, threads, workload: workload() };
-  return { uid, containers: [container] };
+  const { uid, request, threads, workload, giveUpMs = Infinity } = pod;
+  const id = sceneContainerID(pod);
+  return { uid, containers: [{ id, request, limit, threads, workload: workload(), giveUpMs }] };
 }
 
 /** The pod for the API: running under the original limit. */

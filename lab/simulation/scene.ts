@@ -25,6 +25,8 @@ export interface ScenePod {
   readonly threads: number;
   /** 90th percentile over the run of expected demand; known to algorithms that know the future. */
   readonly p90Demand: number;
+  /** Clients give up so long after a request, ms. @default {Infinity} */
+  readonly giveUpMs?: number;
   /** A fresh stream of the same requests, for each run. */
   readonly workload: () => Workload;
 }

@@ -7,11 +7,15 @@ import { findBursts } from "./bursts.ts";
 import { commitment } from "./market_cluster.ts";
 import { mean, quantile } from "./statistics.ts";
 import {
+  countAbove,
   createLatencyHistogram,
   latencyQuantile,
   mergeLatencies,
 } from "./node/latency_histogram.ts";
 import type { PodSeries, RunScores, RunSeries } from "./run_record.ts";
+
+/** An answer that takes longer is late, ms. */
+const LATE_MS = 1000;
 
 /**
  * Scores a run. Latencies are those of completed requests. A burst that was missed enters the
@@ -29,6 +33,10 @@ export function scoreRun(run: RunSeries): RunScores {
     p50Ms: latencyQuantile(latency, 0.5),
     p99Ms: latencyQuantile(latency, 0.99),
     p999Ms: latencyQuantile(latency, 0.999),
+    requests: latency.total,
+    failed: latency.failed,
+    // Without it, where clients give up earlier than that.
+    late: Math.max(0, countAbove(latency, LATE_MS) - latency.failed),
     coresAllocated: sumOfMeans(pods.map((pod) => pod.limit)) / 1000,
     coresUsed: sumOfMeans(pods.map((pod) => pod.usage)) / 1000,
     changesPerPodMinute: pods.length === 0 || minutes === 0

@@ -190,6 +190,15 @@ export function recordedArrivals(
   };
 }
 
+/** CPUs that the requests of each of the first `seconds` seconds cost. Uses the workload up. */
+export function demandPerSecond(workload: Workload, seconds: number): Float64Array {
+  const demand = new Float64Array(Math.max(1, seconds));
+  for (; workload.nextAt < 1000 * demand.length; workload.next()) {
+    demand[Math.floor(workload.nextAt / 1000)]! += workload.nextCost / 1000;
+  }
+  return demand;
+}
+
 /** Expected demand at the middle of each of the first `seconds` seconds, CPUs. */
 export function expectedDemand(workload: Pick<Workload, "coresAt">, seconds: number): Float64Array {
   return Float64Array.from(

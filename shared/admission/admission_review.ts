@@ -4,7 +4,8 @@
  * @module
  */
 import * as z from "zod";
-import { quotedText } from "../quoted_text.ts";
+import { faultsOf, faultText } from "../api/fields.ts";
+import { plainLine } from "../quoted_text.ts";
 import type { JSONPatchOperation } from "./json_patch.ts";
 
 /** An object of the API as it was sent: readers must check every field. */
@@ -31,7 +32,7 @@ export interface AdmissionRequest {
 
 const sentObject = z.custom<SentObject>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  { error: "expected an object" },
+  { error: "must be an object" },
 );
 
 const reviewSchema = z.object({
@@ -52,20 +53,24 @@ const reviewSchema = z.object({
 });
 
 /**
- * The question in this text. Throws a `SyntaxError` for what is no JSON, and a `TypeError` that names
- * the field with its value for what is no such review.
+ * The request in this text. Throws a `SyntaxError` for text that is not JSON, and a `TypeError` that
+ * names the field with its value for what is not such a review.
  */
 export function parseAdmissionReview(text: string): AdmissionRequest {
-  const raw = parsed(text);
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch {
+    // The engine's message repeats parts of the body, which may hold anything.
+    throw new SyntaxError(
+      `Cannot read an admission review: ${text.length} characters that are not JSON`,
+    );
+  }
   const { success, data, error } = reviewSchema.safeParse(raw);
   if (!success) {
-    const [issue] = error.issues;
-    const path = issue?.path.map(String) ?? [];
-    throw new TypeError(
-      `Cannot read an admission review: ${path.join(".") || "the body"} is ${
-        shown(valueAt(raw, path))
-      }: ${issue?.message ?? "unknown"}`,
-    );
+    const [first] = faultsOf(error, { raw, root: "the body" });
+    const fault = first === undefined ? "" : faultText(first).replace(/^the body\./, "");
+    throw new TypeError(`Cannot read an admission review: ${fault}`);
   }
   const { uid, kind, resource, subResource, operation, ...rest } = data.request;
   const { namespace, name, dryRun, object } = rest;
@@ -77,58 +82,8 @@ export function parseAdmissionReview(text: string): AdmissionRequest {
     namespace: namespace ?? "",
     name: name ?? "",
     dryRun: dryRun ?? false,
-    ...(object === undefined || object === null ? {} : { object }),
+    ...(object ? { object } : {}),
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The engine's message repeats parts of the body, which may hold anything.
-    throw new SyntaxError(
-      `Cannot read an admission review: ${text.length} characters that are no JSON`,
-    );
-  }
-}
-
-function valueAt(raw: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, name) =>
-      typeof value === "object" && value !== null && Object.hasOwn(value, name)
-        ? (value as SentObject)[name]
-        : undefined,
-    raw,
-  );
-}
-
-/** Values of the review's own fields only; of objects no more than that there is one. */
-function shown(value: unknown): string {
-  if (value === undefined) return "not there";
-  if (typeof value === "object" && value !== null) {
-    return Array.isArray(value) ? "a list" : "an object";
-  }
-  return quotedText(String(value));
-}
-
-/** An `AdmissionReview` with a response. Nothing is ever refused here. */
-export interface AdmissionAnswer {
-  readonly apiVersion: "admission.k8s.io/v1";
-  readonly kind: "AdmissionReview";
-  readonly response: {
-    readonly uid: string;
-    readonly allowed: true;
-    readonly patchType?: "JSONPatch";
-    /** The operations as JSON in base64. */
-    readonly patch?: string;
-    readonly warnings?: readonly string[];
-  };
-}
-
-/** What is to be said. */
-export interface AnswerParts {
-  readonly patch: readonly JSONPatchOperation[];
-  readonly warnings: readonly string[];
 }
 
 /** A server cuts longer ones, where they are many (k8s.io/apiserver, endpoints/filters/warning.go). */
@@ -137,8 +92,27 @@ export const LONGEST_WARNING = 256;
 /** Characters of all warnings together; what a server gets beyond them it leaves out (same place). */
 export const LONGEST_WARNINGS = 4096;
 
-/** The answer that lets the object pass, with this patch. Warnings are cut, and each said once. */
-export function admissionAnswer(uid: string, { patch, warnings }: AnswerParts): AdmissionAnswer {
+/**
+ * The `AdmissionReview` that lets the object pass, with this patch as JSON in base64. Warnings are cut,
+ * and each is there once. Nothing is ever refused here.
+ */
+export function admissionAnswer(
+  uid: string,
+  { patch, warnings }: {
+    readonly patch: readonly JSONPatchOperation[];
+    readonly warnings: readonly string[];
+  },
+): {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly response: {
+    readonly uid: string;
+    readonly allowed: true;
+    readonly patchType?: string;
+    readonly patch?: string;
+    readonly warnings?: readonly string[];
+  };
+} {
   const said = saidOnce(warnings);
   return {
     apiVersion: "admission.k8s.io/v1",
@@ -160,7 +134,7 @@ function saidOnce(warnings: readonly string[]): readonly string[] {
 
 /** One line of at most 256 characters: a header carries it, which holds no control characters. */
 function warningText(text: string): string {
-  const characters = [...text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ").trim()];
+  const characters = [...plainLine(text)];
   if (characters.length <= LONGEST_WARNING) return characters.join("");
   return `${characters.slice(0, LONGEST_WARNING - 1).join("")}…`;
 }

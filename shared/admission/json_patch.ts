@@ -1,5 +1,5 @@
 /**
- * JSON Patch (RFC 6902) as far as admission needs it: adding, replacing, removing and testing members.
+ * JSON Patch (RFC 6902) as far as admission needs it: adding, replacing and removing members.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { quotedText } from "../quoted_text.ts";
 
 /** One step. `path` is a JSON Pointer (RFC 6901), for instance `/spec/nodeSelector`. */
 export type JSONPatchOperation =
-  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
 
 /** A member's name as a part of a pointer: `a/b~c` is `a~1b~0c`. */
@@ -17,8 +17,8 @@ export function pointerPart(name: string): string {
 
 /**
  * The document after these steps; what was given stays as it is. Throws a `RangeError` that names the
- * step which can't be made, as a server would refuse it: a member that is not there, an index beyond
- * the list, a value that a test did not expect.
+ * step which can't be made, as a server would refuse it: a member that is not there, or an index beyond
+ * the list.
  */
 export function applyJSONPatch(
   document: unknown,
@@ -32,75 +32,36 @@ export function applyJSONPatch(
       throw fault(operation, "it has no value");
     }
     const names = parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-    return changed(present, { names, operation });
+    return changed(present, names, operation);
   }, document);
 }
 
-interface Step {
-  /** What is left of the path. */
-  readonly names: readonly string[];
-  readonly operation: JSONPatchOperation;
-}
-
-function changed(node: unknown, step: Step): unknown {
-  const { names: [name = "", ...names], operation } = step;
-  if (Array.isArray(node)) return changedList(node, { name, names, operation });
+function changed(
+  node: unknown,
+  [name = "", ...names]: readonly string[],
+  operation: JSONPatchOperation,
+): unknown {
+  const isLast = names.length === 0;
+  const adds = isLast && operation.op === "add";
+  const removes = isLast && operation.op === "remove";
+  const valueIn = (present: unknown): unknown =>
+    isLast && operation.op !== "remove" ? operation.value : changed(present, names, operation);
+  if (Array.isArray(node)) {
+    const end = adds ? node.length : node.length - 1;
+    const isIndex = /^(0|[1-9]\d*)$/.test(name);
+    const index = adds && name === "-" ? end : isIndex ? Number(name) : Infinity;
+    if (index > end) throw fault(operation, `${quotedText(name)} is not a place in a list`);
+    return node.toSpliced(index, adds ? 0 : 1, ...(removes ? [] : [valueIn(node[index])]));
+  }
   if (typeof node !== "object" || node === null) {
     throw fault(operation, `there is nothing to hold ${quotedText(name)}`);
   }
-  const members = node as Readonly<Record<string, unknown>>;
-  const there = Object.hasOwn(members, name);
-  const last = names.length === 0;
-  if (!there && !(last && operation.op === "add")) {
+  const { [name]: present, ...others }: Readonly<Record<string, unknown>> = { ...node };
+  if (!adds && !Object.hasOwn(node, name)) {
     throw fault(operation, `${quotedText(name)} is not there`);
   }
-  if (!last) return { ...members, [name]: changed(members[name], { names, operation }) };
-  if (operation.op === "remove") {
-    const { [name]: _gone, ...rest } = members;
-    return rest;
-  }
-  if (operation.op === "test") return tested(members, { found: members[name], operation });
   // A computed name, also `__proto__`, becomes a member and nothing else.
-  return { ...members, [name]: operation.value };
-}
-
-function changedList(
-  list: readonly unknown[],
-  { name, names, operation }: Step & { readonly name: string },
-): readonly unknown[] {
-  const adds = names.length === 0 && operation.op === "add";
-  const end = adds ? list.length : list.length - 1;
-  const index = adds && name === "-" ? end : /^(0|[1-9]\d*)$/.test(name) ? Number(name) : Infinity;
-  if (index > end) throw fault(operation, `${quotedText(name)} is no place in a list`);
-  const before = list.slice(0, index);
-  const after = list.slice(index + 1);
-  if (names.length > 0) return [...before, changed(list[index], { names, operation }), ...after];
-  if (operation.op === "remove") return [...before, ...after];
-  if (operation.op === "add") return [...before, operation.value, ...list.slice(index)];
-  if (operation.op === "test") return tested(list, { found: list[index], operation });
-  return [...before, operation.value, ...after];
-}
-
-function tested<T>(
-  holder: T,
-  { found, operation }: {
-    readonly found: unknown;
-    readonly operation: Extract<JSONPatchOperation, { readonly value: unknown }>;
-  },
-): T {
-  if (!equal(found, operation.value)) throw fault(operation, "another value is there");
-  return holder;
-}
-
-/** Whether two values are the same JSON; the order of members means nothing. */
-function equal(one: unknown, other: unknown): boolean {
-  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) {
-    return one === other;
-  }
-  if (Array.isArray(one) !== Array.isArray(other)) return false;
-  const [ours, theirs] = [Object.entries(one), new Map(Object.entries(other))];
-  return ours.length === theirs.size &&
-    ours.every(([name, value]) => theirs.has(name) && equal(value, theirs.get(name)));
+  return removes ? others : { ...node, [name]: valueIn(present) };
 }
 
 function fault({ op, path }: JSONPatchOperation, what: string): RangeError {

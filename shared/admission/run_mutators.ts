@@ -1,13 +1,41 @@
 /**
- * Asks mutators one after the other, so that the failure of one is nothing to the others and never
- * keeps an object from being stored.
+ * Mutators change objects before they are stored. They are asked one after the other, so that the failure
+ * of one is nothing to the others and never keeps an object from being stored.
  *
  * @module
  */
-import type { Clock } from "../clock.ts";
 import type { AdmissionRequest, SentObject } from "./admission_review.ts";
 import { applyJSONPatch, type JSONPatchOperation } from "./json_patch.ts";
-import type { Mutation, Mutator } from "./mutator.ts";
+import type { Clock } from "../clock.ts";
+
+/** What becomes of an object. */
+export interface Mutation {
+  /** Steps on the object of the request. May be none, where there is only something to say. */
+  readonly patch: readonly JSONPatchOperation[];
+  /** Warnings for the client that sent the object; kubectl shows them. */
+  readonly warnings?: readonly string[];
+  /**
+   * Remembers that the answer was given. Called once the patch is part of it, and never for a dry run:
+   * whatever is to outlast the request belongs here.
+   */
+  readonly remember?: () => void;
+}
+
+/** A kind of work. */
+export interface Mutator {
+  /** In warnings, metrics and the log, for instance `rightsizing`. */
+  readonly name: string;
+  /**
+   * What becomes of the object; undefined: it is nothing to this mutator. It sees the object as those
+   * before it have left it. A server may ask again about an object that another webhook has changed
+   * since, so the second time there should be nothing left to do. `signal` is aborted when the caller
+   * no longer waits any more.
+   */
+  mutate(
+    request: AdmissionRequest,
+    signal: AbortSignal,
+  ): Mutation | undefined | Promise<Mutation | undefined>;
+}
 
 /** How long to wait for them. */
 export interface MutatorsOptions {
@@ -93,15 +121,12 @@ async function within<T>(
   work: (signal: AbortSignal) => T | Promise<T>,
   { clock, leftMs }: { readonly clock: Clock; readonly leftMs: number },
 ): Promise<T> {
-  const late = new AbortController();
-  const done = new AbortController();
+  const [late, done] = [new AbortController(), new AbortController()];
   const waited = clock.sleep(leftMs, done.signal).then(() => LATE);
-  const working = (async () => await work(late.signal))();
   try {
-    const first = await Promise.race([working, waited]);
+    // The race also listens to work that fails later, so that its failure is no orphan.
+    const first = await Promise.race([(async () => await work(late.signal))(), waited]);
     if (first !== LATE) return first as T;
-    // When it fails later, no caller waits for it.
-    working.catch(() => {});
     late.abort();
     throw new RangeError("Cannot wait for the mutator: it did not answer in time");
   } finally {

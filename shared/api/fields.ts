@@ -8,6 +8,7 @@
 import * as z from "zod";
 import { formatDuration, GO_DURATION_PATTERN, parseGoDuration } from "../duration.ts";
 import { parseBytes, parseCPU } from "../quantity.ts";
+import { isMembers } from "../members.ts";
 import { quotedText } from "../quoted_text.ts";
 
 /** One rule about a value. */
@@ -322,7 +323,11 @@ export function faultsOf(
   { raw, root }: { readonly raw: unknown; readonly root: string },
 ): readonly FieldFault[] {
   return error.issues.map((issue) => {
-    const value = valueAt(raw, issue.path);
+    const value = issue.path.reduce<unknown>(
+      (present, key) =>
+        Object.hasOwn(Object(present), key) ? Reflect.get(Object(present), key) : undefined,
+      raw,
+    );
     const field = issue.path.reduce<string>(
       (path, key) => typeof key === "number" ? `${path}[${key}]` : `${path}.${String(key)}`,
       root,
@@ -335,22 +340,11 @@ export function faultsOf(
   });
 }
 
-function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) =>
-      typeof value === "object" && value !== null && Object.hasOwn(value, key)
-        ? Reflect.get(value, key)
-        : undefined,
-    raw,
-  );
-}
-
 /** Text in quotes; all else as JSON, where it is short, or by its kind. */
 function shown(value: unknown): string {
   if (typeof value === "string") return quotedText(value);
   if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (typeof value === "object" && value !== null) return "an object";
-  return String(value);
+  return isMembers(value) ? "an object" : String(value);
 }
 
 function validOf(issue: z.core.$ZodIssue): string {

@@ -1,11 +1,8 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { type LabelRequirement, labelsMatch } from "./label_selector.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function term(operator: LabelRequirement["operator"], values: string[] = []): LabelRequirement {
   return { key: "tier", operator, values };

@@ -41,29 +41,36 @@ export type KeyHolder = "pod" | "namespace" | "workload" | "HPA";
 /** A place of a key. */
 export type KeyPlace = `${"label" | "annotation"} of the ${KeyHolder}`;
 
-const OF_POD: readonly KeyPlace[] = ["annotation of the pod"];
+/** Values of a key: a `switch` is `"true"` or `"false"`. */
+export type KeyKind = "switch" | "factor" | "CPU quantity" | "boost" | "name of a query";
 
-/** The places that each key is read from. */
-export const MARKET_KEY_PLACES: ReadonlyMap<string, readonly KeyPlace[]> = new Map<
-  string,
-  readonly KeyPlace[]
->([
-  [MANAGED, [
-    "label of the pod",
-    "annotation of the pod",
-    "label of the namespace",
-    "annotation of the namespace",
-  ]],
-  [SKIP_GUARANTEED, OF_POD],
-  [MAX_CPU, OF_POD],
-  [PRIORITY_MULTIPLIER, OF_POD],
-  [STARTUP_BOOST, OF_POD],
-  [DEMAND_QUERY, OF_POD],
-  [BURST_FACTOR, ["label of the namespace", "annotation of the namespace"]],
-  [HPA_COORDINATION, [
-    "annotation of the pod",
-    "annotation of the workload",
-    "annotation of the HPA",
-  ]],
-  [ALLOW_OVERRIDES, ["label of the namespace"]],
+/** Where a key is read, and what its value is. */
+export interface MarketKey {
+  readonly kind: KeyKind;
+  readonly places: readonly KeyPlace[];
+}
+
+const OF_POD: readonly KeyPlace[] = ["annotation of the pod"];
+const OF_NAMESPACE: readonly KeyPlace[] = [
+  "label of the namespace",
+  "annotation of the namespace",
+];
+
+/** All keys, in the order in which warnings name them. */
+export const MARKET_KEYS: ReadonlyMap<string, MarketKey> = new Map<string, MarketKey>([
+  [MANAGED, {
+    kind: "switch",
+    places: ["label of the pod", "annotation of the pod", ...OF_NAMESPACE],
+  }],
+  [SKIP_GUARANTEED, { kind: "switch", places: OF_POD }],
+  [ALLOW_OVERRIDES, { kind: "switch", places: ["label of the namespace"] }],
+  [HPA_COORDINATION, {
+    kind: "switch",
+    places: ["annotation of the pod", "annotation of the workload", "annotation of the HPA"],
+  }],
+  [MAX_CPU, { kind: "CPU quantity", places: OF_POD }],
+  [PRIORITY_MULTIPLIER, { kind: "factor", places: OF_POD }],
+  [STARTUP_BOOST, { kind: "boost", places: OF_POD }],
+  [DEMAND_QUERY, { kind: "name of a query", places: OF_POD }],
+  [BURST_FACTOR, { kind: "factor", places: OF_NAMESPACE }],
 ]);

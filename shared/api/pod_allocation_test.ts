@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import {
   sampleAllocation,
@@ -6,10 +7,6 @@ import {
 } from "../../tests/contract/support/sample_objects.ts";
 import { podAllocationSchema, storedAllocationSchema } from "./pod_allocation.ts";
 import { knownMarketReason } from "./reasons/reasons.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** As a later version may have written it. */
 function laterAllocation() {
@@ -41,7 +38,7 @@ function laterAllocation() {
   };
 }
 
-test("storedAllocationSchema reads the reasons and conditions of a later version", () => {
+pure("storedAllocationSchema reads the reasons and conditions of a later version", () => {
   const later = laterAllocation();
   const { spec, status } = storedAllocationSchema.parse(later);
   assert.equal(spec.market?.reason, "Reserved");
@@ -51,7 +48,7 @@ test("storedAllocationSchema reads the reasons and conditions of a later version
   assert.deepEqual(status?.conditions, later.status.conditions.slice(0, 1));
 });
 
-test("storedAllocationSchema refuses what is no allocation", () => {
+pure("storedAllocationSchema refuses what is no allocation", () => {
   const later = laterAllocation();
   const { podName: _none, ...spec } = later.spec;
   assert.equal(storedAllocationSchema.safeParse({ ...later, spec }).success, false);
@@ -63,7 +60,7 @@ test("storedAllocationSchema refuses what is no allocation", () => {
   assert.equal(storedAllocationSchema.safeParse(odd).success, false);
 });
 
-test("podAllocationSchema lets only reasons of this version be written", () => {
+pure("podAllocationSchema lets only reasons of this version be written", () => {
   const { error } = podAllocationSchema.safeParse(laterAllocation());
   assert.deepEqual(error?.issues.map(({ path }) => path.join(".")), [
     "spec.market.reason",
@@ -75,7 +72,7 @@ test("podAllocationSchema lets only reasons of this version be written", () => {
   ]);
 });
 
-test("knownMarketReason() passes over reasons that this version does not know", () => {
+pure("knownMarketReason() passes over reasons that this version does not know", () => {
   assert.equal(knownMarketReason("Throttled"), "Throttled");
   assert.equal(knownMarketReason("Reserved"), undefined);
   assert.equal(knownMarketReason(undefined), undefined);

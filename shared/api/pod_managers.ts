@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isMembers, membersOf } from "../members.ts";
 
 /** One entry of `metadata.managedFields`, as it comes from the API; unknown parts are ignored. */
 export interface ManagedFieldsEntry {
@@ -29,29 +30,16 @@ export function limitManagersOf(
     const { manager: named, fieldsV1 }: ManagedFieldsEntry = Object(entry);
     const manager = typeof named === "string" ? named : "";
     for (const list of LISTS) {
-      const items = member(member(fieldsV1, "f:spec"), list);
-      for (const [key, item] of Object.entries(items ?? {})) {
+      const items = membersOf(membersOf(membersOf(fieldsV1)["f:spec"])[list]);
+      for (const [key, item] of Object.entries(items)) {
         const name = itemName(key);
-        if (name === undefined || !reaches(item, LIMIT)) continue;
+        const limit = LIMIT.reduce((present, part) => membersOf(present)[part], item);
+        if (name === undefined || !isMembers(limit)) continue;
         managers.set(name, (managers.get(name) ?? new Set<string>()).add(manager));
       }
     }
   }
   return new Map([...managers].map(([name, found]) => [name, [...found].sort()]));
-}
-
-function member(value: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const found = (value as Readonly<Record<string, unknown>>)[name];
-  return typeof found === "object" && found !== null
-    ? found as Readonly<Record<string, unknown>>
-    : undefined;
-}
-
-function reaches(value: unknown, path: readonly string[]): boolean {
-  let present: unknown = value;
-  for (const name of path) present = member(present, name);
-  return present !== undefined;
 }
 
 /** The name in the key of a list item: `k:{"name":"app"}` → `app`; undefined for other keys. */

@@ -1,9 +1,6 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { limitManagersOf, type ManagedFieldsEntry } from "./pod_managers.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function entry(manager: string, name: string, resources: unknown, list = "f:containers") {
   return {
@@ -15,7 +12,7 @@ function entry(manager: string, name: string, resources: unknown, list = "f:cont
 
 const LIMIT = { "f:limits": { ".": {}, "f:cpu": {} } };
 
-test("limitManagersOf() finds the managers of each container's limit, sidecars too", () => {
+pure("limitManagersOf() finds the managers of each container's limit, sidecars too", () => {
   const managers = limitManagersOf([
     entry("kube-controller-manager", "app", { "f:limits": { "f:memory": {} } }),
     entry("mbcas", "app", LIMIT),
@@ -25,7 +22,7 @@ test("limitManagersOf() finds the managers of each container's limit, sidecars t
   assert.deepEqual([...managers], [["app", ["mbcas"]], ["proxy", ["kubectl-patch"]]]);
 });
 
-test("limitManagersOf() names all managers of a shared limit, sorted, each once", () => {
+pure("limitManagersOf() names all managers of a shared limit, sorted, each once", () => {
   const managers = limitManagersOf([
     entry("mbcas", "app", LIMIT),
     entry("argocd", "app", LIMIT),
@@ -34,7 +31,7 @@ test("limitManagersOf() names all managers of a shared limit, sorted, each once"
   assert.deepEqual(managers.get("app"), ["argocd", "mbcas"]);
 });
 
-test("limitManagersOf() passes over what it does not know", () => {
+pure("limitManagersOf() passes over what it does not know", () => {
   const odd = [
     {},
     { manager: "x", fieldsV1: null },

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { isMap as isMapNode, isNode, isScalar, parseDocument } from "yaml";
+import { isMap, isNode, isScalar, parseDocument } from "yaml";
+import { isMembers } from "../members.ts";
 import { nearestName } from "../nearest_name.ts";
 import { fileKeysOf, sectionOf, type Setting } from "./setting.ts";
 import { OPTIPOD_KEYS } from "./aliases.ts";
@@ -39,32 +40,17 @@ export function fileValues(
   { settings, otherSections = [] }: KnownSettings,
 ): FileValues {
   const { root, faults: unreadable } = readableYAML(text);
+  const keys = new Map(settings.flatMap((one) => fileKeysOf(one).map((key) => [key, one])));
+  const sections = new Set([...keys.keys()].map((key) => sectionOf(key) ?? key));
   const found: FoundValues = {
-    path,
-    keys: new Map(settings.flatMap((one) => fileKeysOf(one).map((key) => [key, one]))),
-    texts: new Map(),
+    ...{ path, keys, sections, otherSections, texts: new Map() },
+    shorthands: new Map(
+      settings.flatMap(({ shorthand, key }) => shorthand ? [[sectionOf(key), key]] : []),
+    ),
     faults: unreadable.map((fault) => `${path}: is not YAML: ${fault}`),
   };
-  const keys = [...found.keys.keys()];
-  const sections = new Set(keys.map((key) => sectionOf(key) ?? key));
-  if (!isMap(root)) {
-    found.faults.push(`${path}: is not a map of sections (${[...sections].join(", ")})`);
-    return found;
-  }
-  for (const [section, body] of Object.entries(root)) {
-    if (otherSections.includes(section)) {
-      if (isMap(body)) takeAll(found, { place: section, values: body, isOther: true });
-      continue;
-    }
-    const shorthand = settings.find((one) => one.shorthand && sectionOf(one.key) === section);
-    if (!sections.has(section)) {
-      found.faults.push(unknown(path, section, new Set([...sections, ...otherSections])));
-    } else if (body === null) continue;
-    else if (found.keys.has(section)) take(found, { key: section, value: body });
-    else if (isMap(body)) takeAll(found, { place: section, values: body });
-    else if (shorthand !== undefined) take(found, { key: shorthand.key, value: body });
-    else found.faults.push(notMap(found, { key: section, value: body }));
-  }
+  if (isMembers(root)) takeAll(found, root);
+  else found.faults.push(`${path}: is not a map of sections (${[...sections].join(", ")})`);
   return found;
 }
 
@@ -73,6 +59,10 @@ interface FoundValues {
   readonly path: string;
   /** The settings by each of their keys. */
   readonly keys: ReadonlyMap<string, Setting>;
+  readonly sections: ReadonlySet<string>;
+  readonly otherSections: readonly string[];
+  /** Keys of settings with values that may take the place of their sections. */
+  readonly shorthands: ReadonlyMap<string | undefined, string>;
   readonly texts: Map<string, string>;
   readonly faults: string[];
 }
@@ -83,24 +73,29 @@ interface PlacedValue {
   readonly value: unknown;
 }
 
-/** The settings of a section, and of maps in it that are no values themselves. */
+/** The settings of the file or a section, and of maps in it that are no values themselves. */
 function takeAll(
   found: FoundValues,
-  { place, values, isOther = false }: {
-    readonly place: string;
-    readonly values: Readonly<Record<string, unknown>>;
-    readonly isOther?: boolean;
-  },
+  values: Readonly<Record<string, unknown>>,
+  { place, isOther = false }: { readonly place?: string; readonly isOther?: boolean } = {},
 ): void {
+  const { path, keys, sections, otherSections, shorthands, faults } = found;
   for (const [name, value] of Object.entries(values)) {
-    const key = `${place}.${name}`;
-    const hasMore = [...found.keys.keys()].some((one) => one.startsWith(`${key}.`));
-    if (hasMore && (isMap(value) || value === null)) {
-      takeAll(found, { place: key, values: value ?? {}, isOther });
-    } else if (found.keys.has(key)) take(found, { key, value });
-    else if (isOther) continue;
-    else if (hasMore) found.faults.push(notMap(found, { key, value }));
-    else found.faults.push(unknown(found.path, key, new Set(found.keys.keys())));
+    const key = place === undefined ? name : `${place}.${name}`;
+    const ignored = isOther || otherSections.includes(key);
+    const hasMore = keys.keys().some((one) => one.startsWith(`${key}.`));
+    const shorthand = shorthands.get(key);
+    if (value === null && (hasMore || place === undefined && keys.has(key))) continue;
+    if (hasMore && isMembers(value)) takeAll(found, value, { place: key, isOther: ignored });
+    else if (keys.has(key)) take(found, { key, value });
+    else if (ignored) continue;
+    else if (shorthand !== undefined) take(found, { key: shorthand, value });
+    else if (hasMore) {
+      faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected a map of settings`);
+    } else {
+      const known = place === undefined ? sections.union(new Set(otherSections)) : keys.keys();
+      faults.push(unknown(path, key, new Set(known)));
+    }
   }
 }
 
@@ -115,7 +110,7 @@ function take(found: FoundValues, { key, value }: PlacedValue): void {
 }
 
 function takeMap({ path, texts, faults }: FoundValues, { key, value }: PlacedValue): void {
-  if (!isMap(value)) {
+  if (!isMembers(value)) {
     faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected a map of names to texts`);
     return;
   }
@@ -124,10 +119,6 @@ function takeMap({ path, texts, faults }: FoundValues, { key, value }: PlacedVal
     faults.push(`${path}: ${key}.${name} is ${JSON.stringify(text)}, expected a text`);
   }
   texts.set(key, JSON.stringify(others.length === 0 ? value : {}));
-}
-
-function notMap({ path }: FoundValues, { key, value }: PlacedValue): string {
-  return `${path}: ${key} is ${JSON.stringify(value)}, expected a map of settings`;
 }
 
 /**
@@ -141,7 +132,7 @@ export function readableYAML(
   const faults = document.errors.map(({ message }) => onOneLine(message));
   const { contents } = document;
   if (contents === null) return { root: {}, faults };
-  if (!isMapNode(contents)) return { root: contents.toJS(document), faults };
+  if (!isMap(contents)) return { root: contents.toJS(document), faults };
   const root: Record<string, unknown> = {};
   for (const { key, value } of contents.items) {
     try {
@@ -169,7 +160,7 @@ export function withFileValue(
   const [section = ""] = path;
   // A shorthand, as in `market: off`, gives way to the section.
   const present: unknown = document.toJS();
-  if (isMap(present) && present[section] !== undefined && !isMap(present[section])) {
+  if (isMembers(present) && present[section] !== undefined && !isMembers(present[section])) {
     document.delete(section);
   }
   document.setIn(path, value);
@@ -182,10 +173,6 @@ function unknown(path: string, key: string, known: ReadonlySet<string>): string 
     ? `known are ${[...known].sort().join(", ")}`
     : `did you mean ${nearest}?`;
   return `${path}: ${key} is not a setting; ${remedy}`;
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function scalarText(value: unknown): string | undefined {

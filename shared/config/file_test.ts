@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { DRY_RUN_SETTING, MARKET_SETTING } from "./schema.ts";
@@ -141,10 +142,9 @@ function read(data: Record<string, string>) {
   return keyValues(keys, KEYED);
 }
 
-Deno.test({
-  name: "settingsAmong() reports the file from the keys beside it, of which either may be missing",
-  permissions: "none",
-  fn() {
+pure(
+  "settingsAmong() reports the file from the keys beside it, of which either may be missing",
+  () => {
     const { path } = PLACE;
     const keys = { beside: "config.yaml", place: PLACE.place, texts: new Map([["dryRun", "on"]]) };
     assert.equal(settingsAmong({}, PLACE), undefined);
@@ -156,22 +156,17 @@ Deno.test({
       keys,
     });
   },
+);
+
+pure("keyValues() takes the settings' keys, ignores the other program's, and trims", () => {
+  const { texts, faults } = read({ dryRun: " true\n", metricsProvider: "prometheus" });
+  assert.deepEqual([[...texts], faults], [[["dryRun", "true"]], []]);
+  assert.deepEqual([...read({ dryRun: "\n" }).texts], []);
 });
 
-Deno.test({
-  name: "keyValues() takes the settings' keys, ignores the other program's, and trims",
-  permissions: "none",
-  fn() {
-    const { texts, faults } = read({ dryRun: " true\n", metricsProvider: "prometheus" });
-    assert.deepEqual([[...texts], faults], [[["dryRun", "true"]], []]);
-    assert.deepEqual([...read({ dryRun: "\n" }).texts], []);
-  },
-});
-
-Deno.test({
-  name: "keyValues() names what is no key, with what is near and all that there are; never a value",
-  permissions: "none",
-  fn() {
+pure(
+  "keyValues() names what is no key, with what is near and all that there are; never a value",
+  () => {
     const { texts, faults } = read({
       metricProvider: "prometheus",
       "config.yml": "market: off",
@@ -189,4 +184,4 @@ Deno.test({
     ]);
     assert.ok(!faults.join().includes("hunter2"));
   },
-});
+);

@@ -70,12 +70,11 @@ export function effectiveSettings<S extends SettingsSchema>(
   const overridden: OverriddenSetting[] = [];
   for (const [name, one] of Object.entries(schema.shape)) {
     const setting = settingOf(one);
-    const choice = chosen(setting, { ...sources, written });
-    const read = one.safeParse(choice.text);
-    if (!read.success) faults.push(faultOf(choice, read.error));
-    faults.push(...contradictions(one, choice));
-    overridden.push(...overriddenBy(choice, { schema: one, written }));
-    const { text, origin } = read.success ? choice : { text: setting.default, origin: DEFAULT };
+    const given = givenTexts(setting, { ...sources, written });
+    const read = one.safeParse(given[0].text);
+    faults.push(...faultsOf(one, given));
+    overridden.push(...overriddenBy(one, given));
+    const { text, origin } = read.success ? given[0] : defaultOf(setting);
     texts[name] = text;
     values[name] = read.success ? read.data : one.parse(text);
     origins.set(setting.key, { origin, text });
@@ -95,8 +94,6 @@ export function effectiveFields(
     [...origins].map(([key, { origin, text }]) => [key, `${text} (${origin})`]),
   );
 }
-
-const DEFAULT: SettingOrigin = "default";
 
 function unknownVariables(
   env: Readonly<Record<string, string>>,
@@ -134,85 +131,78 @@ function writtenTexts(
   ];
 }
 
-/** A text, and the name under which it was given. */
+/** A text, where it came from, and the name under which it was given. */
 interface Given {
+  readonly origin: SettingOrigin;
   readonly text: string;
   readonly where: string;
 }
 
-/** The text that takes precedence. */
-interface Choice extends Given {
-  readonly origin: SettingOrigin;
-  /** Texts of the same setting by other names, from the same source. */
-  readonly others: readonly Given[];
-}
+/** All texts of a setting: the one that takes precedence, then the others. */
+type GivenTexts = readonly [Given, ...Given[]];
 
-function chosen(
+function givenTexts(
   setting: Setting,
   { flags, env = {}, written }: SettingSources & { readonly written: readonly NamedTexts[] },
-): Choice {
-  const { key, flag, env: variable, default: text } = setting;
-  const [typed, ...othersTyped] = given(flagsOf(setting), { texts: flags, place: "flag " });
-  if (typed !== undefined) return { origin: "flag", ...typed, others: othersTyped };
-  // An empty variable counts as unset: manifests can't leave a variable out.
-  const exported = variable === undefined ? "" : env[variable] ?? "";
-  const atVariable = `env ${variable}`;
-  if (exported !== "") {
-    return { origin: "environment", text: exported, where: atVariable, others: [] };
-  }
-  const [first, ...others] = inFile(setting, written);
-  if (first !== undefined) return { origin: "file", ...first, others };
-  const where = [flag, variable && atVariable].filter(Boolean).join(" or ") || key;
-  return { origin: DEFAULT, text, where, others: [] };
+): GivenTexts {
+  const exported = setting.env === undefined ? "" : env[setting.env] ?? "";
+  const given: readonly Given[] = [
+    ...named(flagsOf(setting), { texts: flags, place: "flag ", origin: "flag" }),
+    // An empty variable counts as unset: manifests can't leave a variable out.
+    ...(exported === ""
+      ? []
+      : [{ origin: "environment", text: exported, where: `env ${setting.env}` } as const]),
+    ...written.flatMap((one) => named(fileKeysOf(setting), { ...one, origin: "file" })),
+  ];
+  const [first, ...others] = given;
+  const last = defaultOf(setting);
+  return first === undefined ? [last] : [first, ...others, last];
 }
 
-function inFile(setting: Setting, written: readonly NamedTexts[]): readonly Given[] {
-  return written.flatMap((place) => given(fileKeysOf(setting), place));
-}
-
-function given(names: readonly string[], { texts, place }: NamedTexts): readonly Given[] {
+function named(
+  names: readonly string[],
+  { texts, place, origin }: NamedTexts & Pick<Given, "origin">,
+): readonly Given[] {
   return names.flatMap((name) => {
     const text = texts?.get(name);
-    return text === undefined ? [] : [{ text, where: `${place}${name}` }];
+    return text === undefined ? [] : [{ origin, text, where: `${place}${name}` }];
   });
 }
 
-type ReadError = ReturnType<SettingSchema<unknown>["safeParse"]>["error"];
-
-/** The message of a kind continues the name of the source. */
-function faultOf({ where }: Given, error: NonNullable<ReadError>): string {
-  return `${where}${error.issues[0]?.message}`;
+function defaultOf({ key, flag, env, default: text }: Setting): Given {
+  const where = [flag, env && `env ${env}`].filter(Boolean).join(" or ") || key;
+  return { origin: "default", text, where };
 }
 
-/** Faults of other names of the setting that have another value. */
-function contradictions(
+/** Faults of the text, and of texts from the same source by other names of the setting. */
+function faultsOf(
   schema: SettingSchema<unknown>,
-  { text, where, others }: Choice,
+  [choice, ...others]: GivenTexts,
 ): readonly string[] {
-  const { data } = schema.safeParse(text);
-  return others.filter((other) => other.text !== text).flatMap((other) => {
-    const read = schema.safeParse(other.text);
-    if (!read.success) return [faultOf(other, read.error)];
-    if (data === undefined || read.data === data) return [];
-    const quoted = [text, other.text].map((one) => JSON.stringify(one));
-    return [
-      `${where} is ${quoted[0]} and ${other.where} is ${quoted[1]}, ` +
-      `but both are names of ${settingOf(schema).key}: keep one of them`,
-    ];
+  const { data } = schema.safeParse(choice.text);
+  const same = others.filter(({ origin, text }) =>
+    origin === choice.origin && text !== choice.text
+  );
+  return [choice, ...same].flatMap((given) => {
+    const read = schema.safeParse(given.text);
+    // The message of a kind continues the name of the source.
+    if (!read.success) return [`${given.where}${read.error.issues[0]?.message}`];
+    if (given === choice || data === undefined || read.data === data) return [];
+    const [one, other] = [choice, given].map(({ text, where }) =>
+      `${where} is ${JSON.stringify(text)}`
+    );
+    const { key } = settingOf(schema);
+    return [`${one} and ${other}, but both are names of ${key}: keep one of them`];
   });
 }
 
 /** The value of the file to which a flag or a variable gives another value, if there is one. */
 function overriddenBy(
-  { origin, text, where }: Choice,
-  { schema, written }: {
-    readonly schema: SettingSchema<unknown>;
-    readonly written: readonly NamedTexts[];
-  },
+  schema: SettingSchema<unknown>,
+  [{ origin, text, where }, ...others]: GivenTexts,
 ): readonly OverriddenSetting[] {
-  const { key } = settingOf(schema);
-  const [first] = origin === "file" ? [] : inFile(settingOf(schema), written);
-  if (first === undefined || first.text === text) return [];
-  if (schema.safeParse(first.text).data === schema.safeParse(text).data) return [];
-  return [{ key, inFile: first.text, holds: text, by: where }];
+  const inFile = origin === "file" ? undefined : others.find((one) => one.origin === "file")?.text;
+  if (inFile === undefined || inFile === text) return [];
+  if (schema.safeParse(inFile).data === schema.safeParse(text).data) return [];
+  return [{ key: settingOf(schema).key, inFile, holds: text, by: where }];
 }

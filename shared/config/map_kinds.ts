@@ -41,7 +41,7 @@ export function namedTableKind<T>(
     const texts: Readonly<Record<string, string>> = json === "" ? {} : JSON.parse(json);
     for (const [name, text] of Object.entries(texts)) {
       if (!names.pattern.test(name)) {
-        faults.push(`${JSON.stringify(name)} is no name of ${of}, ${names.expected}`);
+        faults.push(`${JSON.stringify(name)} is not the name of ${of}, ${names.expected}`);
         continue;
       }
       const found = read(text, name);

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import * as z from "zod";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
@@ -146,109 +147,105 @@ Deno.test({
     ]),
 });
 
-Deno.test({
-  name: "sentences of kinds of settings",
-  permissions: "none",
-  fn() {
-    const tree = treeKind({
-      expects: "a size",
-      schema: () => z.strictObject({ size: z.int() }),
-      shortForm: () => undefined,
-    });
-    const expects = (kind: Kind<unknown>) => kindMeta(kind).expects;
-    const login = (text: string) => refusalOf(loginFilesKind, text) ?? "";
-    const header = (name: string, text: string) =>
-      refusalOf(requestHeadersKind, JSON.stringify({ [name]: text })) ?? "";
-    const duration = durationKind({ leastMs: 10, mostMs: 60_000 });
-    const whole = numberKind({ least: 1, most: 10, whole: true });
-    return assertSentences([
-      ["choice", () => expects(choiceKind(["a", "b"])), "one of a, b"],
-      ["switch", () => expects(switchKind), "true, on, false or off"],
-      ["whole number", () => expects(whole), "a whole number from 1 to 10"],
-      [
-        "duration",
-        () => expects(duration),
-        "a duration from 10ms to 1m, for instance 250ms or 2s",
-      ],
-      [
-        "listening address",
-        () => expects(listenKind),
-        "an address to listen on, for instance :8080 or 127.0.0.1:8080",
-      ],
-      ["IP address", () => expects(addressKind), "an IP address"],
-      [
-        "server",
-        () => expects(serverURLKind),
-        "the address of a server, for instance http://prometheus.monitoring:9090",
-      ],
-      [
-        "server with a login",
-        () => refusalOf(serverURLKind, "http://me:secret@host") ?? "",
-        "the address has a user or password in it, which every log would show",
-      ],
-      [
-        "label matchers",
-        () => expects(labelMatchersKind),
-        'matchers of labels as in PromQL, for instance cluster="prod",stage!~"dev|test", of other ' +
-        "labels than namespace, pod, container, __name__",
-      ],
-      [
-        "label selector",
-        () => expects(labelSelectorKind),
-        "a label selector with matchLabels and matchExpressions; as text team=shop,stage=prod or JSON",
-      ],
-      [
-        "tree",
-        () => refusalOf(tree, '{"size": 1.5, "sise": 1}') ?? "",
-        "size is 1.5: must be a whole number; sise is not known",
-      ],
-      [
-        "header's name",
-        () => header("X Scope", "a"),
-        '"X Scope" is no name of a header, expected one of at most 63 letters, digits and -',
-      ],
-      [
-        "header of every request",
-        () => header("Host", "a"),
-        "Host is a header that each request has already",
-      ],
-      [
-        "header that is a secret",
-        () => header("Cookie", "a"),
-        "Cookie looks like a secret, which has its place in the file of a login",
-      ],
-      [
-        "header's value",
-        () => header("X-Scope", ""),
-        "X-Scope says nothing that a header can, expected 1 to 256 visible characters",
-      ],
-      [
-        "login: unknown key",
-        () => login("token=a"),
-        "the login has a term that begins with none of tokenFile=, user=, passwordFile=, caFile=",
-      ],
-      ["login: key twice", () => login("user=a user=b"), "the login has user twice"],
-      ["login: no value", () => login("tokenFile="), "tokenFile of the login is empty"],
-      [
-        "login: path",
-        () => login("tokenFile=a"),
-        "tokenFile of the login is no absolute path of a file",
-      ],
-      [
-        "login: user",
-        () => login("user=a:b"),
-        'user of the login is "a:b", expected a name without a colon',
-      ],
-      [
-        "login: token and user",
-        () => login("tokenFile=/a user=b passwordFile=/c"),
-        "the login has both a token and a user, expected one of them",
-      ],
-      [
-        "login: half a user",
-        () => login("user=b"),
-        "the login has one of user and passwordFile, expected both",
-      ],
-    ]);
-  },
+pure("sentences of kinds of settings", () => {
+  const tree = treeKind({
+    expects: "a size",
+    schema: () => z.strictObject({ size: z.int() }),
+    shortForm: () => undefined,
+  });
+  const expects = (kind: Kind<unknown>) => kindMeta(kind).expects;
+  const login = (text: string) => refusalOf(loginFilesKind, text) ?? "";
+  const header = (name: string, text: string) =>
+    refusalOf(requestHeadersKind, JSON.stringify({ [name]: text })) ?? "";
+  const duration = durationKind({ leastMs: 10, mostMs: 60_000 });
+  const whole = numberKind({ least: 1, most: 10, whole: true });
+  return assertSentences([
+    ["choice", () => expects(choiceKind(["a", "b"])), "one of a, b"],
+    ["switch", () => expects(switchKind), "true, on, false or off"],
+    ["whole number", () => expects(whole), "a whole number from 1 to 10"],
+    [
+      "duration",
+      () => expects(duration),
+      "a duration from 10ms to 1m, for instance 250ms or 2s",
+    ],
+    [
+      "listening address",
+      () => expects(listenKind),
+      "an address to listen on, for instance :8080 or 127.0.0.1:8080",
+    ],
+    ["IP address", () => expects(addressKind), "an IP address"],
+    [
+      "server",
+      () => expects(serverURLKind),
+      "the address of a server, for instance http://prometheus.monitoring:9090",
+    ],
+    [
+      "server with a login",
+      () => refusalOf(serverURLKind, "http://me:secret@host") ?? "",
+      "the address has a user or password in it, which every log would show",
+    ],
+    [
+      "label matchers",
+      () => expects(labelMatchersKind),
+      'matchers of labels as in PromQL, for instance cluster="prod",stage!~"dev|test", of other ' +
+      "labels than namespace, pod, container, __name__",
+    ],
+    [
+      "label selector",
+      () => expects(labelSelectorKind),
+      "a label selector with matchLabels and matchExpressions; as text team=shop,stage=prod or JSON",
+    ],
+    [
+      "tree",
+      () => refusalOf(tree, '{"size": 1.5, "sise": 1}') ?? "",
+      "size is 1.5: must be a whole number; sise is not known",
+    ],
+    [
+      "header's name",
+      () => header("X Scope", "a"),
+      '"X Scope" is not the name of a header, expected one of at most 63 letters, digits and -',
+    ],
+    [
+      "header of every request",
+      () => header("Host", "a"),
+      "Host is a header that each request has already",
+    ],
+    [
+      "header that is a secret",
+      () => header("Cookie", "a"),
+      "Cookie looks like a secret, which has its place in the file of a login",
+    ],
+    [
+      "header's value",
+      () => header("X-Scope", ""),
+      "X-Scope says nothing that a header can, expected 1 to 256 visible characters",
+    ],
+    [
+      "login: unknown key",
+      () => login("token=a"),
+      "the login has a term that begins with none of tokenFile=, user=, passwordFile=, caFile=",
+    ],
+    ["login: key twice", () => login("user=a user=b"), "the login has user twice"],
+    ["login: no value", () => login("tokenFile="), "tokenFile of the login is empty"],
+    [
+      "login: path",
+      () => login("tokenFile=a"),
+      "tokenFile of the login is not an absolute path of a file",
+    ],
+    [
+      "login: user",
+      () => login("user=a:b"),
+      'user of the login is "a:b", expected a name without a colon',
+    ],
+    [
+      "login: token and user",
+      () => login("tokenFile=/a user=b passwordFile=/c"),
+      "the login has both a token and a user, expected one of them",
+    ],
+    [
+      "login: half a user",
+      () => login("user=b"),
+      "the login has one of user and passwordFile, expected both",
+    ],
+  ]);
 });

@@ -64,7 +64,7 @@ export function readLoginFiles(text: string): LoginFiles | { readonly fault: str
     const value = term.slice(equals + 1);
     if (value === "") return { fault: `${name} of the login is empty` };
     if (name !== "user" && !value.startsWith("/")) {
-      return { fault: `${name} of the login is no absolute path of a file` };
+      return { fault: `${name} of the login is not an absolute path of a file` };
     }
     if (name === "user" && value.includes(":")) {
       return {

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import type { DemandEstimate } from "./demand_rule.ts";
-import { queueingNeed } from "./queueing_need.ts";
+import { type DemandEstimate, queueingNeed } from "./demand_rule.ts";
 
 /** A container that shares the node. Millicores. */
 export interface WaitingContainer {
@@ -57,10 +56,8 @@ export function commonWait(
 }
 
 function needsOf(containers: readonly WaitingContainer[], waitMs: number): number {
-  let sum = 0;
-  for (const { estimate, ceiling, part, asked = 0 } of containers) {
+  return containers.reduce((sum, { estimate, ceiling, part, asked = 0 }) => {
     const most = estimate.saturatedMs >= INSATIABLE_MS ? Math.min(ceiling, part) : ceiling;
-    sum += Math.min(most, Math.max(queueingNeed(estimate, waitMs), Math.min(asked, part)));
-  }
-  return sum;
+    return sum + Math.min(most, Math.max(queueingNeed(estimate, waitMs), Math.min(asked, part)));
+  }, 0);
 }

@@ -1,8 +1,9 @@
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { forAll } from "../../tests/fixtures/for_all.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { commonWait, MOST_WAIT_MS, WAIT_TARGET_MS, type WaitingContainer } from "./common_wait.ts";
-import { queueingNeed } from "./queueing_need.ts";
+import { queueingNeed } from "./demand_rule.ts";
 
 /** The bisection's step in the logarithm is below this, so waits are exact within this share. */
 const PRECISION = 0.01;
@@ -18,35 +19,17 @@ function waitFor(containers: readonly WaitingContainer[], room: number): number 
 }
 
 function needs(containers: readonly WaitingContainer[], waitMs: number): number {
-  return containers.reduce(
-    (sum, { estimate, ceiling }) => sum + Math.min(ceiling, queueingNeed(estimate, waitMs)),
-    0,
-  );
+  const needOf = ({ estimate, ceiling }: WaitingContainer): number =>
+    Math.min(ceiling, queueingNeed(estimate, waitMs));
+  return containers.reduce((sum, one) => sum + needOf(one), 0);
 }
 
-const containers = fc.array(
-  fc.record({
-    mean: fc.double({ min: 0, max: 4000, noNaN: true }),
-    burstinessMs: fc.double({ min: 0, max: 500, noNaN: true }),
-    ceiling: fc.integer({ min: 10, max: 8000 }),
-  }),
-  { maxLength: 12 },
-).map((drawn) =>
-  drawn.map(({ mean, burstinessMs, ceiling }) => waiting(mean, burstinessMs, ceiling))
-);
-const room = fc.double({ min: -1000, max: 40_000, noNaN: true });
-
-pure("commonWait() is the least where there is room, and without containers", () => {
-  assert.equal(
-    waitFor([waiting(300, 50)], queueingNeed({ mean: 300, burstinessMs: 50 }, WAIT_TARGET_MS)),
-    WAIT_TARGET_MS,
-  );
+pure("commonWait() is the least where needs fit, and the most where no wait makes them fit", () => {
+  const one = waiting(300, 50);
+  assert.equal(waitFor([one], queueingNeed(one.estimate, WAIT_TARGET_MS)), WAIT_TARGET_MS);
   assert.equal(waitFor([], 0), WAIT_TARGET_MS);
-});
-
-pure("commonWait() is the most where even that does not make the needs fit", () => {
   assert.equal(waitFor([waiting(1000, 0)], 1049), MOST_WAIT_MS);
-  assert.equal(waitFor([waiting(300, 50)], -1), MOST_WAIT_MS);
+  assert.equal(waitFor([one], -1), MOST_WAIT_MS);
 });
 
 pure("commonWait() finds the wait at which the needs fill the room", () => {
@@ -58,70 +41,64 @@ pure("commonWait() finds the wait at which the needs fill the room", () => {
 
 pure("commonWait() counts what a metric asks for, with its part at most", () => {
   const service = waiting(1000, 100);
-  const asking = (asked: number | undefined): WaitingContainer => ({
-    ...waiting(10, 1),
-    part: 2000,
-    asked,
-  });
   const alone = queueingNeed(service.estimate, WAIT_TARGET_MS);
-  const wait = (asked: number | undefined, room: number) => waitFor([service, asking(asked)], room);
-  assert.equal(wait(undefined, alone + 300), WAIT_TARGET_MS);
-  assert.equal(wait(300, alone + 300), WAIT_TARGET_MS);
-  assert.ok(wait(600, alone + 300) > WAIT_TARGET_MS);
-  assert.equal(wait(9000, alone + 2000), WAIT_TARGET_MS, "its part is 2000");
+  const isShort = (asked: number | undefined, room: number): boolean =>
+    waitFor([service, { ...waiting(10, 1), part: 2000, asked }], alone + room) > WAIT_TARGET_MS;
+  const rows = [[undefined, 300], [300, 300], [600, 300], [9000, 2000]] as const;
+  assert.deepEqual(rows.map(([asked, room]) => isShort(asked, room)), [false, false, true, false]);
 });
 
-pure(
-  "commonWait() counts a container that was saturated for ten seconds with its part at most",
-  () => {
-    const service = waiting(1000, 20);
-    const job = (saturatedMs: number): WaitingContainer => ({
-      estimate: { mean: 5000, burstinessMs: 20, trial: 0, saturatedMs },
-      ceiling: 8000,
-      part: 4000,
-    });
-    assert.equal(waitFor([service, job(10_000)], 6000), WAIT_TARGET_MS);
-    assert.equal(waitFor([service, job(9999)], 6000), MOST_WAIT_MS);
-    // One that needs less than its part counts with what it needs.
-    const modest = { ...job(10_000), part: 100_000 };
-    assert.equal(waitFor([service, modest], 6000), MOST_WAIT_MS);
+pure("commonWait() counts what was saturated for ten seconds with its part at most", () => {
+  const wait = (saturatedMs: number, part = 4000): number => {
+    const estimate = { mean: 5000, burstinessMs: 20, trial: 0, saturatedMs };
+    return waitFor([waiting(1000, 20), { estimate, ceiling: 8000, part }], 6000);
+  };
+  assert.equal(wait(10_000), WAIT_TARGET_MS);
+  assert.equal(wait(9999), MOST_WAIT_MS);
+  // One that needs less than its part counts with what it needs.
+  assert.equal(wait(10_000, 100_000), MOST_WAIT_MS);
+});
+
+forAll(
+  "commonWait() lets no container wait longer where all are saturated: weights decide",
+  [
+    fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 20 }),
+    fc.integer({ min: 100, max: 64_000 }),
+  ],
+  (weights, size) => {
+    const all = weights.reduce((sum, weight) => sum + weight, 0);
+    const estimate = { mean: 1e6, burstinessMs: 20, trial: 0, saturatedMs: 10_000 };
+    const containers = weights.map((weight): WaitingContainer => ({
+      ...{ estimate, ceiling: 1e6, part: size * weight / all },
+    }));
+    assert.equal(waitFor(containers, size), WAIT_TARGET_MS);
   },
+  1,
 );
 
-pure("commonWait() lets no container wait longer where all are saturated: weights decide", () => {
-  const weights = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 20 });
-  fc.assert(fc.property(weights, fc.integer({ min: 100, max: 64_000 }), (drawn, size) => {
-    const all = drawn.reduce((sum, weight) => sum + weight, 0);
-    const table = drawn.map((weight): WaitingContainer => ({
-      estimate: { mean: 1e6, burstinessMs: 20, trial: 0, saturatedMs: 10_000 },
-      ceiling: 1e6,
-      part: size * weight / all,
-    }));
-    assert.equal(waitFor(table, size), WAIT_TARGET_MS);
-  }));
-});
+const anyContainers = fc.array(
+  fc.record({
+    mean: fc.double({ min: 0, max: 4000, noNaN: true }),
+    burstinessMs: fc.double({ min: 0, max: 500, noNaN: true }),
+    ceiling: fc.integer({ min: 10, max: 8000 }),
+  }).map(({ mean, burstinessMs, ceiling }) => waiting(mean, burstinessMs, ceiling)),
+  { maxLength: 12 },
+);
+const anyRoom = fc.double({ min: -1000, max: 40_000, noNaN: true });
 
-pure("commonWait() lets the needs fit wherever any wait does", () => {
-  fc.assert(fc.property(containers, room, (table, size) => {
-    const waitMs = waitFor(table, size);
+forAll(
+  "commonWait() is the shortest wait at which the needs fit, longer with less room only",
+  [anyContainers, anyRoom, anyRoom],
+  (containers, room, other) => {
+    const waitMs = waitFor(containers, room);
     assert.ok(waitMs >= WAIT_TARGET_MS * (1 - 1e-12) && waitMs <= MOST_WAIT_MS * (1 + 1e-12));
-    if (needs(table, MOST_WAIT_MS) <= size + ROUNDING) {
-      assert.ok(needs(table, waitMs) <= size + ROUNDING);
+    if (needs(containers, MOST_WAIT_MS) <= room + ROUNDING) {
+      assert.ok(needs(containers, waitMs) <= room + ROUNDING);
     } else assert.equal(waitMs, MOST_WAIT_MS);
-  }));
-});
-
-pure("commonWait() is the shortest such wait: a hundredth less, and the needs do not fit", () => {
-  fc.assert(fc.property(containers, room, (table, size) => {
-    const waitMs = waitFor(table, size);
-    if (waitMs === WAIT_TARGET_MS) return;
-    assert.ok(needs(table, waitMs / (1 + PRECISION)) > size);
-  }));
-});
-
-pure("commonWait() never grows with room, nor falls when another container comes", () => {
-  fc.assert(fc.property(containers, room, room, (table, a, b) => {
-    assert.ok(waitFor(table, Math.max(a, b)) <= waitFor(table, Math.min(a, b)));
-    assert.ok(waitFor(table.slice(1), a) <= waitFor(table, a));
-  }));
-});
+    if (waitMs > WAIT_TARGET_MS) assert.ok(needs(containers, waitMs / (1 + PRECISION)) > room);
+    const longer = Math.min(room, other);
+    assert.ok(waitFor(containers, Math.max(room, other)) <= waitFor(containers, longer));
+    assert.ok(waitFor(containers.slice(1), room) <= waitMs);
+  },
+  1,
+);

@@ -5,7 +5,7 @@
  */
 
 /** One container over one sampling interval. CPU in millicores, times in milliseconds. */
-export interface SaturationSignal {
+export interface DemandSignal {
   readonly intervalMs: number;
   /** CPU time used / interval. */
   readonly usage: number;
@@ -27,22 +27,10 @@ export interface SaturationSignal {
   readonly waitMs: number;
 }
 
-/** Settings of {@linkcode createSaturation}; times in milliseconds. */
-export interface SaturationOptions {
-  /** How long it must last at first before more is tried. @default {150} */
-  readonly patienceMs?: number;
-  /** How long at most, after trials that showed nothing. @default {1200} */
-  readonly mostPatienceMs?: number;
-  /** Largest step while CPU is free, as a multiple of the quota. @default {4} */
-  readonly freeGrowth?: number;
-  /** How long a trial lasts once it is in force. @default {1500} */
-  readonly trialMs?: number;
-}
-
 /** Watches one container. */
 export interface Saturation {
   /** Millicores to be tried out, 0 for none; `need` is what the container needs as far as is known. */
-  feed(signal: SaturationSignal, need: number): number;
+  feed(signal: DemandSignal, need: number): number;
   /**
    * For how long its quota has run out in every period, trials and all, ms: at most
    * {@linkcode MOST_SATURATED_MS}, and twice as quick to fall as to rise, so that one better period
@@ -54,8 +42,12 @@ export interface Saturation {
 /** Beyond this it no longer matters for how long a quota has run out. */
 export const MOST_SATURATED_MS = 20_000;
 
-/** Largest step where others would have to pay for it, as a multiple of the quota. */
-const SCARCE_GROWTH = 1.5;
+/** How long saturation must last at first before more is tried, and at most, after trials that showed nothing. */
+const [PATIENCE_MS, MOST_PATIENCE_MS] = [150, 1200];
+/** Largest step as a multiple of the quota: while CPU is free, and where others have to pay for it. */
+const [FREE_GROWTH, SCARCE_GROWTH] = [4, 1.5];
+/** How long a trial lasts once it is in force. */
+const TRIAL_MS = 1500;
 /** A CFS period, the shortest time in which a quota can run out. */
 const PERIOD_MS = 100;
 /** Runnable threads, as a share of the most that were seen, at which all of them wait. */
@@ -94,9 +86,8 @@ interface Trial {
  * Work that comes at random saturates any lean quota now and then, for a period or two. So patience
  * is learnt: each trial that showed nothing makes it longer, each that was right shorter again.
  */
-export function createSaturation(options: SaturationOptions = {}): Saturation {
-  const { patienceMs = 150, mostPatienceMs = 1200, freeGrowth = 4, trialMs = 1500 } = options;
-  let patience = patienceMs;
+export function createSaturation(): Saturation {
+  let patience = PATIENCE_MS;
   let most = 0;
   let before = 0;
   let lastedMs = 0;
@@ -107,7 +98,7 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
 
   /** Takes a reading; returns the threads that want to run, millicores. */
   function watch(
-    { usage, throttledMsPerS, quota = Infinity, throttledShare, intervalMs }: SaturationSignal,
+    { usage, throttledMsPerS, quota = Infinity, throttledShare, intervalMs }: DemandSignal,
   ): number {
     const threads = usage + throttledMsPerS;
     if (throttledShare === undefined) {
@@ -145,13 +136,13 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
       }
       const threads = watch(signal);
       // Where work may wait longer, saturation is no surprise for longer.
-      const enough = Math.max(patience, patienceMs * waitMs / PERIOD_MS);
+      const enough = Math.max(patience, PATIENCE_MS * waitMs / PERIOD_MS);
       const again = trial !== undefined && quota > RIGHT * trial.from;
       const asks = trial === undefined || again;
       // Threads that wait for a CPU are not seen: on a busy node fewer seem to want to run.
       const lasted = exhaustedMs >= Math.max(EXHAUSTED_MS, enough) ? Infinity : lastedMs;
       if (asks && lasted >= (again ? Math.max(AGAIN_MS, enough) : enough)) {
-        const growth = freeGrowth + scarcity * (SCARCE_GROWTH - freeGrowth);
+        const growth = FREE_GROWTH + scarcity * (SCARCE_GROWTH - FREE_GROWTH);
         const wanted = Math.min(threads, growth * quota);
         trial = { wanted, from: trial?.from ?? quota, inForceMs: 0, usedMs: 0, ungrantedMs: 0 };
         lastedMs = 0;
@@ -164,19 +155,15 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
         trial.inForceMs += intervalMs;
         trial.usedMs += signal.usage * intervalMs / 1000;
       } else trial.ungrantedMs += intervalMs;
-      if (trial.inForceMs >= trialMs) {
-        patience = wasRight(trial, need)
-          ? Math.max(patienceMs, patience / LEARNT)
-          : Math.min(mostPatienceMs, patience * LEARNT);
+      if (trial.inForceMs >= TRIAL_MS) {
+        // The need is an average that follows a rare burst late.
+        const isRight = Math.max(need, 1000 * trial.usedMs / trial.inForceMs) > RIGHT * from;
+        patience = isRight
+          ? Math.max(PATIENCE_MS, patience / LEARNT)
+          : Math.min(MOST_PATIENCE_MS, patience * LEARNT);
         trial = undefined;
       } else if (trial.ungrantedMs >= UNGRANTED_MS) trial = undefined;
       return wanted;
     },
   };
-}
-
-/** Whether a trial showed more than the quota before it allowed. */
-function wasRight({ from, usedMs, inForceMs }: Trial, need: number): boolean {
-  // The need is an average that follows a rare burst late.
-  return Math.max(need, 1000 * usedMs / inForceMs) > RIGHT * from;
 }

@@ -8,8 +8,6 @@
 export interface LevelOptions {
   /** Time constant of the mean, ms. @default {15000} */
   readonly meanMs?: number;
-  /** Standard errors beyond which the level is taken to have shifted. @default {5} */
-  readonly surprise?: number;
 }
 
 /** Level and burstiness in the making. */
@@ -32,6 +30,8 @@ const USUAL_BURSTINESS_MS = 20;
 const USUAL_BLOCKS = 10;
 /** Blocks at the end of which a shift of the level is looked for. */
 const LONGEST_WINDOW = 8;
+/** Standard errors beyond which the level is taken to have shifted. */
+const SURPRISE = 5;
 /** (millicores)²: steadier than the readings themselves nothing is. */
 const LEAST_VARIANCE = 1;
 /** Millicores; a level below is no base to scale from. */
@@ -50,8 +50,7 @@ const MOST_DEVIATIONS = 5;
  * (von Neumann's mean square successive difference), which a slow drift does not inflate, and each
  * difference counts no more than chance makes plausible, so that a shift does not either.
  */
-export function createUsageLevel(options: LevelOptions = {}): UsageLevel {
-  const { meanMs = 15_000, surprise = 5 } = options;
+export function createUsageLevel({ meanMs = 15_000 }: LevelOptions = {}): UsageLevel {
   let mean: number | undefined;
   let used = 0;
   let spanMs = 0;
@@ -97,7 +96,7 @@ export function createUsageLevel(options: LevelOptions = {}): UsageLevel {
   /** The mean, or that of the window that chance explains least, if it hardly does. */
   function shifted(before: number, burstinessMs: number): number {
     let after = before;
-    let strangest = surprise;
+    let strangest = SURPRISE;
     let blocks = recent.length;
     let total = 0;
     for (let window = 1; window <= recent.length; window++) {

@@ -1,5 +1,6 @@
 import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { forAll } from "../../tests/fixtures/for_all.ts";
 import fc from "fast-check";
 import {
   type Bidder,
@@ -9,8 +10,7 @@ import {
   marketCapacity,
   withStartupDemand,
 } from "./clearing_round.ts";
-import type { Bid } from "./solver.ts";
-import { cases } from "../../tests/fixtures/cases.ts";
+import type { Bid, Mode } from "./solver.ts";
 
 pure(
   "marketCapacity() takes off a reserve, a tenth for each pressure, and what is unmanaged",
@@ -28,12 +28,7 @@ pure(
 );
 
 const BIDDER: Bidder = {
-  floor: 100,
-  ceiling: 800,
-  weight: 50,
-  credit: 2,
-  present: 300,
-  demand: 400,
+  ...{ floor: 100, ceiling: 800, weight: 50, credit: 2, present: 300, demand: 400 },
 };
 
 pure("bidOf() bids weight × credit, demand on the grid, and a floor of at most the demand", () => {
@@ -72,37 +67,23 @@ pure("limitBounds() are what holds allow: no change, no decrease, or half of the
   }
 });
 
-pure("limitBounds() goes down to the floor by half steps, and no further", () => {
-  let present = 800;
-  for (let step = 0; step < 40; step++) {
-    const { floor } = limitBounds({ ...BIDDER, held: "half", present });
-    assert.ok(floor >= BIDDER.floor && floor <= present);
-    present = floor;
-  }
-  assert.ok(present - BIDDER.floor < 1e-6);
-});
-
-pure(
+forAll(
   "limitBounds() never has a floor above its ceiling, and each hold includes the weaker ones",
-  () => {
-    const bidder = fc.record({
-      floor: fc.integer({ min: 10, max: 5000 }),
-      spare: fc.nat(5000),
-      present: fc.integer({ min: 1, max: 12_000 }),
-      demand: fc.option(fc.nat(12_000), { nil: undefined }),
-    }).map(({ floor, spare, ...rest }) => ({ ...BIDDER, ...rest, floor, ceiling: floor + spare }));
-    fc.assert(
-      fc.property(bidder, (one) => {
-        const of = (held?: Bidder["held"]) => limitBounds({ ...one, held });
-        const holds = [of(), of("half"), of("lower"), of("both")];
-        for (const { floor, ceiling } of holds) assert.ok(floor <= ceiling);
-        if (one.demand === undefined || one.present < one.floor) return;
-        const floors = holds.map(({ floor }) => floor);
-        assert.deepEqual(floors, floors.toSorted((a, b) => a - b));
-        assert.equal(holds[3]?.ceiling, one.present);
-      }),
-      cases(5),
-    );
+  [fc.record({
+    floor: fc.integer({ min: 10, max: 5000 }),
+    spare: fc.nat(5000),
+    present: fc.integer({ min: 1, max: 12_000 }),
+    demand: fc.option(fc.nat(12_000), { nil: undefined }),
+  })],
+  ({ floor: least, spare, ...rest }) => {
+    const bidder = { ...BIDDER, ...rest, floor: least, ceiling: least + spare };
+    const holds = ([undefined, "half", "lower", "both"] as const)
+      .map((held) => limitBounds({ ...bidder, held }));
+    for (const { floor, ceiling } of holds) assert.ok(floor <= ceiling);
+    if (bidder.demand === undefined || bidder.present < least) return;
+    const floors = holds.map(({ floor }) => floor);
+    assert.deepEqual(floors, floors.toSorted((a, b) => a - b));
+    assert.equal(holds[3]?.ceiling, bidder.present);
   },
 );
 
@@ -127,61 +108,29 @@ pure("withStartupDemand() divides what is spare by weight among those that start
   }
 });
 
-function steady(fields: Partial<Bidder>): Bidder {
-  return {
-    floor: 100,
-    ceiling: 2000,
-    weight: 100,
-    credit: 1,
-    present: 500,
-    demand: 500,
-    ...fields,
-  };
-}
+const STEADY: Bidder = {
+  ...{ floor: 100, ceiling: 2000, weight: 100, credit: 1, present: 500, demand: 500 },
+};
 
-pure("clearRound() gives what is needed where there is enough", () => {
-  const { mode, price, outcomes } = clearRound([steady({}), steady({ demand: 20 })], {
-    capacity: 2000,
-  });
-  assert.deepEqual([mode, price], ["uncongested", 0]);
-  assert.deepEqual(outcomes.map(({ share }) => share), [500, 100]);
-  assert.deepEqual(outcomes.map(({ least }) => least), [100, 20]);
-});
-
-pure("clearRound() splits what is short by weight and credit", () => {
-  const bidders = [steady({ demand: 2000 }), steady({ demand: 2000, credit: 2 })];
-  const { mode, outcomes } = clearRound(bidders, { capacity: 1500 });
-  assert.equal(mode, "congested");
-  assert.deepEqual(outcomes.map(({ share }) => share), [500, 1000]);
-});
-
-pure(
-  "clearRound() lowers a limit that goes down by half steps half of the way, and no less",
-  () => {
-    const bidders = [
-      steady({ held: "half", present: 800, demand: 2000, weight: 1 }),
-      steady({ demand: 2000 }),
-    ];
-    const { mode, outcomes } = clearRound(bidders, { capacity: 1000 });
-    assert.equal(mode, "congested");
-    assert.deepEqual(outcomes.map(({ share }) => share), [450, 550]);
-    const idle = clearRound([steady({ held: "half", present: 800, demand: 20 })], {
-      capacity: 1000,
-    });
-    assert.deepEqual(idle.outcomes.map(({ share }) => share), [450]);
-  },
-);
-
-pure("clearRound() keeps limits at their floors when these alone are too much", () => {
-  const bidders = [steady({ floor: 600 }), steady({ floor: 300 })];
-  const { mode, outcomes } = clearRound(bidders, { capacity: 500 });
-  assert.equal(mode, "overloaded");
-  assert.deepEqual(outcomes.map(({ share, target }) => [share, target]), [[600, 600], [300, 300]]);
-});
-
-pure("clearRound() clears no bids, and without any capacity", () => {
-  assert.deepEqual(clearRound([], { capacity: 0 }).outcomes, []);
-  assert.equal(clearRound([steady({})], { capacity: 0 }).outcomes[0]?.share, 100);
+pure("clearRound() gives what is needed, or what weight, holds and floors make of it", () => {
+  const eager = { demand: 2000 };
+  const rows: readonly (readonly [Partial<Bidder>[], number, Mode, shares: number[]])[] = [
+    [[{}, { demand: 20 }], 2000, "uncongested", [500, 100]],
+    [[eager, { ...eager, credit: 2 }], 1500, "congested", [500, 1000]],
+    [[{ ...eager, held: "half", present: 800, weight: 1 }, eager], 1000, "congested", [450, 550]],
+    [[{ held: "half", present: 800, demand: 20 }], 1000, "uncongested", [450]],
+    [[{ floor: 600 }, { floor: 300 }], 500, "overloaded", [600, 300]],
+    [[], 0, "uncongested", []],
+    [[{}], 0, "overloaded", [100]],
+  ];
+  for (const [changes, capacity, mode, shares] of rows) {
+    const round = clearRound(changes.map((change) => ({ ...STEADY, ...change })), { capacity });
+    assert.equal(round.mode, mode);
+    assert.deepEqual(round.outcomes.map(({ share }) => share), shares);
+    assert.deepEqual(round.outcomes.map(({ target }) => target), shares);
+  }
+  const { price, outcomes } = clearRound([STEADY, { ...STEADY, demand: 20 }], { capacity: 2000 });
+  assert.deepEqual([price, outcomes.map(({ least }) => least)], [0, [100, 20]]);
 });
 
 const anyBidder: fc.Arbitrary<Bidder> = fc.record({
@@ -194,47 +143,40 @@ const anyBidder: fc.Arbitrary<Bidder> = fc.record({
   demand: fc.option(fc.double({ min: 0, max: 6000, noNaN: true }), { nil: undefined }),
 }).map(({ room, ...rest }) => ({ ...rest, ceiling: rest.floor + room }));
 
-pure("clearRound() keeps bounds, holds, order and capacity for any bidders", () => {
-  fc.assert(
-    fc.property(
-      fc.array(anyBidder, { maxLength: 20 }),
-      fc.integer({ min: 0, max: 40_000 }),
-      (bidders, capacity) => {
-        const { mode, outcomes } = clearRound(bidders, { capacity });
-        assert.equal(outcomes.length, bidders.length);
-        let aboveFloors = 0;
-        let least = 0;
-        outcomes.forEach(({ floor, ceiling, share, target, need, ...outcome }, index) => {
-          const { held, demand, present } = bidders[index] ?? {};
-          assert.ok(floor <= share && share <= target && target <= ceiling);
-          assert.ok(Number.isInteger(share) && Number.isInteger(target));
-          assert.ok(outcome.least <= floor && need <= ceiling);
-          if (held === "both" || demand === undefined) assert.equal(target, present);
-          if (held === "lower") assert.ok(share >= (present ?? Infinity));
-          if (mode === "overloaded") assert.equal(target, floor);
-          // Rounding up to the grid is all that a share can have above the need.
-          else assert.ok(share <= Math.max(floor, need + 10));
-          if (share > floor) aboveFloors += share;
-          else least += Math.min(outcome.least, share);
-        });
-        if (mode !== "overloaded") assert.ok(aboveFloors + least <= capacity + 1e-6);
-      },
-    ),
-    cases(5),
-  );
+forAll("clearRound() keeps bounds, holds, order and capacity for any bidders", [
+  fc.array(anyBidder, { maxLength: 20 }),
+  fc.integer({ min: 0, max: 40_000 }),
+], (bidders, capacity) => {
+  const { mode, outcomes } = clearRound(bidders, { capacity });
+  assert.equal(outcomes.length, bidders.length);
+  let aboveFloors = 0;
+  let least = 0;
+  outcomes.forEach(({ floor, ceiling, share, target, need, ...outcome }, index) => {
+    const { held, demand, present } = bidders[index] ?? {};
+    assert.ok(floor <= share && share <= target && target <= ceiling);
+    assert.ok(Number.isInteger(share) && Number.isInteger(target));
+    assert.ok(outcome.least <= floor && need <= ceiling);
+    if (held === "both" || demand === undefined) assert.equal(target, present);
+    if (held === "lower") assert.ok(share >= (present ?? Infinity));
+    if (mode === "overloaded") assert.equal(target, floor);
+    // Rounding up to the grid is all that a share can have above the need.
+    else assert.ok(share <= Math.max(floor, need + 10));
+    if (share > floor) aboveFloors += share;
+    else least += Math.min(outcome.least, share);
+  });
+  if (mode !== "overloaded") assert.ok(aboveFloors + least <= capacity + 1e-6);
 });
 
 pure("clearRound() divides what raises may not commit only as far as floors need it", () => {
-  const hungry = (floor: number): Bidder => steady({ floor, demand: 4000, ceiling: 4000 });
   const divide = (floor: number) => {
-    const { mode, outcomes } = clearRound([hungry(floor), hungry(floor)], {
-      capacity: 2000,
-      grantable: 1800,
-    });
-    return { mode, shares: outcomes.map(({ share }) => share) };
+    const hungry = { ...STEADY, floor, demand: 4000, ceiling: 4000 };
+    const { mode, outcomes } = clearRound([hungry, hungry], { capacity: 2000, grantable: 1800 });
+    return [mode, ...outcomes.map(({ share }) => share)];
   };
-  assert.deepEqual(divide(100), { mode: "congested", shares: [900, 900] });
-  assert.deepEqual(divide(950), { mode: "congested", shares: [950, 950] });
-  assert.deepEqual(divide(1000), { mode: "congested", shares: [1000, 1000] });
-  assert.equal(divide(1010).mode, "overloaded");
+  assert.deepEqual([100, 950, 1000].map(divide), [
+    ["congested", 900, 900],
+    ["congested", 950, 950],
+    ["congested", 1000, 1000],
+  ]);
+  assert.equal(divide(1010)[0], "overloaded");
 });

@@ -13,13 +13,15 @@
 /** Sums that differ by less than this fraction are equal: some 4,500 units of the last place. */
 const SLACK = 1e-12;
 
-/** One bidder. Millicores; weight has no unit. Requires 0 < weight, 0 <= floor <= ceiling, 0 <= demand, all finite. */
+/**
+ * One bidder. Millicores; the weight has no unit. All are finite, with 0 < weight,
+ * 0 <= floor <= ceiling and 0 <= demand.
+ */
 export interface Bid {
-  /** Priority in the division: twice the weight is twice the CPU between two bidders off their bounds. */
+  /** Twice the weight is twice the CPU between two bidders off their bounds. */
   weight: number;
-  /** The least the bidder gets while the floors fit into the capacity. */
+  /** Given while the floors fit into the capacity. */
   floor: number;
-  /** The most the bidder can get. */
   ceiling: number;
   /** CPU that the bidder would use without a limit. */
   demand: number;
@@ -84,11 +86,7 @@ export function clearMarket(bids: readonly Bid[], capacity: number): Clearing {
 }
 
 /** The bounds between which a bidder's share grows with y. */
-interface Range {
-  readonly weight: number;
-  readonly lower: number;
-  readonly upper: number;
-}
+type Range = Readonly<Record<"weight" | "lower" | "upper", number>>;
 
 function shareAt({ weight, lower, upper }: Range, y: number): number {
   return Math.min(upper, Math.max(lower, weight * y));
@@ -111,8 +109,8 @@ function inversePrice(ranges: readonly Range[], total: number): number {
     if (excess === 0) break;
     const left: Range[] = [];
     for (const range of free) {
-      const { weight, lower, upper } = range;
-      if (excess > 0 ? weight * y < lower : weight * y > upper) fixed.push(shareAt(range, y));
+      const isBound = excess > 0 ? range.weight * y < range.lower : range.weight * y > range.upper;
+      if (isBound) fixed.push(shareAt(range, y));
       else left.push(range);
     }
     free = left;
@@ -141,18 +139,14 @@ function exactSum(values: readonly number[], start = 0): number {
   return sum + error;
 }
 
-/** Throws an error that names which rule of {@linkcode Bid} the bid breaks, if it breaks one. */
-function check({ weight, floor, ceiling, demand }: Bid, index: number): void {
-  const broken = !(weight > 0 && weight < Infinity)
-    ? `weight is ${weight}, expected a finite number above 0`
-    : !(floor >= 0 && floor < Infinity)
-    ? `floor is ${floor}, expected a finite number of millicores, at least 0`
-    : !(ceiling >= floor && ceiling < Infinity)
-    ? `ceiling is ${ceiling}, expected a finite number of millicores, at least the floor ${floor}`
-    : !(demand >= 0 && demand < Infinity)
-    ? `demand is ${demand}, expected a finite number of millicores, at least 0`
-    : undefined;
-  if (broken !== undefined) {
-    throw new RangeError(`Cannot clear the market: bid ${index}: ${broken}`);
+/** Throws an error that names the rule of {@linkcode Bid} that the bid breaks, if it breaks one. */
+function check(bid: Bid, index: number): void {
+  const least: Bid = { weight: Number.MIN_VALUE, floor: 0, ceiling: bid.floor, demand: 0 };
+  for (const field of ["weight", "floor", "ceiling", "demand"] as const) {
+    if (bid[field] >= least[field] && bid[field] < Infinity) continue;
+    throw new RangeError(
+      `Cannot clear the market: bid ${index}: ${field} is ${bid[field]}, ` +
+        `expected a finite number, at least ${least[field]}`,
+    );
   }
 }

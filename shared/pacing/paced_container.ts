@@ -58,11 +58,11 @@ export function grantable(capacity: number, { cushion }: Pick<PaceOptions, "cush
 }
 
 /**
- * The settings of a raise where `freeShare` of capacity is free of commitment: those for free CPU
+ * The settings of a raise where `freeFraction` of capacity is free of commitment: those for free CPU
  * where a tenth is, those for scarce CPU where none is, and between them in proportion.
  */
-export function paceAt(options: PaceOptions, freeShare: number): PaceOptions {
-  const ease = Math.min(1, Math.max(0, freeShare / FREELY));
+export function paceAt(options: PaceOptions, freeFraction: number): PaceOptions {
+  const ease = Math.min(1, Math.max(0, freeFraction / FREELY));
   const { raiseHysteresis, scarceRaiseHysteresis, raiseMargin } = options;
   return {
     ...options,

@@ -15,8 +15,8 @@ import {
 } from "./paced_container.ts";
 
 /** Raise hysteresis and margin where this share of capacity is free. */
-function raises(freeShare: number): number[] {
-  const { raiseHysteresis, raiseMargin } = paceAt(SAMPLE_PACE, freeShare);
+function raises(freeFraction: number): number[] {
+  const { raiseHysteresis, raiseMargin } = paceAt(SAMPLE_PACE, freeFraction);
   return [raiseHysteresis, raiseMargin].map((value) => Number(value.toFixed(9)));
 }
 

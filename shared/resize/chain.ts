@@ -26,33 +26,33 @@ import { disruptionVerdict } from "./checks/restart_policy.ts";
 import { type Check, runChecks } from "./run_checks.ts";
 import { movesRequest } from "./inputs/qos.ts";
 import {
-  type ClaimCheck,
+  type ClaimFacts,
   type EnforcementInput,
   hasSameCPU,
   heldWhereNothingIsLeft,
-  type LimitClaims,
-  type PodCheck,
   type PodFacts,
 } from "./inputs/resize_input.ts";
 import type { WantedResources } from "./inputs/resources.ts";
 import { containersWanted, limitsWanted, marketSubject } from "./inputs/subject.ts";
 import type { ClaimSource, LimitChange } from "./patch.ts";
 
-/** Sources of claims that go through the chain. */
-type ChainSource = Exclude<ClaimSource, "rightsizing">;
+/** A check that asks no more of a pod than what the API reports. */
+export type PodCheck = Check<PodFacts, EnforcementReason>;
+
+/** A check of a claim that a controller has made. */
+export type ClaimCheck = Check<ClaimFacts, EnforcementReason>;
 
 /** The pods that can never be resized. */
 const PLATFORM: readonly PodCheck[] = PLATFORM_RULES.map(({ name, rule }) => ({
   name,
-  check: ({ pod, node }) => {
-    const found = pod === undefined ? undefined : rule({ pod, node });
-    return found === undefined ? undefined : { verdict: "hold", ...found };
+  check(facts) {
+    const found = rule(facts);
+    return found && { verdict: "hold", ...found };
   },
 }));
 
 /** Leaves out containers that a CPU change restarts. */
 const restartsContainer: PodCheck["check"] = ({ pod }, wanted) => {
-  if (pod === undefined) return undefined;
   const restarts = disruptionVerdict(wanted, { subjects: [marketSubject(pod)] });
   const verdict = heldWhereNothingIsLeft(restarts, pod);
   return verdict && { ...verdict, reason: "RestartPolicy" };
@@ -60,16 +60,16 @@ const restartsContainer: PodCheck["check"] = ({ pod }, wanted) => {
 
 function wouldWriteDefaults(reason: EnforcementReason): PodCheck["check"] {
   return ({ pod, limitRange }) => {
-    const message = pod && defaultsProblem(pod, limitRange);
+    const message = defaultsProblem(pod, limitRange);
     return message === undefined ? undefined : { verdict: "hold", reason, message };
   };
 }
 
 const outsideLimitRange: PodCheck["check"] = ({ pod, limitRange: ranges }, wanted) =>
-  pod && rangeVerdict(wanted, { ranges, subjects: [marketSubject(pod)], step: GRID });
+  rangeVerdict(wanted, { ranges, subjects: [marketSubject(pod)], step: GRID });
 
 const overQuota: PodCheck["check"] = ({ pod, quotaHeadroom: room, quotaName }, wanted) => {
-  if (pod === undefined || room === undefined) return undefined;
+  if (room === undefined) return undefined;
   const sides = movesRequest(pod) ? ["requests", "limits"] as const : ["limits"] as const;
   const quotas = sides.map((of) => ({ name: quotaName, resource: "cpu" as const, of, room }));
   const asked = { quotas, subjects: [marketSubject(pod)], step: GRID };
@@ -77,7 +77,10 @@ const overQuota: PodCheck["check"] = ({ pod, quotaHeadroom: room, quotaName }, w
 };
 
 const qosWouldChange: PodCheck["check"] = ({ pod }, wanted) =>
-  pod && classVerdict(wanted, [marketSubject(pod)]);
+  classVerdict(wanted, [marketSubject(pod)]);
+
+/** Sources of claims that go through the chain. */
+type ChainSource = Exclude<ClaimSource, "rightsizing">;
 
 /** A check, and the sources of the claims that it is asked about. */
 type Row =
@@ -153,8 +156,13 @@ export interface Decision {
  * Only containers that differ from the pod's spec are changed; in a Guaranteed pod the request goes
  * with the limit.
  */
-export function decide(chain: readonly ClaimCheck[], input: EnforcementInput): Decision {
-  return decideLimits(chain, input, input.claims);
+export function decide(
+  chain: readonly ClaimCheck[],
+  { pod, claims, ...facts }: EnforcementInput,
+): Decision {
+  if (pod !== undefined) return decideLimits(chain, { ...facts, pod }, claims);
+  const message = `pod ${facts.allocation.spec.podName} does not exist`;
+  return { changes: [], by: "IdentityDiffers", reason: "PodGone", message };
 }
 
 /**
@@ -167,28 +175,17 @@ export function decideManually(facts: PodFacts, limits: ReadonlyMap<string, numb
 
 function decideLimits<Facts extends PodFacts>(
   chain: readonly Check<Facts, EnforcementReason>[],
-  input: Facts,
-  limits: LimitClaims,
+  facts: Facts,
+  limits: EnforcementInput["claims"],
 ): Decision {
-  const outcome = runChecks(chain, {
-    facts: input,
-    wanted: limitsWanted(input.pod, limits),
-  });
-  if (outcome.hold !== undefined) {
-    const { by, reason, message, retryAfterMs } = outcome.hold;
-    return {
-      changes: [],
-      by,
-      reason,
-      message,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    };
-  }
-  return { changes: changesOf(input.pod, outcome.wanted), ...outcome.reports.at(-1) };
+  const { pod } = facts;
+  const { hold, wanted, reports } = runChecks(chain, { facts, wanted: limitsWanted(pod, limits) });
+  return hold === undefined
+    ? { changes: changesOf(pod, wanted), ...reports.at(-1) }
+    : { changes: [], ...hold };
 }
 
-function changesOf(pod: Pod | undefined, wanted: WantedResources): readonly LimitChange[] {
-  if (pod === undefined) return [];
+function changesOf(pod: Pod, wanted: WantedResources): readonly LimitChange[] {
   const moves = movesRequest(pod);
   return containersWanted(marketSubject(pod), wanted).flatMap((next, index): LimitChange[] => {
     const { name, sidecar, limits: { cpu }, requests } = next;

@@ -1,290 +1,401 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
+  containerAt as at,
   cpuRanges,
+  decisionText,
   enforcedAllocation,
   enforcedContainer,
   enforcedPod,
   enforcementInput,
+  guaranteedContainer,
+  guaranteedPod,
   marketClaim,
+  marketDecision,
 } from "../../tests/fixtures/market/enforcement_input.ts";
-import type { Pod } from "../api/pod.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import type { ContainerFields } from "../../tests/fixtures/container_fields.ts";
+import { type Pod, type PodContainer, type ResizeCondition, withResources } from "../api/pod.ts";
+import type { ContainerBounds, PodAllocation } from "../api/pod_allocation.ts";
+import { limitBounds } from "../market/clearing_round.ts";
 import { decide, decideManually, MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "./chain.ts";
+import { PLATFORM_RULES, type PlatformFacts } from "./checks/platform.ts";
+import { qosClassOf } from "./inputs/qos.ts";
 import type { EnforcementInput } from "./inputs/resize_input.ts";
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+type Fields = Partial<EnforcementInput>;
+type Table = readonly (readonly [Fields, expected: string])[];
 
 const namesOf = (chain: readonly { readonly name: string }[]): readonly string[] =>
   chain.map(({ name }) => name);
 
-test("MARKET_CHAIN keeps its order", () => {
+const PLATFORM = ["WindowsPod", "StaticPod", "DeviceClaims", "KubeletTooOld"];
+
+pure("the chains keep their order, each a part of the market's", () => {
   assert.deepEqual(namesOf(MARKET_CHAIN), [
-    "IdentityDiffers",
-    "OutOfScope",
-    "AgentIsSilent",
-    "BoundsAreStale",
-    "OutsideBounds",
-    "NotRunning",
-    "WindowsPod",
-    "StaticPod",
-    "DeviceClaims",
-    "KubeletTooOld",
-    "AlreadyThere",
-    "RestartsContainer",
-    "CopiesOutOfSync",
-    "Oscillates",
-    "StepTooLarge",
-    "WouldWriteDefaults",
-    "OutsideLimitRange",
-    "OverQuota",
-    "QoSWouldChange",
-    "ResizeInProgress",
-    "BackingOff",
-    "ResizedJustNow",
+    ...["IdentityDiffers", "OutOfScope", "AgentIsSilent", "BoundsAreStale", "OutsideBounds"],
+    ...["NotRunning", ...PLATFORM, "AlreadyThere", "RestartsContainer", "CopiesOutOfSync"],
+    ...["Oscillates", "StepTooLarge", "WouldWriteDefaults", "OutsideLimitRange", "OverQuota"],
+    ...["QoSWouldChange", "ResizeInProgress", "BackingOff", "ResizedJustNow"],
   ]);
-});
-
-test("RESTORE_CHAIN is the market's without what holds or clamps the user's own value", () => {
+  // Without what holds or clamps the user's own value.
   assert.deepEqual(namesOf(RESTORE_CHAIN), [
-    "IdentityDiffers",
-    "NotRunning",
-    "AlreadyThere",
-    "RestartsContainer",
-    "WouldWriteDefaults",
-    "ResizeInProgress",
-    "BackingOff",
+    ...["IdentityDiffers", "NotRunning", "AlreadyThere", "RestartsContainer"],
+    ...["WouldWriteDefaults", "ResizeInProgress", "BackingOff"],
   ]);
-});
-
-test("MANUAL_CHAIN is the market's without what a person stands for", () => {
+  // Without what a person answers for.
   assert.deepEqual(namesOf(MANUAL_CHAIN), [
-    "NotRunning",
-    "WindowsPod",
-    "StaticPod",
-    "DeviceClaims",
-    "KubeletTooOld",
-    "AlreadyThere",
-    "RestartsContainer",
-    "WouldWriteDefaults",
-    "OutsideLimitRange",
-    "OverQuota",
-    "QoSWouldChange",
-    "ResizeInProgress",
+    ...["NotRunning", ...PLATFORM, "AlreadyThere", "RestartsContainer", "WouldWriteDefaults"],
+    ...["OutsideLimitRange", "OverQuota", "QoSWouldChange", "ResizeInProgress"],
   ]);
 });
 
-test("RESTORE_CHAIN and MANUAL_CHAIN ask in the market's order", () => {
-  const all = namesOf(MARKET_CHAIN);
-  for (const chain of [RESTORE_CHAIN, MANUAL_CHAIN]) {
-    const names = namesOf(chain);
-    assert.deepEqual(names, all.filter((name) => names.includes(name)));
-  }
-});
+const byHand = (fields: Partial<Parameters<typeof decideManually>[0]>, limit = 400): string =>
+  decisionText(decideManually({ pod: enforcedPod(), ...fields }, new Map([["app", limit]])));
+const restore = (fields: Fields): string =>
+  decisionText(decide(RESTORE_CHAIN, enforcementInput(fields)));
+const market = marketDecision;
 
-function heldBy(fields: Partial<EnforcementInput>, chain = MARKET_CHAIN): string {
-  const { changes, by, reason } = decide(chain, enforcementInput(fields));
-  assert.deepEqual(changes, []);
-  return `${by} ${reason}`;
+function table(name: string, rows: Table, decided = market): void {
+  pure(name, () => {
+    for (const [fields, expected] of rows) assert.equal(decided(fields), expected);
+  });
 }
 
-test("decide() changes a limit when no check objects", () => {
-  assert.deepEqual(decide(MARKET_CHAIN, enforcementInput()), {
-    changes: [{ name: "app", sidecar: false, requests: {}, limits: { cpu: 400 } }],
-  });
+const METADATA = enforcedPod().metadata;
+const pod = (...containers: readonly PodContainer[]): Fields => ({
+  pod: enforcedPod({ containers }),
 });
+const podWith = (change: Partial<Pod>): Fields => ({ pod: enforcedPod(change) });
+const wants = (...limits: readonly number[]): Fields => ({
+  claims: limits.map((limit, index) => marketClaim(limit, index === 0 ? "app" : "jvm")),
+});
+const jvm = (fields: ContainerFields = {}): PodContainer =>
+  enforcedContainer({ name: "jvm", ...fields });
+const { podName, podUID, nodeName, namespace } = enforcedAllocation.spec;
+const allocation = (change: Partial<PodAllocation>): Fields => ({
+  allocation: { ...enforcedAllocation, ...change },
+});
+const TIGHT = enforcedContainer({ requests: { memory: 64 }, limits: { memory: 64 } });
 
-test("decide() holds for a pod that is gone or another one", () => {
-  assert.equal(heldBy({ pod: undefined }), "IdentityDiffers PodGone");
-  const reborn = enforcedPod({ metadata: { ...enforcedPod().metadata, uid: "u2" } });
-  assert.equal(heldBy({ pod: reborn }), "IdentityDiffers IdentityMismatch");
-  assert.equal(
-    heldBy({ pod: enforcedPod({ nodeName: "node-2" }) }),
+table("decide() changes a limit, and holds for identity, scope, the agent and the pod's state", [
+  [{}, "app 400"],
+  [{ pod: undefined }, "IdentityDiffers PodGone"],
+  [podWith({ metadata: { ...METADATA, uid: "u2" } }), "IdentityDiffers IdentityMismatch"],
+  [podWith({ nodeName: "node-2" }), "IdentityDiffers IdentityMismatch"],
+  [
+    allocation({ spec: { ...enforcedAllocation.spec, namespace: "other" } }),
     "IdentityDiffers IdentityMismatch",
-  );
+  ],
+  [{ outOfScope: { reason: "OptedOut", message: "" } }, "OutOfScope OptedOut"],
+  [{ agentSilent: true }, "AgentIsSilent AgentSilent"],
+  [
+    allocation({ status: { bounds: { revision: 4, reason: "", containers: [] } } }),
+    "BoundsAreStale BoundsStale",
+  ],
+  [allocation({ spec: { podName, podUID, nodeName, namespace } }), "BoundsAreStale Waiting"],
+  [podWith({ phase: "Succeeded" }), "NotRunning NotRunning"],
+  [podWith({ metadata: { ...METADATA, terminating: true } }), "NotRunning NotRunning"],
+  [pod(enforcedContainer({ restartsOnCPU: true })), "RestartsContainer RestartPolicy"],
+  [
+    { ...pod(enforcedContainer(), jvm({ restartsOnCPU: true })), ...wants(400, 400) },
+    "app 400; RestartsContainer RestartPolicy",
+  ],
+  [{ ...pod(TIGHT), ...wants(100) }, "QoSWouldChange QoSWouldChange"],
+  [{ ...pod(TIGHT), limitRange: cpuRanges({ max: 100 }) }, "QoSWouldChange QoSWouldChange"],
+  [
+    { ...pod(at(200, { limits: { cpu: 300 } })), backOffMs: 1500 },
+    "ResizeInProgress ResizeInProgress",
+  ],
+  [{ backOffMs: 1500 }, "BackingOff BackOff"],
+  [{ restMs: 300 }, "ResizedJustNow RateLimited"],
+]);
+
+pure("decide() says when to look again", () => {
+  const after = (fields: Fields) => decide(MARKET_CHAIN, enforcementInput(fields)).retryAfterMs;
+  assert.deepEqual([after({ backOffMs: 1500 }), after({ restMs: 300 })], [1500, 300]);
+  assert.equal(after({ outOfSync: ["nodes"] }), 2000);
+  assert.equal(after({ oscillatingMs: 9000, ...wants(150) }), 9000);
 });
 
-test("decide() holds out of scope, with a silent agent, and with stale bounds", () => {
-  const outOfScope = { reason: "OptedOut", message: "the pod says so" } as const;
-  assert.equal(heldBy({ outOfScope }), "OutOfScope OptedOut");
-  assert.equal(heldBy({ agentSilent: true }), "AgentIsSilent AgentSilent");
-  const newer = {
-    ...enforcedAllocation,
-    status: { bounds: { revision: 4, reason: "", containers: [] } },
-  };
-  assert.equal(heldBy({ allocation: newer }), "BoundsAreStale BoundsStale");
-  const { podName, podUID, nodeName, namespace } = enforcedAllocation.spec;
-  const fresh = { ...enforcedAllocation, spec: { podName, podUID, nodeName, namespace } };
-  assert.equal(heldBy({ allocation: fresh }), "BoundsAreStale Waiting");
-});
+const bounded = (bounds: Partial<ContainerBounds>, present = 200): Fields => {
+  const app = { name: "app", containerID: "c", floor: 100, ceiling: 400, weight: 1, ...bounds };
+  const status = { bounds: { revision: 3, reason: "", containers: [app] } };
+  return { ...allocation({ status }), ...pod(at(present)) };
+};
+const CLAMPED = "OutsideBounds OutsideBounds";
+const THERE = "AlreadyThere Applied";
 
-test("decide() clamps what the agent wants into the published bounds", () => {
-  const beyond = (limitCPU: number): number | undefined =>
-    decide(MARKET_CHAIN, enforcementInput({ claims: [marketClaim(limitCPU)] }))
-      .changes[0]?.limits.cpu;
-  assert.equal(beyond(9000), 4000);
-  assert.equal(beyond(1), 10);
-  assert.equal(
-    heldBy({ claims: [marketClaim(400, "unknown")] }),
-    "OutsideBounds OutsideBounds",
-  );
-});
+table("decide() clamps what the agent wants into the published bounds", [
+  [{ ...bounded({}), ...wants(250) }, "app 250"],
+  [{ ...bounded({}), ...wants(90) }, `app 100; ${CLAMPED}`],
+  [{ ...bounded({}), ...wants(500) }, `app 400; ${CLAMPED}`],
+  [{ claims: [marketClaim(400, "unknown")] }, CLAMPED],
+  [{ ...bounded({ held: "lower" }), ...wants(150) }, THERE],
+  [{ ...bounded({ held: "lower" }), ...wants(300) }, "app 300"],
+  [{ ...bounded({ held: "lower" }), ...wants(500) }, `app 400; ${CLAMPED}`],
+  // The hold takes precedence over a ceiling that has come down, not over a floor that has come up.
+  [{ ...bounded({ held: "lower", ceiling: 150 }), ...wants(190) }, THERE],
+  [{ ...bounded({ held: "lower", floor: 240 }), ...wants(210) }, `app 240; ${CLAMPED}`],
+  ...[50, 150, 300, 500].map((limit) =>
+    [{ ...bounded({ held: "both", floor: 240 }), ...wants(limit) }, THERE] as const
+  ),
+  // Half steps are the agent's, within the bounds.
+  [{ ...bounded({ held: "half" }), ...wants(150) }, "app 150"],
+  [{ ...bounded({ held: "half" }, 600), ...wants(450) }, `app 400; ${CLAMPED}`],
+]);
 
-test("decide() holds for pods that don't run or restart on a change", () => {
-  assert.equal(heldBy({ pod: enforcedPod({ phase: "Succeeded" }) }), "NotRunning NotRunning");
-  const terminating = enforcedPod({ metadata: { ...enforcedPod().metadata, terminating: true } });
-  assert.equal(heldBy({ pod: terminating }), "NotRunning NotRunning");
-  const restarting = enforcedPod({ containers: [enforcedContainer({ restartsOnCPU: true })] });
-  assert.equal(heldBy({ pod: restarting }), "RestartsContainer RestartPolicy");
-});
-
-test("decide() goes on with the containers that need no restart", () => {
-  const two = enforcedPod({
-    containers: [enforcedContainer(), enforcedContainer({ name: "jvm", restartsOnCPU: true })],
-  });
-  const decision = decide(
-    MARKET_CHAIN,
-    enforcementInput({ pod: two, claims: [marketClaim(400), marketClaim(400, "jvm")] }),
-  );
-  assert.deepEqual(decision.changes.map(({ name }) => name), ["app"]);
-  assert.equal(decision.reason, "RestartPolicy");
-});
-
-test("decide() holds when the pod would turn Guaranteed", () => {
-  const memory = { requests: { memory: 64 }, limits: { memory: 64 } };
-  const tight = enforcedPod({ containers: [enforcedContainer(memory)] });
-  const claims = [marketClaim(100)];
-  assert.equal(heldBy({ pod: tight, claims }), "QoSWouldChange QoSWouldChange");
-});
-
-test("decide() holds when a clamp would turn the pod Guaranteed", () => {
-  const memory = { requests: { memory: 64 }, limits: { memory: 64 } };
-  const tight = enforcedPod({ containers: [enforcedContainer(memory)] });
-  const limitRange = cpuRanges({ max: 100 });
-  assert.equal(heldBy({ pod: tight, limitRange }), "QoSWouldChange QoSWouldChange");
-  const manual = decideManually({ pod: tight, limitRange }, new Map([["app", 400]]));
-  assert.deepEqual([manual.changes, manual.reason], [[], "QoSWouldChange"]);
-});
-
-test("decide() reports what the kubelet reports, rounded or not", () => {
-  const asked = (appliedLimitCPU: number): Pod =>
-    enforcedPod({
-      containers: [
-        enforcedContainer({ limits: { cpu: 395 }, applied: { limits: { cpu: appliedLimitCPU } } }),
-      ],
-    });
-  const claims = [marketClaim(395)];
-  assert.equal(heldBy({ pod: asked(400), claims }), "AlreadyThere Applied");
-  assert.equal(heldBy({ pod: asked(200), claims }), "AlreadyThere ResizeInProgress");
-  assert.equal(heldBy({ pod: asked(390), claims }), "AlreadyThere ResizeInProgress");
-});
-
-test("decide() passes on the kubelet's own reason for a pending resize", () => {
-  for (
-    const [condition, reason] of [["Deferred", "ResizeDeferred"], [
-      "Infeasible",
-      "ResizeInfeasible",
-    ]]
-  ) {
-    const pending = enforcedPod({
-      containers: [enforcedContainer({ limits: { cpu: 400 } })],
-      resizeConditions: [{ type: "PodResizePending", reason: condition ?? "", message: "no room" }],
-    });
-    assert.equal(heldBy({ pod: pending }), `AlreadyThere ${reason}`);
-  }
-});
-
-test("decide() does not lock a pod at a value that the kubelet will not do", () => {
-  const stuck = enforcedPod({
-    containers: [enforcedContainer({ limits: { cpu: 900 } })],
-    resizeConditions: [{ type: "PodResizePending", reason: "Infeasible", message: "no" }],
-  });
-  assert.deepEqual(decide(MARKET_CHAIN, enforcementInput({ pod: stuck })).changes, [
-    { name: "app", sidecar: false, requests: {}, limits: { cpu: 400 } },
-  ]);
-});
-
-test("decide() makes a partial raise within the quota, and holds without any room", () => {
-  const decision = decide(MARKET_CHAIN, enforcementInput({ quotaHeadroom: 55 }));
-  assert.deepEqual(decision.changes, [{
-    name: "app",
-    sidecar: false,
-    requests: {},
-    limits: { cpu: 250 },
-  }]);
-  assert.equal(decision.reason, "QuotaExceeded");
-  const named = decide(MARKET_CHAIN, enforcementInput({ quotaHeadroom: 55, quotaName: "cpu" }));
-  assert.equal(named.message, decision.message?.replace("the quota", "ResourceQuota cpu"));
-  assert.match(named.message ?? "", /^ResourceQuota cpu leaves 55m/);
-  assert.equal(heldBy({ quotaHeadroom: 9 }), "OverQuota QuotaExceeded");
-  assert.equal(heldBy({ quotaHeadroom: -50 }), "OverQuota QuotaExceeded");
-});
-
-test("decide() never raises a pod by more than its quota leaves, and always lets it fall", () => {
-  const millicores = fc.integer({ min: 1, max: 100 }).map((steps) => steps * 10);
+pure("decide() never clamps what an agent of ours may clear, held or not", () => {
+  const side = fc.integer({ min: 1, max: 500 }).map((steps) => 10 * steps);
+  const held = fc.constantFrom("half", "lower", "both", undefined);
   fc.assert(
-    fc.property(
-      fc.array(fc.tuple(millicores, millicores), { minLength: 1, maxLength: 5 }),
-      fc.integer({ min: -500, max: 2000 }),
-      (pairs, quotaHeadroom) => {
-        const containers = pairs.map(([limitCPU], index) =>
-          enforcedContainer({
-            name: `c${index}`,
-            requests: { cpu: 1 },
-            limits: { cpu: limitCPU },
-            applied: { limits: { cpu: limitCPU } },
-          })
-        );
-        const claims = pairs.map(([, wanted], index) => marketClaim(wanted, `c${index}`));
-        const { changes } = decide(
-          MARKET_CHAIN,
-          enforcementInput({ pod: enforcedPod({ containers }), claims, quotaHeadroom }),
-        );
-        const change = changes.reduce(
-          (sum, { name, limits }) =>
-            sum + limits.cpu - (containers.find((c) => c.name === name)?.limits.cpu ?? 0),
-          0,
-        );
-        assert.ok(change <= Math.max(0, quotaHeadroom));
-        const falls = pairs.filter(([limit, wanted]) => wanted < limit).length;
-        if (changes.length > 0) {
-          assert.ok(changes.length >= falls);
-        }
-      },
-    ),
+    fc.property(side, side, side, held, fc.double({ min: 0, max: 1, noNaN: true }), (...all) => {
+      const [floor, spare, present, hold, part] = all;
+      const ceiling = floor + spare;
+      const range = limitBounds({
+        ...{ floor, ceiling, present, held: hold, weight: 1, credit: 1 },
+        ...{ originalLimit: 200, demand: 100 },
+      });
+      const limit = range.floor + part * (range.ceiling - range.floor);
+      const bounds = { floor, ceiling, ...(hold === undefined ? {} : { held: hold }) };
+      assert.ok(!market({ ...bounded(bounds, present), ...wants(limit) }).includes("Bounds"));
+    }),
   );
 });
 
-test("decide() waits for the kubelet, then for back-off", () => {
-  const moving = enforcedPod({
-    containers: [enforcedContainer({ limits: { cpu: 300 }, applied: { limits: { cpu: 200 } } })],
-  });
-  const waits = { backOffMs: 1500 };
-  assert.equal(heldBy({ pod: moving, ...waits }), "ResizeInProgress ResizeInProgress");
-  assert.equal(heldBy(waits), "BackingOff BackOff");
-  assert.equal(decide(MARKET_CHAIN, enforcementInput(waits)).retryAfterMs, 1500);
+const two = pod(enforcedContainer(), jvm());
+const unsynced = { ...two, outOfSync: ["namespaces"] };
+const swinging = { ...two, oscillatingMs: 9000 };
+
+table(
+  "decide() moves limits one way while copies are out of sync or limits oscillate, and by steps",
+  [
+    [{ ...unsynced, ...wants(100, 200) }, "app 100"],
+    [{ ...unsynced, ...wants(100, 300) }, "app 100; CopiesOutOfSync OutOfSync"],
+    [{ ...unsynced, ...wants(300) }, "CopiesOutOfSync OutOfSync"],
+    [{ ...two, outOfSync: [], ...wants(300) }, "app 300"],
+    [{ ...swinging, ...wants(300, 200) }, "app 300"],
+    [{ ...swinging, ...wants(150, 300) }, "jvm 300; Oscillates Oscillating"],
+    [{ ...swinging, ...wants(150) }, "Oscillates Oscillating"],
+    [{ ...two, oscillatingMs: 0, ...wants(150) }, "app 150"],
+    [{ maxStep: 1.5, ...wants(3000) }, "app 300; StepTooLarge StepLimited"],
+    [{ maxStep: 1.5, ...wants(290) }, "app 290"],
+    [{ maxStep: 1.5, ...pod(at(300)), ...wants(100) }, "app 200; StepTooLarge StepLimited"],
+  ],
+);
+
+pure("decide() leads by steps to any limit in the end", () => {
+  const limit = fc.integer({ min: 100, max: 2000 });
+  fc.assert(
+    fc.property(limit, limit, fc.double({ min: 1.1, max: 3, noNaN: true }), (a, b, maxStep) => {
+      let present = a;
+      for (let steps = 0; present !== b; steps++) {
+        assert.ok(steps < 200, `${a} to ${b} by ${maxStep}`);
+        const input = enforcementInput({ ...pod(at(present)), ...wants(b), maxStep });
+        present = decide(MARKET_CHAIN, input).changes[0]?.limits.cpu ?? NaN;
+      }
+    }),
+  );
 });
 
-test("decideManually() asks what the server would refuse, and neither scope nor bounds", () => {
-  const wanted = new Map([["app", 9000]]);
-  assert.deepEqual(decideManually({ pod: enforcedPod() }, wanted), {
-    changes: [{ name: "app", sidecar: false, requests: {}, limits: { cpu: 9000 } }],
-  });
-  const ranged = decideManually(
-    { pod: enforcedPod(), limitRange: cpuRanges({ max: 500 }) },
-    wanted,
+const asked = (limit: number, applied: number, more: Partial<Pod> = {}): Fields => ({
+  pod: enforcedPod({
+    containers: [at(limit, { applied: { limits: { cpu: applied } } })],
+    ...more,
+  }),
+});
+const condition = (reason: string, more: Partial<ResizeCondition> = {}): Partial<Pod> => ({
+  resizeConditions: [{ type: "PodResizePending", reason, message: "no", ...more }],
+});
+const ERROR = condition("Error", { type: "PodResizeInProgress" });
+const generation = { metadata: { ...METADATA, generation: 3 } };
+
+table("decide() reports what the kubelet reports, rounded or not, and locks no pod at it", [
+  [{ ...asked(395, 400), ...wants(395) }, THERE],
+  [{ ...asked(395, 200), ...wants(395) }, "AlreadyThere ResizeInProgress"],
+  [{ ...asked(395, 390), ...wants(395) }, "AlreadyThere ResizeInProgress"],
+  [asked(400, 200, condition("Deferred")), "AlreadyThere ResizeDeferred"],
+  [asked(400, 200, condition("Infeasible")), "AlreadyThere ResizeInfeasible"],
+  [asked(400, 200, ERROR), "AlreadyThere ResizeError"],
+  [asked(900, 200, condition("Infeasible")), "app 400"],
+  [asked(900, 200, ERROR), "app 400"],
+  // What the kubelet said of an older resize says nothing.
+  [
+    asked(400, 200, { ...generation, ...condition("Infeasible", { observedGeneration: 3 }) }),
+    "AlreadyThere ResizeInfeasible",
+  ],
+  [
+    asked(400, 200, { ...generation, ...condition("Infeasible", { observedGeneration: 2 }) }),
+    "AlreadyThere ResizeInProgress",
+  ],
+]);
+
+const fixed = (fields: ContainerFields): Fields => ({
+  pod: guaranteedPod(
+    guaranteedContainer({ requests: { cpu: 400 }, limits: { cpu: 400 }, ...fields }),
+  ),
+});
+const own = (requests: number | undefined, limits: number | undefined): ContainerFields => ({
+  applied: {
+    requests: requests === undefined ? {} : { cpu: requests },
+    limits: limits === undefined ? {} : { cpu: limits },
+  },
+});
+
+table("decide() moves request and limit of a Guaranteed pod together", [
+  [{ pod: guaranteedPod() }, "app 400/400"],
+  [
+    { pod: guaranteedPod(guaranteedContainer(), guaranteedContainer({ name: "jvm" })) },
+    "app 400/400",
+  ],
+  [fixed({}), "AlreadyThere ResizeInProgress"],
+  [fixed(own(undefined, 400)), "AlreadyThere ResizeInProgress"],
+  [fixed(own(400, undefined)), "AlreadyThere ResizeInProgress"],
+  [fixed(own(400, 400)), THERE],
+  // Read back from cpu.weight, which has steps of 26 m.
+  [fixed(own(380, 400)), THERE],
+  // Its own request is no business of a Burstable pod's limits.
+  [pod(at(400, { applied: { requests: { cpu: 50 }, limits: { cpu: 400 } } })), THERE],
+  [
+    { pod: { ...guaranteedPod(), containers: [enforcedContainer(), jvm()] } },
+    "QoSWouldChange QoSWouldChange",
+  ],
+  [
+    { pod: guaranteedPod(), limitRange: cpuRanges({ max: 300 }) },
+    "app 300/300; OutsideLimitRange LimitRange",
+  ],
+  [{ pod: guaranteedPod(), limitRange: cpuRanges({ ratio: 1 }) }, "app 400/400"],
+  [
+    { pod: guaranteedPod(), limitRange: cpuRanges({}, { max: 350, ratio: 1 }) },
+    "app 350/350; OutsideLimitRange LimitRange",
+  ],
+  [
+    { pod: guaranteedPod(), limitRange: cpuRanges({ min: 150 }), ...wants(50) },
+    "app 150/150; OutsideLimitRange LimitRange",
+  ],
+  [{ pod: guaranteedPod(), quotaHeadroom: 55 }, "app 250/250; OverQuota QuotaExceeded"],
+  [{ pod: guaranteedPod(), quotaHeadroom: 5 }, "OverQuota QuotaExceeded"],
+  [{ ...bounded({ floor: 200, ceiling: 300 }), pod: guaranteedPod() }, `app 300/300; ${CLAMPED}`],
+]);
+
+pure("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
+  const limit = fc.integer({ min: 10, max: 4000 });
+  const container = fc.record({ own: limit, wanted: fc.option(limit) });
+  fc.assert(fc.property(fc.array(container, { minLength: 1, maxLength: 5 }), (all) => {
+    const amount = (cpu: number) => ({ requests: { cpu }, limits: { cpu } });
+    const before = guaranteedPod(
+      ...all.map(({ own }, index) =>
+        guaranteedContainer({ name: `c${index}`, ...amount(own), applied: amount(own) })
+      ),
+    );
+    const claims = all.flatMap(({ wanted }, index) =>
+      wanted === null ? [] : [marketClaim(wanted, `c${index}`)]
+    );
+    const { changes } = decide(MARKET_CHAIN, enforcementInput({ pod: before, claims }));
+    const after = before.containers.map((one) =>
+      withResources(one, changes.find(({ name }) => name === one.name) ?? {})
+    );
+    assert.equal(qosClassOf(after), "Guaranteed");
+    const moved = all.filter(({ own, wanted }) => wanted !== null && wanted !== own);
+    assert.equal(changes.length, moved.length);
+  }));
+});
+
+table("decide() makes a partial raise within the quota, and holds without any room", [
+  [{ quotaHeadroom: 55 }, "app 250; OverQuota QuotaExceeded"],
+  [{ quotaHeadroom: 9 }, "OverQuota QuotaExceeded"],
+  [{ quotaHeadroom: -50 }, "OverQuota QuotaExceeded"],
+  [{ quotaHeadroom: -50, ...wants(150) }, "app 150"],
+]);
+
+/** Containers of these present limits that want others, each at its request of 1 m. */
+function swaps(pairs: readonly (readonly [present: number, wanted: number])[]): Fields {
+  const containers = pairs.map(([cpu], index) =>
+    at(cpu, { name: `c${index}`, requests: { cpu: 1 } })
   );
-  assert.deepEqual([ranged.changes[0]?.limits.cpu, ranged.reason], [500, "LimitRange"]);
+  const claims = pairs.map(([, wanted], index) => marketClaim(wanted, `c${index}`));
+  return { ...pod(...containers), claims };
+}
+
+const millicores = fc.integer({ min: 1, max: 100 }).map((steps) => steps * 10);
+
+pure("decide() never raises a pod by more than its quota leaves, and always lets it fall", () => {
+  const pairs = fc.array(fc.tuple(millicores, millicores), { minLength: 1, maxLength: 5 });
+  fc.assert(fc.property(pairs, fc.integer({ min: -500, max: 2000 }), (pairs, quotaHeadroom) => {
+    const { changes } = decide(MARKET_CHAIN, enforcementInput({ ...swaps(pairs), quotaHeadroom }));
+    const change = changes.reduce(
+      (sum, { name, limits }) => sum + limits.cpu - (pairs[Number(name.slice(1))]?.[0] ?? 0),
+      0,
+    );
+    assert.ok(change <= Math.max(0, quotaHeadroom));
+    const falls = pairs.filter(([limit, wanted]) => wanted < limit).length;
+    assert.ok(changes.length === 0 || changes.length >= falls);
+  }));
+});
+
+const bare = { ...enforcedContainer({ name: "side" }), requests: {}, limits: {} };
+const siblings = pod(enforcedContainer(), bare);
+const CPU = { limitRange: { ...cpuRanges({}), defaults: ["limits.cpu", "requests.cpu"] } };
+
+table("decide() gives original limits back where the market may not act, and writes no defaults", [
+  [{ pod: guaranteedPod(), ...wants(150) }, "app 150/150"],
+  [{ agentSilent: true, limitRange: cpuRanges({ max: 300 }), quotaHeadroom: 0 }, "app 400"],
+  [{ ...siblings, ...CPU }, "WouldWriteDefaults RestoreBlocked"],
+  [siblings, "app 400"],
+  [{ ...pod(at(400), bare), ...CPU }, THERE],
+], restore);
+
+pure("decideManually() asks what the server would refuse, and neither scope nor bounds", () => {
+  assert.equal(byHand({}, 9000), "app 9000");
+  assert.equal(byHand({ limitRange: cpuRanges({ max: 500 }) }), "app 400");
   assert.equal(
-    decideManually({ pod: enforcedPod(), quotaHeadroom: 0 }, wanted).reason,
-    "QuotaExceeded",
+    byHand({ limitRange: cpuRanges({ max: 500 }) }, 9000),
+    "app 500; OutsideLimitRange LimitRange",
   );
-  const memory = { requests: { memory: 64 }, limits: { memory: 64 } };
-  const tight = enforcedPod({ containers: [enforcedContainer(memory)] });
-  assert.equal(decideManually({ pod: tight }, new Map([["app", 100]])).reason, "QoSWouldChange");
-  assert.equal(
-    decideManually({ pod: enforcedPod({ phase: "Failed" }) }, wanted).reason,
-    "NotRunning",
-  );
+  assert.equal(byHand({ quotaHeadroom: 0 }), "OverQuota QuotaExceeded");
+  const tight = enforcedPod({ containers: [TIGHT] });
+  const limitRange = cpuRanges({ max: 100 });
+  assert.equal(byHand({ pod: tight }, 100), "QoSWouldChange QoSWouldChange");
+  assert.equal(byHand({ pod: tight, limitRange }), "QoSWouldChange QoSWouldChange");
+  assert.equal(byHand({ pod: enforcedPod({ phase: "Failed" }) }), "NotRunning NotRunning");
+  assert.equal(byHand({ pod: guaranteedPod() }), "app 400/400");
+  const older = enforcedPod({ containers: [enforcedContainer(), bare] });
+  assert.equal(byHand({ pod: older, ...CPU }), "WouldWriteDefaults LimitRange");
+});
+
+const annotated = (annotations: Pod["metadata"]["annotations"]): PlatformFacts => ({
+  pod: enforcedPod({ metadata: { ...METADATA, annotations } }),
+});
+const onNode = (node: PlatformFacts["node"]): PlatformFacts => ({ pod: enforcedPod(), node });
+
+/** Pods and nodes, and the rule by which such a pod can never be resized. */
+const RESIZABLE: readonly (readonly [PlatformFacts, rule?: string])[] = [
+  [{ pod: enforcedPod() }],
+  [{ pod: enforcedPod({ windows: true }) }, "WindowsPod"],
+  [onNode({ os: "windows" }), "WindowsPod"],
+  [annotated({ "kubernetes.io/config.mirror": "c0ffee" }), "StaticPod"],
+  [annotated({ "kubernetes.io/config.source": "file" }), "StaticPod"],
+  [annotated({ "kubernetes.io/config.source": "api" })],
+  [{ pod: enforcedPod({ claimsNodeResources: true }) }, "DeviceClaims"],
+  ...["v1.32.9", "1.9.1"].map((version) =>
+    [onNode({ kubeletVersion: version }), "KubeletTooOld"] as const
+  ),
+  ...["v1.33.0-rc.1", "v1.36.3", "v2.0.0", "", "dev"].map((version) =>
+    [onNode({ kubeletVersion: version })] as const
+  ),
+  // Servers that can't resize these say so themselves.
+  [{ pod: enforcedPod({ podLevel: { requests: {}, limits: { cpu: 500 } } }) }],
+];
+
+pure("decide() holds for pods that can never be resized from each source, except a restore", () => {
+  for (const [facts, rule] of RESIZABLE) {
+    const expected = rule === undefined ? "app 400" : `${rule} ${rule}`;
+    assert.deepEqual([market(facts), byHand(facts), restore(facts)], [
+      expected,
+      expected,
+      "app 400",
+    ]);
+  }
+  const rules = new Set(RESIZABLE.flatMap(([, rule]) => rule ?? []));
+  assert.deepEqual([...rules], namesOf(PLATFORM_RULES));
 });

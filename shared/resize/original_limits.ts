@@ -7,6 +7,7 @@
  */
 import type { Original, PodAllocation } from "../api/pod_allocation.ts";
 import type { Pod, PodContainer } from "../api/pod.ts";
+import { mapDefined } from "../defined.ts";
 import { countableCPU, formatCPU } from "../quantity.ts";
 
 /** Manager of the limits that the market has set. */
@@ -37,10 +38,7 @@ export function marketManager(
   { containers }: Pick<Pod, "containers">,
   originals: ReadonlyMap<string, number>,
 ): string {
-  const values = containers.map(({ name }) => {
-    const original = originals.get(name);
-    return original === undefined ? "" : formatCPU(original);
-  });
+  const values = containers.map(({ name }) => mapDefined(originals.get(name), formatCPU) ?? "");
   const name = PREFIX + values.join(",");
   return name.length > LONGEST_NAME ? MARKET_MANAGER : name;
 }
@@ -100,23 +98,22 @@ export function originalLimitsOf(
     const { name, limits } = container;
     const record = recorded?.find((one) => one.name === name);
     const own = carried.get(name);
-    const replaced = record?.replaces === undefined ? undefined : countableCPU(record.replaces);
+    const replaced = mapDefined(record?.replaces, countableCPU);
+    const cpu = isOfMarket(container) ? template?.get(name) : limits.cpu;
     if (own !== undefined && own !== replaced) originals.push({ name, cpu: formatCPU(own) });
     else if (record !== undefined) originals.push(record);
-    else if (!isOfMarket(container)) {
-      originals.push(limits.cpu === undefined ? { name } : { name, cpu: formatCPU(limits.cpu) });
-    } else if (template?.has(name)) {
-      originals.push({ name, cpu: formatCPU(template.get(name) ?? 0) });
-    } else return undefined;
+    else if (cpu !== undefined) originals.push({ name, cpu: formatCPU(cpu) });
+    else if (isOfMarket(container)) return undefined;
+    else originals.push({ name });
   }
   return originals;
 }
 
 /** Desired limits by container name, millicores; those that can't be counted are left out. */
 export function desiredLimits(
-  { containers = [] }: Pick<PodAllocation["spec"], "containers">,
+  { containers }: Pick<PodAllocation["spec"], "containers">,
 ): Map<string, number> {
-  return originalValues(containers.map(({ name, cpuLimit }) => ({ name, cpu: cpuLimit })));
+  return originalValues(containers?.map(({ name, cpuLimit }) => ({ name, cpu: cpuLimit })));
 }
 
 /**
@@ -124,10 +121,10 @@ export function desiredLimits(
  * can't be counted, since the controller has not recorded those.
  */
 export function originalValues(originals: readonly Original[] | undefined): Map<string, number> {
-  const values = new Map<string, number>();
-  for (const { name, cpu } of originals ?? []) {
-    const millicores = cpu === undefined ? undefined : countableCPU(cpu);
-    if (millicores !== undefined) values.set(name, millicores);
-  }
-  return values;
+  return new Map(
+    (originals ?? []).flatMap(({ name, cpu }) => {
+      const millicores = mapDefined(cpu, countableCPU);
+      return millicores === undefined ? [] : [[name, millicores] as const];
+    }),
+  );
 }

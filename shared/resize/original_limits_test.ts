@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import type { Pod, PodContainer } from "../api/pod.ts";
 import type { Original } from "../api/pod_allocation.ts";
 import {
@@ -10,10 +11,6 @@ import {
   originalsIn,
   type OtherSources,
 } from "./original_limits.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** A pod of one container at 600 m. */
 function pod(...limitManagers: readonly string[]): Pod {
@@ -34,13 +31,13 @@ function original(of: Pod, sources: OtherSources = {}): string | undefined {
   return originalLimitsOf(of, sources)?.[0]?.cpu;
 }
 
-test("marketManager() lists the original limits in the containers' order", () => {
+pure("marketManager() lists the original limits in the containers' order", () => {
   const { containers } = samplePod("web", { containers: named(3) });
   const originals = new Map([["c0", 200], ["c2", 2000]]);
   assert.equal(marketManager({ containers }, originals), "mbcas/200m,,2");
 });
 
-test("marketManager() names no more than API servers take", () => {
+pure("marketManager() names no more than API servers take", () => {
   const of = (count: number): string => {
     const containers = named(count);
     return marketManager({ containers }, new Map(containers.map(({ name }) => [name, 12_345])));
@@ -50,7 +47,7 @@ test("marketManager() names no more than API servers take", () => {
   assert.equal(of(18), "mbcas");
 });
 
-test("originalsIn() reads back what marketManager() wrote", () => {
+pure("originalsIn() reads back what marketManager() wrote", () => {
   const limit = fc.option(fc.nat(100_000), { nil: undefined });
   fc.assert(fc.property(fc.array(limit, { minLength: 1, maxLength: 15 }), (limits) => {
     const containers = named(limits.length);
@@ -65,19 +62,22 @@ test("originalsIn() reads back what marketManager() wrote", () => {
   }));
 });
 
-test("originalsIn() has the present limit under another manager, and ignores unreadable manager names", () => {
-  const app = (...managers: readonly string[]) => originalsIn(pod(...managers)).get("app");
-  assert.equal(app("kubectl"), 600);
-  assert.equal(app("mbcas-restore"), 600);
-  // Another client has applied the same value, and manages it now.
-  assert.equal(app("argocd", "mbcas/200m"), 600);
-  assert.equal(app("mbcas/200m"), 200);
-  for (const none of [[], ["mbcas"], ["mbcas/"], ["mbcas/-1"], ["mbcas/x"], ["mbcas/,200m"]]) {
-    assert.equal(app(...none), undefined, none.join());
-  }
-});
+pure(
+  "originalsIn() has the present limit under another manager, and ignores unreadable manager names",
+  () => {
+    const app = (...managers: readonly string[]) => originalsIn(pod(...managers)).get("app");
+    assert.equal(app("kubectl"), 600);
+    assert.equal(app("mbcas-restore"), 600);
+    // Another client has applied the same value, and manages it now.
+    assert.equal(app("argocd", "mbcas/200m"), 600);
+    assert.equal(app("mbcas/200m"), 200);
+    for (const none of [[], ["mbcas"], ["mbcas/"], ["mbcas/-1"], ["mbcas/x"], ["mbcas/,200m"]]) {
+      assert.equal(app(...none), undefined, none.join());
+    }
+  },
+);
 
-test("limitsAreOurs() goes by the field managers alone", () => {
+pure("limitsAreOurs() goes by the field managers alone", () => {
   assert.equal(limitsAreOurs(samplePod("web")), false);
   for (const managers of [[], ["kubectl"], ["mbcas-restore"], ["argocd", "mbcas/200m"]]) {
     assert.equal(limitsAreOurs(pod(...managers)), false, managers.join());
@@ -86,7 +86,7 @@ test("limitsAreOurs() goes by the field managers alone", () => {
   assert.equal(limitsAreOurs(pod("mbcas/200m")), true);
 });
 
-test("originalLimitsOf() asks the pod, then the record, then the template", () => {
+pure("originalLimitsOf() asks the pod, then the record, then the template", () => {
   const all = { recorded: RECORD, template: TEMPLATE };
   assert.equal(original(pod("mbcas/500m"), all), "500m");
   assert.equal(original(pod("kubectl"), all), "600m");
@@ -100,14 +100,14 @@ test("originalLimitsOf() asks the pod, then the record, then the template", () =
   assert.equal(original(pod(), { template: TEMPLATE }), "600m");
 });
 
-test("originalLimitsOf() keeps rightsizing's value as long as the pod has the one before", () => {
+pure("originalLimitsOf() keeps rightsizing's value as long as the pod has the one before", () => {
   const recorded = [{ name: "app", cpu: "250m", replaces: "200m" }];
   assert.deepEqual(originalLimitsOf(pod("mbcas/200m"), { recorded }), recorded);
   assert.equal(original(pod("mbcas/250m"), { recorded }), "250m");
   assert.equal(original(pod("kubectl"), { recorded }), "600m");
 });
 
-test("originalLimitsOf() goes container by container", () => {
+pure("originalLimitsOf() goes container by container", () => {
   const { containers } = samplePod("web", {
     containers: [
       sampleContainer({ limits: { cpu: 700 }, limitManagers: ["mbcas"] }),

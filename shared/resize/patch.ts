@@ -94,13 +94,10 @@ export function patchParts<Change extends ResourceChange>(
 ): readonly PatchPart<Change | LimitChange>[] {
   const market = marketManager(pod, originals);
   if (source === "rightsizing") {
-    const lifts = liftsFor(pod, changes);
     return [
-      ...(lifts.length === 0
-        ? []
-        : [{ manager: market, changes: lifts, isLift: true as const, pinned: true }]),
+      { manager: market, changes: liftsFor(pod, changes), isLift: true as const, pinned: true },
       { manager: RIGHTSIZING_MANAGER, changes, pinned: false },
-    ];
+    ].filter((part) => part.changes.length > 0);
   }
   const isOwn = ({ name, limits }: Change): boolean => originals.get(name) === limits.cpu;
   return [
@@ -126,34 +123,25 @@ function liftsFor(pod: Pod, changes: readonly ResourceChange[]): readonly LimitC
   });
 }
 
-/** Options of a patch. */
-export interface ResizePatchOptions {
-  /**
-   * The only version of the pod on which the patch counts: a change that its sender has not seen is
-   * not overwritten.
-   *
-   * @default any
-   */
-  readonly resourceVersion?: string;
-}
-
-/** The patch that sets these values on the pod with this UID, and touches nothing else. */
+/**
+ * The patch that sets these values on the pod with this UID, and touches nothing else. With a version it
+ * counts on that version of the pod alone: a change that its sender has not seen is not overwritten.
+ */
 export function resizePatch(
-  podUID: string,
+  uid: string,
   changes: readonly ResourceChange[],
-  { resourceVersion }: ResizePatchOptions = {},
+  { resourceVersion }: { readonly resourceVersion?: string } = {},
 ): ResizePatch {
   if (changes.length === 0) {
     throw new RangeError("Cannot build a resize patch: no container changes");
   }
-  const containers = changes.filter((change) => !change.sidecar).map(containerResources);
-  const initContainers = changes.filter((change) => change.sidecar).map(containerResources);
+  const [sidecars, others] = [true, false].map((isSidecar) => {
+    const all = changes.filter(({ sidecar }) => sidecar === isSidecar).map(containerResources);
+    return all.length > 0 ? all : undefined;
+  });
   return {
-    metadata: { uid: podUID, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
-    spec: {
-      ...(containers.length > 0 ? { containers } : {}),
-      ...(initContainers.length > 0 ? { initContainers } : {}),
-    },
+    metadata: { uid, ...defined({ resourceVersion }) },
+    spec: defined({ containers: others, initContainers: sidecars }),
   };
 }
 

@@ -125,7 +125,8 @@ export function runChecks<Facts, Reason extends string>(
       const verdict = check(facts, wanted);
       if (verdict === undefined) continue;
       if (verdict.verdict === "hold") {
-        return { wanted, reports, hold: holdOf(by, verdict), settled: true };
+        const { verdict: _hold, ...hold } = verdict;
+        return { wanted, reports, hold: { by, ...hold }, settled: true };
       }
       const { reason, message } = verdict;
       const isAgain = reports.some((one) => one.by === by && one.message === message);
@@ -141,19 +142,6 @@ export function runChecks<Facts, Reason extends string>(
     }
   }
   return { wanted, reports, settled: !changed };
-}
-
-function holdOf<Reason extends string>(
-  by: string,
-  { reason, message, retryAfterMs, yields }: Extract<Verdict<Reason>, { verdict: "hold" }>,
-): Hold<Reason> {
-  return {
-    by,
-    reason,
-    message,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(yields === undefined ? {} : { yields }),
-  };
 }
 
 /** The pairs that are the same before and after. */

@@ -37,9 +37,6 @@ export interface ScopeSubject extends PlatformFacts {
   readonly config: ScopeSettings;
 }
 
-/** The reason for which a pod takes no part; undefined when the rule has nothing against it. */
-export type ScopeRule = (subject: ScopeSubject) => OutOfScope | undefined;
-
 /** The value of the switch on a pod or namespace; where label and annotation differ, the one that opts out. */
 export function managedValue(
   { metadata }: Pick<Pod | Namespace, "metadata">,
@@ -49,18 +46,18 @@ export function managedValue(
   return annotation === "false" ? annotation : label ?? annotation;
 }
 
-const marketIsOff: ScopeRule = ({ config }) =>
-  config.market
-    ? undefined
-    : { reason: "MarketOff", message: "the configuration switches the market off" };
+/** The reason for which a pod takes no part; undefined when the rule has nothing against it. */
+type ScopeRule = (subject: ScopeSubject) => OutOfScope | undefined;
 
-const namespaceIsExcluded: ScopeRule = ({ pod, config }) =>
-  config.excludedNamespaces.includes(pod.metadata.namespace)
-    ? {
-      reason: "NamespaceExcluded",
-      message: `the configuration excludes namespace ${pod.metadata.namespace}`,
-    }
+const settings: ScopeRule = ({ pod: { metadata: { namespace } }, config }) => {
+  if (!config.market) {
+    return { reason: "MarketOff", message: "the configuration switches the market off" };
+  }
+  const message = `the configuration excludes namespace ${namespace}`;
+  return config.excludedNamespaces.includes(namespace)
+    ? { reason: "NamespaceExcluded", message }
     : undefined;
+};
 
 /**
  * The pod's value takes precedence over the namespace's. Under `OptIn` the namespace must be labelled, or the pod
@@ -69,16 +66,16 @@ const namespaceIsExcluded: ScopeRule = ({ pod, config }) =>
 const optedOut: ScopeRule = ({ pod, namespace, config }) => {
   const own = managedValue(pod);
   const theirs = namespace === undefined ? undefined : managedValue(namespace);
+  const place = `namespace ${pod.metadata.namespace}`;
   if ((own ?? theirs) === "false") {
-    const where = own === undefined ? `namespace ${pod.metadata.namespace}` : "the pod";
+    const where = own === undefined ? place : "the pod";
     return { reason: "OptedOut", message: `${where} says ${MANAGED}: "false"` };
   }
-  if (config.managementPolicy === "OptIn" && namespace?.metadata.labels[MANAGED] !== "true") {
-    if (own === "true" && namespace?.metadata.labels[ALLOW_OVERRIDES] === "true") return undefined;
-    const message = `namespace ${pod.metadata.namespace} is not labelled ${MANAGED}=true`;
-    return { reason: "NotOptedIn", message: `${message}${whatElse(own, theirs)}` };
-  }
-  return undefined;
+  const labels = namespace?.metadata.labels ?? {};
+  if (config.managementPolicy === "OptOut" || labels[MANAGED] === "true") return undefined;
+  if (own === "true" && labels[ALLOW_OVERRIDES] === "true") return undefined;
+  const message = `${place} is not labelled ${MANAGED}=true`;
+  return { reason: "NotOptedIn", message: `${message}${whatElse(own, theirs)}` };
 };
 
 /** Why a value that opts in does not count. */
@@ -91,12 +88,12 @@ function whatElse(own: SwitchValue | undefined, theirs: SwitchValue | undefined)
 }
 
 const notBurstable: ScopeRule = ({ pod }) => {
-  const { qosClass, metadata } = pod;
-  if (qosClass === "Burstable") return undefined;
+  const { qosClass, metadata: { annotations } } = pod;
   const leftAlone = (message: string): OutOfScope => ({ reason: "NotBurstable", message });
+  if (qosClass === "Burstable") return undefined;
   if (qosClass === "BestEffort") return leftAlone("the pod is BestEffort");
   if (!movesRequest(pod)) return leftAlone("the pod is Guaranteed by resources of the whole pod");
-  return switchValue(metadata.annotations, SKIP_GUARANTEED) === "false"
+  return switchValue(annotations, SKIP_GUARANTEED) === "false"
     ? undefined
     : leftAlone(`the pod is Guaranteed, and not annotated ${SKIP_GUARANTEED}: "false"`);
 };
@@ -129,27 +126,20 @@ const horizontalAutoscaler: ScopeRule = ({ pod, workload, autoscalers = [] }) =>
   };
 };
 
-/** A rule and its name. */
-export interface NamedScopeRule {
-  readonly name: string;
-  readonly rule: ScopeRule;
-}
-
 /** In their order: what people have said first, then what the platform can't, then other controllers. */
-export const SCOPE_RULES: readonly NamedScopeRule[] = [
-  { name: "MarketIsOff", rule: marketIsOff },
-  { name: "NamespaceIsExcluded", rule: namespaceIsExcluded },
-  { name: "OptedOut", rule: optedOut },
-  ...PLATFORM_RULES,
-  { name: "NotBurstable", rule: notBurstable },
-  { name: "NoCPULimit", rule: noCPULimit },
-  { name: "VerticalAutoscaler", rule: verticalAutoscaler },
-  { name: "HorizontalAutoscaler", rule: horizontalAutoscaler },
+const SCOPE_RULES: readonly ScopeRule[] = [
+  settings,
+  optedOut,
+  ...PLATFORM_RULES.map(({ rule }) => rule),
+  notBurstable,
+  noCPULimit,
+  verticalAutoscaler,
+  horizontalAutoscaler,
 ];
 
 /** The first reason for which the pod takes no part; undefined when it does. */
 export function outOfScope(subject: ScopeSubject): OutOfScope | undefined {
-  for (const { rule } of SCOPE_RULES) {
+  for (const rule of SCOPE_RULES) {
     const verdict = rule(subject);
     if (verdict !== undefined) return verdict;
   }

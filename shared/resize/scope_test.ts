@@ -1,332 +1,183 @@
 import assert from "node:assert/strict";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
-import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
-import type { HorizontalPodAutoscaler } from "../api/autoscalers.ts";
-import type { Namespace } from "../api/namespace.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
+import type { Texts } from "../api/object.ts";
 import type { Pod } from "../api/pod.ts";
 import { ALLOW_OVERRIDES, HPA_COORDINATION, MANAGED, SKIP_GUARANTEED } from "../api/market_keys.ts";
 import {
   isFinished,
   isLive,
-  type OutOfScope,
   outOfScope,
   restoredCause,
   restoredMessage,
-  SCOPE_RULES,
+  type ScopeSubject,
 } from "./scope.ts";
 
+/** The switch as label and as annotation. */
 type Switch = { readonly label?: string; readonly annotation?: string };
 
-function marks({ label, annotation }: Switch) {
-  return {
-    labels: label === undefined ? {} : { [MANAGED]: label },
-    annotations: annotation === undefined ? {} : { [MANAGED]: annotation },
-  };
-}
-
-function namespace(switched: Switch): Namespace {
-  return { metadata: { name: "shop", uid: "", resourceVersion: "", ...marks(switched) } };
-}
-
-interface Choice {
+interface Choice extends Partial<Omit<ScopeSubject, "pod" | "config">> {
   readonly pod?: Partial<Pod>;
+  /** The switch of the pod, and of its namespace. */
   readonly own?: Switch;
   readonly theirs?: Switch;
+  readonly annotations?: Texts;
+  /** Of the namespace. */
+  readonly labels?: Texts;
   readonly config?: Partial<MarketConfig>;
 }
 
-function verdict(
-  { pod = {}, own = {}, theirs = {}, config = {} }: Choice,
-): OutOfScope | undefined {
+const texts = (value: string | undefined): Texts => value === undefined ? {} : { [MANAGED]: value };
+
+function verdict({ pod, own = {}, theirs = {}, annotations, labels, config, ...rest }: Choice) {
   const sample = samplePod("web");
+  const metadata = {
+    ...sample.metadata,
+    labels: texts(own.label),
+    annotations: { ...texts(own.annotation), ...annotations },
+  };
+  const namespace = {
+    ...{ name: "shop", uid: "", resourceVersion: "", annotations: texts(theirs.annotation) },
+    labels: { ...texts(theirs.label), ...labels },
+  };
   return outOfScope({
-    pod: { ...sample, ...pod, metadata: { ...sample.metadata, ...marks(own) } },
-    namespace: namespace(theirs),
+    ...{ namespace: { metadata: namespace }, ...rest },
+    pod: { ...sample, metadata, ...pod },
     config: { ...DEFAULT_MARKET_CONFIG, ...config },
   });
 }
 
-function reason(choice: Choice): string | undefined {
-  return verdict(choice)?.reason;
-}
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("outOfScope() takes a Burstable pod with a CPU limit", () => {
-  assert.equal(reason({}), undefined);
-});
-
-test("outOfScope() takes no pod while the market is off", () => {
-  assert.equal(reason({ config: { market: false }, own: { label: "true" } }), "MarketOff");
-});
-
-test("outOfScope() leaves excluded namespaces alone, whatever the pod says", () => {
-  const config = { excludedNamespaces: ["shop"] };
-  assert.equal(reason({ config, own: { label: "true" } }), "NamespaceExcluded");
-});
-
-test("outOfScope() ignores values that are neither true nor false, and reads the next", () => {
-  for (const odd of ["maybe", "", "False", "no", "false "]) {
-    for (const own of [{ label: odd }, { annotation: odd }]) {
-      assert.equal(reason({ own }), undefined);
-      assert.equal(reason({ theirs: own }), undefined);
-      assert.equal(reason({ own, theirs: { label: "false" } }), "OptedOut");
-      assert.equal(reason({ config: { managementPolicy: "OptIn" }, theirs: own }), "NotOptedIn");
-    }
-    assert.equal(reason({ own: { label: odd, annotation: "false" } }), "OptedOut");
-    const own = { label: odd, annotation: "true" };
-    assert.equal(reason({ own, theirs: { label: "false" } }), undefined);
-  }
-});
-
-test("outOfScope() reads the switch of pod and namespace, as label or annotation", () => {
-  const optOuts: Switch[] = [{ label: "false" }, { annotation: "false" }];
-  for (const own of optOuts) {
-    assert.equal(reason({ own }), "OptedOut");
-    assert.equal(reason({ theirs: own }), "OptedOut");
-  }
-});
-
-test("outOfScope() lets the pod's switch take precedence over the namespace's", () => {
-  assert.equal(reason({ own: { label: "true" }, theirs: { label: "false" } }), undefined);
-  assert.equal(reason({ own: { label: "false" }, theirs: { label: "true" } }), "OptedOut");
-});
-
-test("outOfScope() believes the opt-out where label and annotation differ", () => {
-  assert.equal(reason({ own: { label: "true", annotation: "false" } }), "OptedOut");
-  assert.equal(reason({ own: { label: "false", annotation: "true" } }), "OptedOut");
-});
-
-test("outOfScope() asks for the namespace's label under OptIn", () => {
-  const config = { managementPolicy: "OptIn" } as const;
-  assert.equal(reason({ config }), "NotOptedIn");
-  assert.equal(reason({ config, own: { label: "true" } }), "NotOptedIn");
-  assert.equal(reason({ config, theirs: { annotation: "true" } }), "NotOptedIn");
-  assert.equal(reason({ config, theirs: { label: "true" } }), undefined);
-  assert.equal(reason({ config, theirs: { label: "true" }, own: { label: "false" } }), "OptedOut");
-  const pod = samplePod("web");
-  const unknown = { pod, namespace: undefined, config: { ...DEFAULT_MARKET_CONFIG, ...config } };
-  assert.equal(outOfScope(unknown)?.reason, "NotOptedIn");
-});
-
-test("outOfScope() says under OptIn why a switch that opts in does not count", () => {
-  const config = { managementPolicy: "OptIn" } as const;
-  const messageOf = (given: Choice): string => verdict({ config, ...given })?.message ?? "";
-  const plain = messageOf({});
-  assert.match(plain, /namespace shop .*mbcas\.io\/managed=true$/);
-  assert.equal(messageOf({ own: { label: "maybe" } }), plain);
-  const annotated = messageOf({ theirs: { annotation: "true" } });
-  assert.match(annotated, /mbcas\.io\/managed=true, .*annotation/);
-  for (const own of [{ label: "true" }, { annotation: "true" }]) {
-    assert.match(
-      messageOf({ own }),
-      /mbcas\.io\/managed: "true".*mbcas\.io\/allow-overrides=true$/,
-    );
-  }
-});
-
-test("outOfScope() lets a pod opt in by itself under OptIn where an administrator allows it", () => {
-  const config = { ...DEFAULT_MARKET_CONFIG, managementPolicy: "OptIn" } as const;
-  const of = (own: Switch, theirs: Switch, allow: string) => {
-    const { metadata } = namespace(theirs);
-    const pod = samplePod("web");
-    return outOfScope({
-      pod: { ...pod, metadata: { ...pod.metadata, ...marks(own) } },
-      namespace: {
-        metadata: { ...metadata, labels: { ...metadata.labels, [ALLOW_OVERRIDES]: allow } },
-      },
-      config,
-    })?.reason;
-  };
-  for (const own of [{ label: "true" }, { annotation: "true" }]) {
-    assert.equal(of(own, {}, "true"), undefined);
-    assert.equal(of(own, { label: "false" }, "true"), undefined);
-    assert.equal(of(own, {}, "yes"), "NotOptedIn");
-  }
-  assert.equal(of({}, {}, "true"), "NotOptedIn");
-  assert.equal(of({ label: "yes" }, {}, "true"), "NotOptedIn");
-  assert.equal(of({ label: "false" }, { label: "true" }, "true"), "OptedOut");
-});
-
-test("outOfScope() leaves a pod to a VPA that acts, and names it", () => {
-  const of = (...verticalAutoscalers: ReturnType<typeof sampleVPA>[]) =>
-    outOfScope({
-      pod: samplePod("web"),
-      namespace: namespace({}),
-      config: DEFAULT_MARKET_CONFIG,
-      verticalAutoscalers,
-    });
-  assert.equal(of(), undefined);
-  assert.equal(of(sampleVPA("Off")), undefined);
-  for (const mode of ["Initial", "Recreate", "InPlaceOrRecreate", "InPlace", "Auto", "New"]) {
-    const { reason, message } = of(sampleVPA("Off"), sampleVPA(mode)) ?? {};
-    assert.equal(reason, "VPAConflict");
-    assert.match(message ?? "", new RegExp(`web-vpa.* ${mode},.* Deployment web$`));
-  }
-});
-
-test("outOfScope() takes in a pod when no VPA sets its CPU", () => {
-  const of = (...cpuPolicies: readonly (readonly [container: string, controlled: boolean])[]) =>
-    outOfScope({
-      pod: samplePod("web"),
-      namespace: namespace({}),
-      config: DEFAULT_MARKET_CONFIG,
-      verticalAutoscalers: [sampleVPA("Recreate", {
-        cpuPolicies: cpuPolicies.map(([container, controlled]) => ({ container, controlled })),
-      })],
-    })?.reason;
-  assert.equal(of(["*", false]), undefined);
-  assert.equal(of(["app", false]), undefined);
-  assert.equal(of(["app", true], ["*", false]), "VPAConflict");
-  assert.equal(of(["proxy", false]), "VPAConflict");
-});
-
-test("outOfScope() reports a VPA only where the pod would take part", () => {
-  const of = (own: Switch, config: Partial<MarketConfig> = {}) => {
-    const pod = samplePod("web");
-    return outOfScope({
-      pod: { ...pod, metadata: { ...pod.metadata, ...marks(own) } },
-      namespace: namespace({}),
-      config: { ...DEFAULT_MARKET_CONFIG, ...config },
-      verticalAutoscalers: [sampleVPA("Auto")],
-      node: { kubeletVersion: "v1.36.3" },
-    })?.reason;
-  };
-  assert.equal(of({ label: "false" }), "OptedOut");
-  assert.equal(of({}, { market: false }), "MarketOff");
-  // An opt-in does not remove the VPA: two controllers would still set one field.
-  assert.equal(of({ label: "true" }), "VPAConflict");
-});
-
-test("outOfScope() leaves Guaranteed and BestEffort pods alone", () => {
-  assert.equal(reason({ pod: { qosClass: "Guaranteed" } }), "NotBurstable");
-  assert.equal(reason({ pod: { qosClass: "BestEffort" } }), "NotBurstable");
-});
-
-test("outOfScope() takes a Guaranteed pod in that asks for it, and no BestEffort one", () => {
-  const of = (qosClass: Pod["qosClass"], skip: string) => {
-    const sample = samplePod("web");
-    const metadata = { ...sample.metadata, annotations: { [SKIP_GUARANTEED]: skip } };
-    const pod = { ...sample, qosClass, metadata };
-    return outOfScope({ pod, namespace: undefined, config: DEFAULT_MARKET_CONFIG })?.reason;
-  };
-  assert.equal(of("Guaranteed", "false"), undefined);
-  assert.equal(of("Guaranteed", "true"), "NotBurstable");
-  assert.equal(of("Guaranteed", "no"), "NotBurstable");
-  assert.equal(of("BestEffort", "false"), "NotBurstable");
-  assert.equal(of("Burstable", "true"), undefined);
-});
-
-test("outOfScope() leaves a pod alone that is Guaranteed by resources of the whole pod", () => {
-  const sample = samplePod("web");
-  const metadata = { ...sample.metadata, annotations: { [SKIP_GUARANTEED]: "false" } };
-  const podLevel = { requests: { cpu: 200, memory: 1 }, limits: { cpu: 200, memory: 1 } };
-  const pod: Pod = { ...sample, metadata, qosClass: "Guaranteed", podLevel };
-  const { reason, message } =
-    outOfScope({ pod, namespace: undefined, config: DEFAULT_MARKET_CONFIG }) ?? {};
-  assert.equal(reason, "NotBurstable");
-  assert.match(message ?? "", /whole pod/);
-});
-
-test("outOfScope() moves no request that an HPA on utilization divides by", () => {
-  const autoscaler = (cpuTargets: HorizontalPodAutoscaler["cpuTargets"]) => ({
-    metadata: { name: "web", namespace: "shop", uid: "", resourceVersion: "", annotations: {} },
-    target: { kind: "Deployment", name: "web" },
-    cpuTargets,
-    stabilizationMs: 0,
+function table(name: string, rows: readonly (readonly [Choice, reason?: string])[]): void {
+  pure(name, () => {
+    for (const [choice, reason] of rows) assert.equal(verdict(choice)?.reason, reason);
   });
-  const of = (
-    qosClass: Pod["qosClass"],
-    added: Readonly<Record<string, string>>,
-    share?: number,
-  ) => {
-    const sample = samplePod("web");
-    const annotations = { [SKIP_GUARANTEED]: "false", ...added };
-    const target = share === undefined ? { value: 300 } : { utilization: share };
-    return outOfScope({
-      pod: { ...sample, qosClass, metadata: { ...sample.metadata, annotations } },
-      namespace: undefined,
-      autoscalers: [autoscaler([target])],
-      config: DEFAULT_MARKET_CONFIG,
-    })?.reason;
-  };
-  assert.equal(of("Guaranteed", {}, 0.7), "HPAConflict");
-  assert.equal(of("Guaranteed", {}), undefined);
-  assert.equal(of("Guaranteed", { [HPA_COORDINATION]: "false" }, 0.7), undefined);
-  assert.equal(of("Burstable", {}, 0.7), undefined);
-});
+}
 
-test("outOfScope() asks for a CPU limit on one container at least", () => {
-  const bare = { ...sampleContainer({ name: "proxy" }), limits: {} };
-  assert.equal(reason({ pod: { containers: [bare] } }), "NoCPULimit");
-  assert.equal(reason({ pod: { containers: [bare, sampleContainer()] } }), undefined);
-});
+const BOTH = [(own: Switch) => ({ own }), (theirs: Switch) => ({ theirs })] as const;
+const ODD = ["maybe", "", "False", "no", "false "].flatMap((odd) => [
+  ...[{ label: odd }, { annotation: odd }],
+]);
+const yes = { label: "true" };
+const no = { label: "false" };
 
-test("outOfScope() leaves pods alone where the kubelet can't resize them", () => {
-  const of = (kubeletVersion: string | undefined) =>
-    outOfScope({
-      pod: { ...samplePod("web"), nodeName: "node-1" },
-      namespace: namespace({}),
-      config: DEFAULT_MARKET_CONFIG,
-      node: kubeletVersion === undefined ? undefined : { kubeletVersion },
-    });
-  const tooOld = of("v1.32.9");
-  assert.equal(tooOld?.reason, "KubeletTooOld");
-  assert.match(tooOld?.message ?? "", /node-1.*v1\.32\.9.*1\.33/);
-  assert.equal(of("v1.33.0"), undefined);
-  assert.equal(of(undefined), undefined);
-});
+table("outOfScope() takes settings first, then the switch of the pod, then the namespace's", [
+  [{}],
+  [{ config: { market: false }, own: yes }, "MarketOff"],
+  [{ config: { excludedNamespaces: ["shop"] }, own: yes }, "NamespaceExcluded"],
+  ...BOTH.flatMap((given) => [
+    [given(no), "OptedOut"] as const,
+    [given({ annotation: "false" }), "OptedOut"] as const,
+    // Where they differ the opt-out counts.
+    [given({ label: "true", annotation: "false" }), "OptedOut"] as const,
+    [given({ label: "false", annotation: "true" }), "OptedOut"] as const,
+    ...ODD.map((odd) => [given(odd)] as const),
+  ]),
+  [{ own: yes, theirs: no }],
+  [{ own: no, theirs: yes }, "OptedOut"],
+  // A value that can't be read is passed over.
+  ...ODD.map((own) => [{ own, theirs: no }, "OptedOut"] as const),
+  [{ own: { label: "maybe", annotation: "false" } }, "OptedOut"],
+  [{ own: { label: "maybe", annotation: "true" }, theirs: no }],
+]);
 
-test("isFinished() is true for pods that will never run again", () => {
-  const of = (phase: Pod["phase"]): boolean => isFinished({ phase });
-  assert.deepEqual([of("Succeeded"), of("Failed")], [true, true]);
-  assert.deepEqual([of("Pending"), of("Running"), of("Unknown")], [false, false, false]);
-});
+const config = { managementPolicy: "OptIn" } as const;
+const allowed = { config, labels: { [ALLOW_OVERRIDES]: "true" } };
 
-test("isLive() wants a running pod on a node that is not terminating", () => {
-  const running: Pod = { ...samplePod("web"), phase: "Running" };
-  assert.equal(isLive(running), true);
-  assert.equal(isLive({ ...running, phase: "Pending" }), false);
+table("outOfScope() asks under OptIn for the namespace's label, or for an administrator's leave", [
+  [{ config }, "NotOptedIn"],
+  [{ config, namespace: undefined }, "NotOptedIn"],
+  [{ config, own: yes }, "NotOptedIn"],
+  [{ config, theirs: { annotation: "true" } }, "NotOptedIn"],
+  [{ config, theirs: { label: "maybe" } }, "NotOptedIn"],
+  [{ config, theirs: yes }],
+  [{ config, theirs: yes, own: no }, "OptedOut"],
+  [allowed, "NotOptedIn"],
+  [{ ...allowed, own: { label: "yes" } }, "NotOptedIn"],
+  [{ ...allowed, own: no, theirs: yes }, "OptedOut"],
+  ...[yes, { annotation: "true" }].flatMap((own) => [
+    [{ ...allowed, own }] as const,
+    [{ ...allowed, own, theirs: no }] as const,
+    [{ ...allowed, own, labels: { [ALLOW_OVERRIDES]: "yes" } }, "NotOptedIn"] as const,
+  ]),
+]);
+
+const acting = (
+  ...policies: readonly (readonly [container: string, controlled: boolean])[]
+): Choice => ({
+  verticalAutoscalers: [sampleVPA("Recreate", {
+    cpuPolicies: policies.map(([container, controlled]) => ({ container, controlled })),
+  })],
+});
+const inMode = (...modes: readonly string[]): Choice => ({
+  verticalAutoscalers: modes.map((mode) => sampleVPA(mode)),
+});
+const skip = (value: string, more: Texts = {}): Choice => ({
+  annotations: { [SKIP_GUARANTEED]: value, ...more },
+});
+const guaranteed = { qosClass: "Guaranteed" } as const;
+const whole = { requests: { cpu: 200, memory: 1 }, limits: { cpu: 200, memory: 1 } };
+const scales = (target: { utilization?: number; value?: number }): Choice => ({
+  ...{ autoscalers: [sampleHPA({ cpuTargets: [target] })], ...skip("false"), pod: guaranteed },
+});
+const bare = { ...sampleContainer({ name: "proxy" }), limits: {} };
+
+table(
+  "outOfScope() leaves pods to the platform, their class, and other controllers, in this order",
+  [
+    [{ node: { kubeletVersion: "v1.32.9" }, pod: { qosClass: "BestEffort" } }, "KubeletTooOld"],
+    [{ node: { kubeletVersion: "v1.32.9" }, own: no }, "OptedOut"],
+    [{ node: { kubeletVersion: "v1.33.0" } }],
+    [{ pod: guaranteed }, "NotBurstable"],
+    [{ pod: { qosClass: "BestEffort" } }, "NotBurstable"],
+    [{ ...skip("false"), pod: guaranteed }],
+    [{ ...skip("true"), pod: guaranteed }, "NotBurstable"],
+    [{ ...skip("no"), pod: guaranteed }, "NotBurstable"],
+    [{ ...skip("false"), pod: { qosClass: "BestEffort" } }, "NotBurstable"],
+    [skip("true")],
+    [{ ...skip("false"), pod: { ...guaranteed, podLevel: whole } }, "NotBurstable"],
+    [{ pod: { containers: [bare] } }, "NoCPULimit"],
+    [{ pod: { containers: [bare, sampleContainer()] } }],
+    [{ pod: { containers: [bare] }, ...inMode("Auto") }, "NoCPULimit"],
+    [inMode()],
+    [inMode("Off")],
+    ...["Initial", "Recreate", "InPlaceOrRecreate", "InPlace", "Auto", "New"].map((mode) =>
+      [inMode("Off", mode), "VPAConflict"] as const
+    ),
+    [acting(["*", false])],
+    [acting(["app", false])],
+    [acting(["app", true], ["*", false]), "VPAConflict"],
+    [acting(["proxy", false]), "VPAConflict"],
+    // An opt-in does not remove the VPA: two controllers would still set one field.
+    [{ ...inMode("Auto"), own: yes }, "VPAConflict"],
+    [{ ...inMode("Auto"), own: no }, "OptedOut"],
+    // An HPA on utilization divides by the request, where that moves.
+    [scales({ utilization: 0.7 }), "HPAConflict"],
+    [scales({ value: 300 })],
+    [{ ...scales({ utilization: 0.7 }), ...skip("false", { [HPA_COORDINATION]: "false" }) }],
+    [{ ...scales({ utilization: 0.7 }), pod: { qosClass: "Burstable" } }],
+    [{ ...scales({ utilization: 0.7 }), ...inMode("Auto") }, "VPAConflict"],
+  ],
+);
+
+pure("isFinished() and isLive() go by phase, node and deletion", () => {
+  const phases = ["Succeeded", "Failed", "Pending", "Running", "Unknown"] as const;
+  const finished = phases.filter((phase) => isFinished({ phase }));
+  assert.deepEqual(finished, ["Succeeded", "Failed"]);
+  const sample = samplePod("web");
+  assert.deepEqual(phases.filter((phase) => isLive({ ...sample, phase })), ["Running"]);
+  const running = { ...sample, phase: "Running" } as const;
   assert.equal(isLive({ ...running, nodeName: "" }), false);
-  assert.equal(isLive({ ...running, metadata: { ...running.metadata, terminating: true } }), false);
+  assert.equal(isLive({ ...running, metadata: { ...sample.metadata, terminating: true } }), false);
 });
 
-Deno.test({
-  name:
-    "SCOPE_RULES read settings and switches first, then platform limits, then other controllers",
-  permissions: "none",
-  fn() {
-    assert.deepEqual(SCOPE_RULES.map(({ name }) => name), [
-      "MarketIsOff",
-      "NamespaceIsExcluded",
-      "OptedOut",
-      "WindowsPod",
-      "StaticPod",
-      "DeviceClaims",
-      "KubeletTooOld",
-      "NotBurstable",
-      "NoCPULimit",
-      "VerticalAutoscaler",
-      "HorizontalAutoscaler",
-    ]);
-  },
-});
-
-Deno.test({
-  name: "restoredCause() reads the reason that restoredMessage() wrote, and no other",
-  permissions: "none",
-  fn() {
-    const message = restoredMessage({
-      reason: "AgentSilent",
-      message: "VPA Web: the node's agent has not renewed its lease",
-    });
-    assert.equal(restoredCause(message), "AgentSilent");
-    const old = "the original limits are back: the node's agent has not renewed its lease";
-    for (const other of ["", old, "the server says: Restored: no", message.slice(4)]) {
-      assert.equal(restoredCause(other), undefined, other);
-    }
-  },
+pure("restoredCause() reads the reason that restoredMessage() wrote, and no other", () => {
+  const cause = { reason: "AgentSilent", message: "VPA Web: its lease is old" } as const;
+  const message = restoredMessage(cause);
+  assert.equal(restoredCause(message), "AgentSilent");
+  const old = "the original limits are back: the node's agent has not renewed its lease";
+  for (const other of ["", old, "the server says: Restored: no", message.slice(4)]) {
+    assert.equal(restoredCause(other), undefined, other);
+  }
 });

@@ -8,6 +8,7 @@ import {
   enforcementInput,
   marketClaim,
 } from "../../tests/fixtures/market/enforcement_input.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/owned_fields.ts";
 import { rightsizingFacts } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
@@ -15,7 +16,6 @@ import type { Namespace } from "../api/namespace.ts";
 import { NO_RESOURCES, type Pod } from "../api/pod.ts";
 import { templatePatch } from "../rightsizing/template_patch.ts";
 import { decide, MARKET_CHAIN } from "./chain.ts";
-import { outsideBounds } from "./checks/published_bounds.ts";
 import type { EnforcementInput } from "./inputs/resize_input.ts";
 import { outOfScope, restoredMessage, type ScopeSubject } from "./scope.ts";
 import { MANAGED, SKIP_GUARANTEED } from "../api/market_keys.ts";
@@ -48,59 +48,55 @@ const GUARANTEED = {
   qosClass: "Guaranteed",
 } as const;
 
-Deno.test({
-  name: "sentences on pods out of scope",
-  permissions: "none",
-  fn: () =>
-    assertSentences([
-      [
-        "NotOptedIn",
-        () => scope({}, { config: OPT_IN }),
-        "namespace shop is not labelled mbcas.io/managed=true",
-      ],
-      [
-        "NotOptedIn, namespace annotated",
-        () => scope({}, { config: OPT_IN, namespace: namespaceWith({ [MANAGED]: "true" }) }),
-        "namespace shop is not labelled mbcas.io/managed=true, and as an annotation it does not " +
-        "count",
-      ],
-      [
-        "NotOptedIn, pod opted in",
-        () => scope(annotated({ [MANAGED]: "true" }), { config: OPT_IN }),
-        "namespace shop is not labelled mbcas.io/managed=true; the pod's own mbcas.io/managed: " +
-        '"true" counts where an administrator has labelled it mbcas.io/allow-overrides=true',
-      ],
-      [
-        "NotBurstable, by the whole pod",
-        () =>
-          scope({
-            ...GUARANTEED,
-            podLevel: { requests: { cpu: 200, memory: 1 }, limits: { cpu: 200, memory: 1 } },
-          }),
-        "the pod is Guaranteed by resources of the whole pod",
-      ],
-      [
-        "NoCPULimit",
-        () => scope({ containers: [unlimited] }),
-        "no container has a CPU limit",
-      ],
-      [
-        "VPAConflict",
-        () => scope({}, { verticalAutoscalers: [sampleVPA("Auto")] }),
-        "VPA web-vpa, mode Auto, sets the resources of Deployment web",
-      ],
-      [
-        "HPAConflict",
-        () => scope(GUARANTEED, { autoscalers: [sampleHPA()] }),
-        "HPA web-hpa divides the CPU usage by the request, which would move",
-      ],
-      [
-        "KubeletTooOld",
-        () => scope({ nodeName: "node-1" }, { node: { kubeletVersion: "v1.32.9" } }),
-        "the kubelet of node-1 is v1.32.9: resizes need 1.33 or newer",
-      ],
-    ]),
-});
+pure("sentences on pods out of scope", () =>
+  assertSentences([
+    [
+      "NotOptedIn",
+      () => scope({}, { config: OPT_IN }),
+      "namespace shop is not labelled mbcas.io/managed=true",
+    ],
+    [
+      "NotOptedIn, namespace annotated",
+      () => scope({}, { config: OPT_IN, namespace: namespaceWith({ [MANAGED]: "true" }) }),
+      "namespace shop is not labelled mbcas.io/managed=true, and as an annotation it does not " +
+      "count",
+    ],
+    [
+      "NotOptedIn, pod opted in",
+      () => scope(annotated({ [MANAGED]: "true" }), { config: OPT_IN }),
+      "namespace shop is not labelled mbcas.io/managed=true; the pod's own mbcas.io/managed: " +
+      '"true" counts where an administrator has labelled it mbcas.io/allow-overrides=true',
+    ],
+    [
+      "NotBurstable, by the whole pod",
+      () =>
+        scope({
+          ...GUARANTEED,
+          podLevel: { requests: { cpu: 200, memory: 1 }, limits: { cpu: 200, memory: 1 } },
+        }),
+      "the pod is Guaranteed by resources of the whole pod",
+    ],
+    [
+      "NoCPULimit",
+      () => scope({ containers: [unlimited] }),
+      "no container has a CPU limit",
+    ],
+    [
+      "VPAConflict",
+      () => scope({}, { verticalAutoscalers: [sampleVPA("Auto")] }),
+      "VPA web-vpa, mode Auto, sets the resources of Deployment web",
+    ],
+    [
+      "HPAConflict",
+      () => scope(GUARANTEED, { autoscalers: [sampleHPA()] }),
+      "HPA web-hpa divides the CPU usage by the request, which would move",
+    ],
+    [
+      "KubeletTooOld",
+      () => scope({ nodeName: "node-1" }, { node: { kubeletVersion: "v1.32.9" } }),
+      "the kubelet of node-1 is v1.32.9: resizes need 1.33 or newer",
+    ],
+  ]));
 
 function held(fields: Partial<EnforcementInput>): string {
   return decide(MARKET_CHAIN, enforcementInput(fields)).message ?? "";
@@ -121,98 +117,86 @@ const heavy = enforcedContainer({
   applied: { limits: { cpu: 300 } },
 });
 
-Deno.test({
-  name: "sentences of the actuator's checks",
-  permissions: "none",
-  fn: () =>
-    assertSentences([
-      [
-        "LimitRange, limit",
-        () => held({ pod: withLarge, limitRange: cpuRanges({ max: 500 }) }),
-        "pod web: cpu of container jvm: the LimitRange allows a limit of 500m, it would be 900m",
-      ],
-      [
-        "LimitRange, init container",
-        () => held({ pod: withInit, limitRange: cpuRanges({ max: 500 }) }),
-        "pod web: cpu of init container jvm: the LimitRange allows a limit of 500m, it would be 900m",
-      ],
-      [
-        "LimitRange, whole pod",
-        () => held({ pod: withInit, limitRange: cpuRanges({}, { max: 500 }) }),
-        "pod web: cpu of all containers: the LimitRange allows a limit of 500m, it would be 900m",
-      ],
-      [
-        "LimitRange, request",
-        () =>
-          held({
-            pod: enforcedPod({ containers: [heavy] }),
-            claims: [marketClaim(200)],
-            limitRange: cpuRanges({ max: 100 }),
-          }),
-        "pod web: cpu of container app: the LimitRange allows a limit of 100m, the request is 200m already",
-      ],
-      [
-        "LimitRange, no limit",
-        () => held({ pod: withBare, limitRange: cpuRanges({ max: 500 }) }),
-        "pod web: cpu of container side: the LimitRange asks for a limit, there is none",
-      ],
-      [
-        "WouldWriteDefaults",
-        () => held({ pod: withBare, limitRange: { ...cpuRanges({}), defaults: ["limits.cpu"] } }),
-        "with any resize the API server would write the LimitRange's defaults into container side " +
-        "(limits.cpu), and they could never be removed: recreate the pod, or take the defaults " +
-        "out of the LimitRange (max and min set them, too)",
-      ],
-      [
-        "OutsideBounds",
-        () =>
-          outsideBounds(
-            enforcementInput(),
-            new Map([["app", { requests: {}, limits: { cpu: 5000 } }]]),
-          )?.message ?? "",
-        "app at 5000m is outside 10m to 4000m",
-      ],
-      [
-        "OutsideBounds, no bounds",
-        () =>
-          outsideBounds(
-            enforcementInput(),
-            new Map([["other", { requests: {}, limits: { cpu: 300 } }]]),
-          )?.message ?? "",
-        "other has no bounds",
-      ],
-      [
-        "OutOfSync",
-        () => held({ outOfSync: ["namespaces", "nodes"] }),
-        "no raise while these are read anew: namespaces, nodes",
-      ],
-      [
-        "Oscillating",
-        () => held({ oscillatingMs: 1, claims: [marketClaim(150)] }),
-        "the limits were changed more than 100 times in 5 minutes: they are not lowered for 5 minutes",
-      ],
-      [
-        "StepLimited",
-        () => held({ maxStep: 1.5 }),
-        "app from 200m to 300m first, not to 400m at once",
-      ],
-      [
-        "RateLimited, just now",
-        () => held({ restMs: 1 }),
-        "the pod's last change was a moment ago",
-      ],
-      [
-        "Restored",
-        () => restoredMessage({ reason: "AgentSilent", message: "it is gone" }),
-        "the original limits are back: AgentSilent: it is gone",
-      ],
-      [
-        "empty template patch",
-        () =>
-          messageOf(() =>
-            templatePatch(rightsizingFacts({}).workload, { wanted: new Map(), owned: OWNS_NOTHING })
-          ),
-        "Cannot build a template patch: nothing is wanted",
-      ],
-    ]),
-});
+pure("sentences of the actuator's checks", () =>
+  assertSentences([
+    [
+      "LimitRange, limit",
+      () => held({ pod: withLarge, limitRange: cpuRanges({ max: 500 }) }),
+      "pod web: cpu of container jvm: the LimitRange allows a limit of 500m, it would be 900m",
+    ],
+    [
+      "LimitRange, init container",
+      () => held({ pod: withInit, limitRange: cpuRanges({ max: 500 }) }),
+      "pod web: cpu of init container jvm: the LimitRange allows a limit of 500m, it would be 900m",
+    ],
+    [
+      "LimitRange, whole pod",
+      () => held({ pod: withInit, limitRange: cpuRanges({}, { max: 500 }) }),
+      "pod web: cpu of all containers: the LimitRange allows a limit of 500m, it would be 900m",
+    ],
+    [
+      "LimitRange, request",
+      () =>
+        held({
+          pod: enforcedPod({ containers: [heavy] }),
+          claims: [marketClaim(200)],
+          limitRange: cpuRanges({ max: 100 }),
+        }),
+      "pod web: cpu of container app: the LimitRange allows a limit of 100m, the request is 200m already",
+    ],
+    [
+      "LimitRange, no limit",
+      () => held({ pod: withBare, limitRange: cpuRanges({ max: 500 }) }),
+      "pod web: cpu of container side: the LimitRange asks for a limit, there is none",
+    ],
+    [
+      "WouldWriteDefaults",
+      () => held({ pod: withBare, limitRange: { ...cpuRanges({}), defaults: ["limits.cpu"] } }),
+      "with any resize the API server would write the LimitRange's defaults into container side " +
+      "(limits.cpu), and they could never be removed: recreate the pod, or take the defaults " +
+      "out of the LimitRange (max and min set them, too)",
+    ],
+    [
+      "OutsideBounds",
+      () => held({ claims: [marketClaim(5000)] }),
+      "app at 5000m is outside 10m to 4000m",
+    ],
+    [
+      "OutsideBounds, no bounds",
+      () => held({ claims: [marketClaim(300, "other")] }),
+      "other has no bounds",
+    ],
+    [
+      "OutOfSync",
+      () => held({ outOfSync: ["namespaces", "nodes"] }),
+      "no raise while these are read anew: namespaces, nodes",
+    ],
+    [
+      "Oscillating",
+      () => held({ oscillatingMs: 1, claims: [marketClaim(150)] }),
+      "the limits were changed more than 100 times in 5 minutes: they are not lowered for 5 minutes",
+    ],
+    [
+      "StepLimited",
+      () => held({ maxStep: 1.5 }),
+      "app from 200m to 300m first, not to 400m at once",
+    ],
+    [
+      "RateLimited, just now",
+      () => held({ restMs: 1 }),
+      "the pod's last change was a moment ago",
+    ],
+    [
+      "Restored",
+      () => restoredMessage({ reason: "AgentSilent", message: "it is gone" }),
+      "the original limits are back: AgentSilent: it is gone",
+    ],
+    [
+      "empty template patch",
+      () =>
+        messageOf(() =>
+          templatePatch(rightsizingFacts({}).workload, { wanted: new Map(), owned: OWNS_NOTHING })
+        ),
+      "Cannot build a template patch: nothing is wanted",
+    ],
+  ]));

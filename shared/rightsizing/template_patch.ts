@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { membersOf } from "../admission/sent_members.ts";
+import { membersOf } from "../members.ts";
 import { NO_RESOURCES, type Resources, withResources } from "../api/pod.ts";
 import { byResource, hasAmounts, type WantedResources } from "../resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../resize/original_limits.ts";

@@ -77,48 +77,70 @@ export const DIVIDED = 1.08;
 export function clearScarce(bidders: readonly ScarceBidder[], capacity: number): ScarceClearing {
   const divided = DIVIDED * capacity;
   const weights = bidders.reduce((sum, { weight }) => sum + weight, 0);
-  const parts = bidders.map(({ weight }) => divided * weight / weights);
   const waiting = waitingOf(bidders, capacity);
-  const owed = bidders.map(({ originalLimit }, i) =>
-    Math.max(parts[i] ?? 0, Math.min(originalLimit, divided))
-  );
-  const bids = bidders.map((bidder, i) =>
-    bidOf(bidder, { part: owed[i] ?? 0, waiting: waiting[i] ?? 0 })
-  );
-  const original = bids.map((bid, i) => Math.min(bid, bidders[i]?.originalLimit ?? bid));
-  const fits = original.reduce((sum, amount) => sum + amount, 0) <= divided;
+  const all = bidders.map((bidder, i) => {
+    const { weight, originalLimit } = bidder;
+    const part = divided * weight / weights;
+    const owed = Math.max(part, Math.min(originalLimit, divided));
+    const bid = bidOf(bidder, { part: owed, waiting: waiting[i] as number });
+    return {
+      bid,
+      weight,
+      part,
+      owed,
+      waiting: waiting[i] as number,
+      least: Math.min(bid, originalLimit),
+    };
+  });
+  const fits = all.reduce((sum, { least }) => sum + least, 0) <= divided;
   const { mode, price, shares } = clearMarket(
-    bidders.map(({ weight }, i) => {
-      const [bid = 0, least = 0] = [bids[i], original[i]];
-      return fits
+    all.map(({ weight, bid, least }) =>
+      fits
         ? { weight, floor: least, ceiling: bid, demand: bid }
-        : { weight, floor: 0, ceiling: least, demand: least };
-    }),
+        : { weight, floor: 0, ceiling: least, demand: least }
+    ),
     divided,
   );
-  const bounds = bids.map((bid, i) => ({ floor: bid < GRID ? shares[i] ?? 0 : 0, ceiling: bid }));
+  const bounds = all.map(({ bid }, i) => ({
+    floor: bid < GRID ? shares[i] as number : 0,
+    ceiling: bid,
+  }));
   const onGrid = roundShares(shares, bounds, { capacity: divided });
   return {
-    mode,
-    price,
-    shares: bids.map((bid, i) => ({
-      bid,
-      share: onGrid[i] ?? 0,
-      part: (fits ? owed : parts)[i] ?? 0,
-      waiting: waiting[i] ?? 0,
+    ...{ mode, price },
+    shares: all.map(({ bid, waiting, part, owed }, i) => ({
+      ...{ bid, waiting, share: onGrid[i] as number, part: fits ? owed : part },
     })),
   };
 }
 
-/** By PSI, or where the kernel has none by what its weights leave on a node that is full. */
+/** A container waits if it uses this share of what its weight gives it among those that wait. */
+const BY_KERNEL = 0.85;
+
+/**
+ * By PSI. Where the kernel has none, by what weights leave on a node that is full: those that wait have
+ * CPU by weight, since the kernel gives no more to a container that could use it, and one that uses
+ * clearly less wants no more. Worked: with equal requests and usages of 100, 900 and 1000 the last two
+ * wait.
+ */
 function waitingOf(bidders: readonly ScarceBidder[], capacity: number): number[] {
   if (bidders.some(({ load }) => load.waiting !== undefined)) {
     return bidders.map(({ load }) => load.waiting ?? 0);
   }
-  const used = bidders.reduce((sum, { load }) => sum + load.usage1s, 0);
-  if (used < capacity) return bidders.map(() => 0);
-  const weighed = bidders.map(({ load, request = 0 }) => ({ usage: load.usageNow, request }));
-  return waitByWeight(weighed).map(Number);
+  const isFull = bidders.reduce((sum, { load }) => sum + load.usage1s, 0) >= capacity;
+  let waiting = bidders.map(({ request = 0 }) => isFull && request > 0);
+  for (;;) {
+    let [used, requests] = [0, 0];
+    bidders.forEach(({ load, request = 0 }, i) => {
+      if (waiting[i]) [used, requests] = [used + load.usageNow, requests + request];
+    });
+    const least = BY_KERNEL * used / requests;
+    const next = bidders.map(({ load, request = 0 }, i) =>
+      waiting[i] === true && load.usageNow >= least * request
+    );
+    if (next.every((waits, i) => waits === waiting[i])) return next.map(Number);
+    waiting = next;
+  }
 }
 
 function bidOf(
@@ -136,36 +158,4 @@ function bidOf(
   const wanted = binds ? Math.max(need, saturated) : Math.max(grown, starved);
   // A step for each of a hundred idle containers would be half of a small node.
   return Math.min(ceiling, wanted < GRID ? Math.max(1, Math.ceil(wanted)) : upToGrid(wanted));
-}
-
-/** A container on a node with CPU that is all used. Millicores. */
-export interface WeighedUsage {
-  /** In the last interval. */
-  readonly usage: number;
-  /** CPU request, the kernel's weight. */
-  readonly request: number;
-}
-
-/** A container waits if it uses this share of what its weight gives it among those that wait. */
-const BY_KERNEL = 0.85;
-
-/**
- * Whether each container waits, if those that wait have CPU by weight: the kernel gives no more to a
- * container that could use it, and one that uses clearly less wants no more. Worked: with equal
- * requests and usages of 100, 900 and 1000 the last two wait.
- */
-export function waitByWeight(containers: readonly WeighedUsage[]): boolean[] {
-  let waiting = containers.map(({ request }) => request > 0);
-  for (;;) {
-    let [used, requests] = [0, 0];
-    containers.forEach(({ usage, request }, i) => {
-      if (waiting[i]) [used, requests] = [used + usage, requests + request];
-    });
-    const least = BY_KERNEL * used / requests;
-    const next = containers.map(({ usage, request }, i) =>
-      waiting[i] === true && usage >= least * request
-    );
-    if (next.every((waits, i) => waits === waiting[i])) return next;
-    waiting = next;
-  }
 }

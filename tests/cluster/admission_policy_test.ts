@@ -1,280 +1,300 @@
-/** The write permissions on allocations, on a real API server. */
+/**
+ * The write permissions on allocations and on agents' Leases, on a real API server: RBAC allows everything
+ * in the namespace `open`, so that what is refused there is refused by the policies.
+ *
+ * @module
+ */
 import assert from "node:assert/strict";
-import { allocationsPath, parseAllocation } from "../../adapters/kube/kinds/allocations.ts";
+import { allocationPath, allocationsPath } from "../../adapters/kube/kinds/allocations.ts";
 import {
   createAllocationStore,
   createDesiredWriter,
 } from "../../adapters/kube/writers/allocation_writers.ts";
-import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
-import { objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { createNodeLink } from "../../adapters/kube/writers/lease_writers.ts";
+import { resourcePath } from "../../adapters/kube/client/connection.ts";
+import { LEASES } from "../../adapters/kube/kinds/leases.ts";
+import { systemClock } from "../../adapters/system_clock.ts";
+import { LEADER_LEASE } from "../../controller/rights.ts";
+import { agentLeaseRef } from "../../shared/api/lease.ts";
+import { desiredSchema, podAllocationSchema } from "../../shared/api/pod_allocation.ts";
+import { sampleAllocation, sampleDesired, samplePod } from "../contract/support/sample_objects.ts";
 import {
-  desiredSchema,
-  type PodAllocation,
-  podAllocationSchema,
-} from "../../shared/api/pod_allocation.ts";
-import { sampleDesired } from "../contract/support/sample_objects.ts";
-import { type Change, type Manner, MANNERS, type Target, write } from "./policy/manner.ts";
-import {
-  allocationTarget,
-  draftAllocation,
+  allocationBody,
+  type PolicyAccounts,
   type PolicyStage,
   setPolicyStage,
 } from "./policy/policy_stage.ts";
 import {
   assertRefused,
   byDefinition,
+  byLeasePolicy,
   byPolicy,
   byRBAC,
+  type Change,
+  type Manner,
+  MANNERS,
   type Refusal,
+  type Target,
   versionOf,
-} from "./policy/refused_write.ts";
+  write,
+} from "./policy/write_manners.ts";
+import { PRODUCT_NAMESPACE } from "./scene/product.ts";
+
+type Account = keyof PolicyAccounts;
+
+/** What an account tries to write to an object, and the answer; undefined: it is taken. */
+interface Row {
+  readonly by: Account;
+  readonly to: string;
+  readonly what: string;
+  readonly change: Change;
+  readonly refusal?: Refusal;
+  /** @default {all} */
+  readonly manners?: readonly Manner[];
+}
 
 const NOT_YOURS = byPolicy("administer podallocations");
-
+const NO_NODE = byPolicy("\\bno node\\b");
 const NOT_THE_STATUS = byPolicy("\\bstatus of PodAllocations$");
+const OWN_ONLY = byLeasePolicy(": mbcas-agent-");
+const NO_NODE_FOR_LEASES = byLeasePolicy("\\bno node\\b");
+const GONE: Refusal = { status: 404, message: /not found/ };
 
 /** A forged record of original limits. */
 const FORGED: Change = { status: { originalLimits: [{ name: "app", cpu: "64" }] } };
+const LIMITS: Change = {
+  spec: { desiredCPULimit: "900m", containers: [{ name: "app", cpuLimit: "900m" }] },
+};
+const LABELS: Change = { metadata: { labels: { team: "b" } } };
+const HOLDER: Change = { spec: { holderIdentity: "tried", leaseDurationSeconds: 60 } };
+const OWNERS = [{ apiVersion: "v1", kind: "Pod", name: "x", uid: "x" }];
+/** An apply takes away only what it wrote itself. */
+const NOT_BY_APPLY = ["update", "patch"] as const;
 
-function limits(cpuLimit: string): Change {
-  return { spec: { desiredCPULimit: cpuLimit, containers: [{ name: "app", cpuLimit }] } };
-}
-
-/** The changes that an agent may not make, in which ways, and the refusing policy. */
-const FIELDS: readonly (readonly [what: string, change: Change, refusal: Refusal, Manner[]?])[] = [
-  // To these the definition holds everybody, before any policy is asked; the policy says the same.
-  ["spec.podName", { spec: { podName: "x" } }, byDefinition("podName is immutable")],
-  ["spec.podUID", { spec: { podUID: "x" } }, byDefinition("podUID is immutable")],
-  ["spec.nodeName", { spec: { nodeName: "x" } }, byDefinition("nodeName is immutable")],
-  ["spec.namespace", { spec: { namespace: "x" } }, byDefinition("namespace is immutable")],
-  ["labels", { metadata: { labels: { team: "b" } } }, byPolicy("metadata.labels")],
-  ["annotations", { metadata: { annotations: { x: "1" } } }, byPolicy("metadata.annotations")],
-  [
-    "ownerReferences",
-    { metadata: { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "x", uid: "x" }] } },
-    byPolicy("metadata.ownerReferences"),
-  ],
-  ["finalizers", { metadata: { finalizers: ["mbcas.io/x"] } }, byPolicy("metadata.finalizers")],
-  // An apply takes away only what it wrote itself.
-  ["labels to none", { metadata: { labels: null } }, byPolicy("metadata.labels"), [
-    "update",
-    "patch",
-  ]],
-  ["annotations to none", { metadata: { annotations: null } }, byPolicy("metadata.annotations"), [
-    "update",
-    "patch",
-  ]],
+/** What an agent may not change of the allocations of its node. */
+const FIELDS: readonly (readonly [change: Change, refusal: Refusal, Row["manners"]?])[] = [
+  // To these the definition holds every writer, before any policy is asked; the policy says the same.
+  ...["podName", "podUID", "nodeName", "namespace"].map((field) =>
+    [{ spec: { [field]: "x" } }, byDefinition(`${field} is immutable`)] as const
+  ),
+  [LABELS, byPolicy("metadata.labels")],
+  [{ metadata: { annotations: { x: "1" } } }, byPolicy("metadata.annotations")],
+  [{ metadata: { ownerReferences: OWNERS } }, byPolicy("metadata.ownerReferences")],
+  [{ metadata: { finalizers: ["mbcas.io/x"] } }, byPolicy("metadata.finalizers")],
+  [{ metadata: { labels: null } }, byPolicy("metadata.labels"), NOT_BY_APPLY],
+  [{ metadata: { annotations: null } }, byPolicy("metadata.annotations"), NOT_BY_APPLY],
 ];
 
-async function read({ admin }: PolicyStage, { path }: Target): Promise<PodAllocation> {
-  return parseAllocation(await admin.request({ path }));
+function rowsOf({ here, there }: PolicyStage): readonly Row[] {
+  const row = (by: Account, to: string, change: Change, refusal?: Refusal): Row => {
+    const what = Object.keys(Object.values(change)[0] ?? {}).join(" and ");
+    return { by, to, what, change, ...(refusal === undefined ? {} : { refusal }) };
+  };
+  const bound = (node: string, own: string): Refusal =>
+    byPolicy(`spec.nodeName is ${node}\\b.*\\b${own}\\b`);
+  return [
+    row("agentHere", "own", LIMITS),
+    row("agentThere", "foreign", LIMITS),
+    row("agentHere", "foreign", LIMITS, bound(there.name, here.name)),
+    row("agentThere", "own", LIMITS, bound(here.name, there.name)),
+    row("unbound", "own", LIMITS, NO_NODE),
+    // Alone, and in passing, beside what it may change.
+    ...FIELDS.flatMap(([change, refusal, manners = MANNERS]) =>
+      [change, { ...change, spec: { ...LIMITS.spec, ...change.spec } }].map((one) => ({
+        ...row("agentHere", "own", one, refusal),
+        manners,
+      }))
+    ),
+    ...(["agentHere", "agentThere", "unbound"] as const).map((by) =>
+      row(by, "own status", FORGED, NOT_THE_STATUS)
+    ),
+    row("admin", "theirs", LABELS),
+    row("administrator", "theirs", LABELS),
+    // Its token is bound to the allocation's node, as that of any pod there is.
+    row("outsider", "theirs", LABELS, NOT_YOURS),
+    row("outsider", "theirs", LIMITS, NOT_YOURS),
+    row("administrator", "beyond", LABELS, NOT_YOURS),
+    row("administrator", "beyond", LIMITS, NOT_YOURS),
+    row("admin", "theirs status", { status: { message: "admin" } }),
+    row("administrator", "theirs status", { status: { message: "other" } }),
+    row("outsider", "theirs status", FORGED, NOT_YOURS),
+    row("administrator", "beyond status", FORGED, NOT_YOURS),
+    row("agentHere", "own Lease", HOLDER),
+    row("agentThere", "foreign Lease", HOLDER),
+    row("agentHere", "foreign Lease", HOLDER, OWN_ONLY),
+    row("agentThere", "own Lease", HOLDER, OWN_ONLY),
+    row("agentHere", "leader's Lease", HOLDER, OWN_ONLY),
+    row("unbound", "own Lease", HOLDER, NO_NODE_FOR_LEASES),
+    row("unbound", "leader's Lease", HOLDER, NO_NODE_FOR_LEASES),
+  ];
 }
 
-/** Throws unless the write is refused and the object stays as it was. */
-async function assertUnwritten(
-  stage: PolicyStage,
-  { by, manner, target, change, refusal }: {
-    readonly by: KubeConnection;
-    readonly manner: Manner;
-    readonly target: Target;
-    readonly change: Change;
-    readonly refusal: Refusal;
-  },
-): Promise<void> {
-  const before = await versionOf(stage.admin, target.path);
-  await assertRefused(() => write(by, { manner, target, change }), refusal);
-  assert.equal(await versionOf(stage.admin, target.path), before);
+/** Makes the objects that the rows name, the agents' Leases by themselves. */
+async function targetsOf(stage: PolicyStage): Promise<ReadonlyMap<string, Target>> {
+  const { accounts: { admin, agentHere, agentThere }, open, plain, here, there } = stage;
+  const targets = new Map<string, Target>();
+  for (
+    const [name, namespace, node] of [
+      ["own", open, here],
+      ["foreign", open, there],
+      ["theirs", open, here],
+      ["beyond", plain, here],
+    ] as const
+  ) {
+    const body = allocationBody(namespace, { name, node: node.name });
+    await admin.request({ method: "POST", path: allocationsPath(namespace), body });
+    const path = allocationPath({ namespace, name });
+    const target = { apiVersion: "allocation.mbcas.io/v1alpha1", kind: "PodAllocation", path };
+    targets.set(name, target).set(`${name} status`, { ...target, statusOnly: true });
+  }
+  const path = resourcePath({ ...LEASES, namespace: open });
+  for (
+    const [text, name, by] of [
+      ["own Lease", agentLeaseRef(here.name).name, agentHere],
+      ["foreign Lease", agentLeaseRef(there.name).name, agentThere],
+      ["leader's Lease", LEADER_LEASE, admin],
+    ] as const
+  ) {
+    await by.request({ method: "POST", path, body: { metadata: { name }, ...HOLDER } });
+    const kind = { apiVersion: "coordination.k8s.io/v1", kind: "Lease" };
+    targets.set(text, { ...kind, path: `${path}/${name}` });
+  }
+  return targets;
 }
 
-async function agents(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
-  const { open, plain, here, there, agentHere, agentThere, unbound } = stage;
-  const own = await stage.allocate(open, { name: "own", node: here.name });
-  const foreign = await stage.allocate(open, { name: "foreign", node: there.name });
-
-  for (const [index, manner] of MANNERS.entries()) {
-    const cpu = `${300 + index}m`;
-    await t.step(`an agent writes the desired limits of its own node by ${manner}`, async () => {
-      await write(agentHere, { manner, target: own, change: limits(cpu) });
-      await write(agentThere, { manner, target: foreign, change: limits(cpu) });
-      assert.equal((await read(stage, own)).spec.desiredCPULimit, cpu);
-      assert.equal((await read(stage, foreign)).spec.desiredCPULimit, cpu);
-    });
-    await t.step(`an agent may not write another node's limits by ${manner}`, async () => {
-      const change = limits("900m");
-      for (
-        const [by, target, nodeName, bound] of [
-          [agentHere, foreign, there.name, here.name],
-          [agentThere, own, here.name, there.name],
-        ] as const
-      ) {
-        const refusal = byPolicy(`spec.nodeName is ${nodeName}\\b.*\\b${bound}\\b`);
-        await assertUnwritten(stage, { by, manner, target, change, refusal });
-      }
-    });
-    await t.step(`an agent's token without a node writes no limits by ${manner}`, async () => {
-      const refusal = byPolicy("\\bno node\\b");
-      const change = limits("900m");
-      await assertUnwritten(stage, { by: unbound, manner, target: own, change, refusal });
-    });
-    for (const [what, change, refusal, manners = MANNERS] of FIELDS) {
-      if (!manners.includes(manner)) continue;
-      await t.step(`an agent may not change ${what} by ${manner}`, async () => {
-        await assertUnwritten(stage, { by: agentHere, manner, target: own, change, refusal });
-        // Nor in passing, beside what it may change.
-        const both = { ...change, spec: { ...limits("900m").spec, ...change.spec } };
-        await assertUnwritten(stage, { by: agentHere, manner, target: own, change: both, refusal });
+async function changes(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
+  const { accounts } = stage;
+  const targets = await targetsOf(stage);
+  for (const { by, to, what, change, refusal, manners = MANNERS } of rowsOf(stage)) {
+    for (const manner of manners) {
+      const verb = refusal === undefined ? "writes" : "may not write";
+      await t.step(`${by} ${verb} ${what} of ${to} by ${manner}`, async () => {
+        const target = targets.get(to) ?? assert.fail(to);
+        const attempt = () => write(accounts[by], { manner, target, change });
+        if (refusal === undefined) {
+          await attempt();
+          const stored = await accounts.admin.request({ path: target.path });
+          assert.partialDeepStrictEqual(stored, change);
+        } else {
+          const before = await versionOf(accounts.admin, target.path);
+          await assertRefused(attempt, refusal);
+          assert.equal(await versionOf(accounts.admin, target.path), before);
+        }
       });
     }
   }
-
   for (const manner of MANNERS) {
-    await t.step(`an agent may not write the status where RBAC lets it by ${manner}`, async () => {
-      const what = { manner, change: FORGED, refusal: NOT_THE_STATUS };
-      for (const by of [agentHere, agentThere, unbound]) {
-        await assertUnwritten(stage, { by, target: { ...own, statusOnly: true }, ...what });
-      }
-      // By way of the object it is no refusal, and no status either.
-      const change = { ...limits("700m"), ...FORGED };
-      await write(agentHere, { manner, target: own, change });
-      const { spec, status } = await read(stage, own);
-      assert.deepEqual([spec.desiredCPULimit, status], ["700m", undefined]);
+    await t.step(`by way of the object an agent writes no status by ${manner}`, async () => {
+      const target = targets.get("own") ?? assert.fail();
+      await write(accounts.agentHere, { manner, target, change: { ...LIMITS, ...FORGED } });
+      const stored = await accounts.admin.request({ path: target.path });
+      assert.equal((stored as { status?: unknown }).status, undefined);
     });
   }
-
-  const draft = { name: "made", node: here.name };
-  const create = (namespace: string) => () =>
-    agentHere.request({
-      method: "POST",
-      path: allocationsPath(namespace),
-      body: draftAllocation(namespace, draft),
-    });
-  await t.step("an agent may not create allocations of its node, by RBAC", async () => {
-    await assertRefused(create(plain), byRBAC("create"));
-  });
-  await t.step("an agent may not create allocations of its node, by policy", async () => {
-    const refusal = byPolicy("\\bcreates PodAllocations$");
-    await assertRefused(create(open), refusal);
-    const target = allocationTarget(open, draft.name);
-    const { spec } = draftAllocation(open, draft) as { spec: Record<string, unknown> };
-    const apply = { manner: "apply", target, change: { spec } } as const;
-    await assertRefused(() => write(agentHere, apply), refusal);
-    await assertRefused(() => stage.admin.request({ path: target.path }), {
-      status: 404,
-      message: /not found/,
-    });
-  });
-
   await t.step("an agent is tried with each field of the spec that is not its own", () => {
     const others = Object.keys(podAllocationSchema.shape.spec.shape)
       .filter((field) => !(field in desiredSchema.shape));
-    const tried = FIELDS.flatMap(([, { spec = {} }]) => Object.keys(spec));
-    assert.deepEqual(tried, others);
-  });
-
-  const kept = await stage.allocate(plain, { name: "kept", node: here.name });
-  await t.step("an agent writes with the rights of the manifests, too", async () => {
-    const { metadata } = await read(stage, kept);
-    await createDesiredWriter(agentHere).writeDesired(metadata, sampleDesired("300m"));
-    assert.equal((await read(stage, kept)).spec.desiredCPULimit, "300m");
-  });
-  await t.step("an agent may not delete allocations of its node", async () => {
-    const { path } = kept;
-    const before = await versionOf(stage.admin, path);
-    await assertRefused(() => agentHere.request({ method: "DELETE", path }), byRBAC("delete"));
-    const all = { method: "DELETE", path: allocationsPath(plain) } as const;
-    await assertRefused(() => agentHere.request(all), byRBAC("deletecollection"));
-    assert.equal(await versionOf(stage.admin, path), before);
-  });
-  await t.step("an agent may not write the status, which holds its bounds", async () => {
-    const status = { bounds: { revision: 9, reason: "", containers: [] } };
-    const store = createAllocationStore(agentHere);
-    const allocation = { ...await read(stage, kept), status };
-    await assertRefused(() => store.writeStatus(allocation), byRBAC("update"));
-    assert.equal((await read(stage, kept)).status, undefined);
+    assert.deepEqual(FIELDS.flatMap(([{ spec = {} }]) => Object.keys(spec)), others);
   });
 }
 
-async function others(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
-  const { admin, open, plain, here, there, controller, outsider, administrator } = stage;
-  const draft = (namespace: string, name: string): PodAllocation => ({
-    apiVersion: "allocation.mbcas.io/v1alpha1",
-    kind: "PodAllocation",
-    metadata: { name, namespace, uid: "", resourceVersion: "" },
-    spec: { podName: name, podUID: name, nodeName: there.name, namespace },
-  });
-  await t.step(
-    "the controller creates allocations, writes their status, deletes them",
-    async () => {
-      const store = createAllocationStore(controller);
-      const created = await store.create(draft(plain, "enrolled"));
-      const status = { bounds: { revision: 1, reason: "", containers: [] } };
-      const written = await store.writeStatus({ ...created, status });
-      assert.equal(written.status?.bounds?.revision, 1);
-      await store.remove(written);
-      const { path } = allocationTarget(plain, "enrolled");
-      await assertRefused(() => admin.request({ path }), { status: 404, message: /not found/ });
+/** Creations, and what the rights of the manifests forbid in `plain` and where the product is. */
+function requestRows({ open, plain, here, there }: PolicyStage) {
+  const allocation = (namespace: string, spec = namespace) => ({
+    method: "POST" as const,
+    path: allocationsPath(namespace),
+    body: {
+      ...allocationBody(spec, { name: "made", node: here.name }),
+      metadata: { name: "made" },
     },
-  );
-
-  const label = (team: string): Change => ({ metadata: { labels: { team } } });
-  const labels = async ({ path }: Target): Promise<unknown> =>
-    objectOf(objectOf(await admin.request({ path })).metadata).labels;
-  const target = await stage.allocate(open, { name: "theirs", node: here.name });
-  const beyond = await stage.allocate(plain, { name: "beyond", node: here.name });
-
-  for (const manner of MANNERS) {
-    await t.step(`a cluster-admin changes what agents may not by ${manner}`, async () => {
-      await write(admin, { manner, target, change: label(`admin-${manner}`) });
-      assert.deepEqual(await labels(target), { team: `admin-${manner}` });
-    });
-    await t.step(`an administrator changes what agents may not by ${manner}`, async () => {
-      await write(administrator, { manner, target, change: label(`other-${manner}`) });
-      assert.deepEqual(await labels(target), { team: `other-${manner}` });
-    });
-    await t.step(`an administrator of another namespace changes nothing by ${manner}`, async () => {
-      const what = { by: administrator, manner, target: beyond, refusal: NOT_YOURS };
-      await assertUnwritten(stage, { ...what, change: label("x") });
-      await assertUnwritten(stage, { ...what, change: limits("900m") });
-    });
-    await t.step(`administrators write the status, others do not by ${manner}`, async () => {
-      const statusOnly = { ...target, statusOnly: true };
-      const refused = { manner, change: FORGED, refusal: NOT_YOURS };
-      await assertUnwritten(stage, { by: outsider, target: statusOnly, ...refused });
-      const elsewhere = { ...beyond, statusOnly: true };
-      await assertUnwritten(stage, { by: administrator, target: elsewhere, ...refused });
-      for (const [name, by] of [["admin", admin], ["other", administrator]] as const) {
-        const message = `${name}-${manner}`;
-        await write(by, { manner, target: statusOnly, change: { status: { message } } });
-        assert.equal((await read(stage, target)).status?.message, message);
-      }
-    });
-    await t.step(`others with all rights on allocations change nothing by ${manner}`, async () => {
-      const what = { by: outsider, manner, target, refusal: NOT_YOURS };
-      await assertUnwritten(stage, { ...what, change: label("x") });
-      // Its token is bound to the allocation's node, as that of any pod there is.
-      await assertUnwritten(stage, { ...what, change: limits("900m") });
-    });
-  }
-
-  await t.step("others create no allocations, an administrator does", async () => {
-    const create = (by: KubeConnection) =>
-      createAllocationStore(by).create(draft(open, "administered"));
-    await assertRefused(() => create(outsider), NOT_YOURS);
-    assert.equal((await create(administrator)).metadata.name, "administered");
   });
-  await t.step("an allocation stands in the namespace of its pod, for every writer", async () => {
-    const raw = draftAllocation("default", { name: "orphan", node: here.name });
-    const body = { ...raw, metadata: { name: "orphan" } };
-    const create = () => admin.request({ method: "POST", path: allocationsPath(plain), body });
-    await assertRefused(create, {
+  const lease = (name: string) => ({
+    method: "POST" as const,
+    path: resourcePath({ ...LEASES, namespace: open }),
+    body: { metadata: { name } },
+  });
+  const leases = resourcePath({ ...LEASES, namespace: PRODUCT_NAMESPACE });
+  const foreign = `${leases}/${agentLeaseRef(there.name).name}`;
+  const kept = allocationPath({ namespace: plain, name: "beyond" });
+  const third = agentLeaseRef("third-node").name;
+  const remove = (path: string) => ({ method: "DELETE" as const, path });
+  return [
+    ["agentHere", "make an allocation", allocation(plain), byRBAC("create")],
+    ["agentHere", "make an allocation", allocation(open), byPolicy("\\bcreates PodAllocations$")],
+    ["outsider", "make an allocation", allocation(open), NOT_YOURS],
+    ["administrator", "make an allocation", allocation(open), undefined],
+    ["admin", "make an allocation that stands elsewhere", allocation(plain, "default"), {
       status: 422,
       message: /'mbcas-allocation-namespace' .*spec\.namespace is default/,
-    });
+    }],
+    ...[third, "any-other"].flatMap((name) => [
+      ["agentHere", `make the Lease ${name}`, lease(name), OWN_ONLY] as const,
+      ["unbound", `make the Lease ${name}`, lease(name), NO_NODE_FOR_LEASES] as const,
+      ["admin", `find the Lease ${name}`, { path: `${lease(name).path}/${name}` }, GONE] as const,
+    ]),
+    ["agentHere", "delete an allocation", remove(kept), byRBAC("delete")],
+    ["agentHere", "delete all", remove(allocationsPath(plain)), byRBAC("deletecollection")],
+    ["agentThere", "read a Lease", { path: foreign }, byRBAC("get")],
+    ["agentThere", "list Leases", { path: leases }, byRBAC("list")],
+    ["agentThere", "delete a Lease", remove(foreign), byRBAC("delete")],
+  ] as const;
+}
+
+/** By the product's adapters, with the rights of the manifests. */
+async function products(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
+  const { accounts: { admin, agentHere, agentThere, controller }, plain, here, there } = stage;
+  await t.step("an agent writes limits, and not the status, which holds its bounds", async () => {
+    const metadata = { namespace: plain, name: "beyond" };
+    await createDesiredWriter(agentHere).writeDesired(metadata, sampleDesired("300m"));
+    const stored = await admin.request({ path: allocationPath(metadata) });
+    assert.partialDeepStrictEqual(stored, { spec: { desiredCPULimit: "300m" } });
+    const pod = samplePod("beyond", { namespace: plain, nodeName: here.name });
+    const allocation = sampleAllocation(pod);
+    const named = { ...allocation, metadata: { ...allocation.metadata, ...metadata } };
+    const store = createAllocationStore(agentHere);
+    await assertRefused(() => store.writeStatus({ ...named, status: {} }), byRBAC("update"));
+  });
+  await t.step("the controller makes allocations, writes their status, deletes them", async () => {
+    const store = createAllocationStore(controller);
+    const pod = samplePod("enrolled", { namespace: plain, nodeName: there.name });
+    const allocation = sampleAllocation({ ...pod, metadata: { ...pod.metadata, uid: "enrolled" } });
+    const { ownerReferences: _pod, ...metadata } = allocation.metadata;
+    // Without an owner: the garbage collector would look for a pod that never was.
+    const created = await store.create({ ...allocation, metadata });
+    const bounds = { revision: 1, reason: "", containers: [] };
+    const written = await store.writeStatus({ ...created, status: { bounds } });
+    assert.equal(written.status?.bounds?.revision, 1);
+    await store.remove(written);
+    await assertRefused(() => admin.request({ path: allocationPath(written.metadata) }), GONE);
+  });
+  await t.step("an agent gives signs of life for its node, and for no other", async () => {
+    const link = (by: typeof agentHere, nodeName: string) =>
+      createNodeLink(by, { nodeName, clock: systemClock, durationSeconds: 120 });
+    const path = `${resourcePath({ ...LEASES, namespace: PRODUCT_NAMESPACE })}/${
+      agentLeaseRef(there.name).name
+    }`;
+    // Made the first time, renewed the second.
+    for (let time = 0; time < 2; time++) await link(agentThere, there.name).renewLease();
+    try {
+      assert.partialDeepStrictEqual(await admin.request({ path }), {
+        spec: { holderIdentity: there.name },
+      });
+      await assertRefused(() => link(agentHere, there.name).renewLease(), OWN_ONLY);
+      await assertRefused(() => link(agentThere, here.name).renewLease(), OWN_ONLY);
+    } finally {
+      await admin.request({ path, method: "DELETE" });
+    }
   });
 }
 
-Deno.test("admission policies over allocations, on a real API server", async (t) => {
+Deno.test("admission policies over allocations and Leases, on a real API server", async (t) => {
   await using stage = await setPolicyStage();
-  await agents(t, stage);
-  await others(t, stage);
+  await changes(t, stage);
+  for (const [by, what, request, refusal] of requestRows(stage)) {
+    const attempt = () => stage.accounts[by].request(request);
+    await t.step(`${by} ${refusal === undefined ? "may" : "may not"} ${what}`, async () => {
+      await (refusal === undefined ? attempt() : assertRefused(attempt, refusal));
+    });
+  }
+  await products(t, stage);
 });

@@ -4,14 +4,14 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { createKubectl } from "./kubectl.ts";
-import { eventsOf } from "./scene/event_texts.ts";
-import { thePod, whenQuota } from "./scene/pods/limits.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { eventsOf } from "./scene/reported.ts";
+import { thePod, whenQuota } from "./scene/limits.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { onNode, type PodName, type RealNode } from "./scene/real_node.ts";
 
 const OWN = 50;
 const kubectl = createKubectl();
@@ -71,37 +71,38 @@ async function viewOf(node: RealNode, { namespace }: Pick<PodName, "namespace">)
   };
 }
 
-Deno.test("limits go up and down, and nothing changes that a scheduler or cluster autoscaler looks at", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const name = { namespace: namespace.name, name: "web" };
-  await node.run(loadPod({
-    ...name,
-    containers: [{ name: "load", request: "10m", limit: `${OWN}m`, burstSeconds: 12 }],
-  }));
-  const before = await viewOf(node, name);
-  assert.deepEqual(before.allocated.map((row) => listOf(row)[0]), ["cpu", "memory"]);
-  assert.equal(before.scheduling.length, 1, before.scheduling.join());
-  await node.signal(name, "load");
-  const raised = await whenQuota(node, name, (quota) => quota > OWN);
-  assert.ok((await thePod(node, name)).containers[0]?.limits.cpu !== OWN);
-  assert.deepEqual(await viewOf(node, name), before);
-  await node.connection.request({
-    method: "PATCH",
-    path: `/api/v1/namespaces/${name.namespace}/pods/${name.name}`,
-    contentType: "application/merge-patch+json",
-    body: { metadata: { labels: { "mbcas.io/managed": "false" } } },
-  });
-  assert.ok(await whenQuota(node, name, (quota) => quota === OWN) < raised);
-  assert.deepEqual(await viewOf(node, name), before);
+Deno.test(
+  "limits go up and down, and nothing changes that a scheduler or cluster autoscaler looks at",
+  onNode(async (node, namespace) => {
+    const name = { namespace: namespace.name, name: "web" };
+    await node.run(loadPod({
+      ...name,
+      containers: [{ name: "load", request: "10m", limit: `${OWN}m`, burstSeconds: 12 }],
+    }));
+    const before = await viewOf(node, name);
+    assert.deepEqual(before.allocated.map((row) => listOf(row)[0]), ["cpu", "memory"]);
+    assert.equal(before.scheduling.length, 1, before.scheduling.join());
+    await node.signal(name, "load");
+    const raised = await whenQuota(node, name, (quota) => quota > OWN);
+    assert.ok((await thePod(node, name)).containers[0]?.limits.cpu !== OWN);
+    assert.deepEqual(await viewOf(node, name), before);
+    await node.connection.request(
+      patchRequest("merge", {
+        path: `/api/v1/namespaces/${name.namespace}/pods/${name.name}`,
+        body: { metadata: { labels: { "mbcas.io/managed": "false" } } },
+      }),
+    );
+    assert.ok(await whenQuota(node, name, (quota) => quota === OWN) < raised);
+    assert.deepEqual(await viewOf(node, name), before);
 
-  // What would be seen: a request that changes.
-  const requests = { containers: [{ name: "load", resources: { requests: { cpu: "20m" } } }] };
-  await kubectl.must([
-    ...["patch", "pod", name.name, "-n", name.namespace, "--subresource=resize"],
-    ...["-p", JSON.stringify({ spec: requests })],
-  ]);
-  const changed = await viewOf(node, name);
-  assert.notDeepEqual(changed.allocated, before.allocated);
-  assert.notDeepEqual(changed.pods, before.pods);
-});
+    // What would be seen: a request that changes.
+    const requests = { containers: [{ name: "load", resources: { requests: { cpu: "20m" } } }] };
+    await kubectl.must([
+      ...["patch", "pod", name.name, "-n", name.namespace, "--subresource=resize"],
+      ...["-p", JSON.stringify({ spec: requests })],
+    ]);
+    const changed = await viewOf(node, name);
+    assert.notDeepEqual(changed.allocated, before.allocated);
+    assert.notDeepEqual(changed.pods, before.pods);
+  }),
+);

@@ -1,11 +1,12 @@
 /** `kubectl coalloc` against a real API server and kubelet: what it changes, and what it says. */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
-import { coalloc } from "./scene/coalloc.ts";
+import { coalloc } from "./scene/product.ts";
 
 const kubectl = createKubectl();
 const namespace = `coalloc-cli-${crypto.randomUUID().slice(0, 8)}`;
@@ -60,12 +61,12 @@ async function takeIn(pod: Pod, limit: string): Promise<void> {
     // A controller that may run here leaves an allocation alone that speaks of another node.
     const spec = { ...rest.spec, nodeName: "elsewhere" };
     await connection.request({ method: "POST", path: base, body: { ...rest, metadata, spec } });
-    await connection.request({
-      method: "PATCH",
-      path: `${base}/${metadata.name}/status`,
-      contentType: "application/merge-patch+json",
-      body: { status: { originalLimits: [{ name: "app", cpu: "200m" }] } },
-    });
+    await connection.request(
+      patchRequest("merge", {
+        path: `${base}/${metadata.name}/status`,
+        body: { status: { originalLimits: [{ name: "app", cpu: "200m" }] } },
+      }),
+    );
   } finally {
     connection.close();
   }

@@ -1,5 +1,6 @@
-/** The contract suites of all ports, against a real API server. */
-import { allocationListWatch } from "../../adapters/kube/kinds/allocations.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
+import type { ListWatch } from "../../shared/control/informer.ts";
+import { allocationListWatch, allocationsPath } from "../../adapters/kube/kinds/allocations.ts";
 import {
   createAllocationStore,
   createDesiredWriter,
@@ -46,86 +47,83 @@ import {
 } from "../contract/support/sample_objects.ts";
 import { createKubectl, kubectlAsServiceAccount } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
-import { openContractWorld } from "./scene/contract_world.ts";
-import { expiredVersion } from "./scene/expired_version.ts";
-import { pauseControllerMeanwhile } from "./scene/product/paused_controller.ts";
+import { type ContractWorld, expiredVersion, openContractWorld } from "./scene/contract_world.ts";
+import { pauseControllerMeanwhile } from "./scene/product.ts";
 import { until } from "./scene/until.ts";
-import { resourcePath } from "../../adapters/kube/client/connection.ts";
+import { patchRequest, resourcePath } from "../../adapters/kube/client/connection.ts";
+
+/** The contract suites of all ports, against a real API server. */
 
 const random = seededRandom(7);
 
 pauseControllerMeanwhile();
 Deno.test.beforeAll(() => applyRights(createKubectl()));
 
+/** What list-watch contracts do to the objects of a collection: a change is an annotation. */
+function collection(
+  { connection }: Pick<ContractWorld, "connection">,
+  { path, subject, create }: {
+    readonly path: string;
+    readonly subject: ListWatch<ApiObject>;
+    readonly create: (name: string) => Promise<unknown>;
+  },
+) {
+  const change = async (name: string): Promise<void> => {
+    const body = { metadata: { annotations: { changed: crypto.randomUUID() } } };
+    await connection.request(patchRequest("merge", { path: `${path}/${name}`, body }));
+  };
+  return {
+    create: async (name: string) => void await create(name),
+    change,
+    async remove(name: string) {
+      const query = { gracePeriodSeconds: "0" };
+      await connection.request({ method: "DELETE", path: `${path}/${name}`, query });
+    },
+    async expiredVersion() {
+      await create("written");
+      return await expiredVersion(subject, () => change("written"));
+    },
+  };
+}
+
 selectiveListWatchContract("podListWatch()", async () => {
-  const { connection, namespace, idlePod, ...world } = await openContractWorld();
-  const path = (name: string): string => `/api/v1/namespaces/${namespace}/pods/${name}`;
-  const labels = { contract: "own" };
-  const labelSelector = "contract=own";
+  const world = await openContractWorld();
+  const { connection, namespace, idlePod } = world;
+  const [labels, labelSelector] = [{ contract: "own" }, "contract=own"];
   const subject = podListWatch(connection, { namespace, labelSelector, random });
-  const change = async (name: string): Promise<void> =>
-    void await connection.request({
-      method: "PATCH",
-      path: path(name),
-      contentType: "application/merge-patch+json",
-      body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
-    });
+  const path = `/api/v1/namespaces/${namespace}/pods`;
+  const create = (name: string) => idlePod(name, labels);
   return {
     ...world,
     subject,
-    create: async (name) => void await idlePod(name, labels),
+    ...collection(world, { path, subject, create }),
     createForeign: async (name) => void await idlePod(name),
-    change,
-    remove: async (name) =>
-      void await connection.request({
-        method: "DELETE",
-        path: path(name),
-        query: { gracePeriodSeconds: "0" },
-      }),
-    async expiredVersion() {
-      await idlePod("written", {});
-      return await expiredVersion(subject, () => change("written"));
-    },
   };
 });
 
 selectiveListWatchContract("allocationListWatch()", async () => {
-  const { connection, namespace, ...world } = await openContractWorld();
+  const world = await openContractWorld();
+  const { connection, namespace } = world;
   const own = `node-${namespace}`;
-  const path = `/apis/allocation.mbcas.io/v1alpha1/namespaces/${namespace}/podallocations`;
-  const create = async (name: string, nodeName: string): Promise<void> => {
+  const path = allocationsPath(namespace);
+  const create = (name: string, nodeName = own) => {
     const pod = samplePod(name, { namespace, nodeName });
-    const { metadata, ...allocation } = sampleAllocation({
+    const uid = crypto.randomUUID();
+    const { metadata: _owned, ...rest } = sampleAllocation({
       ...pod,
-      metadata: { ...pod.metadata, uid: crypto.randomUUID() },
+      metadata: { ...pod.metadata, uid },
     });
     // Without an owner: the garbage collector would look for a pod that never was.
-    const body = { ...allocation, metadata: { namespace: metadata.namespace, name } };
-    await connection.request({ method: "POST", path, body });
+    const body = { ...rest, metadata: { namespace, name } };
+    return connection.request({ method: "POST", path, body });
   };
-  const subject = allocationListWatch(connection, {
-    fieldSelector: `spec.nodeName=${own}`,
-    random,
-  });
-  const change = async (name: string): Promise<void> =>
-    void await connection.request({
-      method: "PATCH",
-      path: `${path}/${name}`,
-      contentType: "application/merge-patch+json",
-      body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
-    });
+  const fieldSelector = `spec.nodeName=${own}`;
+  const subject = allocationListWatch(connection, { fieldSelector, random });
   return {
     ...world,
     subject,
-    create: (name) => create(name, own),
-    createForeign: (name) => create(name, "another-node"),
-    change,
-    remove: async (name) =>
-      void await connection.request({ method: "DELETE", path: `${path}/${name}` }),
-    async expiredVersion() {
-      await create("written", "another-node");
-      return await expiredVersion(subject, () => change("written"));
-    },
+    ...collection(world, { path, subject, create }),
+    createForeign: async (name) => void await create(name, "another-node"),
   };
 });
 
@@ -286,30 +284,13 @@ function policyBody(name: string): Readonly<Record<string, unknown>> {
 }
 
 listWatchContract("optimizationPolicyListWatch()", async () => {
-  const { connection, namespace, ...world } = await openContractWorld();
+  const world = await openContractWorld();
+  const { connection, namespace } = world;
   const path = resourcePath({ ...POLICIES, namespace });
   const subject = optimizationPolicyListWatch(connection, { namespace, random });
-  const create = async (name: string): Promise<void> =>
-    void await connection.request({ method: "POST", path, body: policyBody(name) });
-  const change = async (name: string): Promise<void> =>
-    void await connection.request({
-      method: "PATCH",
-      path: `${path}/${name}`,
-      contentType: "application/merge-patch+json",
-      body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
-    });
-  return {
-    ...world,
-    subject,
-    create,
-    change,
-    remove: async (name) =>
-      void await connection.request({ method: "DELETE", path: `${path}/${name}` }),
-    async expiredVersion() {
-      await create("written");
-      return await expiredVersion(subject, () => change("written"));
-    },
-  };
+  const create = (name: string) =>
+    connection.request({ method: "POST", path, body: policyBody(name) });
+  return { ...world, subject, ...collection(world, { path, subject, create }) };
 });
 
 policyStatusContract(async () => {
@@ -345,3 +326,5 @@ reportStoreContract(async () => {
     },
   };
 });
+
+/** The contract suite of evictions, against a real API server. */

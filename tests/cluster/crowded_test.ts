@@ -9,10 +9,10 @@ import { OPTED_OUT } from "../../lab/bench/crowded/crowd.ts";
 import { playCrowd } from "../../lab/bench/crowded/play_crowd.ts";
 import { verdictsOf } from "../../lab/bench/crowded/verdicts.ts";
 import { loadServiceImage } from "../../lab/bench/services/service_image.ts";
-import { auditLog } from "./harness/components/component.ts";
+import { auditLog } from "./harness/component.ts";
 import { instanceNamed } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
+import { isHarness } from "./scene/harness_access.ts";
 import { openRealNode } from "./scene/real_node.ts";
 
 /** The first wave and the workers' first rush; the autoscaler has scaled up by then. */

@@ -1,6 +1,6 @@
 /** What the controller's account may change of a pod, on a real API server: the deletion cost. */
 import assert from "node:assert/strict";
-import { isAllowed } from "../../adapters/kube/client/access_rules.ts";
+import { isAllowed } from "../../adapters/kube/client/api_checks.ts";
 import type { OpenKubeConnection } from "../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, textsOf } from "../../adapters/kube/client/json_fields.ts";
 import {
@@ -8,20 +8,27 @@ import {
   createPodResizer,
 } from "../../adapters/kube/writers/pod_writers.ts";
 import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { DELETION_COST } from "../../shared/placement/split.ts";
 import { MARKET_MANAGER } from "../../shared/resize/original_limits.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
 import { sampleContainer } from "../contract/support/sample_objects.ts";
 import { createKubectl } from "./kubectl.ts";
-import { installPolicy } from "./policy/installed_policy.ts";
-import { type Change, type Manner, MANNERS, type Target, write } from "./policy/manner.ts";
-import { assertRefused, denial, versionOf } from "./policy/refused_write.ts";
+import { grant, installPolicy, untilInForce } from "./policy/policy_stage.ts";
+import {
+  assertRefused,
+  type Change,
+  denial,
+  type Manner,
+  MANNERS,
+  type Target,
+  versionOf,
+  write,
+} from "./policy/write_manners.ts";
 import { applyRights } from "./rendered_manifests.ts";
-import { requestToken, tokenConnector } from "./scene/product/account_token.ts";
+import { requestToken, tokenConnector } from "./scene/account_token.ts";
 import { type ContractWorld, worldTest } from "./scene/contract_world.ts";
-import { PRODUCT_NAMESPACE } from "./scene/product/product.ts";
+import { PRODUCT_NAMESPACE } from "./scene/product.ts";
 import { until } from "./scene/until.ts";
 
 const POLICY = "mbcas-placement-pods";
@@ -41,23 +48,9 @@ async function connectController(
 ): Promise<OpenKubeConnection> {
   const kubectl = createKubectl();
   await applyRights(kubectl);
-  const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
-  const metadata = { name: "patches-pods" };
   const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get", "update", "patch"] }];
-  const subjects = [{
-    kind: "ServiceAccount",
-    namespace: ACCOUNT.namespace,
-    name: ACCOUNT.account,
-  }];
-  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: metadata.name };
-  await admin.request({ method: "POST", path: `${path}/roles`, body: { metadata, rules } });
-  await admin.request({
-    method: "POST",
-    path: `${path}/rolebindings`,
-    body: { metadata, roleRef, subjects },
-  });
-  const connect = await tokenConnector(kubectl);
-  const controller = await connect(await requestToken(admin, ACCOUNT));
+  await grant(admin, { namespace, account: ACCOUNT.account, rules });
+  const controller = await (await tokenConnector(kubectl))(await requestToken(admin, ACCOUNT));
   const right = { verb: "patch", group: "", resource: "pods", namespace };
   await until("rights on pods", async () => await isAllowed(controller, right) || undefined);
   return controller;
@@ -80,19 +73,6 @@ function forbidden(raw: unknown): readonly (readonly [string, Change, Manner[]?]
   ];
 }
 
-/** A policy takes effect some moments after it was written. */
-async function untilInForce(controller: OpenKubeConnection, target: Target): Promise<void> {
-  const change: Change = { metadata: { labels: { probe: "1" } } };
-  await until(`policy ${POLICY}`, async () => {
-    try {
-      await write(controller, { manner: "patch", target: { ...target, dryRun: true }, change });
-      return undefined;
-    } catch (error) {
-      return error instanceof ApiError && error.message.includes(POLICY) ? true : undefined;
-    }
-  });
-}
-
 worldTest(
   "the controller's account changes nothing of a pod but the deletion cost",
   async (world) => {
@@ -105,7 +85,16 @@ worldTest(
     await write(admin, { manner: "patch", target, change: { metadata: MARKS } });
     const controller = await connectController(world);
     try {
-      await untilInForce(controller, target);
+      const probe: Change = { metadata: { labels: { probe: "1" } } };
+      await untilInForce(
+        new RegExp(POLICY),
+        () =>
+          write(controller, {
+            manner: "patch",
+            target: { ...target, dryRun: true },
+            change: probe,
+          }),
+      );
       for (const [index, manner] of MANNERS.entries()) {
         const change = cost(-index - 1);
         await write(controller, { manner, target, change });

@@ -4,15 +4,25 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { appliedAllocation, assertAgreement, SETTLED } from "./scene/pods/agreement.ts";
-import { compactHistory, isHarness, withoutAPIServer } from "./scene/product/harness_access.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { enforcedLimits, podDirectories, processOne } from "./scene/pods/node_cgroups.ts";
-import { deletePod, leader, leaseHolder, podsOf, whenReady } from "./scene/product/product.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
-import { sharedPeriod } from "./scene/pods/shared_period.ts";
-import { testsAtOnce } from "./scene/tests_at_once.ts";
+import {
+  appliedAllocation,
+  assertAgreement,
+  quotaOf,
+  whenQuota,
+  whenUnallocated,
+} from "./scene/limits.ts";
+import { compactHistory, isHarness, withoutAPIServer } from "./scene/harness_access.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { processOne } from "./scene/node_cgroups.ts";
+import { deletePod, leader, leaseHolder, podsOf, whenReady } from "./scene/product.ts";
+import {
+  onNode,
+  openRealNode,
+  type PodName,
+  type RealNode,
+  type ScratchNamespace,
+} from "./scene/real_node.ts";
+import { sharedPeriod, testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 
 /**
@@ -46,42 +56,32 @@ async function assertRaised(node: RealNode, name: PodName): Promise<void> {
 
 /** Waits until the kernel gives a loaded pod's container more than the original limit. */
 async function assertLargerQuota(node: RealNode, name: PodName): Promise<void> {
-  const pod = await node.pod(name);
-  assert.ok(pod !== undefined);
-  const directories = podDirectories(pod);
-  await until("raised quota", () => {
-    const quota = enforcedLimits(directories).containers.get("load") ?? 0;
-    return quota > 200 ? true : undefined;
-  }, { timeoutMs: 90_000 });
+  await whenQuota(node, name, (quota) => quota > 200, { timeoutMs: 90_000 });
   await assertAgreement(node, name);
 }
 
-Deno.test("a pod that is deleted and reborn under the same name starts anew, and the dead one's allocation goes", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const first = await node.run(load(namespace, "phoenix"));
-  await assertRaised(node, { namespace: namespace.name, name: "phoenix" });
-  const path = `/api/v1/namespaces/${namespace.name}/pods/phoenix`;
-  await node.connection.request({ method: "DELETE", path, query: { gracePeriodSeconds: "0" } });
-  await until(
-    "end of the first pod",
-    async () =>
-      await node.pod({ namespace: namespace.name, name: "phoenix" }) === undefined
-        ? true
-        : undefined,
-  );
-  const second = await node.run(load(namespace, "phoenix"));
-  assert.notEqual(second.metadata.uid, first.metadata.uid);
-  const { status } = await appliedAllocation(node, second);
-  assert.equal(status?.originalLimits?.[0]?.cpu, "100m", "the limit of the new pod is its own");
-  await until(
-    "end of the first allocation",
-    async () =>
-      await node.allocation(namespace.name, first.metadata.uid) === undefined ? true : undefined,
-    SETTLED,
-  );
-  await assertRaised(node, { namespace: namespace.name, name: "phoenix" });
-});
+Deno.test(
+  "a pod that is deleted and reborn under the same name starts anew, and the dead one's allocation goes",
+  onNode(async (node, namespace) => {
+    const first = await node.run(load(namespace, "phoenix"));
+    await assertRaised(node, { namespace: namespace.name, name: "phoenix" });
+    const path = `/api/v1/namespaces/${namespace.name}/pods/phoenix`;
+    await node.connection.request({ method: "DELETE", path, query: { gracePeriodSeconds: "0" } });
+    await until(
+      "end of the first pod",
+      async () =>
+        await node.pod({ namespace: namespace.name, name: "phoenix" }) === undefined
+          ? true
+          : undefined,
+    );
+    const second = await node.run(load(namespace, "phoenix"));
+    assert.notEqual(second.metadata.uid, first.metadata.uid);
+    const { status } = await appliedAllocation(node, second);
+    assert.equal(status?.originalLimits?.[0]?.cpu, "100m", "the limit of the new pod is its own");
+    await whenUnallocated(node, { namespace: namespace.name, uid: first.metadata.uid });
+    await assertRaised(node, { namespace: namespace.name, name: "phoenix" });
+  }),
+);
 
 /** Resolves when another one leads, be it a new life of the same pod. */
 async function whenLedByAnother(node: RealNode, old: string, timeoutMs: number): Promise<void> {
@@ -91,21 +91,22 @@ async function whenLedByAnother(node: RealNode, old: string, timeoutMs: number):
   }, { timeoutMs });
 }
 
-Deno.test("a controller leads within 20 s after the leader was killed", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  await whenReady(node, "mbcas-controller", 2);
-  await node.run(load(namespace, "orphan"));
-  const old = await until("a leader", () => leader(node));
-  const holder = await leaseHolder(node);
-  const pods = await podsOf(node, "mbcas-controller");
-  const pod = pods.find(({ metadata }) => metadata.name === old);
-  assert.ok(pod !== undefined);
-  Deno.kill(processOne(pod, "controller"), "SIGKILL");
-  await whenLedByAnother(node, holder, 20_000);
-  await assertRaised(node, { namespace: namespace.name, name: "orphan" });
-  await whenReady(node, "mbcas-controller", 2);
-});
+Deno.test(
+  "a controller leads within 20 s after the leader was killed",
+  onNode(async (node, namespace) => {
+    await whenReady(node, "mbcas-controller", 2);
+    await node.run(load(namespace, "orphan"));
+    const old = await until("a leader", () => leader(node));
+    const holder = await leaseHolder(node);
+    const pods = await podsOf(node, "mbcas-controller");
+    const pod = pods.find(({ metadata }) => metadata.name === old);
+    assert.ok(pod !== undefined);
+    Deno.kill(processOne(pod, "controller"), "SIGKILL");
+    await whenLedByAnother(node, holder, 20_000);
+    await assertRaised(node, { namespace: namespace.name, name: "orphan" });
+    await whenReady(node, "mbcas-controller", 2);
+  }),
+);
 
 Deno.test("the standby controller takes over at once when the leader's pod is deleted", async () => {
   using node = await openRealNode();
@@ -126,9 +127,7 @@ const outage = sharedPeriod(2, async () => {
 testsAtOnce({
   "agent and controllers go on after the API server was away for 20 s, agents without a restart": {
     ignore: !isHarness(),
-    async fn() {
-      using node = await openRealNode();
-      await using namespace = await scratchNamespace(node.connection);
+    fn: onNode(async (node, namespace) => {
       // The controller's leader may end itself when it can't renew its lease; an agent has no reason
       // to.
       const agents = async (): Promise<string[]> =>
@@ -153,47 +152,45 @@ testsAtOnce({
       // The kubelet's own watch comes back after waits that have doubled while the server was away.
       await assertLargerQuota(node, patient);
       assert.deepEqual(await agents(), before, "no agent was restarted");
-    },
+    }),
   },
   "agent and controllers go on after the server has dropped its history": {
     ignore: !isHarness(),
-    async fn() {
-      using node = await openRealNode();
-      await using namespace = await scratchNamespace(node.connection);
+    fn: onNode(async (node, namespace) => {
       await node.run(load(namespace, "early"));
       await using _away = await outage.join();
       // After a server's restart the other components need up to a minute before they start a pod.
       await node.run(load(namespace, "late"), { timeoutMs: 180_000 });
       await assertRaised(node, { namespace: namespace.name, name: "early" });
       await assertRaised(node, { namespace: namespace.name, name: "late" });
-    },
+    }),
   },
 });
 
-Deno.test("a new agent takes over the limits as it finds them", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const pod = await node.run(load(namespace, "kept"));
-  await assertRaised(node, { namespace: namespace.name, name: "kept" });
-  const directories = podDirectories(pod);
-  const quota = (): number => enforcedLimits(directories).containers.get("load") ?? 0;
-  const raised = quota();
-  const [agent] = await podsOf(node, "mbcas-agent");
-  assert.ok(agent !== undefined);
-  await deletePod(node, agent.metadata.name);
-  let least = quota();
-  await until("a new agent", async () => {
-    least = Math.min(least, quota());
-    const [now] = await podsOf(node, "mbcas-agent");
-    return now !== undefined && now.ready && now.metadata.uid !== agent.metadata.uid
-      ? now
-      : undefined;
-  }, { timeoutMs: 90_000 });
-  // Beyond its warm-up, in which it lowers nothing.
-  for (let i = 0; i < 150; i++) {
-    least = Math.min(least, quota());
-    await pause(100);
-  }
-  assert.ok(least >= raised, `the limit of a loaded pod stayed ${raised} m, was ${least} m`);
-  await assertAgreement(node, { namespace: namespace.name, name: "kept" });
-});
+Deno.test(
+  "a new agent takes over the limits as it finds them",
+  onNode(async (node, namespace) => {
+    const pod = await node.run(load(namespace, "kept"));
+    await assertRaised(node, { namespace: namespace.name, name: "kept" });
+    const quota = (): Promise<number> => quotaOf(node, pod.metadata);
+    const raised = await quota();
+    const [agent] = await podsOf(node, "mbcas-agent");
+    assert.ok(agent !== undefined);
+    await deletePod(node, agent.metadata.name);
+    let least = await quota();
+    await until("a new agent", async () => {
+      least = Math.min(least, await quota());
+      const [now] = await podsOf(node, "mbcas-agent");
+      return now !== undefined && now.ready && now.metadata.uid !== agent.metadata.uid
+        ? now
+        : undefined;
+    }, { timeoutMs: 90_000 });
+    // Beyond its warm-up, in which it lowers nothing.
+    for (let i = 0; i < 150; i++) {
+      least = Math.min(least, await quota());
+      await pause(100);
+    }
+    assert.ok(least >= raised, `the limit of a loaded pod stayed ${raised} m, was ${least} m`);
+    await assertAgreement(node, { namespace: namespace.name, name: "kept" });
+  }),
+);

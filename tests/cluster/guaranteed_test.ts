@@ -3,20 +3,18 @@
  *
  * @module
  */
-import { NO_RESOURCES } from "../../shared/api/pod.ts";
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
+import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/client/json_fields.ts";
 import { parseIdentity } from "../../adapters/kube/kinds/object_fields.ts";
 import { parseCPU } from "../../shared/quantity.ts";
-import { coalloc } from "./scene/coalloc.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { assertRestores } from "./scene/assert_restores.ts";
-import { assertReported } from "./scene/assert_reported.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { enforcedLimits, podDirectories, weighedRequests } from "./scene/pods/node_cgroups.ts";
-import { restoresFor } from "./scene/product/product_metrics.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
+import { coalloc, restoresFor } from "./scene/product.ts";
+import { SETTLED } from "./scene/limits.ts";
+import { assertReported, assertRestores } from "./scene/reported.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { enforcedLimits, podDirectories, weighedRequests } from "./scene/node_cgroups.ts";
+import { onNode, type PodName, type RealNode, type ScratchNamespace } from "./scene/real_node.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 
@@ -87,12 +85,12 @@ async function restartsOf(node: RealNode, name: PodName): Promise<number> {
 }
 
 async function annotate(node: RealNode, name: PodName, value: string | null): Promise<void> {
-  await node.connection.request({
-    method: "PATCH",
-    path: podPath(name),
-    contentType: "application/merge-patch+json",
-    body: { metadata: { annotations: { "mbcas.io/skip-guaranteed": value } } },
-  });
+  await node.connection.request(
+    patchRequest("merge", {
+      path: podPath(name),
+      body: { metadata: { annotations: { "mbcas.io/skip-guaranteed": value } } },
+    }),
+  );
 }
 
 async function eventsOf(node: RealNode, namespace: string, reason: string): Promise<unknown[]> {
@@ -165,9 +163,7 @@ async function assertLeftAlone(node: RealNode, name: PodName): Promise<void> {
 // Not beside those that fill the node.
 testsAtOnce({
   "a Guaranteed pod that asks for it is raised, request and limit together, and one that doesn't is never touched":
-    async () => {
-      using node = await openRealNode();
-      await using namespace = await scratchNamespace(node.connection);
+    onNode(async (node, namespace) => {
       const [web, still] = await Promise.all([
         guaranteedPod(node, { namespace: namespace.name, name: "web", annotations: TAKE_IN }),
         guaranteedPod(node, { namespace: namespace.name, name: "still" }),
@@ -217,90 +213,92 @@ testsAtOnce({
         return /skip-guaranteed\W+no\W+is not \W+true/.test(JSON.stringify(events)) || undefined;
       }, SETTLED);
       assert.equal((await valuesOf(node, web)).spec, OWN);
+    }),
+  "a quota on requests bounds the raise of a Guaranteed pod, without a refused write": onNode(
+    async (node, namespace) => {
+      // OWN is used, and as much is kept for one more such pod.
+      await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
+        metadata: { name: "requests" },
+        spec: { hard: { "requests.cpu": `${2 * OWN + 120}m` } },
+      });
+      const web = await guaranteedPod(node, {
+        namespace: namespace.name,
+        name: "web",
+        annotations: TAKE_IN,
+      });
+      await node.signal(web, "load");
+      await whenAll(node, web, (spec) => spec === OWN + 120);
+      for (let i = 0; i < 50; i++) {
+        await pause(100);
+        assert.ok((await valuesOf(node, web)).spec <= OWN + 120);
+      }
+      assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
+      await assertReported(node, web, { bound: "QuotaExceeded" });
     },
-  "a quota on requests bounds the raise of a Guaranteed pod, without a refused write": async () => {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection);
-    // OWN is used, and as much is kept for one more such pod.
-    await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
-      metadata: { name: "requests" },
-      spec: { hard: { "requests.cpu": `${2 * OWN + 120}m` } },
-    });
-    const web = await guaranteedPod(node, {
-      namespace: namespace.name,
-      name: "web",
-      annotations: TAKE_IN,
-    });
+  ),
+});
+
+Deno.test(
+  "a Guaranteed pod is raised no further than the other requests on its node leave",
+  onNode(async (node, namespace) => {
+    const web = await guaranteedPod(node, { namespace: namespace.name, name: "web" });
+    const filler = await fillNode(node, { namespace: namespace.name, leaving: 150 });
+    const most = OWN + Math.floor(await roomOnNode(node) / 10) * 10;
+    await annotate(node, web, "false");
     await node.signal(web, "load");
-    await whenAll(node, web, (spec) => spec === OWN + 120);
+    await whenAll(node, web, (spec) => spec === most);
+    const { metadata } = await node.pod(web) ?? assert.fail("the pod is gone");
+    const allocation = await node.allocation(namespace.name, metadata.uid);
+    const rules = allocation?.status?.bounds?.rules ?? [];
+    assert.match(
+      rules.find(({ reason }) => reason === "NodeCapacity")?.message ?? "",
+      new RegExp(`\\bload\\b.*\\b${most}m\\b`),
+    );
+    await assertReported(node, web, { bound: "NodeCapacity" });
     for (let i = 0; i < 50; i++) {
       await pause(100);
-      assert.ok((await valuesOf(node, web)).spec <= OWN + 120);
+      assert.equal((await valuesOf(node, web)).spec, most);
+      assert.deepEqual((await node.pod(web))?.resizeConditions, [], "nothing is put off");
     }
     assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
-    await assertReported(node, web, { bound: "QuotaExceeded" });
-  },
-});
+    await remove(node, filler);
+    await whenAll(node, web, (spec) => spec > most);
+  }),
+);
 
-Deno.test("a Guaranteed pod is raised no further than the other requests on its node leave", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const web = await guaranteedPod(node, { namespace: namespace.name, name: "web" });
-  const filler = await fillNode(node, { namespace: namespace.name, leaving: 150 });
-  const most = OWN + Math.floor(await roomOnNode(node) / 10) * 10;
-  await annotate(node, web, "false");
-  await node.signal(web, "load");
-  await whenAll(node, web, (spec) => spec === most);
-  const { metadata } = await node.pod(web) ?? assert.fail("the pod is gone");
-  const allocation = await node.allocation(namespace.name, metadata.uid);
-  const rules = allocation?.status?.bounds?.rules ?? [];
-  assert.match(
-    rules.find(({ reason }) => reason === "NodeCapacity")?.message ?? "",
-    new RegExp(`\\bload\\b.*\\b${most}m\\b`),
-  );
-  await assertReported(node, web, { bound: "NodeCapacity" });
-  for (let i = 0; i < 50; i++) {
-    await pause(100);
-    assert.equal((await valuesOf(node, web)).spec, most);
-    assert.deepEqual((await node.pod(web))?.resizeConditions, [], "nothing is put off");
-  }
-  assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
-  await remove(node, filler);
-  await whenAll(node, web, (spec) => spec > most);
-});
+Deno.test(
+  "kubectl coalloc resize and restore move both values of a Guaranteed pod, or say what refuses",
+  onNode(async (node, namespace) => {
+    const at = (name: ScratchNamespace): readonly string[] => ["-n", name.name, "--timeout", "10s"];
+    const web = await guaranteedPod(node, { namespace: namespace.name, name: "web" });
+    const resize = (limit: string) =>
+      coalloc("resize", "web", "--cpu-limit", limit, ...at(namespace));
+    const set = await resize("300m");
+    assert.equal(set.code, 0, set.stderr);
+    assert.match(set.stdout, /load 100m → 300m \(request and limit\): /);
+    await whenAll(node, web, (spec) => spec === 300);
 
-Deno.test("kubectl coalloc resize and restore move both values of a Guaranteed pod, or say what refuses", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const at = (name: ScratchNamespace): readonly string[] => ["-n", name.name, "--timeout", "10s"];
-  const web = await guaranteedPod(node, { namespace: namespace.name, name: "web" });
-  const resize = (limit: string) =>
-    coalloc("resize", "web", "--cpu-limit", limit, ...at(namespace));
-  const set = await resize("300m");
-  assert.equal(set.code, 0, set.stderr);
-  assert.match(set.stdout, /load 100m → 300m \(request and limit\): /);
-  await whenAll(node, web, (spec) => spec === 300);
+    const beyond = await resize("900");
+    assert.equal(beyond.code, 1);
+    assert.match(beyond.stdout, /Refused: .*allocatable resources: cpu/);
+    assert.equal((await valuesOf(node, web)).spec, 300);
 
-  const beyond = await resize("900");
-  assert.equal(beyond.code, 1);
-  assert.match(beyond.stdout, /Refused: .*allocatable resources: cpu/);
-  assert.equal((await valuesOf(node, web)).spec, 300);
+    const filler = await fillNode(node, { namespace: namespace.name, leaving: 100 });
+    const late = await resize("700m");
+    assert.equal(late.code, 1);
+    assert.match(late.stdout, /ResizeDeferred: .*\bresource: cpu/);
+    await remove(node, filler);
+    await whenAll(node, web, (spec) => spec === 700);
 
-  const filler = await fillNode(node, { namespace: namespace.name, leaving: 100 });
-  const late = await resize("700m");
-  assert.equal(late.code, 1);
-  assert.match(late.stdout, /ResizeDeferred: .*\bresource: cpu/);
-  await remove(node, filler);
-  await whenAll(node, web, (spec) => spec === 700);
-
-  // What was set by hand is its own when it is taken in, and what it gets back.
-  const back = await resize("100m");
-  assert.equal(back.code, 0, back.stdout + back.stderr);
-  await annotate(node, web, "false");
-  await node.signal(web, "load");
-  await whenAll(node, web, (spec) => spec > 2 * OWN);
-  const restored = await coalloc("restore", "web", ...at(namespace));
-  assert.equal(restored.code, 0, restored.stdout + restored.stderr);
-  assert.match(restored.stdout, /→ 100m \(request and limit\)/);
-  await whenAll(node, web, (spec) => spec === OWN);
-});
+    // What was set by hand is its own when it is taken in, and what it gets back.
+    const back = await resize("100m");
+    assert.equal(back.code, 0, back.stdout + back.stderr);
+    await annotate(node, web, "false");
+    await node.signal(web, "load");
+    await whenAll(node, web, (spec) => spec > 2 * OWN);
+    const restored = await coalloc("restore", "web", ...at(namespace));
+    assert.equal(restored.code, 0, restored.stdout + restored.stderr);
+    assert.match(restored.stdout, /→ 100m \(request and limit\)/);
+    await whenAll(node, web, (spec) => spec === OWN);
+  }),
+);

@@ -5,10 +5,10 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { folderEntries } from "./harness/install/folder_entries.ts";
+import { folderEntries } from "./harness/shell.ts";
 import { instanceNamed } from "./harness/instance.ts";
-import { cgroupMounts, readMounts } from "./harness/mounts.ts";
-import { canRunHarness, harness } from "./scene/second_cluster.ts";
+import { cgroupMounts, readMounts } from "./harness/cgroups.ts";
+import { canRunHarness, harness } from "./scene/harness_access.ts";
 
 const NAME = "selftest";
 const instance = instanceNamed(NAME);

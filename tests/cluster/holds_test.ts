@@ -9,18 +9,22 @@
 import assert from "node:assert/strict";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { createKubectl } from "./kubectl.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
-import { crowd } from "./scene/pods/crowd.ts";
-import { deploymentPods } from "./scene/pods/deployment_pods.ts";
-import { eventTexts } from "./scene/event_texts.ts";
-import { boundBy, boundsOf, quotaOf, thePod, whenQuota } from "./scene/pods/limits.ts";
-import { type LoadContainer, loadDeployment, loadPod } from "./scene/pods/load_pod.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { sharedNamespace } from "./scene/shared_namespace.ts";
+import {
+  boundBy,
+  boundsOf,
+  crowd,
+  deploymentPods,
+  quotaOf,
+  SETTLED,
+  thePod,
+  whenQuota,
+} from "./scene/limits.ts";
+import { assertReported, assertUnreported, eventTexts } from "./scene/reported.ts";
+import { type LoadContainer, loadDeployment, loadPod } from "./scene/load_pod.ts";
+import { openRealNode, type PodName, type RealNode, sharedNamespace } from "./scene/real_node.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
-import { withTightLimits } from "./scene/product/with_settings.ts";
+import { withTightLimits } from "./scene/product.ts";
 
 const OWN = 200;
 const READY_FILE = "/tmp/ready";

@@ -14,7 +14,7 @@ import { parseIdentity } from "../../adapters/kube/kinds/object_fields.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { createKubectl, type KubectlAnswer } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { scratchNamespace } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
 const kubectl = createKubectl();

@@ -7,14 +7,11 @@
  */
 import assert from "node:assert/strict";
 import { listOf, numberOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
-import { ballast } from "./scene/pods/ballast.ts";
-import { deploymentPods } from "./scene/pods/deployment_pods.ts";
-import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/pods/limits.ts";
-import { type LoadContainer, loadDeployment, loadPod } from "./scene/pods/load_pod.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { sharedNamespace } from "./scene/shared_namespace.ts";
+import { ballast, type LoadContainer, loadDeployment, loadPod } from "./scene/load_pod.ts";
+import { boundBy, boundsOf, deploymentPods, quotaOf, whenQuota } from "./scene/limits.ts";
+import { openRealNode, type PodName, type RealNode, sharedNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
-import { withTightLimits } from "./scene/product/with_settings.ts";
+import { withTightLimits } from "./scene/product.ts";
 
 /**
  * The HPAs aim at 110 m a pod: 1.2 times that is a floor of 132 m, and so of 140 m on the grid. What

@@ -8,16 +8,13 @@
 import assert from "node:assert/strict";
 import { parseHorizontalPodAutoscaler } from "../../adapters/kube/kinds/autoscalers.ts";
 import { HPA_COORDINATION } from "../../shared/api/market_keys.ts";
-import { crowd } from "./scene/pods/crowd.ts";
-import { deploymentPods } from "./scene/pods/deployment_pods.ts";
-import { eventTexts } from "./scene/event_texts.ts";
-import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/pods/limits.ts";
-import { type LoadContainer, loadDeployment, type LoadPod } from "./scene/pods/load_pod.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { sharedNamespace } from "./scene/shared_namespace.ts";
+import { boundBy, boundsOf, crowd, deploymentPods, quotaOf, whenQuota } from "./scene/limits.ts";
+import { eventTexts } from "./scene/reported.ts";
+import { type LoadContainer, loadDeployment, type LoadPod } from "./scene/load_pod.ts";
+import { openRealNode, type PodName, type RealNode, sharedNamespace } from "./scene/real_node.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
-import { withTightLimits } from "./scene/product/with_settings.ts";
+import { withTightLimits } from "./scene/product.ts";
 
 /** Original limit of the idle ones, m, and the floor that their HPA's aim of 250 m makes. */
 const OWN = 400;

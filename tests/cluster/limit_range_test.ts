@@ -6,20 +6,24 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { refusalReason } from "../../shared/resize/refusal.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { eventTexts } from "./scene/event_texts.ts";
-import { boundBy, boundsOf, quotaOf, thePod, whenQuota } from "./scene/pods/limits.ts";
-import { type LoadContainer, loadPod } from "./scene/pods/load_pod.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
+import { boundBy, boundsOf, quotaOf, SETTLED, takeIn, thePod, whenQuota } from "./scene/limits.ts";
+import { eventTexts } from "./scene/reported.ts";
+import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
+import {
+  openRealNode,
+  type PodName,
+  type RealNode,
+  type ScratchNamespace,
+  scratchNamespace,
+} from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
-import { takeIn } from "./scene/pods/waiting_pod.ts";
 
 /** Original limit of container `load` of each pod, and what it may have where no LimitRange is. */
 const OWN = 40;
@@ -229,13 +233,13 @@ async function resizedDry(node: RealNode, row: string): Promise<Pod> {
   const { namespace, name } = podOf(row);
   const containers = [{ name: "load", resources: { limits: { cpu: `${MOST}m` } } }];
   return parsePod(
-    await node.connection.request({
-      method: "PATCH",
-      path: `/api/v1/namespaces/${namespace}/pods/${name}/resize`,
-      query: { dryRun: "All" },
-      contentType: "application/strategic-merge-patch+json",
-      body: { spec: { containers } },
-    }),
+    await node.connection.request(
+      patchRequest("strategic", {
+        path: `/api/v1/namespaces/${namespace}/pods/${name}/resize`,
+        query: { dryRun: "All" },
+        body: { spec: { containers } },
+      }),
+    ),
   );
 }
 

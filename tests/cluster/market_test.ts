@@ -4,17 +4,12 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
-import { assertAgreement, SETTLED } from "./scene/pods/agreement.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import {
-  cpuAccount,
-  enforcedLimits,
-  type PodDirectories,
-  podDirectories,
-} from "./scene/pods/node_cgroups.ts";
-import { openRealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { assertAgreement, quotaOf, SETTLED, whenQuota } from "./scene/limits.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { cpuAccount, type PodDirectories, podDirectories } from "./scene/node_cgroups.ts";
+import { onNode } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
 /** Throttled ms per second over the next `ms`. */
@@ -25,71 +20,82 @@ async function throttledRate(directories: PodDirectories, ms: number): Promise<n
   return 1000 * (cpuAccount(directories).throttledMs - before) / (performance.now() - start);
 }
 
-Deno.test("the market raises a container's quota in its cgroup beyond its original limit, on the same pod", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const name = { namespace: namespace.name, name: "first" };
-  const pod = await node.run(loadPod({
-    ...name,
-    containers: [{ name: "load", request: "100m", limit: "300m" }],
-  }));
-  const directories = podDirectories(pod);
-  const quota = (): number => enforcedLimits(directories).containers.get("load") ?? 0;
-  await until("quota at the ceiling", () => quota() >= 1500 || undefined, SETTLED);
-  await assertAgreement(node, name);
-  assert.equal((await node.pod(name))?.metadata.uid, pod.metadata.uid, "the pod was not replaced");
-});
+Deno.test(
+  "the market raises a container's quota in its cgroup beyond its original limit, on the same pod",
+  onNode(async (node, namespace) => {
+    const name = { namespace: namespace.name, name: "first" };
+    const pod = await node.run(loadPod({
+      ...name,
+      containers: [{ name: "load", request: "100m", limit: "300m" }],
+    }));
+    await whenQuota(node, name, (quota) => quota >= 1500, SETTLED);
+    await assertAgreement(node, name);
+    assert.equal(
+      (await node.pod(name))?.metadata.uid,
+      pod.metadata.uid,
+      "the pod was not replaced",
+    );
+  }),
+);
 
-Deno.test("the market ends the throttling of a container with a demand that fits the node", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const pod = await node.run(loadPod({
-    name: "steady",
-    namespace: namespace.name,
-    annotations: { "mbcas.io/managed": "false" },
-    containers: [{ name: "load", request: "100m", limit: "400m", busy: true }],
-  }));
-  const directories = podDirectories(pod);
-  await pause(2000);
-  const before = await throttledRate(directories, 5000);
-  assert.ok(before > 100, `without the market it is throttled ${before.toFixed(0)} ms/s`);
-  await node.connection.request({
-    method: "PATCH",
-    path: `/api/v1/namespaces/${namespace.name}/pods/steady`,
-    contentType: "application/merge-patch+json",
-    body: { metadata: { annotations: { "mbcas.io/managed": null } } },
-  });
-  const after = await until("idle container", async () => {
-    const rate = await throttledRate(directories, 5000);
-    return rate < 20 ? rate : undefined;
-  }, SETTLED);
-  assert.ok(after < 20);
-  await assertAgreement(node, { namespace: namespace.name, name: "steady" });
-});
+Deno.test(
+  "the market ends the throttling of a container with a demand that fits the node",
+  onNode(async (node, namespace) => {
+    const pod = await node.run(loadPod({
+      name: "steady",
+      namespace: namespace.name,
+      annotations: { "mbcas.io/managed": "false" },
+      containers: [{ name: "load", request: "100m", limit: "400m", busy: true }],
+    }));
+    const directories = podDirectories(pod);
+    await pause(2000);
+    const before = await throttledRate(directories, 5000);
+    assert.ok(before > 100, `without the market it is throttled ${before.toFixed(0)} ms/s`);
+    await node.connection.request(
+      patchRequest("merge", {
+        path: `/api/v1/namespaces/${namespace.name}/pods/steady`,
+        body: { metadata: { annotations: { "mbcas.io/managed": null } } },
+      }),
+    );
+    const after = await until("idle container", async () => {
+      const rate = await throttledRate(directories, 5000);
+      return rate < 20 ? rate : undefined;
+    }, SETTLED);
+    assert.ok(after < 20);
+    await assertAgreement(node, { namespace: namespace.name, name: "steady" });
+  }),
+);
 
-Deno.test("the market manages several containers and a sidecar of one pod, each by its own demand", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const pod = await node.run(loadPod({
-    name: "many",
-    namespace: namespace.name,
-    sidecars: [{ name: "proxy", request: "50m", limit: "150m", burstSeconds: 30 }],
-    containers: [
-      { name: "busy", request: "50m", limit: "300m", busy: true },
-      { name: "idle", request: "50m", limit: "300m" },
-      { name: "fixed", request: "50m", limit: "200m", resizePolicy: "RestartContainer" },
-    ],
-  }));
-  const directories = podDirectories(pod);
-  const quota = (name: string): number => enforcedLimits(directories).containers.get(name) ?? 0;
-  await until("raised container", () => quota("busy") >= 900 ? true : undefined, SETTLED);
-  await node.signal({ namespace: namespace.name, name: "many" }, "proxy");
-  await until("raised sidecar", () => quota("proxy") > 150 ? true : undefined, SETTLED);
-  assert.equal(quota("fixed"), 200, "a container that a change would restart is left alone");
-  const now = await node.pod({ namespace: namespace.name, name: "many" });
-  assert.deepEqual(
-    now?.containers.map(({ name, containerID }) => [name, containerID]),
-    pod.containers.map(({ name, containerID }) => [name, containerID]),
-    "no container was restarted",
-  );
-});
+Deno.test(
+  "the market manages several containers and a sidecar of one pod, each by its own demand",
+  onNode(async (node, namespace) => {
+    const pod = await node.run(loadPod({
+      name: "many",
+      namespace: namespace.name,
+      sidecars: [{ name: "proxy", request: "50m", limit: "150m", burstSeconds: 30 }],
+      containers: [
+        { name: "busy", request: "50m", limit: "300m", busy: true },
+        { name: "idle", request: "50m", limit: "300m" },
+        { name: "fixed", request: "50m", limit: "200m", resizePolicy: "RestartContainer" },
+      ],
+    }));
+    const many = pod.metadata;
+    const whenMore = (container: string, than: number): Promise<true> =>
+      until(
+        `raised ${container}`,
+        async () => await quotaOf(node, many, container) > than || undefined,
+        SETTLED,
+      );
+    await whenMore("busy", 890);
+    await node.signal(many, "proxy");
+    await whenMore("proxy", 150);
+    const fixed = await quotaOf(node, many, "fixed");
+    assert.equal(fixed, 200, "a container that a change would restart is left alone");
+    const now = await node.pod(many);
+    assert.deepEqual(
+      now?.containers.map(({ name, containerID }) => [name, containerID]),
+      pod.containers.map(({ name, containerID }) => [name, containerID]),
+      "no container was restarted",
+    );
+  }),
+);

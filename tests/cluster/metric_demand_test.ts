@@ -10,14 +10,13 @@ import { startPrometheus } from "../prometheus/own_prometheus.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
-import { appliedAllocation, SETTLED } from "./scene/pods/agreement.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { enforcedLimits, podDirectories } from "./scene/pods/node_cgroups.ts";
-import { openRealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { appliedAllocation, SETTLED } from "./scene/limits.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
+import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
-import { withSettings } from "./scene/product/with_settings.ts";
+import { withSettings } from "./scene/product.ts";
 
 const OWN = 200;
 /** What the metric says of each pod, cores: twice its original limit, and little of the node. */

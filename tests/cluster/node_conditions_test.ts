@@ -5,23 +5,26 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { createKubectl } from "./kubectl.ts";
-import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
-import { nodeFigures } from "./scene/pods/ballast.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
-import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/pods/limits.ts";
+import { assertReported, assertUnreported } from "./scene/reported.ts";
+import { nodeFigures } from "./scene/load_pod.ts";
+import { isHarness } from "./scene/harness_access.ts";
 import {
-  conditionsText,
-  firstNode,
-  nodeConditions,
-  type NodeConditionType,
-} from "./scene/nodes/node_condition_patch.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+  boundBy,
+  boundsOf,
+  OUTSIDE,
+  quotaOf,
+  takeIn,
+  WAITING_OWN,
+  waitingPod,
+  whenQuota,
+} from "./scene/limits.ts";
+import { onNode, openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
-import { OUTSIDE, takeIn, WAITING_OWN, waitingPod } from "./scene/pods/waiting_pod.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
 
 const kubectl = createKubectl();
 /** Share of allocatable that is never shared out. */
@@ -82,9 +85,7 @@ async function assertStays(node: RealNode, web: PodName): Promise<void> {
 Deno.test({
   name: "limits stay on a node that is not Ready, and move once it is",
   ignore: !isHarness(),
-  async fn() {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection, OUTSIDE);
+  fn: onNode(async (node, namespace) => {
     const web = await waitingPod(node, namespace.name);
     const nodeName = await firstNode(node);
     {
@@ -95,41 +96,153 @@ Deno.test({
     }
     await whenQuota(node, web, (quota) => quota > WAITING_OWN);
     await assertUnreported(node, web, "NodeNotReady");
-  },
+  }, OUTSIDE),
 });
 
-Deno.test("limits stay on a node that is marked for removal, and move once it is not", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection, OUTSIDE);
-  const web = await waitingPod(node, namespace.name);
-  const nodeName = await firstNode(node);
-  const taint = "ToBeDeletedByClusterAutoscaler=1:NoSchedule";
-  await kubectl.must(["taint", "node", nodeName, taint]);
-  try {
-    await takeIn(node, namespace.name);
-    await assertHeld(node, web, "NodeDraining");
-  } finally {
-    await kubectl.must(["taint", "node", nodeName, `${taint}-`]);
-  }
-  await whenQuota(node, web, (quota) => quota > WAITING_OWN);
-});
-
-Deno.test("limits are raised and not lowered on a node that was just cordoned", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection, OUTSIDE);
-  const web = await waitingPod(node, namespace.name);
-  const nodeName = await firstNode(node);
-  await kubectl.must(["cordon", nodeName]);
-  try {
-    await takeIn(node, namespace.name);
-    assert.equal((await boundBy(node, web, "NodeCordoned")).held, "lower");
-    await assertReported(node, web, { bound: "NodeCordoned" });
+Deno.test(
+  "limits stay on a node that is marked for removal, and move once it is not",
+  onNode(async (node, namespace) => {
+    const web = await waitingPod(node, namespace.name);
+    const nodeName = await firstNode(node);
+    const taint = "ToBeDeletedByClusterAutoscaler=1:NoSchedule";
+    await kubectl.must(["taint", "node", nodeName, taint]);
+    try {
+      await takeIn(node, namespace.name);
+      await assertHeld(node, web, "NodeDraining");
+    } finally {
+      await kubectl.must(["taint", "node", nodeName, `${taint}-`]);
+    }
     await whenQuota(node, web, (quota) => quota > WAITING_OWN);
-  } finally {
-    await kubectl.must(["uncordon", nodeName]);
-  }
-  await until("free bounds", async () => {
-    const bounds = await boundsOf(node, web);
-    return bounds?.containers.every(({ held }) => held === undefined) || undefined;
+  }, OUTSIDE),
+);
+
+Deno.test(
+  "limits are raised and not lowered on a node that was just cordoned",
+  onNode(async (node, namespace) => {
+    const web = await waitingPod(node, namespace.name);
+    const nodeName = await firstNode(node);
+    await kubectl.must(["cordon", nodeName]);
+    try {
+      await takeIn(node, namespace.name);
+      assert.equal((await boundBy(node, web, "NodeCordoned")).held, "lower");
+      await assertReported(node, web, { bound: "NodeCordoned" });
+      await whenQuota(node, web, (quota) => quota > WAITING_OWN);
+    } finally {
+      await kubectl.must(["uncordon", nodeName]);
+    }
+    await until("free bounds", async () => {
+      const bounds = await boundsOf(node, web);
+      return bounds?.containers.every(({ held }) => held === undefined) || undefined;
+    });
+  }, OUTSIDE),
+);
+
+/** A condition of a node. */
+export type NodeConditionType = "Ready" | "MemoryPressure" | "DiskPressure" | "PIDPressure";
+
+/** Keeps the conditions at this status until the end; then the kubelet's own come back. */
+export async function nodeConditions(
+  node: Pick<RealNode, "connection" | "create">,
+  { nodeName, types, status }: {
+    readonly nodeName: string;
+    readonly types: readonly NodeConditionType[];
+    readonly status: "True" | "False";
+  },
+): Promise<AsyncDisposable> {
+  await using undo = new AsyncDisposableStack();
+  undo.use(await silencedKubelet(node, nodeName));
+  await until("kubelet that is silent", async () => {
+    const path = `/api/v1/nodes/${nodeName}`;
+    const present = await node.connection.request({ path });
+    // Not `patch`, which reads the status first, and that no kubelet may.
+    const { ok, stderr } = await kubectl.run([
+      ...["replace", "--raw", `${path}/status?dryRun=All`, "-f", "-"],
+      ...[`--as=system:node:${nodeName}`, "--as-group=system:nodes"],
+    ], present);
+    // Another refusal, or a server in trouble, keeps no kubelet silent.
+    if (!ok && stderr.includes(SILENCING_POLICY)) return true;
+    throw new Error(ok ? "it is not silent" : stderr.trim());
   });
-});
+  const conditions = types.map((type) => ({ type, status, reason: "Test", message: "a test" }));
+  await node.connection.request(
+    patchRequest("strategic", {
+      path: `/api/v1/nodes/${nodeName}/status`,
+      body: { status: { conditions } },
+    }),
+  );
+  return undo.move();
+}
+
+/** Name of the cluster's first node. */
+export async function firstNode({ connection }: Pick<RealNode, "connection">): Promise<string> {
+  const { items } = await connection.request({ path: "/api/v1/nodes" }) as {
+    items: { metadata: { name: string } }[];
+  };
+  return items[0]?.metadata.name ?? "";
+}
+
+/** What the cluster's first node says of itself, for messages: `Ready=True MemoryPressure=False`. */
+export async function conditionsText(
+  { connection }: Pick<RealNode, "connection">,
+): Promise<string> {
+  const { items: [first] } = await connection.request({ path: "/api/v1/nodes" }) as {
+    items: { status: { conditions?: { type: string; status: string }[] } }[];
+  };
+  return (first?.status.conditions ?? []).map(({ type, status }) => `${type}=${status}`).join(" ");
+}
+
+const GROUP = "/apis/admissionregistration.k8s.io/v1";
+/** Name of the policy, which its refusals contain. */
+export const SILENCING_POLICY = "try-node-conditions";
+
+/**
+ * Refuses what this node's kubelet says of its status, and no other's, until the end. What a run that
+ * was interrupted has left behind is removed first.
+ */
+export async function silencedKubelet(
+  node: Pick<RealNode, "connection" | "create">,
+  nodeName: string,
+): Promise<AsyncDisposable> {
+  await using undo = new AsyncDisposableStack();
+  undo.use(
+    await clusterObject(node, "validatingadmissionpolicies", {
+      matchConstraints: {
+        resourceRules: [{
+          apiGroups: [""],
+          apiVersions: ["v1"],
+          operations: ["UPDATE"],
+          resources: ["nodes/status"],
+        }],
+      },
+      validations: [{
+        expression: `object.metadata.name != '${nodeName}' || ` +
+          "!('system:nodes' in request.userInfo.groups)",
+      }],
+    }),
+  );
+  undo.use(
+    await clusterObject(node, "validatingadmissionpolicybindings", {
+      policyName: SILENCING_POLICY,
+      validationActions: ["Deny"],
+    }),
+  );
+  return undo.move();
+}
+
+/** An object of this kind while it is wanted. */
+async function clusterObject(
+  { connection, create }: Pick<RealNode, "connection" | "create">,
+  kind: string,
+  spec: unknown,
+): Promise<AsyncDisposable> {
+  const remove = async (): Promise<void> => {
+    try {
+      await connection.request({ method: "DELETE", path: `${GROUP}/${kind}/${SILENCING_POLICY}` });
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+    }
+  };
+  await remove();
+  await create(`${GROUP}/${kind}`, { metadata: { name: SILENCING_POLICY }, spec });
+  return { [Symbol.asyncDispose]: remove };
+}

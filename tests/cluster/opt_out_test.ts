@@ -4,19 +4,21 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
-import { assertRestores } from "./scene/assert_restores.ts";
-import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
-import { boundsOf, quotaOf, thePod, whenQuota } from "./scene/pods/limits.ts";
-import { type LoadContainer, loadPod } from "./scene/pods/load_pod.ts";
-import { restoresFor } from "./scene/product/product_metrics.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { sharedPeriod } from "./scene/pods/shared_period.ts";
-import { testsAtOnce } from "./scene/tests_at_once.ts";
+import { assertReported, assertRestores, assertUnreported } from "./scene/reported.ts";
+import { boundsOf, quotaOf, SETTLED, thePod, whenQuota, whenUnallocated } from "./scene/limits.ts";
+import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
+import { restoresFor, withLiveSettings } from "./scene/product.ts";
+import {
+  onNode,
+  openRealNode,
+  type PodName,
+  type RealNode,
+  scratchNamespace,
+} from "./scene/real_node.ts";
+import { sharedPeriod, testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
-import { withLiveSettings } from "./scene/product/with_settings.ts";
 
 const OWN = 40;
 const MANAGED = "mbcas.io/managed";
@@ -37,12 +39,9 @@ async function say(
     readonly key?: string;
   },
 ): Promise<void> {
-  await connection.request({
-    method: "PATCH",
-    path,
-    contentType: "application/merge-patch+json",
-    body: { metadata: { [kind]: { [key]: value } } },
-  });
+  await connection.request(
+    patchRequest("merge", { path, body: { metadata: { [kind]: { [key]: value } } } }),
+  );
 }
 
 function pathOf({ namespace, name }: PodName): string {
@@ -65,11 +64,7 @@ function whenRaised(node: RealNode, name: PodName): Promise<number> {
 async function assertRestored(node: RealNode, name: PodName): Promise<void> {
   await whenQuota(node, name, (quota) => quota === OWN, AT_ONCE);
   const { metadata } = await thePod(node, name);
-  await until(
-    "end of the allocation",
-    async () => await node.allocation(name.namespace, metadata.uid) === undefined || undefined,
-    AT_ONCE,
-  );
+  await whenUnallocated(node, metadata);
 }
 
 /** Fails unless the pods are left alone with their original limits while they throttle. */
@@ -159,23 +154,24 @@ testsAtOnce({
       await whenRaised(node, pushing);
       assert.equal(await quotaOf(node, silent), OWN);
     },
-  "pods of namespaces that never opted in are taken again when the policy is OptOut": async () => {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection, { labels: LITTLE });
-    const name = { namespace: namespace.name, name: "silent" };
-    const before = await busyPod(node, { namespace: namespace.name, name: "member" });
-    await whenRaised(node, before);
-    const restoresBefore = await restoresFor(node, "NotOptedIn");
-    {
-      await using _settings = await underOptIn.join();
-      await Promise.all([busyPod(node, name), assertRestored(node, before)]);
-      await assertAlone(node, [name, before]);
-      assert.equal(await boundsOf(node, name), undefined);
-      assert.ok(await restoresFor(node, "NotOptedIn") > restoresBefore);
-      await assertReported(node, before, { outside: "NotOptedIn" });
-      await assertReported(node, name, { outside: "NotOptedIn", restored: false });
-    }
-    await until("bounds", async () => await boundsOf(node, name), SETTLED);
-    await Promise.all([name, before].map((one) => whenRaised(node, one)));
-  },
+  "pods of namespaces that never opted in are taken again when the policy is OptOut": onNode(
+    async (node, namespace) => {
+      const name = { namespace: namespace.name, name: "silent" };
+      const before = await busyPod(node, { namespace: namespace.name, name: "member" });
+      await whenRaised(node, before);
+      const restoresBefore = await restoresFor(node, "NotOptedIn");
+      {
+        await using _settings = await underOptIn.join();
+        await Promise.all([busyPod(node, name), assertRestored(node, before)]);
+        await assertAlone(node, [name, before]);
+        assert.equal(await boundsOf(node, name), undefined);
+        assert.ok(await restoresFor(node, "NotOptedIn") > restoresBefore);
+        await assertReported(node, before, { outside: "NotOptedIn" });
+        await assertReported(node, name, { outside: "NotOptedIn", restored: false });
+      }
+      await until("bounds", async () => await boundsOf(node, name), SETTLED);
+      await Promise.all([name, before].map((one) => whenRaised(node, one)));
+    },
+    { labels: LITTLE },
+  ),
 });

@@ -6,11 +6,15 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createKubectl } from "./kubectl.ts";
-import { PLACEMENT_TIMES } from "./scene/product/all_components.ts";
-import { whenReported } from "./scene/event_texts.ts";
-import { placedWorkload, type PlacedWorkloadOptions } from "./scene/pods/placed_workload.ts";
-import { placementBed, placementTestsAtOnce } from "./scene/placement_bed.ts";
-import { countsOf } from "./scene/pods/seen_replicas.ts";
+import { PLACEMENT_TIMES } from "./scene/all_components.ts";
+import { whenReported } from "./scene/reported.ts";
+import {
+  placedWorkload,
+  type PlacedWorkloadOptions,
+  placementBed,
+  placementTestsAtOnce,
+} from "./scene/placement_bed.ts";
+import { countsOf } from "./scene/seen_replicas.ts";
 
 const kubectl = createKubectl();
 

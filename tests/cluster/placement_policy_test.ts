@@ -1,7 +1,6 @@
-/** The placement annotations that a real API server takes: those that the parser can read. */
 import assert from "node:assert/strict";
 import { objectOf, textsOf } from "../../adapters/kube/client/json_fields.ts";
-import { workloadPath } from "../../adapters/kube/kinds/workloads.ts";
+import { workloadCollection, workloadPath } from "../../adapters/kube/kinds/workloads.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import {
   DISRUPTION_DURATION,
@@ -19,13 +18,21 @@ import {
 } from "../../shared/placement/eligibility.ts";
 import {
   caseText,
+  namespaceLabels,
+  type NamespaceValue,
   WORDED_CASES,
   type WordedCase,
   wordedWorkload,
 } from "../fixtures/placement/worded_workloads.ts";
-import { type Change, MANNERS, type Target, write } from "./policy/manner.ts";
-import { ANNOTATION_POLICY, setWordedStage, type WordedStage } from "./policy/worded_stage.ts";
+import { type Change, MANNERS, type Target, write } from "./policy/write_manners.ts";
 import { until } from "./scene/until.ts";
+import { type OpenKubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
+import { createKubectl, type Kubectl } from "./kubectl.ts";
+import { scratchNamespace } from "./scene/real_node.ts";
+import { installPolicy, untilInForce } from "./policy/policy_stage.ts";
+
+/** The placement annotations that a real API server takes: those that the parser can read. */
 
 /** Throws unless the policy refuses the write because of this. */
 async function assertRefused(
@@ -85,12 +92,12 @@ async function wrongBefore(
 }
 
 async function setEnabled({ admin, namespaces }: WordedStage, value: string): Promise<void> {
-  await admin.request({
-    method: "PATCH",
-    path: `/api/v1/namespaces/${namespaces.false}`,
-    contentType: "application/merge-patch+json",
-    body: { metadata: { labels: { [ENABLED]: value } } },
-  });
+  await admin.request(
+    patchRequest("merge", {
+      path: `/api/v1/namespaces/${namespaces.false}`,
+      body: { metadata: { labels: { [ENABLED]: value } } },
+    }),
+  );
 }
 
 /** Writes though the workload's controller writes its status at the same time. */
@@ -150,12 +157,9 @@ async function changes(t: Deno.TestContext, stage: WordedStage): Promise<void> {
       await write(admin, { manner: "patch", target, change });
     });
     await t.step(`a ${kind} that was wrong is scaled, by its scale too`, async () => {
-      await admin.request({
-        method: "PATCH",
-        path: `${path}/scale`,
-        contentType: "application/merge-patch+json",
-        body: { spec: { replicas: 0 } },
-      });
+      await admin.request(
+        patchRequest("merge", { path: `${path}/scale`, body: { spec: { replicas: 0 } } }),
+      );
     });
     const patch = (annotations: Readonly<Record<string, string | null>>, dryRun: boolean) =>
       write(admin, {
@@ -194,3 +198,82 @@ Deno.test("the policy over placement's annotations, on a real API server", async
   await written(t, stage);
   await changes(t, stage);
 });
+
+/** The policy and its binding. */
+const ANNOTATION_POLICY = "spotalis-annotations";
+
+const VALUES: readonly NamespaceValue[] = ["absent", "true", "false", "yes"];
+
+/** The stage while it stands. */
+interface WordedStage extends AsyncDisposable {
+  readonly admin: OpenKubeConnection;
+  readonly kubectl: Kubectl;
+  /** Namespaces, by their label. */
+  readonly namespaces: Readonly<Record<NamespaceValue, string>>;
+  /** Makes a workload `web` without replicas, or only tries to. */
+  create(
+    kind: PlacedKind,
+    at: { readonly namespace: string; readonly metadata: Change["metadata"]; dryRun?: boolean },
+  ): Promise<void>;
+  /** Waits until new workloads of the namespace are refused that can't be read. */
+  untilRefused(namespace: string): Promise<void>;
+}
+
+/** Sets the stage, with the component's policy as it is rendered; where it is installed it stays. */
+async function setWordedStage(): Promise<WordedStage> {
+  const kubectl = createKubectl();
+  const admin = await connectKubeconfig();
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => admin.close());
+  stack.use(await installPolicy(kubectl, ANNOTATION_POLICY));
+
+  const made = await Promise.all(VALUES.map(async (value) => {
+    const one = stack.use(
+      await scratchNamespace(admin, {
+        labels: namespaceLabels(value),
+        annotations: { "mbcas.io/managed": "false" },
+      }),
+    );
+    return [value, one.name] as const;
+  }));
+
+  const create: WordedStage["create"] = async (kind, { namespace, metadata, dryRun = false }) => {
+    const labels = { app: "web" };
+    const containers = [{ name: "app", image: "busybox:stable" }];
+    await admin.request({
+      method: "POST",
+      path: workloadCollection(kind, namespace),
+      query: dryRun ? { dryRun: "All" } : {},
+      body: {
+        metadata: { name: "web", ...metadata },
+        spec: {
+          replicas: 0,
+          ...(kind === "StatefulSet" ? { serviceName: "web" } : {}),
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec: { containers } },
+        },
+      },
+    });
+  };
+
+  const untilRefused: WordedStage["untilRefused"] = (namespace) => {
+    const annotations = { [ENABLED]: "true", [SPOT_PERCENTAGE]: "probe" };
+    const metadata = { name: "probe", annotations };
+    return untilInForce(
+      new RegExp(ANNOTATION_POLICY),
+      () => create("Deployment", { namespace, metadata, dryRun: true }),
+    );
+  };
+
+  const namespaces = Object.fromEntries(made) as Record<NamespaceValue, string>;
+  for (const value of ["absent", "true", "yes"] as const) await untilRefused(namespaces[value]);
+  const standing = stack.move();
+  return {
+    admin,
+    kubectl,
+    namespaces,
+    create,
+    untilRefused,
+    [Symbol.asyncDispose]: () => standing[Symbol.asyncDispose](),
+  };
+}

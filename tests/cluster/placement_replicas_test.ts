@@ -9,10 +9,8 @@ import { createEndpointSliceStore } from "../../adapters/kube/writers/webhook_st
 import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { ENDPOINT_SLICES } from "../../controller/webhook/webhook_objects.ts";
 import { createKubectl } from "./kubectl.ts";
-import { placedWorkload } from "./scene/pods/placed_workload.ts";
-import { placementBed, placementTest } from "./scene/placement_bed.ts";
-import { deletePod, leader, PRODUCT_NAMESPACE, whenReady } from "./scene/product/product.ts";
-import { metricsByPod } from "./scene/product/product_metrics.ts";
+import { placedWorkload, placementBed, placementTest } from "./scene/placement_bed.ts";
+import { deletePod, leader, metricsByPod, PRODUCT_NAMESPACE, whenReady } from "./scene/product.ts";
 import { until } from "./scene/until.ts";
 
 const SCENE = "replicas";

@@ -7,22 +7,22 @@
 import assert from "node:assert/strict";
 import { splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { createKubectl } from "./kubectl.ts";
-import { PLACEMENT_TIMES } from "./scene/product/all_components.ts";
-import { admissionProbe } from "./scene/webhook/admission_probe.ts";
-import { eventsOf, eventTexts, whenReported } from "./scene/event_texts.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
+import { PLACEMENT_TIMES } from "./scene/all_components.ts";
 import {
+  admissionProbe,
   placedWorkload,
   type PlacedWorkloadOptions,
-  scenePodSpec,
-} from "./scene/pods/placed_workload.ts";
-import { placementBed, placementTest, placementTestsAtOnce } from "./scene/placement_bed.ts";
-import { metricsByPod } from "./scene/product/product_metrics.ts";
-import {
+  placementBed,
+  placementTest,
+  placementTestsAtOnce,
   type RotatedCertificate,
   rotatedCertificate,
-} from "./scene/webhook/rotated_certificate.ts";
-import { countsOf, type SeenReplica } from "./scene/pods/seen_replicas.ts";
+  scenePodSpec,
+} from "./scene/placement_bed.ts";
+import { eventsOf, eventTexts, whenReported } from "./scene/reported.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import { metricsByPod } from "./scene/product.ts";
+import { countsOf, type SeenReplica } from "./scene/seen_replicas.ts";
 import { pause } from "./scene/until.ts";
 
 const SCENE = "split";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createKubectl, type KubectlAnswer } from "./kubectl.ts";
 import { type ManifestObject, renderManifests } from "./rendered_manifests.ts";
-import { PRODUCT_NAMESPACE } from "./scene/product/product.ts";
+import { PRODUCT_NAMESPACE } from "./scene/product.ts";
 
 const kubectl = createKubectl();
 

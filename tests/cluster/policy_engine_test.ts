@@ -6,18 +6,24 @@
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { assertReported } from "./scene/assert_reported.ts";
-import { denyingWebhook } from "./scene/webhook/denying_webhook.ts";
-import { eventTexts } from "./scene/event_texts.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
+import {
+  OUTSIDE,
+  quotaOf,
+  SETTLED,
+  takeIn,
+  WAITING_OWN,
+  waitingPod,
+  whenQuota,
+  whenReason,
+} from "./scene/limits.ts";
+import { assertReported, eventTexts } from "./scene/reported.ts";
+import { isHarness } from "./scene/harness_access.ts";
 import { NETWORK } from "./harness/instance.ts";
-import { quotaOf, thePod, whenQuota } from "./scene/pods/limits.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
-import { OUTSIDE, takeIn, WAITING_OWN, waitingPod } from "./scene/pods/waiting_pod.ts";
+import { objectOf, textOf } from "../../adapters/kube/client/json_fields.ts";
+import { run } from "./harness/shell.ts";
 
 const MESSAGE = "limits are the platform team's business";
 const GROUP = "/apis/admissionregistration.k8s.io/v1";
@@ -60,16 +66,6 @@ async function whenDenied({ namespace, name }: PodName): Promise<void> {
     ]);
     return ok ? undefined : true;
   }, SETTLED);
-}
-
-/** The status of the pod's allocation once it says this. */
-async function whenReason(node: RealNode, name: PodName, reason: string): Promise<string> {
-  return await until(`${reason} of ${name.namespace}/${name.name}`, async () => {
-    const { metadata } = await thePod(node, name);
-    const { status } = await node.allocation(name.namespace, metadata.uid) ?? {};
-    if (status?.reason === reason) return status.message ?? "";
-    throw new Error(`the reason is ${status?.reason}: ${status?.message}`);
-  }, { timeoutMs: 90_000 });
 }
 
 testsAtOnce({
@@ -180,3 +176,47 @@ testsAtOnce({
       },
     },
 });
+
+/** The server while it runs. */
+export interface DenyingWebhook extends AsyncDisposable {
+  /** Where the API server reaches it. */
+  readonly url: string;
+  /** PEM of its certificate, base64: it is its own authority. */
+  readonly caBundle: string;
+  /** The users of the requests, in the order of arrival; dry runs are left out. */
+  readonly asked: readonly string[];
+}
+
+/** Listens on `address`, which the API server must reach, and denies all with this message. */
+export async function denyingWebhook(address: string, message: string): Promise<DenyingWebhook> {
+  const folder = await Deno.makeTempDir();
+  const [keyFile, certFile] = [`${folder}/key.pem`, `${folder}/cert.pem`];
+  await run([
+    ...["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"],
+    ...["-subj", "/CN=policy", "-addext", `subjectAltName=IP:${address}`],
+    ...["-keyout", keyFile, "-out", certFile],
+  ]);
+  const key = await Deno.readTextFile(keyFile);
+  const cert = await Deno.readTextFile(certFile);
+  await Deno.remove(folder, { recursive: true });
+  const asked: string[] = [];
+  const server = Deno.serve(
+    { hostname: address, port: 0, key, cert, onListen() {} },
+    async (request) => {
+      const review = objectOf(await request.json());
+      const { uid, userInfo, dryRun } = objectOf(review["request"]);
+      if (dryRun !== true) asked.push(textOf(objectOf(userInfo).username) ?? "");
+      return Response.json({
+        apiVersion: "admission.k8s.io/v1",
+        kind: "AdmissionReview",
+        response: { uid, allowed: false, status: { code: 403, message } },
+      });
+    },
+  );
+  return {
+    url: `https://${address}:${server.addr.port}/validate`,
+    caBundle: btoa(cert),
+    asked,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}

@@ -3,17 +3,14 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { ballast } from "./scene/pods/ballast.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { boundsOf, thePod } from "./scene/pods/limits.ts";
-import { type LoadContainer, loadPod } from "./scene/pods/load_pod.ts";
-import { productMetrics } from "./scene/product/product_metrics.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { sharedNamespace } from "./scene/shared_namespace.ts";
+import { ballast, type LoadContainer, loadPod } from "./scene/load_pod.ts";
+import { boundsOf, SETTLED, thePod } from "./scene/limits.ts";
+import { productMetrics, withLiveSettings, withTightLimits } from "./scene/product.ts";
+import { openRealNode, type PodName, type RealNode, sharedNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
-import { withLiveSettings, withTightLimits } from "./scene/product/with_settings.ts";
 
 /** Their weights are 1, 1.5 and 2 times the request. */
 const PRIORITIES = { plain: undefined, silver: 2000, gold: 4000 } as const;
@@ -138,12 +135,12 @@ Deno.test("pods of PriorityClasses get equal shares where their own annotation t
   using node = await openRealNode();
   for (const rank of RANKS) {
     const { namespace, name } = shared.pod(rank);
-    await node.connection.request({
-      method: "PATCH",
-      path: `/api/v1/namespaces/${namespace}/pods/${name}`,
-      contentType: "application/merge-patch+json",
-      body: { metadata: { annotations: { "mbcas.io/priority-multiplier": "1" } } },
-    });
+    await node.connection.request(
+      patchRequest("merge", {
+        path: `/api/v1/namespaces/${namespace}/pods/${name}`,
+        body: { metadata: { annotations: { "mbcas.io/priority-multiplier": "1" } } },
+      }),
+    );
   }
   await assertShares(node, { plain: 1, silver: 1, gold: 1 });
   assert.equal((await boundsOf(node, shared.pod("gold")))?.containers[0]?.weight, 10);

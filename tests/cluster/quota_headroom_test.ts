@@ -8,16 +8,19 @@ import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { parseResourceQuota } from "../../adapters/kube/kinds/namespaces.ts";
 import { createKubectl } from "./kubectl.ts";
-import { assertReported } from "./scene/assert_reported.ts";
-import { deploymentPods } from "./scene/pods/deployment_pods.ts";
-import { eventTexts } from "./scene/event_texts.ts";
-import { boundsOf } from "./scene/pods/limits.ts";
-import { loadDeployment } from "./scene/pods/load_pod.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { assertReported, eventTexts } from "./scene/reported.ts";
+import { boundsOf, deploymentPods } from "./scene/limits.ts";
+import { loadDeployment } from "./scene/load_pod.ts";
+import {
+  onNode,
+  openRealNode,
+  type PodName,
+  type RealNode,
+  scratchNamespace,
+} from "./scene/real_node.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
-import { withLiveSettings, withSettings } from "./scene/product/with_settings.ts";
+import { withLiveSettings, withSettings } from "./scene/product.ts";
 
 const OWN = 40;
 const REPLICAS = 3;
@@ -87,9 +90,7 @@ async function assertRoom(node: RealNode, web: PodName): Promise<void> {
 
 testsAtOnce({
   "raises at once leave a quota room for one more pod, and give it back when one has taken it":
-    async () => {
-      using node = await openRealNode();
-      await using namespace = await scratchNamespace(node.connection);
+    onNode(async (node, namespace) => {
       const most = HARD - OWN;
       const web = await raisedDeployment(node, { namespace: namespace.name, most });
       await assertRoom(node, web);
@@ -118,21 +119,24 @@ testsAtOnce({
         if (limits > HARD + OWN) return true;
         throw new Error(`the limits are ${limits} m`);
       }, { timeoutMs: 90_000 });
+    }),
+  "a rollout finds room in a quota that raises have filled, and ends": onNode(
+    async (node, namespace) => {
+      const web = await raisedDeployment(node, { namespace: namespace.name, most: HARD - OWN });
+      await restart(web);
+      await until(
+        "first new pod",
+        async () => (await deploymentPods(node, web)).length > REPLICAS || undefined,
+        { everyMs: 50 },
+      );
+      assert.deepEqual(
+        await eventTexts(node, { ...namespaceOnly(web), reason: "FailedCreate" }),
+        [],
+      );
+      const where = ["-n", web.namespace, "deployment/web"];
+      await kubectl.must(["rollout", "status", ...where, "--timeout=120s"]);
     },
-  "a rollout finds room in a quota that raises have filled, and ends": async () => {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection);
-    const web = await raisedDeployment(node, { namespace: namespace.name, most: HARD - OWN });
-    await restart(web);
-    await until(
-      "first new pod",
-      async () => (await deploymentPods(node, web)).length > REPLICAS || undefined,
-      { everyMs: 50 },
-    );
-    assert.deepEqual(await eventTexts(node, { ...namespaceOnly(web), reason: "FailedCreate" }), []);
-    const where = ["-n", web.namespace, "deployment/web"];
-    await kubectl.must(["rollout", "status", ...where, "--timeout=120s"]);
-  },
+  ),
 });
 
 // Not beside those: the settings are the controller's.

@@ -3,40 +3,27 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { refusalReason } from "../../shared/resize/refusal.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";
-import { appliedAllocation, assertAgreement, SETTLED } from "./scene/pods/agreement.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { enforcedLimits, podDirectories } from "./scene/pods/node_cgroups.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import {
+  appliedAllocation,
+  assertAgreement,
+  quotaOf,
+  SETTLED,
+  whenQuota,
+  whenReason,
+} from "./scene/limits.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { onNode, type RealNode } from "./scene/real_node.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 
 const containers = [{ name: "load", request: "50m", limit: "100m", burstSeconds: 90 }];
-
-function quotaOf(node: RealNode, name: PodName): Promise<number> {
-  return node.pod(name).then((pod) => {
-    assert.ok(pod !== undefined);
-    return enforcedLimits(podDirectories(pod)).containers.get("load") ?? 0;
-  });
-}
-
-/** The allocation once its status gives this reason. */
-function whenReason(node: RealNode, name: PodName, reason: EnforcementReason): Promise<string> {
-  return until(`reason ${reason} of ${name.name}`, async () => {
-    const pod = await node.pod(name);
-    const allocation = await node.allocation(name.namespace, pod?.metadata.uid ?? "");
-    const { status } = allocation ?? {};
-    if (status?.reason === reason) return status.message ?? "";
-    throw new Error(`the reason is ${status?.reason}: ${status?.message}`);
-  }, SETTLED);
-}
 
 /** Warning events about refused changes in the namespace. */
 async function refusedEvents({ connection }: RealNode, namespace: string): Promise<number> {
@@ -60,9 +47,7 @@ async function refusal(action: () => Promise<unknown>): Promise<ApiError> {
 // Their limits are small, so that all of them fit a busy machine.
 testsAtOnce({
   "a LimitRange caps the raises, and a tightened one holds the limit, without a refused write":
-    async () => {
-      using node = await openRealNode();
-      await using namespace = await scratchNamespace(node.connection);
+    onNode(async (node, namespace) => {
       const path = `/api/v1/namespaces/${namespace.name}/limitranges`;
       const range = (max: string): unknown => ({
         metadata: { name: "cap" },
@@ -75,19 +60,12 @@ testsAtOnce({
       const name = { namespace: namespace.name, name: "capped" };
       await appliedAllocation(node, pod);
       await node.signal(name, "load");
-      await until(
-        "raise up to the cap",
-        async () => await quotaOf(node, name) === 230 || undefined,
-        SETTLED,
-      );
+      await whenQuota(node, name, (quota) => quota === 230, SETTLED);
       await assertAgreement(node, name);
 
-      await node.connection.request({
-        method: "PATCH",
-        path: `${path}/cap`,
-        contentType: "application/merge-patch+json",
-        body: range("80m"),
-      });
+      await node.connection.request(
+        patchRequest("merge", { path: `${path}/cap`, body: range("80m") }),
+      );
       const resizer = createPodResizer(node.connection);
       const error = await refusal(() =>
         resizer.resize(namespace.name, "capped", {
@@ -97,72 +75,65 @@ testsAtOnce({
       );
       assert.equal(error.status, 403);
       assert.equal(refusalReason(error), "LimitRange");
-      await until("lowered limit", async () => {
-        const quota = await quotaOf(node, name);
-        return quota <= 80 ? quota : undefined;
-      }, SETTLED);
+      await whenQuota(node, name, (quota) => quota <= 80, SETTLED);
       assert.equal(await refusedEvents(node, namespace.name), 0);
+    }),
+  "a ResourceQuota bounds the sum of raises in a namespace, without a refused write": onNode(
+    async (node, namespace) => {
+      await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
+        metadata: { name: "sum" },
+        // 100m of it stay free for one more pod of the largest original limit.
+        spec: { hard: { "limits.cpu": "450m" } },
+      });
+      const names = ["one", "two"].map((name) => ({ namespace: namespace.name, name }));
+      const pods = await Promise.all(
+        names.map(({ name }) => node.run(loadPod({ name, namespace: namespace.name, containers }))),
+      );
+      for (const pod of pods) await appliedAllocation(node, pod);
+      for (const name of names) await node.signal(name, "load");
+      const sum = async (): Promise<number> => {
+        const quotas = await Promise.all(names.map((name) => quotaOf(node, name)));
+        return quotas.reduce((total, quota) => total + quota, 0);
+      };
+      await until("use of the quota", async () => await sum() > 250 || undefined, SETTLED);
+      for (let i = 0; i < 50; i++) {
+        assert.ok(await sum() <= 350, `the sum of limits is ${await sum()}`);
+        await pause(100);
+      }
+      assert.equal(await refusedEvents(node, namespace.name), 0);
+      const error = await refusal(() =>
+        createPodResizer(node.connection).resize(namespace.name, "one", {
+          metadata: { uid: pods[0]?.metadata.uid ?? "" },
+          spec: { containers: [{ name: "load", resources: { limits: { cpu: "2" } } }] },
+        })
+      );
+      assert.equal(error.status, 403);
+      assert.equal(refusalReason(error), "QuotaExceeded");
     },
-  "a ResourceQuota bounds the sum of raises in a namespace, without a refused write": async () => {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection);
-    await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
-      metadata: { name: "sum" },
-      // 100m of it stay free for one more pod of the largest original limit.
-      spec: { hard: { "limits.cpu": "450m" } },
-    });
-    const names = ["one", "two"].map((name) => ({ namespace: namespace.name, name }));
-    const pods = await Promise.all(
-      names.map(({ name }) => node.run(loadPod({ name, namespace: namespace.name, containers }))),
-    );
-    for (const pod of pods) await appliedAllocation(node, pod);
-    for (const name of names) await node.signal(name, "load");
-    const sum = async (): Promise<number> => {
-      const quotas = await Promise.all(names.map((name) => quotaOf(node, name)));
-      return quotas.reduce((total, quota) => total + quota, 0);
-    };
-    await until("use of the quota", async () => await sum() > 250 || undefined, SETTLED);
-    for (let i = 0; i < 50; i++) {
-      assert.ok(await sum() <= 350, `the sum of limits is ${await sum()}`);
-      await pause(100);
-    }
-    assert.equal(await refusedEvents(node, namespace.name), 0);
-    const error = await refusal(() =>
-      createPodResizer(node.connection).resize(namespace.name, "one", {
-        metadata: { uid: pods[0]?.metadata.uid ?? "" },
-        spec: { containers: [{ name: "load", resources: { limits: { cpu: "2" } } }] },
-      })
-    );
-    assert.equal(error.status, 403);
-    assert.equal(refusalReason(error), "QuotaExceeded");
-  },
-  "a request beyond the node is refused with the cause NodeCapacity": async () => {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection);
-    await node.run(loadPod({ name: "greedy", namespace: namespace.name, containers }));
-    const error = await refusal(() =>
-      node.connection.request({
-        method: "PATCH",
-        path: `/api/v1/namespaces/${namespace.name}/pods/greedy/resize`,
-        contentType: "application/strategic-merge-patch+json",
-        body: {
-          spec: {
-            containers: [{
-              name: "load",
-              resources: { requests: { cpu: "900" }, limits: { cpu: "900" } },
-            }],
+  ),
+  "a request beyond the node is refused with the cause NodeCapacity": onNode(
+    async (node, namespace) => {
+      await node.run(loadPod({ name: "greedy", namespace: namespace.name, containers }));
+      const error = await refusal(() =>
+        node.connection.request(patchRequest("strategic", {
+          path: `/api/v1/namespaces/${namespace.name}/pods/greedy/resize`,
+          body: {
+            spec: {
+              containers: [{
+                name: "load",
+                resources: { requests: { cpu: "900" }, limits: { cpu: "900" } },
+              }],
+            },
           },
-        },
-      })
-    );
-    assert.equal(error.status, 403);
-    assert.deepEqual(error.causes, ["NodeCapacity"]);
-    assert.equal(refusalReason(error), "NodeCapacity");
-  },
-  "a pod reborn under its name is not touched by a patch that was meant for the dead one":
-    async () => {
-      using node = await openRealNode();
-      await using namespace = await scratchNamespace(node.connection);
+        }))
+      );
+      assert.equal(error.status, 403);
+      assert.deepEqual(error.causes, ["NodeCapacity"]);
+      assert.equal(refusalReason(error), "NodeCapacity");
+    },
+  ),
+  "a pod reborn under its name is not touched by a patch that was meant for the dead one": onNode(
+    async (node, namespace) => {
       const pod = await node.run(loadPod({ name: "other", namespace: namespace.name, containers }));
       const error = await refusal(() =>
         createPodResizer(node.connection).resize(namespace.name, "other", {
@@ -174,22 +145,21 @@ testsAtOnce({
       const now = await node.pod({ namespace: namespace.name, name: "other" });
       assert.equal(now?.metadata.uid, pod.metadata.uid);
     },
-  "a resize that the kubelet defers is pending with its reason, and applied when it can be":
-    async () => {
-      using node = await openRealNode();
-      await using namespace = await scratchNamespace(node.connection);
+  ),
+  "a resize that the kubelet defers is pending with its reason, and applied when it can be": onNode(
+    async (node, namespace) => {
       const label = `try-${namespace.name}`;
       const nodes = await node.connection.request({ path: "/api/v1/nodes" }) as {
         items: { metadata: { name: string } }[];
       };
       const nodeName = nodes.items[0]?.metadata.name ?? "";
       const mark = (value: string | null): Promise<unknown> =>
-        node.connection.request({
-          method: "PATCH",
-          path: `/api/v1/nodes/${nodeName}`,
-          contentType: "application/merge-patch+json",
-          body: { metadata: { labels: { [label]: value } } },
-        });
+        node.connection.request(
+          patchRequest("merge", {
+            path: `/api/v1/nodes/${nodeName}`,
+            body: { metadata: { labels: { [label]: value } } },
+          }),
+        );
       await mark("yes");
       try {
         await node.run(
@@ -205,12 +175,12 @@ testsAtOnce({
         await mark(null);
         // The kubelet looks at its node's labels every ten seconds.
         await pause(12_000);
-        await node.connection.request({
-          method: "PATCH",
-          path: podPath(name),
-          contentType: "application/merge-patch+json",
-          body: { metadata: { annotations: { [MANAGED]: null } } },
-        });
+        await node.connection.request(
+          patchRequest("merge", {
+            path: podPath(name),
+            body: { metadata: { annotations: { [MANAGED]: null } } },
+          }),
+        );
         await whenReason(node, name, "ResizeDeferred");
         assert.equal((await node.pod(name))?.resizeConditions[0]?.reason, "Deferred");
         await mark("yes");
@@ -225,13 +195,11 @@ testsAtOnce({
           path,
           query: { gracePeriodSeconds: "0" },
         });
-        await until("raise", async () => await quotaOf(node, name) > 100 || undefined, {
-          timeoutMs: 240_000,
-          everyMs: 500,
-        });
+        await whenQuota(node, name, (quota) => quota > 100, { timeoutMs: 240_000, everyMs: 500 });
         await assertAgreement(node, name);
       } finally {
         await mark(null);
       }
     },
+  ),
 });

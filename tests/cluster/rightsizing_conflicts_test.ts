@@ -9,20 +9,19 @@ import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { createKubectl } from "./kubectl.ts";
-import { withAllComponents } from "./scene/product/all_components.ts";
-import { deploymentPods } from "./scene/pods/deployment_pods.ts";
-import { eventTexts } from "./scene/event_texts.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
-import { loadDeployment } from "./scene/pods/load_pod.ts";
+import { withAllComponents } from "./scene/all_components.ts";
+import { deploymentPods, readyPod } from "./scene/limits.ts";
+import { eventTexts } from "./scene/reported.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import { loadDeployment } from "./scene/load_pod.ts";
 import {
   CYCLES,
   optimizationPolicy,
   UNDERSIZED,
   whenRecord,
 } from "./scene/optimization_policies.ts";
-import { PRODUCT_NAMESPACE } from "./scene/product/product.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { PRODUCT_NAMESPACE } from "./scene/product.ts";
+import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 import { defineVPAs, forgetVPAs, knowsVPAs, vpaOf, vpasPath } from "./scene/vpa_definition.ts";
 
@@ -51,7 +50,7 @@ async function deploy(node: RealNode, workload: PodName): Promise<Pod> {
     `/apis/apps/v1/namespaces/${workload.namespace}/deployments`,
     loadDeployment({ ...workload, containers: [UNDERSIZED] }),
   );
-  return await until(`pod of ${workload.name}`, () => onlyPod(node, workload), CYCLES);
+  return await readyPod(node, workload, CYCLES);
 }
 
 async function onlyPod(node: RealNode, workload: PodName): Promise<Pod | undefined> {

@@ -9,11 +9,11 @@ import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { startPrometheus } from "../prometheus/own_prometheus.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
-import { requestToken } from "./scene/product/account_token.ts";
-import { PROMETHEUS_ADDRESS, withAllComponents } from "./scene/product/all_components.ts";
-import { deploymentPods } from "./scene/pods/deployment_pods.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
-import { loadDeployment } from "./scene/pods/load_pod.ts";
+import { requestToken } from "./scene/account_token.ts";
+import { PROMETHEUS_ADDRESS, withAllComponents } from "./scene/all_components.ts";
+import { deploymentPods, readyPod } from "./scene/limits.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import { loadDeployment } from "./scene/load_pod.ts";
 import {
   CYCLES,
   deploymentText,
@@ -21,8 +21,13 @@ import {
   UNDERSIZED,
   whenRecord,
 } from "./scene/optimization_policies.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
+import {
+  openRealNode,
+  type PodName,
+  type RealNode,
+  type ScratchNamespace,
+  scratchNamespace,
+} from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
 /** Three cycles and more. */
@@ -106,10 +111,8 @@ Deno.test({
         ["apply", "-f", "-"],
         loadDeployment({ ...workload(name), containers: [UNDERSIZED] }),
       );
-      return await until(`pod of ${name}`, async () => {
-        const [pod] = await deploymentPods(node, workload(name));
-        return pod?.ready ? `${pod.metadata.uid} ${pod.containers[0]?.containerID}` : undefined;
-      }, CYCLES);
+      const pod = await readyPod(node, workload(name), CYCLES);
+      return `${pod.metadata.uid} ${pod.containers[0]?.containerID}`;
     };
     const requests = async (name: string): Promise<string> => {
       const [pod] = await deploymentPods(node, workload(name));

@@ -8,11 +8,11 @@ import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
-import { withAllComponents } from "./scene/product/all_components.ts";
-import { deploymentPods } from "./scene/pods/deployment_pods.ts";
-import { eventsOf } from "./scene/event_texts.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
-import { loadDeployment } from "./scene/pods/load_pod.ts";
+import { withAllComponents } from "./scene/all_components.ts";
+import { deploymentPods, readyPod } from "./scene/limits.ts";
+import { eventsOf } from "./scene/reported.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import { loadDeployment } from "./scene/load_pod.ts";
 import {
   CYCLES,
   optimizationPolicy,
@@ -20,9 +20,8 @@ import {
   UNDERSIZED,
   whenRecord,
 } from "./scene/optimization_policies.ts";
-import { PRODUCT_NAMESPACE } from "./scene/product/product.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { PRODUCT_NAMESPACE } from "./scene/product.ts";
+import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
 /** Three cycles and more. */
@@ -168,12 +167,7 @@ Deno.test({
       );
     }
     const [pod, barredPod] = await Promise.all(
-      [web, barred].map((workload) =>
-        until("pod of the Deployment", async () => {
-          const [first] = await deploymentPods(node, workload);
-          return first?.ready ? first : undefined;
-        }, CYCLES)
-      ),
+      [web, barred].map((workload) => readyPod(node, workload, CYCLES)),
     );
     const [before, barredBefore] = [await rawDeployment(web), await rawDeployment(barred)];
     const policy = optimizationPolicy({

@@ -6,7 +6,7 @@
  */
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { type AccessRule, isAllowed } from "../../adapters/kube/client/access_rules.ts";
+import { type AccessRule, isAllowed } from "../../adapters/kube/client/api_checks.ts";
 import {
   type KubeConnection,
   type OpenKubeConnection,
@@ -37,10 +37,15 @@ import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
 import { anyFacts } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";
-import { requestToken, tokenConnector } from "./scene/product/account_token.ts";
+import { requestToken, tokenConnector } from "./scene/account_token.ts";
 import { type ContractWorld, worldTest as property } from "./scene/contract_world.ts";
-import { drawnLooks, WAYS, writtenAs } from "./scene/drawn_looks.ts";
-import { createRightsizedWorld, rightsizingHands } from "./scene/rightsized_world.ts";
+import {
+  createRightsizedWorld,
+  drawnLooks,
+  rightsizingHands,
+  WAYS,
+  writtenAs,
+} from "./scene/rightsized_world.ts";
 import { until } from "./scene/until.ts";
 
 const CASES = { numRuns: 100 } as const;

@@ -4,22 +4,21 @@
  *
  * @module
  */
-import { withResources } from "../../shared/api/pod.ts";
-import assert from "node:assert/strict";
-import fc from "fast-check";
+import { withResources, type Pod } from "../../shared/api/pod.ts";
 import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { Pod } from "../../shared/api/pod.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
 import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { containerSpec } from "./scene/contract_world.ts";
-import { startEmulatedServer } from "./scene/nodes/emulated_server.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { startEmulatedServer } from "./scene/emulated_server.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import { scratchNamespace } from "./scene/real_node.ts";
+import assert from "node:assert/strict";
+import fc from "fast-check";
 
 const CASES = { numRuns: 100 } as const;
 

@@ -7,10 +7,10 @@
 import assert from "node:assert/strict";
 import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
 import { createKubectl } from "./kubectl.ts";
-import { withAllComponents } from "./scene/product/all_components.ts";
-import { deploymentPods } from "./scene/pods/deployment_pods.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
-import { loadDeployment } from "./scene/pods/load_pod.ts";
+import { withAllComponents } from "./scene/all_components.ts";
+import { deploymentPods, readyPod } from "./scene/limits.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import { loadDeployment } from "./scene/load_pod.ts";
 import {
   CYCLES,
   deploymentText,
@@ -19,8 +19,7 @@ import {
   UNDERSIZED,
   whenRecord,
 } from "./scene/optimization_policies.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 
 const MI = 2 ** 20;
@@ -62,10 +61,7 @@ Deno.test({
         loadDeployment({ name, namespace, containers: [UNDERSIZED] }),
       );
     }
-    const pod = await until("pod of the Deployment", async () => {
-      const [first] = await deploymentPods(node, web);
-      return first?.ready ? first : undefined;
-    }, CYCLES);
+    const pod = await readyPod(node, web, CYCLES);
     const before = await deploymentText(kubectl, web);
     const beforeSame = await deploymentText(kubectl, same);
     for (const [mode, { namespace }] of [["Auto", web], ["Recommend", same]] as const) {

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { type Applied, applyDecision } from "../../controller/rightsizing/apply_decision.ts";
-import type { PodContainer, Resources } from "../../shared/api/pod.ts";
+import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import {
   decideRightsizing,
@@ -18,14 +18,19 @@ import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { podsAfter } from "../fixtures/rightsizing/rightsizing_patches.ts";
-import { worldTest } from "./scene/contract_world.ts";
-import { type Drawn, drawnLooks, WAYS } from "./scene/drawn_looks.ts";
+import { openContractWorld, worldTest } from "./scene/contract_world.ts";
 import {
   createRightsizedWorld,
+  type Drawn,
+  drawnLooks,
   type RightsizedWorld,
   rightsizingHands,
   type StoredSpec,
+  WAYS,
 } from "./scene/rightsized_world.ts";
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
+import { podCreationPatch, readCreatedPod } from "../../shared/rightsizing/pod_creation_patch.ts";
+import { workloadPod } from "../fixtures/rightsizing/rightsizing_facts.ts";
 
 const CASES = { numRuns: 100 } as const;
 
@@ -209,3 +214,75 @@ property(
     assert.ok(resized >= CASES.numRuns, `${resized}`);
   },
 );
+
+/** What rightsizing is about, by container, and the class that comes of it. */
+function podValues({ containers, qosClass }: Pod): unknown {
+  return [
+    qosClass,
+    containers.map((
+      {
+        name,
+        requests: { cpu: requestCPU, memory: requestMemory },
+        limits: { cpu: limitCPU, memory: limitMemory },
+      },
+    ) => [name, requestCPU, limitCPU, requestMemory, limitMemory] as const),
+  ];
+}
+
+Deno.test("property 10: new pods get each container's values once, the same as pods that were resized, on a real API server", async () => {
+  const { connection, namespace, close } = await openContractWorld();
+  try {
+    const world = createRightsizedWorld(connection, namespace);
+    let given = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        drawnLooks(WAYS["resized in place"] ?? {}),
+        async ({ as, looks: [look] }) => {
+          const { containers } = look.workload.template;
+          const old: RightsizingFacts = {
+            ...look,
+            marketManages: false,
+            // The old pod is as its template says: nothing has been set before.
+            inForce: new Map(),
+            pods: [workloadPod("old", containers)],
+          };
+          const { facts } = await world.make(old, as);
+          const decision = decideRightsizing(facts);
+          if (decision.outcome === "hold") return;
+          const pods = new Map(facts.pods.map((pod) => [pod.metadata.uid, pod]));
+          const appliers = rightsizingHands(connection);
+          const { inForce = new Map(), failure } = await applyDecision(facts, decision, {
+            pods,
+            appliers,
+          });
+          assert.equal(failure, undefined, JSON.stringify(failure));
+
+          const young = await world.make(old, as);
+          const [, raw] = young.stored;
+          const steps = podCreationPatch(readCreatedPod(raw), inForce);
+          assert.equal(new Set(steps.map(({ path }) => path)).size, steps.length);
+          const [{ metadata } = assert.fail("no pod")] = young.facts.pods;
+          if (steps.length > 0) {
+            // The server's own hand at JSON patches; it changes a stored pod's resources only here.
+            await connection.request(
+              patchRequest("json", {
+                path: `/api/v1/namespaces/${namespace}/pods/${metadata.name}/resize`,
+                body: steps,
+              }),
+            );
+            given++;
+          }
+          const [resized, created] = await Promise.all([
+            world.read(facts),
+            world.read(young.facts),
+          ]);
+          assert.deepEqual(created.facts.pods.map(podValues), resized.facts.pods.map(podValues));
+        },
+      ),
+      { numRuns: 120 },
+    );
+    assert.ok(given >= 100, `${given}`);
+  } finally {
+    await close();
+  }
+});

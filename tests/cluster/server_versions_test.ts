@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { checkAPI } from "../../adapters/kube/client/api_checks.ts";
-import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { type KubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { controllerRights } from "../../controller/rights.ts";
@@ -27,21 +27,20 @@ import {
 } from "../fixtures/market/enforcement_input.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
-import { boundNamespace, installPolicies } from "./scene/nodes/emulated_scene.ts";
 import {
-  SERVER_VERSIONS,
-  type ServerVersion,
-  startEmulatedServer,
-} from "./scene/nodes/emulated_server.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
-import {
+  boundNamespace,
   createPuppetNode,
+  installPolicies,
   PUPPET_NAMESPACE,
   PUPPET_NODE,
   type PuppetNode,
   type PuppetPod,
   RECORDED_DEFERRAL,
-} from "./scene/nodes/puppet_node.ts";
+  SERVER_VERSIONS,
+  type ServerVersion,
+  startEmulatedServer,
+} from "./scene/emulated_server.ts";
+import { isHarness } from "./scene/harness_access.ts";
 import { until } from "./scene/until.ts";
 
 type Answer = EnforcementReason | "accepted";
@@ -120,12 +119,12 @@ async function raise(connection: KubeConnection, pod: string, limitCPU = 300): P
 /** What anybody may ask for. */
 function patch(connection: KubeConnection, pod: string, body: unknown): Promise<Answer> {
   return answerTo(() =>
-    connection.request({
-      method: "PATCH",
-      path: `/api/v1/namespaces/${PUPPET_NAMESPACE}/pods/${pod}/resize`,
-      contentType: "application/strategic-merge-patch+json",
-      body,
-    })
+    connection.request(
+      patchRequest("strategic", {
+        path: `/api/v1/namespaces/${PUPPET_NAMESPACE}/pods/${pod}/resize`,
+        body,
+      }),
+    )
   );
 }
 

@@ -5,10 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
-import { assertRestored, raisedPod, whenRaised } from "./scene/pods/raised_pod.ts";
-import { openRealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
-import { withSettings } from "./scene/product/with_settings.ts";
+import { assertRestored, raisedPod, whenRaised } from "./scene/limits.ts";
+import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
+import { withSettings } from "./scene/product.ts";
 
 const kubectl = createKubectl();
 

@@ -5,12 +5,16 @@
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { enforcedLimits, podDirectories } from "./scene/pods/node_cgroups.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
+import { quotaOf, SETTLED, whenQuota } from "./scene/limits.ts";
+import { assertReported, assertUnreported } from "./scene/reported.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import {
+  openRealNode,
+  type PodName,
+  type RealNode,
+  type ScratchNamespace,
+  scratchNamespace,
+} from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
 const OWN = 200;
@@ -26,28 +30,16 @@ async function startingPod(
     readonly annotations: Readonly<Record<string, string>>;
   },
 ): Promise<PodName> {
-  const containers = [{ name: "load", request: "50m", limit: `${OWN}m` }];
-  const pod = loadPod({ name, namespace, containers, annotations }) as {
-    spec: { containers: Record<string, unknown>[] };
-  };
-  for (const container of pod.spec.containers) {
-    container["readinessProbe"] = {
-      exec: { command: ["test", "-e", "/tmp/ready"] },
-      periodSeconds: 1,
-    };
-  }
+  const readyFile = "/tmp/ready";
+  const containers = [{ name: "load", request: "50m", limit: `${OWN}m`, readyFile }];
+  const pod = loadPod({ name, namespace, containers, annotations });
   await node.create(`/api/v1/namespaces/${namespace}/pods`, pod);
-  await until(`running pod ${name}`, async () => {
-    const now = await node.pod({ namespace, name });
-    return now?.phase === "Running" ? now : undefined;
-  }, SETTLED);
+  await until(
+    `running pod ${name}`,
+    async () => (await node.pod({ namespace, name }))?.phase === "Running" || undefined,
+    SETTLED,
+  );
   return { namespace, name };
-}
-
-async function quotaOf(node: RealNode, name: PodName): Promise<number> {
-  const pod = await node.pod(name);
-  assert.ok(pod !== undefined);
-  return enforcedLimits(podDirectories(pod)).containers.get("load") ?? 0;
 }
 
 function eventsOf({ name }: ScratchNamespace, reason: string): Promise<string> {
@@ -65,8 +57,7 @@ Deno.test("a pod that starts has its boosted limit until it has been Ready for t
     startingPod(node, { namespace: allowed.name, name: "plain", annotations: {} }),
     startingPod(node, { namespace: strict.name, name: "refused", annotations: BOOST }),
   ]);
-  const whenBoosted = async () => await quotaOf(node, boosted) > 2 * OWN || undefined;
-  await until("boosted limit", whenBoosted, SETTLED);
+  await whenQuota(node, boosted, (quota) => quota > 2 * OWN, SETTLED);
   assert.ok(await quotaOf(node, boosted) <= 3 * OWN);
   assert.equal(await quotaOf(node, plain), OWN);
   assert.equal(await quotaOf(node, refused), OWN);
@@ -85,11 +76,7 @@ Deno.test("a pod that starts has its boosted limit until it has been Ready for t
   await until("Ready pod", async () => (await node.pod(boosted))?.ready || undefined, SETTLED);
   await pause(3000);
   assert.ok(await quotaOf(node, boosted) > 2 * OWN, "the boost holds on for a while");
-  await until(
-    "original limit",
-    async () => await quotaOf(node, boosted) === OWN || undefined,
-    SETTLED,
-  );
+  await whenQuota(node, boosted, (quota) => quota === OWN, SETTLED);
   const { metadata } = await node.pod(boosted) ?? assert.fail("the pod is gone");
   const allocation = await node.allocation(boosted.namespace, metadata.uid);
   const rules = allocation?.status?.bounds?.rules ?? [];

@@ -4,14 +4,13 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { coalloc } from "./scene/coalloc.ts";
-import { eventTexts } from "./scene/event_texts.ts";
-import { assertRestored, RAISED_OWN, raisedPod, whenRaised } from "./scene/pods/raised_pod.ts";
-import { openRealNode, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { assertRestored, RAISED_OWN, raisedPod, SETTLED, whenRaised } from "./scene/limits.ts";
+import { coalloc } from "./scene/product.ts";
+import { eventTexts } from "./scene/reported.ts";
+import { onNode, type RealNode } from "./scene/real_node.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { until } from "./scene/until.ts";
 
@@ -21,79 +20,51 @@ const EDITED = 180;
 
 /** Sets or removes (null) an annotation of an object. */
 async function annotate(node: RealNode, path: string, value: string | null): Promise<void> {
-  await node.connection.request({
-    method: "PATCH",
-    path,
-    contentType: "application/merge-patch+json",
-    body: { metadata: { annotations: { "mbcas.io/managed": value } } },
-  });
+  await node.connection.request(
+    patchRequest("merge", {
+      path,
+      body: { metadata: { annotations: { "mbcas.io/managed": value } } },
+    }),
+  );
 }
 
 // Each on a pod of its own, with a load that is small: they are raised together.
 testsAtOnce({
-  "opting a pod out restores it, and opting in again lets it back": async () => {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection);
-    const name = { namespace: namespace.name, name: "leaver" };
-    await raisedPod(node, name);
-    const path = `/api/v1/namespaces/${namespace.name}/pods/leaver`;
-    await annotate(node, path, "false");
-    await assertRestored(node, name);
-    const pod = await node.pod(name);
-    await until(
-      "end of the allocation",
-      async () =>
-        await node.allocation(namespace.name, pod?.metadata.uid ?? "") === undefined || undefined,
-      SETTLED,
-    );
-    await annotate(node, path, null);
-    await whenRaised(node, name);
-  },
-  "opting a namespace out restores its pods": async () => {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection);
-    const name = { namespace: namespace.name, name: "tenant" };
-    await raisedPod(node, name);
-    await annotate(node, `/api/v1/namespaces/${namespace.name}`, "false");
-    await assertRestored(node, name);
-  },
   "a bare pod with a record that is deleted has its original limits back, from the pod itself":
-    async () => {
-      using node = await openRealNode();
-      await using namespace = await scratchNamespace(node.connection);
+    onNode(async (node, namespace) => {
       const name = { namespace: namespace.name, name: "unrecorded" };
       await raisedPod(node, name);
       const { metadata: { uid = "" } = {} } = await node.pod(name) ?? {};
       await annotate(node, `/api/v1/namespaces/${namespace.name}/pods/unrecorded`, "false");
       await kubectl.run(["delete", "podallocation", uid, "-n", namespace.name]);
       await assertRestored(node, name);
+    }),
+  "a limit that another client writes is the new original limit": onNode(
+    async (node, namespace) => {
+      const name = { namespace: namespace.name, name: "edited" };
+      await raisedPod(node, name);
+      const patch = {
+        spec: { containers: [{ name: "load", resources: { limits: { cpu: `${EDITED}m` } } }] },
+      };
+      await kubectl.must([
+        ...["patch", "pod", "edited", "-n", namespace.name, "--subresource=resize"],
+        ...["-p", JSON.stringify(patch)],
+      ]);
+      const pod = await node.pod(name);
+      await until("new original limit on record", async () => {
+        const allocation = await node.allocation(namespace.name, pod?.metadata.uid ?? "");
+        return allocation?.status?.originalLimits?.[0]?.cpu === `${EDITED}m` || undefined;
+      }, SETTLED);
+      const reported = await until(
+        "event",
+        async () => (await eventTexts(node, { ...name, reason: "OriginalLimitChanged" }))[0],
+      );
+      assert.match(reported, new RegExp(`\\bload to ${EDITED}m\\b.*\\b${RAISED_OWN}m\\b`));
+      const { stdout } = await coalloc("explain", "edited", "-n", namespace.name);
+      assert.match(stdout, new RegExp(`original limit ${EDITED}m`));
+      await whenRaised(node, name);
+      await annotate(node, `/api/v1/namespaces/${namespace.name}/pods/edited`, "false");
+      await assertRestored(node, name, EDITED);
     },
-  "a limit that another client writes is the new original limit": async () => {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection);
-    const name = { namespace: namespace.name, name: "edited" };
-    await raisedPod(node, name);
-    const patch = {
-      spec: { containers: [{ name: "load", resources: { limits: { cpu: `${EDITED}m` } } }] },
-    };
-    await kubectl.must([
-      ...["patch", "pod", "edited", "-n", namespace.name, "--subresource=resize"],
-      ...["-p", JSON.stringify(patch)],
-    ]);
-    const pod = await node.pod(name);
-    await until("new original limit on record", async () => {
-      const allocation = await node.allocation(namespace.name, pod?.metadata.uid ?? "");
-      return allocation?.status?.originalLimits?.[0]?.cpu === `${EDITED}m` || undefined;
-    }, SETTLED);
-    const reported = await until(
-      "event",
-      async () => (await eventTexts(node, { ...name, reason: "OriginalLimitChanged" }))[0],
-    );
-    assert.match(reported, new RegExp(`\\bload to ${EDITED}m\\b.*\\b${RAISED_OWN}m\\b`));
-    const { stdout } = await coalloc("explain", "edited", "-n", namespace.name);
-    assert.match(stdout, new RegExp(`original limit ${EDITED}m`));
-    await whenRaised(node, name);
-    await annotate(node, `/api/v1/namespaces/${namespace.name}/pods/edited`, "false");
-    await assertRestored(node, name, EDITED);
-  },
+  ),
 });

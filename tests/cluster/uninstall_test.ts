@@ -8,14 +8,12 @@
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
-import { appliedAllocation, SETTLED } from "./scene/pods/agreement.ts";
-import { coalloc } from "./scene/coalloc.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { enforcedLimits, podDirectories } from "./scene/pods/node_cgroups.ts";
-import { whenReady } from "./scene/product/product.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { appliedAllocation, SETTLED } from "./scene/limits.ts";
+import { coalloc, whenReady } from "./scene/product.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
+import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 
 const OVERLAY = new URL("../../manifests/overlays/kind", import.meta.url).pathname;

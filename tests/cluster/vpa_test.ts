@@ -5,15 +5,11 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { assertRestores } from "./scene/assert_restores.ts";
-import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
-import { deploymentPods } from "./scene/pods/deployment_pods.ts";
-import { eventTexts } from "./scene/event_texts.ts";
-import { quotaOf, whenQuota } from "./scene/pods/limits.ts";
-import { loadDeployment } from "./scene/pods/load_pod.ts";
-import { productMetrics, restoresFor } from "./scene/product/product_metrics.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { sharedNamespace } from "./scene/shared_namespace.ts";
+import { assertReported, assertRestores, assertUnreported, eventTexts } from "./scene/reported.ts";
+import { quotaOf, readyPod, whenQuota } from "./scene/limits.ts";
+import { loadDeployment } from "./scene/load_pod.ts";
+import { productMetrics, restoresFor } from "./scene/product.ts";
+import { openRealNode, type PodName, type RealNode, sharedNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 import {
   defineVPAs,
@@ -52,11 +48,9 @@ Deno.test.afterAll(async () => {
 });
 
 /** The only pod of the mode's Deployment. */
-function podOf(node: RealNode, mode: string): Promise<PodName> {
-  return until(`pod of ${mode}`, async () => {
-    const [pod] = await deploymentPods(node, shared.pod(mode.toLowerCase()));
-    return pod?.ready ? shared.pod(pod.metadata.name) : undefined;
-  }, { timeoutMs: 120_000 });
+async function podOf(node: RealNode, mode: string): Promise<PodName> {
+  const { metadata } = await readyPod(node, shared.pod(mode.toLowerCase()), { timeoutMs: 120_000 });
+  return shared.pod(metadata.name);
 }
 
 async function whenRaised(node: RealNode, modes: readonly string[]): Promise<void> {

@@ -23,7 +23,7 @@ const NAMES = ["mbcas-webhook.mbcas-system.svc", "mbcas-webhook.mbcas-system"];
 /** Registers the suite for what goes by this name. */
 export function certificateContract(name: string, open: OpenHarness<CertificateHarness>): void {
   contractTest(`${name}: readPair() reads what makeAuthority() wrote`, open, async (h) => {
-    const made = await h.settle(h.maker.makeAuthority({ name: "one", ...VALIDITY }));
+    const made = await h.maker.makeAuthority({ name: "one", ...VALIDITY });
     assert.deepEqual(h.reader.readPair(made), {
       ...VALIDITY,
       names: [],
@@ -33,11 +33,11 @@ export function certificateContract(name: string, open: OpenHarness<CertificateH
   });
 
   contractTest(`${name}: signed() reports the owner of a certificate`, open, async (h) => {
-    const [one, two] = await h.settle(
-      Promise.all(["one", "one"].map((name) => h.maker.makeAuthority({ name, ...VALIDITY }))),
+    const [one, two] = await Promise.all(
+      ["one", "one"].map((name) => h.maker.makeAuthority({ name, ...VALIDITY })),
     );
     assert.ok(one !== undefined && two !== undefined);
-    const serving = await h.settle(h.maker.makeServing(one, { names: NAMES, ...VALIDITY }));
+    const serving = await h.maker.makeServing(one, { names: NAMES, ...VALIDITY });
     assert.deepEqual(h.reader.readPair(serving), {
       ...VALIDITY,
       names: NAMES,
@@ -48,8 +48,8 @@ export function certificateContract(name: string, open: OpenHarness<CertificateH
   });
 
   contractTest(`${name}: readBundle() reads each certificate back as it was`, open, async (h) => {
-    const one = await h.settle(h.maker.makeAuthority({ name: "one", ...VALIDITY }));
-    const two = await h.settle(h.maker.makeServing(one, { names: NAMES, ...VALIDITY }));
+    const one = await h.maker.makeAuthority({ name: "one", ...VALIDITY });
+    const two = await h.maker.makeServing(one, { names: NAMES, ...VALIDITY });
     const bundle = h.reader.readBundle(one.cert + two.cert);
     assert.deepEqual(bundle.map(({ cert }) => cert.trim()), [one.cert.trim(), two.cert.trim()]);
     assert.deepEqual(bundle.map(({ authority }) => authority), [true, false]);
@@ -57,8 +57,8 @@ export function certificateContract(name: string, open: OpenHarness<CertificateH
   });
 
   contractTest(`${name}: readPair() and readBundle() refuse other texts`, open, async (h) => {
-    const one = await h.settle(h.maker.makeAuthority({ name: "one", ...VALIDITY }));
-    const two = await h.settle(h.maker.makeAuthority({ name: "two", ...VALIDITY }));
+    const one = await h.maker.makeAuthority({ name: "one", ...VALIDITY });
+    const two = await h.maker.makeAuthority({ name: "two", ...VALIDITY });
     for (const pair of [{ ...one, key: two.key }, { ...one, cert: "x" }, { cert: "", key: "" }]) {
       assert.throws(() => h.reader.readPair(pair), { name: "TypeError", message: /^Cannot / });
     }

@@ -9,7 +9,9 @@ import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import {
   assertRefused,
   type ContractHarness,
-  contractTest,
+  contractTests,
+  INVALID,
+  NOT_FOUND,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 import { sampleDesired } from "./support/sample_objects.ts";
@@ -27,11 +29,12 @@ export interface DesiredWriterHarness extends ContractHarness {
 
 /** Registers the suite. */
 export function desiredWriterContract(open: OpenHarness<DesiredWriterHarness>): void {
-  contractTest("writeDesired() merges into the spec and leaves the rest", open, async (harness) => {
+  const contract = contractTests(open);
+  contract("writeDesired() merges into the spec and leaves the rest", async (harness) => {
     const { own, subject } = harness;
     const desired = sampleDesired("350m");
-    const version = await harness.settle(subject.writeDesired(own.metadata, desired));
-    const stored = await harness.settle(harness.read(own));
+    const version = await subject.writeDesired(own.metadata, desired);
+    const stored = await harness.read(own);
     assert.equal(version, stored?.metadata.resourceVersion);
     assert.notEqual(version, own.metadata.resourceVersion);
     assert.deepEqual(stored?.spec, { ...own.spec, ...desired });
@@ -40,30 +43,26 @@ export function desiredWriterContract(open: OpenHarness<DesiredWriterHarness>): 
     assert.equal(stored?.metadata.generation, (own.metadata.generation ?? 0) + 1);
   });
 
-  contractTest(
-    "writeDesired() leaves no price of an earlier clearing behind",
-    open,
-    async (harness) => {
-      const { own, subject } = harness;
-      await harness.settle(subject.writeDesired(own.metadata, sampleDesired("350m")));
-      const { price: _price, ...market } = sampleDesired("100m").market ?? assert.fail();
-      const infinite = {
-        ...sampleDesired("100m"),
-        market: { ...market, mode: "overloaded" as const },
-      };
-      await harness.settle(subject.writeDesired(own.metadata, infinite));
-      const stored = await harness.settle(harness.read(own));
-      assert.deepEqual(stored?.spec, { ...own.spec, ...infinite });
-    },
-  );
+  contract("writeDesired() leaves no price of an earlier clearing behind", async (harness) => {
+    const { own, subject } = harness;
+    await subject.writeDesired(own.metadata, sampleDesired("350m"));
+    const { price: _price, ...market } = sampleDesired("100m").market ?? assert.fail();
+    const infinite = {
+      ...sampleDesired("100m"),
+      market: { ...market, mode: "overloaded" as const },
+    };
+    await subject.writeDesired(own.metadata, infinite);
+    const stored = await harness.read(own);
+    assert.deepEqual(stored?.spec, { ...own.spec, ...infinite });
+  });
 
-  contractTest("writeDesired() keeps the fields that are not given", open, async (harness) => {
+  contract("writeDesired() keeps the fields that are not given", async (harness) => {
     const { own, subject } = harness;
     const desired = sampleDesired("350m");
     const { market, ...limits } = sampleDesired("500m", 0.02);
-    await harness.settle(subject.writeDesired(own.metadata, desired));
-    await harness.settle(subject.writeDesired(own.metadata, limits));
-    assert.deepEqual((await harness.settle(harness.read(own)))?.spec, {
+    await subject.writeDesired(own.metadata, desired);
+    await subject.writeDesired(own.metadata, limits);
+    assert.deepEqual((await harness.read(own))?.spec, {
       ...own.spec,
       ...limits,
       market: desired.market,
@@ -71,37 +70,23 @@ export function desiredWriterContract(open: OpenHarness<DesiredWriterHarness>): 
     assert.notDeepEqual(market, desired.market);
   });
 
-  contractTest(
-    "writeDesired() is refused with 422 when a field is malformed",
-    open,
-    async (harness) => {
-      const { own, subject } = harness;
-      const malformed = { desiredCPULimit: "-5m" };
-      await assertRefused(harness, () => subject.writeDesired(own.metadata, malformed), {
-        status: 422,
-        reason: "Invalid",
-      });
-      assert.deepEqual(await harness.settle(harness.read(own)), own);
-    },
-  );
+  contract("writeDesired() is refused with 422 when a field is malformed", async (harness) => {
+    const { own, subject } = harness;
+    const malformed = { desiredCPULimit: "-5m" };
+    await assertRefused(subject.writeDesired(own.metadata, malformed), INVALID);
+    assert.deepEqual(await harness.read(own), own);
+  });
 
-  contractTest(
-    "writeDesired() is refused with 404 when the object is gone",
-    open,
-    async (harness) => {
-      const gone = { namespace: harness.own.metadata.namespace, name: "gone" };
-      await assertRefused(harness, () => harness.subject.writeDesired(gone, sampleDesired("1")), {
-        status: 404,
-        reason: "NotFound",
-      });
-    },
-  );
+  contract("writeDesired() is refused with 404 when the object is gone", async (harness) => {
+    const gone = { namespace: harness.own.metadata.namespace, name: "gone" };
+    await assertRefused(harness.subject.writeDesired(gone, sampleDesired("1")), NOT_FOUND);
+  });
 
-  contractTest("writeDesired() is refused for another node's allocation", open, async (harness) => {
+  contract("writeDesired() is refused for another node's allocation", async (harness) => {
     const { foreign, subject } = harness;
-    await assertRefused(harness, () => subject.writeDesired(foreign.metadata, sampleDesired("1")), {
+    await assertRefused(subject.writeDesired(foreign.metadata, sampleDesired("1")), {
       status: 403,
     });
-    assert.deepEqual(await harness.settle(harness.read(foreign)), foreign);
+    assert.deepEqual(await harness.read(foreign), foreign);
   });
 }

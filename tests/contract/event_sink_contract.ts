@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import type { EventSink, PodEvent } from "../../controller/allocation/ports.ts";
 import {
   type ContractHarness,
-  contractTest,
+  contractTests,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -22,6 +22,7 @@ export interface EventSinkHarness extends ContractHarness {
 
 /** Registers the suite. */
 export function eventSinkContract(open: OpenHarness<EventSinkHarness>): void {
+  const contract = contractTests(open);
   const applied = (namespace: string): PodEvent => ({
     namespace,
     podName: "web-0",
@@ -31,7 +32,7 @@ export function eventSinkContract(open: OpenHarness<EventSinkHarness>): void {
     message: "app: 200m to 400m (Throttled)",
   });
 
-  contractTest("emit() reports what happened to which pod", open, async (harness) => {
+  contract("emit() reports what happened to which pod", async (harness) => {
     const first = applied(harness.namespace);
     const second: PodEvent = {
       ...first,
@@ -41,17 +42,17 @@ export function eventSinkContract(open: OpenHarness<EventSinkHarness>): void {
     };
     harness.subject.emit(first);
     harness.subject.emit(second);
-    const seen = await harness.settle(harness.seen(first.podUID, 2));
+    const seen = await harness.seen(first.podUID, 2);
     const byReason = seen.toSorted((a, b) => a.reason < b.reason ? -1 : 1);
     assert.partialDeepStrictEqual(byReason, [first, second]);
     assert.equal(seen.length, 2);
   });
 
-  contractTest("emit() goes on after an event that the server refused", open, async (harness) => {
+  contract("emit() goes on after an event that the server refused", async (harness) => {
     const event = applied(harness.namespace);
     harness.subject.emit({ ...event, namespace: "no-such-namespace" });
     harness.subject.emit(event);
-    const seen = await harness.settle(harness.seen(event.podUID, 1));
+    const seen = await harness.seen(event.podUID, 1);
     assert.ok(seen.some(({ namespace }) => namespace === harness.namespace));
   });
 }

@@ -1,3 +1,4 @@
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createInformer } from "../../shared/control/informer.ts";
@@ -83,10 +84,9 @@ function perform(api: SimulatedAPI, step: Act): void {
   }
 }
 
-Deno.test({
-  name: "createInformer() equals the store once things are quiet, whatever happened before",
-  permissions: "none",
-  async fn() {
+pure(
+  "createInformer() equals the store once things are quiet, whatever happened before",
+  async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(timed, { maxLength: 40 }), fc.integer(), async (steps, seed) => {
         const clock = createVirtualClock({ wallStart: 0 });
@@ -129,4 +129,4 @@ Deno.test({
       }),
     );
   },
-});
+);

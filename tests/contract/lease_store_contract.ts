@@ -8,8 +8,10 @@ import type { Lease } from "../../shared/api/lease.ts";
 import type { LeaseStore } from "../../shared/control/leader_election.ts";
 import {
   assertRefused,
+  CONFLICT,
   type ContractHarness,
-  contractTest,
+  contractTests,
+  EXISTS,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -34,42 +36,40 @@ function written({ metadata: _metadata, ...record }: Lease): Omit<Lease, "metada
 
 /** Registers the suite. */
 export function leaseStoreContract(open: OpenHarness<LeaseStoreHarness>): void {
-  contractTest("read() gives nothing before create(), and then what it stored", open, async (h) => {
-    assert.equal(await h.settle(h.subject.read()), undefined);
-    const created = await h.settle(h.subject.create(TAKEN));
+  const contract = contractTests(open);
+  contract("read() gives nothing before create(), and then what it stored", async (h) => {
+    assert.equal(await h.subject.read(), undefined);
+    const created = await h.subject.create(TAKEN);
     assert.deepEqual(written(created), written(TAKEN));
     assert.ok(created.metadata.uid !== "" && created.metadata.resourceVersion !== "");
-    assert.deepEqual(await h.settle(h.subject.read()), created);
+    assert.deepEqual(await h.subject.read(), created);
   });
 
-  contractTest("create() is refused with 409 to the second client", open, async (h) => {
-    const created = await h.settle(h.subject.create(TAKEN));
-    await assertRefused(h, () => h.subject.create({ ...TAKEN, holder: "b" }), {
-      status: 409,
-      reason: "AlreadyExists",
-    });
-    assert.deepEqual(await h.settle(h.subject.read()), created);
+  contract("create() is refused with 409 to the second client", async (h) => {
+    const created = await h.subject.create(TAKEN);
+    await assertRefused(h.subject.create({ ...TAKEN, holder: "b" }), EXISTS);
+    assert.deepEqual(await h.subject.read(), created);
   });
 
-  contractTest("update() lets one of two win that read the same record", open, async (h) => {
-    const seen = await h.settle(h.subject.create(TAKEN));
-    const won = await h.settle(h.subject.update({ ...seen, holder: "b", transitions: 3 }));
-    await assertRefused(h, () => h.subject.update({ ...seen, holder: "c" }), {
-      status: 409,
-      reason: "Conflict",
-    });
-    assert.deepEqual(await h.settle(h.subject.read()), won);
+  contract("update() lets one of two win that read the same record", async (h) => {
+    const seen = await h.subject.create(TAKEN);
+    const won = await h.subject.update({ ...seen, holder: "b", transitions: 3 });
+    await assertRefused(h.subject.update({ ...seen, holder: "c" }), CONFLICT);
+    assert.deepEqual(await h.subject.read(), won);
     assert.deepEqual(written(won), { ...written(TAKEN), holder: "b", transitions: 3 });
     assert.notEqual(won.metadata.resourceVersion, seen.metadata.resourceVersion);
   });
 
-  contractTest("update() can release the record, which has no holder then", open, async (h) => {
-    const seen = await h.settle(h.subject.create(TAKEN));
-    const free = await h.settle(
-      h.subject.update({ ...seen, holder: "", renewTimeMs: undefined, durationSeconds: 1 }),
-    );
+  contract("update() can release the record, which has no holder then", async (h) => {
+    const seen = await h.subject.create(TAKEN);
+    const free = await h.subject.update({
+      ...seen,
+      holder: "",
+      renewTimeMs: undefined,
+      durationSeconds: 1,
+    });
     assert.deepEqual([free.holder, free.renewTimeMs], ["", undefined]);
-    const next = await h.settle(h.subject.update({ ...free, holder: "b", durationSeconds: 15 }));
+    const next = await h.subject.update({ ...free, holder: "b", durationSeconds: 15 });
     assert.equal(next.holder, "b");
   });
 }

@@ -9,7 +9,7 @@ import type { ApiObject } from "../../shared/api/object.ts";
 import {
   assertRefused,
   type ContractHarness,
-  contractTest,
+  contractTests,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -66,12 +66,13 @@ const named = (events: readonly ObjectEvent[]): string[] =>
 
 /** Registers the suite; `name` says what is tested, for instance `listWatch("Pod")`. */
 export function listWatchContract(name: string, open: OpenHarness<ListWatchHarness>): void {
-  contractTest(`${name} lists all objects with identity and version`, open, async (harness) => {
+  const contract = contractTests(open);
+  contract(`${name} lists all objects with identity and version`, async (harness) => {
     await harness.create("a");
     await harness.create("b");
     await harness.remove("b");
     await harness.create("c");
-    const { items, resourceVersion } = await harness.settle(harness.subject.list(never));
+    const { items, resourceVersion } = await harness.subject.list(never);
     assert.deepEqual(items.map(({ metadata }) => metadata.name).sort(), ["a", "c"]);
     assert.ok(resourceVersion !== "");
     for (const { metadata } of items) {
@@ -80,55 +81,50 @@ export function listWatchContract(name: string, open: OpenHarness<ListWatchHarne
     assert.equal(new Set(items.map(({ metadata }) => metadata.uid)).size, 2);
   });
 
-  contractTest(
-    `${name} reports what was written after the list, in order`,
-    open,
-    async (harness) => {
-      const { subject } = harness;
-      await harness.create("old");
-      const { resourceVersion } = await harness.settle(subject.list(never));
-      await harness.create("a");
-      await harness.change("old");
-      const watching = firstEvents(subject, resourceVersion, 4);
-      await harness.change("a");
-      await harness.remove("old");
-      const events = await harness.settle(watching);
-      assert.deepEqual(named(events), ["ADDED a", "MODIFIED old", "MODIFIED a", "DELETED old"]);
-      const versions = events.map(({ object }) => object.metadata.resourceVersion);
-      assert.equal(new Set(versions).size, 4);
-    },
-  );
-
-  contractTest(`${name} resumes after any event, a deletion included`, open, async (harness) => {
+  contract(`${name} reports what was written after the list, in order`, async (harness) => {
     const { subject } = harness;
-    const { resourceVersion } = await harness.settle(subject.list(never));
+    await harness.create("old");
+    const { resourceVersion } = await subject.list(never);
+    await harness.create("a");
+    await harness.change("old");
+    const watching = firstEvents(subject, resourceVersion, 4);
+    await harness.change("a");
+    await harness.remove("old");
+    const events = await watching;
+    assert.deepEqual(named(events), ["ADDED a", "MODIFIED old", "MODIFIED a", "DELETED old"]);
+    const versions = events.map(({ object }) => object.metadata.resourceVersion);
+    assert.equal(new Set(versions).size, 4);
+  });
+
+  contract(`${name} resumes after any event, a deletion included`, async (harness) => {
+    const { subject } = harness;
+    const { resourceVersion } = await subject.list(never);
     await harness.create("a");
     await harness.remove("a");
     await harness.create("b");
-    const events = await harness.settle(firstEvents(subject, resourceVersion, 3));
+    const events = await firstEvents(subject, resourceVersion, 3);
     assert.deepEqual(named(events), ["ADDED a", "DELETED a", "ADDED b"]);
     for (const [index, { object }] of events.slice(0, 2).entries()) {
       const rest = firstEvents(subject, object.metadata.resourceVersion, 2 - index);
-      assert.deepEqual(named(await harness.settle(rest)), named(events.slice(index + 1)));
+      assert.deepEqual(named(await rest), named(events.slice(index + 1)));
     }
   });
 
-  contractTest(`${name} ends a watch that is aborted without an error`, open, async (harness) => {
-    const { subject } = harness;
-    const { resourceVersion } = await harness.settle(subject.list(never));
+  contract(`${name} ends a watch that is aborted without an error`, async ({ subject }) => {
+    const { resourceVersion } = await subject.list(never);
     for (const abortFirst of [true, false]) {
       const stop = new AbortController();
       if (abortFirst) stop.abort();
       const next = subject.watch(resourceVersion, stop.signal)[Symbol.asyncIterator]().next();
       stop.abort();
-      assert.equal((await harness.settle(next)).done, true);
+      assert.equal((await next).done, true);
     }
   });
 
-  contractTest(`${name} answers 410 when the version is too old`, open, async (harness) => {
+  contract(`${name} answers 410 when the version is too old`, async (harness) => {
     const version = await harness.expiredVersion();
     const watching = () => firstEvents(harness.subject, version, 1);
-    await assertRefused(harness, watching, { status: 410 });
+    await assertRefused(watching(), { status: 410 });
   });
 }
 
@@ -139,14 +135,14 @@ export function selectiveListWatchContract(
 ): void {
   listWatchContract(name, open);
 
-  contractTest(`${name} leaves out what its selector does not match`, open, async (harness) => {
+  contractTests(open)(`${name} leaves out what its selector does not match`, async (harness) => {
     const { subject } = harness;
-    const { resourceVersion } = await harness.settle(subject.list(never));
+    const { resourceVersion } = await subject.list(never);
     await harness.createForeign("foreign");
     await harness.create("own");
-    const events = await harness.settle(firstEvents(subject, resourceVersion, 1));
+    const events = await firstEvents(subject, resourceVersion, 1);
     assert.deepEqual(named(events), ["ADDED own"]);
-    const { items } = await harness.settle(subject.list(never));
+    const { items } = await subject.list(never);
     assert.deepEqual(items.map(({ metadata }) => metadata.name), ["own"]);
   });
 }

@@ -7,7 +7,7 @@ instantQueriesContract("createMetricAnswers()", () => {
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
   const subject = createMetricAnswers(clock);
   for (const [query, result] of metricResults()) subject.results.set(query, result);
-  return Promise.resolve({
+  return {
     subject,
     server: "http://metrics",
     wall: clock.wall,
@@ -16,6 +16,5 @@ instantQueriesContract("createMetricAnswers()", () => {
       return Promise.resolve();
     },
     settle: (promise) => settleVirtually(clock, promise),
-    close: () => Promise.resolve(),
-  });
+  };
 });

@@ -8,7 +8,8 @@ import type { NodeLink } from "../../agent/ports.ts";
 import {
   assertRefused,
   type ContractHarness,
-  contractTest,
+  contractTests,
+  NOT_FOUND,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -27,27 +28,24 @@ export interface NodeLinkHarness extends ContractHarness {
 
 /** Registers the suite. */
 export function nodeLinkContract(open: OpenHarness<NodeLinkHarness>): void {
-  contractTest("node() returns the node as it is now", open, async (harness) => {
-    const node = await harness.settle(harness.subject.node());
+  const contract = contractTests(open);
+  contract("node() returns the node as it is now", async (harness) => {
+    const node = await harness.subject.node();
     assert.equal(node.metadata.name, harness.nodeName);
     assert.ok(node.allocatableCPU > 0);
   });
 
-  contractTest("node() is refused with 404 when the node is gone", open, async (harness) => {
-    await assertRefused(harness, () => harness.lost.node(), { status: 404, reason: "NotFound" });
+  contract("node() is refused with 404 when the node is gone", async (harness) => {
+    await assertRefused(harness.lost.node(), NOT_FOUND);
   });
 
-  contractTest(
-    "renewLease() makes the Lease and moves it forward each time",
-    open,
-    async (harness) => {
-      assert.equal(await harness.settle(harness.renewedAt()), undefined);
-      await harness.settle(harness.subject.renewLease());
-      const first = await harness.settle(harness.renewedAt()) ?? assert.fail("no Lease");
-      await harness.pass();
-      await harness.settle(harness.subject.renewLease());
-      const second = await harness.settle(harness.renewedAt()) ?? assert.fail("no Lease");
-      assert.ok(second > first, `${second} is not after ${first}`);
-    },
-  );
+  contract("renewLease() makes the Lease and moves it forward each time", async (harness) => {
+    assert.equal(await harness.renewedAt(), undefined);
+    await harness.subject.renewLease();
+    const first = await harness.renewedAt() ?? assert.fail("no Lease");
+    await harness.pass();
+    await harness.subject.renewLease();
+    const second = await harness.renewedAt() ?? assert.fail("no Lease");
+    assert.ok(second > first, `${second} is not after ${first}`);
+  });
 }

@@ -8,7 +8,7 @@ import type { EvictionAnswer, PodEvictor } from "../../controller/placement/port
 import type { Pod } from "../../shared/api/pod.ts";
 import {
   type ContractHarness,
-  contractTest,
+  contractTests,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -27,26 +27,27 @@ export interface PodEvictorHarness extends ContractHarness {
 
 /** Registers the suite. */
 export function podEvictorContract(open: OpenHarness<PodEvictorHarness>): void {
+  const contract = contractTests(open);
   function evict(
     harness: PodEvictorHarness,
     { metadata: { namespace, name, uid } }: Pod,
   ): Promise<EvictionAnswer> {
-    return harness.settle(harness.subject.evict({ namespace, name, uid }));
+    return harness.subject.evict({ namespace, name, uid });
   }
 
   async function assertStays(harness: PodEvictorHarness, pod: Pod, stays: boolean): Promise<void> {
-    const stored = await harness.settle(harness.read(pod));
+    const stored = await harness.read(pod);
     assert.equal(stored !== undefined && !stored.metadata.terminating, stays);
   }
 
-  contractTest("evict() makes a pod go", open, async (harness) => {
+  contract("evict() makes a pod go", async (harness) => {
     for (const pod of [await harness.running("web-0"), await harness.pending("web-1")]) {
       assert.deepEqual(await evict(harness, pod), { is: "evicted" });
       await assertStays(harness, pod, false);
     }
   });
 
-  contractTest("evict() leaves another pod of the name", open, async (harness) => {
+  contract("evict() leaves another pod of the name", async (harness) => {
     const pod = await harness.running("web-0");
     const uid = "00000000-0000-4000-8000-000000000000";
     const other = { ...pod, metadata: { ...pod.metadata, uid } };
@@ -56,29 +57,21 @@ export function podEvictorContract(open: OpenHarness<PodEvictorHarness>): void {
     assert.deepEqual(await evict(harness, none), { is: "gone" });
   });
 
-  contractTest(
-    "evict() is blocked by a budget, with its name, for pods that run",
-    open,
-    async (harness) => {
-      const [pod, pending] = [await harness.running("web-0"), await harness.pending("web-1")];
-      await harness.protect(1);
-      const answer = await evict(harness, pod);
-      assert.equal(answer.is, "blocked");
-      assert.ok("message" in answer && answer.message.length > 0);
-      await assertStays(harness, pod, true);
-      assert.deepEqual(await evict(harness, pending), { is: "evicted" });
-    },
-  );
+  contract("evict() is blocked by a budget, with its name, for pods that run", async (harness) => {
+    const [pod, pending] = [await harness.running("web-0"), await harness.pending("web-1")];
+    await harness.protect(1);
+    const answer = await evict(harness, pod);
+    assert.equal(answer.is, "blocked");
+    assert.ok("message" in answer && answer.message.length > 0);
+    await assertStays(harness, pod, true);
+    assert.deepEqual(await evict(harness, pending), { is: "evicted" });
+  });
 
-  contractTest(
-    "evict() is blocked where several budgets are for the pod",
-    open,
-    async (harness) => {
-      const pod = await harness.running("web-0");
-      await harness.protect(2);
-      const answer = await evict(harness, pod);
-      assert.equal(answer.is, "blocked");
-      await assertStays(harness, pod, true);
-    },
-  );
+  contract("evict() is blocked where several budgets are for the pod", async (harness) => {
+    const pod = await harness.running("web-0");
+    await harness.protect(2);
+    const answer = await evict(harness, pod);
+    assert.equal(answer.is, "blocked");
+    await assertStays(harness, pod, true);
+  });
 }

@@ -32,75 +32,82 @@ export interface PodResizerHarness extends ContractHarness {
 const MEMORY = 64 * 2 ** 20;
 const WHOLE_NODE = 900_000;
 const INVALID = { status: 422, reason: "Invalid" };
-const CONFLICT = { status: 409, reason: "Conflict" };
 
 /** Registers the suite. */
 export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
-  const app = (limitCPU: number): LimitChange => ({
-    name: "app",
-    sidecar: false,
-    requests: {},
-    limits: { cpu: limitCPU },
+  const limit = (cpu: number, name = "app", sidecar = false): LimitChange => ({
+    ...{ name, sidecar, requests: {}, limits: { cpu } },
   });
+  const both = (cpu: number, request = cpu): LimitChange =>
+    withResources(limit(cpu), { requests: { cpu: request } });
 
-  /** Resizes and returns the limits by container name. */
-  async function resized(
-    harness: PodResizerHarness,
-    pod: Pod,
-    changes: readonly LimitChange[],
-  ): Promise<Record<string, number | undefined>> {
+  /** A suite's harness with a pod of these containers. */
+  async function stage(harness: PodResizerHarness, ...containers: readonly PodContainer[]) {
+    const { subject } = harness;
+    const pod = await harness.create(containers);
     const { name, namespace, uid } = pod.metadata;
-    const version = await harness.settle(
-      harness.subject.resize(namespace, name, resizePatch(uid, changes)),
-    );
-    const stored = await harness.settle(harness.read(pod));
-    assert.ok(stored);
-    assert.equal(isAtLeast(stored.metadata.resourceVersion, version), true);
-    for (const change of changes) {
-      const container: PodContainer | undefined = stored.containers.find((one) =>
-        one.name === change.name
-      );
-      assert.deepEqual(container?.limitManagers, ["mbcas"]);
-    }
-    return Object.fromEntries(stored.containers.map((one) => [one.name, one.limits.cpu]));
-  }
-
-  async function assertUntouched(
-    harness: PodResizerHarness,
-    pod: Pod,
-    change: LimitChange,
-  ): Promise<void> {
-    const { name, namespace, uid } = pod.metadata;
-    const before = await harness.settle(harness.read(pod));
-    const patch = resizePatch(uid, [change]);
-    await assertRefused(harness, () => harness.subject.resize(namespace, name, patch), INVALID);
-    const after = await harness.settle(harness.read(pod));
-    assert.deepEqual(after?.containers, before?.containers);
+    const stored = async (): Promise<Pod> => {
+      const found = await harness.read(pod);
+      return found ?? assert.fail("the pod is gone");
+    };
+    const limits = async (): Promise<unknown> =>
+      Object.fromEntries((await stored()).containers.map((one) => [one.name, one.limits.cpu]));
+    const resize = (
+      changes: readonly LimitChange[],
+      { by = subject, uid: of = uid, resourceVersion, manager }: {
+        readonly by?: PodResizer;
+        readonly uid?: string;
+        readonly resourceVersion?: string;
+        readonly manager?: string;
+      } = {},
+    ): Promise<string> => {
+      const version = resourceVersion === undefined ? {} : { resourceVersion };
+      const patch = resizePatch(of, changes, version);
+      return by.resize(namespace, name, patch, manager === undefined ? {} : { manager });
+    };
+    /** Resizes and returns the limits by container name. */
+    const resized = async (...changes: readonly LimitChange[]): Promise<unknown> => {
+      const version = await resize(changes);
+      const { metadata, containers } = await stored();
+      assert.equal(isAtLeast(metadata.resourceVersion, version), true);
+      for (const change of changes) {
+        const container = containers.find((one) => one.name === change.name);
+        assert.deepEqual(container?.limitManagers, ["mbcas"]);
+      }
+      return await limits();
+    };
+    /** A refusal that changes nothing. */
+    const refused = async (
+      changes: readonly LimitChange[],
+      refusal: Parameters<typeof assertRefused>[1],
+      options: Parameters<typeof resize>[1] = {},
+    ): Promise<void> => {
+      const { containers } = await stored();
+      await assertRefused(resize(changes, options), refusal);
+      assert.deepEqual((await stored()).containers, containers);
+    };
+    return {
+      pod,
+      stored,
+      resize,
+      resized,
+      refused,
+    };
   }
 
   contractTest(
     "resize() changes the containers that it names and no other",
     open,
     async (harness) => {
-      const pod = await harness.create([
+      const { resized } = await stage(
+        harness,
         sampleContainer(),
         sampleContainer({ name: "proxy", sidecar: true, limits: { cpu: 150 } }),
         sampleContainer({ name: "extra" }),
-      ]);
-      assert.deepEqual(
-        await resized(harness, pod, [app(450), {
-          name: "proxy",
-          sidecar: true,
-          requests: {},
-          limits: { cpu: 300 },
-        }]),
-        { app: 450, proxy: 300, extra: 200 },
       );
-      assert.deepEqual(await resized(harness, pod, [app(120)]), {
-        app: 120,
-        proxy: 300,
-        extra: 200,
-      });
+      const changed = await resized(limit(450), limit(300, "proxy", true));
+      assert.deepEqual(changed, { app: 450, proxy: 300, extra: 200 });
+      assert.deepEqual(await resized(limit(120)), { app: 120, proxy: 300, extra: 200 });
     },
   );
 
@@ -108,19 +115,17 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     "resize() by one manager takes a limit from another, unless it stays as it is",
     open,
     async (harness) => {
-      const { subject, restorer, settle } = harness;
-      const pod = await harness.create([sampleContainer()]);
-      const { name, namespace, uid } = pod.metadata;
-      const set = async (hand: PodResizer, limitCPU: number): Promise<readonly string[]> => {
-        await settle(hand.resize(namespace, name, resizePatch(uid, [app(limitCPU)])));
-        const stored = await settle(harness.read(pod));
-        assert.equal(stored?.containers[0]?.limits.cpu, limitCPU);
-        return stored.containers[0].limitManagers ?? [];
-      };
-      assert.deepEqual(await set(subject, 300), ["mbcas"]);
-      assert.deepEqual(await set(restorer, 300), ["mbcas"]);
-      assert.deepEqual(await set(restorer, 200), ["mbcas-restore"]);
-      assert.deepEqual(await set(subject, 450), ["mbcas"]);
+      const { stored, resize } = await stage(harness, sampleContainer());
+      const { subject, restorer } = harness;
+      const steps = [
+        ...[[subject, 300, "mbcas"], [restorer, 300, "mbcas"]] as const,
+        ...[[restorer, 200, "mbcas-restore"], [subject, 450, "mbcas"]] as const,
+      ];
+      for (const [by, cpu, manager] of steps) {
+        await resize([limit(cpu)], { by });
+        const [app] = (await stored()).containers;
+        assert.deepEqual([app?.limits.cpu, app?.limitManagers], [cpu, [manager]]);
+      }
     },
   );
 
@@ -128,125 +133,88 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     "resize() under a name that carries original limits, up to the longest that is taken",
     open,
     async (harness) => {
-      const { subject, settle } = harness;
-      const pod = await harness.create([sampleContainer()]);
-      const { name, namespace, uid } = pod.metadata;
-      for (const [limitCPU, original] of [[300, 200], [400, 200], [500, 350]] as const) {
-        const manager = marketManager(pod, new Map([["app", original]]));
-        const patch = resizePatch(uid, [app(limitCPU)]);
-        await settle(subject.resize(namespace, name, patch, { manager }));
-        const stored = await settle(harness.read(pod));
-        assert.ok(stored !== undefined);
-        assert.deepEqual(stored.containers[0]?.limitManagers, [`mbcas/${original}m`]);
-        assert.deepEqual([...originalsIn(stored)], [["app", original]]);
+      const { pod, stored, resize } = await stage(harness, sampleContainer());
+      for (const [cpu, original] of [[300, 200], [400, 200], [500, 350]] as const) {
+        await resize([limit(cpu)], { manager: marketManager(pod, new Map([["app", original]])) });
+        const found = await stored();
+        assert.deepEqual(found.containers[0]?.limitManagers, [`mbcas/${original}m`]);
+        assert.deepEqual([...originalsIn(found)], [["app", original]]);
       }
       const longest = `mbcas/${"1".repeat(122)}`;
-      const patch = resizePatch(uid, [app(600)]);
-      await settle(subject.resize(namespace, name, patch, { manager: longest }));
-      const stored = await settle(harness.read(pod));
-      assert.deepEqual(stored?.containers[0]?.limitManagers, [longest]);
+      await resize([limit(600)], { manager: longest });
+      assert.deepEqual((await stored()).containers[0]?.limitManagers, [longest]);
     },
   );
 
   contractTest("resize() is refused with 404 when the pod is gone", open, async (harness) => {
-    const patch = resizePatch("uid", [app(300)]);
-    await assertRefused(harness, () => harness.subject.resize("shop", "none", patch), {
-      status: 404,
-      reason: "NotFound",
-    });
-  });
-
-  contractTest("resize() never touches a reborn pod of the same name", open, async (harness) => {
-    const pod = await harness.create([sampleContainer()]);
-    const { name, namespace } = pod.metadata;
-    const patch = resizePatch("00000000-0000-4000-8000-000000000000", [app(300)]);
-    await assertRefused(harness, () => harness.subject.resize(namespace, name, patch), INVALID);
-    assert.equal((await harness.settle(harness.read(pod)))?.containers[0]?.limits.cpu, 200);
-  });
-
-  contractTest("resize() is refused with 409 on a pod that is newer", open, async (harness) => {
-    const { subject, settle } = harness;
-    const pod = await harness.create([sampleContainer()]);
-    const { name, namespace, uid, resourceVersion } = pod.metadata;
-    const resize = (version: string, limitCPU: number): Promise<string> =>
-      subject.resize(
-        namespace,
-        name,
-        resizePatch(uid, [app(limitCPU)], { resourceVersion: version }),
-      );
-    await settle(resize(resourceVersion, 300));
-    // Even what would be refused otherwise, and what is there already.
-    for (const limit of [450, 300, 90]) {
-      await assertRefused(harness, () => resize(resourceVersion, limit), CONFLICT);
-    }
-    assert.equal((await settle(harness.read(pod)))?.containers[0]?.limits.cpu, 300);
-  });
-
-  contractTest("resize() is refused with 422 below the request", open, async (harness) => {
-    await assertUntouched(harness, await harness.create([sampleContainer()]), app(90));
+    const patch = resizePatch("uid", [limit(300)]);
+    const gone = { status: 404, reason: "NotFound" };
+    await assertRefused(harness.subject.resize("shop", "none", patch), gone);
   });
 
   contractTest(
-    "resize() is refused with 422 for a container that is not there",
+    "resize() is refused with 422 for a reborn pod, below the request, and for no container",
     open,
     async (harness) => {
-      const pod = await harness.create([sampleContainer()]);
-      await assertUntouched(harness, pod, {
-        name: "other",
-        sidecar: false,
-        requests: {},
-        limits: { cpu: 300 },
-      });
+      const { refused } = await stage(
+        harness,
+        sampleContainer(),
+        sampleContainer({ name: "extra" }),
+      );
+      const uid = "00000000-0000-4000-8000-000000000000";
+      await refused([limit(300)], INVALID, { uid });
+      await refused([limit(90)], INVALID);
+      await refused([limit(300, "other")], INVALID);
+      // It takes all containers or none.
+      await refused([limit(300), limit(50, "extra")], INVALID);
     },
   );
+
+  contractTest("resize() is refused with 409 on a pod that is newer", open, async (harness) => {
+    const { pod, resize, refused } = await stage(harness, sampleContainer());
+    const { resourceVersion } = pod.metadata;
+    await resize([limit(300)], { resourceVersion });
+    // Even what would be refused otherwise, and what is there already.
+    for (const cpu of [450, 300, 90]) {
+      await refused([limit(cpu)], { status: 409, reason: "Conflict" }, { resourceVersion });
+    }
+  });
 
   contractTest(
     "resize() is refused with 422 when the QoS class would change",
     open,
     async (harness) => {
       const memory = { requests: { memory: MEMORY }, limits: { memory: MEMORY } };
-      const burstable = await harness.create([sampleContainer(memory)]);
-      assert.equal(burstable.qosClass, "Burstable");
-      await assertUntouched(harness, burstable, app(100));
-      const guaranteed = await harness.create([
+      const burstable = await stage(harness, sampleContainer(memory));
+      assert.equal(burstable.pod.qosClass, "Burstable");
+      await burstable.refused([limit(100)], INVALID);
+      const guaranteed = await stage(
+        harness,
         sampleContainer({ ...memory, requests: { ...memory.requests, cpu: 200 } }),
-      ]);
-      assert.equal(guaranteed.qosClass, "Guaranteed");
-      await assertUntouched(harness, guaranteed, app(300));
+      );
+      assert.equal(guaranteed.pod.qosClass, "Guaranteed");
+      await guaranteed.refused([limit(300)], INVALID);
     },
   );
-
-  const both = (
-    limitCPU: number,
-    requestCPU = limitCPU,
-  ): LimitChange => (withResources(app(limitCPU), { requests: { cpu: requestCPU } }));
 
   contractTest(
     "resize() moves request and limit of a Guaranteed pod together, and they stay so",
     open,
     async (harness) => {
-      const pod = await harness.create([
+      const half = { requests: { cpu: 150 }, limits: { cpu: 150 } };
+      const { pod, stored, resized, refused } = await stage(
+        harness,
         sampleGuaranteed(),
-        sampleGuaranteed({
-          name: "proxy",
-          sidecar: true,
-          requests: { cpu: 150 },
-          limits: { cpu: 150 },
-        }),
-      ]);
+        sampleGuaranteed({ name: "proxy", sidecar: true, ...half }),
+      );
       assert.equal(pod.qosClass, "Guaranteed");
-      for (const apart of [app(300), both(300, 250), app(100)]) {
-        await assertUntouched(harness, pod, apart);
-      }
-      const proxy = { name: "proxy", sidecar: true, requests: { cpu: 250 }, limits: { cpu: 250 } };
-      assert.deepEqual(await resized(harness, pod, [both(300), proxy]), { app: 300, proxy: 250 });
-      assert.deepEqual(await resized(harness, pod, [both(120)]), { app: 120, proxy: 250 });
-      const stored = await harness.settle(harness.read(pod));
-      assert.deepEqual(stored?.containers.map(({ requests: { cpu: requestCPU } }) => requestCPU), [
-        120,
-        250,
-      ]);
-      assert.equal(stored?.qosClass, "Guaranteed");
+      for (const apart of [limit(300), both(300, 250), limit(100)]) await refused([apart], INVALID);
+      const proxy = { ...both(250), name: "proxy", sidecar: true };
+      assert.deepEqual(await resized(both(300), proxy), { app: 300, proxy: 250 });
+      assert.deepEqual(await resized(both(120)), { app: 120, proxy: 250 });
+      const { containers, qosClass } = await stored();
+      assert.deepEqual(containers.map(({ requests }) => requests.cpu), [120, 250]);
+      assert.equal(qosClass, "Guaranteed");
     },
   );
 
@@ -254,39 +222,11 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     "resize() is refused with the cause NodeCapacity when a request exceeds the whole node",
     open,
     async (harness) => {
-      const pod = await harness.create([sampleGuaranteed()]);
-      const { name, namespace, uid } = pod.metadata;
-      const patch = resizePatch(uid, [both(WHOLE_NODE)]);
-      await assertRefused(harness, () => harness.subject.resize(namespace, name, patch), {
-        status: 403,
-        causes: ["NodeCapacity"],
-      });
-      const stored = await harness.settle(harness.read(pod));
-      assert.equal(stored?.containers[0]?.limits.cpu, 200);
+      const { refused } = await stage(harness, sampleGuaranteed());
+      await refused([both(WHOLE_NODE)], { status: 403, causes: ["NodeCapacity"] });
       // A limit alone asks nothing of the node.
-      const burstable = await harness.create([sampleContainer()]);
-      assert.deepEqual(await resized(harness, burstable, [app(WHOLE_NODE)]), { app: WHOLE_NODE });
+      const burstable = await stage(harness, sampleContainer());
+      assert.deepEqual(await burstable.resized(limit(WHOLE_NODE)), { app: WHOLE_NODE });
     },
   );
-
-  contractTest("resize() takes all containers or none", open, async (harness) => {
-    const pod = await harness.create([sampleContainer(), sampleContainer({ name: "extra" })]);
-    const { name, namespace, uid } = pod.metadata;
-    const changes = [app(300), {
-      name: "extra",
-      sidecar: false,
-      requests: {},
-      limits: { cpu: 50 },
-    }];
-    await assertRefused(
-      harness,
-      () => harness.subject.resize(namespace, name, resizePatch(uid, changes)),
-      INVALID,
-    );
-    const stored = await harness.settle(harness.read(pod));
-    assert.deepEqual(stored?.containers.map(({ limits: { cpu: limitCPU } }) => limitCPU), [
-      200,
-      200,
-    ]);
-  });
 }

@@ -9,8 +9,11 @@ import type { PolicyStatus } from "../../shared/api/policy_status.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import {
   assertRefused,
+  CONFLICT,
   type ContractHarness,
-  contractTest,
+  contractTests,
+  INVALID,
+  NOT_FOUND,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -51,47 +54,39 @@ const FULL: PolicyStatus = {
 
 /** Registers the suite. */
 export function policyStatusContract(open: OpenHarness<PolicyStatusHarness>): void {
-  contractTest("writeStatus() replaces the status and nothing else", open, async (harness) => {
-    const { settle, subject, policy } = harness;
-    const version = await settle(subject.writeStatus(policy, FULL));
-    const first = await settle(harness.read());
+  const contract = contractTests(open);
+  contract("writeStatus() replaces the status and nothing else", async (harness) => {
+    const { subject, policy } = harness;
+    const version = await subject.writeStatus(policy, FULL);
+    const first = await harness.read();
     assert.notEqual(version, policy.metadata.resourceVersion);
     assert.deepEqual(first?.status, FULL);
     assert.deepEqual(first?.spec, policy.spec);
     assert.deepEqual(first?.metadata, { ...policy.metadata, resourceVersion: version });
     assert.ok(first !== undefined);
     const less = { observedGeneration: 2 };
-    await settle(subject.writeStatus(first, less));
-    assert.deepEqual((await settle(harness.read()))?.status, less);
+    await subject.writeStatus(first, less);
+    assert.deepEqual((await harness.read())?.status, less);
   });
 
-  contractTest("writeStatus() is refused with 409 for an old version", open, async (harness) => {
-    const { settle, subject, policy } = harness;
-    await settle(subject.writeStatus(policy, FULL));
-    await assertRefused(harness, () => subject.writeStatus(policy, {}), {
-      status: 409,
-      reason: "Conflict",
-    });
-    assert.deepEqual((await settle(harness.read()))?.status, FULL);
+  contract("writeStatus() is refused with 409 for an old version", async (harness) => {
+    const { subject, policy } = harness;
+    await subject.writeStatus(policy, FULL);
+    await assertRefused(subject.writeStatus(policy, {}), CONFLICT);
+    assert.deepEqual((await harness.read())?.status, FULL);
   });
 
-  contractTest("writeStatus() is refused with 422 for a malformed field", open, async (harness) => {
-    const { settle, subject, policy } = harness;
+  contract("writeStatus() is refused with 422 for a malformed field", async (harness) => {
+    const { subject, policy } = harness;
     const status = { ...FULL, workloadsDiscovered: -1 };
-    await assertRefused(harness, () => subject.writeStatus(policy, status), {
-      status: 422,
-      reason: "Invalid",
-    });
-    assert.deepEqual((await settle(harness.read()))?.status, {});
+    await assertRefused(subject.writeStatus(policy, status), INVALID);
+    assert.deepEqual((await harness.read())?.status, {});
   });
 
-  contractTest("writeStatus() of a policy that is gone is refused", open, async (harness) => {
-    const { settle, subject, policy } = harness;
-    await settle(harness.remove());
-    await assertRefused(harness, () => subject.writeStatus(policy, FULL), {
-      status: 404,
-      reason: "NotFound",
-    });
-    assert.equal(await settle(harness.read()), undefined);
+  contract("writeStatus() of a policy that is gone is refused", async (harness) => {
+    const { subject, policy } = harness;
+    await harness.remove();
+    await assertRefused(subject.writeStatus(policy, FULL), NOT_FOUND);
+    assert.equal(await harness.read(), undefined);
   });
 }

@@ -11,8 +11,12 @@ import type {
 } from "../../shared/api/recommendation_report.ts";
 import {
   assertRefused,
+  CONFLICT,
   type ContractHarness,
-  contractTest,
+  contractTests,
+  EXISTS,
+  INVALID,
+  NOT_FOUND,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -41,35 +45,36 @@ function workload(name: string): ReportedWorkload {
 
 /** Registers the suite. */
 export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void {
+  const contract = contractTests(open);
   const reportOf = ({ namespace }: ReportStoreHarness, ...names: string[]): NewReport => ({
     namespace,
     name: NAME,
     workloads: names.map(workload),
   });
 
-  contractTest("apply() makes the report", open, async (harness) => {
-    const made = await harness.settle(harness.subject.apply(reportOf(harness, "db", "web")));
+  contract("apply() makes the report", async (harness) => {
+    const made = await harness.subject.apply(reportOf(harness, "db", "web"));
     assert.ok(made.metadata.uid !== "" && made.metadata.resourceVersion !== "");
     assert.deepEqual(made.workloads, [workload("db"), workload("web")]);
-    assert.deepEqual(await harness.settle(harness.read(NAME)), made);
+    assert.deepEqual(await harness.read(NAME), made);
   });
 
-  contractTest("apply() replaces all that the report had", open, async (harness) => {
-    const made = await harness.settle(harness.subject.apply(reportOf(harness, "db", "web")));
+  contract("apply() replaces all that the report had", async (harness) => {
+    const made = await harness.subject.apply(reportOf(harness, "db", "web"));
     const { resourceVersion } = made.metadata;
     const anew = { ...reportOf(harness, "job"), resourceVersion };
-    const other = await harness.settle(harness.subject.apply(anew));
+    const other = await harness.subject.apply(anew);
     assert.equal(other.metadata.uid, made.metadata.uid);
     assert.notEqual(other.metadata.resourceVersion, made.metadata.resourceVersion);
-    assert.deepEqual((await harness.settle(harness.read(NAME)))?.workloads, [workload("job")]);
+    assert.deepEqual((await harness.read(NAME))?.workloads, [workload("job")]);
   });
 
-  contractTest("apply() of what is there already writes nothing", open, async (harness) => {
-    const { subject, settle } = harness;
-    let stored = await settle(subject.apply(reportOf(harness, "db")));
+  contract("apply() of what is there already writes nothing", async (harness) => {
+    const { subject } = harness;
+    let stored = await subject.apply(reportOf(harness, "db"));
     const again = async (): Promise<string> => {
       const { resourceVersion } = stored.metadata;
-      stored = await settle(subject.apply({ ...reportOf(harness, "db"), resourceVersion }));
+      stored = await subject.apply({ ...reportOf(harness, "db"), resourceVersion });
       return stored.metadata.resourceVersion;
     };
     // The first one over what was made may still note its writer.
@@ -77,68 +82,59 @@ export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void
     assert.equal(await again(), version);
   });
 
-  contractTest("apply() makes none where there is one already", open, async (harness) => {
-    const { subject, settle } = harness;
-    await settle(subject.apply(reportOf(harness, "db")));
+  contract("apply() makes none where there is one already", async (harness) => {
+    const { subject } = harness;
+    await subject.apply(reportOf(harness, "db"));
     const late = reportOf(harness, "job");
-    await assertRefused(harness, () => subject.apply(late), {
-      status: 409,
-      reason: "AlreadyExists",
-    });
-    assert.deepEqual((await settle(harness.read(NAME)))?.workloads, [workload("db")]);
+    await assertRefused(subject.apply(late), EXISTS);
+    assert.deepEqual((await harness.read(NAME))?.workloads, [workload("db")]);
   });
 
-  contractTest("list() has the namespace's as they are now", open, async (harness) => {
-    const { subject, settle, namespace } = harness;
-    assert.deepEqual(await settle(subject.list(namespace)), []);
-    const made = await settle(subject.apply(reportOf(harness, "db")));
-    assert.deepEqual(await settle(subject.list(namespace)), [made]);
-    assert.deepEqual(await settle(subject.list("kube-node-lease")), []);
+  contract("list() has the namespace's as they are now", async (harness) => {
+    const { subject, namespace } = harness;
+    assert.deepEqual(await subject.list(namespace), []);
+    const made = await subject.apply(reportOf(harness, "db"));
+    assert.deepEqual(await subject.list(namespace), [made]);
+    assert.deepEqual(await subject.list("kube-node-lease"), []);
   });
 
-  contractTest("apply() is refused with 409 for an old version", open, async (harness) => {
-    const { subject, settle } = harness;
-    const { metadata: { resourceVersion } } = await settle(subject.apply(reportOf(harness, "db")));
-    await settle(subject.apply({ ...reportOf(harness, "web"), resourceVersion }));
+  contract("apply() is refused with 409 for an old version", async (harness) => {
+    const { subject } = harness;
+    const { metadata: { resourceVersion } } = await subject.apply(reportOf(harness, "db"));
+    await subject.apply({ ...reportOf(harness, "web"), resourceVersion });
     const late = { ...reportOf(harness, "job"), resourceVersion };
-    await assertRefused(harness, () => subject.apply(late), { status: 409, reason: "Conflict" });
-    assert.deepEqual((await settle(harness.read(NAME)))?.workloads, [workload("web")]);
+    await assertRefused(subject.apply(late), CONFLICT);
+    assert.deepEqual((await harness.read(NAME))?.workloads, [workload("web")]);
   });
 
-  contractTest("apply() is refused with 422 for a malformed workload", open, async (harness) => {
+  contract("apply() is refused with 422 for a malformed workload", async (harness) => {
     const malformed = { ...workload("db"), name: "" };
     const report = { ...reportOf(harness), workloads: [malformed] };
-    await assertRefused(harness, () => harness.subject.apply(report), {
-      status: 422,
-      reason: "Invalid",
-    });
-    assert.equal(await harness.settle(harness.read(NAME)), undefined);
+    await assertRefused(harness.subject.apply(report), INVALID);
+    assert.equal(await harness.read(NAME), undefined);
   });
 
-  contractTest("remove() deletes once and then answers 404", open, async (harness) => {
-    const made = await harness.settle(harness.subject.apply(reportOf(harness, "db")));
-    await harness.settle(harness.subject.remove(made));
-    assert.equal(await harness.settle(harness.read(NAME)), undefined);
-    await assertRefused(harness, () => harness.subject.remove(made), {
-      status: 404,
-      reason: "NotFound",
-    });
+  contract("remove() deletes once and then answers 404", async (harness) => {
+    const made = await harness.subject.apply(reportOf(harness, "db"));
+    await harness.subject.remove(made);
+    assert.equal(await harness.read(NAME), undefined);
+    await assertRefused(harness.subject.remove(made), NOT_FOUND);
   });
 
-  contractTest("remove() leaves a report alone that has another UID", open, async (harness) => {
-    const made = await harness.settle(harness.subject.apply(reportOf(harness, "db")));
+  contract("remove() leaves a report alone that has another UID", async (harness) => {
+    const made = await harness.subject.apply(reportOf(harness, "db"));
     const uid = "00000000-0000-4000-8000-000000000000";
     const other = { metadata: { ...made.metadata, uid } };
-    await assertRefused(harness, () => harness.subject.remove(other), { status: 409 });
-    assert.deepEqual(await harness.settle(harness.read(NAME)), made);
+    await assertRefused(harness.subject.remove(other), { status: 409 });
+    assert.deepEqual(await harness.read(NAME), made);
   });
 
-  contractTest("remove() leaves a report alone that has another version", open, async (harness) => {
-    const { subject, settle } = harness;
-    const made = await settle(subject.apply(reportOf(harness, "db")));
+  contract("remove() leaves a report alone that has another version", async (harness) => {
+    const { subject } = harness;
+    const made = await subject.apply(reportOf(harness, "db"));
     const { resourceVersion } = made.metadata;
-    const now = await settle(subject.apply({ ...reportOf(harness, "web"), resourceVersion }));
-    await assertRefused(harness, () => subject.remove(made), { status: 409 });
-    assert.deepEqual(await settle(harness.read(NAME)), now);
+    const now = await subject.apply({ ...reportOf(harness, "web"), resourceVersion });
+    await assertRefused(subject.remove(made), { status: 409 });
+    assert.deepEqual(await harness.read(NAME), now);
   });
 }

@@ -12,7 +12,7 @@ import type {
 import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import {
   type ContractHarness,
-  contractTest,
+  contractTests,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -27,6 +27,7 @@ export interface RightsizingEventsHarness extends ContractHarness {
 
 /** Registers the suite. */
 export function rightsizingEventsContract(open: OpenHarness<RightsizingEventsHarness>): void {
+  const contract = contractTests(open);
   const workload = (namespace: string): EventSubject => ({
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -48,8 +49,8 @@ export function rightsizingEventsContract(open: OpenHarness<RightsizingEventsHar
     message: "Cooldown: the next change may come in 60 s",
   });
 
-  contractTest("emit() reports on a workload and on its policy, apart", open, async (harness) => {
-    const { subject, namespace, settle } = harness;
+  contract("emit() reports on a workload and on its policy, apart", async (harness) => {
+    const { subject, namespace } = harness;
     const ofWorkload = skipped(workload(namespace));
     const failed: RightsizingEvent = {
       ...ofWorkload,
@@ -59,17 +60,17 @@ export function rightsizingEventsContract(open: OpenHarness<RightsizingEventsHar
     };
     const ofPolicy = skipped(policy(namespace));
     for (const event of [ofWorkload, failed, ofPolicy]) subject.emit(event);
-    const own = await settle(harness.seen(ofWorkload.about.uid, 2));
+    const own = await harness.seen(ofWorkload.about.uid, 2);
     const byReason = own.toSorted((a, b) => a.reason < b.reason ? -1 : 1);
     assert.deepEqual(byReason, [failed, ofWorkload]);
-    assert.deepEqual(await settle(harness.seen(ofPolicy.about.uid, 1)), [ofPolicy]);
+    assert.deepEqual(await harness.seen(ofPolicy.about.uid, 1), [ofPolicy]);
   });
 
-  contractTest("emit() goes on after an event that the server refused", open, async (harness) => {
+  contract("emit() goes on after an event that the server refused", async (harness) => {
     const lost = skipped(workload("no-such-namespace"));
     const event = skipped(policy(harness.namespace));
     harness.subject.emit(lost);
     harness.subject.emit(event);
-    assert.deepEqual(await harness.settle(harness.seen(event.about.uid, 1)), [event]);
+    assert.deepEqual(await harness.seen(event.about.uid, 1), [event]);
   });
 }

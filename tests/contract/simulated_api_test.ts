@@ -36,7 +36,6 @@ function server(): Server {
     api,
     clock,
     settle: (promise) => settleVirtually(clock, promise),
-    close: () => Promise.resolve(),
   };
 }
 
@@ -55,7 +54,7 @@ function act(action: () => void): Promise<void> {
 selectiveListWatchContract('listWatch("Pod")', () => {
   const { api, ...harness } = server();
   const { Pod: pods } = api.store.tables;
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.listWatch("Pod", { nodeName: "node-1" }),
     create: (name: string) => act(() => void pods.create(samplePod(name))),
@@ -67,13 +66,13 @@ selectiveListWatchContract('listWatch("Pod")', () => {
       ),
     remove: (name: string) => act(() => void pods.remove(`shop/${name}`)),
     expiredVersion: () => Promise.resolve(expiredVersion(api, () => pods.create(samplePod("x")))),
-  });
+  };
 });
 
 listWatchContract('listWatch("Node")', () => {
   const { api, ...harness } = server();
   const { Node: nodes } = api.store.tables;
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.listWatch("Node"),
     create: (name: string) => act(() => void nodes.create(sampleNode(name))),
@@ -81,18 +80,18 @@ listWatchContract('listWatch("Node")', () => {
       act(() => void nodes.modify(name, (node) => ({ ...node, ready: !node.ready }))),
     remove: (name: string) => act(() => void nodes.remove(name)),
     expiredVersion: () => Promise.resolve(expiredVersion(api, () => nodes.create(sampleNode("x")))),
-  });
+  };
 });
 
 allocationStoreContract(() => {
   const { api, ...harness } = server();
   const { PodAllocation: allocations, Pod: pods } = api.store.tables;
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.allocationStore,
     pod: pods.create(samplePod("web")),
     read: ({ metadata }: PodAllocation) => Promise.resolve(allocations.get(objectKey(metadata))),
-  });
+  };
 });
 
 podResizerContract(() => {
@@ -100,14 +99,14 @@ podResizerContract(() => {
   const { Pod: pods, Node: nodes } = api.store.tables;
   nodes.create(sampleNode("node-1"));
   let created = 0;
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.podResizer(),
     restorer: api.podResizer("mbcas-restore"),
     create: (containers) =>
       Promise.resolve(pods.create(samplePod(`web-${created++}`, { containers }))),
     read: ({ metadata }) => Promise.resolve(pods.get(objectKey(metadata))),
-  });
+  };
 });
 
 desiredWriterContract(() => {
@@ -119,58 +118,58 @@ desiredWriterContract(() => {
     );
     return allocations.replaceStatus({ ...created, status: { phase: "Pending" } });
   };
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.desiredWriter("node-1"),
     own: allocate("web", "node-1"),
     foreign: allocate("db", "node-2"),
     read: ({ metadata }: PodAllocation) => Promise.resolve(allocations.get(objectKey(metadata))),
-  });
+  };
 });
 
 nodeLinkContract(() => {
   const { api, clock, ...harness } = server();
   api.store.tables.Node.create(sampleNode("node-1"));
   const leaseKey = objectKey(agentLeaseRef("node-1"));
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.nodeLink("node-1"),
     nodeName: "node-1",
     lost: api.nodeLink("node-9"),
     renewedAt: () => Promise.resolve(api.store.tables.Lease.get(leaseKey)?.renewTimeMs),
-    pass: () => clock.runUntil(clock.monotonic() + 50),
-  });
+    pass: () => clock.sleep(50),
+  };
 });
 
 leaseStoreContract(() => {
   const { api, ...harness } = server();
   const ref = { namespace: "mbcas-system", name: "mbcas-controller" };
-  return Promise.resolve({ ...harness, subject: api.leaseStore(ref) });
+  return { ...harness, subject: api.leaseStore(ref) };
 });
 
 endpointSliceContract(() => {
   const { api, ...harness } = server();
   const ref = { namespace: "mbcas-system", name: "mbcas-webhook-ipv4" };
-  return Promise.resolve({ ...harness, subject: api.endpointSliceStore(ref) });
+  return { ...harness, subject: api.endpointSliceStore(ref) };
 });
 
 eventSinkContract(() => {
   const { api, ...harness } = server();
   const seen = (podUID: string): readonly PodEvent[] =>
     api.events.all().filter((event) => event.podUID === podUID);
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.events,
     namespace: "shop",
     seen: (podUID) => Promise.resolve(seen(podUID)),
-  });
+  };
 });
 
 listWatchContract('listWatch("OptimizationPolicy")', () => {
   const { api, ...harness } = server();
   const { OptimizationPolicy: policies } = api.store.tables;
   const status = (count: number) => ({ workloadsDiscovered: count });
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.listWatch("OptimizationPolicy"),
     create: (name: string) => act(() => void policies.create(samplePolicy(name))),
@@ -184,36 +183,36 @@ listWatchContract('listWatch("OptimizationPolicy")', () => {
     remove: (name: string) => act(() => void policies.remove(`shop/${name}`)),
     expiredVersion: () =>
       Promise.resolve(expiredVersion(api, () => policies.create(samplePolicy("x")))),
-  });
+  };
 });
 
 policyStatusContract(() => {
   const { api, ...harness } = server();
   const { OptimizationPolicy: policies } = api.store.tables;
   const policy = policies.create(samplePolicy("all"));
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.policyStatusWriter,
     policy,
     read: () => Promise.resolve(policies.get(objectKey(policy.metadata))),
     remove: () => act(() => void policies.remove(objectKey(policy.metadata))),
-  });
+  };
 });
 
 reportStoreContract(() => {
   const { api, ...harness } = server();
   const { RecommendationReport: reports } = api.store.tables;
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.reportStore,
     namespace: "shop",
     read: (name) => Promise.resolve(reports.get(`shop/${name}`)),
-  });
+  };
 });
 
 rightsizingEventsContract(() => {
   const { api, ...harness } = server();
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.rightsizingEvents,
     namespace: "shop",
@@ -222,14 +221,14 @@ rightsizingEventsContract(() => {
         api.rightsizingEvents.all().filter(({ about }) => about.uid === uid)
           .map(({ atMs: _at, ...event }) => event),
       ),
-  });
+  };
 });
 
 workloadWriterContract(() => {
   const { api, ...harness } = server();
   const { Deployment: deployments } = api.store.tables;
   let created = 0;
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.workloadWriter,
     create: (containers, annotations = {}) => {
@@ -255,13 +254,13 @@ workloadWriterContract(() => {
         })
       ),
     remove: ({ metadata }) => act(() => void deployments.remove(objectKey(metadata))),
-  });
+  };
 });
 
 podEvictorContract(() => {
   const { api, ...harness } = server();
   const { Pod: pods, PodDisruptionBudget: budgets } = api.store.tables;
-  return Promise.resolve({
+  return {
     ...harness,
     subject: api.podEvictor,
     running: (name: string) =>
@@ -280,5 +279,5 @@ podEvictorContract(() => {
         }
       }),
     read: ({ metadata }: Pod) => Promise.resolve(pods.get(objectKey(metadata))),
-  });
+  };
 });

@@ -45,10 +45,10 @@ export function usageSourceContract(name: string, open: OpenHarness<UsageSourceH
     check: (harness: UsageSourceHarness) => Promise<void>,
   ): void => contractTest(`property ${property}: ${name}: ${sentence}`, open, check);
   const ask = (
-    { subject, settle }: UsageSourceHarness,
+    { subject }: UsageSourceHarness,
     question: UsageQuestion,
     signal: AbortSignal = new AbortController().signal,
-  ): Promise<UsageAnswer> => settle(subject.usage(question, signal));
+  ): Promise<UsageAnswer> => subject.usage(question, signal);
   const usageOf = async (
     harness: UsageSourceHarness,
     over: Partial<UsageQuestion> = {},
@@ -130,7 +130,7 @@ export function usageSourceContract(name: string, open: OpenHarness<UsageSourceH
     const question = sceneQuestion(harness.endMs);
     const calledOff = await ask(harness, question, AbortSignal.abort());
     if ("problem" in calledOff) assert.equal(calledOff.problem, "unreachable");
-    await harness.settle(harness.stop());
+    await harness.stop();
     const gone = await ask(harness, question);
     assert.ok("problem" in gone);
     assert.equal(gone.problem, "unreachable");

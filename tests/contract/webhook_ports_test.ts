@@ -23,24 +23,18 @@ import { endpointSliceContract } from "./endpoint_slice_contract.ts";
 import { settleVirtually } from "./support/settle_virtually.ts";
 import { trustStoreContract } from "./trust_store_contract.ts";
 
-const AT_ONCE: ContractHarness = {
-  settle: (promise) => promise,
-  close: () => Promise.resolve(),
-};
-
 function scene(webhooks: readonly string[] = []) {
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
   const objects = createWebhookObjects({ clock, webhooks });
   const harness: ContractHarness = {
     settle: (promise) => settleVirtually(clock, promise),
-    close: () => Promise.resolve(),
   };
   return { clock, objects, harness };
 }
 
 certificateStoreContract(() => {
   const { objects, harness } = scene();
-  return Promise.resolve({ ...harness, subject: objects.store });
+  return { ...harness, subject: objects.store };
 });
 
 const WEBHOOKS = ["a.mbcas.io", "b.mbcas.io"];
@@ -48,20 +42,20 @@ const WEBHOOKS = ["a.mbcas.io", "b.mbcas.io"];
 /** A server, closed with its harness. */
 function served() {
   const server = serveWebhookObjects({ name: "mbcas-webhook", webhooks: WEBHOOKS });
-  return { ...AT_ONCE, server, close: async () => await server[Symbol.asyncDispose]() };
+  return { server, close: async () => await server[Symbol.asyncDispose]() };
 }
 
 certificateStoreContract(() => {
   const { server, ...harness } = served();
   const place = { namespace: "mbcas-system", name: "mbcas-webhook-certificates", labels: {} };
-  return Promise.resolve({ ...harness, subject: createSecretStore(server.connection, place) });
+  return { ...harness, subject: createSecretStore(server.connection, place) };
 });
 
 endpointSliceContract(() => {
   const { server, ...harness } = served();
   const place = { namespace: "mbcas-system", name: "mbcas-webhook-ipv4", labels: {} };
   const subject = createEndpointSliceStore(server.connection, place);
-  return Promise.resolve({ ...harness, subject });
+  return { ...harness, subject };
 });
 
 trustStoreContract(() => {
@@ -76,36 +70,31 @@ trustStoreContract(() => {
     });
     return { identity, hooks };
   };
-  return Promise.resolve({
+  return {
     ...harness,
     subject: createTrustStore(server.connection, { name: "mbcas-webhook" }),
     absent: createTrustStore(server.connection, { name: "other" }),
     bundle: "one\n",
     rest: () => Promise.resolve(rest()),
-  });
+  };
 });
 
 trustStoreContract(() => {
-  const { objects, harness } = scene(WEBHOOKS);
-  const other = scene();
-  other.objects.configuration = undefined;
-  return Promise.resolve({
+  const { clock, objects, harness } = scene(WEBHOOKS);
+  const none = createWebhookObjects({ clock, webhooks: [] });
+  none.configuration = undefined;
+  return {
     ...harness,
     subject: objects.trust,
-    absent: {
-      read: () => other.harness.settle(other.objects.trust.read()),
-      write: (seen, bundle) => other.harness.settle(other.objects.trust.write(seen, bundle)),
-    },
+    absent: none.trust,
     bundle: "one\n",
     rest: () => Promise.resolve(objects.configuration?.bundles.map(([name]) => name)),
-  });
+  };
 });
 
-certificateContract("paper", () => Promise.resolve({ ...AT_ONCE, ...createPaperCertificates() }));
+certificateContract("paper", createPaperCertificates);
 
-certificateContract("X.509", () =>
-  Promise.resolve({
-    ...AT_ONCE,
-    maker: createCertificateMaker(),
-    reader: createCertificateReader(),
-  }));
+certificateContract("X.509", () => ({
+  maker: createCertificateMaker(),
+  reader: createCertificateReader(),
+}));

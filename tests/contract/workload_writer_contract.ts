@@ -15,8 +15,11 @@ import {
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   assertRefused,
+  CONFLICT,
   type ContractHarness,
-  contractTest,
+  contractTests,
+  INVALID,
+  NOT_FOUND,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 import { sampleContainer } from "./support/sample_objects.ts";
@@ -72,6 +75,7 @@ function ownValues(workload: Workload | undefined): readonly string[] {
 
 /** Registers the suite. */
 export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>): void {
+  const contract = contractTests(open);
   const memory = { requests: { memory: 64 * MI }, limits: { memory: 128 * MI } };
   const app = sampleContainer(memory);
   const log = sampleContainer({ ...memory, name: "log" });
@@ -82,17 +86,16 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
   for (const how of HOW) {
     const manner = how.serverSideApply ? "applied" : "merged";
 
-    contractTest(
+    contract(
       `recreate() ${manner} sets values of several containers, and nothing else`,
-      open,
-      async ({ subject, settle, ...harness }) => {
-        const made = await settle(harness.create([app, log, proxy], { "mbcas.io/note": "own" }));
+      async ({ subject, ...harness }) => {
+        const made = await harness.create([app, log, proxy], { "mbcas.io/note": "own" });
         const wanted = new Map<string, Resources>([
           ["app", { requests: { cpu: 150, memory: 96 * MI }, limits: { cpu: 300 } }],
           ["log", { requests: {}, limits: { memory: 256 * MI } }],
         ]);
-        await settle(subject.recreate(rightsized(made), wanted, how));
-        const stored = await settle(harness.read(made));
+        await subject.recreate(rightsized(made), wanted, how);
+        const stored = await harness.read(made);
         assert.deepEqual(valuesOf(stored), {
           app: [150, 300, 96 * MI, 128 * MI],
           log: [100, 200, 64 * MI, 256 * MI],
@@ -113,133 +116,110 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
       },
     );
 
-    contractTest(
+    contract(
       `recreate() ${manner} keeps what it has set before and does not name again`,
-      open,
-      async ({ subject, settle, ...harness }) => {
-        const made = await settle(harness.create([app, log]));
+      async ({ subject, ...harness }) => {
+        const made = await harness.create([app, log]);
         const first = new Map([[
           "app",
           withResources(cpu(150), { requests: { memory: 96 * MI } }),
         ]]);
-        await settle(subject.recreate(rightsized(made), first, how));
-        const between = await settle(harness.read(made));
-        await settle(subject.recreate(rightsized(between), new Map([["log", cpu(40)]]), how));
-        await settle(
-          subject.recreate(
-            rightsized(await settle(harness.read(made))),
-            new Map([["app", cpu(160)]]),
-            how,
-          ),
+        await subject.recreate(rightsized(made), first, how);
+        const between = await harness.read(made);
+        await subject.recreate(rightsized(between), new Map([["log", cpu(40)]]), how);
+        await subject.recreate(
+          rightsized(await harness.read(made)),
+          new Map([["app", cpu(160)]]),
+          how,
         );
-        assert.deepEqual(valuesOf(await settle(harness.read(made))), {
+        assert.deepEqual(valuesOf(await harness.read(made)), {
           app: [160, 200, 96 * MI, 128 * MI],
           log: [40, 200, 64 * MI, 128 * MI],
         });
       },
     );
 
-    contractTest(
+    contract(
       `recreate() ${manner} is refused with 409 where the template is not the one decided on`,
-      open,
       async (harness) => {
-        const { subject, settle } = harness;
-        const made = await settle(harness.create([app]));
-        await settle(harness.edit(made, 120));
+        const { subject } = harness;
+        const made = await harness.create([app]);
+        await harness.edit(made, 120);
         const wanted = new Map([["app", cpu(150)]]);
-        const conflict = { status: 409, reason: "Conflict" };
-        await assertRefused(
-          harness,
-          () => subject.recreate(rightsized(made), wanted, how),
-          conflict,
-        );
-        const stored = await settle(harness.read(made));
+        await assertRefused(subject.recreate(rightsized(made), wanted, how), CONFLICT);
+        const stored = await harness.read(made);
         assert.deepEqual(valuesOf(stored), { app: [120, 200, 64 * MI, 128 * MI] });
-        await settle(subject.recreate(rightsized(stored), wanted, how));
-        const after = await settle(harness.read(made));
+        await subject.recreate(rightsized(stored), wanted, how);
+        const after = await harness.read(made);
         assert.deepEqual(valuesOf(after), { app: [150, 200, 64 * MI, 128 * MI] });
       },
     );
 
-    contractTest(
+    contract(
       `recreate() ${manner} is refused with 422 where a request would be above its limit`,
-      open,
       async (harness) => {
-        const { subject, settle } = harness;
-        const made = await settle(harness.create([app, log]));
+        const { subject } = harness;
+        const made = await harness.create([app, log]);
         const wanted = new Map([["app", cpu(150)], ["log", cpu(250)]]);
-        const invalid = { status: 422, reason: "Invalid" };
-        await assertRefused(
-          harness,
-          () => subject.recreate(rightsized(made), wanted, how),
-          invalid,
-        );
-        assert.deepEqual(valuesOf(await settle(harness.read(made))), { app: asMade, log: asMade });
+        await assertRefused(subject.recreate(rightsized(made), wanted, how), INVALID);
+        assert.deepEqual(valuesOf(await harness.read(made)), { app: asMade, log: asMade });
       },
     );
 
-    contractTest(
+    contract(
       `recreate() ${manner} is refused with 404 when the workload is gone or another one`,
-      open,
       async (harness) => {
-        const { subject, settle } = harness;
+        const { subject } = harness;
         const wanted = new Map([["app", cpu(150)]]);
-        const gone = { status: 404, reason: "NotFound" };
-        const made = await settle(harness.create([app]));
+        const made = await harness.create([app]);
         const reborn = rightsized(withUID(made));
-        await assertRefused(harness, () => subject.recreate(reborn, wanted, how), gone);
-        assert.deepEqual(valuesOf(await settle(harness.read(made))), { app: asMade });
-        await settle(harness.remove(made));
-        await assertRefused(harness, () => subject.recreate(rightsized(made), wanted, how), gone);
-        assert.equal(await settle(harness.read(made)), undefined);
+        await assertRefused(subject.recreate(reborn, wanted, how), NOT_FOUND);
+        assert.deepEqual(valuesOf(await harness.read(made)), { app: asMade });
+        await harness.remove(made);
+        await assertRefused(subject.recreate(rightsized(made), wanted, how), NOT_FOUND);
+        assert.equal(await harness.read(made), undefined);
       },
     );
   }
 
-  contractTest(
-    "annotate() sets and removes what it names, and leaves all else",
-    open,
-    async (harness) => {
-      const { subject, settle } = harness;
-      const others = { "mbcas.io/note": "own" };
-      const made = await settle(
-        harness.create([app], { ...others, "optipod.io/policy": "old", "optipod.io/gone": "x" }),
-      );
-      const annotations = {
-        "optipod.io/policy": "shop/web",
-        "optipod.io/managed": "true",
-        "optipod.io/gone": null,
-        "optipod.io/never-there": null,
-      };
-      // The counts of the server may change meanwhile.
-      await settle(harness.edit(made, 120));
-      await settle(subject.annotate(made, { metadata: { annotations } }));
-      const stored = await settle(harness.read(made));
-      assert.deepEqual(stored?.metadata.annotations, {
-        ...others,
-        "optipod.io/policy": "shop/web",
-        "optipod.io/managed": "true",
-      });
-      assert.deepEqual(valuesOf(stored), { app: [120, 200, 64 * MI, 128 * MI] });
-    },
-  );
+  contract("annotate() sets and removes what it names, and leaves all else", async (harness) => {
+    const { subject } = harness;
+    const others = { "mbcas.io/note": "own" };
+    const made = await harness.create([app], {
+      ...others,
+      "optipod.io/policy": "old",
+      "optipod.io/gone": "x",
+    });
+    const annotations = {
+      "optipod.io/policy": "shop/web",
+      "optipod.io/managed": "true",
+      "optipod.io/gone": null,
+      "optipod.io/never-there": null,
+    };
+    // The counts of the server may change meanwhile.
+    await harness.edit(made, 120);
+    await subject.annotate(made, { metadata: { annotations } });
+    const stored = await harness.read(made);
+    assert.deepEqual(stored?.metadata.annotations, {
+      ...others,
+      "optipod.io/policy": "shop/web",
+      "optipod.io/managed": "true",
+    });
+    assert.deepEqual(valuesOf(stored), { app: [120, 200, 64 * MI, 128 * MI] });
+  });
 
-  contractTest(
-    "annotate() never touches a reborn workload of the same name",
-    open,
-    async (harness) => {
-      const { subject, settle } = harness;
-      const made = await settle(harness.create([app]));
-      const patch = { metadata: { annotations: { "optipod.io/managed": "true" } } };
-      await assert.rejects(
-        settle(subject.annotate(withUID(made), patch)),
-        (error: unknown) => error instanceof ApiError && refusalKind(error) === "gone",
-      );
-      assert.deepEqual((await settle(harness.read(made)))?.metadata.annotations, {});
-      await settle(harness.remove(made));
-      await assertRefused(harness, () => subject.annotate(made, patch), { status: 404 });
-    },
-  );
+  contract("annotate() never touches a reborn workload of the same name", async (harness) => {
+    const { subject } = harness;
+    const made = await harness.create([app]);
+    const patch = { metadata: { annotations: { "optipod.io/managed": "true" } } };
+    await assert.rejects(
+      subject.annotate(withUID(made), patch),
+      (error: unknown) => error instanceof ApiError && refusalKind(error) === "gone",
+    );
+    assert.deepEqual((await harness.read(made))?.metadata.annotations, {});
+    await harness.remove(made);
+    await assertRefused(subject.annotate(made, patch), { status: 404 });
+  });
 }
 
 function withUID(workload: Workload): Workload {

@@ -1,6 +1,5 @@
 /**
- * Draws the faults of a run, swarm style: each run uses some kinds of faults, each at a rate of its own.
- * Source: Groce et al., "Swarm testing", ISSTA 2012.
+ * Plans of faults: drawn from a seed, derived from what a run shows, and shrunk to what fails.
  *
  * @module
  */
@@ -8,7 +7,15 @@ import { type Random, seededRandom } from "../../shared/random.ts";
 import type { Verb } from "../../lab/simulation/api/request_gate.ts";
 import type { KindName } from "../../lab/simulation/api/kinds.ts";
 import { LOADED_PODS } from "./cluster/cluster_load.ts";
-import { CORRUPTIONS, type Fault, type FaultPlan, PROCESSES, type ProcessName } from "./fault.ts";
+import {
+  CORRUPTIONS,
+  type Fault,
+  type FaultPlan,
+  type NumberedRequest,
+  PROCESSES,
+  type ProcessName,
+} from "./fault.ts";
+import { accidents, type Controllers } from "./disturbances.ts";
 
 /** Faults begin and end within these times, ms. */
 const FROM_MS = 5000;
@@ -182,4 +189,124 @@ export function drawPlan(seed: number): FaultPlan {
     for (let i = 0; i < count; i++) faults.push(draw(dice));
   }
   return { seed, idleCPU: dice.of(["free", "tight"]), faults };
+}
+
+/** An event of the reference run: what changed, and when. */
+export interface RecordedEvent {
+  readonly object: KindName;
+  readonly atMs: number;
+}
+
+/** A run without faults. */
+export interface ReferenceRun {
+  readonly plan: FaultPlan;
+  readonly requests: readonly NumberedRequest[];
+  readonly events: readonly RecordedEvent[];
+}
+
+const READS: ReadonlySet<Verb> = new Set(["get", "list", "watch"]);
+const DOWN_MS = 3000;
+const OMISSION_MS = 3000;
+const TRAVEL = { ms: 1500, ageMs: 5000 } as const;
+/** Events that follow each other sooner are one to omit, ms. */
+const APART_MS = 20;
+/** Derived faults come before the quiet stretch, ms. */
+const DERIVED_UNTIL_MS = 118_000;
+
+function controllersOf(requests: readonly NumberedRequest[]): Controllers {
+  const isA = requests.some(({ process, verb }) => process === "controller-a" && verb === "resize");
+  return isA
+    ? { leader: "controller-a", standby: "controller-b" }
+    : { leader: "controller-b", standby: "controller-a" };
+}
+
+/** Which processes follow a kind; of the controllers the leader. */
+function followersOf(object: KindName, { leader }: Controllers): readonly ProcessName[] {
+  switch (object) {
+    case "Pod":
+      return [leader, "kubelet-1", "kubelet-2"];
+    case "PodAllocation":
+      return [leader, "agent-1", "agent-2"];
+    default:
+      return [leader];
+  }
+}
+
+/** All plans of the run, each with one fault or two. */
+export function derivePlans({ plan, requests, events }: ReferenceRun): FaultPlan[] {
+  const controllers = controllersOf(requests);
+  const faults = [
+    ...ofWrites(requests),
+    ...ofEvents(events, controllers),
+    ...accidents(controllers),
+  ];
+  return faults.map((derived) => ({ ...plan, faults: derived }));
+}
+
+/** A crash after each write, and a write that fails once for each. */
+function ofWrites(requests: readonly NumberedRequest[]): Fault[][] {
+  return requests
+    // The Lease of the leader is renewed each two seconds: each crash there is the same.
+    .filter(({ verb, kind, nth, atMs }) =>
+      !READS.has(verb) && atMs < DERIVED_UNTIL_MS && (kind !== "Lease" || nth <= 3)
+    )
+    .flatMap(({ process, verb, kind: object, nth }, index): Fault[][] => {
+      const request = { process, verb, object, nth } as const;
+      const crash: Fault = { fault: "crash", ...request, downMs: DOWN_MS };
+      const status = index % 2 === 0 && process.startsWith("controller") ? 409 : 500;
+      const answer: Fault = { fault: "answer", ...request, status, done: false, times: 1 };
+      return process.startsWith("kubelet") ? [[crash]] : [[crash], [answer]];
+    });
+}
+
+function ofEvents(
+  events: readonly RecordedEvent[],
+  controllers: Controllers,
+): Fault[][] {
+  const faults: Fault[][] = [];
+  const lastMs = new Map<KindName, number>();
+  for (const { object, atMs } of events) {
+    if (atMs - (lastMs.get(object) ?? -Infinity) < APART_MS || atMs >= DERIVED_UNTIL_MS) continue;
+    lastMs.set(object, atMs);
+    for (const process of followersOf(object, controllers)) {
+      const place = { process, object, atMs } as const;
+      faults.push([{ fault: "freeze", ...place, ms: OMISSION_MS, end: "expired" }]);
+      if (process.startsWith("kubelet")) continue;
+      faults.push([{ fault: "travel", ...place, ...TRAVEL }]);
+      faults.push([
+        { fault: "kill", process, atMs, ms: 100 },
+        { fault: "travel", ...place, ms: 2 * DOWN_MS, ageMs: TRAVEL.ageMs },
+      ]);
+    }
+  }
+  return faults;
+}
+
+/**
+ * Removes faults in ever smaller groups while `fails` holds. Source: Zeller and Hildebrandt, delta
+ * debugging (ddmin), 2002. Plays at most `most` plans.
+ */
+export async function shrinkPlan(
+  plan: FaultPlan,
+  fails: (plan: FaultPlan) => Promise<boolean>,
+  { most = 100 }: { readonly most?: number } = {},
+): Promise<FaultPlan> {
+  let faults: readonly Fault[] = plan.faults;
+  let size = Math.ceil(faults.length / 2);
+  let played = 0;
+  while (size >= 1 && played < most) {
+    let smaller: readonly Fault[] | undefined;
+    for (let from = 0; from < faults.length && smaller === undefined && played < most;) {
+      const rest = [...faults.slice(0, from), ...faults.slice(from + size)];
+      played++;
+      if (await fails({ ...plan, faults: rest })) smaller = rest;
+      from += size;
+    }
+    if (smaller !== undefined) faults = smaller;
+    else if (size === 1) break;
+    else size = Math.floor(size / 2);
+    size = Math.min(size, Math.max(1, faults.length));
+    if (faults.length === 0) break;
+  }
+  return { ...plan, faults };
 }

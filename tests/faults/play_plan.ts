@@ -3,14 +3,12 @@
  *
  * @module
  */
-import type { RecordedEvent } from "./derive_plans.ts";
-import { type FaultPlan, FAULTS_END_MS, PROCESSES } from "./fault.ts";
+import type { RecordedEvent } from "./draw_plan.ts";
+import { type FaultPlan, FAULTS_END_MS, type NumberedRequest, PROCESSES } from "./fault.ts";
 import { type FaultCluster, startFaultCluster } from "./cluster/fault_cluster.ts";
-import type { NumberedRequest } from "./fault_schedule.ts";
 import { checkCeilings, checkQuiet, checkRestored, writeCounts } from "./final_state.ts";
 import { type Violation, watchInvariants } from "./invariants.ts";
-import { scheduleFaults } from "./timed_faults.ts";
-import { OPTED_OUT, scheduleUsers } from "./user_script.ts";
+import { OPTED_OUT, scheduleFaults, scheduleUsers } from "./disturbances.ts";
 
 /** What became of a plan. */
 export interface PlanOutcome {

@@ -3,9 +3,17 @@
  *
  * @module
  */
-import type { ComputedPart } from "./compute_parts.ts";
+import type { ComputedPart } from "./main.ts";
 import { differencesOf } from "./differences.ts";
-import type { StoredOutputs } from "./stored_outputs.ts";
+import { arena } from "../../cli/arena.ts";
+import { demo } from "../../cli/demo.ts";
+import { renderedManifests } from "./rendered_manifests.ts";
+import type { DecisionTable } from "./tables/decision_table.ts";
+import { rightsizingTable } from "./tables/rightsizing/rightsizing_table.ts";
+import { moveTable } from "./tables/placement/move_table.ts";
+import { splitTable } from "./tables/placement/split_table.ts";
+import { marketTable } from "./tables/market/market_table.ts";
+import { mixedTable } from "./tables/mixed/mixed_table.ts";
 
 /** What is done. */
 export interface GoldenRequest {
@@ -88,4 +96,154 @@ async function leftOver(
   known: readonly string[],
 ): Promise<readonly string[]> {
   return (await stored.names()).filter((file) => !known.includes(file));
+}
+
+/** What a part comes to. */
+export interface Computed {
+  /** What the file should hold; absent where it can't be computed on this machine. */
+  readonly text?: string;
+  /** Why it can't. */
+  readonly leftOut?: string;
+  /** For people, for instance how often each reason occurs. */
+  readonly notes: readonly string[];
+  /** What is wrong with the output itself, whatever is stored. */
+  readonly problems: readonly string[];
+}
+
+/** An output and its file. */
+export interface GoldenPart {
+  /** As in `--only`. */
+  readonly name: string;
+  /** In `tests/golden/expected/`; gzipped where it ends in `.gz`. */
+  readonly file: string;
+  /** Computes the output, in a worker of its own. `cores` is how many threads it may use. */
+  readonly compute: (options: { readonly cores: number }) => Promise<Computed>;
+}
+
+const SEEDS = [1, 2, 3] as const;
+
+/** Each name is a value of `--only`. */
+export const GOLDEN_PARTS: readonly GoldenPart[] = [
+  {
+    name: "arena",
+    file: "arena.json.gz",
+    compute: ({ cores }) =>
+      outputOf((world) => arena(["--quick", "--json"], { ...world, workers: cores })),
+  },
+  ...SEEDS.map((seed): GoldenPart => ({
+    name: `demo-${seed}`,
+    file: `demo_${seed}.json.gz`,
+    compute: () => outputOf((world) => demo(["--seed", `${seed}`, "--json", "--no-report"], world)),
+  })),
+  { name: "manifests", file: "manifests.jsonl.gz", compute: renderedManifests },
+  { name: "market", file: "market.jsonl", compute: async () => computedTable(await marketTable()) },
+  {
+    name: "rightsizing",
+    file: "rightsizing.jsonl.gz",
+    compute: async () => computedTable(await rightsizingTable()),
+  },
+  {
+    name: "mixed",
+    file: "mixed.jsonl.gz",
+    compute: async () => computedTable(await mixedTable()),
+  },
+  {
+    name: "split",
+    file: "split.jsonl.gz",
+    compute: () => Promise.resolve(computedTable(splitTable())),
+  },
+  {
+    name: "moves",
+    file: "moves.jsonl.gz",
+    compute: () => Promise.resolve(computedTable(moveTable())),
+  },
+];
+
+/** The part of a program's world that demo and arena have alike. */
+type ProgramWorld = Parameters<typeof demo>[1] & Omit<Parameters<typeof arena>[1], "workers">;
+
+/** Runs a program in memory: no terminal, no file, a clock that stands still. */
+async function outputOf(run: (world: ProgramWorld) => Promise<number>): Promise<Computed> {
+  let text = "";
+  let errors = "";
+  const code = await run({
+    out: (part) => void (text += part),
+    err: (part) => void (errors += part),
+    outIsTerminal: false,
+    errIsTerminal: false,
+    columns: 120,
+    noColor: "1",
+    now: () => 0,
+    writeFile: () => Promise.resolve(),
+    probeFile: () => Promise.resolve(),
+  });
+  const problems = code === 0 ? [] : [`the program ended with code ${code}: ${errors.trim()}`];
+  return { text, notes: [], problems };
+}
+
+function computedTable({ text, counts, problems }: DecisionTable): Computed {
+  const notes = Object.entries(counts).map(([reason, count]) => `${reason} ${count}`);
+  return { text, notes: [notes.join(", ")], problems };
+}
+
+/** Stored texts by file name. */
+export interface StoredOutputs {
+  /** The text; undefined where there is no such file. */
+  read(file: string): Promise<string | undefined>;
+  write(file: string, text: string): Promise<void>;
+  remove(file: string): Promise<void>;
+  /** Names of all files. */
+  names(): Promise<readonly string[]>;
+  /** Bytes of all files as they are stored. */
+  sizes(): Promise<ReadonlyMap<string, number>>;
+}
+
+/** Files of this folder; those that end in `.gz` are gzipped. */
+export function storedOutputs(folder: URL): StoredOutputs {
+  const pathOf = (file: string): URL => new URL(file, folder);
+  return {
+    async read(file) {
+      try {
+        const bytes = await Deno.readFile(pathOf(file));
+        return new TextDecoder().decode(file.endsWith(".gz") ? await unzipped(bytes) : bytes);
+      } catch (error) {
+        if (error instanceof Deno.errors.NotFound) return undefined;
+        throw error;
+      }
+    },
+    async write(file, text) {
+      const bytes = new TextEncoder().encode(text);
+      await Deno.mkdir(folder, { recursive: true });
+      await Deno.writeFile(pathOf(file), file.endsWith(".gz") ? await zipped(bytes) : bytes);
+    },
+    remove: (file) => Deno.remove(pathOf(file)),
+    async names() {
+      const names: string[] = [];
+      for await (const { name } of Deno.readDir(folder)) names.push(name);
+      return names.sort();
+    },
+    async sizes() {
+      const sizes = new Map<string, number>();
+      for await (const { name } of Deno.readDir(folder)) {
+        sizes.set(name, (await Deno.stat(pathOf(name))).size);
+      }
+      return sizes;
+    },
+  };
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Names no time and no file, so that the same text gives the same bytes. */
+function zipped(bytes: Bytes): Promise<Bytes> {
+  return through(bytes, new CompressionStream("gzip"));
+}
+
+function unzipped(bytes: Bytes): Promise<Bytes> {
+  return through(bytes, new DecompressionStream("gzip"));
+}
+
+async function through(bytes: Bytes, stream: CompressionStream): Promise<Bytes> {
+  const piped = new Blob([bytes]).stream().pipeThrough(stream);
+  return new Uint8Array(await new Response(piped).arrayBuffer());
 }

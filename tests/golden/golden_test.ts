@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import type { Computed } from "./golden_part.ts";
-import { golden, type GoldenRequest } from "./golden.ts";
+import { type Computed, golden, type GoldenRequest } from "./golden.ts";
+import { assertMatches } from "../fixtures/assert_matches.ts";
+import { reasonCounts } from "./tables/decision_table.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -108,4 +109,21 @@ test("golden() fails where the files are too large, and names the largest", asyn
   const { code, lines } = await play({ text }, { stored: { "moves.jsonl": text } });
   assert.equal(code, 1);
   assert.match(lines[1] ?? "", /300000.*moves\.jsonl/);
+});
+
+function problems(found: readonly string[], impossible: Readonly<Record<string, string>> = {}) {
+  return reasonCounts({ found, expected: ["Applied", "PodGone"], impossible }).problems;
+}
+
+Deno.test({
+  name: "reasonCounts() finds reasons that are too rare, unless they are listed as impossible",
+  permissions: "none",
+  fn() {
+    const applied = ["Applied", "Applied", "Applied"];
+    assertMatches(problems([...applied, "PodGone"]), [/PodGone.* 1 .* 3$/]);
+    assert.deepEqual(problems(applied, { PodGone: "it is gone" }), []);
+    assertMatches(problems([...applied, "PodGone"], { PodGone: "it is gone" }), [
+      /PodGone.*impossible/,
+    ]);
+  },
 });

@@ -5,8 +5,7 @@
  */
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
-import type { Computed } from "./golden_part.ts";
-import { GOLDEN_PARTS } from "./golden_parts.ts";
+import { type Computed, GOLDEN_PARTS } from "./golden.ts";
 
 /** What the thread is asked for. */
 export interface ToGoldenWorker {

@@ -4,7 +4,7 @@
  * @module
  */
 import { hasKubectl, render, type Rendered, renderWith } from "../manifests/rendered.ts";
-import type { Computed } from "./golden_part.ts";
+import type { Computed } from "./golden.ts";
 
 /** Sets of components that are rendered on top of the base: each component is in one of them. */
 const COMPONENTS: readonly (readonly string[])[] = [

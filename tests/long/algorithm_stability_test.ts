@@ -265,7 +265,7 @@ test("the algorithm comes to rest at the clearing's shares where all want more t
       );
       assert.deepEqual(moved, [], show(moved));
       assert.ok(late.length <= drawn.length, show(late));
-      const { containers: results = [], freeShare = 0 } = last ?? {};
+      const { containers: results = [], freeFraction = 0 } = last ?? {};
       // Rounding gives a step of the grid now to one, now to another.
       const lacks = results.some(({ limit, share: fair }) => limit < fair / (1 + RATIONED) - GRID);
       for (const { limit, share: fair } of results) {
@@ -273,7 +273,7 @@ test("the algorithm comes to rest at the clearing's shares where all want more t
         if (lacks) assert.ok(limit <= fair / (1 - RATIONED) + GRID, `${limit} for ${fair}`);
         if (limit >= fair / (1 + RATIONED) - GRID) continue;
         // What others may hold beyond their shares is missing, and nothing is left that would do.
-        assert.ok(fair - limit > freeShare * capacity - GRID, `${limit} for ${fair}`);
+        assert.ok(fair - limit > freeFraction * capacity - GRID, `${limit} for ${fair}`);
       }
     }),
     { ...cases(0.2), endOnFailure: true },
@@ -301,7 +301,7 @@ test("the algorithm leaves everybody what it needs beside one that eats all it g
       let last: RoundResult | undefined;
       const late = plant.runUntil(50 * MINUTE_MS, (round) => last = round);
       assert.ok(late.length <= containers.length, show(late));
-      const { containers: results = [], freeShare = 0 } = last ?? {};
+      const { containers: results = [], freeFraction = 0 } = last ?? {};
       results.slice(1).forEach(({ limit }, index) => {
         // Where others would have to pay, a raise has to be worth it; work that waits adds up until it
         // is.
@@ -310,7 +310,7 @@ test("the algorithm leaves everybody what it needs beside one that eats all it g
         // A container with less can't be raised: others keep what hysteresis leaves them, and too little is
         // free.
         const shown = `${limit} for ${demands[index]}`;
-        assert.ok(freeShare * capacity < limit * worth + GRID, shown);
+        assert.ok(freeFraction * capacity < limit * worth + GRID, shown);
         for (const { limit: held, share } of results) {
           assert.ok(held - share <= Math.max(GRID, held * settings.lowerHysteresis), shown);
         }

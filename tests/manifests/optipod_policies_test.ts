@@ -76,8 +76,8 @@ Deno.test("readPolicySpec() refuses each invalid policy, of each field one, by t
   assert.deepEqual(FIELDS.filter((field) => !refused.has(field)), []);
 });
 
-Deno.test("docs/guide.md begins with a policy that is taken, and only recommends", async () => {
-  const guide = await Deno.readTextFile(new URL("../../docs/guide.md", import.meta.url));
+Deno.test("docs/rightsizing.md begins with a policy that is taken, and only recommends", async () => {
+  const guide = await Deno.readTextFile(new URL("../../docs/rightsizing.md", import.meta.url));
   const blocks = guide.matchAll(/^( *)```yaml\n([\s\S]*?)^ *```$/gm);
   const policies = Array.from(
     blocks,

@@ -78,8 +78,8 @@ renderTest(
   },
 );
 
-Deno.test("docs/guide.md names each role of component users", async () => {
-  const guide = await Deno.readTextFile(new URL("../../docs/guide.md", import.meta.url));
+Deno.test("docs/install.md names each role of component users", async () => {
+  const guide = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
   for (const name of NAMES) assert.ok(guide.includes(`\`${name}\``), name);
 });
 

@@ -23,7 +23,6 @@ if (withoutPrometheus()) {
       server: prometheus.url,
       wall: systemClock.wall,
       stop: prometheus.stop,
-      settle: (promise) => promise,
       async close() {
         await prometheus[Symbol.asyncDispose]();
         await exporter[Symbol.asyncDispose]();

@@ -11,17 +11,9 @@ export interface OwnPrometheusOptions {
   readonly listen: string;
   /** Address and port that it collects metrics from, path `/metrics`. */
   readonly target: string;
-  /**
-   * More of its entry in `scrape_configs`, for instance another path.
-   *
-   * @default {{}}
-   */
+  /** More of its entry in `scrape_configs`, for instance another path. @default {{}} */
   readonly job?: Readonly<Record<string, unknown>>;
-  /**
-   * What it collected before it began, as OpenMetrics text with times.
-   *
-   * @default {"", nothing}
-   */
+  /** What it collected before it began, as OpenMetrics text with times. @default {"", nothing} */
   readonly history?: string;
 }
 

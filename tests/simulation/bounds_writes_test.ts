@@ -1,261 +1,198 @@
-/** How often bounds are written and reported: an unchanged cluster costs nothing. */
+/** How often bounds are written and reported: what changes nothing costs nothing, crowds are bounded. */
 import assert from "node:assert/strict";
-import type { Pod } from "../../shared/api/pod.ts";
+import type { AllocationStore } from "../../controller/resize/ports.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
-import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+import { type ControllerScene, loopTest } from "./controller_scene.ts";
 
-const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" };
-
-/** Writes of allocations' status so far. */
-function writes({ api }: ControllerScene): number {
-  return api.requests.get("updateStatus PodAllocation") ?? 0;
+function writes({ count }: ControllerScene): number {
+  return count("updateStatus PodAllocation");
 }
 
-function reported({ api }: ControllerScene): readonly string[] {
-  return api.events.all().filter(({ reason }) => reason === "CPULimitBounded")
-    .map(({ message }) => message);
-}
-
-function restartedAt(ms: number): (pod: Pod) => Pod {
-  return (pod) => ({
-    ...pod,
-    containers: pod.containers.map((one) => ({ ...one, restartedAtMs: ms })),
-  });
+/** A pod of Deployment `web` in the market that has been cleared. */
+async function settled(scene: ControllerScene): Promise<void> {
+  scene.startController();
+  scene.createPod("web", {}, ofDeployment);
+  await scene.wantFor(10_000, 300);
 }
 
 /** Pod `web` with every rule speaking of it. */
 async function troubled(scene: ControllerScene): Promise<void> {
-  const { tables } = scene.api.store;
+  const { tables, clock } = scene;
   tables.Deployment.create(sampleWorkload({ rollout: { updated: 1 } }));
-  tables.HorizontalPodAutoscaler.create(
-    sampleHPA({ cpuTargets: [{ utilization: 9 }], lastScaleMs: scene.clock.wall() }),
-  );
-  tables.ResourceQuota.create({ metadata, hardLimitsCPU: 500, usedLimitsCPU: 200, scopes: [] });
-  tables.LimitRange.create({ metadata, items: [{ type: "Container", max: 700 }] });
-  scene.createPod("web");
-  scene.changePod("web", ofDeployment);
-  scene.changePod("web", (pod) => ({ ...pod, priorityClassName: "system-node-critical" }));
+  const cpuTargets = [{ utilization: 9 }];
+  tables.HorizontalPodAutoscaler.create(sampleHPA({ cpuTargets, lastScaleMs: clock.wall() }));
+  scene.setQuota({ hardLimitsCPU: 500, usedLimitsCPU: 200 });
+  scene.setLimitRange({ items: [{ type: "Container", max: 700 }] });
+  scene.createPod("web", {}, ofDeployment);
   await scene.pass(5000);
-  scene.changePod("web", (pod) => ({ ...restartedAt(scene.clock.wall())(pod), ready: false }));
-  tables.Node.modify("node-1", (node) => ({ ...node, draining: true }));
+  const restartedAtMs = clock.wall();
+  scene.changePod("web", (pod) => ({
+    ...pod,
+    ...{ ready: false, priorityClassName: "system-node-critical" },
+    containers: pod.containers.map((one) => ({ ...one, restartedAtMs })),
+  }));
+  scene.changeNode((node) => ({ ...node, draining: true }));
 }
 
-sceneTest(
-  "runAllocationLoop() writes bounds once while all that holds a pod stands still",
-  async (scene) => {
-    await troubled(scene);
-    scene.startController();
-    scene.want("web", 300);
-    await scene.pass(5000);
-    const said = scene.allocation("web")?.status?.bounds;
-    assert.equal(
-      said?.reason,
-      "NodeDraining, SystemCritical, RecentRestart, PodNotReady, RolloutInProgress, HPAFloor, " +
-        "HPADamped, HPAScaled, QuotaExceeded, HPACapped",
-    );
-    const before = writes(scene);
-    await scene.pass(600_000);
-    // Two holds end by themselves: the one after the restart, and the HPA's window.
-    assert.ok(writes(scene) - before <= 2, `${writes(scene) - before} writes`);
-    const later = scene.allocation("web")?.status?.bounds;
-    assert.ok((later?.revision ?? 0) <= 3, `${later?.revision}`);
-    assert.doesNotMatch(later?.reason ?? "", /RecentRestart|HPAScaled/);
-    const subjects = scene.api.events.all().filter(({ reason }) => reason === "CPULimitBounded")
-      .map(({ about }) => about?.kind);
-    assert.deepEqual(subjects, ["Node", undefined, "Deployment"], reported(scene).join("\n"));
-  },
-);
+loopTest("writes bounds once while all that holds a pod stands still", async (scene) => {
+  await troubled(scene);
+  scene.startController();
+  await scene.wantFor(5000, 300);
+  assert.equal(
+    scene.boundReasons(),
+    "NodeDraining, SystemCritical, RecentRestart, PodNotReady, RolloutInProgress, HPAFloor, " +
+      "HPADamped, HPAScaled, QuotaExceeded, HPACapped",
+  );
+  const before = writes(scene);
+  await scene.pass(600_000);
+  // Two holds end by themselves: the one after the restart, and the HPA's window.
+  assert.ok(writes(scene) - before <= 2, `${writes(scene) - before} writes`);
+  assert.ok((scene.status().bounds?.revision ?? 9) <= 3);
+  assert.doesNotMatch(scene.boundReasons() ?? "", /RecentRestart|HPAScaled/);
+  const subjects = scene.events("CPULimitBounded").map(({ about }) => about?.kind);
+  assert.deepEqual(subjects, ["Node", undefined, "Deployment"]);
+});
 
-sceneTest(
-  "runAllocationLoop() reports new bounds in one event, and of usual ones in none",
+loopTest(
+  "writes nothing when autoscalers, rollouts and quotas report what binds not",
   async (scene) => {
-    scene.startController();
-    scene.createPod("web");
-    scene.changePod("web", ofDeployment);
-    scene.want("web", 300);
-    await scene.pass(10_000);
-    assert.deepEqual(reported(scene), []);
-    scene.api.store.tables.HorizontalPodAutoscaler.create(sampleHPA());
-    await scene.pass(600_000);
-    const [event = "", ...others] = reported(scene);
-    assert.match(event, /^HPAFloor: .*96m.*80m.*; HPADamped: .*web-hpa/);
-    assert.deepEqual(others, []);
-  },
-);
-
-sceneTest(
-  "runAllocationLoop() writes nothing when an autoscaler reports what concerns no bound",
-  async (scene) => {
-    const { tables } = scene.api.store;
-    tables.HorizontalPodAutoscaler.create(sampleHPA());
-    tables.Deployment.create(sampleWorkload());
-    scene.startController();
-    scene.createPod("web");
-    scene.changePod("web", ofDeployment);
-    scene.want("web", 300);
-    await scene.pass(10_000);
+    scene.tables.HorizontalPodAutoscaler.create(sampleHPA());
+    scene.tables.Deployment.create(sampleWorkload());
+    scene.setQuota({ hardLimitsCPU: 800, usedLimitsCPU: 200 });
+    await settled(scene);
+    await scene.pass(20_000);
+    const rules = scene.status().bounds?.rules;
+    assert.ok(rules?.some(({ reason }) => reason === "QuotaExceeded"));
     const before = writes(scene);
     // An HPA's controller writes its status every 15 s, a Deployment's with each pod that comes and
-    // goes.
+    // goes; the use of a quota jitters.
     for (let round = 0; round < 40; round++) {
-      tables.HorizontalPodAutoscaler.modify("shop/web-hpa", (hpa) => ({
+      scene.tables.HorizontalPodAutoscaler.modify("shop/web-hpa", (hpa) => ({
         ...hpa,
         metadata: { ...hpa.metadata, annotations: { round: String(round) } },
       }));
-      tables.Deployment.modify("shop/web", (workload) => ({
-        ...workload,
-        rollout: { ...workload.rollout, updated: 3 + round % 2, total: 3 + round % 2 },
-      }));
+      scene.setRollout(3 + round % 2, 3 + round % 2);
+      scene.setQuota({ usedLimitsCPU: 250 + round % 7 });
       await scene.pass(15_000);
     }
     assert.equal(writes(scene), before);
+    assert.deepEqual(scene.status().bounds?.rules, rules);
   },
 );
 
-sceneTest(
-  "runAllocationLoop() follows a rollout in two writes, however many pods it replaces",
+/** A store with a server that does this to a status before it stores it, while it is old. */
+function oldStore(
+  { api }: ControllerScene,
+  admit: (allocation: PodAllocation) => PodAllocation,
+): { readonly store: AllocationStore; readonly definition: { old: boolean } } {
+  const definition = { old: true };
+  const writeStatus = (allocation: PodAllocation): Promise<PodAllocation> =>
+    api.allocationStore.writeStatus(definition.old ? admit(allocation) : allocation);
+  return { definition, store: { ...api.allocationStore, writeStatus } };
+}
+
+/** As a server does that does not know `half`. */
+function refusingHalf(allocation: PodAllocation): PodAllocation {
+  if (allocation.status?.bounds?.containers[0]?.held !== "half") return allocation;
+  const message = 'status.bounds.containers[0].held: Unsupported value: "half"';
+  throw new ApiError(422, "Invalid", message);
+}
+
+/** A pod that is raised to 300 m under this store, and then an HPA with bounds that are refused. */
+async function raisedThenScaled(scene: ControllerScene, store: AllocationStore): Promise<void> {
+  scene.tables.Deployment.create(sampleWorkload());
+  scene.startController({}, { store });
+  await scene.raise(300, ofDeployment);
+  scene.tables.HorizontalPodAutoscaler.create(sampleHPA());
+}
+
+loopTest("ends bounds that the server finds invalid as one clear reason", async (scene) => {
+  const { store, definition } = oldStore(scene, refusingHalf);
+  await raisedThenScaled(scene, store);
+  const before = writes(scene);
+  await scene.pass(280_000);
+  const { phase, reason, message = "" } = scene.status();
+  assert.deepEqual([phase, reason, scene.boundReasons()], ["Failed", "Refused", "BurstFactor"]);
+  assert.match(message, /"half".* manifests\/crds/);
+  assert.equal(writes(scene) - before, 1);
+  const warnings = scene.api.events.all().filter(({ type }) => type === "Warning");
+  assert.deepEqual(warnings.map((one) => [one.reason, one.message]), [["CPULimitFailed", message]]);
+  definition.old = false;
+  await scene.pass(60_000);
+  assert.deepEqual([scene.bound().held, scene.status().phase], ["half", "Applied"]);
+});
+
+loopTest("does not write bounds again and again where the server drops a field", async (scene) => {
+  const { store, definition } = oldStore(scene, (allocation) => {
+    const { status } = allocation;
+    if (status?.bounds === undefined) return allocation;
+    const containers = status.bounds.containers.map(({ held: _unknown, ...rest }) => rest);
+    return { ...allocation, status: { ...status, bounds: { ...status.bounds, containers } } };
+  });
+  await raisedThenScaled(scene, store);
+  const before = writes(scene);
+  await scene.pass(280_000);
+  assert.ok(writes(scene) - before <= 1, `${writes(scene) - before} writes`);
+  definition.old = false;
+  await scene.pass(60_000);
+  assert.equal(scene.bound().held, "half");
+});
+
+/** Kubernetes' own default for a node. */
+const PODS = 110;
+const CROWD = Array.from({ length: PODS }, (_, index) => `web-${index}`);
+
+/** A crowd of a Deployment that stands in the market; the agent has cleared with all of it. */
+async function crowd(scene: ControllerScene): Promise<void> {
+  scene.tables.Deployment.create(sampleWorkload());
+  scene.startController();
+  for (const name of CROWD) {
+    scene.createPod(name, {}, ofDeployment);
+    scene.want(name, 200);
+  }
+  await scene.pass(30_000);
+  assert.deepEqual(new Set(CROWD.map((name) => scene.status(name).bounds?.revision)), new Set([1]));
+}
+
+/** What was reported since, each with its object. */
+function reported({ api }: ControllerScene, sinceMs = 0): readonly string[] {
+  return api.events.all().filter(({ atMs }) => atMs >= sinceMs).map(({ about, podName, message }) =>
+    `${about === undefined ? `Pod ${podName}` : `${about.kind} ${about.name}`}: ${message}`
+  );
+}
+
+function assertHeld({ bound }: ControllerScene, held: "both" | "lower" | undefined): void {
+  assert.deepEqual(new Set(CROWD.map((name) => bound(name).held)), new Set([held]));
+}
+
+loopTest(
+  "reports a node that is not Ready once, on the node, and writes at a pace",
   async (scene) => {
-    const { Deployment: deployments } = scene.api.store.tables;
-    deployments.create(sampleWorkload({ rollout: { updated: 20, total: 20 } }));
-    scene.startController();
-    scene.createPod("web");
-    scene.changePod("web", ofDeployment);
-    scene.want("web", 300);
-    await scene.pass(10_000);
+    await crowd(scene);
+    // With the node goes its agent.
+    for (const name of CROWD) scene.want(name, undefined);
+    const begunMs = scene.clock.monotonic();
     const before = writes(scene);
-    for (let updated = 0; updated <= 20; updated++) {
-      deployments.modify("shop/web", (workload) => ({
-        ...workload,
-        rollout: { ...workload.rollout, updated, total: updated === 20 ? 20 : 21 },
-      }));
-      await scene.pass(10_000);
-    }
-    assert.equal(writes(scene) - before, 2);
-    assert.equal(reported(scene).length, 1);
-  },
-);
-
-sceneTest(
-  "runAllocationLoop() looks at no pods of others when an autoscaler changes",
-  async (scene) => {
-    const { HorizontalPodAutoscaler: autoscalers } = scene.api.store.tables;
-    autoscalers.create(sampleHPA({ target: { kind: "Deployment", name: "api" } }));
-    let looks = 0;
-    scene.startController({}, { observer: { reconciled: () => void looks++ } });
-    scene.createPod("web");
-    scene.changePod("web", ofDeployment);
-    await scene.pass(10_000);
-    const scale = (lastScaleMs: number): void =>
-      void autoscalers.modify("shop/web-hpa", (hpa) => ({ ...hpa, lastScaleMs }));
-    looks = 0;
-    for (let round = 0; round < 10; round++) {
-      scale(round);
+    const inFirstSecond = async (ready: boolean): Promise<number> => {
+      const begun = writes(scene);
+      scene.changeNode((node) => ({ ...node, ready }));
       await scene.pass(1000);
-    }
-    assert.equal(looks, 0);
-    const target = { kind: "Deployment", name: "web" };
-    autoscalers.modify("shop/web-hpa", (hpa) => ({ ...hpa, target }));
-    await scene.pass(1000);
-    assert.ok(looks > 0);
-  },
-);
-
-sceneTest(
-  "runAllocationLoop() looks at no pods when their workload reports nothing that counts",
-  async (scene) => {
-    const { Deployment: deployments } = scene.api.store.tables;
-    deployments.create(sampleWorkload());
-    let looks = 0;
-    scene.startController({}, { observer: { reconciled: () => void looks++ } });
-    scene.createPod("web");
-    scene.changePod("web", ofDeployment);
-    await scene.pass(10_000);
-    const count = async (updated: number, total: number): Promise<number> => {
-      looks = 0;
-      deployments.modify("shop/web", (workload) => ({
-        ...workload,
-        rollout: { ...workload.rollout, updated, total },
-      }));
-      await scene.pass(1000);
-      return looks;
+      return writes(scene) - begun;
     };
-    // Scaled up and down; then a rollout with an event for every pod.
-    assert.deepEqual([await count(4, 4), await count(3, 3)], [0, 0]);
-    assert.ok(await count(0, 4) > 0);
-    assert.deepEqual([await count(1, 4), await count(2, 4)], [0, 0]);
-    assert.ok(await count(3, 3) > 0);
-  },
-);
-
-sceneTest(
-  "runAllocationLoop() takes raises back from a workload when another comes under its quota",
-  async (scene) => {
-    const { tables } = scene.api.store;
-    tables.Deployment.create(sampleWorkload());
-    tables.ResourceQuota.create({ metadata, hardLimitsCPU: 900, usedLimitsCPU: 200, scopes: [] });
-    scene.startController();
-    scene.createPod("web");
-    scene.changePod("web", ofDeployment);
-    scene.want("web", 800);
-    await scene.pass(30_000);
-    assert.equal(scene.limits("web").wanted, 700);
-    // Another workload's pod has come: this one gives back what goes to its share.
-    scene.createPod("other");
-    tables.ResourceQuota.modify("shop/cpu", (quota) => ({ ...quota, usedLimitsCPU: 900 }));
+    assert.ok(await inFirstSecond(false) <= 102);
     await scene.pass(60_000);
-    assert.equal(scene.limits("web").wanted, 350);
-  },
-);
-
-sceneTest(
-  "runAllocationLoop() writes nothing when the use of a quota jitters",
-  async (scene) => {
-    const { ResourceQuota: quotas } = scene.api.store.tables;
-    quotas.create({ metadata, hardLimitsCPU: 800, usedLimitsCPU: 200, scopes: [] });
-    scene.startController();
-    scene.createPod("web");
-    scene.want("web", 250);
-    await scene.pass(30_000);
-    const rules = scene.allocation("web")?.status?.bounds?.rules ?? [];
-    assert.deepEqual(rules.map(({ reason }) => reason), ["QuotaExceeded"]);
-    const before = writes(scene);
-    for (let round = 0; round < 120; round++) {
-      const usedLimitsCPU = 250 + round % 7;
-      quotas.modify("shop/cpu", (quota) => ({ ...quota, usedLimitsCPU }));
-      await scene.pass(5000);
-    }
-    assert.equal(writes(scene) - before, 0);
-    const after = scene.allocation("web")?.status?.bounds?.rules ?? [];
-    assert.deepEqual(after, rules);
-  },
-);
-
-sceneTest(
-  "runAllocationLoop() reports another cause soon, but not each time that it changes to and fro",
-  async (scene) => {
-    const { LimitRange: ranges } = scene.api.store.tables;
-    ranges.create({ metadata, items: [], unreadable: "no number" });
-    scene.startController();
-    scene.createPod("web");
-    await scene.pass(30_000);
-    const { revision } = scene.allocation("web")?.status?.bounds ?? {};
-    const said = (): string | undefined =>
-      scene.allocation("web")?.status?.bounds?.rules
-        ?.find(({ reason }) => reason === "UnreadableBound")?.message;
-    const say = (unreadable: string): void =>
-      void ranges.modify("shop/cpu", (range) => ({ ...range, unreadable }));
-    say("no unit");
-    await scene.pass(2000);
-    assert.match(said() ?? "", /no unit$/);
-    const before = writes(scene);
-    for (let round = 0; round < 60; round++) {
-      say(round % 2 === 0 ? "no number" : "no unit");
-      await scene.pass(5000);
-    }
-    assert.ok(writes(scene) - before <= 6, `${writes(scene) - before} writes`);
-    say("no sense");
-    await scene.pass(91_000);
-    assert.match(said() ?? "", /LimitRange cpu.*no sense$/);
-    assert.equal(scene.allocation("web")?.status?.bounds?.revision, revision);
+    assertHeld(scene, "both");
+    assert.deepEqual(reported(scene, begunMs), ["Node node-1: NodeNotReady: node-1 is not Ready"]);
+    // Bounds, and that they wait for the agent.
+    assert.equal(writes(scene) - before, 2 * PODS);
+    await scene.pass(120_000);
+    assert.equal(writes(scene) - before, 2 * PODS);
+    assert.ok(await inFirstSecond(true) <= 102);
+    assert.ok(CROWD.some((name) => scene.bound(name).held === "both"));
+    await scene.pass(4000);
+    assertHeld(scene, undefined);
+    assert.equal(reported(scene, begunMs).length, 1);
   },
 );

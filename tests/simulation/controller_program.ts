@@ -21,40 +21,20 @@ import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createMetricAnswers } from "../../lab/simulation/metric_answers.ts";
 
-/** Where the program runs. */
+/** Where the program runs, and what differs from a program with all that is needed. */
 export interface ProgramPlace {
   readonly api: SimulatedAPI;
   readonly clock: Clock;
   readonly identity: string;
-  /**
-   * What the server says at the start check.
-   *
-   * @default all that is needed
-   */
+  /** What the server says at the start check. @default all that is needed */
   readonly ask?: AskCluster;
-  /**
-   * The ConfigMap of the settings.
-   *
-   * @default none is followed
-   */
+  /** The ConfigMap of the settings. @default none is followed */
   readonly followed?: ListWatch<ConfigMap>;
-  /**
-   * Texts by flag.
-   *
-   * @default none
-   */
+  /** Texts by flag. @default none */
   readonly flags?: ReadonlyMap<string, string>;
-  /**
-   * Rightsizing, with its ports.
-   *
-   * @default none
-   */
+  /** Rightsizing, with its ports. @default none */
   readonly rightsizing?: Pick<RightsizingParts, "api" | "config">;
-  /**
-   * What runs beside the market.
-   *
-   * @default nothing
-   */
+  /** What runs beside the market. @default nothing */
   readonly more?: (
     slot: ProgramSlot,
   ) => Pick<ControllerParts, "placement" | "webhook" | "identity">;

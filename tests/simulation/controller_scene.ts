@@ -10,28 +10,33 @@ import {
   runAllocationLoop,
 } from "../../controller/allocation/allocation_loop.ts";
 import { type CacheSources, createCaches, namedCaches } from "../../controller/caches.ts";
-import type { OwnerTemplates } from "../../controller/allocation/ports.ts";
+import type { OwnerTemplates, PodEvent } from "../../controller/allocation/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
+import type { LimitRange, Namespace, ResourceQuota } from "../../shared/api/namespace.ts";
+import { MANAGED } from "../../shared/api/market_keys.ts";
+import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type {
+  ContainerBounds,
+  PodAllocation,
+  PodAllocationStatus,
+} from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import { silentLog } from "../../shared/log.ts";
-import { formatCPU, parseCPU } from "../../shared/quantity.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
+import { parseCPU } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
+import { resizePatch } from "../../shared/resize/patch.ts";
 import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createKubelet, type Kubelet } from "../../lab/simulation/kubelet.ts";
 import { createMetricAnswers, type MetricAnswers } from "../../lab/simulation/metric_answers.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { type PodChoice, sampleNode, samplePod } from "../contract/support/sample_objects.ts";
+import { settleVirtually } from "../contract/support/settle_virtually.ts";
+import { type AgentsLimit, runAgent } from "./wanting_agent.ts";
 
 const NODE = "node-1";
 const NAMESPACE = "shop";
-/** How often the agent looks, ms. */
-const AGENT_MS = 500;
-/** How often it renews its lease, ms. */
-const LEASE_MS = 60_000;
 
 /** What may be different about a controller. */
 export type ControllerChoice =
@@ -42,9 +47,10 @@ export type ControllerChoice =
     readonly sources?: Partial<CacheSources>;
   };
 
-/** A cluster that runs. */
+/** A cluster that runs. Functions that take a pod's name mean pod `web` where none is given. */
 export interface ControllerScene {
   readonly api: SimulatedAPI;
+  readonly tables: SimulatedAPI["store"]["tables"];
   readonly clock: VirtualClock;
   readonly kubelet: Kubelet;
   /** Nodes with an agent that stands still. */
@@ -57,21 +63,59 @@ export interface ControllerScene {
   pass(ms: number): Promise<void>;
   /** A controller begins; the call that is returned kills it. */
   startController(config?: Partial<MarketConfig>, parts?: ControllerChoice): () => void;
-  createPod(name: string, choice?: PodChoice): Pod;
+  /** The last controller dies, and one begins a second later. */
+  restartController(config?: Partial<MarketConfig>, parts?: ControllerChoice): Promise<() => void>;
+  createPod(name: string, choice?: PodChoice, change?: (pod: Pod) => Pod): Pod;
   changePod(name: string, change: (pod: Pod) => Pod): void;
-  pod(name: string): Pod;
+  /** Sets all annotations of the pod. */
+  annotate(annotations: Texts, name?: string): void;
+  /** Sets the label of the pod, or of its namespace, that takes pods in and out. */
+  setManaged(value: "true" | "false", of?: "pod" | "namespace"): void;
+  changeNode(change: (node: Node) => Node): void;
+  changeNamespace(metadata: Partial<Namespace["metadata"]>): void;
+  /** Creates quota `cpu` on limits of CPU, or changes it. */
+  setQuota(change: Partial<ResourceQuota>): void;
+  /** Creates LimitRange `cpu`, or changes it. */
+  setLimitRange(range: Omit<LimitRange, "metadata">): void;
+  /** Sets the rollout of Deployment `web`: updated pods of all. */
+  setRollout(updated: number, total?: number): void;
+  pod(name?: string): Pod;
   /** The allocation of the living pod of this name. */
-  allocation(name: string): PodAllocation | undefined;
+  allocation(name?: string): PodAllocation | undefined;
+  status(name?: string): Partial<PodAllocationStatus>;
+  /** Bounds of the pod's first container. */
+  bound(name?: string): Partial<ContainerBounds>;
+  /** Reasons of the pod's bounds, as published. */
+  boundReasons(name?: string): string | undefined;
+  /** The recorded original limit of the pod's first container. */
+  originalLimit(name?: string): string | undefined;
   /**
    * From now on the agent wants this limit for container `app` of the pod, m; undefined: it does not
    * look at the pod. Its reason is `DemandRose` unless another is given.
    */
   want(name: string, limitCPU: number | undefined, reason?: MarketReason): void;
-  /** CPU limits in spec and in the kubelet's report, m. */
-  limits(name: string): { wanted: number | undefined; applied: number | undefined };
+  /** The agent wants this limit for pod `web`, and that much time passes. */
+  wantFor(ms: number, limitCPU: number): Promise<void>;
+  /** Makes pod `web` and waits until its limit is raised from 200 m. @default to 300 m */
+  raise(limitCPU?: number, change?: (pod: Pod) => Pod): Promise<void>;
+  /** Another client sets the limit of container `app` of pod `web`, m. */
+  setByHand(limitCPU: number): Promise<void>;
+  /** CPU limits of the first container in spec and in the kubelet's report, m. */
+  limits(name?: string): { wanted: number | undefined; applied: number | undefined };
   /** The same of CPU requests. */
-  requests(name: string): { wanted: number | undefined; applied: number | undefined };
+  requests(name?: string): { wanted: number | undefined; applied: number | undefined };
+  /** Fails unless the pod's limit is this one, in its spec and in the kubelet's report. */
+  assertLimit(limitCPU: number, name?: string): void;
+  /** The sum of all pods' limits in their specs, m. */
+  totalLimits(): number;
+  /** How many requests of this kind the server has got, for instance `resize Pod`. */
+  count(request: "resize Pod" | "updateStatus PodAllocation"): number;
+  /** Events with this reason. */
+  events(reason: string): readonly PodEvent[];
+  messages(reason: string): readonly string[];
 }
+
+type Texts = Readonly<Record<string, string>>;
 
 /** Runs a test in a new cluster; in the end every applied value must have been the kubelet's. */
 export function sceneTest(
@@ -98,13 +142,40 @@ export function sceneTest(
   });
 }
 
-function openScene(signal: AbortSignal) {
+/** A test of the market's loop: the name goes on after `runAllocationLoop()`. */
+export function loopTest(name: string, check: (scene: ControllerScene) => Promise<void>): void {
+  sceneTest(`runAllocationLoop() ${name}`, check);
+}
+
+/** The pod with the label that takes it out of the market, or in. */
+export function optOut({ metadata, ...pod }: Pod, value = "false"): Pod {
+  return { ...pod, metadata: { ...metadata, labels: { ...metadata.labels, [MANAGED]: value } } };
+}
+
+/** A log that keeps the failed reconciles; `taken` returns those since it was called last. */
+export function failureLog(): { readonly log: Log; readonly taken: () => readonly unknown[] } {
+  const failures: unknown[] = [];
+  const keep: Log["warn"] = (message, fields) => {
+    if (message === "Reconciling failed") failures.push(fields);
+  };
+  const log = { ...silentLog, debug: keep, info: keep, warn: keep, error: keep };
+  return { log, taken: () => failures.splice(0) };
+}
+
+/** What runs in the cluster. */
+interface RunningScene {
+  readonly scene: ControllerScene;
+  /** Applied values in a status that the kubelet has never reported. */
+  readonly violations: readonly string[];
+  readonly ended: Promise<unknown>[];
+}
+
+function openScene(signal: AbortSignal): RunningScene {
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
   const api = createSimulatedAPI({ clock, random: seededRandom(11) });
-  const { Pod: pods, PodAllocation: allocations, Node: nodes, Namespace: namespaces } =
-    api.store.tables;
-  const { allocatableCPU } = nodes.create(sampleNode(NODE));
-  namespaces.create({
+  const { tables } = api.store;
+  const { allocatableCPU } = tables.Node.create(sampleNode(NODE));
+  tables.Namespace.create({
     metadata: { name: NAMESPACE, uid: "", resourceVersion: "", labels: {}, annotations: {} },
   });
   const wants = new Map<string, AgentsLimit>();
@@ -121,46 +192,122 @@ function openScene(signal: AbortSignal) {
     log: silentLog,
     allocatableCPU,
   });
-  ended.push(kubelet.run(signal), runAgent({ api, clock, wants, silent }, signal));
-
+  ended.push(kubelet.run(signal), runAgent({ node: NODE, api, clock, wants, silent }, signal));
+  const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
+  let killLast = (): void => {};
+  const startController: ControllerScene["startController"] = (config = {}, choice = {}) => {
+    const own = new AbortController();
+    killLast = () => own.abort();
+    signal.addEventListener("abort", killLast, { once: true });
+    const ownerTemplates: OwnerTemplates = {
+      limitsOf: ({ metadata }) => Promise.resolve(templates.get(metadata.name)),
+    };
+    const parts = { api, clock, templates: ownerTemplates, metrics, ...choice };
+    ended.push(...runController(parts, own.signal, config));
+    return killLast;
+  };
   const scene: ControllerScene = {
-    api,
-    clock,
-    kubelet,
-    silent,
-    templates,
-    metrics,
-    pass: (ms) => clock.runUntil(clock.monotonic() + ms),
-    startController(config = {}, choice = {}) {
-      const own = new AbortController();
-      const kill = (): void => own.abort();
-      signal.addEventListener("abort", kill, { once: true });
-      const ownerTemplates: OwnerTemplates = {
-        limitsOf: ({ metadata }) => Promise.resolve(templates.get(metadata.name)),
-      };
-      const parts = { api, clock, templates: ownerTemplates, metrics, ...choice };
-      ended.push(...runController(parts, own.signal, config));
-      return kill;
+    ...{ api, tables, clock, kubelet, silent, templates, metrics, pass, startController },
+    async restartController(config, choice) {
+      killLast();
+      await pass(1000);
+      return startController(config, choice);
     },
-    createPod: (name, choice) => pods.create(samplePod(name, choice)),
-    changePod: (name, change) => void pods.modify(`${NAMESPACE}/${name}`, change),
-    pod(name) {
-      const found = pods.get(`${NAMESPACE}/${name}`);
-      assert.ok(found, `pod ${name} exists`);
-      return found;
-    },
-    allocation: (name) => allocations.get(`${NAMESPACE}/${scene.pod(name).metadata.uid}`),
+    ...writersOf(api),
+    ...readersOf(api),
     want: (name, limit, reason = "DemandRose") => void wants.set(name, { limit, reason }),
-    limits(name) {
-      const container = scene.pod(name).containers[0];
-      return { wanted: container?.limits.cpu, applied: container?.applied.limits.cpu };
+    async wantFor(ms, limit) {
+      scene.want("web", limit);
+      await pass(ms);
     },
-    requests(name) {
-      const container = scene.pod(name).containers[0];
-      return { wanted: container?.requests.cpu, applied: container?.applied.requests.cpu };
+    async raise(limit, change) {
+      scene.createPod("web", {}, change);
+      await scene.wantFor(10_000, limit ?? 300);
+      scene.assertLimit(limit ?? 300);
+    },
+    async setByHand(cpu) {
+      const { uid } = scene.pod().metadata;
+      const change = { name: "app", sidecar: false, requests: {}, limits: { cpu } };
+      const resizer = api.podResizer("kubectl-patch");
+      const sent = resizer.resize(NAMESPACE, "web", resizePatch(uid, [change]));
+      await settleVirtually(clock, sent);
     },
   };
   return { scene, violations, ended };
+}
+
+/** What users and other controllers write. */
+function writersOf({ store: { tables } }: SimulatedAPI) {
+  const metadata = { name: "cpu", namespace: NAMESPACE, uid: "", resourceVersion: "" };
+  const changePod: ControllerScene["changePod"] = (name, change) =>
+    void tables.Pod.modify(`${NAMESPACE}/${name}`, change);
+  const changeNamespace: ControllerScene["changeNamespace"] = (change) =>
+    void tables.Namespace.modify(
+      NAMESPACE,
+      (one) => ({ metadata: { ...one.metadata, ...change } }),
+    );
+  return {
+    createPod: (name: string, choice?: PodChoice, change: (pod: Pod) => Pod = (pod) => pod) =>
+      tables.Pod.create(change(samplePod(name, choice))),
+    changePod,
+    annotate: (annotations: Texts, name = "web") =>
+      changePod(name, (pod) => ({ ...pod, metadata: { ...pod.metadata, annotations } })),
+    setManaged(value: "true" | "false", of: "pod" | "namespace" = "pod") {
+      if (of === "pod") changePod("web", (pod) => optOut(pod, value));
+      else changeNamespace({ labels: { [MANAGED]: value } });
+    },
+    changeNode: (change: (node: Node) => Node) => void tables.Node.modify(NODE, change),
+    changeNamespace,
+    setQuota(change: Partial<ResourceQuota>) {
+      if (tables.ResourceQuota.get("shop/cpu") === undefined) {
+        tables.ResourceQuota.create({ metadata, usedLimitsCPU: 0, scopes: [], ...change });
+      } else tables.ResourceQuota.modify("shop/cpu", (quota) => ({ ...quota, ...change }));
+    },
+    setLimitRange(range: Omit<LimitRange, "metadata">) {
+      if (tables.LimitRange.get("shop/cpu") === undefined) {
+        tables.LimitRange.create({ metadata, ...range });
+      } else tables.LimitRange.modify("shop/cpu", (one) => ({ metadata: one.metadata, ...range }));
+    },
+    setRollout: (updated: number, total = 3) =>
+      void tables.Deployment.modify("shop/web", (workload) => ({
+        ...workload,
+        rollout: { ...workload.rollout, updated, total },
+      })),
+  };
+}
+
+/** What is there now. */
+function readersOf({ store: { tables }, events, requests }: SimulatedAPI) {
+  const pod = (name = "web"): Pod => {
+    const found = tables.Pod.get(`${NAMESPACE}/${name}`);
+    assert.ok(found, `pod ${name} exists`);
+    return found;
+  };
+  const allocation = (name = "web"): PodAllocation | undefined =>
+    tables.PodAllocation.get(`${NAMESPACE}/${pod(name).metadata.uid}`);
+  const status = (name = "web"): Partial<PodAllocationStatus> => allocation(name)?.status ?? {};
+  const limits = (name = "web") => {
+    const container = pod(name).containers[0];
+    return { wanted: container?.limits.cpu, applied: container?.applied.limits.cpu };
+  };
+  const eventsOf = (reason: string): readonly PodEvent[] =>
+    events.all().filter((event) => event.reason === reason);
+  return {
+    ...{ pod, allocation, status, limits, events: eventsOf },
+    bound: (name = "web") => status(name).bounds?.containers[0] ?? {},
+    boundReasons: (name = "web") => status(name).bounds?.reason,
+    originalLimit: (name = "web") => status(name).originalLimits?.[0]?.cpu,
+    requests(name = "web") {
+      const container = pod(name).containers[0];
+      return { wanted: container?.requests.cpu, applied: container?.applied.requests.cpu };
+    },
+    assertLimit: (limit: number, name = "web") =>
+      assert.deepEqual(limits(name), { wanted: limit, applied: limit }, name),
+    totalLimits: () =>
+      tables.Pod.all().reduce((sum, { containers: [app] }) => sum + (app?.limits.cpu ?? 0), 0),
+    count: (request: string) => requests.get(request) ?? 0,
+    messages: (reason: string) => eventsOf(reason).map(({ message }) => message),
+  };
 }
 
 /** Notes each applied value in a status that the kubelet has never reported for the pod. */
@@ -183,61 +330,6 @@ function watchResizeConditions({ store }: SimulatedAPI): string[] {
     }
   });
   return violations;
-}
-
-function assertApiError(error: unknown): void {
-  assert.ok(error instanceof ApiError, String(error));
-}
-
-/** What the agent wants for a pod. */
-interface AgentsLimit {
-  readonly limit: number | undefined;
-  readonly reason: MarketReason;
-}
-
-interface AgentParts {
-  readonly api: SimulatedAPI;
-  readonly clock: VirtualClock;
-  readonly wants: ReadonlyMap<string, AgentsLimit>;
-  readonly silent: ReadonlySet<string>;
-}
-
-async function runAgent(
-  { api, clock, wants, silent }: AgentParts,
-  signal: AbortSignal,
-): Promise<void> {
-  const writer = api.desiredWriter(NODE);
-  const link = api.nodeLink(NODE);
-  let renewedAt = -Infinity;
-  for (; !signal.aborted; await clock.sleep(AGENT_MS, signal)) {
-    if (silent.has(NODE)) continue;
-    if (clock.monotonic() - renewedAt >= LEASE_MS) {
-      renewedAt = clock.monotonic();
-      await link.renewLease().catch(assertApiError);
-    }
-    for (const { metadata, spec, status } of api.store.tables.PodAllocation.all()) {
-      const { limit, reason = "DemandRose" } = wants.get(spec.podName) ?? {};
-      const revision = status?.bounds?.revision;
-      if (limit === undefined || revision === undefined) continue;
-      const cpuLimit = formatCPU(limit);
-      if (spec.desiredCPULimit === cpuLimit && spec.market?.observedBounds === revision) continue;
-      const { name, namespace } = metadata;
-      await writer.writeDesired({ name, namespace }, {
-        desiredCPULimit: cpuLimit,
-        containers: [{ name: "app", cpuLimit }],
-        market: {
-          mode: "uncongested",
-          price: 0,
-          demand: limit,
-          need: limit,
-          credit: 1,
-          reason,
-          observedBounds: revision,
-          clearedAt: new Date(clock.wall()).toISOString(),
-        },
-      }).catch(assertApiError);
-    }
-  }
 }
 
 interface ControllerParts extends ControllerChoice {

@@ -70,7 +70,7 @@ function partsOf({ pods, capacity }: RunSeries): number[] {
 }
 
 Deno.test("playMarket() of an ample node brings each limit to its ceiling, once", async () => {
-  const { scene } = await readDemoScene({ seed: 1, minutes: 1, pods: 20, json: true });
+  const { scene } = await readDemoScene({ seed: 1, minutes: 1, pods: 20, giveUp: 0, json: true });
   const series = await play(scene);
   const { pods, changes } = series;
   assert.equal(changes.length, pods.length);

@@ -6,8 +6,8 @@ import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
 import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { ofDeployment } from "../fixtures/sample_workloads.ts";
 import { ALL_THERE, startProgram } from "./controller_program.ts";
-import { type ControllerScene, sceneTest } from "./controller_scene.ts";
-import { optOut, ownOnRecord } from "./raised_pod.ts";
+import { type ControllerScene, optOut, sceneTest } from "./controller_scene.ts";
+
 import { simulatedRightsizing, startRightsizing } from "./running_rightsizing.ts";
 
 const MINUTE_MS = 60_000;
@@ -104,7 +104,7 @@ sceneTest(
       assert.ok((after?.weight ?? 0) > (before?.weight ?? Infinity), `${after?.weight}`);
       // The limit is the market's still, and the own one as it was.
       assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
-      assert.equal(ownOnRecord(scene), "200m");
+      assert.equal(scene.originalLimit(), "200m");
       assert.deepEqual(scene.pod("web").containers[0]?.limitManagers, ["mbcas/200m"]);
     }
     scene.changePod("web", optOut);
@@ -121,7 +121,7 @@ sceneTest("a rightsized CPU limit becomes the own one, and is not patched", asyn
     const strategy = { updateRequestsOnly: false, limitMultipliers: { cpu: 2, memory: 1.1 } };
     await using _rightsizing = rightsize(scene, { cpu: 150, strategy });
     await scene.pass(MINUTE_MS);
-    assert.equal(ownOnRecord(scene), "360m");
+    assert.equal(scene.originalLimit(), "360m");
     assert.deepEqual(scene.pod("web").containers[0]?.limitManagers, ["mbcas/200m"]);
     const after = boundsOf(scene)?.ceiling ?? 0;
     assert.equal(after / before, 360 / 200);
@@ -141,7 +141,7 @@ sceneTest("a limit that the market has lowered makes room for a higher request",
   assert.ok((scene.limits("web").wanted ?? 0) >= 168);
   assert.deepEqual(scene.pod("web").containers[0]?.limitManagers, ["mbcas/200m"]);
   // The market raised it: it is no request of the user's.
-  assert.equal(ownOnRecord(scene), "200m");
+  assert.equal(scene.originalLimit(), "200m");
 });
 
 sceneTest(

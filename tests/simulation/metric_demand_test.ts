@@ -1,172 +1,195 @@
-/** Demand by metrics, with the real agent and controller on a simulated node. */
+/** Demand by metrics: what pods get of it, what it costs, and a change of leaders. */
 import assert from "node:assert/strict";
-import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
+import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
 import type { MetricsConfig } from "../../controller/metrics_demand/metric_question.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
-import { readQueryTemplate } from "../../controller/metrics_demand/query_template.ts";
+import { queryTableKind } from "../../controller/metrics_demand/query_template.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { type MarketCluster, startMarketCluster } from "../../lab/simulation/market_cluster.ts";
 import { SCENE_NAMESPACE, sceneContainerID } from "../../lab/simulation/running_pod.ts";
-import type { ScenePod } from "../../lab/simulation/scene.ts";
 import type { Trace } from "../../lab/simulation/trace.ts";
 import { createWorkload } from "../../lab/simulation/workload.ts";
+import { assertMatches } from "../fixtures/assert_matches.ts";
+import { type ControllerScene, loopTest } from "./controller_scene.ts";
+
+const MINUTE_MS = 60_000;
+const METRICS: MetricsConfig = {
+  ...DEFAULT_MARKET_CONFIG.metrics,
+  server: "http://prometheus.monitoring:9090",
+  queries: queryTableKind.parse(JSON.stringify({
+    jobs: 'jobs{namespace="$namespace", pod="$pod"}',
+    same: 'jobs{workload="$workload"}',
+  })),
+};
+const NO_SERVER: MetricsConfig = { ...METRICS, server: null };
+
+/** What is asked for pod `web` of namespace `shop`. */
+const QUERY = 'jobs{namespace="shop", pod="web"}';
+
+/** Pod `web`, which names this query; a minute later. */
+async function naming(scene: ControllerScene, query: string): Promise<void> {
+  scene.createPod("web");
+  scene.annotate({ [DEMAND_QUERY]: query });
+  await scene.wantFor(MINUTE_MS, 300);
+}
+
+function assertDemand({ bound }: ControllerScene, demand: number | undefined): void {
+  assert.equal(bound().demand, demand);
+}
+
+loopTest(
+  "drops a stale demand when its time is over, with a reason but no event",
+  async (scene) => {
+    scene.metrics.results.set(QUERY, [0.5]);
+    scene.startController({ metrics: METRICS });
+    await naming(scene, "jobs");
+    scene.metrics.up = false;
+    await scene.pass(105_000);
+    assertDemand(scene, 500);
+    await scene.pass(20_000);
+    assertDemand(scene, undefined);
+    const rule = scene.status().bounds?.rules?.find(({ reason }) => reason === "MetricMissing");
+    assert.match(rule?.message ?? "", /^query jobs: connection/);
+    const before = scene.count("updateStatus PodAllocation");
+    await scene.pass(10 * MINUTE_MS);
+    assert.equal(scene.count("updateStatus PodAllocation"), before, "an outage costs nothing");
+    assert.equal(scene.events("CPULimitBounded").length, 1);
+    assert.deepEqual(scene.events("AnnotationIgnored"), []);
+  },
+);
+
+loopTest("follows a change of the metrics' settings at once", async (scene) => {
+  scene.metrics.results.set(QUERY, [0.5]);
+  const config: { -readonly [K in keyof MarketConfig]?: MarketConfig[K] } = { metrics: NO_SERVER };
+  const changed = new Set<() => void>();
+  scene.startController(config, {
+    onConfigChange(onChange) {
+      changed.add(onChange);
+      return () => void changed.delete(onChange);
+    },
+  });
+  await naming(scene, "jobs");
+  assertMatches(scene.messages("AnnotationIgnored"), [/"jobs": .*metrics\.prometheusURL/]);
+  assertDemand(scene, undefined);
+  assert.deepEqual(scene.metrics.asked, []);
+  for (const [metrics, demand] of [[METRICS, 500], [NO_SERVER, undefined]] as const) {
+    config.metrics = metrics;
+    for (const onChange of changed) onChange();
+    await scene.pass(1000);
+    assertDemand(scene, demand);
+  }
+});
+
+loopTest("changes no bounds of a metric when another controller takes over", async (scene) => {
+  scene.metrics.results.set(QUERY, [0.5]);
+  const kill = scene.startController({ metrics: METRICS });
+  await naming(scene, "jobs");
+  const revision = scene.status().bounds?.revision;
+  kill();
+  scene.metrics.up = false;
+  await scene.pass(10_000);
+  scene.startController({ metrics: METRICS });
+  for (const up of [true, false]) {
+    await scene.pass(MINUTE_MS);
+    assertDemand(scene, 500);
+    assert.equal(scene.status().bounds?.revision, revision);
+    scene.metrics.up = up;
+  }
+  await scene.pass(3 * MINUTE_MS);
+  // What was published does not count for ever.
+  assertDemand(scene, undefined);
+});
 
 const OWN = 300;
 /** Where the limit of a pod that needs nothing comes to rest. */
 const FLOOR = 100;
-const SECOND_MS = 1000;
 /** Work comes here, s: 700 m of it, where there was hardly any. */
 const WORK_S = 120;
 const WORK: Trace = {
-  name: "work",
-  unit: "cores",
-  stepS: 1,
+  ...{ name: "work", unit: "cores", stepS: 1 },
   values: Float64Array.from({ length: 600 }, (_, s) => s < WORK_S ? 0.01 : 0.7),
 };
-const IDLE: Trace = { name: "idle", unit: "cores", stepS: 600, values: Float64Array.of(0.01) };
 
-function scenePod(name: string, { trace, index }: { trace: Trace; index: number }): ScenePod {
-  return {
-    name,
-    uid: `5f2bd5b1-7a52-4a0a-9f5c-1f1d40c2f0a${index}`,
-    trace: trace.name,
-    request: 100,
-    originalLimit: OWN,
-    priority: 0,
-    threads: 4,
-    p90Demand: 700,
-    workload: () => createWorkload(trace, { random: seededRandom(5), costMs: 8, offsetS: 0 }),
-  };
+/** Agent and controller on a node of four CPUs, with pods `web` and `plain`. */
+interface Cluster extends AsyncDisposable, Pick<MarketCluster, "metrics" | "api"> {
+  at(seconds: number): Promise<void>;
+  quota(pod: "web" | "plain"): number;
+  annotate(pod: "web" | "plain", query: string): void;
 }
-
-const METRICS: MetricsConfig = {
-  ...DEFAULT_MARKET_CONFIG.metrics,
-  server: "http://prometheus.monitoring:9090",
-  queries: new Map(
-    Object.entries({
-      jobs: 'jobs{namespace="$namespace", pod="$pod"}',
-      same: 'jobs{workload="$workload"}',
-    }).map(([name, text]) => {
-      const template = readQueryTemplate(text);
-      assert.ok("parts" in template);
-      return [name, template];
-    }),
-  ),
-};
 
 /** What is asked for pod `web`. */
 const ASKED = `jobs{namespace="${SCENE_NAMESPACE}", pod="web"}`;
 
-/** A node of four CPUs with limits that follow demand. */
-function cluster({ metrics = METRICS, trace = WORK } = {}): {
-  readonly market: MarketCluster;
-  readonly at: (seconds: number) => Promise<void>;
-  readonly quota: (name: string) => number;
-  readonly annotate: (name: string, query: string) => void;
-} {
-  const pods = ["web", "plain"].map((name, index) => scenePod(name, { trace, index }));
-  const scene = { seed: 3, minutes: 10, cores: 4, pods };
-  const market = startMarketCluster(scene, {
+/** A cluster with limits that follow demand. */
+function cluster(): Cluster {
+  const pods = ["web", "plain"].map((name, index) => ({
+    ...{ name, uid: `5f2bd5b1-7a52-4a0a-9f5c-1f1d40c2f0a${index}`, trace: WORK.name },
+    ...{ request: 100, originalLimit: OWN, priority: 0, threads: 4, p90Demand: 700 },
+    workload: () => createWorkload(WORK, { random: seededRandom(5), costMs: 8, offsetS: 0 }),
+  }));
+  const market = startMarketCluster({ seed: 3, minutes: 10, cores: 4, pods }, {
     agent: { idleCPU: "tight" },
-    controller: { metrics },
+    controller: { metrics: METRICS },
   });
   const ids = new Map(pods.map((pod) => [pod.name, sceneContainerID(pod)]));
   return {
-    market,
-    at: (seconds) => market.clock.runUntil(seconds * SECOND_MS),
+    ...market,
+    at: (seconds) => market.clock.runUntil(1000 * seconds),
     quota: (name) => market.node.container(ids.get(name) ?? "").quota ?? Infinity,
     annotate: (name, query) =>
       void market.api.store.tables.Pod.modify(`${SCENE_NAMESPACE}/${name}`, (pod) => ({
         ...pod,
         metadata: { ...pod.metadata, annotations: { [DEMAND_QUERY]: query } },
       })),
+    async [Symbol.asyncDispose]() {
+      await market.stop();
+    },
   };
 }
 
 function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
+  Deno.test({ name: `startMarketCluster() ${name}`, permissions: "none", fn });
 }
 
-test("a pod with a metric that asks for more has it before its work comes, another has not", async () => {
-  const { market, at, quota, annotate } = cluster();
-  market.metrics.results.set(ASKED, [0.9]);
-  annotate("web", "jobs");
-  await at(WORK_S - 1);
-  assert.ok(quota("web") >= 900, `${quota("web")}`);
-  assert.equal(quota("plain"), FLOOR);
-  const [allocation] = market.api.store.tables.PodAllocation.all().filter(({ spec }) =>
-    spec.podName === "web"
-  );
-  assert.equal(allocation?.spec.market?.reason, "MetricRose");
-  assert.equal(allocation?.status?.bounds?.containers[0]?.demand, 900);
-  assert.ok(
-    allocation.status.bounds.rules?.some(({ reason, message }) =>
-      reason === "MetricDemand" && message.includes("query jobs says 0.9 cores")
-    ),
-  );
-  await at(WORK_S + 30);
-  await market.stop();
+test("gives a pod with a metric more before its work comes, another not", async () => {
+  await using scene = cluster();
+  scene.metrics.results.set(ASKED, [0.9]);
+  scene.annotate("web", "jobs");
+  await scene.at(WORK_S - 1);
+  assert.ok(scene.quota("web") >= 900, `${scene.quota("web")}`);
+  assert.equal(scene.quota("plain"), FLOOR);
+  const { spec, status } =
+    scene.api.store.tables.PodAllocation.all().find(({ spec }) => spec.podName === "web") ??
+      assert.fail("the allocation is there");
+  assert.equal(spec.market?.reason, "MetricRose");
+  assert.equal(status?.bounds?.containers[0]?.demand, 900);
+  const rule = status.bounds.rules?.find(({ reason }) => reason === "MetricDemand");
+  assert.match(rule?.message ?? "", /query jobs says 0.9 cores/);
 });
 
-test("a metric that asks for more than the ceiling gives the ceiling, and less than is used nothing", async () => {
-  const { market, at, quota, annotate } = cluster();
-  market.metrics.results.set(ASKED, [50]);
-  market.metrics.results.set('jobs{workload="plain"}', [0.001]);
-  annotate("web", "jobs");
-  annotate("plain", "same");
-  await at(WORK_S - 1);
+test("gives a metric the ceiling at most, and one below the usage nothing", async () => {
+  await using scene = cluster();
+  scene.metrics.results.set(ASKED, [50]);
+  scene.metrics.results.set('jobs{workload="plain"}', [0.001]);
+  scene.annotate("web", "jobs");
+  scene.annotate("plain", "same");
+  await scene.at(WORK_S - 1);
   // Eight times the original limit.
-  assert.equal(quota("web"), 8 * OWN);
-  assert.equal(quota("plain"), FLOOR);
-  await at(WORK_S + 60);
-  assert.ok(quota("plain") >= 700, `${quota("plain")}: what it uses counts, not the metric`);
-  await market.stop();
+  assert.equal(scene.quota("web"), 8 * OWN);
+  assert.equal(scene.quota("plain"), FLOOR);
+  await scene.at(WORK_S + 60);
+  assert.ok(scene.quota("plain") >= 700, `${scene.quota("plain")}: what it uses counts`);
 });
 
-test("a value counts for metrics.staleAfter after the server is gone, then the pod is as without", async () => {
-  const { market, at, quota, annotate } = cluster({ trace: IDLE });
-  market.metrics.results.set(ASKED, [0.9]);
-  annotate("web", "jobs");
-  await at(60);
-  assert.ok(quota("web") >= 900);
-  market.metrics.up = false;
-  // Two minutes after the last answer, and before a decrease has waited its half a minute.
-  await at(160);
-  assert.ok(quota("web") >= 900, "an outage does not change the pod");
-  await at(230);
-  assert.equal(quota("web"), FLOOR);
-  market.metrics.up = true;
-  await at(260);
-  assert.ok(quota("web") >= 900, "it counts again when it is back");
-  await market.stop();
-});
-
-test("a server that is down, finds nothing or has nonsense to say leaves a pod as it would be without", async () => {
+test("leaves a pod as without a metric where the server has no value", async () => {
   for (const result of ["down", [], [1, 2], [NaN], [-1], [Infinity]] as const) {
-    const { market, at, quota, annotate } = cluster();
-    if (result === "down") market.metrics.up = false;
-    else market.metrics.results.set(ASKED, result);
-    annotate("web", "jobs");
-    await at(WORK_S - 1);
-    assert.equal(quota("web"), FLOOR, String(result));
-    await at(WORK_S + 60);
-    assert.ok(quota("web") >= 700, `${result}: the kernel's readings count`);
-    await market.stop();
+    await using scene = cluster();
+    if (result === "down") scene.metrics.up = false;
+    else scene.metrics.results.set(ASKED, result);
+    scene.annotate("web", "jobs");
+    await scene.at(WORK_S - 1);
+    assert.equal(scene.quota("web"), FLOOR, String(result));
+    await scene.at(WORK_S + 60);
+    assert.ok(scene.quota("web") >= 700, `${result}: the kernel's readings count`);
   }
-});
-
-test("nothing is asked without an address, and nothing for pods without the annotation", async () => {
-  const off = cluster({ metrics: { ...METRICS, server: null } });
-  off.annotate("web", "jobs");
-  await off.at(30);
-  assert.deepEqual(off.market.metrics.asked, []);
-  assert.ok(off.quota("web") <= OWN);
-  await off.market.stop();
-  const on = cluster();
-  await on.at(30);
-  assert.deepEqual(on.market.metrics.asked, []);
-  on.annotate("web", "jobs");
-  await on.at(60);
-  assert.deepEqual([...new Set(on.market.metrics.asked)], [ASKED]);
-  await on.market.stop();
 });

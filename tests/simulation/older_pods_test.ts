@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import { NO_RESOURCES, type Pod, type PodContainer } from "../../shared/api/pod.ts";
+import { defined } from "../../shared/defined.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { decide, MARKET_CHAIN } from "../../shared/resize/chain.ts";
 import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
@@ -22,7 +23,7 @@ import {
   enforcementInput,
   marketClaim,
 } from "../fixtures/market/enforcement_input.ts";
-import { sceneTest } from "./controller_scene.ts";
+import { loopTest } from "./controller_scene.ts";
 
 const metadata = { name: "late", namespace: "shop", uid: "", resourceVersion: "" };
 const MEMORY = { requests: { memory: 2 ** 20 }, limits: { memory: 2 ** 21 } };
@@ -36,14 +37,14 @@ const others: fc.Arbitrary<ContainerFields> = fc.record({
   request: maybe(millicores),
   more: maybe(millicores),
   memory: fc.constantFrom(NO_RESOURCES, MEMORY, MEMORY, MEMORY),
-}).map(({ request, more, memory }) => ({
-  requests: { ...memory.requests, ...(request === undefined ? {} : { cpu: request }) },
-  limits: { ...memory.limits, ...(more === undefined ? {} : { cpu: (request ?? 0) + more }) },
-  applied: {
-    requests: {},
-    limits: { ...(more === undefined ? {} : { cpu: (request ?? 0) + more }) },
-  },
-}));
+}).map(({ request, more, memory }) => {
+  const limit = more === undefined ? {} : { cpu: (request ?? 0) + more };
+  return {
+    requests: { ...memory.requests, ...(request === undefined ? {} : { cpu: request }) },
+    limits: { ...memory.limits, ...limit },
+    applied: { requests: {}, limits: limit },
+  };
+});
 
 const pods: fc.Arbitrary<Pod> = fc.record({
   siblings: fc.array(fc.tuple(others, fc.boolean()), { maxLength: 2 }),
@@ -58,12 +59,8 @@ const pods: fc.Arbitrary<Pod> = fc.record({
   ),
 }).map(({ siblings, inits, app: [request, more], podLevel }) => {
   const bare = (name: string): PodContainer => ({
-    name,
-    sidecar: false,
-    ready: true,
-    restartsOnCPU: false,
-    ...NO_RESOURCES,
-    applied: NO_RESOURCES,
+    ...{ name, sidecar: false, ready: true, restartsOnCPU: false },
+    ...{ ...NO_RESOURCES, applied: NO_RESOURCES },
   });
   const limitCPU = request + more;
   const containers = [
@@ -82,11 +79,7 @@ const pods: fc.Arbitrary<Pod> = fc.record({
   const initContainers = inits.map(([fields, before], index) =>
     withFields(bare(`i${index}`), { ...fields, sidecarsBefore: Math.min(before, sidecars) })
   );
-  const pod = enforcedPod({
-    containers,
-    initContainers,
-    ...(podLevel === undefined ? {} : { podLevel }),
-  });
+  const pod = enforcedPod(defined({ containers, initContainers, podLevel }));
   return { ...pod, qosClass: qosClassOfPod(pod) };
 });
 
@@ -96,20 +89,14 @@ const items: fc.Arbitrary<LimitRangeItem> = fc.record({
   max: fc.constantFrom(undefined, 400, 900, 2000),
   ratio: fc.constantFrom(undefined, undefined, 2, 5, 20),
   defaults: fc.constantFrom(
-    undefined,
-    undefined,
-    undefined,
+    ...Array<undefined>(3).fill(undefined),
     { "limits.cpu": "700m" },
     { "requests.cpu": "10m", "limits.cpu": "700m" },
     { "requests.memory": "1Mi", "limits.memory": "2Mi" },
   ),
-}).map(({ type, min, max, ratio, defaults }) => ({
-  type,
-  ...(min === undefined ? {} : { min }),
-  ...(max === undefined ? {} : { max }),
-  ...(ratio === undefined ? {} : { ratio }),
-  ...(defaults === undefined || type === "Pod" ? {} : { defaults }),
-}));
+}).map(({ defaults, ...item }) =>
+  defined({ ...item, defaults: item.type === "Pod" ? undefined : defaults })
+);
 
 /** What the server makes of these limits: it refuses, writes more than was asked for, or neither. */
 function answerOf(
@@ -182,57 +169,25 @@ Deno.test({
   },
 });
 
-sceneTest(
-  "runAllocationLoop() sends no resize with which the server would write defaults, until they are gone",
-  async (scene) => {
+for (const leaves of [false, true]) {
+  const what = leaves ? "leaves a raised limit (RestoreBlocked)" : "sends no resize";
+  loopTest(`${what} while the server would write defaults`, async (scene) => {
     scene.startController();
     const side = { ...sampleContainer({ name: "side" }), ...NO_RESOURCES };
     scene.createPod("web", { containers: [sampleContainer(), side] });
-    const { LimitRange: ranges } = scene.api.store.tables;
-    ranges.create({ metadata, items: [{ type: "Container", defaults: { "limits.cpu": "500m" } }] });
-    scene.want("web", 400);
-    await scene.pass(10_000);
-    assert.equal(scene.api.requests.get("resize Pod") ?? 0, 0);
-    const { reason, message = "" } = scene.allocation("web")?.status ?? {};
-    assert.equal(reason, "LimitRange");
-    assert.match(message, /into container side \(limits\.cpu\)/);
-    ranges.remove("shop/late");
-    await scene.pass(10_000);
-    assert.deepEqual(scene.limits("web"), { wanted: 400, applied: 400 });
-    assert.ok(
-      scene.pod("web").containers.every(({ name, limits: { cpu: limitCPU } }) =>
-        name === "app" || limitCPU === undefined
-      ),
-    );
-  },
-);
-
-sceneTest(
-  "runAllocationLoop() leaves a raised limit (RestoreBlocked) where its way back would write defaults",
-  async (scene) => {
-    scene.startController();
-    const side = { ...sampleContainer({ name: "side" }), ...NO_RESOURCES };
-    scene.createPod("web", { containers: [sampleContainer(), side] });
-    scene.want("web", 400);
-    await scene.pass(10_000);
-    const { LimitRange: ranges } = scene.api.store.tables;
-    ranges.create({ metadata, items: [{ type: "Container", defaults: { "limits.cpu": "500m" } }] });
-    const before = scene.api.requests.get("resize Pod") ?? 0;
-    scene.changePod("web", (pod) => ({
-      ...pod,
-      metadata: { ...pod.metadata, annotations: { "mbcas.io/managed": "false" } },
-    }));
+    if (leaves) await scene.wantFor(10_000, 400);
+    scene.setLimitRange({ items: [{ type: "Container", defaults: { "limits.cpu": "500m" } }] });
+    const before = scene.count("resize Pod");
+    if (leaves) scene.setManaged("false");
+    await scene.wantFor(30_000, 400);
+    assert.equal(scene.count("resize Pod"), before);
+    const { reason, message = "" } = scene.status();
+    assert.equal(reason, leaves ? "RestoreBlocked" : "LimitRange");
+    if (!leaves) assert.match(message, /into container side \(limits\.cpu\)/);
+    assert.equal(scene.limits().wanted, leaves ? 400 : 200);
+    scene.tables.LimitRange.remove("shop/cpu");
     await scene.pass(30_000);
-    assert.equal(scene.allocation("web")?.status?.reason, "RestoreBlocked");
-    assert.equal(scene.limits("web").wanted, 400);
-    assert.equal(scene.api.requests.get("resize Pod") ?? 0, before);
-    ranges.remove("shop/late");
-    await scene.pass(30_000);
-    assert.equal(scene.limits("web").wanted, 200);
-    assert.ok(
-      scene.pod("web").containers.every(({ name, limits: { cpu: limitCPU } }) =>
-        name === "app" || limitCPU === undefined
-      ),
-    );
-  },
-);
+    assert.equal(scene.limits().wanted, leaves ? 200 : 400);
+    assert.equal(scene.pod().containers[1]?.limits.cpu, undefined);
+  });
+}

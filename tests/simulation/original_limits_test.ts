@@ -1,198 +1,300 @@
 /** The original limits survive whatever happens to their record, and to the controller's copies. */
 import assert from "node:assert/strict";
-import { MANAGED } from "../../shared/api/market_keys.ts";
-import { sampleContainer } from "../contract/support/sample_objects.ts";
+import type { ListWatch, ObjectList } from "../../shared/control/informer.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import { settleVirtually } from "../contract/support/settle_virtually.ts";
-import { type ControllerScene, sceneTest } from "./controller_scene.ts";
-import { freezableSource } from "./frozen_copy_source.ts";
-import { optIn, optOut, ownOnRecord as own, raisedPod, setByHand } from "./raised_pod.ts";
+import { type ControllerScene, loopTest } from "./controller_scene.ts";
 
-const limit = (scene: ControllerScene) => scene.limits("web").wanted;
-
-function removeRecord(scene: ControllerScene): void {
-  const { uid } = scene.pod("web").metadata;
-  scene.api.store.tables.PodAllocation.remove(`shop/${uid}`);
+function removeRecord({ pod, tables }: ControllerScene): void {
+  tables.PodAllocation.remove(`shop/${pod().metadata.uid}`);
 }
 
-/** Opts the namespace in or out: the pod stays as it is. */
-function optNamespace(scene: ControllerScene, value: "true" | "false"): void {
-  scene.api.store.tables.Namespace.modify("shop", (namespace) => ({
-    ...namespace,
-    metadata: { ...namespace.metadata, labels: { [MANAGED]: value } },
-  }));
+/** The pod leaves the market, and returns by another controller. */
+async function outAndIn(scene: ControllerScene): Promise<void> {
+  scene.setManaged("false");
+  await scene.pass(10_000);
+  assert.equal(scene.allocation(), undefined, "restored, and the record removed");
+  await scene.restartController();
+  await scene.pass(5000);
+  scene.setManaged("true");
+  await scene.pass(90_000);
 }
 
-/** The pod leaves and enters the market while the copy of the allocations stands still. */
-async function outAndInOnStaleCopy(scene: ControllerScene, limitByHand?: number): Promise<void> {
-  const copy = freezableSource(scene.api.listWatch("PodAllocation"));
-  scene.startController({}, { sources: { allocations: copy.source } });
-  await raisedPod(scene);
-  if (limitByHand !== undefined) {
-    await setByHand(scene, limitByHand);
-    await scene.pass(10_000);
+loopTest("takes another writer's limit for the user's own", async (scene) => {
+  scene.startController();
+  await scene.raise();
+  await scene.setByHand(500);
+  await scene.pass(10_000);
+  assert.deepEqual([scene.originalLimit(), scene.bound().ceiling], ["500m", 3600]);
+  // The market goes on from there.
+  scene.assertLimit(300);
+  scene.setManaged("false");
+  await scene.pass(10_000);
+  scene.assertLimit(500);
+});
+
+const TEMPLATE = new Map([["app", 200]]);
+
+/** How a record is lost; with a template, or what the pod itself says, the loop finds it again. */
+const LOST: Readonly<Record<string, (scene: ControllerScene) => void>> = {
+  "the allocation": removeRecord,
+  "the allocation's status": ({ pod, tables }) =>
+    void tables.PodAllocation.modify(`shop/${pod().metadata.uid}`, (allocation) => ({
+      ...allocation,
+      status: { phase: "Pending" },
+    })),
+};
+
+for (const [lost, lose] of Object.entries(LOST)) {
+  for (const source of ["the template", "the pod"]) {
+    loopTest(`restores by ${source} when ${lost} is lost while the pod leaves`, async (scene) => {
+      if (source === "the template") scene.templates.set("web", TEMPLATE);
+      const kill = scene.startController();
+      await scene.raise();
+      kill();
+      await scene.pass(1000);
+      lose(scene);
+      scene.setManaged("false");
+      scene.startController();
+      await scene.pass(20_000);
+      scene.assertLimit(200);
+      assert.equal(scene.allocation(), undefined);
+    });
   }
-  // The agent must have renewed its lease twice, or its requests do not count after a restore.
-  await scene.pass(130_000);
-  copy.freeze();
-  scene.changePod("web", optOut);
-  await scene.pass(10_000);
-  assert.equal(scene.allocation("web"), undefined, "restored, and the record removed");
-  scene.changePod("web", optIn);
-  await scene.pass(10_000);
-  copy.thaw();
-  await scene.pass(60_000);
-  scene.changePod("web", optOut);
-  await scene.pass(20_000);
 }
 
-sceneTest(
-  "runAllocationLoop() knows a bare pod's limit that it raised on a stale copy of its record",
-  async (scene) => {
-    await outAndInOnStaleCopy(scene);
-    assert.equal(limit(scene), 200);
-  },
-);
-
-sceneTest(
-  "runAllocationLoop() brings a limit set by hand back, not the template's, after a stale copy",
-  async (scene) => {
-    scene.templates.set("web", new Map([["app", 200]]));
-    await outAndInOnStaleCopy(scene, 500);
-    assert.equal(limit(scene), 500);
-  },
-);
-
-sceneTest(
-  "runAllocationLoop() restores no older limit from a stale copy of the record",
-  async (scene) => {
-    const kill = scene.startController();
-    await raisedPod(scene);
-    const past = await settleVirtually(
-      scene.clock,
-      scene.api.listWatch("PodAllocation").list(new AbortController().signal),
-    );
-    await setByHand(scene, 500);
-    await scene.pass(10_000);
-    assert.deepEqual([own(scene), limit(scene)], ["500m", 300]);
-    kill();
-    await scene.pass(1000);
-    const copy = freezableSource(scene.api.listWatch("PodAllocation"), past);
-    scene.startController({}, { sources: { allocations: copy.source } });
-    await scene.pass(1000);
-    scene.changePod("web", optOut);
-    await scene.pass(20_000);
-    copy.thaw();
-    await scene.pass(20_000);
-    assert.equal(limit(scene), 500);
-  },
-);
-
-sceneTest(
-  "runAllocationLoop() knows the limit of a bare pod with a record that was deleted on a stale copy of the pods",
-  async (scene) => {
-    const kill = scene.startController();
-    scene.createPod("web");
-    await scene.pass(5000);
-    const past = await settleVirtually(
-      scene.clock,
-      scene.api.listWatch("Pod").list(new AbortController().signal),
-    );
-    scene.want("web", 300);
-    await setByHand(scene, 500);
-    await scene.pass(10_000);
-    kill();
-    await scene.pass(1000);
-    removeRecord(scene);
-    const stale = freezableSource(scene.api.listWatch("Pod"), past);
-    scene.startController({}, { sources: { pods: stale.source } });
-    await scene.pass(20_000);
-    stale.thaw();
-    await scene.pass(20_000);
-    scene.changePod("web", optOut);
-    await scene.pass(20_000);
-    assert.equal(limit(scene), 500);
-  },
-);
-
-sceneTest(
-  "runAllocationLoop() restores a pod with a record that was deleted after it had left the market",
-  async (scene) => {
-    const kill = scene.startController();
-    await raisedPod(scene);
-    kill();
-    await scene.pass(1000);
-    scene.changePod("web", optOut);
-    removeRecord(scene);
+for (const template of [undefined, TEMPLATE]) {
+  const found = template === undefined ? "no original limit" : "the template's limit";
+  loopTest(`finds ${found} where record and pod have lost it`, async (scene) => {
+    if (template !== undefined) scene.templates.set("web", template);
     scene.startController();
-    await scene.pass(20_000);
-    assert.equal(limit(scene), 200);
-    assert.equal(scene.allocation("web"), undefined);
+    await scene.raise();
+    // As after a list of original limits that is too long.
+    scene.changePod("web", (pod) => ({
+      ...pod,
+      containers: pod.containers.map((one) => ({ ...one, limitManagers: ["mbcas"] })),
+    }));
+    removeRecord(scene);
+    await scene.pass(10_000);
+    scene.assertLimit(300);
+    assert.equal(scene.originalLimit(), template && "200m");
+    assert.equal(scene.status().reason === "OriginalUnknown", template === undefined);
+  });
+}
+
+loopTest(
+  "records originals after a crash behind the create, and sends nothing twice",
+  async (scene) => {
+    scene.want("web", 300);
+    const kill = scene.startController();
+    // The create is done but neither its answer nor a first status write succeeds.
+    scene.api.failNext({ verb: "create", kind: "PodAllocation", status: 0, done: true });
+    scene.api.failNext({ verb: "updateStatus", kind: "PodAllocation", status: 0, times: 1 });
+    scene.createPod("web");
+    await scene.pass(1500);
+    kill();
+    await scene.pass(2000);
+    assert.ok(scene.allocation(), "the allocation was created");
+    assert.equal(scene.allocation()?.status, undefined);
+    scene.startController();
+    await scene.pass(10_000);
+    assert.equal(scene.originalLimit(), "200m");
+    scene.assertLimit(300);
+    await scene.restartController();
+    await scene.pass(10_000);
+    assert.deepEqual([scene.originalLimit(), scene.count("resize Pod")], ["200m", 1]);
   },
 );
 
-sceneTest(
-  "runAllocationLoop() undoes a patch of a dead leader that arrives after the restore",
-  async (scene) => {
-    const sent = Promise.withResolvers<void>();
-    const arrives = Promise.withResolvers<void>();
-    const resizer = scene.api.podResizer();
-    const kill = scene.startController({}, {
-      resizer: {
-        async resize(...request) {
-          sent.resolve();
-          await arrives.promise;
-          return await resizer.resize(...request);
-        },
+for (const template of [undefined, TEMPLATE]) {
+  const which = template === undefined ? "a bare pod" : "a pod of a workload";
+  loopTest(`takes ${which} that it restored back after a restart`, async (scene) => {
+    if (template !== undefined) scene.templates.set("web", template);
+    scene.startController();
+    await scene.raise();
+    await outAndIn(scene);
+    scene.assertLimit(300);
+    assert.deepEqual(scene.pod().containers[0]?.limitManagers, ["mbcas/200m"]);
+    assert.equal(scene.originalLimit(), "200m");
+  });
+}
+
+loopTest("takes no older limit from the template after a restart", async (scene) => {
+  scene.templates.set("web", TEMPLATE);
+  scene.startController();
+  await scene.raise();
+  await scene.setByHand(800);
+  await scene.pass(10_000);
+  await outAndIn(scene);
+  assert.equal(scene.originalLimit(), "800m");
+  scene.assertLimit(300);
+});
+
+loopTest("overwrites no limit that it has not seen", async (scene) => {
+  scene.startController();
+  await scene.raise();
+  const { uid } = scene.pod().metadata;
+  // The agent's request and another client's limit cross on their way, the latter later by 0 to 19 ms.
+  for (let laterMs = 0; laterMs < 20; laterMs++) {
+    const limit = 310 + 10 * (laterMs % 2);
+    const cpuLimit = `${limit}m`;
+    scene.want("web", limit);
+    const clearedAt = new Date(scene.clock.wall()).toISOString();
+    scene.tables.PodAllocation.modify(`shop/${uid}`, ({ spec, ...allocation }) => ({
+      ...allocation,
+      spec: {
+        ...spec,
+        ...{ desiredCPULimit: cpuLimit, containers: [{ name: "app", cpuLimit }] },
+        ...(spec.market === undefined ? {} : { market: { ...spec.market, clearedAt } }),
       },
-    });
-    scene.createPod("web");
-    scene.want("web", 300);
-    await scene.pass(10_000);
-    await settleVirtually(scene.clock, sent.promise);
-    kill();
-    optNamespace(scene, "false");
-    scene.startController();
-    await scene.pass(10_000);
-    assert.equal(scene.allocation("web"), undefined);
-    arrives.resolve();
-    await scene.pass(1);
-    await scene.pass(60_000);
-    assert.equal(limit(scene), 200);
-    assert.equal(scene.allocation("web"), undefined);
-  },
-);
+    }));
+    await scene.pass(laterMs);
+    const theirs = 500 + laterMs;
+    scene.changePod("web", (pod) => ({
+      ...pod,
+      containers: pod.containers.map((app) => ({
+        ...app,
+        limits: { ...app.limits, cpu: theirs },
+        limitManagers: ["kubectl-patch"],
+      })),
+    }));
+    // Less often than what counts as oscillating.
+    await scene.pass(40_000);
+    assert.deepEqual([scene.originalLimit(), scene.limits().applied], [`${theirs}m`, limit]);
+  }
+});
 
-sceneTest(
-  "runAllocationLoop() reports a pod outside of the market with unknown original limits",
-  async (scene) => {
-    const held: string[] = [];
-    scene.startController({}, { observer: { held: (reason) => void held.push(reason) } });
-    scene.createPod("web", {
-      containers: [sampleContainer({ limits: { cpu: 600 }, limitManagers: ["mbcas"] })],
-    });
-    scene.changePod("web", optOut);
-    await scene.pass(20_000);
-    assert.equal(scene.allocation("web")?.status?.reason, "OriginalUnknown");
-    assert.deepEqual(held, ["OriginalUnknown"]);
-    const reported = scene.api.events.all().filter(({ message }) =>
-      message.includes("OriginalUnknown")
-    );
-    assert.equal(reported.length, 1);
-    assert.equal(limit(scene), 600);
-  },
-);
+loopTest("sends no limits while the pods' copy is out of step", async (scene) => {
+  scene.startController();
+  await scene.raise();
+  scene.api.failNext({ verb: "watch", kind: "Pod", status: 503 });
+  scene.api.failNext({ verb: "list", kind: "Pod", status: 503, times: 3 });
+  scene.api.closeWatches();
+  await scene.pass(50);
+  await scene.setByHand(800);
+  const before = scene.count("resize Pod");
+  await scene.wantFor(2000, 400);
+  assert.equal(scene.allocation()?.spec.desiredCPULimit, "400m");
+  assert.equal(scene.count("resize Pod"), before);
+  await scene.pass(60_000);
+  assert.equal(scene.originalLimit(), "800m");
+  scene.assertLimit(400);
+});
 
-sceneTest(
-  "runAllocationLoop() looks once at a pod outside of the market that has its original limits",
-  async (scene) => {
-    scene.startController();
-    // As where rightsizing has lifted the limit to a request that is the original limit.
-    scene.createPod("web", {
-      containers: [sampleContainer({ limitManagers: ["mbcas/200m"] })],
-    });
-    scene.changePod("web", optOut);
-    await scene.pass(120_000);
-    assert.equal(scene.allocation("web"), undefined);
-    assert.equal(scene.api.requests.get("create PodAllocation"), 1);
-  },
-);
+/**
+ * A copy that stands still without a sign of it, as behind an API server with a watch cache that has
+ * fallen behind: frozen, its list is the last one, and no event arrives; when it thaws, it learns that it
+ * is too old, and lists again.
+ */
+function freezable<T extends ApiObject>(server: ListWatch<T>): {
+  readonly source: ListWatch<T>;
+  readonly freeze: () => void;
+  readonly thaw: () => void;
+} {
+  let frozen = false;
+  let last: ObjectList<T> | undefined;
+  let thawed = Promise.withResolvers<void>();
+  return {
+    source: {
+      async list(signal) {
+        if (!frozen || last === undefined) last = await server.list(signal);
+        return last;
+      },
+      async *watch(version, signal) {
+        if (!frozen) {
+          for await (const event of server.watch(version, signal)) {
+            if (frozen) break;
+            yield event;
+          }
+        }
+        const aborted = Promise.withResolvers<void>();
+        signal.addEventListener("abort", () => aborted.resolve(), { once: true });
+        if (frozen && !signal.aborted) await Promise.race([thawed.promise, aborted.promise]);
+        if (!signal.aborted) throw new ApiError(410, "Expired", "too old resource version");
+      },
+    },
+    freeze() {
+      frozen = true;
+      thawed = Promise.withResolvers();
+    },
+    thaw() {
+      frozen = false;
+      thawed.resolve();
+    },
+  };
+}
+
+for (const [hand, template] of [[undefined, undefined], [500, TEMPLATE]] as const) {
+  loopTest(
+    `knows the limit ${hand ?? 200} of a pod that it raised on a stale record`,
+    async (scene) => {
+      if (template !== undefined) scene.templates.set("web", template);
+      const copy = freezable(scene.api.listWatch("PodAllocation"));
+      scene.startController({}, { sources: { allocations: copy.source } });
+      await scene.raise();
+      if (hand !== undefined) {
+        await scene.setByHand(hand);
+        await scene.pass(10_000);
+      }
+      // The agent must have renewed its lease twice, or its requests do not count after a restore.
+      await scene.pass(130_000);
+      copy.freeze();
+      scene.setManaged("false");
+      await scene.pass(10_000);
+      assert.equal(scene.allocation(), undefined, "restored, and the record removed");
+      scene.setManaged("true");
+      await scene.pass(10_000);
+      copy.thaw();
+      await scene.pass(60_000);
+      scene.setManaged("false");
+      await scene.pass(20_000);
+      assert.equal(scene.limits().wanted, hand ?? 200);
+    },
+  );
+}
+
+loopTest("undoes a patch of a dead leader that arrives after the restore", async (scene) => {
+  const sent = Promise.withResolvers<void>();
+  const arrives = Promise.withResolvers<void>();
+  const resizer = scene.api.podResizer();
+  const kill = scene.startController({}, {
+    resizer: {
+      async resize(...request) {
+        sent.resolve();
+        await arrives.promise;
+        return await resizer.resize(...request);
+      },
+    },
+  });
+  scene.createPod("web");
+  await scene.wantFor(10_000, 300);
+  await settleVirtually(scene.clock, sent.promise);
+  kill();
+  scene.setManaged("false", "namespace");
+  scene.startController();
+  await scene.pass(10_000);
+  assert.equal(scene.allocation(), undefined);
+  arrives.resolve();
+  await scene.pass(1);
+  await scene.pass(60_000);
+  assert.equal(scene.limits().wanted, 200);
+  assert.equal(scene.allocation(), undefined);
+});
+
+loopTest("tries a blocked restore until it is let through", async (scene) => {
+  scene.startController();
+  await scene.raise();
+  await scene.wantFor(5000, 100);
+  scene.setQuota({ hardLimitsCPU: 150, usedLimitsCPU: 150 });
+  scene.setManaged("false");
+  await scene.pass(10_000);
+  const { phase, reason, message = "" } = scene.status();
+  assert.deepEqual([phase, reason], ["Failed", "RestoreBlocked"]);
+  assert.match(message, /exceeded quota: cpu/);
+  scene.assertLimit(100);
+  scene.setQuota({ hardLimitsCPU: 500 });
+  await scene.pass(30_000);
+  scene.assertLimit(200);
+  assert.equal(scene.allocation(), undefined);
+});

@@ -22,7 +22,7 @@ import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../contract/support/sample_objects.ts";
-import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
+import { type KeptCheckpoints, keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
 import {
   DB_OWNER,
   dbStatefulSet,
@@ -107,19 +107,22 @@ export class PlacementCluster {
   /** False: no webhook answers. */
   webhookUp = true;
   /** Answers evictions in place of the API; undefined: it does so itself. */
-  refusal: ((pod: PodRef) => EvictionAnswer) | undefined;
+  refusal: ((pod: PodRef) => EvictionAnswer | undefined) | undefined;
   /** How long an eviction is under way, ms. */
   evictionMs = 0;
   readonly events: PlacementEvent[] = [];
+  /** ConfigMaps of placement, which outlive programs. */
+  readonly memory: KeptCheckpoints = keptCheckpoints();
   /** Programs that were started. */
   readonly programs: PlacingProgram[] = [];
   readonly #service: ReturnType<typeof createWebhookService>;
-  readonly #memory = keptCheckpoints();
   readonly #end = new AbortController();
   readonly #controller: Promise<void>;
   readonly #budget: boolean;
   readonly #latencyMs: number;
   #created = 0;
+  /** Replicas that the API has. */
+  #announced = 0;
 
   constructor(
     share: string,
@@ -262,8 +265,8 @@ export class PlacementCluster {
               },
             },
             costs: api.deletionCostWriter,
-            store: this.#memory,
-            statuses: this.#memory,
+            store: this.memory,
+            statuses: this.memory,
             events: { emit: (event) => void this.events.push(event) },
           },
         });
@@ -308,7 +311,7 @@ export class PlacementCluster {
         const isLost = pod.nodeName !== "" && Node.get(pod.nodeName) === undefined;
         if (pod.metadata.terminating || isLost) this.#remove(pod);
       }
-      await this.#createReplicaSet();
+      await this.#announce();
       await (this.kind === "Deployment" ? this.#deploy() : this.#order());
       for (const pod of this.live) this.#follow(pod);
       this.#notify();
@@ -404,12 +407,15 @@ export class PlacementCluster {
     }
   }
 
-  /** Its controller sees it before it creates pods, as other watchers do. */
-  async #createReplicaSet(): Promise<void> {
+  /** Writes what its controller acts on: others see that as early as it does. */
+  async #announce(): Promise<void> {
     const { ReplicaSet } = this.api.store.tables;
     const set = { ...WEB_SET.metadata, name: `web-r${this.revision}`, uid: `rs-r${this.revision}` };
-    if (ReplicaSet.get(`shop/${set.name}`) !== undefined) return;
-    ReplicaSet.seed({ ...WEB_SET, metadata: set });
+    const isNew = ReplicaSet.get(`shop/${set.name}`) === undefined;
+    if (isNew) ReplicaSet.seed({ ...WEB_SET, metadata: set });
+    if (!isNew && this.#announced === this.replicas) return;
+    this.#announced = this.replicas;
+    this.#notify();
     await this.clock.sleep(2 * this.#latencyMs);
   }
 

@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { INFEASIBLE_REASONS } from "../../shared/resize/inputs/resize_condition.ts";
 import { REFUSAL_REASONS } from "../../shared/resize/refusal.ts";
-import { REASON_PLACES } from "../../tools/reason_places.ts";
+import { REASON_PLACES } from "../../tools/reasons_page.ts";
 import { type ReconcilerStage, reconcilerStage } from "../fixtures/market/reconciler_stage.ts";
 
 /** What kubelets say of a resize that they will never do. */

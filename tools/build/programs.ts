@@ -67,3 +67,36 @@ export function compileArguments(program: Program, output: string): string[] {
 export function bundleArguments(program: Program, output: string): string[] {
   return ["bundle", "--quiet", "--minify", "--platform=deno", `--output=${output}`, program.entry];
 }
+
+/** How a step ended. */
+export interface StepResult {
+  readonly ok: boolean;
+  /** What it wrote to standard error. */
+  readonly message: string;
+}
+
+/** Runs Deno at the root of the project. */
+export async function runDeno(
+  args: readonly string[],
+  { env = {} }: { readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<StepResult> {
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd: new URL("../../", import.meta.url),
+    env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", ...env },
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  return { ok: success, message: new TextDecoder().decode(stderr).trim() };
+}
+
+/**
+ * Bundles a program into `build/bundles/NAME.js`, and resolves with this path below the root. Throws
+ * an `Error` with Deno's message.
+ */
+export async function bundleProgram(program: Program): Promise<string> {
+  const output = `build/bundles/${program.name}.js`;
+  const { ok, message } = await runDeno(bundleArguments(program, output));
+  if (!ok) throw new Error(`Cannot bundle ${program.entry}: ${message}`);
+  return output;
+}

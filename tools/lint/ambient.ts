@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { importSources, placeOf } from "./place.ts";
 
 /** Globals that are time or chance, whatever is done with them. */
 export const TIME_AND_CHANCE: readonly string[] = [
@@ -86,3 +87,43 @@ export function ambientUses(
     },
   };
 }
+
+const AREAS: readonly string[] = ["agent", "controller", "lab/simulation", "lab/arena"];
+
+/** Refuses ambient time, chance and console in code that must run in a simulated cluster. */
+export const injectedWorld: Deno.lint.Rule = {
+  create(context) {
+    const place = placeOf(context.filename);
+    if (!AREAS.includes(place.area) || place.test || place.main) return {};
+    return ambientUses([...TIME_AND_CHANCE, "console"], (name, node) => {
+      context.report({
+        node,
+        message: `${place.area}/ also runs in virtual time: it may not use ${name}`,
+        hint: "Take a Clock, Random or Log as an argument",
+      });
+    });
+  },
+};
+
+/** Refuses globals of the host and `node:` modules in `shared/`. */
+export const pureShared: Deno.lint.Rule = {
+  create(context) {
+    const place = placeOf(context.filename);
+    if (place.area !== "shared" || place.test) return {};
+    const hint = "Take a Clock, Random, Log or port as an argument";
+    return {
+      ...ambientUses([...TIME_AND_CHANCE, ...HOST], (name, node) => {
+        context.report({ node, message: `shared/ is pure: it may not use ${name}`, hint });
+      }),
+      ...importSources((specifier, node) => {
+        if (specifier.startsWith("node:")) {
+          context.report({
+            node,
+            message: `shared/ is pure: it may not import ${specifier}`,
+            hint,
+          });
+        }
+      }),
+    };
+  },
+};

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { importSources } from "./import_sources.ts";
-import { placeOf, resolveImport } from "./place.ts";
+import { importSources, placeOf, resolveImport } from "./place.ts";
 
 const EVERYTHING_BUT_TESTS = [
   "shared",

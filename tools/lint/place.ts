@@ -1,5 +1,5 @@
 /**
- * Where a file stands in the project: what its path alone shows a lint rule.
+ * Where a file stands in the project, which modules it names, and one rule run over a piece of source.
  *
  * @module
  */
@@ -34,4 +34,34 @@ export function placeOf(filename: string): Place {
 /** The path below the root that a relative import of `from` leads to. */
 export function resolveImport(from: string, specifier: string): string {
   return new URL(specifier, `file:///${from}`).pathname.slice(1);
+}
+
+/** The messages that a rule reports for a file of this path below the root with this source. */
+export function lintSource(
+  rule: Deno.lint.Rule,
+  { path, source }: { path: string; source: string },
+): string[] {
+  const plugin: Deno.lint.Plugin = { name: "house", rules: { rule } };
+  return Deno.lint.runPlugin(plugin, path, source).map((diagnostic) => diagnostic.message);
+}
+
+/** A visitor that reports each literal module specifier with the node to point at. */
+export function importSources(
+  visit: (specifier: string, node: Deno.lint.Node) => void,
+): Deno.lint.LintVisitor {
+  const literal = (source: Deno.lint.Node | null): void => {
+    if (source?.type === "Literal" && typeof source.value === "string") {
+      visit(source.value, source);
+    }
+  };
+  return {
+    ImportDeclaration: (node) => literal(node.source),
+    ExportAllDeclaration: (node) => literal(node.source),
+    ExportNamedDeclaration: (node) => literal(node.source),
+    ImportExpression: (node) => literal(node.source),
+    TSImportType: (node) => {
+      const argument = node.argument;
+      literal(argument.type === "TSLiteralType" ? argument.literal : argument);
+    },
+  };
 }

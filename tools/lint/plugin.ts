@@ -5,12 +5,9 @@
  */
 import { argumentCount } from "./argument_count.ts";
 import { errorMessage } from "./error_message.ts";
-import { fileLength } from "./file_length.ts";
-import { fileName } from "./file_name.ts";
-import { functionLength } from "./function_length.ts";
-import { injectedWorld } from "./injected_world.ts";
+import { fileLength, fileName, functionLength, moduleDoc } from "./file_shape.ts";
+import { injectedWorld, pureShared } from "./ambient.ts";
 import { layers } from "./layers.ts";
-import { moduleDoc } from "./module_doc.ts";
 import {
   noBlindAssertion,
   noDefaultExport,
@@ -21,7 +18,6 @@ import {
   noReexport,
 } from "./plain_constructs.ts";
 import { proseInAssertions } from "./prose_in_assertions.ts";
-import { pureShared } from "./pure_shared.ts";
 import { returnType } from "./return_type.ts";
 
 /** Named in `deno.json` under `lint.plugins`; silence a rule with `deno-lint-ignore house/name`. */

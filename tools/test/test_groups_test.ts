@@ -8,7 +8,7 @@ const FILES = [
   "shared/market/solver_test.ts",
   "shared/market_test.ts",
   "tests/browser/page_test.ts",
-  "tests/cluster/harness/tar_test.ts",
+  "tests/cluster/harness/machine_test.ts",
   "tests/cluster/undo_test.ts",
   "tests/long/stability_test.ts",
   "tests/prometheus/queries_test.ts",
@@ -22,7 +22,7 @@ Deno.test({
       "agent/main_test.ts",
       "shared/market/solver_test.ts",
       "shared/market_test.ts",
-      "tests/cluster/harness/tar_test.ts",
+      "tests/cluster/harness/machine_test.ts",
     ];
     assert.deepEqual(selectedTests(FILES, { paths: [], long: false }), short);
     assert.deepEqual(

@@ -4,8 +4,12 @@
  * @module
  */
 import { Command, Option } from "commander";
-import { numberWithin } from "../../cli/flag_values.ts";
-import { type HelpText, parseTaskFlags, type UsageError } from "../../cli/parse_task_flags.ts";
+import {
+  type HelpText,
+  numberWithin,
+  parseTaskFlags,
+  type UsageError,
+} from "../../cli/task_flags.ts";
 
 /** What one run of the tests selects and draws. */
 export interface TestOptions {

@@ -5,21 +5,18 @@
  * @module
  */
 import * as z from "zod";
-import { ApiError } from "../../../shared/api/api_error.ts";
 import {
   ALLOCATION_GROUP_VERSION,
   ALLOCATION_RESOURCE,
   podAllocationSchema,
 } from "../../../shared/api/pod_allocation.ts";
-import { type AccessRule, isAllowed } from "./access_rules.ts";
-import { groupPath, type KubeConnection, unlessNotFound } from "./connection.ts";
+import { groupPath, type KubeConnection, unlessNotFound, unlessRefused } from "./connection.ts";
 import { listOf, objectOf, textOf } from "./json_fields.ts";
 
 /** Findings about the server. */
 export interface ApiFindings {
   /** For instance `v1.36.3`. */
   readonly serverVersion: string;
-  /** True when pods can be resized in place. */
   readonly servesPodResize: boolean;
   /** True when the custom resource is established. */
   readonly servesAllocations: boolean;
@@ -113,22 +110,14 @@ export async function unknownAllocationFields(
 
 /** The schema of PodAllocations on the server; undefined where it publishes none. */
 async function servedSchema(connection: KubeConnection): Promise<unknown> {
-  try {
-    const path = `/openapi/v3/apis/${ALLOCATION_GROUP_VERSION}`;
-    const { components } = objectOf(await connection.request({ path }));
-    const all = Object.values(objectOf(objectOf(components).schemas));
-    return all.find((schema) =>
-      listOf(objectOf(schema)["x-kubernetes-group-version-kind"]).some((one) =>
-        textOf(objectOf(one).kind) === "PodAllocation"
-      )
-    );
-  } catch (error) {
-    // Forbidden, or not served: without a schema no field is missing.
-    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) {
-      return undefined;
-    }
-    throw error;
-  }
+  const path = `/openapi/v3/apis/${ALLOCATION_GROUP_VERSION}`;
+  // Forbidden, or not served: without a schema no field is missing.
+  const { components } = objectOf(await unlessRefused(connection.request({ path }), 403, 404));
+  return Object.values(objectOf(objectOf(components).schemas)).find((schema) =>
+    listOf(objectOf(schema)["x-kubernetes-group-version-kind"]).some((one) =>
+      textOf(objectOf(one).kind) === "PodAllocation"
+    )
+  );
 }
 
 function missing(path: string, ours: unknown, served: unknown): readonly string[] {
@@ -144,4 +133,33 @@ function missing(path: string, ours: unknown, served: unknown): readonly string[
   );
   const ofItems = items === undefined ? [] : missing(path, items, known.items);
   return [...rejected.map((value) => `${path}: ${String(value)}`), ...fields, ...ofItems];
+}
+
+/** A right, in the terms of RBAC. */
+export interface AccessRule {
+  readonly verb: string;
+  /** Empty for the core group. */
+  readonly group: string;
+  /** The plural, for instance `pods`. */
+  readonly resource: string;
+  /** For instance `resize`. */
+  readonly subresource?: string;
+  /** Absent: all namespaces, or a kind without namespaces. */
+  readonly namespace?: string;
+  /** Absent: any object. */
+  readonly name?: string;
+}
+
+/** True when the connection's user has this right. */
+export async function isAllowed(connection: KubeConnection, rule: AccessRule): Promise<boolean> {
+  const review = await connection.request({
+    method: "POST",
+    path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+    body: {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SelfSubjectAccessReview",
+      spec: { resourceAttributes: rule },
+    },
+  });
+  return objectOf(objectOf(review).status).allowed === true;
 }

@@ -1,19 +1,10 @@
 import assert from "node:assert/strict";
-import {
-  type ReceivedRequest,
-  serveCanned,
-  statusAnswer,
-} from "../../../tests/fixtures/canned_server.ts";
-import type { AccessRule } from "./access_rules.ts";
-import {
-  checkAPI,
-  readResizeSupport,
-  type ResizeSupport,
-  unknownAllocationFields,
-} from "./api_checks.ts";
 import fc from "fast-check";
+import { type ReceivedRequest, serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { type AccessRule, checkAPI, readResizeSupport, type ResizeSupport, unknownAllocationFields } from "./api_checks.ts";
 import { podAllocationCRD } from "../../../tools/crd/pod_allocation_crd.ts";
 import { listOf, objectOf } from "./json_fields.ts";
+import { accessRuleText } from "../../../tests/cluster/rbac/rights.ts";
 
 const RESIZE: AccessRule = { verb: "patch", group: "", resource: "pods", subresource: "resize" };
 const LEASE: AccessRule = {
@@ -164,4 +155,12 @@ Deno.test("unknownAllocationFields() finds nothing where the server publishes no
   assert.deepEqual(await unknownAllocationFields(empty.connection), []);
   await using broken = serveCanned(() => statusAnswer(503));
   await assert.rejects(unknownAllocationFields(broken.connection), { status: 503 });
+});
+
+Deno.test("accessRuleText() names verb, resource, name and namespace", () => {
+  assert.equal(accessRuleText(RESIZE), "patch pods/resize");
+  assert.equal(
+    accessRuleText(LEASE),
+    'update leases.coordination.k8s.io "mbcas-controller" in mbcas-system',
+  );
 });

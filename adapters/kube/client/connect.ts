@@ -77,7 +77,6 @@ export interface KubeconfigOptions {
 
 /** A connection, and the namespace of its context. */
 export type KubeconfigConnection = OpenKubeConnection & {
-  /** The context's namespace. */
   readonly namespace: string;
 };
 

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { withFile } from "../../../tests/fixtures/cli/task_world.ts";
 import { connectInCluster, connectKubeconfig } from "./connect.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import { createExecPlugin, parseKubeconfig, targetOf } from "./kubeconfig.ts";
+import { createExecPlugin, parseKubeconfig } from "./kubeconfig.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { connectTo, createReachability } from "./connection_pool.ts";
+import { createHTTPConnection } from "./http_connection.ts";
 
 const directory = "tests/fixtures/service-account";
 
@@ -31,22 +35,10 @@ function config(server: string, change: { cluster?: object; user?: object } = {}
     "current-context": "here",
     contexts: [
       { name: "here", context: { cluster: "local", user: "me", namespace: "shop" } },
-      { name: "lost", context: { cluster: "gone", user: "me" } },
-      { name: "orphan", context: { cluster: "local", user: "gone" } },
     ],
     clusters: [{ name: "local", cluster: { server, ...change.cluster } }],
     users: [{ name: "me", user: change.user ?? {} }],
   });
-}
-
-async function withFile(text: string, check: (path: string) => Promise<void>): Promise<void> {
-  const path = await Deno.makeTempFile();
-  try {
-    await Deno.writeTextFile(path, text);
-    await check(path);
-  } finally {
-    await Deno.remove(path);
-  }
 }
 
 /** The Authorization header with which this user arrives. */
@@ -91,7 +83,7 @@ Deno.test("connectKubeconfig() runs a plugin, and again when its token is refuse
   assert.deepEqual(tokens, ["Bearer t1", "Bearer t2", "Bearer t2"]);
 });
 
-Deno.test("createExecPlugin() keeps credentials until they expire, and names the reason of a failure", async () => {
+Deno.test("createExecPlugin() keeps credentials until they expire, and shows no secret", async () => {
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
   const plugin = (script: string, more: object = {}) =>
     createExecPlugin({ command: "sh", args: ["-c", script], ...more }, { clock });
@@ -101,26 +93,15 @@ Deno.test("createExecPlugin() keeps credentials until they expire, and names the
   assert.deepEqual(await login({ refresh: false }), first);
   await clock.runUntil(60_000);
   assert.notDeepEqual(await login({ refresh: false }), first);
-  const pair = plugin(
-    'printf "%s" "$REPLY_WITH"; test -n "$KUBERNETES_EXEC_INFO"',
-    {
-      env: [{
-        name: "REPLY_WITH",
-        value: '{"status":{"clientCertificateData":"C","clientKeyData":"K"}}',
-      }],
-    },
-  );
+  const value = '{"status":{"clientCertificateData":"C","clientKeyData":"K"}}';
+  const script = 'printf "%s" "$REPLY_WITH"; test -n "$KUBERNETES_EXEC_INFO"';
+  const pair = plugin(script, { env: [{ name: "REPLY_WITH", value }] });
   assert.deepEqual(await pair({ refresh: false }), {
     headers: {},
     certificate: { cert: "C", key: "K" },
   });
-  const failed = (script: string) => plugin(script)({ refresh: false });
-  await assert.rejects(failed("echo expired session >&2; exit 3"), {
-    message: /"sh" .* 3: expired session$/,
-  });
-  await assert.rejects(failed("echo secret"), (error: Error) => !/secret/.test(error.message));
-  await assert.rejects(failed("echo '{}'"), { message: /neither token/ });
-  assert.throws(() => createExecPlugin({}, { clock }), { message: /exec.command is empty/ });
+  const failed = plugin("echo secret")({ refresh: false });
+  await assert.rejects(failed, (error: Error) => !/secret/.test(error.message));
 });
 
 Deno.test("connectKubeconfig() refuses what it can't do, with a remedy", async () => {
@@ -155,22 +136,76 @@ Deno.test("parseKubeconfig() takes the first of a name, and paths from beside th
   ]);
   assert.equal(merged.currentContext, "here");
   assert.deepEqual(merged.clusters.map(({ server }) => server), ["https://a"]);
-  assert.deepEqual(
-    [merged.users[0]?.certFile, merged.users[0]?.keyFile],
-    ["/etc/one/a.crt", "/k/a.key"],
-  );
+  const [{ certFile, keyFile } = {}] = merged.users;
+  assert.deepEqual([certFile, keyFile], ["/etc/one/a.crt", "/k/a.key"]);
+  assert.throws(() => parseKubeconfig([{ path: "/c", text: "a: [b" }]), { name: "SyntaxError" });
 });
 
-Deno.test("parseKubeconfig() and targetOf() name what is wrong", () => {
-  const parse = (text: string) => parseKubeconfig([{ path: "/etc/config", text }]);
-  assert.throws(() => parse("clusters: [{name: a}]"), {
-    name: "SyntaxError",
-    message: /\/etc\/config: clusters\[0\]\.cluster /,
+pure("ensure() attempts nothing without a doubt, and once for all callers that wait", async () => {
+  let attempts = 0;
+  let answer = Promise.withResolvers<void>();
+  const reachability = createReachability(() => {
+    attempts++;
+    return answer.promise;
   });
-  assert.throws(() => parse("a: [b"), { name: "SyntaxError", message: /\/etc\/config/ });
-  const good = parse(config("https://a"));
-  assert.throws(() => targetOf(good, "away"), { message: /"away".*"here", "lost"/ });
-  assert.throws(() => targetOf(good, "lost"), { message: /its cluster "gone"/ });
-  assert.throws(() => targetOf(good, "orphan"), { message: /its user "gone"/ });
-  assert.throws(() => targetOf(parse("")), { message: /no current-context/ });
+  await reachability.ensure();
+  assert.equal(attempts, 0);
+  reachability.doubt();
+  const refused = [reachability.ensure(), reachability.ensure()];
+  answer.reject(new TypeError("refused"));
+  for (const one of refused) await assert.rejects(one, /refused/);
+  assert.equal(attempts, 1);
+  answer = Promise.withResolvers();
+  const reached = [reachability.ensure(), reachability.ensure()];
+  answer.resolve();
+  await Promise.all(reached);
+  await reachability.ensure();
+  assert.equal(attempts, 2);
+  reachability.doubt();
+  reachability.confirm();
+  await reachability.ensure();
+  assert.equal(attempts, 2);
+});
+
+Deno.test("connectTo() comes about with a server, and names host and port without", async () => {
+  let url = "";
+  {
+    await using server = serveCanned(() => ({}));
+    url = server.url;
+    await connectTo(url)();
+  }
+  await assert.rejects(connectTo(url)(), {
+    name: "TypeError",
+    message: new RegExp(`^Cannot connect to ${new URL(url).host}: .*refused`, "i"),
+  });
+});
+
+Deno.test("request() sends nothing to a server that could not be reached until a connection comes about", async () => {
+  await using server = serveCanned(() => ({ ok: true }));
+  let lost = true;
+  let attempts = 0;
+  const connection = createHTTPConnection({
+    server: server.url,
+    clock: createVirtualClock({ wallStart: 0 }),
+    login: () => Promise.resolve({ headers: {} }),
+    openClient: () =>
+      lost ? Promise.reject(new TypeError("no way")) : Promise.resolve(Deno.createHttpClient({})),
+    connect() {
+      attempts++;
+      return lost ? Promise.reject(new TypeError("refused")) : Promise.resolve();
+    },
+  });
+  const unreachable = { status: 0, reason: "Unreachable" };
+  await assert.rejects(connection.request({ path: "/" }), unreachable);
+  assert.equal(attempts, 0);
+  const all = [1, 2, 3].map(() => connection.request({ path: "/" }));
+  for (const one of all) await assert.rejects(one, { ...unreachable, message: "GET /: refused" });
+  assert.equal(attempts, 1);
+  assert.equal(server.requests.length, 0);
+  lost = false;
+  for (let time = 0; time < 3; time++) {
+    assert.deepEqual(await connection.request({ path: "/" }), { ok: true });
+  }
+  assert.equal(attempts, 2);
+  connection.close();
 });

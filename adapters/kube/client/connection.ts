@@ -50,14 +50,22 @@ export function deleteRequest(
   return { method: "DELETE", path, body };
 }
 
-/** The result; undefined where the server answers 404. */
-export async function unlessNotFound<T>(result: Promise<T>): Promise<T | undefined> {
+/** The result; undefined where the server answers with one of the statuses. */
+export async function unlessRefused<T>(
+  result: Promise<T>,
+  ...statuses: readonly number[]
+): Promise<T | undefined> {
   try {
     return await result;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
+    if (error instanceof ApiError && statuses.includes(error.status)) return undefined;
     throw error;
   }
+}
+
+/** The result; undefined where the server answers 404. */
+export function unlessNotFound<T>(result: Promise<T>): Promise<T | undefined> {
+  return unlessRefused(result, 404);
 }
 
 /** The version of an object as the server has stored it. */

@@ -95,9 +95,7 @@ export type Connect = () => Promise<void>;
 export interface Reachability {
   /** Resolves when the server was reached last, or an attempt succeeds; throws the attempt's error. */
   ensure(): Promise<void>;
-  /** Records that the server has responded. */
   confirm(): void;
-  /** Records that the server has not responded. */
   doubt(): void;
 }
 

@@ -53,9 +53,7 @@ interface Call {
 interface Sender {
   /** The response, when it is a success. A rejected login is refreshed once. */
   open(call: Call): Promise<Response>;
-  /** Records that data came. */
   received(call: Call): void;
-  /** The error of a call that failed. */
   failure(error: unknown, call: Call): ApiError;
 }
 

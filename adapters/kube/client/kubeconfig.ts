@@ -49,13 +49,6 @@ export interface KubeconfigFile {
   readonly text: string;
 }
 
-/** A context with its cluster and user. */
-export interface KubeconfigTarget {
-  readonly context: KubeconfigContext;
-  readonly cluster: KubeconfigCluster;
-  readonly user: KubeconfigUser | undefined;
-}
-
 /** Reads and merges the files. Throws a `SyntaxError` that names the file and the fault. */
 export function parseKubeconfig(files: readonly KubeconfigFile[]): Kubeconfig {
   const parsed = files.map(parseFile);
@@ -69,7 +62,14 @@ export function parseKubeconfig(files: readonly KubeconfigFile[]): Kubeconfig {
 }
 
 /** The target of a context, by default the current one. Throws a `RangeError` when it is missing. */
-export function targetOf(config: Kubeconfig, contextName?: string): KubeconfigTarget {
+export function targetOf(
+  config: Kubeconfig,
+  contextName?: string,
+): {
+  readonly context: KubeconfigContext;
+  readonly cluster: KubeconfigCluster;
+  readonly user: KubeconfigUser | undefined;
+} {
   const name = contextName ?? config.currentContext;
   if (name === undefined) {
     throw new RangeError(

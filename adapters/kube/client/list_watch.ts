@@ -9,7 +9,12 @@ import type { ListWatch, WatchEvent } from "../../../shared/control/informer.ts"
 import type { ApiObject } from "../../../shared/api/object.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
 import type { Random } from "../../../shared/random.ts";
-import { type KubeConnection, type ResourcePath, resourcePath } from "./connection.ts";
+import {
+  type KubeConnection,
+  type ResourcePath,
+  resourcePath,
+  unlessNotFound,
+} from "./connection.ts";
 import { listOf, objectOf, present, textOf } from "./json_fields.ts";
 import { statusError } from "./response_errors.ts";
 
@@ -24,7 +29,6 @@ export interface Kind<T extends ApiObject> extends Pick<ResourcePath, "groupVers
 
 /** Which objects of the kind, and how to watch them. */
 export interface ListWatchOptions {
-  /** Only objects of this namespace. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   /** For instance `spec.nodeName=node-1`. */
@@ -179,12 +183,8 @@ export function optionalKind<T extends ApiObject>(
 ): ListWatch<T> {
   return {
     async list(signal) {
-      try {
-        return await source.list(signal);
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 404) throw error;
-        return { items: [], resourceVersion: NOT_SERVED };
-      }
+      const none = { items: [], resourceVersion: NOT_SERVED };
+      return await unlessNotFound(source.list(signal)) ?? none;
     },
     async *watch(resourceVersion, signal) {
       if (resourceVersion !== NOT_SERVED) return yield* source.watch(resourceVersion, signal);

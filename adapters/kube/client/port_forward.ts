@@ -17,7 +17,6 @@ import {
 export interface PodHTTPRequest {
   readonly namespace: string;
   readonly pod: string;
-  /** The container's port. */
   readonly port: number;
   /** For instance `/view`. */
   readonly path: string;
@@ -59,7 +58,7 @@ export async function podHTTPGet(
   try {
     return JSON.parse(response.text);
   } catch (cause) {
-    throw new ApiError(0, "BadAnswer", `${what}: the answer is no JSON`, { cause });
+    throw new ApiError(0, "BadAnswer", `${what}: the answer is not JSON`, { cause });
   }
 }
 
@@ -76,14 +75,15 @@ async function throwRejection(connection: KubeConnection, request: KubeRequest):
   }
 }
 
-interface Exchange {
-  readonly what: string;
-  readonly path: string;
-  readonly timeoutMs: number;
-}
-
 /** Sends the request when the socket is open, and closes it when the response is complete. */
-function exchange(socket: WebSocket, { what, path, timeoutMs }: Exchange): Promise<HTTPResponse> {
+function exchange(
+  socket: WebSocket,
+  { what, path, timeoutMs }: {
+    readonly what: string;
+    readonly path: string;
+    readonly timeoutMs: number;
+  },
+): Promise<HTTPResponse> {
   socket.binaryType = "arraybuffer";
   const received: Uint8Array[] = [];
   const begun = new Set<number>();

@@ -13,7 +13,6 @@ export interface FailedResponse {
   readonly status: number;
   /** The body: a Status object, HTML of a proxy, or plain text. */
   readonly text: string;
-  /** The Retry-After header. */
   readonly retryAfter?: string | null;
 }
 
@@ -98,7 +97,7 @@ export function noResponseError(
   if (request.signal?.aborted) return failed("Aborted", "aborted");
   const message = failureMessage(error);
   if (error instanceof SyntaxError) {
-    return failed("BadAnswer", `the answer is no JSON: ${message}`);
+    return failed("BadAnswer", `the answer is not JSON: ${message}`);
   }
   return failed(responded ? "Broken" : "Unreachable", message);
 }

@@ -87,7 +87,7 @@ Deno.test("sentences of objects and answers of the API server", () => {
         });
         return await messageOf(() => store.read());
       },
-      "GET /api/v1/namespaces/shop/secrets/a: the answer is no JSON",
+      "GET /api/v1/namespaces/shop/secrets/a: the answer is not JSON",
     ],
     [
       "stream",

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { EVERY_WORKLOAD } from "../../../shared/api/workload.ts";
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
@@ -7,10 +8,6 @@ import {
   verticalPodAutoscalerListWatch,
 } from "./autoscalers.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const metadata = { name: "web", namespace: "shop", uid: "u", resourceVersion: "7" };
 const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
@@ -41,10 +38,6 @@ const RAW = {
   status: { lastScaleTime: "2026-01-01T00:00:00Z", currentReplicas: 2, desiredReplicas: 2 },
 };
 
-function targets(...metrics: unknown[]) {
-  return parseHorizontalPodAutoscaler({ ...RAW, spec: { scaleTargetRef, metrics } }).cpuTargets;
-}
-
 pure("parseHorizontalPodAutoscaler() keeps target, aim, last scaling and window", () => {
   assert.deepEqual(parseHorizontalPodAutoscaler(RAW), {
     metadata: { ...metadata, annotations: { "mbcas.io/hpa-coordination": "false" } },
@@ -70,65 +63,40 @@ pure("parseHorizontalPodAutoscaler() knows no last scaling of one that never sca
   assert.ok(!("lastScaleMs" in parseHorizontalPodAutoscaler({ ...RAW, status: {} })));
 });
 
-pure(
-  "parseHorizontalPodAutoscaler() reads targets of pods and of one container, as shares and values",
-  () => {
-    const value = {
-      type: "Resource",
-      resource: { name: "cpu", target: { averageValue: "1500m" } },
-    };
-    const one = (target: unknown) => ({
-      type: "ContainerResource",
-      containerResource: { name: "cpu", container: "app", target },
-    });
-    assert.deepEqual(targets(utilization(55), value), [{ utilization: 0.55 }, { value: 1500 }]);
-    assert.deepEqual(targets(one({ averageUtilization: 60 }), one({ averageValue: "2" })), [
-      { container: "app", utilization: 0.6 },
-      { container: "app", value: 2000 },
-    ]);
-  },
-);
-
-pure("parseHorizontalPodAutoscaler() passes over what is not CPU", () => {
-  assert.deepEqual(
-    targets(
-      { type: "Resource", resource: { name: "memory", target: { averageUtilization: 80 } } },
-      { type: "Pods", pods: { metric: { name: "cpu" }, target: { averageValue: "1" } } },
-      { type: "External", external: { metric: { name: "cpu" }, target: { value: "1" } } },
-      { type: "Resource", resource: { name: "cpu", target: { type: "Value" } } },
-    ),
-    [],
-  );
-  assert.deepEqual(
-    parseHorizontalPodAutoscaler({ metadata, spec: { scaleTargetRef } }).cpuTargets,
-    [],
-  );
+pure("parseHorizontalPodAutoscaler() reads targets of CPU, and shares of memory requests", () => {
+  const cpu = { name: "cpu" };
+  const share = { averageUtilization: 80 };
+  const ofPod = (resource: object) => ({ type: "Resource", resource });
+  const ofContainer = (resource: object) => ({
+    type: "ContainerResource",
+    containerResource: { ...resource, container: "app" },
+  });
+  const memory = { name: "memory", target: share };
+  const read = (...metrics: readonly unknown[]) => {
+    const spec = { scaleTargetRef, metrics };
+    const { cpuTargets, memoryTargets } = parseHorizontalPodAutoscaler({ ...RAW, spec });
+    return [cpuTargets, memoryTargets];
+  };
+  const rows: readonly (readonly [metric: unknown, cpu: object[], memory?: object[]])[] = [
+    [utilization(55), [{ utilization: 0.55 }]],
+    [ofPod({ ...cpu, target: { averageValue: "1500m" } }), [{ value: 1500 }]],
+    [ofContainer({ ...cpu, target: share }), [{ container: "app", utilization: 0.8 }]],
+    [ofContainer({ ...cpu, target: { averageValue: "2" } }), [{ container: "app", value: 2000 }]],
+    [ofPod(memory), [], [{}]],
+    [ofContainer(memory), [], [{ container: "app" }]],
+    [ofPod({ name: "memory", target: { averageValue: "1Gi" } }), []],
+    [{ type: "Pods", pods: { metric: cpu, target: { averageValue: "1" } } }, []],
+    [{ type: "External", external: { metric: cpu, target: { value: "1" } } }, []],
+    [ofPod({ ...cpu, target: { type: "Value" } }), []],
+  ];
+  for (const [metric, ...expected] of rows) {
+    assert.deepEqual(read(metric), [expected[0], expected[1]], JSON.stringify(metric));
+  }
+  const both = read(utilization(55), ofPod({ ...cpu, target: { averageValue: "1" } }));
+  assert.deepEqual(both, [[{ utilization: 0.55 }, { value: 1000 }], undefined]);
+  const none = parseHorizontalPodAutoscaler({ metadata, spec: { scaleTargetRef } });
+  assert.deepEqual(none.cpuTargets, []);
 });
-
-pure(
-  "parseHorizontalPodAutoscaler() keeps shares of memory requests apart",
-  () => {
-    const resource = { name: "memory", target: { type: "Utilization", averageUtilization: 80 } };
-    const readable = (metrics: readonly unknown[]): unknown => {
-      const { memoryTargets, cpuTargets } = parseHorizontalPodAutoscaler({
-        ...RAW,
-        spec: { scaleTargetRef, metrics },
-      });
-      assert.deepEqual(cpuTargets, []);
-      return memoryTargets;
-    };
-    assert.deepEqual(readable([{ type: "Resource", resource }]), [{}]);
-    assert.deepEqual(
-      readable([{
-        type: "ContainerResource",
-        containerResource: { ...resource, container: "app" },
-      }]),
-      [{ container: "app" }],
-    );
-    const value = { name: "memory", target: { averageValue: "1Gi" } };
-    assert.equal(readable([{ resource: value }]), undefined);
-  },
-);
 
 const targetRef = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web" };
 const OFF = { metadata, spec: { targetRef, updatePolicy: { updateMode: "Off" } } };
@@ -169,27 +137,28 @@ pure("parseVerticalPodAutoscaler() takes one without a mode for one that acts", 
 });
 
 pure("parseVerticalPodAutoscaler() keeps of which containers it sets the CPU", () => {
-  const controlled = (policy: unknown, more = {}) =>
-    parseVerticalPodAutoscaler({
-      metadata,
-      spec: { targetRef, resourcePolicy: { containerPolicies: [policy] }, ...more },
-    }).cpuPolicies;
-  const app = (is: boolean) => [{ container: "app", controlled: is }];
-  const containerName = "app";
-  assert.deepEqual(controlled({ containerName }), app(true));
-  assert.deepEqual(controlled({ containerName, mode: "Auto" }), app(true));
-  assert.deepEqual(controlled({ containerName, mode: "Off" }), app(false));
-  const memory = { containerName, controlledResources: ["memory"] };
-  assert.deepEqual(controlled(memory), app(false));
-  assert.deepEqual(controlled({ ...memory, controlledResources: [] }), app(false));
-  assert.deepEqual(controlled({ ...memory, controlledResources: ["memory", "cpu"] }), app(true));
-  assert.deepEqual(controlled({ containerName: "*", mode: "Off" }), [
-    { container: "*", controlled: false },
-  ]);
+  const memory = { controlledResources: ["memory"] };
   // A boost at the start is of CPU.
   const startupBoost = { cpu: { type: "Factor", factor: 2 } };
-  assert.deepEqual(controlled({ ...memory, startupBoost }), app(true));
-  assert.deepEqual(controlled(memory, { startupBoost }), app(true));
+  const rows: readonly (readonly [controlled: boolean, policy: object, more?: object])[] = [
+    [true, {}],
+    [true, { mode: "Auto" }],
+    [false, { mode: "Off" }],
+    [false, { mode: "Off", containerName: "*" }],
+    [false, memory],
+    [false, { controlledResources: [] }],
+    [true, { controlledResources: ["memory", "cpu"] }],
+    [true, { ...memory, startupBoost }],
+    [true, memory, { startupBoost }],
+  ];
+  for (const [controlled, change, more] of rows) {
+    const policy = { containerName: "app", ...change };
+    const { cpuPolicies } = parseVerticalPodAutoscaler({
+      metadata,
+      spec: { targetRef, resourcePolicy: { containerPolicies: [policy] }, ...more },
+    });
+    assert.deepEqual(cpuPolicies, [{ container: policy.containerName, controlled }]);
+  }
 });
 
 pure("parseVerticalPodAutoscaler() excuses no container by what it can't read", () => {

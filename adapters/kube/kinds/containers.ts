@@ -32,11 +32,7 @@ export interface RawContainers {
 
 /** Options of {@linkcode parseContainers}. */
 export interface ContainersOptions {
-  /**
-   * Whether to keep what the kubelet has allocated.
-   *
-   * @default {false}
-   */
+  /** Whether to keep what the kubelet has allocated. @default {false} */
   readonly keepAllocated?: boolean;
 }
 

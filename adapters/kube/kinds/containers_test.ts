@@ -1,10 +1,7 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { PodContainer } from "../../../shared/api/pod.ts";
 import { parseContainers, type RawContainers } from "./containers.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function containerOf(spec: object, status?: object): PodContainer {
   const raw = {
@@ -26,88 +23,78 @@ const ENDED = "2026-01-01T00:00:05Z";
 const running = { running: { startedAt: STARTED } };
 const ended = { terminated: { finishedAt: ENDED } };
 
-test("parseContainers() reads when a container was started, while it runs", () => {
-  assert.equal(withStatus({ state: running }).startedAtMs, Date.UTC(2026, 0, 1, 0, 0, 10));
-  for (const state of [undefined, ended, { waiting: {} }, { running: {} }]) {
-    assert.ok(!("startedAtMs" in withStatus({ state })));
+const [EARLY, LATE] = [Date.UTC(2026, 0, 1, 0, 0, 5), Date.UTC(2026, 0, 1, 0, 0, 10)];
+const waiting = (reason?: string) => ({ waiting: { reason } });
+const failed = (exitCode: number, restartCount: number) => ({
+  restartCount,
+  state: { terminated: { exitCode, finishedAt: STARTED } },
+  lastState: { terminated: { exitCode, finishedAt: ENDED } },
+});
+const end = (reason: string, finishedAt: unknown) => ({
+  terminated: { reason, exitCode: 137, finishedAt },
+});
+const killed = end("OOMKilled", ENDED);
+
+pure("parseContainers() reads starts, restarts and ends of a container", () => {
+  type Name = "startedAtMs" | "restartedAtMs" | "oomKilledAtMs" | "crashLooping";
+  const rows: readonly (readonly [name: Name, value: unknown, status: object | undefined])[] = [
+    ["startedAtMs", LATE, { state: running }],
+    ...[undefined, ended, waiting(), { running: {} }].map((state) =>
+      ["startedAtMs", undefined, { state }] as const
+    ),
+    ["restartedAtMs", LATE, { restartCount: 1, state: running, lastState: ended }],
+    // The end of the last run while it waits to be started again.
+    ["restartedAtMs", EARLY, {
+      restartCount: 3,
+      state: waiting("CrashLoopBackOff"),
+      lastState: ended,
+    }],
+    ["restartedAtMs", LATE, failed(1, 2)],
+    // A first start, and times that the kubelet does not give.
+    ...[{ restartCount: 0, state: running }, { state: running }, undefined, {}].map((status) =>
+      ["restartedAtMs", undefined, status] as const
+    ),
+    ...[{}, { running: {} }, { running: { startedAt: null } }, { terminated: {} }].map((state) =>
+      ["restartedAtMs", undefined, { restartCount: 2, state }] as const
+    ),
+    ["crashLooping", true, {
+      restartCount: 3,
+      state: waiting("CrashLoopBackOff"),
+      lastState: ended,
+    }],
+    ["crashLooping", true, failed(1, 2)],
+    ...[failed(1, 1), failed(1, 0), failed(0, 5)].map((status) =>
+      ["crashLooping", undefined, status] as const
+    ),
+    ...["ContainerCreating", "ImagePullBackOff", undefined].map((reason) =>
+      ["crashLooping", undefined, { state: waiting(reason) }] as const
+    ),
+    // Of the present state and of the one before.
+    ["oomKilledAtMs", EARLY, { state: running, lastState: killed }],
+    ["oomKilledAtMs", LATE, { state: end("OOMKilled", STARTED), lastState: killed }],
+    ["oomKilledAtMs", EARLY, { state: end("Error", STARTED), lastState: killed }],
+    ["oomKilledAtMs", undefined, { state: running }],
+    ["oomKilledAtMs", undefined, {
+      state: end("Error", STARTED),
+      lastState: end("Completed", ENDED),
+    }],
+  ];
+  for (const [name, value, status] of rows) {
+    const container = withStatus(status);
+    const what = `${name} of ${JSON.stringify(status)}`;
+    assert.equal(container[name], value, what);
+    assert.equal(name in container, value !== undefined, what);
   }
 });
 
-test("parseContainers() reads when a container was started again", () => {
-  const { restartedAtMs } = withStatus({ restartCount: 1, state: running, lastState: ended });
-  assert.equal(restartedAtMs, Date.UTC(2026, 0, 1, 0, 0, 10));
-});
-
-test("parseContainers() takes a first start for no restart", () => {
-  for (const status of [{ restartCount: 0, state: running }, { state: running }, undefined, {}]) {
-    assert.ok(!("restartedAtMs" in withStatus(status)));
-  }
-});
-
-test("parseContainers() reckons from the end of a container that waits to be started again", () => {
-  const waiting = { waiting: { reason: "CrashLoopBackOff" } };
-  const container = withStatus({ restartCount: 3, state: waiting, lastState: ended });
-  assert.equal(container.restartedAtMs, Date.UTC(2026, 0, 1, 0, 0, 5));
-  assert.equal(container.crashLooping, true);
-});
-
-test("parseContainers() takes a container that failed a third time for one that crashes again and again", () => {
-  const status = (exitCode: number, restartCount: number) =>
-    withStatus({
-      restartCount,
-      state: { terminated: { exitCode, finishedAt: STARTED } },
-      lastState: { terminated: { exitCode, finishedAt: ENDED } },
-    });
-  const failed = status(1, 2);
-  assert.equal(failed.crashLooping, true);
-  assert.equal(failed.restartedAtMs, Date.UTC(2026, 0, 1, 0, 0, 10));
-  for (const other of [status(1, 1), status(1, 0), status(0, 5)]) {
-    assert.ok(!("crashLooping" in other));
-  }
-});
-
-test("parseContainers() reads when memory last ran out, of the present state and of the one before", () => {
-  const end = (reason: string, finishedAt: unknown) => ({
-    terminated: { reason, exitCode: 137, finishedAt },
-  });
-  const [early, late] = [Date.UTC(2026, 0, 1, 0, 0, 5), Date.UTC(2026, 0, 1, 0, 0, 10)];
-  const at = (status: object): number | undefined => withStatus(status).oomKilledAtMs;
-  assert.equal(at({ state: running, lastState: end("OOMKilled", ENDED) }), early);
-  const both = { state: end("OOMKilled", STARTED), lastState: end("OOMKilled", ENDED) };
-  assert.equal(at(both), late);
-  assert.equal(at({ ...both, state: end("Error", STARTED) }), early);
-  for (
-    const status of [
-      { state: running },
-      { state: end("Error", STARTED), lastState: end("Completed", ENDED) },
-    ]
-  ) {
-    assert.ok(!("oomKilledAtMs" in withStatus(status)));
-  }
-});
-
-test("parseContainers() reads the memory limit that is enforced", () => {
+pure("parseContainers() reads the memory limit that is enforced", () => {
   const resources = { limits: { cpu: "1", memory: "64Mi" } };
   assert.deepEqual(withStatus({ resources }).applied.limits, { cpu: 1000, memory: 64 * 2 ** 20 });
   const { applied } = withStatus({ resources: { limits: { cpu: "1" } } });
   assert.deepEqual(applied.limits, { cpu: 1000 });
 });
 
-test("parseContainers() takes no other wait for a crash loop", () => {
-  for (const reason of ["ContainerCreating", "ImagePullBackOff", undefined]) {
-    assert.ok(!("crashLooping" in withStatus({ state: { waiting: { reason } } })));
-  }
-});
-
-test("parseContainers() knows no time of a restart that the kubelet gives none of", () => {
-  for (
-    const state of [{}, { running: {} }, { running: { startedAt: null } }, { terminated: {} }]
-  ) {
-    assert.ok(!("restartedAtMs" in withStatus({ restartCount: 2, state })));
-  }
-});
-
-test("parseContainers() names what is wanted beside CPU and memory, where there is any", () => {
+pure("parseContainers() names what is wanted beside CPU and memory, where there is any", () => {
   const of = (resources: object): PodContainer => containerOf({ resources });
   const requests = { cpu: "1", "ephemeral-storage": "1Gi" };
   const limits = { memory: "1Gi", "example.com/gpu": "1" };
@@ -118,7 +105,7 @@ test("parseContainers() names what is wanted beside CPU and memory, where there 
   assert.ok(!("otherResources" in of({ requests: { cpu: "1" }, limits: { memory: "1Gi" } })));
 });
 
-test("parseContainers() reads of each resource whether its change restarts the container", () => {
+pure("parseContainers() reads of each resource whether its change restarts the container", () => {
   const restarting = (...resources: string[]): PodContainer =>
     containerOf({
       resizePolicy: ["cpu", "memory"].map((resourceName) => ({

@@ -1,13 +1,10 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { parseLimitRange, parseNamespace, parseResourceQuota } from "./namespaces.ts";
 
 const identity = { name: "a", uid: "u", resourceVersion: "1" };
 const metadata = { ...identity, namespace: "shop", labels: { app: "web" } };
 const namespaced = { ...identity, namespace: "shop" };
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 pure("parseNamespace() reads labels and annotations", () => {
   const annotations = { note: "b" };

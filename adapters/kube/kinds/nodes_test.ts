@@ -1,95 +1,74 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import type { Node } from "../../../shared/api/node.ts";
 import { parseNode, parseNodeTerms, parsePersistentVolume } from "./nodes.ts";
 
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 const identity = { name: "a", uid: "u", resourceVersion: "1" };
-const metadata = { ...identity, labels: { app: "web" } };
+const OPTIONAL = [
+  ...["labels", "cordoned", "cordonedAtMs", "taints", "alarms", "draining", "os"] as const,
+  ...["allocatableMemory", "kubeletVersion"] as const,
+];
 
 const zoneTerm = { matchExpressions: [{ key: "zone", operator: "In", values: ["a", ""] }] };
 
-pure("parseNode() reads allocatable CPU, readiness and pressures", () => {
-  const conditions = [
-    { type: "Ready", status: "True" },
-    { type: "MemoryPressure", status: "True" },
-    { type: "DiskPressure", status: "Unknown" },
-  ];
-  const node = parseNode({ metadata, status: { allocatable: { cpu: "3920m" }, conditions } });
-  assert.deepEqual(node, {
-    metadata: identity,
-    allocatableCPU: 3920,
-    ready: true,
-    pressures: ["MemoryPressure"],
-    labels: { app: "web" },
+pure("parseNode() reads what is there, and leaves out the rest", () => {
+  const cordon = { key: "node.kubernetes.io/unschedulable", timeAdded: "2026-01-01T00:00:00Z" };
+  const going = (key: string) => ({ spec: { taints: [{ key: "gpu" }, { key, effect: "x" }] } });
+  const labelled = (os: string) => ({
+    metadata: { ...identity, labels: { "kubernetes.io/os": os } },
   });
-  assert.deepEqual(parseNode({ metadata: identity }), {
-    metadata: identity,
-    allocatableCPU: 0,
-    ready: false,
-    pressures: [],
-  });
-});
-
-pure("parseNode() takes a node for draining that an autoscaler will remove", () => {
-  const draining = (spec: unknown): unknown => parseNode({ metadata, spec }).draining;
-  assert.equal(draining({ unschedulable: true }), undefined);
-  for (const key of ["ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted"]) {
-    assert.equal(draining({ taints: [{ key: "other" }, { key, effect: "NoSchedule" }] }), true);
-  }
-  const standing = [undefined, {}, { unschedulable: false }, { taints: [{ key: "gpu" }] }];
-  for (const spec of standing) assert.ok(!("draining" in parseNode({ metadata, spec })));
-});
-
-pure("parseNode() reads since when a node is cordoned", () => {
-  const key = "node.kubernetes.io/unschedulable";
-  const taints = [{ key: "gpu" }, { key, timeAdded: "2026-01-01T00:00:00Z" }];
-  const since = (spec: unknown): unknown => parseNode({ metadata, spec }).cordonedAtMs;
-  assert.equal(since({ unschedulable: true, taints }), Date.UTC(2026, 0, 1));
-  // The taint is taken off a moment after the cordon.
-  assert.equal(since({ taints }), undefined);
-  assert.equal(since({ unschedulable: true }), undefined);
-});
-
-pure("parseNode() reads the kubelet's version", () => {
-  const nodeInfo = { kubeletVersion: "v1.36.3" };
-  assert.equal(parseNode({ metadata, status: { nodeInfo } }).kubeletVersion, "v1.36.3");
-});
-
-pure("parseNode() keeps the operating system where it is not Linux", () => {
-  const os = (name?: string) =>
-    parseNode({
-      metadata: { ...identity, labels: name === undefined ? {} : { "kubernetes.io/os": name } },
-    }).os;
-  assert.deepEqual([os(), os("linux"), os("windows")], [undefined, undefined, "windows"]);
-});
-
-pure("parseNode() reads labels, cordon, taints, and conditions that are none of its others", () => {
-  const node = parseNode({
-    metadata: { ...identity, labels: { zone: "a" } },
-    spec: {
-      unschedulable: true,
-      taints: [{ key: "gone", effect: "NoSchedule" }, { key: "k", value: "v", effect: "x" }],
-    },
-    status: {
-      conditions: [
-        { type: "Ready", status: "True" },
-        { type: "DiskPressure", status: "True" },
-        { type: "PreemptScheduled", status: "True" },
-        { type: "FreezeScheduled", status: "False" },
+  const conditions = Object.entries({
+    Ready: "True",
+    MemoryPressure: "True",
+    DiskPressure: "Unknown",
+    PreemptScheduled: "True",
+    FreezeScheduled: "False",
+  }).map(([type, status]) => ({ type, status }));
+  const taints = [{ key: "gone", effect: "NoSchedule" }, { key: "k", value: "v", effect: "x" }];
+  const rows: readonly (readonly [raw: object, seen: Partial<Node>, ...unseen: (keyof Node)[]])[] =
+    [
+      [{}, { metadata: identity, allocatableCPU: 0, ready: false, pressures: [] }, ...OPTIONAL],
+      [
+        { status: { allocatable: { cpu: "3920m" } } },
+        { allocatableCPU: 3920 },
+        "allocatableMemory",
       ],
-    },
-  });
-  assert.deepEqual(node.labels, { zone: "a" });
-  assert.equal(node.cordoned, true);
-  assert.deepEqual(node.taints, [
-    { key: "gone", value: "", effect: "NoSchedule" },
-    { key: "k", value: "v", effect: "x" },
-  ]);
-  assert.deepEqual(node.alarms, ["PreemptScheduled"]);
-  const plain = parseNode({ metadata: identity });
-  for (const name of ["labels", "cordoned", "taints", "alarms"]) assert.ok(!(name in plain), name);
+      [{ status: { allocatable: { cpu: "2", memory: "1Mi" } } }, { allocatableMemory: 2 ** 20 }],
+      [{ status: { conditions } }, {
+        ready: true,
+        pressures: ["MemoryPressure"],
+        alarms: ["PreemptScheduled"],
+      }],
+      [{ status: { nodeInfo: { kubeletVersion: "v1.36.3" } } }, { kubeletVersion: "v1.36.3" }],
+      [{ metadata: { ...identity, labels: { zone: "a" } } }, { labels: { zone: "a" } }],
+      [{ spec: { taints } }, {
+        taints: [{ key: "gone", value: "", effect: "NoSchedule" }, {
+          key: "k",
+          value: "v",
+          effect: "x",
+        }],
+      }, "draining"],
+      // An autoscaler will remove it.
+      [going("ToBeDeletedByClusterAutoscaler"), { draining: true }],
+      [going("karpenter.sh/disrupted"), { draining: true }],
+      [{ spec: { unschedulable: false } }, {}, "draining", "cordoned"],
+      [{ spec: { unschedulable: true } }, { cordoned: true }, "draining", "cordonedAtMs"],
+      [{ spec: { unschedulable: true, taints: [{ key: "gpu" }, cordon] } }, {
+        cordoned: true,
+        cordonedAtMs: Date.UTC(2026, 0, 1),
+      }],
+      // The taint is taken off a moment after the cordon.
+      [{ spec: { taints: [cordon] } }, {}, "cordonedAtMs"],
+      [labelled("linux"), {}, "os"],
+      [labelled("windows"), { os: "windows" }],
+    ];
+  for (const [raw, seen, ...unseen] of rows) {
+    const node = parseNode({ metadata: identity, ...raw });
+    for (const [name, value] of Object.entries(seen)) {
+      assert.deepEqual(node[name as keyof Node], value, `${name} of ${JSON.stringify(raw)}`);
+    }
+    for (const name of unseen) assert.ok(!(name in node), `${name} of ${JSON.stringify(raw)}`);
+  }
 });
 
 pure("parsePersistentVolume() reads its claim and its nodes", () => {
@@ -106,14 +85,6 @@ pure("parsePersistentVolume() reads its claim and its nodes", () => {
   // Its claim is gone, and another one of that name has nothing to do with it.
   const released = { metadata: identity, spec, status: { phase: "Released" } };
   assert.equal(parsePersistentVolume(released).claim, undefined);
-});
-
-pure("parseNode() reads allocatable memory, and 0 CPU before the kubelet reports it", () => {
-  const of = (status: object) => parseNode({ metadata: identity, status });
-  assert.equal(of({ allocatable: { cpu: "2", memory: "1Mi" } }).allocatableMemory, 2 ** 20);
-  const fresh = of({});
-  assert.equal(fresh.allocatableCPU, 0);
-  assert.ok(!("allocatableMemory" in fresh));
 });
 
 pure("parseNodeTerms() reads names of nodes as labels of hosts", () => {

@@ -3,9 +3,13 @@
  *
  * @module
  */
-import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import { type KubeConnection, type ResourcePath, resourcePath } from "../client/connection.ts";
+import {
+  type KubeConnection,
+  type ResourcePath,
+  resourcePath,
+  unlessRefused,
+} from "../client/connection.ts";
 import { parseContainers } from "./containers.ts";
 import type { RawTemplate } from "./raw_objects.ts";
 
@@ -18,21 +22,14 @@ export interface KubeOwnerTemplates {
   limitsOf(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
 }
 
-/** Statuses of a template that can't be read: forbidden, not found. */
-const UNREADABLE: readonly number[] = [403, 404];
-
 /** Reads templates with the rights of the connection. */
 export function createOwnerTemplates(connection: KubeConnection): KubeOwnerTemplates {
   return {
     async limitsOf(pod) {
       const source = sourceOf(pod);
       if (source === undefined) return undefined;
-      try {
-        return templateLimits(await connection.request({ path: resourcePath(source) }));
-      } catch (error) {
-        if (error instanceof ApiError && UNREADABLE.includes(error.status)) return undefined;
-        throw error;
-      }
+      const path = resourcePath(source);
+      return await unlessRefused(connection.request({ path }).then(templateLimits), 403, 404);
     },
   };
 }

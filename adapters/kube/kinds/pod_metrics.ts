@@ -54,7 +54,7 @@ export function createPodMetrics(connection: KubeConnection): KubePodMetricsRead
       }
       const { kind, items } = objectOf(raw);
       if (kind !== "PodMetricsList" || !Array.isArray(items)) {
-        return { problem: "unreadable", message: `${PATH}: the answer is no PodMetricsList` };
+        return { problem: "unreadable", message: `${PATH}: the answer is not a PodMetricsList` };
       }
       const pods = items.map(podUsage);
       const readable = pods.filter((pod) => pod !== undefined);

@@ -1,14 +1,7 @@
-import { NO_RESOURCES } from "../../../shared/api/pod.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { NO_RESOURCES, type Pod } from "../../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import { parsePod } from "./pods.ts";
-
-const permissions = "none" as const;
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-const namespaced = { name: "a", namespace: "shop", uid: "u", resourceVersion: "1" };
 
 const LIMIT = { "f:resources": { "f:limits": { "f:cpu": {} } } };
 
@@ -78,106 +71,104 @@ const RUNNING = {
   },
 };
 
-Deno.test({
-  name: "parsePod() keeps what the product uses of a running pod",
-  permissions,
-  fn() {
-    assert.deepEqual(parsePod(RUNNING), {
-      metadata: {
-        name: "web-0",
-        namespace: "shop",
-        uid: "u1",
-        resourceVersion: "42",
-        generation: 3,
-        labels: { app: "web" },
-        annotations: { "mbcas.io/max-cpu": "2" },
-        terminating: false,
-        owner: { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u2" },
+pure("parsePod() keeps what the product uses of a running pod", () => {
+  assert.deepEqual(parsePod(RUNNING), {
+    metadata: {
+      name: "web-0",
+      namespace: "shop",
+      uid: "u1",
+      resourceVersion: "42",
+      generation: 3,
+      labels: { app: "web" },
+      annotations: { "mbcas.io/max-cpu": "2" },
+      terminating: false,
+      owner: { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u2" },
+    },
+    nodeName: "node-1",
+    phase: "Running",
+    qosClass: "Burstable",
+    priority: 1000,
+    ready: true,
+    containers: [
+      {
+        name: "app",
+        sidecar: false,
+        containerID: "containerd://ab",
+        ready: true,
+        requests: { cpu: 100, memory: 64 * 2 ** 20 },
+        limits: { cpu: 400, memory: 128 * 2 ** 20 },
+        applied: { requests: {}, limits: { cpu: 200 } },
+        restartsOnCPU: true,
+        limitManagers: ["mbcas"],
       },
-      nodeName: "node-1",
-      phase: "Running",
-      qosClass: "Burstable",
-      priority: 1000,
-      ready: true,
-      containers: [
-        {
-          name: "app",
-          sidecar: false,
-          containerID: "containerd://ab",
-          ready: true,
-          requests: { cpu: 100, memory: 64 * 2 ** 20 },
-          limits: { cpu: 400, memory: 128 * 2 ** 20 },
-          applied: { requests: {}, limits: { cpu: 200 } },
-          restartsOnCPU: true,
-          limitManagers: ["mbcas"],
-        },
-        {
-          name: "proxy",
-          sidecar: true,
-          containerID: "containerd://cd",
-          ready: true,
-          requests: {},
-          limits: { cpu: 50 },
-          applied: NO_RESOURCES,
-          restartsOnCPU: false,
-        },
-      ],
-      initContainers: [
-        {
-          name: "setup",
-          sidecar: false,
-          ready: false,
-          requests: {},
-          limits: { cpu: 1000 },
-          applied: NO_RESOURCES,
-          restartsOnCPU: false,
-        },
-      ],
-      resizeConditions: [{
-        type: "PodResizePending",
-        reason: "Deferred",
-        message: "no room",
-        observedGeneration: 3,
-      }],
-    });
-  },
+      {
+        name: "proxy",
+        sidecar: true,
+        containerID: "containerd://cd",
+        ready: true,
+        requests: {},
+        limits: { cpu: 50 },
+        applied: NO_RESOURCES,
+        restartsOnCPU: false,
+      },
+    ],
+    initContainers: [
+      {
+        name: "setup",
+        sidecar: false,
+        ready: false,
+        requests: {},
+        limits: { cpu: 1000 },
+        applied: NO_RESOURCES,
+        restartsOnCPU: false,
+      },
+    ],
+    resizeConditions: [{
+      type: "PodResizePending",
+      reason: "Deferred",
+      message: "no room",
+      observedGeneration: 3,
+    }],
+  });
 });
 
-Deno.test({
-  name: "parsePod() counts the sidecars before each other init container",
-  permissions,
-  fn() {
-    const sidecar = (name: string) => ({ name, restartPolicy: "Always" });
-    const initContainers = [
-      { name: "first" },
-      sidecar("a"),
-      { name: "second" },
-      sidecar("b"),
-      { name: "third" },
-    ];
-    const pod = parsePod({ ...RUNNING, spec: { ...RUNNING.spec, initContainers } });
-    assert.deepEqual(
-      pod.initContainers.map(({ name, sidecarsBefore }) => [name, sidecarsBefore]),
-      [["first", undefined], ["second", 1], ["third", 2]],
-    );
-    assert.deepEqual(pod.containers.slice(-2).map(({ name }) => name), ["a", "b"]);
-  },
+/** The running pod with these fields of its spec and status. */
+const running = ({ spec = {}, status = {} }: { spec?: object; status?: object }) =>
+  parsePod({
+    ...RUNNING,
+    spec: { ...RUNNING.spec, ...spec },
+    status: { ...RUNNING.status, ...status },
+  });
+
+pure("parsePod() counts the sidecars before each other init container", () => {
+  const sidecar = (name: string) => ({ name, restartPolicy: "Always" });
+  const initContainers = [
+    { name: "first" },
+    sidecar("a"),
+    { name: "second" },
+    sidecar("b"),
+    { name: "third" },
+  ];
+  const pod = running({ spec: { initContainers } });
+  assert.deepEqual(
+    pod.initContainers.map(({ name, sidecarsBefore }) => [name, sidecarsBefore]),
+    [["first", undefined], ["second", 1], ["third", 2]],
+  );
+  assert.deepEqual(pod.containers.slice(-2).map(({ name }) => name), ["a", "b"]);
 });
 
-Deno.test({
-  name:
-    "parsePod() keeps what is allocated only where a resize waits or has failed, or names no generation",
-  permissions,
-  fn() {
+pure(
+  "parsePod() keeps what is allocated only where a resize waits or has failed, or names no generation",
+  () => {
     const allocated = (observedGeneration?: number, more: object = {}): unknown => {
       const type = "PodResizeInProgress";
       const condition = { type, status: "True", observedGeneration, ...more };
+      const allocatedResources = { cpu: "50m", memory: "1Ki" };
       const status = {
-        ...RUNNING.status,
         conditions: [condition],
-        containerStatuses: [{ name: "app", allocatedResources: { cpu: "50m", memory: "1Ki" } }],
+        containerStatuses: [{ name: "app", allocatedResources }],
       };
-      return parsePod({ ...RUNNING, status }).containers[0]?.allocated;
+      return running({ status }).containers[0]?.allocated;
     };
     assert.deepEqual(allocated(), { cpu: 50, memory: 1024 });
     assert.equal(allocated(3), undefined);
@@ -185,185 +176,121 @@ Deno.test({
       assert.deepEqual(allocated(3, more), { cpu: 50, memory: 1024 });
     }
   },
+);
+
+pure("parsePod() reads a pod that is not scheduled, and one that is terminating", () => {
+  const { name, namespace, uid, resourceVersion } = RUNNING.metadata;
+  const metadata = { name, namespace, uid, resourceVersion };
+  const fresh = {
+    metadata,
+    spec: { containers: [{ name: "a" }] },
+    status: { qosClass: "BestEffort" },
+  };
+  const pod = parsePod(fresh);
+  assert.deepEqual(
+    [pod.nodeName, pod.phase, pod.priority, pod.ready, pod.metadata.terminating],
+    ["", "Unknown", 0, false, false],
+  );
+  assert.deepEqual(pod.containers, [
+    {
+      name: "a",
+      sidecar: false,
+      ready: false,
+      restartsOnCPU: false,
+      ...NO_RESOURCES,
+      applied: NO_RESOURCES,
+    },
+  ]);
+  const ending = {
+    ...fresh,
+    metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+  };
+  assert.equal(parsePod(ending).metadata.terminating, true);
 });
 
-Deno.test({
-  name: "parsePod() keeps what decides whether a pod can be resized at all, and nothing without it",
-  permissions,
-  fn() {
-    const odd = {
-      ...RUNNING,
-      spec: {
-        ...RUNNING.spec,
-        os: { name: "windows" },
-        overhead: { cpu: "250m", memory: "120Mi" },
-        resources: { limits: { cpu: "1", memory: "1Gi" } },
-      },
-      status: {
-        ...RUNNING.status,
-        nodeAllocatableResourceClaimStatuses: [{ resourceClaimName: "cores" }],
-      },
-    };
-    const { windows, podLevel, claimsNodeResources, overheadCPU } = parsePod(odd);
-    assert.equal(overheadCPU, 250);
-    assert.deepEqual([windows, podLevel, claimsNodeResources], [
-      true,
-      { requests: {}, limits: { cpu: 1000, memory: 2 ** 30 } },
-      true,
-    ]);
-    const plain = parsePod({
-      ...RUNNING,
-      spec: { ...RUNNING.spec, os: { name: "linux" }, resources: {}, resourceClaims: [{}] },
-    });
-    assert.deepEqual(plain, parsePod(RUNNING));
-  },
-});
-
-Deno.test({
-  name: "parsePod() reads a pod that is not scheduled, and one that is terminating",
-  permissions,
-  fn() {
-    const { name, namespace, uid, resourceVersion } = RUNNING.metadata;
-    const metadata = { name, namespace, uid, resourceVersion };
-    const fresh = {
-      metadata,
-      spec: { containers: [{ name: "a" }] },
-      status: { qosClass: "BestEffort" },
-    };
-    const pod = parsePod(fresh);
-    assert.deepEqual(
-      [pod.nodeName, pod.phase, pod.priority, pod.ready, pod.metadata.terminating],
-      ["", "Unknown", 0, false, false],
-    );
-    assert.deepEqual(pod.containers, [
-      {
-        name: "a",
-        sidecar: false,
-        ready: false,
-        restartsOnCPU: false,
-        ...NO_RESOURCES,
-        applied: NO_RESOURCES,
-      },
-    ]);
-    const ending = {
-      ...fresh,
-      metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
-    };
-    assert.equal(parsePod(ending).metadata.terminating, true);
-  },
-});
-
-Deno.test({
-  name:
-    "parsePod() takes the request that the kubelet has allocated, or reads back from the cgroup",
-  permissions,
-  fn() {
+pure(
+  "parsePod() takes the request that the kubelet has allocated, or reads back from the cgroup",
+  () => {
     const withStatus = (status: Readonly<Record<string, unknown>>) =>
-      parsePod({
-        ...RUNNING,
-        status: { ...RUNNING.status, containerStatuses: [{ name: "app", ...status }] },
-      }).containers[0]?.applied.requests.cpu;
+      running({ status: { containerStatuses: [{ name: "app", ...status }] } })
+        .containers[0]?.applied.requests.cpu;
     const resources = { requests: { cpu: "290m" }, limits: { cpu: "300m" } };
     assert.equal(withStatus({ resources, allocatedResources: { cpu: "300m" } }), 300);
     assert.equal(withStatus({ resources, allocatedResources: { memory: "1Mi" } }), 290);
     assert.equal(withStatus({ resources }), 290);
     assert.equal(withStatus({ resources: { limits: { cpu: "300m" } } }), undefined);
   },
-});
+);
 
-Deno.test({
-  name: "parsePod() names a quantity that is too large to be counted",
-  permissions,
-  fn() {
-    const containers = [{ name: "a", resources: { limits: { cpu: "9007199254740992" } } }];
-    assert.throws(() => parsePod({ ...RUNNING, spec: { containers } }), {
-      name: "SyntaxError",
-      message: /"9007199254740992"/,
-    });
-  },
-});
-
-Deno.test({
-  name:
-    "parsePod() reads the priority class, since when the pod is Ready, and when the kubelet took it on",
-  permissions,
-  fn() {
-    const at = (status: string, lastTransitionTime: unknown) =>
-      parsePod({
-        ...RUNNING,
-        spec: { ...RUNNING.spec, priorityClassName: "system-node-critical" },
-        status: {
-          qosClass: "Burstable",
-          conditions: [{ type: "Ready", status, lastTransitionTime }],
-        },
-      });
-    const time = "2026-01-01T00:00:02Z";
-    const ready = at("True", time);
-    assert.equal(ready.priorityClassName, "system-node-critical");
-    assert.deepEqual([ready.ready, ready.readySinceMs], [true, Date.UTC(2026, 0, 1, 0, 0, 2)]);
-    for (const pod of [at("False", time), at("Unknown", time), at("True", null)]) {
-      assert.ok(!("readySinceMs" in pod));
-    }
-    assert.ok(!("priorityClassName" in parsePod(RUNNING)));
-    const taken = (startTime: unknown) =>
-      parsePod({ ...RUNNING, status: { qosClass: "Burstable", startTime } });
-    assert.equal(taken(time).startedAtMs, Date.UTC(2026, 0, 1, 0, 0, 2));
-    for (const none of [null, undefined]) assert.ok(!("startedAtMs" in taken(none)));
-  },
-});
-
-Deno.test({
-  name: "parsePod() reads whether the pod has a deadline, 0 s too",
-  permissions,
-  fn() {
-    const of = (activeDeadlineSeconds: unknown) =>
-      parsePod({ ...RUNNING, spec: { ...RUNNING.spec, activeDeadlineSeconds } }).hasDeadline;
-    assert.deepEqual([of(0), of(600)], [true, true]);
-    assert.ok(!("hasDeadline" in parsePod(RUNNING)));
-  },
-});
-
-const zoneTerm = { matchExpressions: [{ key: "zone", operator: "In", values: ["a", ""] }] };
-
-pure("parsePod() reads where the pod may run, and since when it waits", () => {
-  const pod = parsePod({
-    metadata: { ...namespaced, creationTimestamp: "2026-01-01T00:00:00Z" },
-    spec: {
-      nodeSelector: { "karpenter.sh/capacity-type": "spot" },
-      affinity: {
-        nodeAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [zoneTerm] },
-        },
-      },
-      volumes: [{ emptyDir: {} }, { persistentVolumeClaim: { claimName: "data" } }],
-    },
-    status: {
-      qosClass: "Burstable",
-      conditions: [{
-        type: "PodScheduled",
-        status: "False",
-        reason: "Unschedulable",
-        lastTransitionTime: "2026-01-01T00:00:05Z",
-      }],
-    },
+pure("parsePod() names a quantity that is too large to be counted", () => {
+  const containers = [{ name: "a", resources: { limits: { cpu: "9007199254740992" } } }];
+  assert.throws(() => parsePod({ ...RUNNING, spec: { containers } }), {
+    name: "SyntaxError",
+    message: /"9007199254740992"/,
   });
-  assert.equal(pod.createdAtMs, Date.UTC(2026, 0, 1));
-  assert.deepEqual(pod.nodeSelector, { "karpenter.sh/capacity-type": "spot" });
-  assert.deepEqual(pod.requiredNodes, [[{ key: "zone", operator: "In", values: ["a", ""] }]]);
-  assert.deepEqual(pod.claims, ["data"]);
-  assert.equal(pod.unschedulableSinceMs, Date.UTC(2026, 0, 1, 0, 0, 5));
 });
 
-pure("parsePod() has no placement fields for a pod without any", () => {
-  const gated = { type: "PodScheduled", status: "False", reason: "SchedulingGated" };
-  const pod = parsePod({
-    metadata: namespaced,
-    spec: { nodeSelector: {}, volumes: [{ emptyDir: {} }], affinity: { podAffinity: {} } },
-    status: { qosClass: "BestEffort", conditions: [gated] },
-  });
-  for (
-    const name of ["createdAtMs", "nodeSelector", "requiredNodes", "claims", "unschedulableSinceMs"]
-  ) {
-    assert.ok(!(name in pod), name);
+const TIME = "2026-01-01T00:00:02Z";
+const AT_TIME = Date.UTC(2026, 0, 1, 0, 0, 2);
+const ready = (status: string, lastTransitionTime: unknown) => ({
+  status: { conditions: [{ type: "Ready", status, lastTransitionTime }] },
+});
+const scheduled = (reason: string) => ({
+  status: {
+    conditions: [{ type: "PodScheduled", status: "False", reason, lastTransitionTime: TIME }],
+  },
+});
+const zone = { key: "zone", operator: "In", values: ["a", ""] };
+const nodeAffinity = {
+  requiredDuringSchedulingIgnoredDuringExecution: {
+    nodeSelectorTerms: [{ matchExpressions: [zone] }],
+  },
+};
+const spot = { "karpenter.sh/capacity-type": "spot" };
+
+pure("parsePod() reads fields that many pods do not have, and leaves them out there", () => {
+  const claims = [{ emptyDir: {} }, { persistentVolumeClaim: { claimName: "data" } }];
+  const resources = { limits: { cpu: "1", memory: "1Gi" } };
+  const podLevel = { requests: {}, limits: { cpu: 1000, memory: 2 ** 30 } };
+  const inUse = { nodeAllocatableResourceClaimStatuses: [{ resourceClaimName: "cores" }] };
+  const rows: readonly (readonly [
+    name: keyof Pod,
+    value: unknown,
+    given: { readonly spec?: object; readonly status?: object },
+  ])[] = [
+    ["windows", true, { spec: { os: { name: "windows" } } }],
+    ["windows", undefined, { spec: { os: { name: "linux" } } }],
+    ["overheadCPU", 250, { spec: { overhead: { cpu: "250m", memory: "120Mi" } } }],
+    ["podLevel", podLevel, { spec: { resources } }],
+    ["podLevel", undefined, { spec: { resources: {} } }],
+    ["claimsNodeResources", true, { status: inUse }],
+    ["claimsNodeResources", undefined, { spec: { resourceClaims: [{}] } }],
+    ["priorityClassName", "high", { spec: { priorityClassName: "high" } }],
+    ["readySinceMs", AT_TIME, ready("True", TIME)],
+    ["readySinceMs", undefined, ready("False", TIME)],
+    ["readySinceMs", undefined, ready("Unknown", TIME)],
+    ["readySinceMs", undefined, ready("True", null)],
+    ["startedAtMs", AT_TIME, { status: { startTime: TIME } }],
+    ["startedAtMs", undefined, { status: { startTime: null } }],
+    ["hasDeadline", true, { spec: { activeDeadlineSeconds: 0 } }],
+    ["nodeSelector", spot, { spec: { nodeSelector: spot } }],
+    ["nodeSelector", undefined, { spec: { nodeSelector: {} } }],
+    ["requiredNodes", [[zone]], { spec: { affinity: { nodeAffinity } } }],
+    ["requiredNodes", undefined, { spec: { affinity: { podAffinity: {} } } }],
+    ["claims", ["data"], { spec: { volumes: claims } }],
+    ["claims", undefined, { spec: { volumes: [{ emptyDir: {} }] } }],
+    ["unschedulableSinceMs", AT_TIME, scheduled("Unschedulable")],
+    ["unschedulableSinceMs", undefined, scheduled("SchedulingGated")],
+  ];
+  const plain = parsePod(RUNNING);
+  for (const [name, value, given] of rows) {
+    const pod = running(given);
+    const what = `${name} of ${JSON.stringify(given)}`;
+    assert.deepEqual(pod[name], value, what);
+    assert.equal(name in pod, value !== undefined, what);
+    assert.ok(!(name in plain), name);
   }
+  const metadata = { ...RUNNING.metadata, creationTimestamp: TIME };
+  assert.equal(parsePod({ ...RUNNING, metadata }).createdAtMs, AT_TIME);
+  assert.ok(!("createdAtMs" in plain));
 });

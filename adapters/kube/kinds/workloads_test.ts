@@ -1,12 +1,9 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { NO_RESOURCES } from "../../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import { isRollingOut, type WorkloadKind } from "../../../shared/api/workload.ts";
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
 import { parseReplicaSet, parseWorkload, templateOf, workloadListWatch } from "./workloads.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const identity = { name: "web", namespace: "shop", uid: "u", resourceVersion: "7" };
 
@@ -31,13 +28,82 @@ function raw({ generation = 2, spec = { replicas: 3 }, status = {} }: Raw): unkn
   };
 }
 
-function state(kind: WorkloadKind, given: Raw) {
-  return parseWorkload(raw(given), kind).rollout;
-}
+const RS = { replicas: 4, updatedReplicas: 2, availableReplicas: 3 };
+const UPDATED = { replicas: 5, updatedReplicas: 5 };
+const HALFWAY = { replicas: 4, updatedReplicas: 1 };
+const REVISIONS = { currentRevision: "web-1", updateRevision: "web-2" };
+const PARTLY = { replicas: 3, updatedReplicas: 1, ...REVISIONS };
+const UNTOUCHED = { ...PARTLY, updatedReplicas: 0 };
+const ON_DELETE = { updateStrategy: { type: "OnDelete" } };
 
-function rolls(kind: WorkloadKind, given: Raw): boolean {
-  return isRollingOut(state(kind, given));
-}
+const progressing = (reason: string) => ({
+  status: { ...HALFWAY, conditions: [{ type: "Progressing", status: "False", reason }] },
+});
+const partition = (partition: number) => ({
+  replicas: 3,
+  updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition } },
+});
+const nodes = (desired: number, current: number, updated?: number) => ({
+  status: {
+    desiredNumberScheduled: desired,
+    currentNumberScheduled: current,
+    ...(updated === undefined ? {} : { updatedNumberScheduled: updated }),
+  },
+});
+
+pure("parseWorkload() reads whether a rollout is under way", () => {
+  const rows: readonly (readonly [rolls: boolean, kind: WorkloadKind, given: Raw])[] = [
+    [true, "Deployment", { status: RS }],
+    [true, "Deployment", { status: { replicas: 4, updatedReplicas: 3 } }],
+    [false, "Deployment", { status: { replicas: 3, updatedReplicas: 3 } }],
+    // Scaled, whether its controller has seen the new number or not.
+    [false, "Deployment", { spec: { replicas: 0 }, status: UPDATED }],
+    [false, "Deployment", { spec: { replicas: 2 }, status: UPDATED }],
+    [false, "Deployment", { spec: { replicas: 9 }, status: UPDATED }],
+    [false, "Deployment", { status: {} }],
+    [false, "Deployment", { spec: { replicas: 9 }, status: { ...UPDATED, observedGeneration: 1 } }],
+    // Paused, or given up.
+    [false, "Deployment", { spec: { replicas: 3, paused: true }, status: HALFWAY }],
+    [false, "Deployment", progressing("ProgressDeadlineExceeded")],
+    [true, "Deployment", progressing("ReplicaSetUpdated")],
+    [true, "Deployment", {
+      status: {
+        ...HALFWAY,
+        conditions: [{ type: "Available", reason: "ProgressDeadlineExceeded" }],
+      },
+    }],
+    // Until the newest revision is the current one: then pods no longer count as updated.
+    [true, "StatefulSet", { status: { ...PARTLY, currentReplicas: 2 } }],
+    [false, "StatefulSet", {
+      status: { replicas: 3, currentReplicas: 3, ...REVISIONS, currentRevision: "web-2" },
+    }],
+    [false, "StatefulSet", {
+      spec: { replicas: 5 },
+      status: { replicas: 2, currentReplicas: 2, ...REVISIONS, currentRevision: "web-2" },
+    }],
+    [false, "StatefulSet", { spec: partition(2), status: PARTLY }],
+    [true, "StatefulSet", { spec: partition(1), status: PARTLY }],
+    [true, "StatefulSet", { spec: partition(2), status: UNTOUCHED }],
+    [false, "StatefulSet", { spec: partition(3), status: UNTOUCHED }],
+    [false, "StatefulSet", { spec: partition(9), status: UNTOUCHED }],
+    [false, "StatefulSet", { spec: { replicas: 3, ...ON_DELETE }, status: PARTLY }],
+    [false, "DaemonSet", { spec: ON_DELETE, ...nodes(3, 3, 1) }],
+    [true, "DaemonSet", nodes(3, 3, 1)],
+    [false, "DaemonSet", nodes(5, 4, 4)],
+    [false, "DaemonSet", nodes(3, 3, 3)],
+    [true, "DaemonSet", nodes(3, 3, 2)],
+    [true, "DaemonSet", nodes(3, 3)],
+    // A node that should not have one any more is no rollout.
+    [false, "DaemonSet", nodes(2, 3, 2)],
+    [false, "DaemonSet", nodes(0, 0)],
+  ];
+  for (const [rolls, kind, given] of rows) {
+    const { rollout } = parseWorkload(raw(given), kind);
+    assert.equal(isRollingOut(rollout), rolls, `${kind} ${JSON.stringify(given)}`);
+  }
+  const { rollout } = parseWorkload(raw({ status: RS }), "Deployment");
+  assert.deepEqual(rollout, { updated: 2, total: 4, stands: false });
+});
 
 pure("parseWorkload() keeps the identity, all labels and this product's annotations alone", () => {
   const annotations = {
@@ -47,141 +113,15 @@ pure("parseWorkload() keeps the identity, all labels and this product's annotati
     "not-mbcas.io/x": "1",
     "optipod.io.example/x": "1",
   };
-  const { kind, metadata } = parseWorkload(
-    { metadata: { ...identity, annotations }, spec: { template } },
-    "DaemonSet",
-  );
+  const labels = { app: "web", "mbcas.io/managed": "false" };
+  const object = { metadata: { ...identity, labels, annotations }, spec: { template } };
+  const { kind, metadata } = parseWorkload(object, "DaemonSet");
   assert.equal(kind, "DaemonSet");
   assert.deepEqual(metadata, {
     ...identity,
+    labels,
     annotations: { "mbcas.io/hpa-coordination": "false", "optipod.io/policy": "shop/web" },
   });
-  const labels = { app: "web", "mbcas.io/managed": "false" };
-  assert.deepEqual(
-    parseWorkload(
-      { metadata: { ...identity, labels }, spec: { template } },
-      "DaemonSet",
-    ).metadata,
-    {
-      ...identity,
-      labels,
-      annotations: {},
-    },
-  );
-});
-
-pure("parseWorkload() reads how far a Deployment is", () => {
-  const status = { replicas: 4, updatedReplicas: 2, availableReplicas: 3 };
-  assert.deepEqual(state("Deployment", { status }), {
-    updated: 2,
-    total: 4,
-    stands: false,
-  });
-  assert.equal(rolls("Deployment", { status }), true);
-  assert.equal(rolls("Deployment", { status: { replicas: 4, updatedReplicas: 3 } }), true);
-  assert.equal(rolls("Deployment", { status: { replicas: 3, updatedReplicas: 3 } }), false);
-});
-
-pure("parseWorkload() finds no rollout in a Deployment that is scaled", () => {
-  const updated = { replicas: 5, updatedReplicas: 5 };
-  for (const replicas of [0, 2, 9]) {
-    assert.equal(rolls("Deployment", { spec: { replicas }, status: updated }), false);
-  }
-  assert.equal(rolls("Deployment", { spec: { replicas: 3 }, status: {} }), false);
-  // Whether its controller has seen the new number or not.
-  const unseen = { ...updated, observedGeneration: 1 };
-  assert.equal(rolls("Deployment", { spec: { replicas: 9 }, status: unseen }), false);
-});
-
-pure(
-  "parseWorkload() finds no rollout where pods are missing, of a StatefulSet or DaemonSet either",
-  () => {
-    const revision = { currentRevision: "web-1", updateRevision: "web-1" };
-    const status = { replicas: 2, currentReplicas: 2, ...revision };
-    assert.equal(rolls("StatefulSet", { spec: { replicas: 5 }, status }), false);
-    const counts = {
-      desiredNumberScheduled: 5,
-      currentNumberScheduled: 4,
-      updatedNumberScheduled: 4,
-    };
-    assert.equal(rolls("DaemonSet", { status: counts }), false);
-  },
-);
-
-pure("parseWorkload() finds no rollout in a Deployment that is paused or has given up", () => {
-  const halfway = { replicas: 4, updatedReplicas: 1 };
-  assert.equal(
-    rolls("Deployment", { spec: { replicas: 3, paused: true }, status: halfway }),
-    false,
-  );
-  const progressing = (reason: string) => ({
-    status: { ...halfway, conditions: [{ type: "Progressing", status: "False", reason }] },
-  });
-  assert.equal(rolls("Deployment", progressing("ProgressDeadlineExceeded")), false);
-  assert.equal(rolls("Deployment", progressing("ReplicaSetUpdated")), true);
-  const available = { type: "Available", reason: "ProgressDeadlineExceeded" };
-  assert.equal(
-    rolls("Deployment", { status: { ...halfway, conditions: [available] } }),
-    true,
-  );
-});
-
-pure("parseWorkload() follows a StatefulSet until its newest revision is the current one", () => {
-  const revisions = { currentRevision: "web-1", updateRevision: "web-2" };
-  const during = { replicas: 3, currentReplicas: 2, updatedReplicas: 1, ...revisions };
-  assert.equal(rolls("StatefulSet", { status: during }), true);
-  // Once it is over, the controller counts the pods as current ones and no longer as updated.
-  const over = { replicas: 3, currentReplicas: 3, currentRevision: "web-2" };
-  assert.equal(rolls("StatefulSet", { status: { ...over, updateRevision: "web-2" } }), false);
-});
-
-pure("parseWorkload() wants only the pods from the partition on to be updated", () => {
-  const spec = (partition: number) => ({
-    replicas: 3,
-    updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition } },
-  });
-  const status = {
-    replicas: 3,
-    updatedReplicas: 1,
-    currentRevision: "web-1",
-    updateRevision: "web-2",
-  };
-  assert.equal(rolls("StatefulSet", { spec: spec(2), status }), false);
-  assert.equal(rolls("StatefulSet", { spec: spec(1), status }), true);
-  const none = { ...status, updatedReplicas: 0 };
-  assert.equal(rolls("StatefulSet", { spec: spec(2), status: none }), true);
-  assert.equal(rolls("StatefulSet", { spec: spec(3), status: none }), false);
-  assert.equal(rolls("StatefulSet", { spec: spec(9), status: none }), false);
-});
-
-pure("parseWorkload() finds no rollout in what waits for a hand (OnDelete)", () => {
-  const updateStrategy = { type: "OnDelete" };
-  const halfway = { replicas: 3, updatedReplicas: 1, currentRevision: "1", updateRevision: "2" };
-  const given = { spec: { replicas: 3, updateStrategy }, status: halfway };
-  assert.equal(rolls("StatefulSet", given), false);
-  const counts = {
-    desiredNumberScheduled: 3,
-    currentNumberScheduled: 3,
-    updatedNumberScheduled: 1,
-  };
-  assert.equal(rolls("DaemonSet", { spec: { updateStrategy }, status: counts }), false);
-  assert.equal(rolls("DaemonSet", { spec: {}, status: counts }), true);
-});
-
-pure("parseWorkload() counts a DaemonSet's pods by the nodes that should have one", () => {
-  const counts = (desired: number, current: number, updated?: number) => ({
-    status: {
-      desiredNumberScheduled: desired,
-      currentNumberScheduled: current,
-      ...(updated === undefined ? {} : { updatedNumberScheduled: updated }),
-    },
-  });
-  assert.equal(rolls("DaemonSet", counts(3, 3, 3)), false);
-  assert.equal(rolls("DaemonSet", counts(3, 3, 2)), true);
-  assert.equal(rolls("DaemonSet", counts(3, 3)), true);
-  // A node that should not have one any more is no rollout.
-  assert.equal(rolls("DaemonSet", counts(2, 3, 2)), false);
-  assert.equal(rolls("DaemonSet", counts(0, 0)), false);
 });
 
 const containers = [{
@@ -219,25 +159,22 @@ pure("parseWorkload() reads what new pods are made of", () => {
   assert.equal(made("DaemonSet", { spec: { template } })?.replicas, 0);
 });
 
-pure(
-  "parseWorkload() reads the owners of its template's values",
-  () => {
-    const fields = { "f:requests": { "f:cpu": {} }, "f:limits": { "f:cpu": {} } };
-    const set = { 'k:{"name":"app"}': { "f:resources": fields }, 'k:{"name":"gone"}': fields };
-    const entry = {
-      manager: "optipod",
-      operation: "Apply",
-      time: "2026-01-01T00:00:00Z",
-      fieldsV1: { "f:spec": { "f:template": { "f:spec": { "f:containers": set } } } },
-    };
-    const read = (...managedFields: readonly unknown[]) =>
-      parseWorkload({ metadata: { ...identity, managedFields }, spec: { template } }, "Deployment")
-        .makes?.owners;
-    const owner = { manager: "optipod", atMs: Date.UTC(2026, 0, 1) };
-    assert.deepEqual(read(entry)?.["app"], { "requests.cpu": owner, "limits.cpu": owner });
-    assert.equal(read(), undefined);
-  },
-);
+pure("parseWorkload() reads the owners of its template's values", () => {
+  const fields = { "f:requests": { "f:cpu": {} }, "f:limits": { "f:cpu": {} } };
+  const set = { 'k:{"name":"app"}': { "f:resources": fields }, 'k:{"name":"gone"}': fields };
+  const entry = {
+    manager: "optipod",
+    operation: "Apply",
+    time: "2026-01-01T00:00:00Z",
+    fieldsV1: { "f:spec": { "f:template": { "f:spec": { "f:containers": set } } } },
+  };
+  const read = (...managedFields: readonly unknown[]) =>
+    parseWorkload({ metadata: { ...identity, managedFields }, spec: { template } }, "Deployment")
+      .makes?.owners;
+  const owner = { manager: "optipod", atMs: Date.UTC(2026, 0, 1) };
+  assert.deepEqual(read(entry)?.["app"], { "requests.cpu": owner, "limits.cpu": owner });
+  assert.equal(read(), undefined);
+});
 
 pure("parseWorkload() reads sidecars, init containers, and what quotas ask of a template", () => {
   const initContainers = [

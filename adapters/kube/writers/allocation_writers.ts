@@ -15,11 +15,8 @@ import { allocationPath, allocationsPath, parseAllocation } from "../kinds/alloc
 
 /** The controller's port `AllocationStore`. Each call throws an `ApiError`. */
 export interface KubeAllocationStore {
-  /** Creates the object (without its status) and returns it as stored. 409 when it exists. */
   create(allocation: PodAllocation): Promise<PodAllocation>;
-  /** Replaces the status; 409 `Conflict` when `resourceVersion` is not the stored one. */
   writeStatus(allocation: PodAllocation): Promise<PodAllocation>;
-  /** Deletes the object if its UID is still this one; 404 when it is gone. */
   remove(allocation: PodAllocation): Promise<void>;
 }
 
@@ -47,10 +44,6 @@ export function createAllocationStore(connection: KubeConnection): KubeAllocatio
 
 /** Writes the outcome of the clearing; the agent's port `DesiredWriter`. */
 export interface KubeDesiredWriter {
-  /**
-   * Merges `desired` into the spec, and resolves with the new resourceVersion. Throws an `ApiError`; 404
-   * when the allocation is gone.
-   */
   writeDesired(
     allocation: { readonly namespace: string; readonly name: string },
     desired: Desired,

@@ -18,7 +18,6 @@ export interface CheckpointStoreOptions {
   readonly namespace: string;
   /** A label that all of them have with the value `true`, and no other ConfigMap. */
   readonly label: string;
-  /** The field manager that applies them. */
   readonly manager: string;
 }
 

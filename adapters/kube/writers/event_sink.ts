@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { EventReason } from "../../../shared/api/reasons/event_reasons.ts";
+import type { EventReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import {
   PLACEMENT_EVENT_REASONS,
   type PlacementEventReason,
@@ -150,7 +150,10 @@ export function createEventSink(
   options: EventSinkOptions,
 ): KubeEventSink {
   const { clock, log, instance = CONTROLLER, capacity = 1000 } = options;
-  const queue = createEventQueue(capacity);
+  const warnings: SentEvent[] = [];
+  const others: SentEvent[] = [];
+  let dropped = 0;
+  let wake = (): void => {};
   const series = createEventSeries();
   let lastStamp = 0;
 
@@ -170,19 +173,7 @@ export function createEventSink(
       method: "POST",
       path: eventPath(event),
       signal,
-      body: {
-        apiVersion: "events.k8s.io/v1",
-        kind: "Event",
-        metadata: { namespace: namespaceOf(event), name },
-        eventTime: formatMicroTime(nowMs),
-        reportingController: CONTROLLER,
-        reportingInstance: instance.slice(0, 128),
-        action: actionOf(event),
-        reason: event.reason,
-        type: event.type,
-        note: cutToBytes(event.message, LONGEST_NOTE),
-        ...objectsOf(event),
-      },
+      body: eventBody(event, { name, nowMs, instance }),
     });
     series.begin(event, { name, nowMs });
   }
@@ -200,22 +191,32 @@ export function createEventSink(
   }
 
   return {
-    emit: (event) => queue.put(event),
+    emit(event) {
+      (event.type === "Warning" ? warnings : others).push(event);
+      if (warnings.length + others.length > capacity) {
+        (others.length > 0 ? others : warnings).shift();
+        dropped++;
+      }
+      wake();
+    },
     async run(signal) {
-      let dropped = 0;
-      for (;;) {
-        const event = await queue.take(signal);
-        if (event === undefined) return;
+      signal.addEventListener("abort", () => wake(), { once: true });
+      while (!signal.aborted) {
+        const event = warnings.shift() ?? others.shift();
+        if (event === undefined) {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          wake = resolve;
+          await promise;
+          continue;
+        }
         try {
           await send(event, signal);
         } catch (error) {
           if (signal.aborted) return;
           log.debug("An event was lost", { reason: event.reason, error: String(error) });
         }
-        if (queue.dropped > dropped) {
-          log.warn("Events were lost", { count: queue.dropped - dropped });
-        }
-        dropped = queue.dropped;
+        if (dropped > 0) log.warn("Events were lost", { count: dropped });
+        dropped = 0;
       }
     },
   };
@@ -225,6 +226,29 @@ function eventPath(event: SentEvent, name?: string): string {
   const namespace = namespaceOf(event);
   const events = { groupVersion: "events.k8s.io/v1", resource: "events", namespace };
   return resourcePath(name === undefined ? events : { ...events, name });
+}
+
+function eventBody(
+  event: SentEvent,
+  { name, nowMs, instance }: {
+    readonly name: string;
+    readonly nowMs: number;
+    readonly instance: string;
+  },
+): unknown {
+  return {
+    apiVersion: "events.k8s.io/v1",
+    kind: "Event",
+    metadata: { namespace: namespaceOf(event), name },
+    eventTime: formatMicroTime(nowMs),
+    reportingController: CONTROLLER,
+    reportingInstance: instance.slice(0, 128),
+    action: actionOf(event),
+    reason: event.reason,
+    type: event.type,
+    note: cutToBytes(event.message, LONGEST_NOTE),
+    ...objectsOf(event),
+  };
 }
 
 /** The namespace in which the event is created. */
@@ -250,47 +274,4 @@ function objectsOf(event: SentEvent): Record<string, unknown> {
 function actionOf(event: SentEvent): string {
   if (isPodEvent(event)) return "Resize";
   return Object.hasOwn(PLACEMENT_EVENT_REASONS, event.reason) ? "Place" : "Rightsize";
-}
-
-/** A bounded queue of events, with one consumer. */
-interface EventQueue {
-  put(event: SentEvent): void;
-  /** Takes the first event, warnings first; undefined once `signal` is aborted. */
-  take(signal: AbortSignal): Promise<SentEvent | undefined>;
-  /** Number of events that were dropped. */
-  readonly dropped: number;
-}
-
-function createEventQueue(capacity: number): EventQueue {
-  const warnings: SentEvent[] = [];
-  const others: SentEvent[] = [];
-  let wake: () => void = () => {};
-  let dropped = 0;
-  return {
-    put(event) {
-      (event.type === "Warning" ? warnings : others).push(event);
-      if (warnings.length + others.length > capacity) {
-        (others.length > 0 ? others : warnings).shift();
-        dropped++;
-      }
-      wake();
-    },
-    async take(signal) {
-      while (!signal.aborted) {
-        const event = warnings.shift() ?? others.shift();
-        if (event !== undefined) return event;
-        await new Promise<void>((resolve) => {
-          wake = () => {
-            signal.removeEventListener("abort", wake);
-            resolve();
-          };
-          signal.addEventListener("abort", wake, { once: true });
-        });
-      }
-      return undefined;
-    },
-    get dropped() {
-      return dropped;
-    },
-  };
 }

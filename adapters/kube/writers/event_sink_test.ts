@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { silentLog } from "../../../shared/log.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import {
-  type CannedServer,
   type ReceivedRequest,
   serveCanned,
   statusAnswer,
@@ -10,7 +9,6 @@ import {
 import {
   createEventSeries,
   createEventSink,
-  type KubeEventSink,
   type ObjectEvent,
   type PodEvent,
 } from "./event_sink.ts";
@@ -36,12 +34,19 @@ const OF_POLICY: ObjectEvent = {
   about: { apiVersion: "optipod.io/v1alpha1", kind: "OptimizationPolicy", ...ABOUT, uid: "u8" },
 };
 
-/** Runs a sink until the server has had `count` requests. */
-async function running(
-  answer: (request: ReceivedRequest) => unknown,
+/** A request of the sink. */
+type Sent = Pick<ReceivedRequest, "method" | "path"> & {
+  readonly body: Readonly<Record<"note" | "regarding" | "related" | "series", unknown>> & {
+    readonly metadata: { readonly name: string; readonly namespace: string };
+  };
+};
+
+/** What a sink sends until the server has had `count` requests. */
+async function sent(
   count: number,
-  act: (sink: KubeEventSink) => void,
-): Promise<CannedServer["requests"]> {
+  events: readonly (PodEvent | ObjectEvent)[],
+  answer: (request: ReceivedRequest) => unknown = () => ({}),
+): Promise<readonly Sent[]> {
   const enough = Promise.withResolvers<void>();
   let seen = 0;
   await using server = serveCanned((request) => {
@@ -52,16 +57,18 @@ async function running(
   const sink = createEventSink(server.connection, { clock, log: silentLog, instance: "pod-1" });
   const stop = new AbortController();
   const run = sink.run(stop.signal);
-  act(sink);
+  for (const event of events) sink.emit(event);
   await enough.promise;
   stop.abort();
   await run;
-  return server.requests;
+  return server.requests as readonly Sent[];
 }
 
+const SHOP_EVENTS = "/apis/events.k8s.io/v1/namespaces/shop/events";
+
 Deno.test("emit() makes an event of the pod", async () => {
-  const [made] = await running(() => ({}), 1, (sink) => sink.emit(EVENT));
-  assert.equal(made?.path, "/apis/events.k8s.io/v1/namespaces/shop/events");
+  const [made] = await sent(1, [EVENT]);
+  assert.equal(made?.path, SHOP_EVENTS);
   assert.partialDeepStrictEqual(made?.body, {
     eventTime: "2026-01-01T00:00:00.000000Z",
     reportingController: "mbcas.io/controller",
@@ -74,99 +81,74 @@ Deno.test("emit() makes an event of the pod", async () => {
 });
 
 Deno.test("emit() makes an event of a node or workload, and names the pod that it came about by", async () => {
-  const named = { name: "it", uid: "u2" };
-  const other = { name: "it", uid: "u3" };
-  const [ofNode, ofWorkload] = await running(() => ({}), 2, (sink) => {
-    sink.emit({ ...EVENT, about: { apiVersion: "v1", kind: "Node", ...named } });
-    sink.emit({ ...EVENT, about: { apiVersion: "apps/v1", kind: "Deployment", ...other } });
-  });
+  const node = { apiVersion: "v1", kind: "Node", name: "it", uid: "u2" };
+  const workload = { apiVersion: "apps/v1", kind: "Deployment", name: "it", uid: "u3" };
+  const events = [node, workload].map((about) => ({ ...EVENT, about }));
+  const [ofNode, ofWorkload] = await sent(2, events);
   const related = { kind: "Pod", namespace: "shop", name: "web-0", uid: "u1" };
   // The server accepts events about cluster-scoped objects in this namespace only.
   assert.equal(ofNode?.path, "/apis/events.k8s.io/v1/namespaces/default/events");
-  const node = ofNode?.body as { metadata: { namespace: string }; regarding: unknown };
-  assert.equal(node.metadata.namespace, "default");
-  assert.deepEqual(node.regarding, { apiVersion: "v1", kind: "Node", ...named });
-  assert.partialDeepStrictEqual(node, { related });
-  assert.equal(ofWorkload?.path, "/apis/events.k8s.io/v1/namespaces/shop/events");
-  assert.partialDeepStrictEqual(ofWorkload?.body, {
-    regarding: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", ...other },
-    related,
-  });
+  assert.equal(ofNode?.body.metadata.namespace, "default");
+  assert.deepEqual(ofNode?.body.regarding, node);
+  assert.equal(ofWorkload?.path, SHOP_EVENTS);
+  assert.deepEqual(ofWorkload?.body.regarding, { ...workload, namespace: "shop" });
+  for (const one of [ofNode, ofWorkload]) assert.partialDeepStrictEqual(one?.body, { related });
 });
 
 Deno.test("emit() makes an event of a policy or a workload that no pod has come up for", async () => {
-  const requests = await running(() => ({}), 2, (sink) => {
-    sink.emit(OF_WORKLOAD);
-    sink.emit(OF_POLICY);
-  });
+  const requests = await sent(2, [OF_WORKLOAD, OF_POLICY]);
   for (const [index, { about, reason, message }] of [OF_WORKLOAD, OF_POLICY].entries()) {
-    const sent = requests[index];
-    assert.equal(sent?.path, "/apis/events.k8s.io/v1/namespaces/shop/events");
-    const body = sent?.body as { metadata: { name: string }; regarding: unknown };
+    const { path, body } = requests[index] ?? assert.fail();
+    assert.equal(path, SHOP_EVENTS);
     assert.match(body.metadata.name, /^web\.[0-9a-f]+$/);
     assert.deepEqual(body.regarding, about);
     assert.ok(!("related" in body));
     assert.partialDeepStrictEqual(body, { reason, note: message, action: "Rightsize" });
   }
-  const names = requests.map(({ body }) => (body as { metadata: { name: string } }).metadata.name);
-  assert.notEqual(names[0], names[1]);
+  assert.equal(new Set(requests.map(({ body }) => body.metadata.name)).size, 2);
 });
 
 Deno.test("emit() names events as the server takes them, also where a long name is cut", async () => {
   const names = ["a", "-", ".", "-.-"].map((cut) => `${"a".repeat(200 - cut.length)}${cut}b`);
-  const sent = await running(() => ({}), names.length, (sink) => {
-    for (const podName of names) sink.emit({ ...EVENT, podName, podUID: podName });
-  });
-  for (const { body } of sent) {
-    const { name } = (body as { metadata: { name: string } }).metadata;
+  const events = names.map((podName) => ({ ...EVENT, podName, podUID: podName }));
+  for (const { body } of await sent(names.length, events)) {
     // A DNS subdomain, as `validation.IsDNS1123Subdomain` has it.
-    assert.match(name, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+    const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+    assert.match(body.metadata.name, subdomain);
   }
 });
 
 Deno.test("emit() counts repetitions of the same object's events alone", async () => {
-  const requests = await running(() => ({}), 3, (sink) => {
-    for (const note of [OF_WORKLOAD, OF_POLICY, OF_WORKLOAD]) sink.emit(note);
-  });
+  const requests = await sent(3, [OF_WORKLOAD, OF_POLICY, OF_WORKLOAD]);
   assert.deepEqual(requests.map(({ method }) => method), ["POST", "POST", "PATCH"]);
   assert.partialDeepStrictEqual(requests[2]?.body, { series: { count: 2 } });
 });
 
-Deno.test("emit() sends warnings before what else waits", async () => {
-  const requests = await running(() => ({}), 3, (sink) => {
-    for (const message of ["one", "two"]) sink.emit({ ...EVENT, message });
-    sink.emit({ ...EVENT, type: "Warning", reason: "CPULimitFailed", message: "no room" });
-  });
-  const notes = requests.map(({ body }) => (body as { note: string }).note);
-  assert.deepEqual(notes, ["no room", "one", "two"]);
-});
-
 Deno.test("emit() cuts a note to the bytes that a server takes", async () => {
   const message = "app × 2; ".repeat(200);
-  const [made] = await running(() => ({}), 1, (sink) => sink.emit({ ...EVENT, message }));
-  const { note } = made?.body as { note: string };
+  const [made] = await sent(1, [{ ...EVENT, message }]);
+  const note = String(made?.body.note);
   assert.equal(new TextEncoder().encode(note).length, 1024);
   assert.ok(note.length > 900 && message.startsWith(note.slice(0, -1)));
 });
 
 Deno.test("emit() counts repetitions in the first event, and begins anew when that is gone", async () => {
   let patches = 0;
-  const answer = ({ method }: ReceivedRequest): unknown =>
-    method === "PATCH" && ++patches === 2 ? statusAnswer(404) : {};
-  const requests = await running(answer, 4, (sink) => {
-    for (let time = 0; time < 3; time++) sink.emit(EVENT);
-  });
+  const requests = await sent(
+    4,
+    [EVENT, EVENT, EVENT],
+    ({ method }) => method === "PATCH" && ++patches === 2 ? statusAnswer(404) : {},
+  );
   assert.deepEqual(requests.map(({ method }) => method), ["POST", "PATCH", "PATCH", "POST"]);
   assert.partialDeepStrictEqual(requests[1]?.body, { series: { count: 2 } });
 });
 
 Deno.test("run() goes on after an event that was refused", async () => {
-  const answer = ({ path }: ReceivedRequest): unknown =>
-    path.includes("/gone/") ? statusAnswer(404) : {};
-  const requests = await running(answer, 2, (sink) => {
-    sink.emit({ ...EVENT, namespace: "gone" });
-    sink.emit(EVENT);
-  });
+  const requests = await sent(
+    2,
+    [{ ...EVENT, namespace: "gone" }, EVENT],
+    ({ path }) => path.includes("/gone/") ? statusAnswer(404) : {},
+  );
   assert.equal(requests.length, 2);
 });
 
@@ -190,10 +172,10 @@ Deno.test("createEventSeries() drops the event that was repeated longest ago", (
 Deno.test("emit() sends warnings first, and drops the oldest other event when too many wait", async () => {
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
   const all = Promise.withResolvers<void>();
-  const sent: unknown[] = [];
+  const notes: unknown[] = [];
   await using server = serveCanned(({ body }) => {
-    sent.push((body as { note: string }).note);
-    if (sent.length === 3) all.resolve();
+    notes.push((body as { note: string }).note);
+    if (notes.length === 3) all.resolve();
     return {};
   });
   const warned: unknown[] = [];
@@ -210,9 +192,9 @@ Deno.test("emit() sends warnings first, and drops the oldest other event when to
   const run = sink.run(stop.signal);
   await all.promise;
   emit("Normal", "f");
-  while (sent.length < 4) await new Promise((resolve) => setTimeout(resolve));
+  while (notes.length < 4) await new Promise((resolve) => setTimeout(resolve));
   stop.abort();
   await run;
-  assert.deepEqual(sent, ["d", "e", "c", "f"]);
+  assert.deepEqual(notes, ["d", "e", "c", "f"]);
   assert.deepEqual(warned, [{ count: 2 }]);
 });

@@ -56,9 +56,7 @@ export function createLeaseStore(
 
 /** The agent's own node; the agent's port `NodeLink`. */
 export interface KubeNodeLink {
-  /** Reads the node. Throws an `ApiError`. */
   node(): Promise<Node>;
-  /** Renews the agent's Lease, or creates it, owned by the node. Throws an `ApiError`. */
   renewLease(): Promise<void>;
 }
 

@@ -11,6 +11,7 @@ import {
   patchRequest,
   resourcePath,
   storedVersion,
+  unlessRefused,
 } from "../client/connection.ts";
 
 /** A pod, as writers identify it. */
@@ -36,7 +37,6 @@ export interface ResizeOptions {
 
 /** Resizes pods; the controller's port of this name. */
 export interface KubePodResizer {
-  /** Resolves with the pod's new resourceVersion. Throws an `ApiError`. */
   resize(
     namespace: string,
     podName: string,
@@ -69,10 +69,6 @@ export function createPodResizer(
 
 /** Evicts pods; the controller's port of this name. */
 export interface KubePodEvictor {
-  /**
-   * Evicts the pod if it is still this one. `blocked`: by a budget, or by several. Throws an `ApiError`
-   * for any other failure.
-   */
   evict(pod: PodIdentity): Promise<
     | { readonly is: "evicted" | "gone" }
     | { readonly is: "blocked" | "forbidden"; readonly message: string }
@@ -116,7 +112,6 @@ export function createPodEvictor(connection: KubeConnection): KubePodEvictor {
 
 /** Writes the annotation by which a ReplicaSet chooses the pods to delete; the controller's port. */
 export interface KubeDeletionCostWriter {
-  /** Writes the cost if the pod is still this one. False: it is gone. Throws an `ApiError`. */
   write(pod: PodIdentity, cost: number): Promise<boolean>;
 }
 
@@ -126,16 +121,9 @@ export function createDeletionCostWriter(connection: KubeConnection): KubeDeleti
     async write({ namespace, name, uid }, cost) {
       const path = podPath({ namespace, name });
       const body = { metadata: { uid, annotations: { [DELETION_COST]: String(cost) } } };
-      try {
-        await connection.request(patchRequest("merge", { path, body }));
-        return true;
-      } catch (error) {
-        // The UID makes the patch a conflict on another pod of the name.
-        if (error instanceof ApiError && (error.status === 404 || error.status === 409)) {
-          return false;
-        }
-        throw error;
-      }
+      const written = connection.request(patchRequest("merge", { path, body })).then(() => true);
+      // The UID makes the patch a conflict on another pod of the name.
+      return await unlessRefused(written, 404, 409) ?? false;
     },
   };
 }

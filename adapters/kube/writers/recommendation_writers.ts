@@ -26,10 +26,6 @@ const MANAGER = "mbcas-controller";
 
 /** Writes the status of policies; the controller's port `PolicyStatusWriter`. */
 export interface KubePolicyStatusWriter {
-  /**
-   * Replaces the status, and resolves with the new resourceVersion. Throws an `ApiError`; 409 `Conflict`
-   * when `resourceVersion` is not the stored one, 404 when the policy is gone.
-   */
   writeStatus(policy: Pick<StoredPolicy, "metadata">, status: PolicyStatus): Promise<string>;
 }
 
@@ -57,14 +53,8 @@ export function createPolicyStatusWriter(connection: KubeConnection): KubePolicy
 
 /** Writes reports; the controller's port `ReportStore`. Each call throws an `ApiError`. */
 export interface KubeReportStore {
-  /** Reads all reports of the namespace. */
   list(namespace: string): Promise<readonly RecommendationReport[]>;
-  /**
-   * Creates the report, or replaces this version of it, and returns it as stored. 409 `AlreadyExists`
-   * when there is one already, and `Conflict` when the version is not the stored one.
-   */
   apply(report: NewReport): Promise<RecommendationReport>;
-  /** Deletes the report if UID and version are still these, else 409; 404 when it is gone. */
   remove(report: Pick<RecommendationReport, "metadata">): Promise<void>;
 }
 
@@ -111,24 +101,13 @@ export function createReportStore(connection: KubeConnection): KubeReportStore {
   };
 }
 
-/** An existing VPA. */
-export interface VPAIdentity {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
 /** Publishes VPAs; the controller's port of this name. Each call throws an `ApiError`. */
 export interface KubeVPAPublisher {
-  /**
-   * Creates the VPA, without a recommendation, and resolves with its UID. 404 where the kind is not
-   * served, 409 where there is one of the name.
-   */
   create(vpa: PublishedVPA): Promise<string>;
-  /** Replaces the VPA's recommendation, if its UID is still this one. */
   recommend(vpa: PublishedVPA, uid: string): Promise<void>;
-  /** Deletes the VPA if its UID is still this one; 404 when it is gone. */
-  remove(vpa: VPAIdentity): Promise<void>;
+  remove(
+    vpa: { readonly namespace: string; readonly name: string; readonly uid: string },
+  ): Promise<void>;
 }
 
 /**

@@ -30,19 +30,9 @@ export interface KubeSecret {
 
 /** One Secret; the controller's port `CertificateStore`. */
 export interface KubeSecretStore {
-  /** Reads the Secret; undefined when it does not exist. Throws an `ApiError`. */
   read(): Promise<KubeSecret | undefined>;
-  /** Creates it. Throws an `ApiError` with status 409 when it exists. */
   create(data: SecretTexts): Promise<void>;
-  /** Replaces its data. Throws an `ApiError` with status 409 when it has changed since `seen`. */
   replace(seen: KubeSecret, data: SecretTexts): Promise<void>;
-}
-
-/** Name of the Secret, and its labels when it is created. */
-export interface SecretPlace {
-  readonly namespace: string;
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** Fields that a replacement keeps. */
@@ -56,7 +46,11 @@ interface Kept {
 /** Creates the store of one Secret. */
 export function createSecretStore(
   connection: KubeConnection,
-  { namespace, name, labels }: SecretPlace,
+  { namespace, name, labels }: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+  },
 ): KubeSecretStore {
   const secrets = { groupVersion: "v1", resource: "secrets", namespace };
   const path = resourcePath({ ...secrets, name });
@@ -107,7 +101,7 @@ async function sendDiscreetly(connection: KubeConnection, request: KubeRequest):
   } catch (error) {
     if (!(error instanceof ApiError && error.reason === "BadAnswer")) throw error;
     const { method = "GET", path } = request;
-    throw new ApiError(0, error.reason, `${method} ${path}: the answer is no JSON`);
+    throw new ApiError(0, error.reason, `${method} ${path}: the answer is not JSON`);
   }
 }
 
@@ -120,12 +114,7 @@ export interface KubeWebhookTrust {
 
 /** The bundles of one configuration; the controller's port `TrustStore`. */
 export interface KubeTrustStore {
-  /** Reads the bundles; undefined when there is no such configuration. Throws an `ApiError`. */
   read(): Promise<KubeWebhookTrust | undefined>;
-  /**
-   * Sets this bundle for all webhooks, and changes nothing else. Throws an `ApiError` with status 409
-   * when the configuration has changed since `seen`.
-   */
   write(seen: KubeWebhookTrust, bundle: string): Promise<void>;
 }
 
@@ -197,11 +186,8 @@ const SERVICE_NAME = "kubernetes.io/service-name";
 
 /** One EndpointSlice; the controller's port of this name. */
 export interface KubeEndpointSliceStore {
-  /** Undefined when there is none. Throws an `ApiError` when it can't be read. */
   read(): Promise<EndpointSlice | undefined>;
-  /** Throws an `ApiError` with status 409 when there is one. */
   create(spec: EndpointSliceSpec): Promise<void>;
-  /** Throws an `ApiError` with status 409 when it was written since `seen` was read. */
   replace(seen: EndpointSlice, spec: EndpointSliceSpec): Promise<void>;
 }
 

@@ -77,7 +77,7 @@ Deno.test("createSecretStore() repeats nothing of an answer that can't be read",
   for (const call of [store.read(), store.create({}), store.replace({} as never, {})]) {
     await assert.rejects(call, (error: unknown) => {
       assert.ok(error instanceof Error && error.cause === undefined);
-      assert.match(error.message, /secrets.*: .* no JSON$/);
+      assert.match(error.message, /secrets.*: .* not JSON$/);
       return true;
     });
   }

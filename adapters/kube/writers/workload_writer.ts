@@ -30,16 +30,11 @@ import { parseWorkload, workloadPath } from "../kinds/workloads.ts";
 
 /** The controller's port `WorkloadWriter`. */
 export interface KubeWorkloadWriter {
-  /**
-   * Sets the template's values of all containers in one patch. Throws an `ApiError`: 404 when the workload
-   * is gone or another one, 409 when its template has changed since the decision.
-   */
   recreate(
     workload: RightsizedWorkload,
     wanted: WantedResources,
     options: { readonly serverSideApply: boolean },
   ): Promise<void>;
-  /** Changes the annotations. Throws an `ApiError`: 404, 422 when the workload is another one. */
   annotate(
     workload: Pick<RightsizedWorkload, "kind" | "metadata">,
     patch: AnnotationPatch,

@@ -169,20 +169,3 @@ Deno.test("recreate() tries nothing again that the server refuses, nor what it c
     assert.deepEqual(methods(server), ["GET", "PATCH"]);
   }
 });
-
-Deno.test("annotate() merges annotations alone, for this UID", async () => {
-  await using server = serveCanned(() => ({}));
-  const annotations = { "optipod.io/managed": "true", "optipod.io/policy": null };
-  const { metadata } = decidedOn();
-  const { annotate } = writerOf(server);
-  await annotate({ kind: "StatefulSet", metadata }, { metadata: { annotations } });
-  const [sent] = server.requests;
-  assert.deepEqual([sent?.method, sent?.path, sent?.query, sent?.body], [
-    "PATCH",
-    "/apis/apps/v1/namespaces/shop/statefulsets/web",
-    { fieldManager: "optipod" },
-    { metadata: { uid: "u1", annotations } },
-  ]);
-  assert.equal(sent?.headers.get("content-type"), "application/merge-patch+json");
-  assert.equal(server.requests.length, 1);
-});

@@ -1,85 +1,354 @@
 /** Requests of each writer; the contract suites test what a real server makes of them. */
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { publishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
 import {
   sampleAllocation,
   sampleDesired,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import {
+  type ReceivedRequest,
+  type SentRequest,
+  sentRequest,
+  serveCanned,
+  statusAnswer,
+} from "../../../tests/fixtures/canned_server.ts";
+import {
+  recommendation,
+  rightsizingFacts,
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import type { KubeConnection } from "../client/connection.ts";
+import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
+import { parseOptimizationPolicy } from "../kinds/optimization_policies.ts";
 import { createAllocationStore, createDesiredWriter } from "./allocation_writers.ts";
+import { createCheckpointStore } from "./checkpoint_store.ts";
 import { createLeaseStore, createNodeLink } from "./lease_writers.ts";
-import { createPodResizer } from "./pod_writers.ts";
+import { createDeletionCostWriter, createPodEvictor, createPodResizer } from "./pod_writers.ts";
+import {
+  createPolicyStatusWriter,
+  createReportStore,
+  createVPAPublisher,
+} from "./recommendation_writers.ts";
+import { createWorkloadWriter } from "./workload_writer.ts";
 
-const POD = { ...samplePod("web"), metadata: { ...samplePod("web").metadata, uid: "u1" } };
-const ALLOCATION = sampleAllocation(POD);
+const NEVER = new AbortController().signal;
+const POD = { namespace: "shop", name: "web", uid: "u1" };
+const WORKLOAD = {
+  kind: "StatefulSet" as const,
+  metadata: { ...POD, resourceVersion: "7", annotations: {} },
+};
+const MANAGED = { annotations: { "optipod.io/managed": "true", "optipod.io/policy": null } };
+const ALLOCATION = sampleAllocation({
+  ...samplePod("web"),
+  metadata: { ...samplePod("web").metadata, uid: "u1" },
+});
 const STORED = {
   ...ALLOCATION,
   metadata: { ...ALLOCATION.metadata, uid: "u2", resourceVersion: "7" },
 };
-const COLLECTION = "/apis/allocation.mbcas.io/v1alpha1/namespaces/shop/podallocations";
+const { apiVersion, kind, spec } = STORED;
+const { uid: _uid, resourceVersion: _version, ...created } = STORED.metadata;
+const { price: _price, ...infinite } = sampleDesired("350m").market ?? assert.fail();
 
-Deno.test("createPodResizer() patches the subresource under its own name", async () => {
-  await using server = serveCanned(() => ({ metadata: { resourceVersion: "8" } }));
-  const patch = { metadata: { uid: "u1" }, spec: {} };
-  assert.equal(await createPodResizer(server.connection).resize("shop", "web", patch), "8");
-  const [sent] = server.requests;
-  assert.deepEqual([sent?.method, sent?.path, sent?.query, sent?.body], [
-    "PATCH",
-    "/api/v1/namespaces/shop/pods/web/resize",
-    { fieldManager: "mbcas" },
-    patch,
-  ]);
-  assert.equal(sent?.headers.get("content-type"), "application/strategic-merge-patch+json");
+function stored(name: "report" | "policy") {
+  return JSON.parse(Deno.readTextFileSync(`tests/fixtures/optipod/stored/${name}.json`));
+}
+const [REPORT, POLICY] = [stored("report"), stored("policy")];
+const { workloads, metadata: reported } = REPORT;
+const ANEW = { namespace: "shop", name: "recommendations-1", workloads };
+const VPA = publishedVPA(rightsizingFacts().workload, [recommendation()]);
+const VPA_IDENTITY = { namespace: "shop", name: "optipod-deployment-web", uid: "uid-vpa" };
+const { status: vpaStatus, ...vpaBody } = VPA;
+
+const core = "/api/v1/namespaces/shop/pods/web";
+const own = "/apis/allocation.mbcas.io/v1alpha1/namespaces/shop/podallocations";
+const optipod = "/apis/optipod.io/v1alpha1/namespaces";
+const vpas = "/apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers";
+const maps = "/api/v1/namespaces/mbcas-system/configmaps";
+const BY_CONTROLLER = { fieldManager: "mbcas-controller" };
+const BY_AGENT = { fieldManager: "mbcas-agent" };
+const BY_OPTIPOD = { fieldManager: "optipod" };
+const COST = "controller.kubernetes.io/pod-deletion-cost";
+
+const checkpoints = (connection: KubeConnection) =>
+  createCheckpointStore(connection, {
+    namespace: "mbcas-system",
+    label: "optipod.io/usage",
+    manager: "optipod",
+  });
+const deletes = (preconditions: object) => ({
+  kind: "DeleteOptions",
+  apiVersion: "v1",
+  preconditions,
+});
+const reportBody = (metadata: object) => ({
+  apiVersion: REPORT.apiVersion,
+  kind: REPORT.kind,
+  metadata: { namespace: "shop", name: ANEW.name, labels: reported.labels, ...metadata },
+  workloads,
 });
 
-Deno.test("createAllocationStore() creates without identity and status, and deletes by UID", async () => {
-  await using server = serveCanned(() => STORED);
-  const store = createAllocationStore(server.connection);
-  assert.deepEqual(await store.create({ ...STORED, status: { phase: "Pending" } }), STORED);
-  await store.writeStatus(STORED);
-  await store.remove(STORED);
-  const [created, status, removed] = server.requests;
-  assert.deepEqual([created?.method, created?.path], ["POST", COLLECTION]);
-  const { uid: _uid, resourceVersion: _version, ...metadata } = STORED.metadata;
-  const { apiVersion, kind, spec } = STORED;
-  assert.deepEqual(created?.body, { apiVersion, kind, metadata, spec });
-  const path = `${COLLECTION}/${STORED.metadata.name}`;
-  assert.deepEqual([status?.method, status?.path, status?.body], ["PUT", `${path}/status`, STORED]);
-  assert.deepEqual([removed?.method, removed?.path], ["DELETE", path]);
-  assert.partialDeepStrictEqual(removed?.body, { preconditions: { uid: "u2" } });
+/** A call, the server's answer, its result, the request, and the results of statuses that are no error. */
+type Write = readonly [
+  call: (connection: KubeConnection) => Promise<unknown>,
+  answer: unknown,
+  result: unknown,
+  sent: SentRequest,
+  outcomes?: Readonly<Record<number, unknown>>,
+];
+
+const WRITES: Readonly<Record<string, Write>> = {
+  "a resize, under the resizer's own name": [
+    (c) => createPodResizer(c).resize("shop", "web", { metadata: { uid: "u1" }, spec: {} }),
+    STORED,
+    "7",
+    {
+      to: `PATCH ${core}/resize`,
+      query: { fieldManager: "mbcas" },
+      body: { metadata: { uid: "u1" }, spec: {} },
+      type: "strategic",
+    },
+  ],
+  "an eviction of this pod": [(c) => createPodEvictor(c).evict(POD), {}, { is: "evicted" }, {
+    to: `POST ${core}/eviction`,
+    body: {
+      apiVersion: "policy/v1",
+      kind: "Eviction",
+      metadata: { namespace: "shop", name: "web" },
+      deleteOptions: { preconditions: { uid: "u1" } },
+    },
+  }, { 403: { is: "forbidden", message: "no" }, 404: { is: "gone" }, 409: { is: "gone" } }],
+  "a deletion cost of this pod": [(c) => createDeletionCostWriter(c).write(POD, -3), {}, true, {
+    to: `PATCH ${core}`,
+    body: { metadata: { uid: "u1", annotations: { [COST]: "-3" } } },
+    type: "merge",
+  }, { 404: false, 409: false }],
+  "annotations of this workload": [
+    (c) => createWorkloadWriter(c, { log: silentLog }).annotate(WORKLOAD, { metadata: MANAGED }),
+    {},
+    undefined,
+    {
+      to: "PATCH /apis/apps/v1/namespaces/shop/statefulsets/web",
+      query: BY_OPTIPOD,
+      body: { metadata: { uid: "u1", ...MANAGED } },
+      type: "merge",
+    },
+  ],
+  "an allocation, without identity and status": [
+    (c) => createAllocationStore(c).create({ ...STORED, status: { phase: "Pending" } }),
+    STORED,
+    STORED,
+    {
+      to: `POST ${own}`,
+      query: BY_CONTROLLER,
+      body: { apiVersion, kind, metadata: created, spec },
+    },
+  ],
+  "an allocation's status": [(c) => createAllocationStore(c).writeStatus(STORED), STORED, STORED, {
+    to: `PUT ${own}/${created.name}/status`,
+    query: BY_CONTROLLER,
+    body: STORED,
+  }],
+  "the end of this allocation": [(c) => createAllocationStore(c).remove(STORED), {}, undefined, {
+    to: `DELETE ${own}/${created.name}`,
+    body: deletes({ uid: "u2" }),
+  }],
+  "desired limits": [
+    (c) => createDesiredWriter(c).writeDesired(created, sampleDesired("350m")),
+    STORED,
+    "7",
+    {
+      to: `PATCH ${own}/${created.name}`,
+      query: BY_AGENT,
+      body: { spec: sampleDesired("350m") },
+      type: "merge",
+    },
+  ],
+  "desired limits without a clearing": [
+    (c) => createDesiredWriter(c).writeDesired(created, { desiredCPULimit: "1" }),
+    STORED,
+    "7",
+    {
+      to: `PATCH ${own}/${created.name}`,
+      query: BY_AGENT,
+      body: { spec: { desiredCPULimit: "1" } },
+      type: "merge",
+    },
+  ],
+  "a price that became infinite": [
+    (c) => createDesiredWriter(c).writeDesired(created, { market: infinite }),
+    STORED,
+    "7",
+    {
+      to: `PATCH ${own}/${created.name}`,
+      query: BY_AGENT,
+      body: { spec: { market: { ...infinite, price: null } } },
+      type: "merge",
+    },
+  ],
+  "a new report": [(c) => createReportStore(c).apply(ANEW), REPORT, REPORT, {
+    to: `POST ${optipod}/shop/recommendationreports`,
+    query: BY_CONTROLLER,
+    body: reportBody({}),
+  }],
+  "a report over the version that it replaces": [
+    (c) => createReportStore(c).apply({ ...ANEW, resourceVersion: "4712" }),
+    REPORT,
+    REPORT,
+    {
+      to: `PATCH ${optipod}/shop/recommendationreports/recommendations-1`,
+      query: { ...BY_CONTROLLER, force: "true" },
+      body: reportBody({ resourceVersion: "4712" }),
+      type: "apply",
+    },
+  ],
+  "the reports of a namespace": [
+    (c) => createReportStore(c).list("shop"),
+    { items: [REPORT] },
+    [REPORT],
+    { to: `GET ${optipod}/shop/recommendationreports` },
+  ],
+  "the end of this version of a report": [
+    (c) => createReportStore(c).remove(REPORT),
+    {},
+    undefined,
+    {
+      to: `DELETE ${optipod}/shop/recommendationreports/recommendations-1`,
+      body: deletes({ uid: reported.uid, resourceVersion: reported.resourceVersion }),
+    },
+  ],
+  "a VPA without its status": [
+    (c) => createVPAPublisher(c).create(VPA),
+    { metadata: { ...VPA_IDENTITY, resourceVersion: "7" } },
+    "uid-vpa",
+    { to: `POST ${vpas}`, query: BY_OPTIPOD, body: vpaBody },
+  ],
+  "the status of this VPA, without force": [
+    (c) => createVPAPublisher(c).recommend(VPA, "uid-vpa"),
+    {},
+    undefined,
+    {
+      to: `PATCH ${vpas}/optipod-deployment-web/status`,
+      query: BY_OPTIPOD,
+      body: {
+        apiVersion: VPA.apiVersion,
+        kind: VPA.kind,
+        metadata: VPA_IDENTITY,
+        status: vpaStatus,
+      },
+      type: "apply",
+    },
+  ],
+  "the end of this VPA": [(c) => createVPAPublisher(c).remove(VPA_IDENTITY), {}, undefined, {
+    to: `DELETE ${vpas}/optipod-deployment-web`,
+    body: deletes({ uid: "uid-vpa" }),
+  }],
+  "a policy's status as it was stored": [
+    (c) => {
+      const policy = parseOptimizationPolicy(POLICY);
+      return createPolicyStatusWriter(c).writeStatus(policy, policy.status);
+    },
+    STORED,
+    "7",
+    {
+      to: `PUT ${optipod}/optipod-policies/optimizationpolicies/production/status`,
+      query: BY_CONTROLLER,
+      body: {
+        apiVersion: POLICY.apiVersion,
+        kind: POLICY.kind,
+        metadata: {
+          namespace: "optipod-policies",
+          name: "production",
+          uid: POLICY.metadata.uid,
+          resourceVersion: POLICY.metadata.resourceVersion,
+        },
+        status: POLICY.status,
+      },
+    },
+  ],
+  "the checkpoints with the label": [
+    (c) => checkpoints(c).list(NEVER),
+    { items: [{ metadata: { name: "a" }, data: { key: "text" } }] },
+    [{ name: "a", data: { key: "text" } }],
+    { to: `GET ${maps}`, query: { labelSelector: "optipod.io/usage=true" } },
+  ],
+  "a checkpoint": [
+    (c) => checkpoints(c).apply({ name: "b", data: { other: "1" } }, NEVER),
+    {},
+    undefined,
+    {
+      to: `PATCH ${maps}/b`,
+      query: { ...BY_OPTIPOD, force: "true" },
+      body: {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { namespace: "mbcas-system", name: "b", labels: { "optipod.io/usage": "true" } },
+        data: { other: "1" },
+      },
+      type: "apply",
+    },
+  ],
+  "the end of a checkpoint": [(c) => checkpoints(c).remove("a", NEVER), {}, undefined, {
+    to: `DELETE ${maps}/a`,
+  }, { 404: undefined }],
+};
+
+for (const [what, [call, answer, result, sent]] of Object.entries(WRITES)) {
+  Deno.test(`writers send ${what}`, async () => {
+    await using server = serveCanned(() => answer);
+    assert.deepEqual(await call(server.connection), result);
+    assert.deepEqual(server.requests.map(sentRequest), [sent]);
+  });
+}
+
+Deno.test("writers take expected refusals for outcomes, and throw all others", async () => {
+  for (const [what, [call, , , , outcomes = {}]] of Object.entries(WRITES)) {
+    for (const status of [403, 404, 409, 422, 429, 500, 503]) {
+      await using server = serveCanned(() => statusAnswer(status, { message: "no" }));
+      const answer = call(server.connection);
+      if (status in outcomes) assert.deepEqual(await answer, outcomes[status], what);
+      else await assert.rejects(answer, { name: "ApiError", status }, what);
+    }
+  }
 });
 
-Deno.test("createDesiredWriter() deletes a price that became infinite, and returns the new version", async () => {
-  await using server = serveCanned(() => STORED);
-  const writer = createDesiredWriter(server.connection);
-  assert.equal(await writer.writeDesired(STORED.metadata, sampleDesired("350m")), "7");
-  await writer.writeDesired(STORED.metadata, { desiredCPULimit: "1" });
-  const { price: _price, ...market } = sampleDesired("350m").market ?? assert.fail();
-  await writer.writeDesired(STORED.metadata, { market });
-  assert.deepEqual(server.requests.map(({ body }) => body), [
-    { spec: sampleDesired("350m") },
-    { spec: { desiredCPULimit: "1" } },
-    { spec: { market: { ...market, price: null } } },
-  ]);
+Deno.test("createPodEvictor() is blocked by a budget, and by several", async () => {
+  const message = "This pod has more than one PodDisruptionBudget, which the eviction " +
+    "subresource does not support.";
+  const details = { causes: [{ reason: "DisruptionBudget" }] };
+  for (const [code, status] of [[429, { message, details }], [500, { message }]] as const) {
+    await using server = serveCanned(() => statusAnswer(code, status));
+    const answer = await createPodEvictor(server.connection).evict(POD);
+    assert.deepEqual(answer, { is: "blocked", message });
+  }
+});
+
+Deno.test("createVPAPublisher() writes what the reader takes for published, until its mode changes", () => {
+  const metadata = { ...VPA_IDENTITY, resourceVersion: "7", ...VPA.metadata };
+  assert.equal(parseVerticalPodAutoscaler({ ...vpaBody, metadata }).published, true);
+  const spec = { ...VPA.spec, updatePolicy: { updateMode: "Auto" } };
+  assert.equal(parseVerticalPodAutoscaler({ ...vpaBody, metadata, spec }).published, undefined);
+});
+
+Deno.test("createLeaseStore() finds no Lease where there is none", async () => {
+  await using server = serveCanned(() => statusAnswer(404));
+  const store = createLeaseStore(server.connection, { namespace: "n", name: "leader" });
+  assert.equal(await store.read(), undefined);
 });
 
 Deno.test("createNodeLink() renews the Lease, and makes it when it is not there", async () => {
   let known = false;
-  await using server = serveCanned(({ method }) => {
-    if (method === "GET") {
-      return { metadata: { name: "node-1", uid: "n1", resourceVersion: "3" }, status: {} };
-    }
-    if (method === "PATCH" && !known) return statusAnswer(404, { reason: "NotFound" });
+  await using server = serveCanned(({ method }: ReceivedRequest) => {
+    if (method === "GET") return { metadata: { name: "node-1", uid: "n1", resourceVersion: "3" } };
+    if (method === "PATCH" && !known) return statusAnswer(404);
     known = true;
     return {};
   });
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
-  const link = createNodeLink(server.connection, {
-    nodeName: "node-1",
-    clock,
-    durationSeconds: 60,
-  });
+  const options = { nodeName: "node-1", clock, durationSeconds: 60 };
+  const link = createNodeLink(server.connection, options);
   await link.renewLease();
   await link.renewLease();
   const spec = {
@@ -87,39 +356,29 @@ Deno.test("createNodeLink() renews the Lease, and makes it when it is not there"
     leaseDurationSeconds: 60,
     renewTime: "2026-01-01T00:00:00.000000Z",
   };
-  assert.deepEqual(
-    server.requests.map(({ method, path }) => `${method} ${path.split("/").at(-1)}`),
-    [
-      "PATCH mbcas-agent-node-1",
-      "GET node-1",
-      "POST leases",
-      "PATCH mbcas-agent-node-1",
-    ],
-  );
-  assert.deepEqual(server.requests[3]?.body, { spec });
-  assert.partialDeepStrictEqual(server.requests[2]?.body, {
-    metadata: {
-      namespace: "mbcas-system",
-      labels: { "app.kubernetes.io/name": "mbcas-agent" },
-      ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "node-1", uid: "n1" }],
+  const leases = "/apis/coordination.k8s.io/v1/namespaces/mbcas-system/leases";
+  const renewal = { to: `PATCH ${leases}/mbcas-agent-node-1`, body: { spec }, type: "merge" };
+  assert.deepEqual(server.requests.map(sentRequest), [
+    renewal,
+    { to: "GET /api/v1/nodes/node-1", query: { resourceVersion: "0" } },
+    {
+      to: `POST ${leases}`,
+      body: {
+        apiVersion: "coordination.k8s.io/v1",
+        kind: "Lease",
+        metadata: {
+          namespace: "mbcas-system",
+          name: "mbcas-agent-node-1",
+          labels: { "app.kubernetes.io/name": "mbcas-agent" },
+          ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "node-1", uid: "n1" }],
+        },
+        spec,
+      },
     },
-    spec,
-  });
+    renewal,
+  ]);
   await using denying = serveCanned(() => statusAnswer(403));
-  const denied = createNodeLink(denying.connection, {
-    nodeName: "node-1",
-    clock,
-    durationSeconds: 60,
-  });
+  const denied = createNodeLink(denying.connection, options);
   await assert.rejects(denied.renewLease(), { status: 403 });
   await assert.rejects(denied.node(), { status: 403 });
-});
-
-Deno.test("createLeaseStore() passes refusals on, but a Lease that is not there is no error", async () => {
-  let status = 404;
-  await using server = serveCanned(() => statusAnswer(status));
-  const store = createLeaseStore(server.connection, { namespace: "n", name: "leader" });
-  assert.equal(await store.read(), undefined);
-  status = 500;
-  await assert.rejects(store.read(), { status: 500 });
 });

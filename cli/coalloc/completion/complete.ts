@@ -4,19 +4,11 @@
  * @module
  */
 import type { Command, Option } from "commander";
-
-/** Names from the cluster; each gives nothing when they can't be had. */
-export interface CompletionNames {
-  pods(namespace: string | undefined): Promise<readonly string[]>;
-  /** Those that there are recommendations for; with their kind where several have the name. */
-  workloads(namespace: string | undefined): Promise<readonly string[]>;
-  /** Those with replicas that may be placed, likewise. */
-  placeable(namespace: string | undefined): Promise<readonly string[]>;
-  /** Policies that count for some workload there. */
-  policies(namespace: string | undefined): Promise<readonly string[]>;
-  namespaces(): Promise<readonly string[]>;
-  nodes(): Promise<readonly string[]>;
-}
+import type { ReportedWorkload } from "../../../shared/api/recommendation_report.ts";
+import { defined } from "../../../shared/defined.ts";
+import { type WorkloadArgument, workloadTitle } from "../formats.ts";
+import { readPlacement } from "../placement/placement_view.ts";
+import type { Cluster, CoallocWorld } from "../ports.ts";
 
 /** "No files", in the protocol of completion between kubectl and its plugins (cobra's directives). */
 const NO_FILES = ":4";
@@ -26,35 +18,58 @@ const FILES: ReadonlySet<string> = new Set(["kubeconfig", "trace"]);
 /** The directive "files, if there is nothing else". */
 const DEFAULT = ":0";
 
+/** Reads names; of pods and workloads those of the namespace. */
+type NameSource = (cluster: Cluster, namespace: string) => Promise<readonly string[]>;
+
+/** Names by the flag or argument that they are for. */
+const NAMES: Readonly<Record<string, NameSource>> = {
+  namespace: async ({ reader }) => (await reader.pods()).map(({ metadata }) => metadata.namespace),
+  node: async ({ reader }) => (await reader.pods()).flatMap(({ nodeName }) => nodeName || []),
+  policy: async (cluster, namespace) =>
+    (await reportedBy(cluster, namespace)).map(({ policy }) => policy.name),
+  pod: async ({ reader }, namespace) =>
+    (await reader.pods(namespace)).map(({ metadata }) => metadata.name),
+  workload: async (cluster, namespace) => distinctNames(await reportedBy(cluster, namespace)),
+  placement: async (cluster, name) =>
+    distinctNames((await readPlacement(cluster, { namespace: { all: false, name } })).workloads),
+};
+
 /** What is asked of the completion. */
-export interface CompletionInput {
+export interface CompletionInput extends Pick<CoallocWorld, "connect"> {
   /** The arguments after the program's name; the last, maybe empty, is the one to complete. */
   readonly args: readonly string[];
-  readonly names: CompletionNames;
+}
+
+/** The command, what is typed of it before the last argument, and the way to the cluster. */
+interface Typed extends Pick<CoallocWorld, "connect"> {
+  readonly command: Command;
+  readonly args: readonly string[];
 }
 
 /** Candidates, one a line, with a tab before their description, and then a directive. */
-export async function complete(root: Command, { args, names }: CompletionInput): Promise<string> {
+export async function complete(
+  root: Command,
+  { args, connect }: CompletionInput,
+): Promise<string> {
   const last = args.at(-1) ?? "";
   const before = args.slice(0, -1);
   const [name] = plainArguments(root, before);
   const command = name === undefined ? root : root.commands.find((one) => one.name() === name);
-  if (command === undefined) return answer([], { last });
+  if (command === undefined) return answer([], last);
   // Flags may stand before the command, too.
-  const typed = before.toSpliced(before.indexOf(name ?? ""), name === undefined ? 0 : 1);
-  const previous = flagOf(command, typed.at(-1));
-  const namespace = valueOf(command, typed, { flag: "--namespace" });
-  if (previous?.required) return await valuesOf(previous, { last, names, namespace });
+  const own = before.toSpliced(before.indexOf(name ?? ""), name === undefined ? 0 : 1);
+  const typed = { command, args: own, connect };
+  const previous = flagOf(command, own.at(-1));
+  if (previous?.required) return await valuesOf(previous, { last, typed });
   const [, flagName = "", value] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
   const assigned = flagOf(command, flagName);
   if (assigned !== undefined && value !== undefined) {
-    const text = await valuesOf(assigned, { last: value, names, namespace });
+    const text = await valuesOf(assigned, { last: value, typed });
     return text.split("\n").map((line) =>
       line.startsWith(":") || line === "" ? line : `${flagName}=${line}`
     ).join("\n");
   }
-  if (last.startsWith("-")) return answer(flagsOf(command), { last });
-  return answer(await argumentsOf(command, { typed, names }), { last });
+  return answer(last.startsWith("-") ? flagsOf(command) : await argumentsOf(typed), last);
 }
 
 function flagOf(command: Command, arg: string | undefined): Option | undefined {
@@ -65,60 +80,74 @@ function flagOf(command: Command, arg: string | undefined): Option | undefined {
 
 async function valuesOf(
   option: Option,
-  { last, names, namespace }: {
-    readonly last: string;
-    readonly names: CompletionNames;
-    readonly namespace: string | undefined;
-  },
+  { last, typed }: { readonly last: string; readonly typed: Typed },
 ): Promise<string> {
   const name = option.name();
   if (FILES.has(name)) return `${DEFAULT}\n`;
-  if (option.argChoices !== undefined) return answer(option.argChoices, { last });
-  if (name === "namespace") return answer(await names.namespaces(), { last });
-  if (name === "policy") return answer(await names.policies(namespace), { last });
-  if (name === "node") return answer(await names.nodes(), { last });
-  return answer([], { last });
+  return answer(option.argChoices ?? await namesFor(name, typed), last);
 }
 
-async function argumentsOf(
-  command: Command,
-  { typed, names }: { readonly typed: readonly string[]; readonly names: CompletionNames },
-): Promise<readonly string[]> {
+async function argumentsOf(typed: Typed): Promise<readonly string[]> {
+  const { command, args } = typed;
   if (command.commands.length > 0) {
     return command.commands.map((one) => `${one.name()}\t${one.summary()}`);
   }
   const [argument] = command.registeredArguments;
   if (argument === undefined) return [];
   if (argument.argChoices !== undefined) return argument.argChoices;
-  const given = plainArguments(command, typed);
+  const given = plainArguments(command, args);
   if (given.length > 0 && !argument.variadic) return [];
-  const namespace = valueOf(command, typed, { flag: "--namespace" });
   if (argument.name() === "workload") {
-    return command.name() === "placement"
-      ? await names.placeable(namespace)
-      : await names.workloads(namespace);
+    return await namesFor(command.name() === "placement" ? "placement" : "workload", typed);
   }
-  const pods = await names.pods(namespace);
-  return pods.filter((pod) => !given.includes(pod));
+  return (await namesFor("pod", typed)).filter((pod) => !given.includes(pod));
 }
 
-/** Arguments that are neither flags nor their values. */
-function plainArguments(command: Command, typed: readonly string[]): string[] {
-  return typed.filter((arg, index) =>
-    !arg.startsWith("-") && !flagOf(command, typed[index - 1])?.required
+/** Completion never complains: without a cluster there are no names. */
+async function namesFor(
+  what: string,
+  { command, args, connect }: Typed,
+): Promise<readonly string[]> {
+  const given = (flag: string): string | undefined => {
+    const index = args.findIndex((arg) =>
+      arg.startsWith(`${flag}=`) || flagOf(command, arg)?.long === flag
+    );
+    const arg = args[index];
+    if (arg === undefined) return undefined;
+    return arg.startsWith(`${flag}=`) ? arg.slice(flag.length + 1) : args[index + 1];
+  };
+  const read = NAMES[what];
+  if (read === undefined) return [];
+  try {
+    const [kubeconfig, context] = [given("--kubeconfig"), given("--context")];
+    const cluster = await connect(defined({ kubeconfig, context }));
+    const found = await read(cluster, given("--namespace") ?? cluster.defaultNamespace);
+    return [...new Set(found)].sort();
+  } catch {
+    return [];
+  }
+}
+
+/** Names, with the kind where there are several of one name. */
+function distinctNames(all: readonly Required<WorkloadArgument>[]): readonly string[] {
+  const kinds = Map.groupBy(all, ({ name }) => name);
+  return all.map((one) =>
+    new Set(kinds.get(one.name)?.map(({ kind }) => kind)).size > 1 ? workloadTitle(one) : one.name
   );
 }
 
-function valueOf(
-  command: Command,
-  typed: readonly string[],
-  { flag }: { readonly flag: string },
-): string | undefined {
-  for (const [index, arg] of typed.entries()) {
-    if (arg.startsWith(`${flag}=`)) return arg.slice(flag.length + 1);
-    if (flagOf(command, arg)?.long === flag) return typed[index + 1];
-  }
-  return undefined;
+async function reportedBy(
+  { recommendations }: Cluster,
+  namespace: string,
+): Promise<readonly ReportedWorkload[]> {
+  return (await recommendations.reports(namespace)).flatMap(({ workloads }) => workloads);
+}
+
+/** Arguments that are neither flags nor their values. */
+function plainArguments(command: Command, args: readonly string[]): string[] {
+  return args.filter((arg, index) =>
+    !arg.startsWith("-") && !flagOf(command, args[index - 1])?.required
+  );
 }
 
 function flagsOf(command: Command): string[] {
@@ -126,7 +155,6 @@ function flagsOf(command: Command): string[] {
   return [...own, "--help\tshow the help of this command"];
 }
 
-function answer(candidates: readonly string[], { last }: { readonly last: string }): string {
-  const lines = candidates.filter((one) => one.startsWith(last));
-  return [...lines, NO_FILES, ""].join("\n");
+function answer(candidates: readonly string[], last: string): string {
+  return [...candidates.filter((one) => one.startsWith(last)), NO_FILES, ""].join("\n");
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { defined } from "../../../shared/defined.ts";
 import { GRID } from "../../../shared/quantity.ts";
 import { restoredCause } from "../../../shared/resize/scope.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
@@ -25,7 +26,7 @@ export interface Blocker {
   /** Name of the rule that found it. */
   readonly by: string;
   readonly message: string;
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
 }
 
 type Finding = Omit<Blocker, "by"> | undefined;
@@ -41,15 +42,16 @@ function exceedsLimit(container: ContainerExplanation): boolean {
 function nodeHoldsLimits({ nodeView }: Explanation): Finding {
   const { node, held } = nodeView ?? {};
   if (held === undefined) return undefined;
-  return withRemedy(
-    `no limit moves on node ${node}: ${held}: ${sentenceOf(held)}`,
-    remedyFor(held),
-  );
+  return {
+    message: `no limit moves on node ${node}: ${held}: ${sentenceOf(held)}`,
+    remedy: remedyFor(held),
+  };
 }
 
 function outsideTheMarket({ outside }: Explanation): Finding {
   if (outside === undefined) return undefined;
-  return withRemedy(`${outside.reason}: ${outside.message}`, remedyFor(outside.reason));
+  const { reason, message } = outside;
+  return { message: `${reason}: ${message}`, remedy: remedyFor(reason) };
 }
 
 function notRunning({ phase, terminating, node }: Explanation): Finding {
@@ -77,7 +79,10 @@ function controllerHolds({ controller }: Explanation): Finding {
   if (reason === "Applied") return undefined;
   // The original limits were restored for a cause, which is what a user can change.
   const cause = reason === "Restored" ? restoredCause(message ?? "") : undefined;
-  return withRemedy(`${reason}: ${message ?? sentenceOf(reason)}`, remedyFor(cause ?? reason));
+  return {
+    message: `${reason}: ${message ?? sentenceOf(reason)}`,
+    remedy: remedyFor(cause ?? reason),
+  };
 }
 
 function kubeletIsBehind({ containers, resizeConditions }: Explanation): Finding {
@@ -103,8 +108,10 @@ function boundsHold({ containers, bounds }: Explanation): Finding {
   if (held === undefined) return undefined;
   const rules = rulesThatHold("both", bounds?.rules ?? []);
   const why = rules.map(({ reason, message }) => `${reason}: ${message}`).join("; ");
-  const text = `the controller keeps the limit of ${held.name} as it is: ${why || bounds?.reason}`;
-  return withRemedy(text, rules.map(({ reason }) => remedyFor(reason)).find(Boolean));
+  const message = `the controller keeps the limit of ${held.name} as it is: ${
+    why || bounds?.reason
+  }`;
+  return { message, remedy: rules.map(({ reason }) => remedyFor(reason)).find(Boolean) };
 }
 
 /** The remedy where no rule says which bound is the lowest. */
@@ -133,7 +140,7 @@ function writtenNeedIsBounded({ nodeView, market, desired }: Explanation): Findi
   if (market.need < market.demand - GRID) return { message: `the ceiling: ${figures}` };
   return market.mode === "uncongested"
     ? { message: `pacing: ${figures}` }
-    : withRemedy(`the node is ${market.mode}: ${figures}`, remedyFor("NodeCongested"));
+    : { message: `the node is ${market.mode}: ${figures}`, remedy: remedyFor("NodeCongested") };
 }
 
 function nodeIsShort({ containers, nodeView }: Explanation): Finding {
@@ -142,12 +149,13 @@ function nodeIsShort({ containers, nodeView }: Explanation): Finding {
     exceedsLimit(one) && one.view !== undefined && one.view.share < one.view.need - GRID
   );
   if (short === undefined) return undefined;
-  return withRemedy(
-    `node ${nodeView.node} is ${nodeView.mode}: its ${coresText(nodeView.capacity)} cores are ` +
+  return {
+    message:
+      `node ${nodeView.node} is ${nodeView.mode}: its ${coresText(nodeView.capacity)} cores are ` +
       `divided, and the share of ${short.name} is ${cpuText(short.view?.share)} of the ` +
       `${cpuText(short.view?.need)} that it needs`,
-    remedyFor(nodeView.mode === "congested" ? "NodeCongested" : "NodeOverloaded"),
-  );
+    remedy: remedyFor(nodeView.mode === "congested" ? "NodeCongested" : "NodeOverloaded"),
+  };
 }
 
 /**
@@ -172,32 +180,29 @@ function pacingWaits({ containers }: Explanation): Finding {
     : { message: `for a moment by pacing: ${waiting.name}: ${waiting.view?.waiting}` };
 }
 
-const RULES: readonly { readonly by: string; readonly find: (all: Explanation) => Finding }[] = [
-  { by: "OutsideTheMarket", find: outsideTheMarket },
-  { by: "NotRunning", find: notRunning },
-  { by: "NoAllocation", find: noAllocation },
-  { by: "NodeHoldsLimits", find: nodeHoldsLimits },
-  { by: "ControllerHolds", find: controllerHolds },
-  { by: "KubeletIsBehind", find: kubeletIsBehind },
-  { by: "BoundsHold", find: boundsHold },
-  { by: "CeilingBinds", find: ceilingBinds },
-  { by: "NodeIsShort", find: nodeIsShort },
-  { by: "NoReadings", find: noReadings },
-  { by: "WrittenNeedIsBounded", find: writtenNeedIsBounded },
-  { by: "PacingWaits", find: pacingWaits },
-];
+/** From the outermost in. */
+const RULES: Readonly<Record<string, (all: Explanation) => Finding>> = {
+  OutsideTheMarket: outsideTheMarket,
+  NotRunning: notRunning,
+  NoAllocation: noAllocation,
+  NodeHoldsLimits: nodeHoldsLimits,
+  ControllerHolds: controllerHolds,
+  KubeletIsBehind: kubeletIsBehind,
+  BoundsHold: boundsHold,
+  CeilingBinds: ceilingBinds,
+  NodeIsShort: nodeIsShort,
+  NoReadings: noReadings,
+  WrittenNeedIsBounded: writtenNeedIsBounded,
+  PacingWaits: pacingWaits,
+};
 
 /** The first cause that blocks the pod; undefined when none is known. */
 export function blockerOf(explanation: Explanation): Blocker | undefined {
-  for (const { by, find } of RULES) {
+  for (const [by, find] of Object.entries(RULES)) {
     const finding = find(explanation);
-    if (finding !== undefined) return { by, ...finding };
+    if (finding !== undefined) return defined({ by, ...finding });
   }
   return undefined;
-}
-
-function withRemedy(message: string, remedy: string | undefined): Finding {
-  return remedy === undefined ? { message } : { message, remedy };
 }
 
 /** The verdict. */
@@ -206,7 +211,7 @@ export interface UnenforcedText {
   readonly covered: boolean;
   readonly message: string;
   /** What can be done where a limit is not enforced. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
 }
 
 /** Says that the limits cover the demand only where the agent knows both of all containers now. */
@@ -227,7 +232,7 @@ export function unenforcedText(explanation: Explanation): UnenforcedText {
     : parts.length === 0
     ? `Not blocked: ${unenforced}`
     : `Not blocked: what is limited has what it demands; ${unenforced}`;
-  return { covered, message, ...quotaOffRemedy() };
+  return { covered, message, remedy: remedyFor("QuotaOff") };
 }
 
 /**
@@ -238,12 +243,7 @@ function writtenText(explanation: Explanation): UnenforcedText {
   const off = isOff ? ", QuotaOff" : "";
   const message = "Nothing is known to block it: as last written down: " +
     `${figures(demandsAndLimits(explanation))}${off}; the agent's readings are not known`;
-  return { covered: false, message, ...(isOff ? quotaOffRemedy() : {}) };
-}
-
-function quotaOffRemedy(): Pick<UnenforcedText, "remedy"> {
-  const remedy = remedyFor("QuotaOff");
-  return remedy === undefined ? {} : { remedy };
+  return { covered: false, message, remedy: isOff ? remedyFor("QuotaOff") : undefined };
 }
 
 function figures(parts: readonly DemandAndLimit[]): string {

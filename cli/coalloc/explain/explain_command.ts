@@ -5,11 +5,11 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
-import { type CommandContext, CommandProblem } from "../command_context.ts";
+import { type CommandContext, CommandProblem, type PodName, type ScopeFacts } from "../ports.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import { marketSettings, readSettings } from "../market_settings.ts";
 import { readNodes } from "../node_readings.ts";
-import type { PodName, ScopeFacts } from "../ports.ts";
+import { existingPod } from "../poll_pod.ts";
 import { structuredOutput } from "../output.ts";
 import { explainText } from "./explain_text.ts";
 import { type Explanation, explanationOf } from "./explanation.ts";
@@ -29,12 +29,7 @@ export async function explainCommand(
 ): Promise<number> {
   const { reader } = cluster;
   const { namespace, name } = podName;
-  const pod = await reader.pod(podName);
-  if (pod === undefined) {
-    throw new CommandProblem(
-      `Cannot explain pod ${name}: namespace ${namespace} has no such pod; is -n right?`,
-    );
-  }
+  const pod = await existingPod(reader, { pod: podName, action: "explain" });
   if (container !== undefined && !pod.containers.some((one) => one.name === container)) {
     const names = pod.containers.map((one) => one.name).join(", ");
     throw new CommandProblem(
@@ -62,7 +57,7 @@ export async function explainCommand(
       ...(allocation === undefined ? unseenOf(pod, scopeFacts) : []),
       ...readings.problems,
     ],
-    ...(container === undefined ? {} : { container }),
+    container,
     nowMs: world.clock.wall(),
   });
 

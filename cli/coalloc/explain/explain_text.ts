@@ -6,8 +6,7 @@
 import { sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import type { ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
-import { paint, type TerminalLook } from "../../terminal/paint.ts";
-import { textLines } from "../../terminal/printable_text.ts";
+import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { ageText, coresText, cpuText, priceText } from "../formats.ts";
 import {
   boundsNotes,

@@ -14,6 +14,7 @@ import type {
   PodAllocationStatus,
 } from "../../../shared/api/pod_allocation.ts";
 import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
+import { defined, mapDefined } from "../../../shared/defined.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
 import { type OutOfScope, outOfScope, type ScopeSettings } from "../../../shared/resize/scope.ts";
 import type { ContainerView, NodeView, PodView } from "../../../shared/view/node_view.ts";
@@ -105,7 +106,7 @@ export interface ExplanationInput {
   readonly nodeView: NodeView | undefined;
   readonly problems: readonly string[];
   /** Only this container. */
-  readonly container?: string;
+  readonly container: string | undefined;
   /** Wall-clock time, ms. */
   readonly nowMs: number;
 }
@@ -117,39 +118,30 @@ export function explanationOf(input: ExplanationInput): Explanation {
   const outside = outOfScope({ pod, namespace, config: settings, ...scopeFacts });
   const podView = nodeView?.pods.find(({ uid }) => uid === pod.metadata.uid);
   const parts = { allocation, podView };
-  return {
+  return defined({
     namespace: pod.metadata.namespace,
     pod: pod.metadata.name,
     node: pod.nodeName,
     phase: pod.phase,
     terminating: pod.metadata.terminating,
     qosClass: pod.qosClass,
-    ...(outside === undefined ? {} : { outside }),
+    outside,
     hasAllocation: allocation !== undefined,
-    ...(spec?.desiredCPULimit === undefined
-      ? {}
-      : { desired: parseCPUBound(spec.desiredCPULimit) }),
-    ...(spec?.market === undefined ? {} : { market: spec.market }),
-    ...(status?.bounds === undefined ? {} : { bounds: boundsOf(status.bounds) }),
-    ...(nodeView === undefined ? {} : { nodeView: nodeOf(nodeView, input.nowMs) }),
-    ...(status === undefined ? {} : { controller: controllerOf(status, input.nowMs) }),
+    desired: mapDefined(spec?.desiredCPULimit, parseCPUBound),
+    market: spec?.market,
+    bounds: mapDefined(status?.bounds, boundsOf),
+    nodeView: mapDefined(nodeView, (view) => nodeOf(view, input.nowMs)),
+    controller: mapDefined(status, (one) => controllerOf(one, input.nowMs)),
     resizeConditions: pod.resizeConditions,
     containers: pod.containers.filter(({ name }) => container === undefined || name === container)
       .map((one) => containerOf(one, parts)),
     problems,
-  };
+  });
 }
 
 function boundsOf({ revision, reason, rules }: Bounds): ExplainedBounds {
-  if (rules === undefined) return { revision, reason };
-  return {
-    revision,
-    reason,
-    rules: rules.map((rule) => {
-      const remedy = remedyFor(rule.reason);
-      return remedy === undefined ? rule : { ...rule, remedy };
-    }),
-  };
+  const explained = rules?.map((rule) => defined({ ...rule, remedy: remedyFor(rule.reason) }));
+  return defined({ revision, reason, rules: explained });
 }
 
 function nodeOf({ pods: _pods, at, ...node }: NodeView, nowMs: number): NodeExplanation {
@@ -166,33 +158,25 @@ function controllerOf(status: PodAllocationStatus, nowMs: number): ControllerExp
 }
 
 function containerOf(
-  {
-    name,
-    sidecar,
-    requests: { cpu: requestCPU },
-    limits: { cpu: limitCPU },
-    applied: { limits: { cpu: appliedLimitCPU } },
-  }: PodContainer,
+  { name, sidecar, requests, limits, applied }: PodContainer,
   { allocation, podView }: {
     readonly allocation: PodAllocation | undefined;
     readonly podView: PodView | undefined;
   },
 ): ContainerExplanation {
-  const original = recordedLimitsOf(allocation)?.get(name);
-  const desired = allocation?.spec.containers?.find((one) => one.name === name)?.cpuLimit;
-  const bounds = allocation?.status?.bounds?.containers.find((one) => one.name === name);
-  const view = podView?.containers.find((one) => one.name === name);
-  return {
+  const ofName = (one: { readonly name: string }): boolean => one.name === name;
+  const { spec, status } = allocation ?? {};
+  return defined({
     name,
     sidecar,
-    ...(requestCPU === undefined ? {} : { request: requestCPU }),
-    ...(limitCPU === undefined ? {} : { limit: limitCPU }),
-    ...(appliedLimitCPU === undefined ? {} : { applied: appliedLimitCPU }),
-    ...(original === undefined ? {} : { originalLimit: original }),
-    ...(desired === undefined ? {} : { desired: parseCPUBound(desired) }),
-    ...(bounds === undefined ? {} : { bounds }),
-    ...(view === undefined ? {} : { view }),
-  };
+    request: requests.cpu,
+    limit: limits.cpu,
+    applied: applied.limits.cpu,
+    originalLimit: recordedLimitsOf(allocation)?.get(name),
+    desired: mapDefined(spec?.containers?.find(ofName)?.cpuLimit, parseCPUBound),
+    bounds: status?.bounds?.containers.find(ofName),
+    view: podView?.containers.find(ofName),
+  });
 }
 
 /** Millicores; absent where unknown. */

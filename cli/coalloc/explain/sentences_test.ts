@@ -1,67 +1,29 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { assertSentences, type SentenceRow } from "../../../tests/fixtures/assert_sentences.ts";
 import { sampleContainerView, sampleNodeView } from "../../../tests/fixtures/cli/node_views.ts";
 import type { ContainerView, NodeView } from "../../../shared/view/node_view.ts";
 import { explainText } from "./explain_text.ts";
-import type { ContainerExplanation, ExplainedBounds, Explanation } from "./explanation.ts";
+import {
+  app,
+  BOUNDS,
+  bounds,
+  type Change,
+  ENOUGH,
+  explained,
+  held,
+  IDLE,
+  MARKET,
+  OFF,
+  UNREAD,
+  UNSEEN,
+} from "../../../tests/fixtures/cli/explained_pod.ts";
 import { boundsNotes, clearingText, stateText } from "./stage_text.ts";
 
 /** The sentences of `explain`. */
 
-/** What differs from the usual; undefined takes a part away. */
-type Change = { readonly [Key in keyof Explanation]?: Explanation[Key] | undefined };
-
-const BOUNDS = {
-  ...{ containerID: "containerd://web", name: "app", floor: 100, ceiling: 800, weight: 100 },
-};
-const MARKET = {
-  ...{ mode: "congested" as const, price: 0.266_666, demand: 480, need: 480, credit: 1.2 },
-  ...{ reason: "Throttled", observedBounds: 7 },
-};
-
-/** A container with a limit of 200m, and what the agent reports of it. */
-function app(view: Partial<ContainerView>, change: Partial<ContainerExplanation> = {}) {
-  return {
-    ...{ name: "app", sidecar: false, request: 100, limit: 200, applied: 200, bounds: BOUNDS },
-    view: sampleContainerView(view),
-    ...change,
-  };
-}
-
-const WAITING = app({ waiting: "raise to 450m waits for funds" }, {
-  originalLimit: 200,
-  desired: 200,
-});
-
-/** A running pod with a limit that is applied, on a congested node. */
-const POD: Explanation = {
-  ...{ namespace: "shop", pod: "web", node: "node-1", phase: "Running", terminating: false },
-  ...{ qosClass: "Burstable", hasAllocation: true, desired: 200, market: MARKET },
-  bounds: { revision: 7, reason: "original limit × 4" },
-  nodeView: { ...sampleNodeView([]), ageMs: 250 },
-  controller: { phase: "Applied", reason: "Applied" },
-  resizeConditions: [],
-  containers: [WAITING],
-  problems: [],
-};
-const { view: _view, ...unseen } = app({});
-/** Where no agent answers. */
-const UNSEEN: Change = { nodeView: undefined, containers: [unseen] };
-const OPTED_OUT = { reason: "OptedOut", message: "the pod is opted out" } as const;
-
-const IDLE = { usage: 30, demand: 40, need: 100, share: 100, target: 200, throttledMsPerSecond: 0 };
-const ENOUGH = { share: 480, target: 480 };
-const OFF = { ...ENOUGH, quotaOff: true } as const;
-const UNREAD = { usage: undefined, demand: undefined };
-
-const page = (change: Change): string => explainText({ ...POD, ...change } as Explanation);
+const page = (change: Change): string => explainText(explained(change));
 const lineOf = (stage: string, change: Change): string =>
   page(change).split("\n").find((line) => line.startsWith(stage)) ?? "";
-const held = (hold: "half" | "lower" | "both") => ({ bounds: { ...BOUNDS, held: hold } });
-
-function bounds(...reasons: string[]): ExplainedBounds {
-  const rules = reasons.map((reason) => ({ reason, message: `app, ${reason}` }));
-  return { revision: 7, reason: reasons.join(", "), rules };
-}
 
 /** An uncongested node; each container is in another situation. */
 const MANY: Change = {
@@ -193,7 +155,12 @@ Kubelet
     ],
     [
       "outside",
-      () => page({ ...UNSEEN, outside: OPTED_OUT, hasAllocation: false }),
+      () =>
+        page({
+          ...UNSEEN,
+          outside: { reason: "OptedOut", message: "the pod is opted out" },
+          hasAllocation: false,
+        }),
       `\
 Pod shop/web on node node-1: Burstable, Running
 Not in the market: OptedOut: the pod is opted out
@@ -361,33 +328,29 @@ function stateOf(node: Partial<NodeView>, ...views: Partial<ContainerView>[]): s
   return stateText(sampleNodeView([], node), views.map(sampleContainerView)) ?? "";
 }
 
-Deno.test({
-  name: "sentences of explain: whether CPU is scarce",
-  permissions: "none",
-  fn: () =>
-    assertSentences([
-      [
-        "free",
-        () => stateOf(FREE, { limit: 800, target: 800 }),
-        "CPU is free on this node: limit at its ceiling",
-      ],
-      [
-        "free, not there yet",
-        () => stateOf(FREE, { target: 800 }),
-        "CPU is free on this node: limit on its way to its ceiling",
-      ],
-      [
-        "free, the request moves with the limit",
-        () => stateOf(FREE, { target: 480 }),
-        "CPU is free on this node: limit follows the need, since the request moves with it",
-      ],
-      ["ample, limits follow demand", () => stateOf({ ...FREE, idleCPU: "tight" }, {}), ""],
-      [
-        "scarce",
-        () => stateOf({ state: "scarce", stateSeconds: 12.3 }, { share: 240 }, { share: 400 }),
-        "CPU is scarce since 12 s: share 640m of 3.6 CPUs, price 0.267",
-      ],
-      ["an older agent", () => stateOf({}, {}), ""],
-      ["no container of the pod", () => stateOf(FREE), ""],
-    ]),
-});
+pure("sentences of explain: whether CPU is scarce", () =>
+  assertSentences([
+    [
+      "free",
+      () => stateOf(FREE, { limit: 800, target: 800 }),
+      "CPU is free on this node: limit at its ceiling",
+    ],
+    [
+      "free, not there yet",
+      () => stateOf(FREE, { target: 800 }),
+      "CPU is free on this node: limit on its way to its ceiling",
+    ],
+    [
+      "free, the request moves with the limit",
+      () => stateOf(FREE, { target: 480 }),
+      "CPU is free on this node: limit follows the need, since the request moves with it",
+    ],
+    ["ample, limits follow demand", () => stateOf({ ...FREE, idleCPU: "tight" }, {}), ""],
+    [
+      "scarce",
+      () => stateOf({ state: "scarce", stateSeconds: 12.3 }, { share: 240 }, { share: 400 }),
+      "CPU is scarce since 12 s: share 640m of 3.6 CPUs, price 0.267",
+    ],
+    ["an older agent", () => stateOf({}, {}), ""],
+    ["no container of the pod", () => stateOf(FREE), ""],
+  ]));

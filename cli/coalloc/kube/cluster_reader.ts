@@ -9,6 +9,7 @@ import {
   pathPart,
   resourcePath,
   unlessNotFound,
+  unlessRefused,
 } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, present, textOf } from "../../../adapters/kube/client/json_fields.ts";
 import { allocationListWatch } from "../../../adapters/kube/kinds/allocations.ts";
@@ -50,9 +51,6 @@ export interface ReaderParts {
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
-
-/** Stands for an object that the user may not read. */
-const HIDDEN = Symbol("hidden");
 
 /** Requests of one command. */
 interface Requests extends ReaderParts {
@@ -173,17 +171,14 @@ async function readVersions(requests: Requests): Promise<ClusterVersions> {
   const path = `/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`;
   const [server, deployment] = await Promise.all([
     readServerVersion(requests.connection),
-    get(requests, path).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 403) return HIDDEN;
-      throw error;
-    }),
+    unlessHidden(get(requests, path).then((found) => ({ found }))),
   ]);
-  const { template } = objectOf(objectOf(deployment).spec);
+  const { template } = objectOf(objectOf(deployment?.found).spec);
   const [container] = listOf(objectOf(objectOf(template).spec).containers);
   return {
     server,
     controllerImage: textOf(objectOf(container).image),
-    controllerIsVisible: deployment !== HIDDEN,
+    controllerIsVisible: deployment !== undefined,
   };
 }
 
@@ -202,13 +197,8 @@ export function podPath({ namespace, name }: PodName): string {
 }
 
 /** Undefined for what the user may not read. */
-export async function unlessHidden<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return undefined;
-    throw error;
-  }
+export function unlessHidden<T>(answer: Promise<T>): Promise<T | undefined> {
+  return unlessRefused(answer, 403);
 }
 
 /** As `unlessHidden`, and for a kind of others with a definition or webhook that is broken. */

@@ -7,13 +7,13 @@ import {
   type KubeConnection,
   type OpenKubeConnection,
   pathPart,
+  unlessNotFound,
 } from "../../../adapters/kube/client/connection.ts";
 import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { AgentViews, Cluster, MarketSwitches } from "../ports.ts";
 import { createClusterReader, podPath } from "./cluster_reader.ts";
-import { createPlacementReader } from "./placement_reader.ts";
-import { createRecommendationReader } from "./recommendation_reader.ts";
+import { createPlacementReader, createRecommendationReader } from "./readers.ts";
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
 import { podHTTPGet } from "../../../adapters/kube/client/port_forward.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
@@ -28,17 +28,14 @@ import {
 } from "./installation.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
 
-/** What the cluster works with. */
-export interface KubeClusterOptions {
-  readonly defaultNamespace: string;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
 /** All ports over one connection. */
 export function createKubeCluster(
   connection: OpenKubeConnection,
-  { defaultNamespace, ...parts }: KubeClusterOptions,
+  { defaultNamespace, ...parts }: {
+    readonly defaultNamespace: string;
+    readonly clock: Clock;
+    readonly signal: AbortSignal;
+  },
 ): Cluster {
   return {
     defaultNamespace,
@@ -123,21 +120,18 @@ export function createMarketSwitches(connection: KubeConnection): MarketSwitches
     async writeSettings(text) {
       const path = settingsPath();
       const data = { [SETTINGS.key]: text };
-      try {
-        await connection.request({ method: "PATCH", path, contentType: MERGE, body: { data } });
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 404) throw error;
-        await connection.request({
-          method: "POST",
-          path: path.slice(0, path.lastIndexOf("/")),
-          body: {
-            apiVersion: "v1",
-            kind: "ConfigMap",
-            metadata: { name: SETTINGS.name, namespace: SYSTEM_NAMESPACE },
-            data,
-          },
-        });
-      }
+      const patch = { method: "PATCH", path, contentType: MERGE, body: { data } } as const;
+      if (await unlessNotFound(connection.request(patch).then(() => true))) return;
+      await connection.request({
+        method: "POST",
+        path: path.slice(0, path.lastIndexOf("/")),
+        body: {
+          apiVersion: "v1",
+          kind: "ConfigMap",
+          metadata: { name: SETTINGS.name, namespace: SYSTEM_NAMESPACE },
+          data,
+        },
+      });
     },
   };
 }

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
@@ -51,6 +52,9 @@ function server(
   };
 }
 
+const list = (...items: readonly unknown[]) => ({ items, metadata: { resourceVersion: "9" } });
+const FORBIDDEN = new ApiError(403, "Forbidden", "no");
+
 const metadata = (name: string, more = {}) => ({
   metadata: { name, namespace: "shop", uid: "u", resourceVersion: "1", ...more },
 });
@@ -64,84 +68,69 @@ const RAW_POD = {
   status: { phase: "Running", qosClass: "Burstable" },
 };
 
-Deno.test({
-  name: "createClusterReader() reads objects, and undefined for what is not there",
-  permissions: "none",
-  async fn() {
-    const { cluster: { reader } } = server({
-      "GET /api/v1/namespaces/shop/pods/web": RAW_POD,
-      "GET /api/v1/namespaces/shop/pods": { items: [RAW_POD], metadata: { resourceVersion: "9" } },
-      "GET /api/v1/pods": { items: [RAW_POD, RAW_POD], metadata: { resourceVersion: "9" } },
-      "GET /api/v1/namespaces/shop": { metadata: { name: "shop", uid: "n", resourceVersion: "1" } },
-      "GET /apis/allocation.mbcas.io/v1alpha1/podallocations": {
-        items: [],
-        metadata: { resourceVersion: "9" },
-      },
-      "GET /api/v1/namespaces/mbcas-system/configmaps/mbcas-config": {
-        data: { "config.yaml": "market: off\n" },
-      },
-    });
-    assert.equal((await reader.pod(POD))?.containers[0]?.limits.cpu, 200);
-    assert.equal(await reader.pod({ namespace: "shop", name: "gone" }), undefined);
-    assert.equal((await reader.pods("shop")).length, 1);
-    assert.equal((await reader.pods()).length, 2);
-    assert.equal((await reader.namespace("shop"))?.metadata.name, "shop");
-    assert.equal(await reader.namespace("gone"), undefined);
-    assert.deepEqual(await reader.allocations(), []);
-    await assert.rejects(reader.allocations("shop"), ApiError);
-    assert.equal(await reader.settingsText(), "market: off\n");
-    assert.equal(await reader.templateLimits(samplePod("web")), undefined);
-  },
+pure("createClusterReader() reads objects, and undefined for what is not there", async () => {
+  const { cluster: { reader } } = server({
+    "GET /api/v1/namespaces/shop/pods/web": RAW_POD,
+    "GET /api/v1/namespaces/shop/pods": list(RAW_POD),
+    "GET /api/v1/pods": list(RAW_POD, RAW_POD),
+    "GET /api/v1/namespaces/shop": { metadata: { name: "shop", uid: "n", resourceVersion: "1" } },
+    "GET /apis/allocation.mbcas.io/v1alpha1/podallocations": list(),
+    "GET /api/v1/namespaces/mbcas-system/configmaps/mbcas-config": {
+      data: { "config.yaml": "market: off\n" },
+    },
+  });
+  assert.equal((await reader.pod(POD))?.containers[0]?.limits.cpu, 200);
+  assert.equal(await reader.pod({ namespace: "shop", name: "gone" }), undefined);
+  assert.equal((await reader.pods("shop")).length, 1);
+  assert.equal((await reader.pods()).length, 2);
+  assert.equal((await reader.namespace("shop"))?.metadata.name, "shop");
+  assert.equal(await reader.namespace("gone"), undefined);
+  assert.deepEqual(await reader.allocations(), []);
+  await assert.rejects(reader.allocations("shop"), ApiError);
+  assert.equal(await reader.settingsText(), "market: off\n");
+  assert.equal(await reader.templateLimits(samplePod("web")), undefined);
 });
 
-Deno.test({
-  name: "createClusterReader() goes without what the user may not read",
-  permissions: "none",
-  async fn() {
-    const forbidden = new ApiError(403, "Forbidden", "no");
-    const ranges = "GET /api/v1/namespaces/shop/limitranges";
-    const node1 = "GET /api/v1/nodes/node-1";
-    const open = server({
-      [node1]: { ...metadata("node-1"), status: { nodeInfo: { kubeletVersion: "v1.36.3" } } },
-      [ranges]: {
-        items: [{ ...metadata("r"), spec: { limits: [{ type: "Container", max: { cpu: "1" } }] } }],
-        metadata: { resourceVersion: "9" },
-      },
-    });
-    const pod = samplePod("web");
-    const { limitRange, node } = await open.cluster.reader.limitFacts(pod);
-    assert.equal(limitRange?.cpu?.container.max, 1000);
-    assert.equal(node?.kubeletVersion, "v1.36.3");
-    const nowhere = await open.cluster.reader.limitFacts({ ...pod, nodeName: "" });
-    assert.deepEqual(nowhere, { limitRange });
-    const deployment = "GET /apis/apps/v1/namespaces/mbcas-system/deployments/mbcas-controller";
-    const closed = server({
-      [ranges]: forbidden,
-      [node1]: forbidden,
-      [deployment]: forbidden,
-      "GET /version": { gitVersion: "v1.36.3" },
-    });
-    assert.deepEqual(await closed.cluster.reader.limitFacts(pod), {});
-    assert.deepEqual(await closed.cluster.reader.versions(), {
-      server: "v1.36.3",
-      controllerImage: undefined,
-      controllerIsVisible: false,
-    });
-    const none = server({ "GET /version": { gitVersion: "v1.36.3" } });
-    assert.equal((await none.cluster.reader.versions()).controllerIsVisible, true);
-    const installed = server({
-      "GET /version": { gitVersion: "v1.36.3" },
-      [deployment]: { spec: { template: { spec: { containers: [{ image: "c:1" }] } } } },
-    });
-    assert.equal((await installed.cluster.reader.versions()).controllerImage, "c:1");
-  },
+pure("createClusterReader() goes without what the user may not read", async () => {
+  const ranges = "GET /api/v1/namespaces/shop/limitranges";
+  const node1 = "GET /api/v1/nodes/node-1";
+  const open = server({
+    [node1]: { ...metadata("node-1"), status: { nodeInfo: { kubeletVersion: "v1.36.3" } } },
+    [ranges]: list(
+      { ...metadata("r"), spec: { limits: [{ type: "Container", max: { cpu: "1" } }] } },
+    ),
+  });
+  const pod = samplePod("web");
+  const { limitRange, node } = await open.cluster.reader.limitFacts(pod);
+  assert.equal(limitRange?.cpu?.container.max, 1000);
+  assert.equal(node?.kubeletVersion, "v1.36.3");
+  const nowhere = await open.cluster.reader.limitFacts({ ...pod, nodeName: "" });
+  assert.deepEqual(nowhere, { limitRange });
+  const deployment = "GET /apis/apps/v1/namespaces/mbcas-system/deployments/mbcas-controller";
+  const closed = server({
+    [ranges]: FORBIDDEN,
+    [node1]: FORBIDDEN,
+    [deployment]: FORBIDDEN,
+    "GET /version": { gitVersion: "v1.36.3" },
+  });
+  assert.deepEqual(await closed.cluster.reader.limitFacts(pod), {});
+  assert.deepEqual(await closed.cluster.reader.versions(), {
+    server: "v1.36.3",
+    controllerImage: undefined,
+    controllerIsVisible: false,
+  });
+  const none = server({ "GET /version": { gitVersion: "v1.36.3" } });
+  assert.equal((await none.cluster.reader.versions()).controllerIsVisible, true);
+  const installed = server({
+    "GET /version": { gitVersion: "v1.36.3" },
+    [deployment]: { spec: { template: { spec: { containers: [{ image: "c:1" }] } } } },
+  });
+  assert.equal((await installed.cluster.reader.versions()).controllerImage, "c:1");
 });
 
-Deno.test({
-  name:
-    "createClusterReader() finds the VPAs of the pod's workload, as far as the user may see them",
-  permissions: "none",
-  async fn() {
+pure(
+  "createClusterReader() finds the VPAs of the pod's workload, as far as the user may see them",
+  async () => {
     const path = "GET /apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers";
     const node = "GET /api/v1/nodes/node-1";
     const vpa = (name: string, kind: string) => ({
@@ -153,37 +142,29 @@ Deno.test({
     const labels = { "pod-template-hash": "abc12" };
     const pod = { ...sample, metadata: { ...sample.metadata, owner, labels } };
     const open = server({
-      [path]: {
-        items: [vpa("ours", "Deployment"), vpa("other", "StatefulSet")],
-        metadata: { resourceVersion: "9" },
-      },
-      [node]: {
-        metadata: { name: "node-1", uid: "n", resourceVersion: "1" },
-        status: { nodeInfo: { kubeletVersion: "v1.30.1" } },
-      },
+      [path]: list(vpa("ours", "Deployment"), vpa("other", "StatefulSet")),
+      [node]: { ...metadata("node-1"), status: { nodeInfo: { kubeletVersion: "v1.30.1" } } },
     });
     const { verticalAutoscalers, node: seen } = await open.cluster.reader.scopeFacts(pod);
     assert.deepEqual(verticalAutoscalers?.map((one) => one.metadata.name), ["ours"]);
     assert.equal(seen?.kubeletVersion, "v1.30.1");
-    const forbidden = new ApiError(403, "Forbidden", "no");
-    const closed = server({ [path]: forbidden, [node]: forbidden });
+    const closed = server({ [path]: FORBIDDEN, [node]: FORBIDDEN });
     assert.deepEqual(await closed.cluster.reader.scopeFacts(pod), {});
-    const without = server({ [node]: forbidden });
+    const without = server({ [node]: FORBIDDEN });
     assert.deepEqual(await without.cluster.reader.scopeFacts(pod), { verticalAutoscalers: [] });
     // VPAs are others' kind: their webhook may be down. What else the server answers is reported.
     const fault = new ApiError(500, "InternalError", "no");
-    const broken = server({ [path]: fault, [node]: forbidden });
+    const broken = server({ [path]: fault, [node]: FORBIDDEN });
     assert.deepEqual(await broken.cluster.reader.scopeFacts(pod), {});
     const strange = server({ [path]: new ApiError(401, "Unauthorized", "no") });
     await assert.rejects(strange.cluster.reader.scopeFacts(pod), { status: 401 });
     await assert.rejects(server({ [node]: fault }).cluster.reader.scopeFacts(pod), { status: 500 });
   },
-});
+);
 
-Deno.test({
-  name: "createClusterReader() finds the HPAs of a Guaranteed pod's workload, and of no other's",
-  permissions: "none",
-  async fn() {
+pure(
+  "createClusterReader() finds the HPAs of a Guaranteed pod's workload, and of no other's",
+  async () => {
     const hpas = "GET /apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers";
     const workload = "GET /apis/apps/v1/namespaces/shop/statefulsets/web";
     const hpa = (name: string, target: string) => ({
@@ -198,7 +179,7 @@ Deno.test({
     const annotations = { "mbcas.io/hpa-coordination": "false" };
     const { metadata: named } = metadata("web");
     const open = server({
-      [hpas]: { items: [hpa("ours", "web"), hpa("other", "api")], metadata: named },
+      [hpas]: list(hpa("ours", "web"), hpa("other", "api")),
       [workload]: {
         metadata: { ...named, annotations },
         spec: { template: { spec: { containers: [] } } },
@@ -211,129 +192,100 @@ Deno.test({
     assert.deepEqual(facts.autoscalers?.[0]?.cpuTargets, [{ utilization: 0.7 }]);
     assert.deepEqual(facts.workload?.metadata.annotations, annotations);
     assert.equal((await open.cluster.reader.scopeFacts(pod)).autoscalers, undefined);
-    const closed = server({ [hpas]: new ApiError(403, "Forbidden", "no") });
+    const closed = server({ [hpas]: FORBIDDEN });
     assert.equal((await closed.cluster.reader.scopeFacts(guaranteed)).autoscalers, undefined);
   },
+);
+
+pure("createClusterReader() asks nothing that the user can't interrupt", async () => {
+  const { cluster: { reader }, requests, ending } = server({
+    "GET /version": { gitVersion: "v1.36.3" },
+    "GET /api/v1/namespaces/shop/limitranges": list(),
+    "GET /api/v1/pods": list(),
+    "GET /apis/allocation.mbcas.io/v1alpha1/podallocations": list(),
+  });
+  const pod = samplePod("web");
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u" };
+  await reader.pod(POD);
+  await reader.pods();
+  await reader.namespace("shop");
+  await reader.allocations();
+  await reader.settingsText();
+  await reader.templateLimits({ ...pod, metadata: { ...pod.metadata, owner } });
+  await reader.limitFacts(pod);
+  await reader.scopeFacts(pod);
+  await reader.versions();
+  await reader.controllerIsAlive();
+  assert.equal(requests.length, 13);
+  for (const { path, signal } of requests) assert.equal(signal, ending.signal, path);
 });
 
-Deno.test({
-  name: "createClusterReader() asks nothing that the user can't interrupt",
-  permissions: "none",
-  async fn() {
-    const items = { items: [], metadata: { resourceVersion: "9" } };
-    const { cluster: { reader }, requests, ending } = server({
-      "GET /version": { gitVersion: "v1.36.3" },
-      "GET /api/v1/namespaces/shop/limitranges": items,
-      "GET /api/v1/pods": items,
-      "GET /apis/allocation.mbcas.io/v1alpha1/podallocations": items,
-    });
-    const pod = samplePod("web");
-    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u" };
-    await reader.pod(POD);
-    await reader.pods();
-    await reader.namespace("shop");
-    await reader.allocations();
-    await reader.settingsText();
-    await reader.templateLimits({ ...pod, metadata: { ...pod.metadata, owner } });
-    await reader.limitFacts(pod);
-    await reader.scopeFacts(pod);
-    await reader.versions();
-    await reader.controllerIsAlive();
-    assert.equal(requests.length, 13);
-    for (const { path, signal } of requests) assert.equal(signal, ending.signal, path);
-  },
+pure("controllerIsAlive() believes a lease that is held and fresh", async () => {
+  const alive = (spec?: unknown): Promise<boolean> => {
+    const path = "GET /apis/coordination.k8s.io/v1/namespaces/mbcas-system/leases/mbcas-controller";
+    const { cluster } = server(spec === undefined ? {} : { [path]: { ...metadata("l"), spec } });
+    return cluster.reader.controllerIsAlive();
+  };
+  const at = (secondsAgo: number): string => new Date(WALL - secondsAgo * 1000).toISOString();
+  const lease = { holderIdentity: "a", leaseDurationSeconds: 15 };
+  assert.equal(await alive(), false);
+  assert.equal(await alive({ ...lease, renewTime: at(5) }), true);
+  assert.equal(await alive({ ...lease, renewTime: at(31) }), false);
+  assert.equal(await alive({ leaseDurationSeconds: 15, renewTime: at(5) }), false);
 });
 
-Deno.test({
-  name: "controllerIsAlive() believes a lease that is held and fresh",
-  permissions: "none",
-  async fn() {
-    const alive = (spec?: unknown): Promise<boolean> => {
-      const path =
-        "GET /apis/coordination.k8s.io/v1/namespaces/mbcas-system/leases/mbcas-controller";
-      const { cluster } = server(spec === undefined ? {} : { [path]: { ...metadata("l"), spec } });
-      return cluster.reader.controllerIsAlive();
-    };
-    const at = (secondsAgo: number): string => new Date(WALL - secondsAgo * 1000).toISOString();
-    const lease = { holderIdentity: "a", leaseDurationSeconds: 15 };
-    assert.equal(await alive(), false);
-    assert.equal(await alive({ ...lease, renewTime: at(5) }), true);
-    assert.equal(await alive({ ...lease, renewTime: at(31) }), false);
-    assert.equal(await alive({ leaseDurationSeconds: 15, renewTime: at(5) }), false);
-  },
+pure("createMarketSwitches() annotates, and writes settings that may not exist yet", async () => {
+  const map = "/api/v1/namespaces/mbcas-system/configmaps";
+  const { cluster: { switches }, requests } = server({
+    "PATCH /api/v1/namespaces/shop/pods/web": {},
+    "PATCH /api/v1/namespaces/shop": {},
+    [`POST ${map}`]: {},
+  });
+  await switches.optOutPod(POD);
+  await switches.optOutNamespace("shop");
+  await switches.writeSettings("market: off\n");
+  const annotations = { "mbcas.io/managed": "false" };
+  assert.deepEqual(requests.map(({ method, path, body }) => [method, path, body]), [
+    ["PATCH", "/api/v1/namespaces/shop/pods/web", { metadata: { annotations } }],
+    ["PATCH", "/api/v1/namespaces/shop", { metadata: { annotations } }],
+    ["PATCH", `${map}/mbcas-config`, { data: { "config.yaml": "market: off\n" } }],
+    ["POST", map, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "mbcas-config", namespace: "mbcas-system" },
+      data: { "config.yaml": "market: off\n" },
+    }],
+  ]);
+  const closed = server({ [`PATCH ${map}/mbcas-config`]: FORBIDDEN });
+  await assert.rejects(closed.cluster.switches.writeSettings(""), /no/);
 });
 
-Deno.test({
-  name: "createMarketSwitches() annotates, and writes settings that may not exist yet",
-  permissions: "none",
-  async fn() {
-    const map = "/api/v1/namespaces/mbcas-system/configmaps";
-    const { cluster: { switches }, requests } = server({
-      "PATCH /api/v1/namespaces/shop/pods/web": {},
-      "PATCH /api/v1/namespaces/shop": {},
-      [`POST ${map}`]: {},
-    });
-    await switches.optOutPod(POD);
-    await switches.optOutNamespace("shop");
-    await switches.writeSettings("market: off\n");
-    const annotations = { "mbcas.io/managed": "false" };
-    assert.deepEqual(requests.map(({ method, path, body }) => [method, path, body]), [
-      ["PATCH", "/api/v1/namespaces/shop/pods/web", { metadata: { annotations } }],
-      ["PATCH", "/api/v1/namespaces/shop", { metadata: { annotations } }],
-      ["PATCH", `${map}/mbcas-config`, { data: { "config.yaml": "market: off\n" } }],
-      ["POST", map, {
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        metadata: { name: "mbcas-config", namespace: "mbcas-system" },
-        data: { "config.yaml": "market: off\n" },
-      }],
-    ]);
-    const closed = server({ [`PATCH ${map}/mbcas-config`]: new ApiError(403, "Forbidden", "no") });
-    await assert.rejects(closed.cluster.switches.writeSettings(""), /no/);
-  },
+pure("createKubeCluster() resizes under the field manager that it is reported", async () => {
+  const path = "/api/v1/namespaces/shop/pods/web/resize";
+  const { cluster, requests } = server({ [`PATCH ${path}`]: RAW_POD });
+  await cluster.limitWriter("kubectl-coalloc").resize(POD, { metadata: { uid: "u" }, spec: {} });
+  assert.equal(requests[0]?.path, path);
+  assert.deepEqual(requests[0]?.query, { fieldManager: "kubectl-coalloc" });
 });
 
-Deno.test({
-  name: "createKubeCluster() resizes under the field manager that it is reported",
-  permissions: "none",
-  async fn() {
-    const path = "/api/v1/namespaces/shop/pods/web/resize";
-    const { cluster, requests } = server({ [`PATCH ${path}`]: RAW_POD });
-    await cluster.limitWriter("kubectl-coalloc").resize(POD, { metadata: { uid: "u" }, spec: {} });
-    assert.equal(requests[0]?.path, path);
-    assert.deepEqual(requests[0]?.query, { fieldManager: "kubectl-coalloc" });
-  },
+pure("createAgentViews() finds running agents, and reports that one does not answer", async () => {
+  const agent = { ...RAW_POD, ...metadata("mbcas-agent-1") };
+  const waiting = { ...agent, status: { phase: "Pending", qosClass: "Burstable" } };
+  const { cluster: { views }, requests } = server({
+    "GET /api/v1/namespaces/mbcas-system/pods": list(agent, waiting),
+  });
+  assert.deepEqual(await views.agents(), [{ node: "node-1", pod: "mbcas-agent-1" }]);
+  assert.equal(requests[0]?.query?.labelSelector, "app.kubernetes.io/name=mbcas-agent");
+  await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), /no agent/);
 });
 
-Deno.test({
-  name: "createAgentViews() finds running agents, and reports that one does not answer",
-  permissions: "none",
-  async fn() {
-    const agent = { ...RAW_POD, ...metadata("mbcas-agent-1") };
-    const waiting = { ...agent, status: { phase: "Pending", qosClass: "Burstable" } };
-    const { cluster: { views }, requests } = server({
-      "GET /api/v1/namespaces/mbcas-system/pods": {
-        items: [agent, waiting],
-        metadata: { resourceVersion: "9" },
-      },
-    });
-    assert.deepEqual(await views.agents(), [{ node: "node-1", pod: "mbcas-agent-1" }]);
-    assert.equal(requests[0]?.query?.labelSelector, "app.kubernetes.io/name=mbcas-agent");
-    await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), /no agent/);
-  },
-});
-
-Deno.test({
-  name: "createAgentViews() waits for no agent after the user has ended it",
-  permissions: "none",
-  async fn() {
-    const { promise } = Promise.withResolvers<WebSocket>();
-    const { cluster: { views }, ending } = server({}, { socket: () => promise });
-    const view = views.view({ node: "node-1", pod: "mbcas-agent-1" });
-    ending.abort();
-    await assert.rejects(view, { name: "ApiError", reason: "Aborted" });
-    await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), {
-      reason: "Aborted",
-    });
-  },
+pure("createAgentViews() waits for no agent after the user has ended it", async () => {
+  const { promise } = Promise.withResolvers<WebSocket>();
+  const { cluster: { views }, ending } = server({}, { socket: () => promise });
+  const view = views.view({ node: "node-1", pod: "mbcas-agent-1" });
+  ending.abort();
+  await assert.rejects(view, { name: "ApiError", reason: "Aborted" });
+  await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), {
+    reason: "Aborted",
+  });
 });

@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { SGR } from "../../terminal/paint.ts";
-import { textLines } from "../../terminal/printable_text.ts";
-import type { CommandContext } from "../command_context.ts";
+import { SGR, textLines } from "../../terminal/terminal_text.ts";
+import type { CommandContext } from "../ports.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import { structuredOutput } from "../output.ts";
 import { watchScreens } from "../watch_screens.ts";

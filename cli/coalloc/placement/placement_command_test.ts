@@ -6,78 +6,53 @@ import {
   placedTest,
   placementOf,
   remember,
-  type ShopWorkload,
+  SHOP,
 } from "../../../tests/fixtures/placement/placed_shop.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
 import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Cluster } from "../ports.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { fittedScreen } from "./placement_command.ts";
+import { splitBar } from "./placement_detail.ts";
+import { nextText, phasePaint } from "./placement_table.ts";
 import type { PlacementView } from "./placement_view.ts";
 
 const HALF = { "spot-percentage": "50" };
-const ON_DEMAND = ["od-1", "od-1"];
-
-/** One workload for each phase. */
-const SHOP: readonly ShopWorkload[] = [
-  { nodes: ["spot-1", "spot-1", "spot-1", "spot-1", "od-1"] },
-  { kind: "StatefulSet", name: "db", nodes: ["spot-1", "od-1", "spot-1"], annotations: HALF },
-  { name: "bad", nodes: ["od-1"], annotations: { "spot-percentage": "lots" } },
-  { name: "fit", nodes: ["od-1", "spot-1"], annotations: HALF },
-  {
-    name: "late",
-    nodes: ON_DEMAND,
-    annotations: { ...HALF, "disruption-schedule": "0 2 * * *", "disruption-duration": "1h" },
-  },
-  { name: "off", nodes: ["od-1"], annotations: { enabled: "false" } },
-  { name: "rest", nodes: ON_DEMAND, annotations: { ...HALF, paused: "true" } },
-  { name: "short", nodes: ON_DEMAND, annotations: HALF },
-  { name: "soon", nodes: ON_DEMAND, annotations: HALF },
-  { name: "wait", nodes: ["od-1", ""], annotations: HALF },
-];
-
-placedTest("placementCommand() writes what others say on its own lines, and nothing to obey", {
-  workloads: [{
-    name: "web\x1b[2J\nforged",
-    nodes: ["od-1"],
-    annotations: { "spot-percentage": "\x1b[2J\u202e\nforged" },
-  }],
-  async fn(scene) {
-    for (const args of [[], ["web\x1b[2J\nforged"]]) {
-      scene.out = "";
-      await placementOf(scene, ...args);
-      assert.match(scene.out, /forged/);
-      assert.doesNotMatch(scene.out, /(?!\n)[\p{Cc}\p{Cf}]|^forged/mu);
-    }
-  },
+const WEB = [{ nodes: ["spot-1", "spot-1"], annotations: HALF }];
+const PLAIN = [{ nodes: ["spot-1"] }];
+placedTest("placementCommand() writes what others say on its own lines, and nothing to obey", [{
+  name: "web\x1b[2J\nforged",
+  nodes: ["od-1"],
+  annotations: { "spot-percentage": "\x1b[2J\u202e\nforged" },
+}], async (scene) => {
+  for (const args of [[], ["web\x1b[2J\nforged"]]) {
+    scene.out = "";
+    await placementOf(scene, ...args);
+    assert.match(scene.out, /forged/);
+    assert.doesNotMatch(scene.out, /(?!\n)[\p{Cc}\p{Cf}]|^forged/mu);
+  }
 });
 
-placedTest("placementCommand() shows where each workload stands, and others where it is asked to", {
-  workloads: SHOP,
-  async fn(scene) {
-    remember(scene, "soon", { lastMoveAtMs: NOW - 4000 });
-    const [code, out, err] = await placementOf(scene);
+placedTest(
+  "placementCommand() shows those that take no part where it is asked to",
+  SHOP,
+  async (scene) => {
+    const [code, wide, err] = await placementOf(scene, "-o", "wide");
     assert.deepEqual([code, err], [0, ""]);
-    assert.match(out, /^deployment\/fit +1\/1 +1\/1 +0 +as specified +-$/m);
-    assert.match(out, /^deployment\/soon .* cool.* 00:00:06Z .* soon-1 .* 00:00:06Z$/m);
-    assert.match(out, /^statefulset\/db +2\/1 +1\/2 +0 +converging .* db-0 .* to on-demand$/m);
-    assert.match(out, /\n\n1 workload .*-o wide .*\n$/);
-    const [, wide] = await placementOf(scene, "-o", "wide");
     assert.match(wide, /^WORKLOAD +REVISION +SPEC +SPOT/);
-    assert.match(
-      wide,
-      /^deployment\/off .* takes no part +none: spotalis.io\/enabled is not "true"$/m,
-    );
+    const off = /^deployment\/off .* takes no part +none: spotalis.io\/enabled is not "true"$/m;
+    assert.match(wide, off);
     assert.doesNotMatch(wide, /-o wide shows/);
   },
-});
+);
 
-placedTest("placementCommand() reports one workload in detail, by each of its names", {
-  workloads: SHOP,
-  async fn(scene) {
-    remember(scene, "web", { lastMoveAtMs: NOW - 4000 });
+placedTest(
+  "placementCommand() reports one workload in detail, by each of its names",
+  SHOP,
+  async (scene) => {
     const byName = await placementOf(scene, "web");
     const [code, , err] = byName;
     assert.deepEqual([code, err], [0, ""]);
@@ -91,39 +66,37 @@ placedTest("placementCommand() reports one workload in detail, by each of its na
     const [, late] = await placementOf(scene, "late");
     assert.match(late, /^Spec: 50 % spot; moved from 0 2 \* \* \* on for 60 min$/m);
   },
-});
+);
 
-placedTest("placementCommand() shows revisions apart while a rollout lasts", {
-  workloads: [],
-  async fn(scene) {
-    const old = { labels: { "pod-template-hash": "old" } };
-    const { tables } = scene.api.store;
-    addShopWorkload(scene, {
-      nodes: ["spot-1", "spot-1", "od-1", "od-1"],
-      annotations: HALF,
-      replicas: { updated: 2 },
-    });
-    for (const name of ["web-0", "web-1"]) {
-      tables.Pod.modify(
-        `shop/${name}`,
-        ({ metadata, ...pod }) => ({ ...pod, metadata: { ...metadata, ...old } }),
-      );
-    }
-    const [, out] = await placementOf(scene);
-    assert.match(out, /^deployment\/web +h +0\/1 +2\/1 +0 +not whole/m);
-    assert.match(out, /^ +old +2\/1 +0\/1 +0$/m);
-    const [, detail] = await placementOf(scene, "web");
-    assert.match(
-      detail,
-      /^ {2}revision h\n {2}spot +· +0 of 1\n {2}on-demand {2}█▒ {2}2 of 1\n {2}revision old\n/m,
+placedTest("placementCommand() shows revisions apart while a rollout lasts", [], async (scene) => {
+  const old = { labels: { "pod-template-hash": "old" } };
+  const { tables } = scene.api.store;
+  addShopWorkload(scene, {
+    nodes: ["spot-1", "spot-1", "od-1", "od-1"],
+    annotations: HALF,
+    replicas: { updated: 2 },
+  });
+  for (const name of ["web-0", "web-1"]) {
+    tables.Pod.modify(
+      `shop/${name}`,
+      ({ metadata, ...pod }) => ({ ...pod, metadata: { ...metadata, ...old } }),
     );
-    assert.match(detail, /^POD +CLASS +NODE +REVISION +STATE$/m);
-  },
+  }
+  const [, out] = await placementOf(scene);
+  assert.match(out, /^deployment\/web +h +0\/1 +2\/1 +0 +not whole/m);
+  assert.match(out, /^ +old +2\/1 +0\/1 +0$/m);
+  const [, detail] = await placementOf(scene, "web");
+  assert.match(
+    detail,
+    /^ {2}revision h\n {2}spot +· +0 of 1\n {2}on-demand {2}█▒ {2}2 of 1\n {2}revision old\n/m,
+  );
+  assert.match(detail, /^POD +CLASS +NODE +REVISION +STATE$/m);
 });
 
-placedTest("placementCommand() names budgets that block, and pods that may not go", {
-  workloads: [{ nodes: ["spot-1", "spot-1"], annotations: HALF }],
-  async fn(scene) {
+placedTest(
+  "placementCommand() names budgets that block, and pods that may not go",
+  WEB,
+  async (scene) => {
     const { tables } = scene.api.store;
     tables.PodDisruptionBudget.seed({
       metadata: { name: "web", namespace: "shop", uid: "", resourceVersion: "" },
@@ -148,77 +121,77 @@ placedTest("placementCommand() names budgets that block, and pods that may not g
       /none may move +none: pod web-1: annotation karpenter.sh\/do-not-disrupt is "true"$/m,
     );
   },
+);
+
+placedTest("placementCommand() gives programs one view, as JSON and as YAML", [{
+  nodes: ["spot-1", "spot-1"],
+  annotations: { ...HALF, "min-on-demand": "1" },
+}], async (scene) => {
+  remember(scene, "web", { lastMoveAtMs: NOW - 4000 });
+  const [, json] = await placementOf(scene, "-o", "json");
+  const view: PlacementView = JSON.parse(json);
+  const [{ next } = {}] = view.workloads;
+  assert.match(next?.action ?? "", / web-1 .* on-demand$/);
+  const split = { desired: { spot: 1, "on-demand": 1 }, actual: { spot: 2, "on-demand": 0 } };
+  const pending = { spot: 0, "on-demand": 0 };
+  const pod = { revision: "h", node: "spot-1", class: "spot", ready: true, notes: [] };
+  assert.deepEqual(view, {
+    workloads: [{
+      namespace: "shop",
+      kind: "Deployment",
+      name: "web",
+      phase: "Cooldown",
+      until: "2026-01-01T00:00:06.000Z",
+      reason: "MoveCooldown",
+      means: sentenceOf("MoveCooldown"),
+      remedy: remedyFor("MoveCooldown"),
+      message: "it lasts 10 s after a move",
+      next: {
+        action: next?.action,
+        pod: "web-1",
+        to: "on-demand",
+        notBefore: "2026-01-01T00:00:06.000Z",
+      },
+      spec: { spotPercentage: 50, minOnDemand: 1, paused: false },
+      replicas: 2,
+      ...split,
+      pending,
+      revisions: [{ revision: "h", ...split, pending }],
+      pods: [{ name: "web-0", ...pod }, { name: "web-1", ...pod }],
+    }],
+    notes: [],
+  });
+  assert.deepEqual(parse((await placementOf(scene, "-o", "yaml"))[1]), view);
 });
 
-placedTest("placementCommand() gives programs one view, as JSON and as YAML", {
-  workloads: [{ nodes: ["spot-1", "spot-1"], annotations: { ...HALF, "min-on-demand": "1" } }],
-  async fn(scene) {
-    remember(scene, "web", { lastMoveAtMs: NOW - 4000 });
-    const [, json] = await placementOf(scene, "-o", "json");
-    const view: PlacementView = JSON.parse(json);
-    const [{ next } = {}] = view.workloads;
-    assert.match(next?.action ?? "", / web-1 .* on-demand$/);
-    const split = { desired: { spot: 1, "on-demand": 1 }, actual: { spot: 2, "on-demand": 0 } };
-    const pending = { spot: 0, "on-demand": 0 };
-    const pod = { revision: "h", node: "spot-1", class: "spot", ready: true, notes: [] };
-    assert.deepEqual(view, {
-      workloads: [{
-        namespace: "shop",
-        kind: "Deployment",
-        name: "web",
-        phase: "Cooldown",
-        until: "2026-01-01T00:00:06.000Z",
-        reason: "MoveCooldown",
-        means: sentenceOf("MoveCooldown"),
-        remedy: remedyFor("MoveCooldown"),
-        message: "it lasts 10 s after a move",
-        next: {
-          action: next?.action,
-          pod: "web-1",
-          to: "on-demand",
-          notBefore: "2026-01-01T00:00:06.000Z",
-        },
-        spec: { spotPercentage: 50, minOnDemand: 1, paused: false },
-        replicas: 2,
-        ...split,
-        pending,
-        revisions: [{ revision: "h", ...split, pending }],
-        pods: [{ name: "web-0", ...pod }, { name: "web-1", ...pod }],
-      }],
-      notes: [],
-    });
-    assert.deepEqual(parse((await placementOf(scene, "-o", "yaml"))[1]), view);
-  },
+placedTest("placementCommand() looks in the namespaces that are asked for", [{ nodes: ["od-1"] }, {
+  namespace: "far",
+  name: "db",
+  nodes: ["od-1"],
+}], async (scene) => {
+  const names = async (...args: string[]): Promise<string> =>
+    JSON.parse((await placementOf(scene, "-o", "json", ...args))[1]).workloads
+      .map(({ name }: { name: string }) => name).join();
+  assert.deepEqual([await names(), await names("-A"), await names("-n", "far")], [
+    "web",
+    "db,web",
+    "db",
+  ]);
+  assert.match(
+    (await placementOf(scene, "-A"))[1],
+    /^NAMESPACE +WORKLOAD .*\nfar +deployment\/db /,
+  );
+  assert.equal((await placementOf(scene, "db", "-A"))[0], 0);
 });
 
-placedTest("placementCommand() looks in the namespaces that are asked for", {
-  workloads: [{ nodes: ["od-1"] }, { namespace: "far", name: "db", nodes: ["od-1"] }],
-  async fn(scene) {
-    const names = async (...args: string[]): Promise<string> =>
-      JSON.parse((await placementOf(scene, "-o", "json", ...args))[1]).workloads
-        .map(({ name }: { name: string }) => name).join();
-    assert.deepEqual([await names(), await names("-A"), await names("-n", "far")], [
-      "web",
-      "db,web",
-      "db",
-    ]);
-    assert.match(
-      (await placementOf(scene, "-A"))[1],
-      /^NAMESPACE +WORKLOAD .*\nfar +deployment\/db /,
-    );
-    assert.equal((await placementOf(scene, "db", "-A"))[0], 0);
-  },
-});
-
-placedTest("placementCommand() leaves columns out that a terminal has no room for", {
-  workloads: SHOP,
-  async fn(scene) {
+placedTest(
+  "placementCommand() leaves columns out that a terminal has no room for",
+  SHOP,
+  async (scene) => {
     const head = async (columns: number): Promise<string> => {
-      scene.out = "";
-      const size = () => ({ columns, rows: 40 });
-      const world = { ...scene.world, outIsTerminal: true, noColor: "1", size };
-      assert.equal(await runCoalloc(["placement"], world), 0);
-      return scene.out.split("\n")[0]?.replaceAll(/ {2,}/g, " ") ?? "";
+      scene.terminal = { columns, rows: 40 };
+      const [, out] = await scene.ran("placement");
+      return out.split("\n")[0]?.replaceAll(/ {2,}/g, " ") ?? "";
     };
     assert.equal(await head(300), "WORKLOAD SPOT ON-DEMAND PENDING PHASE NEXT");
     assert.equal(await head(100), "WORKLOAD SPOT ON-DEMAND PENDING PHASE");
@@ -228,24 +201,16 @@ placedTest("placementCommand() leaves columns out that a terminal has no room fo
     assert.equal(Math.max(...lines.map((line) => line.length)), 130);
     assert.match(lines[1] ?? "", /^deployment\/bad .* none: annotation spotalis.*…$/);
   },
-});
+);
 
-placedTest("placementCommand() reports when no controller runs, unless the user may not see it", {
-  workloads: [{ nodes: ["spot-1"] }],
-  async fn(scene) {
-    scene.controllerAlive = false;
-    assert.match((await placementOf(scene))[1], /^No controller /m);
-    scene.controllerAlive = new ApiError(403, "Forbidden", "leases is forbidden");
-    assert.doesNotMatch((await placementOf(scene))[1], /No controller/);
-  },
-});
-
-placedTest("placementCommand() reports when placement is off, unless the user may not see it", {
-  workloads: [{ nodes: ["spot-1"] }],
-  async fn(scene) {
+placedTest(
+  "placementCommand() reports what is off, unless the user may not see it",
+  PLAIN,
+  async (scene) => {
     const off = /^Placement is off \(placement.enabled\): this is the last published state$/m;
     const out = async (): Promise<string> => (await placementOf(scene))[1];
-    assert.doesNotMatch(await out(), off);
+    scene.controllerAlive = new ApiError(403, "Forbidden", "leases is forbidden");
+    assert.doesNotMatch(await out(), /is off|No controller/);
     scene.placement.variables = {};
     assert.match(await out(), off);
     scene.settings = "market:\n  enabled: true\nplacement:\n  enabled: true\n";
@@ -258,47 +223,42 @@ placedTest("placementCommand() reports when placement is off, unless the user ma
     scene.placement.hidden.add("controllerCommand");
     assert.doesNotMatch(await out(), off);
   },
-});
+);
 
-placedTest("placementCommand() names the nearest workload, or the right that is missing", {
-  workloads: [{ nodes: ["spot-1"] }],
-  async fn(scene) {
+placedTest(
+  "placementCommand() names the nearest workload of another kind or in the cluster",
+  PLAIN,
+  async (scene) => {
     const problem = async (...args: string[]): Promise<string> => {
       const [code, out, err] = await placementOf(scene, ...args);
       assert.deepEqual([code, out], [1, ""]);
       return err;
     };
-    assert.match(await problem("webb"), / webb: .* shop; .* deployment\/web\?\n$/);
     assert.match(await problem("sts/web"), / StatefulSet .* deployment\/web\?/);
     assert.match(await problem("cart", "-A"), / cart: .* the cluster; .* -n /);
-    scene.placement.hidden.add("statuses");
-    assert.match(await problem(), /^Cannot read .* publishes: .*administrator/);
   },
+);
+
+placedTest("placementCommand() refuses arguments that name no workload", [], async (scene) => {
+  for (const text of ["pod/web", "a/b/c", "ds/log", ""]) {
+    const [code, , err] = await placementOf(scene, text);
+    assert.equal(code, 2, text);
+    assert.match(err, /^Cannot (find workload|show placement): ".*placement --help\n$/);
+  }
+  assert.equal((await placementOf(scene, "-o", "patch"))[0], 2);
+  assert.equal((await placementOf(scene, "-w", "web"))[0], 2);
 });
 
-placedTest("placementCommand() refuses arguments that name no workload", {
-  workloads: [],
-  async fn(scene) {
-    for (const text of ["pod/web", "a/b/c", "ds/log", ""]) {
-      const [code, , err] = await placementOf(scene, text);
-      assert.equal(code, 2, text);
-      assert.match(err, /^Cannot (find workload|show placement): ".*placement --help\n$/);
-    }
-    assert.equal((await placementOf(scene, "-o", "patch"))[0], 2);
-    assert.equal((await placementOf(scene, "-w", "web"))[0], 2);
-  },
-});
-
-placedTest("placementCommand() shows a status that it can't read as not known", {
-  workloads: [],
-  async fn(scene) {
+placedTest(
+  "placementCommand() shows a status that it can't read as not known",
+  [],
+  async (scene) => {
     assert.equal((await placementOf(scene))[0], 0);
     scene.placement.published.set("Deployment.web", "{").set("other", "{}");
     assert.match((await placementOf(scene))[1], /\ndeployment\/web +- +- +- +not known .*\n$/);
   },
-});
+);
 
-const WEB = { nodes: ["spot-1", "spot-1"], annotations: { "spot-percentage": "50" } };
 const HOME = "\x1b[H";
 
 /** What `placement -w` writes in 7.5 s, in which one replica moves after 3 s and back at the end. */
@@ -311,6 +271,7 @@ async function watched(
   } = {},
 ): Promise<string> {
   scene.out = "";
+  scene.terminal = terminal ? { columns: 100, rows: 6 } : undefined;
   const ending = new AbortController();
   const move = (nodeName: string) => () =>
     void scene.api.store.tables.Pod.modify("shop/web-1", (one) => ({ ...one, nodeName }));
@@ -323,7 +284,6 @@ async function watched(
     noColor: "1",
     connect: () => Promise.resolve(cluster),
     signal: ending.signal,
-    size: () => ({ columns: 100, rows: 6 }),
   });
   assert.equal(await settleVirtually(scene.clock, run), 0);
   assert.equal(scene.clock.monotonic() - beganAt, 7500);
@@ -331,9 +291,10 @@ async function watched(
   return scene.out;
 }
 
-placedTest("placementCommand() watches, and writes again only what has changed", {
-  workloads: [WEB],
-  async fn(scene) {
+placedTest(
+  "placementCommand() watches, and writes again only what has changed",
+  WEB,
+  async (scene) => {
     const tables = (await watched(scene, { args: ["-w"] })).split("\n\n");
     assert.deepEqual(tables.map((table) => /web +(\S+)/.exec(table)?.[1]), ["2/1", "1/1"]);
     const json = await watched(scene, { args: ["--watch=1s", "-o", "json"] });
@@ -342,11 +303,12 @@ placedTest("placementCommand() watches, and writes again only what has changed",
     const yaml = await watched(scene, { args: ["-w", "-o", "yaml"] });
     assert.equal(yaml.match(/^---$/gm)?.length, 2);
   },
-});
+);
 
-placedTest("placementCommand() draws over the last screen, and no further than it goes", {
-  workloads: [WEB],
-  async fn(scene) {
+placedTest(
+  "placementCommand() draws over the last screen, and no further than it goes",
+  WEB,
+  async (scene) => {
     const screens = (await watched(scene, { terminal: true, args: ["-w"] })).split(HOME);
     assert.deepEqual([screens.length, screens[0]], [3, "\x1b[2J"]);
     const [, detail = ""] = (await watched(scene, { terminal: true, args: ["web", "-w"] }))
@@ -354,11 +316,12 @@ placedTest("placementCommand() draws over the last screen, and no further than i
     assert.ok(detail.endsWith(" more lines\x1b[K\n\x1b[J"), detail);
     assert.equal(detail.split("\n").length, 6);
   },
-});
+);
 
-placedTest("placementCommand() outlasts a server that is away, but not one that refuses at once", {
-  workloads: [WEB],
-  async fn(scene) {
+placedTest(
+  "placementCommand() outlasts a server that is away, but not one that refuses at once",
+  WEB,
+  async (scene) => {
     const { placement } = scene.cluster;
     const away = () => Promise.reject(new ApiError(0, "Unreachable", "connection refused"));
     let reads = 0;
@@ -373,9 +336,9 @@ placedTest("placementCommand() outlasts a server that is away, but not one that 
     scene.placement.hidden.add("statuses");
     assert.equal(await scene.run("placement", "-w"), 1);
   },
-});
+);
 
-Deno.test("fittedScreen() keeps a text that fits, and counts the lines of one that does not", () => {
+pure("fittedScreen() keeps a text that fits, and counts the lines of one that does not", () => {
   const size = { columns: 10, rows: 5 };
   assert.equal(fittedScreen("a\nb\nc\nd\n", size), "a\nb\nc\nd\n");
   assert.equal(fittedScreen("a\nb\nc\nd\ne\n", size), "a\nb\nc\n… and 2 more lines\n");
@@ -386,4 +349,20 @@ Deno.test("fittedScreen() keeps a text that fits, and counts the lines of one th
   );
   const painted = `\x1b[32m${"a".repeat(10)}\x1b[0m\nb\n`;
   assert.equal(fittedScreen(painted, { columns: 10, rows: 3 }), painted);
+});
+
+pure("phasePaint() and nextText() set apart what is wrong, and a fallback without a pod", () => {
+  assert.equal(phasePaint("Misconfigured"), "red");
+  const next = { action: "fall back", notBefore: "2026-01-01T12:00:10.000Z" };
+  const web = { namespace: "shop", kind: "Deployment", name: "web", phase: "Cooldown" } as const;
+  const found = nextText({ ...web, next, revisions: [], pods: [] }, Date.UTC(2026, 0, 1, 12));
+  assert.equal(found, "fall back at 12:00:10Z");
+});
+
+pure("splitBar() shows what is there, too many and missing, of thousands as well", () => {
+  const bar = (actual: number, desired: number, most = 5) =>
+    splitBar({ actual, desired }, { most });
+  const bars = [bar(3, 5), bar(5, 3), bar(2, 2), bar(0, 1), bar(0, 0), bar(999, 1000, 1000)];
+  assert.deepEqual(bars, ["███··", "███▒▒", "██", "·", "", `${"█".repeat(30)}·`]);
+  assert.ok(bar(600, 400, 600).length <= 31);
 });

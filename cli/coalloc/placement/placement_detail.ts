@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { UNKNOWN } from "../formats.ts";
-import { textLines } from "../../terminal/printable_text.ts";
-import { type Cell, textTable } from "../output.ts";
+import type { Cell } from "../../terminal/aligned_rows.ts";
+import { textTable } from "../output.ts";
 import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
 import { nextText, phasePaint, phaseText, splitText } from "./placement_table.ts";
 import type { PodStatus, RevisionStatus } from "../../../shared/placement/status.ts";
@@ -106,18 +106,18 @@ function barLines({ desired, actual, pending }: Split, look: TerminalLook): stri
 function podTable(pods: readonly PodStatus[], look: TerminalLook): string {
   const several = new Set(pods.map(({ revision }) => revision)).size > 1;
   const columns = ["POD", "CLASS", "NODE", ...(several ? ["REVISION"] : []), "STATE"];
-  const rows = pods.map((pod): Cell[] => [
-    { text: pod.name },
-    { text: pod.class ?? UNKNOWN },
-    { text: pod.node || UNKNOWN },
-    ...(several ? [{ text: pod.revision || UNKNOWN }] : []),
+  const rows = pods.map((pod) => [
+    pod.name,
+    pod.class ?? UNKNOWN,
+    pod.node || UNKNOWN,
+    ...(several ? [pod.revision || UNKNOWN] : []),
     stateCell(pod),
   ]);
   return textTable({ columns: columns.map((head) => ({ head })), rows }, look);
 }
 
-function stateCell({ ready, notes }: PodStatus): Cell {
-  if (notes.length === 0) return { text: ready ? "Ready" : "not Ready" };
+function stateCell({ ready, notes }: PodStatus): Cell | string {
+  if (notes.length === 0) return ready ? "Ready" : "not Ready";
   return { text: notes.join("; "), how: "yellow" };
 }
 

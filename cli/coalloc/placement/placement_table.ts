@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { type Paint, paint, type TerminalLook } from "../../terminal/paint.ts";
-import { textLines } from "../../terminal/printable_text.ts";
+import { type Paint, paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { UNKNOWN, workloadTitle } from "../formats.ts";
-import { type Cell, type Column, type TextTable, textTable } from "../output.ts";
+import type { Cell } from "../../terminal/aligned_rows.ts";
+import { fittedTable, type RowColumn } from "../output.ts";
 import type { NodeClass } from "../../../shared/placement/node_classes.ts";
 import {
   concernsPlacement,
@@ -36,38 +36,26 @@ interface Row {
   readonly nowMs: number;
 }
 
-interface RowColumn extends Column {
-  readonly cell: (row: Row) => Cell;
-  /** The columns with the highest number are left out first if lines are too long. */
-  readonly luxury?: number;
-}
-
 const NAMESPACE = "NAMESPACE";
 const REVISION = "REVISION";
 const SPEC = "SPEC";
 /** A shorter beginning of `evict pod web-5d9c7f6b8-x1x2y` is not worth showing. */
 const SHORTEST_NEXT = 30;
 
-const COLUMNS: readonly RowColumn[] = [
-  { head: NAMESPACE, cell: ({ workload, first }) => ({ text: first ? workload.namespace : "" }) },
-  {
-    head: "WORKLOAD",
-    cell: ({ workload, first }) => ({ text: first ? workloadTitle(workload) : "" }),
-  },
-  { head: REVISION, cell: ({ revision }) => ({ text: revision?.revision || UNKNOWN }), luxury: 2 },
-  {
-    head: SPEC,
-    cell: ({ workload, first }) => ({ text: first ? splitText(workload) : "" }),
-    luxury: 2,
-  },
+const COLUMNS: readonly RowColumn<Row>[] = [
+  { head: NAMESPACE, cell: ({ workload, first }) => first ? workload.namespace : "" },
+  { head: "WORKLOAD", cell: ({ workload, first }) => first ? workloadTitle(workload) : "" },
+  { head: REVISION, cell: ({ revision }) => revision?.revision || UNKNOWN, luxury: 2 },
+  { head: SPEC, cell: ({ workload, first }) => first ? splitText(workload) : "", luxury: 2 },
   { head: "SPOT", align: "right", cell: (row) => splitCell(row, "spot") },
   { head: "ON-DEMAND", align: "right", cell: (row) => splitCell(row, "on-demand") },
   { head: "PENDING", align: "right", cell: pendingCell },
   { head: "PHASE", cell: phaseCell },
   {
     head: "NEXT",
-    cell: ({ workload, first, nowMs }) => ({ text: first ? nextText(workload, nowMs) : "" }),
+    cell: ({ workload, first, nowMs }) => first ? nextText(workload, nowMs) : "",
     luxury: 1,
+    shortest: SHORTEST_NEXT,
   },
 ];
 
@@ -93,7 +81,10 @@ export function placementTable(view: PlacementView, look: PlacementLook): string
     if (head === SPEC) return wide;
     return head === REVISION ? wide || several : true;
   });
-  return joined(tableText(rows, { columns, look }), foot);
+  return joined(
+    fittedTable({ rows, columns }, wide ? { ...look, columns: Infinity } : look),
+    foot,
+  );
 }
 
 /** The requested split: `70 %, at least 2`. */
@@ -113,44 +104,6 @@ function rowsOf(workload: ShownWorkload, nowMs: number): readonly Row[] {
   const { revisions } = workload;
   if (revisions.length === 0) return [{ workload, first: true, nowMs }];
   return revisions.map((revision, index) => ({ workload, revision, first: index === 0, nowMs }));
-}
-
-/** The table with as many columns as the width has room for; wide ones have all, uncut. */
-function tableText(
-  rows: readonly Row[],
-  { columns, look }: { readonly columns: readonly RowColumn[]; readonly look: PlacementLook },
-): string {
-  const { wide = false, columns: width = Infinity } = look;
-  for (let most = 2;; most--) {
-    const shown = columns.filter(({ luxury = 0 }) => wide || luxury <= most);
-    const table = { columns: shown, rows: rows.map((row) => shown.map(({ cell }) => cell(row))) };
-    const excess = longestLine(table) - width;
-    if (excess <= 0 || most === 0 || wide) return textTable(table, look);
-    const last = most === 1 ? lastCut(table.rows, excess) : undefined;
-    if (last !== undefined) return textTable({ columns: shown, rows: last }, look);
-  }
-}
-
-function longestLine(table: TextTable): number {
-  return Math.max(...textTable(table).split("\n").map((line) => line.length));
-}
-
-/**
- * The rows with their last cells cut so that the longest is shorter by `excess`; undefined: too short.
- */
-function lastCut(
-  rows: readonly (readonly Cell[])[],
-  excess: number,
-): readonly (readonly Cell[])[] | undefined {
-  const most = Math.max(...rows.map((cells) => cells.at(-1)?.text.length ?? 0)) - excess;
-  if (most < SHORTEST_NEXT) return undefined;
-  return rows.map((cells) =>
-    cells.map((cell, index) =>
-      index < cells.length - 1 || cell.text.length <= most
-        ? cell
-        : { ...cell, text: `${cell.text.slice(0, most - 1)}…` }
-    )
-  );
 }
 
 /** `3/5`: three of five. One revision has the workload's split, several have each their own. */

@@ -5,16 +5,15 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
-import { nearestName } from "../../../shared/nearest_name.ts";
+import { defined } from "../../../shared/defined.ts";
 import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { PLACEMENT_SETTINGS } from "../../../shared/placement/settings.ts";
 import { type PlacementStatus, readStatus } from "../../../shared/placement/status.ts";
 import { explainApiError } from "../api_problem.ts";
-import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
-import { workloadTitle } from "../formats.ts";
+import { type Cluster, CommandProblem, type NamespaceChoice } from "../ports.ts";
+import { nearestHint, placeOf } from "../formats.ts";
 import { unlessHidden } from "../kube/cluster_reader.ts";
 import { controllerSettings } from "../market_settings.ts";
-import type { Cluster } from "../ports.ts";
 import type { PlacedArgument } from "./placement_arguments.ts";
 
 /** A workload. */
@@ -71,18 +70,11 @@ function shownWorkload(
   const kind = key.split(".", 1)[0] ?? "";
   if (!isPlacedKind(kind)) return [];
   const { phase, until, reason, message, ...others } = readStatus(text);
+  const name = key.slice(kind.length + 1);
+  const means = reason && sentenceOf(reason);
   const remedy = reason && remedyFor(reason);
-  return [{
-    namespace,
-    kind,
-    name: key.slice(kind.length + 1),
-    phase,
-    ...(until === undefined ? {} : { until }),
-    ...(reason === undefined ? {} : { reason, means: sentenceOf(reason) }),
-    ...(remedy === undefined ? {} : { remedy }),
-    ...(message === undefined ? {} : { message }),
-    ...others,
-  }];
+  const shown = { namespace, kind, name, phase, until, reason, means, remedy, message };
+  return [{ ...defined(shown), ...others }];
 }
 
 function keyOf({ namespace, kind, name }: ShownWorkload): string {
@@ -145,15 +137,12 @@ function missing(
     readonly namespace: NamespaceChoice;
   },
 ): string {
-  const nearest = nearestName(name, all.map((one) => one.name));
-  const meant = all.find((one) => one.name === nearest);
-  const where = namespace.all ? "the cluster" : `namespace ${namespace.name}`;
+  const where = placeOf(namespace);
   if (all.length === 0) {
     return `Cannot show placement of ${name}: no workload of ${where} asks for it ` +
       "(spotalis.io/enabled), or placement is off (placement.enabled)";
   }
-  const hint = meant === undefined ? "is -n right?" : `is it ${workloadTitle(meant)}?`;
   return `Cannot show placement of ${name}: the controller has published no such ${
     kind ?? "Deployment or StatefulSet"
-  } in ${where}; ${hint}`;
+  } in ${where}; ${nearestHint(name, all)}`;
 }

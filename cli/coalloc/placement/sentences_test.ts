@@ -5,7 +5,7 @@ import {
   placedTest,
   placementOf,
   remember,
-  type ShopWorkload,
+  SHOP,
 } from "../../../tests/fixtures/placement/placed_shop.ts";
 import { placedPod, placedPods } from "../../../tests/fixtures/placement/placed_pods.ts";
 import type { NextMoveInput } from "../../../shared/placement/next_move.ts";
@@ -14,36 +14,17 @@ import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import { readStatus, refusedStatus } from "../../../shared/placement/status.ts";
 import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 
-const HALF = { "spot-percentage": "50" };
-const ON_DEMAND = ["od-1", "od-1"];
-const SHOP: readonly ShopWorkload[] = [
-  { nodes: ["spot-1", "spot-1", "spot-1", "spot-1", "od-1"] },
-  { kind: "StatefulSet", name: "db", nodes: ["spot-1", "od-1", "spot-1"], annotations: HALF },
-  { name: "bad", nodes: ["od-1"], annotations: { "spot-percentage": "lots" } },
-  {
-    name: "late",
-    nodes: ON_DEMAND,
-    annotations: { ...HALF, "disruption-schedule": "0 2 * * *", "disruption-duration": "1h" },
-  },
-  { name: "off", nodes: ["od-1"], annotations: { enabled: "false" } },
-  { name: "rest", nodes: ON_DEMAND, annotations: { ...HALF, paused: "true" } },
-  { name: "short", nodes: ON_DEMAND, annotations: HALF },
-  { name: "wait", nodes: ["od-1", ""], annotations: HALF },
-];
-
 const page = (scene: CoallocScene, ...args: string[]) => async (): Promise<string> =>
   (await placementOf(scene, ...args)).slice(1).join("");
 
-placedTest("sentences of placement: pages", {
-  workloads: SHOP,
-  async fn(scene) {
-    remember(scene, "short", { shortage: { untilMs: NOW + 60_000, rounds: 1 } });
-    remember(scene, "web", { lastMoveAtMs: NOW - 4000 });
-    await assertSentences([
-      [
-        "all",
-        page(scene),
-        `\
+placedTest("sentences of placement: pages", SHOP, async (scene) => {
+  remember(scene, "short", { shortage: { untilMs: NOW + 60_000, rounds: 1 } });
+  remember(scene, "web", { lastMoveAtMs: NOW - 4000 });
+  await assertSentences([
+    [
+      "all",
+      page(scene),
+      `\
 WORKLOAD           SPOT   ON-DEMAND   PENDING   PHASE                                NEXT
 deployment/bad        0           1         0   configuration error                  none: annotation spotalis.io/spot-percentage of the workload is "lots": must be a whole number from 0 to 100, with or without %, for instance 70%
 deployment/late     0/1         2/1         0   outside the window until 02:00:00Z   evict pod late-1 (youngest surplus on-demand) to spot at the earliest 02:00:00Z
@@ -55,11 +36,11 @@ statefulset/db      2/1         1/2         0   converging                      
 
 1 workload takes no part; -o wide shows it
 `,
-      ],
-      [
-        "one",
-        page(scene, "web"),
-        `\
+    ],
+    [
+      "one",
+      page(scene, "web"),
+      `\
 Deployment shop/web: cooldown until 00:00:06Z, 5 replicas
 MoveCooldown: a replica of the workload was moved a moment ago (it lasts 10 s after a move)
 What to do: nothing: the next one follows
@@ -77,84 +58,83 @@ web-4   on-demand   od-1     Ready
 
 █ there as specified, ▒ too many, · missing
 `,
-      ],
-      [
-        "other namespace",
-        page(scene, "-n", "far"),
-        "No workloads are placed here.\n\nNo workload of namespace far asks for placement, or " +
-        "placement is off (placement.enabled); the component placement of the manifests turns it " +
-        "on\n",
-      ],
-    ]);
-  },
+    ],
+    [
+      "other namespace",
+      page(scene, "-n", "far"),
+      "No workloads are placed here.\n\nNo workload of namespace far asks for placement, or " +
+      "placement is off (placement.enabled); the component placement of the manifests turns it " +
+      "on\n",
+    ],
+  ]);
 });
 
-placedTest("sentences of placement: arguments, rights, and a controller that does nothing", {
-  workloads: [{ nodes: ["od-1"], annotations: { "spot-percentage": "0" } }],
-  async fn(scene) {
-    scene.controllerAlive = false;
-    await assertSentences([
-      [
-        "no controller",
-        page(scene),
-        `\
+placedTest("sentences of placement: arguments, rights, and a controller that does nothing", [{
+  nodes: ["od-1"],
+  annotations: { "spot-percentage": "0" },
+}], async (scene) => {
+  scene.controllerAlive = false;
+  await assertSentences([
+    [
+      "no controller",
+      page(scene),
+      `\
 WORKLOAD         SPOT   ON-DEMAND   PENDING   PHASE          NEXT
 deployment/web    0/0         1/1         0   as specified   -
 
 No controller renews its lease: nothing is placed or moved until one runs
 `,
-      ],
-      [
-        "nothing there",
-        page(scene, "web", "-n", "far"),
-        "Cannot show placement of web: no workload of namespace far asks for it " +
-        "(spotalis.io/enabled), or placement is off (placement.enabled)\n",
-      ],
-      [
-        "near name",
-        page(scene, "webb"),
-        "Cannot show placement of webb: the controller has published no such Deployment or " +
-        "StatefulSet in namespace shop; is it deployment/web?\n",
-      ],
-      [
-        "pod",
-        page(scene, "pod/web"),
-        'Cannot find workload: "pod/web" is neither NAME nor KIND/NAME with a kind of deployment ' +
-        "or statefulset; -n names the namespace; see kubectl coalloc placement --help\n",
-      ],
-      [
-        "DaemonSet",
-        page(scene, "ds/log"),
-        'Cannot show placement: "ds/log" is a DaemonSet, and only pods of Deployments and ' +
-        "StatefulSets are placed; see kubectl coalloc placement --help\n",
-      ],
-      [
-        "workload after -w",
-        page(scene, "-w", "web"),
-        "Cannot run kubectl coalloc placement: option '-w, --watch [interval]' argument 'web' is " +
-        "invalid. Give a duration from 200ms to 1h, for instance 250ms or 2s; put the workload " +
-        "before -w, or write --watch=2s; see kubectl coalloc placement --help\n",
-      ],
-    ]);
-    scene.controllerAlive = true;
-    scene.placement.readOnly = true;
-    const readOnly = (await placementOf(scene))[1].split("\n").at(-2) ?? "";
-    scene.placement.hidden.add("statuses");
-    await assertSentences([
-      [
-        "read-only",
-        () => readOnly,
-        "Placement only reads (placement.readOnlyMode): nothing of this is done",
-      ],
-      [
-        "no right",
-        page(scene),
-        'Cannot read what the controller publishes: statuses is forbidden: User "u" cannot list ' +
-        'resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what ' +
-        "you have\n",
-      ],
-    ]);
-  },
+    ],
+    [
+      "nothing there",
+      page(scene, "web", "-n", "far"),
+      "Cannot show placement of web: no workload of namespace far asks for it " +
+      "(spotalis.io/enabled), or placement is off (placement.enabled)\n",
+    ],
+    [
+      "near name",
+      page(scene, "webb"),
+      "Cannot show placement of webb: the controller has published no such Deployment or " +
+      "StatefulSet in namespace shop; is it deployment/web?\n",
+    ],
+    [
+      "pod",
+      page(scene, "pod/web"),
+      'Cannot find workload: "pod/web" is neither NAME nor KIND/NAME with a kind of deployment ' +
+      "or statefulset; -n names the namespace; see kubectl coalloc placement --help\n",
+    ],
+    [
+      "DaemonSet",
+      page(scene, "ds/log"),
+      'Cannot show placement: "ds/log" is a DaemonSet, and only pods of Deployments and ' +
+      "StatefulSets are placed; see kubectl coalloc placement --help\n",
+    ],
+    [
+      "workload after -w",
+      page(scene, "-w", "web"),
+      "Cannot run kubectl coalloc placement: option '-w, --watch [interval]' argument 'web' is " +
+      "invalid. Give a duration from 200ms to 1h, for instance 250ms or 2s; put the workload " +
+      "before -w, or write --watch=2s; see kubectl coalloc placement --help\n",
+    ],
+  ]);
+  scene.controllerAlive = true;
+  scene.placement.readOnly = true;
+  const readOnly = (await placementOf(scene))[1].split("\n").at(-2) ?? "";
+  scene.placement.hidden.add("statuses");
+  await assertSentences([
+    [
+      "read-only",
+      () => readOnly,
+      "Placement only reads (placement.readOnlyMode): nothing of this is done",
+    ],
+    [
+      "no right",
+      page(scene),
+      'Cannot read what the controller publishes: statuses is forbidden: User "u" cannot list ' +
+      'resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what ' +
+      "you have\n",
+    ],
+  ]);
 });
 
 /** The next step of a whole Deployment of these pods; half of them belong on spot. */

@@ -75,7 +75,6 @@ export interface AdvisedWorkload {
   readonly pods?: number;
   /** Each container of the report and of the template, once. */
   readonly containers: readonly AdvisedContainer[];
-  /** Sum of the containers'. */
   readonly changes: Changes;
 }
 
@@ -83,7 +82,6 @@ export interface AdvisedWorkload {
 export interface AdviceView {
   /** By namespace, kind and name. */
   readonly workloads: readonly AdvisedWorkload[];
-  /** Sum of the workloads'. */
   readonly changes: Changes;
   /** What could not be read, and what the sums leave out, in sentences. */
   readonly notes: readonly string[];

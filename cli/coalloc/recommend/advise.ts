@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { defined } from "../../../shared/defined.ts";
+import { defined, mapDefined } from "../../../shared/defined.ts";
 import { isFinished } from "../../../shared/resize/scope.ts";
 import { workloadsOf } from "../../../shared/resize/workloads_of.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
@@ -24,7 +24,7 @@ import type {
   ContainerAmounts,
   PodAmounts,
 } from "./advice_view.ts";
-import { changesOf, sumOfChanges } from "./changes.ts";
+import { changesOf, sumOfChanges } from "./amounts.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 import { recordedLimitsOf } from "../restore/restore_plan.ts";
 
@@ -59,8 +59,8 @@ export function adviseAll(
     const key = keyOf(record.workload);
     return advise(record, {
       template: templateByKey.get(key),
-      ...(templates === undefined ? {} : { exists: templateByKey.has(key) }),
-      ...(pods === undefined ? {} : { pods: podsByKey.get(key)?.map(({ pod }) => pod) ?? [] }),
+      exists: templates && templateByKey.has(key),
+      pods: pods && (podsByKey.get(key)?.map(({ pod }) => pod) ?? []),
       allocationByUID,
     });
   }).toSorted((a, b) => {
@@ -91,32 +91,32 @@ function keyOf(
 
 interface AdviceSources {
   readonly template: WorkloadTemplate | undefined;
-  readonly exists?: boolean;
-  readonly pods?: readonly Pod[];
+  readonly exists: boolean | undefined;
+  readonly pods: readonly Pod[] | undefined;
   readonly allocationByUID: ReadonlyMap<string, PodAllocation>;
 }
 
 function advise(record: WorkloadRecord, around: AdviceSources): AdvisedWorkload {
   const { workload, policy, status, reason, message, recommendedAtMs, appliedAtMs, method } =
     record;
-  const remedy = reason === undefined ? undefined : remedyFor(reason);
   const containers = containersOf(record, around);
-  return {
+  return defined({
     ...workload,
     name: workload.name,
     policy: { namespace: policy.namespace, name: policy.name },
     status,
-    ...(reason === undefined ? {} : { reason, means: sentenceOf(reason) }),
-    ...(remedy === undefined ? {} : { remedy }),
-    ...(message === undefined ? {} : { message }),
-    ...(recommendedAtMs === undefined ? {} : { lastRecommendation: timeText(recommendedAtMs) }),
-    ...(appliedAtMs === undefined ? {} : { lastApplied: timeText(appliedAtMs) }),
-    ...(method === undefined ? {} : { lastApplyMethod: method }),
-    ...(around.exists === undefined ? {} : { exists: around.exists }),
-    ...(around.pods === undefined ? {} : { pods: around.pods.length }),
+    reason,
+    means: reason && sentenceOf(reason),
+    remedy: reason && remedyFor(reason),
+    message,
+    lastRecommendation: mapDefined(recommendedAtMs, timeText),
+    lastApplied: mapDefined(appliedAtMs, timeText),
+    lastApplyMethod: method,
+    exists: around.exists,
+    pods: around.pods?.length,
     containers,
     changes: sumOfChanges(containers.map(({ changes }) => changes)),
-  };
+  });
 }
 
 /** Those of the template first and in its order: those of the report need have none. */
@@ -134,22 +134,22 @@ function containersOf(
     const wanted = recommendations.find(({ container }) => container === name);
     const adopted = inForce.find(({ container }) => container === name);
     const used = usage.find(({ container }) => container === name);
-    const compared = {
-      ...(own === undefined ? {} : { template: amountsOfResources(own) }),
+    const compared = defined({
+      template: mapDefined(own, amountsOfResources),
       pods: podAmounts(name, { pods: pods ?? [], allocationByUID }),
-      ...(wanted === undefined ? {} : { recommended: valuesOf(wanted) }),
-    };
+      recommended: mapDefined(wanted, valuesOf),
+    });
     const changes = changesOf(compared, { pods: pods?.length, replicas: template?.replicas });
     return {
       name,
       sidecar: own?.sidecar === true,
       ...compared,
-      ...(adopted === undefined ? {} : { inForce: valuesOf(adopted) }),
-      ...(wanted === undefined ? {} : { explanation: wanted.explanation }),
-      ...(used === undefined ? {} : {
-        usage: defined({ cpu: used.cpu, memory: used.memory }),
+      ...defined({
+        inForce: mapDefined(adopted, valuesOf),
+        explanation: wanted?.explanation,
+        usage: mapDefined(used, ({ cpu, memory }) => defined({ cpu, memory })),
+        changes,
       }),
-      ...(changes === undefined ? {} : { changes }),
     };
   });
 }
@@ -158,16 +158,13 @@ function valuesOf({ cpu, memory, cpuLimit, memoryLimit }: ValuesInForce): Contai
   return defined({ cpu, memory, cpuLimit, memoryLimit });
 }
 
-/** Where pods are looked at. */
-export interface PodFinding {
-  readonly pods: readonly Pod[];
-  readonly allocationByUID: ReadonlyMap<string, PodAllocation>;
-}
-
 /** What pods have of the container, those that have the same together, most pods first. */
 function podAmounts(
   name: string,
-  { pods, allocationByUID }: PodFinding,
+  { pods, allocationByUID }: {
+    readonly pods: readonly Pod[];
+    readonly allocationByUID: ReadonlyMap<string, PodAllocation>;
+  },
 ): readonly PodAmounts[] {
   const found = pods.flatMap((pod) => {
     const container = pod.containers.find((one) => one.name === name);
@@ -184,12 +181,11 @@ function podAmounts(
  */
 function asOwn(container: PodContainer, allocation: PodAllocation | undefined): PodContainer {
   const limit = recordedLimitsOf(allocation)?.get(container.name);
-  const text = allocation?.status?.originalRequests?.find(({ name }) => name === container.name)
-    ?.cpu;
-  const request = text === undefined ? undefined : countableCPU(text);
+  const originals = allocation?.status?.originalRequests;
+  const text = originals?.find(({ name }) => name === container.name)?.cpu;
   return {
     ...container,
-    requests: { ...container.requests, ...(request === undefined ? {} : { cpu: request }) },
-    limits: { ...container.limits, ...(limit === undefined ? {} : { cpu: limit }) },
+    requests: { ...container.requests, ...defined({ cpu: mapDefined(text, countableCPU) }) },
+    limits: { ...container.limits, ...defined({ cpu: limit }) },
   };
 }

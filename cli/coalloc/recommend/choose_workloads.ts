@@ -6,8 +6,8 @@
 import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
-import { type WorkloadArgument, workloadTitle } from "../formats.ts";
+import { CommandProblem, type NamespaceChoice } from "../ports.ts";
+import { nearestHint, placeOf, type WorkloadArgument, workloadTitle } from "../formats.ts";
 import type { AdvisedWorkload } from "./advice_view.ts";
 
 /** A policy as a user writes it: with its namespace, where the argument has one. */
@@ -82,11 +82,8 @@ function missingWorkload(
       "kubectl get optimizationpolicies -A shows which there are";
   }
   const known = [...all, ...there];
-  const nearest = nearestName(wanted.name, known.map(({ name }) => name));
-  const meant = known.find(({ name }) => name === nearest);
-  const kind = wanted.kind === undefined ? "workload" : wanted.kind;
-  const hint = meant === undefined ? "is -n right?" : `is it ${workloadTitle(meant)}?`;
-  return `${begin}: ${placeOf(namespace)} has no such ${kind}; ${hint}`;
+  const kind = wanted.kind ?? "workload";
+  return `${begin}: ${placeOf(namespace)} has no such ${kind}; ${nearestHint(wanted.name, known)}`;
 }
 
 function missingPolicy(
@@ -114,8 +111,4 @@ function missingPolicy(
 
 function policyTitle({ namespace, name }: PolicyArgument): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
-}
-
-function placeOf(namespace: NamespaceChoice): string {
-  return namespace.all ? "the cluster" : `namespace ${namespace.name}`;
 }

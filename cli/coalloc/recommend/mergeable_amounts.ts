@@ -6,10 +6,11 @@
  *
  * @module
  */
+import { defined } from "../../../shared/defined.ts";
 import { pair, type ResourcePair } from "../../../shared/resize/inputs/resources.ts";
 import { safeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
 import type { AdvisedContainer, ContainerAmounts } from "./advice_view.ts";
-import { amountText } from "./amount_text.ts";
+import { amountText } from "./amounts.ts";
 
 /** The amounts, and what was done to them. */
 export interface MergeableAmounts {
@@ -28,19 +29,11 @@ export function mergeableAmounts(container: AdvisedContainer): MergeableAmounts 
   const present = template ?? pods[0] ?? {};
   const { memory: _memory, memoryLimit: _memoryLimit, ...rest } = recommended;
   const { pair: { request, limit }, unsafe } = safeAmounts(container, present);
-  const kept: ContainerAmounts = {
-    ...rest,
-    ...(request === undefined ? {} : { memory: request }),
-    ...(limit === undefined ? {} : { memoryLimit: limit }),
-  };
+  const kept: ContainerAmounts = { ...rest, ...defined({ memory: request, memoryLimit: limit }) };
   const cpu = cut(kept.cpu, kept.cpuLimit ?? present.cpuLimit);
   const memory = cut(kept.memory, kept.memoryLimit ?? present.memoryLimit);
   return {
-    values: {
-      ...kept,
-      ...(cpu === undefined ? {} : { cpu }),
-      ...(memory === undefined ? {} : { memory }),
-    },
+    values: { ...kept, ...defined({ cpu, memory }) },
     notes: [
       ...(unsafe === undefined ? [] : [unsafe]),
       ...(cpu === undefined || cpu === kept.cpu ? [] : [cutNote("cpu", cpu)]),

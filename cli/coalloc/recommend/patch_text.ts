@@ -5,11 +5,12 @@
  * @module
  */
 import { stringify } from "yaml";
+import { defined, mapDefined } from "../../../shared/defined.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
-import { textLines } from "../../terminal/printable_text.ts";
+import { textLines } from "../../terminal/terminal_text.ts";
 import { workloadTitle } from "../formats.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
-import { changesText } from "./amount_text.ts";
+import { changesText } from "./amounts.ts";
 import { mergeableAmounts } from "./mergeable_amounts.ts";
 
 /** A workload's patch, or why there is none. */
@@ -32,10 +33,7 @@ interface ContainerPatch {
   };
 }
 
-interface Quantities {
-  readonly cpu?: string;
-  readonly memory?: string;
-}
+type Quantities = { readonly [name in "cpu" | "memory"]?: string };
 
 const HEAD = [
   "Requests, and limits where they are recommended, as strategic-merge patches: made by",
@@ -115,29 +113,16 @@ function containerPatch(container: AdvisedContainer, workload: AdvisedWorkload):
     return { comments: ["left out: the template has no such container"] };
   }
   const { values, notes } = mergeableAmounts(container);
-  const requests = quantities({ cpu: values.cpu, memory: values.memory });
-  const limits = quantities({ cpu: values.cpuLimit, memory: values.memoryLimit });
+  const requests = quantities(values.cpu, values.memory);
+  const limits = quantities(values.cpuLimit, values.memoryLimit);
   return {
     comments: [...(explanation === undefined ? [] : [explanation]), ...notes],
-    entry: {
-      name,
-      resources: {
-        ...(Object.keys(requests).length > 0 ? { requests } : {}),
-        ...(Object.keys(limits).length > 0 ? { limits } : {}),
-      },
-    },
+    entry: { name, resources: defined({ requests, limits }) },
   };
 }
 
-function quantities(
-  { cpu, memory }: {
-    readonly cpu: number | undefined;
-    readonly memory: number | undefined;
-  },
-): Quantities {
-  return {
-    ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
-    // Plain bytes, as reports have them: no digit is lost.
-    ...(memory === undefined ? {} : { memory: String(memory) }),
-  };
+/** Memory in plain bytes, as reports have it: no digit is lost. Undefined where there is neither. */
+function quantities(cpu: number | undefined, memory: number | undefined): Quantities | undefined {
+  const found = defined({ cpu: mapDefined(cpu, formatCPU), memory: mapDefined(memory, String) });
+  return Object.keys(found).length === 0 ? undefined : found;
 }

@@ -4,10 +4,10 @@
  *
  * @module
  */
+import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { explainApiError } from "../api_problem.ts";
-import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
-import type { Cluster } from "../ports.ts";
+import { type Cluster, CommandProblem, type NamespaceChoice } from "../ports.ts";
 import type { AdviceFacts } from "./advise.ts";
 
 /** What was read, and what could not be. */
@@ -47,7 +47,8 @@ export async function readRecommendations(
       action: "read pods",
       instead: "What they have is not known: the manifests stand for them",
     }),
-    readable(orNone(reader.allocations(name)), {
+    // Rightsizing may be there without the market.
+    readable(unlessNotFound(reader.allocations(name)), {
       action: "read PodAllocations",
       instead: "CPU limits of pods in the market are the market's, not their own",
     }),
@@ -64,16 +65,6 @@ export async function readRecommendations(
     allocations: allocations ?? [],
     problems: [...problems, ...unreadable],
   };
-}
-
-/** Rightsizing may be there without the market. */
-async function orNone<T>(answer: Promise<readonly T[]>): Promise<readonly T[]> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    return [];
-  }
 }
 
 function problemOf(error: unknown, namespace: NamespaceChoice): unknown {

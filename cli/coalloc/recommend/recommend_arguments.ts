@@ -3,8 +3,11 @@
  *
  * @module
  */
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { examples } from "../global_flags.ts";
+import { quotedText } from "../../../shared/quoted_text.ts";
+import type { WorkloadChoice } from "./choose_workloads.ts";
+import { workloadArgument } from "../formats.ts";
 
 /** The command without its action and the flags that all commands have. */
 export function recommendArguments(): Command {
@@ -17,9 +20,7 @@ export function recommendArguments(): Command {
         "requests, and limits where they are recommended, what is in force and why it is, and what\n" +
         "all pods together would save. A workload that is named is shown in detail. Writes nothing.",
     )
-    .addOption(
-      new Option("--policy <name>", "workloads that this policy counts for; or namespace/name"),
-    )
+    .option("--policy <name>", "workloads that this policy counts for; or namespace/name")
     .addHelpText(
       "after",
       examples([
@@ -33,4 +34,33 @@ export function recommendArguments(): Command {
         ["kubectl coalloc recommend --policy shop/default -o json", "for programs"],
       ]),
     );
+}
+
+/** What was typed. */
+export interface TypedChoice {
+  readonly workloadText: string | undefined;
+  /** Value of `--policy`. */
+  readonly policy: unknown;
+}
+
+/** The choice, or what is wrong with the arguments. */
+export function workloadChoice({ workloadText, policy }: TypedChoice): WorkloadChoice | string {
+  const workload = workloadText === undefined ? undefined : workloadArgument(workloadText);
+  if (workloadText !== undefined && workload === undefined) {
+    return `Cannot find workload: ${
+      quotedText(workloadText)
+    } is neither NAME nor KIND/NAME with a kind ` +
+      "of deployment, statefulset or daemonset; -n names the namespace";
+  }
+  const parts = typeof policy === "string" ? policy.split("/") : [];
+  const [first = "", second] = parts;
+  if (typeof policy === "string" && (parts.length > 2 || parts.includes(""))) {
+    return `Cannot find policy: ${quotedText(policy)} is neither NAME nor NAMESPACE/NAME`;
+  }
+  return {
+    ...(workload === undefined ? {} : { workload }),
+    ...(typeof policy !== "string"
+      ? {}
+      : { policy: second === undefined ? { name: first } : { namespace: first, name: second } }),
+  };
 }

@@ -4,15 +4,15 @@
  *
  * @module
  */
-import { ApiError } from "../../../shared/api/api_error.ts";
+import { unlessRefused } from "../../../adapters/kube/client/connection.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import type { CommandContext } from "../command_context.ts";
+import type { CommandContext } from "../ports.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import { structuredOutput } from "../output.ts";
 import type { AdviceView, AdvisedWorkload } from "./advice_view.ts";
 import { adviseAll } from "./advise.ts";
-import { sumOfChanges } from "./changes.ts";
+import { sumOfChanges } from "./amounts.ts";
 import { chooseWorkloads, type WorkloadChoice } from "./choose_workloads.ts";
 import { patchText } from "./patch_text.ts";
 import { readRecommendations } from "./read_recommendations.ts";
@@ -53,18 +53,15 @@ async function policiesOf(
 ): Promise<readonly StoredPolicy[] | undefined> {
   const own = namespace.all ? [] : [namespace.name];
   for (const place of [undefined, ...own]) {
-    try {
-      return await recommendations.policies(place);
-    } catch (error) {
-      if (!(error instanceof ApiError) || ![403, 404].includes(error.status)) throw error;
-    }
+    const policies = await unlessRefused(recommendations.policies(place), 403, 404);
+    if (policies !== undefined) return policies;
   }
   return undefined;
 }
 
 function emptyNote(policies: readonly StoredPolicy[] | undefined): string {
   if (policies?.length === 0) {
-    return "There is no OptimizationPolicy: one says which workloads are looked at (docs/guide.md, " +
+    return "There is no OptimizationPolicy: one says which workloads are looked at (docs/rightsizing.md, " +
       "Recommendations)";
   }
   return "No OptimizationPolicy has looked at a workload here yet: kubectl get " +

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { paint, type TerminalLook } from "../../terminal/paint.ts";
-import { textLines } from "../../terminal/printable_text.ts";
+import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { ageText, UNKNOWN, workloadTitle } from "../formats.ts";
-import { type Cell, type Column, textTable } from "../output.ts";
+import type { Cell } from "../../terminal/aligned_rows.ts";
+import { fittedTable, type RowColumn } from "../output.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
-import { changeCell, changesText, inForceText } from "./amount_text.ts";
+import { changeCell, changesText, inForceText } from "./amounts.ts";
 import { detailText, plotLegend } from "./recommend_detail.ts";
 
 /** How it is shown. */
@@ -27,21 +27,14 @@ interface Row {
   readonly nowMs: number;
 }
 
-interface RowColumn extends Column {
-  readonly cell: (row: Row) => Cell;
-  readonly wide?: true;
-  /** Left out first where lines are too long: the highest goes first. */
-  readonly luxury?: number;
-}
-
 const NAMESPACE = "NAMESPACE";
 /** Only where a limit is recommended, or in wide tables. */
 const LIMITS: readonly string[] = ["CPU LIMIT", "MEMORY LIMIT"];
 
-const COLUMNS: readonly RowColumn[] = [
-  { head: NAMESPACE, cell: ({ workload }) => ({ text: workload.namespace }) },
-  { head: "WORKLOAD", cell: ({ workload }) => ({ text: workloadTitle(workload) }) },
-  { head: "CONTAINER", cell: ({ container }) => ({ text: container.name }) },
+const COLUMNS: readonly RowColumn<Row>[] = [
+  { head: NAMESPACE, cell: ({ workload }) => workload.namespace },
+  { head: "WORKLOAD", cell: ({ workload }) => workloadTitle(workload) },
+  { head: "CONTAINER", cell: ({ container }) => container.name },
   { head: "CPU", cell: ({ container }) => changeCell(container, "cpu") },
   { head: "MEMORY", cell: ({ container }) => changeCell(container, "memory") },
   { head: "CPU LIMIT", cell: ({ container }) => changeCell(container, "cpuLimit"), luxury: 2 },
@@ -50,27 +43,23 @@ const COLUMNS: readonly RowColumn[] = [
     cell: ({ container }) => changeCell(container, "memoryLimit"),
     luxury: 2,
   },
-  {
-    head: "CPU IN FORCE",
-    cell: ({ container }) => ({ text: inForceText(container, "cpu") }),
-    wide: true,
-  },
+  { head: "CPU IN FORCE", cell: ({ container }) => inForceText(container, "cpu"), wide: true },
   {
     head: "MEMORY IN FORCE",
-    cell: ({ container }) => ({ text: inForceText(container, "memory") }),
+    cell: ({ container }) => inForceText(container, "memory"),
     wide: true,
   },
   { head: "STATUS", cell: statusCell, luxury: 1 },
-  { head: "REASON", cell: ({ workload }) => ({ text: workload.reason ?? UNKNOWN }) },
+  { head: "REASON", cell: ({ workload }) => workload.reason ?? UNKNOWN },
   {
     head: "POLICY",
-    cell: ({ workload: { policy } }) => ({ text: `${policy.namespace}/${policy.name}` }),
+    cell: ({ workload: { policy: { namespace, name } } }) => `${namespace}/${name}`,
     wide: true,
   },
   {
     head: "PODS",
     align: "right",
-    cell: ({ workload }) => ({ text: String(workload.pods ?? UNKNOWN) }),
+    cell: ({ workload }) => String(workload.pods ?? UNKNOWN),
     wide: true,
   },
   {
@@ -103,24 +92,10 @@ export function recommendTable(view: AdviceView, look: RecommendLook): string {
     return LIMITS.includes(head) ? limits : wide || !wideOnly;
   });
   return [
-    tableText(rows, { columns, look }),
+    fittedTable({ rows, columns }, wide ? { ...look, columns: Infinity } : look),
     ...(wide ? view.workloads.map((workload) => detailText(workload, look)) : []),
     (wide ? plotLegend(view.workloads, look) : "") + footText(view, look),
   ].join("\n");
-}
-
-/** The table with as many columns as the width has room for; wide ones have all. */
-function tableText(
-  rows: readonly Row[],
-  { columns, look }: { readonly columns: readonly RowColumn[]; readonly look: RecommendLook },
-): string {
-  const { wide = false, columns: width = Infinity } = look;
-  for (let most = 2;; most--) {
-    const shown = columns.filter(({ luxury = 0 }) => wide || luxury <= most);
-    const table = { columns: shown, rows: rows.map((row) => shown.map(({ cell }) => cell(row))) };
-    const longest = Math.max(...textTable(table).split("\n").map((line) => line.length));
-    if (longest <= width || most === 0 || wide) return textTable(table, look);
-  }
 }
 
 /** The sums and the notes, each line ended by a line feed. */
@@ -137,11 +112,11 @@ function rowContainers({ containers }: AdvisedWorkload): readonly AdvisedContain
   return containers.length > 0 ? containers : [{ name: UNKNOWN, sidecar: false, pods: [] }];
 }
 
-function statusCell({ workload: { status } }: Row): Cell {
+function statusCell({ workload: { status } }: Row): Cell | string {
   if (status === "Error") return { text: status, how: "red" };
-  return status === "Applied" ? { text: status, how: "green" } : { text: status };
+  return status === "Applied" ? { text: status, how: "green" } : status;
 }
 
-function ageCell(time: string | undefined, nowMs: number): Cell {
-  return { text: time === undefined ? UNKNOWN : ageText(nowMs - Date.parse(time)) };
+function ageCell(time: string | undefined, nowMs: number): string {
+  return time === undefined ? UNKNOWN : ageText(nowMs - Date.parse(time));
 }

@@ -135,7 +135,7 @@ shopTest("sentences of recommend: nothing to show", async (scene) => {
       having({ reports: [], policies: [] }),
       "No recommendations here.\n" +
       "\n" +
-      "There is no OptimizationPolicy: one says which workloads are looked at (docs/guide.md, " +
+      "There is no OptimizationPolicy: one says which workloads are looked at (docs/rightsizing.md, " +
       "Recommendations)\n",
     ],
     [

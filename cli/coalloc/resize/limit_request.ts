@@ -4,7 +4,7 @@
  * @module
  */
 import { InvalidArgumentError } from "commander";
-import { parseCPU } from "../../../shared/quantity.ts";
+import { cpuParser } from "../formats.ts";
 
 /** A limit that the user wants. */
 export interface LimitRequest {
@@ -32,12 +32,4 @@ export function limitRequestParser(
   return [...before, request];
 }
 
-function quantity(text: string): number {
-  try {
-    const limitCPU = parseCPU(text);
-    if (limitCPU > 0) return limitCPU;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  throw new InvalidArgumentError("Give a CPU quantity above 0, for instance 500m or 1.5");
-}
+const quantity = cpuParser();

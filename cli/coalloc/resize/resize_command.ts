@@ -8,11 +8,10 @@ import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_
 import { decideManually } from "../../../shared/resize/chain.ts";
 import { limitsAreOurs } from "../../../shared/resize/original_limits.ts";
 import { resizePatch } from "../../../shared/resize/patch.ts";
-import { textLines } from "../../terminal/printable_text.ts";
-import { type CommandContext, CommandProblem } from "../command_context.ts";
+import { textLines } from "../../terminal/terminal_text.ts";
+import { type CommandContext, CommandProblem, type PodName } from "../ports.ts";
 import { cpuText } from "../formats.ts";
-import { type Look, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";
-import type { PodName } from "../ports.ts";
+import { existingPod, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";
 import { recordedLimitsOf } from "../restore/restore_plan.ts";
 import { limitStep } from "../restore/restore_pod.ts";
 import { stepsText } from "../restore/restore_text.ts";
@@ -39,12 +38,7 @@ export async function resizeCommand(
 ): Promise<number> {
   const { reader } = context.cluster;
   const { namespace, name } = request.pod;
-  const pod = await reader.pod(request.pod);
-  if (pod === undefined) {
-    throw new CommandProblem(
-      `Cannot resize pod ${name}: namespace ${namespace} has no such pod; is -n right?`,
-    );
-  }
+  const pod = await existingPod(reader, { pod: request.pod, action: "resize" });
   const wanted = wantedLimits(pod, request.limits);
   const facts = await reader.limitFacts(pod);
   const first = decideManually({ ...facts, pod }, wanted);
@@ -65,8 +59,7 @@ export async function resizeCommand(
     structuredOutput(result, context.output) ??
       textLines([`${namespace}/${name}  ${stepsText(steps)}: ${endText(end)}`]),
   );
-  if (end.reason !== "Applied") return end.reason === "DryRun" ? 0 : 1;
-  return 0;
+  return end.reason === "Applied" || end.reason === "DryRun" ? 0 : 1;
 }
 
 function apply(
@@ -85,19 +78,16 @@ function apply(
     clock: world.clock,
     signal: world.signal,
     timeoutMs,
-    async look(now): Promise<Look> {
-      const { changes, reason = "ResizeInProgress", message = "" } = decideManually(
-        { pod: now },
-        wanted,
-      );
+    async look(now): Promise<PollEnd> {
+      const decision = decideManually({ pod: now }, wanted);
+      const { changes, reason = "ResizeInProgress", message = "" } = decision;
       if (changes.length > 0 && sent) return await afterwards(now, { wanted, context });
       if (changes.length > 0) {
         await writer.resize(name, resizePatch(now.metadata.uid, changes));
         sent = true;
-        return { wait: "ResizeInProgress", message: "the kubelet has not reported it yet" };
+        return { reason: "ResizeInProgress", message: "the kubelet has not reported it yet" };
       }
-      if (reason === "Applied") return { done: reason, message: "the kubelet has it" };
-      return WAITS.has(reason) ? { wait: reason, message } : { done: reason, message };
+      return { reason, message: reason === "Applied" ? "the kubelet has it" : message };
     },
   });
 }
@@ -112,9 +102,9 @@ async function afterwards(
     readonly wanted: ReadonlyMap<string, number>;
     readonly context: CommandContext;
   },
-): Promise<Look> {
+): Promise<PollEnd> {
   if (!limitsAreOurs(pod)) {
-    return { done: "Refused", message: "another client has set another limit meanwhile" };
+    return { reason: "Refused", message: "another client has set another limit meanwhile" };
   }
   const { namespace, uid } = pod.metadata;
   const allocations = await cluster.reader.allocations(namespace);
@@ -122,8 +112,8 @@ async function afterwards(
   const present = pod.containers.filter(({ name }) => wanted.has(name))
     .map(({ name, limits: { cpu: limitCPU } }) => `${name} at ${cpuText(limitCPU)}`).join(", ");
   return [...wanted].every(([name, limit]) => own?.get(name) === limit)
-    ? { done: "Applied", message: `the new original limit; the market goes on with ${present}` }
-    : { wait: "ResizeInProgress", message: `the market has set ${present}` };
+    ? { reason: "Applied", message: `the new original limit; the market goes on with ${present}` }
+    : { reason: "ResizeInProgress", message: `the market has set ${present}` };
 }
 
 /** Limits by container; a quantity without a name is for a pod's only container. */

@@ -11,9 +11,8 @@ import {
 import { listedReason, type VersionReason } from "../../../shared/api/reasons/reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ClusterReader } from "../ports.ts";
-import { allocationsOnRecord } from "./allocations_on_record.ts";
+import { allocationsOnRecord, recordedLimitsOf } from "./restore_plan.ts";
 import { isDone, type RestoreResult } from "./restore_pod.ts";
-import { recordedLimitsOf } from "./restore_plan.ts";
 
 /** What the wait works with. */
 export interface ReleaseParts {

@@ -3,19 +3,18 @@
  *
  * @module
  */
-import { ApiError } from "../../../shared/api/api_error.ts";
+import { unlessRefused } from "../../../adapters/kube/client/connection.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { RESTORE_MANAGER } from "../../../shared/resize/original_limits.ts";
-import { textLines } from "../../terminal/printable_text.ts";
-import { type CommandContext, CommandProblem } from "../command_context.ts";
+import { textLines } from "../../terminal/terminal_text.ts";
+import { type Cluster, type ClusterReader, type CommandContext, CommandProblem } from "../ports.ts";
 import { inParallel } from "../in_parallel.ts";
+import { existingPod } from "../poll_pod.ts";
 import { marketOverride } from "../market_settings.ts";
-import type { Cluster, ClusterReader } from "../ports.ts";
 import { structuredOutput } from "../output.ts";
-import { allocationsOnRecord } from "./allocations_on_record.ts";
+import { allocationsOnRecord, type RestorePlans, restorePlans } from "./restore_plan.ts";
 import { awaitRelease } from "./release.ts";
-import { type RestorePlans, restorePlans } from "./restore_plan.ts";
 import { isDone, restorePod, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import { overrideText, planText, resultLine, summaryText } from "./restore_text.ts";
 import { type RestoreTarget, switchOff } from "./switch_off.ts";
@@ -80,7 +79,7 @@ export async function restoreCommand(
   });
   const results = [
     ...release.results,
-    ...plans.unrecorded.map(({ pod }) => unknownResult(pod)),
+    ...plans.unrecorded.map(unknownResult),
   ];
   const unseen = release.unseen === undefined ? [] : [release.unseen];
   world.err(textLines(unseen.map((note) => `${note}.`)));
@@ -122,25 +121,14 @@ async function collect(
   target: RestoreTarget,
   reader: ClusterReader,
 ): Promise<{ pods: readonly Pod[]; allocations: readonly PodAllocation[] }> {
-  if (target.kind !== "pod") {
-    const { namespace } = namespaceOf(target);
-    const [pods, allocations] = await Promise.all([
-      reader.pods(namespace),
-      allocationsOnRecord(reader, namespace),
-    ]);
-    return { pods, allocations };
-  }
-  const [pod, allocations] = await Promise.all([
-    reader.pod(target.pod),
-    allocationsOnRecord(reader, target.pod.namespace),
+  const { namespace } = namespaceOf(target);
+  const [pods, allocations] = await Promise.all([
+    target.kind === "pod"
+      ? existingPod(reader, { pod: target.pod, action: "restore" }).then((pod) => [pod])
+      : reader.pods(namespace),
+    allocationsOnRecord(reader, namespace),
   ]);
-  if (pod === undefined) {
-    const { namespace, name } = target.pod;
-    throw new CommandProblem(
-      `Cannot restore pod ${name}: namespace ${namespace} has no such pod; is -n right?`,
-    );
-  }
-  return { pods: [pod], allocations };
+  return { pods, allocations };
 }
 
 function namespaceOf(target: RestoreTarget): { readonly namespace?: string } {
@@ -152,33 +140,22 @@ function namespaceOf(target: RestoreTarget): { readonly namespace?: string } {
 async function readOverride(
   { placement }: Pick<Cluster, "placement">,
 ): Promise<string | undefined> {
-  try {
-    const command = await placement.controllerCommand();
-    return command && marketOverride(command);
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 403) throw error;
-    return undefined;
-  }
+  const command = await unlessRefused(placement.controllerCommand(), 403);
+  return command && marketOverride(command);
 }
 
 /** Where the allocation is lost, the pod's template has its original limits. */
 async function withTemplates(plans: RestorePlans, reader: ClusterReader): Promise<RestorePlans> {
-  const found = await inParallel(plans.unrecorded, async ({ pod }) => ({
+  const found = await inParallel(plans.unrecorded, async (pod) => ({
     pod,
     originalLimits: await reader.templateLimits(pod),
   }));
+  const known = found.flatMap(({ pod, originalLimits }) =>
+    originalLimits === undefined ? [] : [{ pod, originalLimits, record: "template" as const }]
+  );
   return {
-    plans: [
-      ...plans.plans,
-      ...found.flatMap(({ pod, originalLimits }) =>
-        originalLimits === undefined ? [] : [{ pod, originalLimits, record: "template" as const }]
-      ),
-    ],
-    unrecorded: found.filter(({ originalLimits }) => originalLimits === undefined).map((
-      { pod },
-    ) => ({
-      pod,
-    })),
+    plans: [...plans.plans, ...known],
+    unrecorded: found.filter((one) => one.originalLimits === undefined).map(({ pod }) => pod),
     untouched: plans.untouched,
   };
 }
@@ -218,17 +195,14 @@ function unknownResult({ metadata }: Pod): RestoreResult {
 }
 
 function planData({ plans, unrecorded, untouched }: RestorePlans): unknown {
+  const named = ({ metadata: { namespace, name: pod } }: Pod) => ({ namespace, pod });
   return {
     plans: plans.map((plan) => ({
-      namespace: plan.pod.metadata.namespace,
-      pod: plan.pod.metadata.name,
+      ...named(plan.pod),
       record: plan.record,
       steps: restoreSteps(plan),
     })),
-    unrecorded: unrecorded.map(({ pod: { metadata: { namespace, name } } }) => ({
-      namespace,
-      pod: name,
-    })),
+    unrecorded: unrecorded.map(named),
     untouched,
   };
 }

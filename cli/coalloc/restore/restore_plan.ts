@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import {
@@ -10,6 +11,7 @@ import {
   originalLimitsOf,
   originalValues,
 } from "../../../shared/resize/original_limits.ts";
+import type { ClusterReader } from "../ports.ts";
 
 /** A pod and its original limits, millicores by container name. */
 export interface RestorePlan {
@@ -17,20 +19,14 @@ export interface RestorePlan {
   readonly originalLimits: ReadonlyMap<string, number>;
   /** Those of the allocation. */
   readonly recorded?: readonly Original[] | undefined;
-  /** Where they are on record. */
   readonly record: "allocation" | "pod" | "template";
-}
-
-/** A pod with unknown original limits. */
-export interface UnknownOriginal {
-  readonly pod: Pod;
 }
 
 /** What there is to do. */
 export interface RestorePlans {
   readonly plans: readonly RestorePlan[];
   /** Their limits are this product's, and neither they nor an allocation have the original ones. */
-  readonly unrecorded: readonly UnknownOriginal[];
+  readonly unrecorded: readonly Pod[];
   /** Pods with limits that are their own. */
   readonly untouched: number;
 }
@@ -40,8 +36,7 @@ export function recordedLimitsOf(
   allocation: PodAllocation | undefined,
 ): ReadonlyMap<string, number> | undefined {
   const originals = allocation?.status?.originalLimits;
-  if (originals === undefined) return undefined;
-  return originalValues(originals);
+  return originals && originalValues(originals);
 }
 
 /** The original limits as the pod has them now, or else its allocation; undefined when neither has. */
@@ -60,14 +55,25 @@ export function restorePlans(
 ): RestorePlans {
   const byUID = new Map(allocations.map((one) => [one.spec.podUID, one]));
   const plans: RestorePlan[] = [];
-  const unrecorded: UnknownOriginal[] = [];
+  const unrecorded: Pod[] = [];
   let untouched = 0;
   for (const pod of pods) {
     const recorded = byUID.get(pod.metadata.uid)?.status?.originalLimits;
     const originalLimits = originalsNow(pod, recorded);
     if (recorded === undefined && !limitsAreOurs(pod)) untouched++;
-    else if (originalLimits === undefined) unrecorded.push({ pod });
+    else if (originalLimits === undefined) unrecorded.push(pod);
     else plans.push({ pod, originalLimits, recorded, record: recorded ? "allocation" : "pod" });
   }
   return { plans, unrecorded, untouched };
+}
+
+/**
+ * Of a namespace, or of all. None where the CustomResourceDefinition is gone: it was deleted before
+ * its pods were restored, and their owners' templates may still have their limits.
+ */
+export async function allocationsOnRecord(
+  reader: Pick<ClusterReader, "allocations">,
+  namespace?: string,
+): Promise<readonly PodAllocation[]> {
+  return await unlessNotFound(reader.allocations(namespace)) ?? [];
 }

@@ -11,7 +11,7 @@ import { resizePatch } from "../../../shared/resize/patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import { type Look, pollPod, WAITS } from "../poll_pod.ts";
+import { type PollEnd, pollPod } from "../poll_pod.ts";
 import type { ClusterReader, LimitWriter } from "../ports.ts";
 import { originalsNow, type RestorePlan } from "./restore_plan.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
@@ -102,7 +102,7 @@ export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promis
       const { uid, resourceVersion } = pod.metadata;
       const patch = resizePatch(uid, decision.changes, { resourceVersion });
       await writer.resize({ namespace, name }, patch);
-      return { wait: "ResizeInProgress", message: "the kubelet has not reported the limits yet" };
+      return { reason: "ResizeInProgress", message: "the kubelet has not reported the limits yet" };
     },
   });
   const blocked = verdict.refusal === undefined ? {} : { outcome: "RestoreBlocked" as const };
@@ -128,12 +128,11 @@ function decisionFor(
 }
 
 /** The next step of a pod that needs no patch (now): done, or check again. */
-function settled({ reason, message = "" }: Decision): Look {
+function settled({ reason, message = "" }: Decision): PollEnd {
   if (reason === undefined || reason === "Applied") {
-    return { done: "Restored", message: "the pod has its original limits" };
+    return { reason: "Restored", message: "the pod has its original limits" };
   }
-  if (INFEASIBLE_REASONS.has(reason)) return { done: "RestoreBlocked", message };
-  return WAITS.has(reason) ? { wait: reason, message } : { done: reason, message };
+  return { reason: INFEASIBLE_REASONS.has(reason) ? "RestoreBlocked" : reason, message };
 }
 
 /** An allocation that matches the pod and says nothing else. */

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { paint, type TerminalLook } from "../../terminal/paint.ts";
-import { textLines } from "../../terminal/printable_text.ts";
+import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { cpuText } from "../formats.ts";
 import { CONTROLLER_DEPLOYMENT } from "../kube/installation.ts";
 import { isDone, type LimitStep, type RestoreResult, restoreSteps } from "./restore_pod.ts";
@@ -40,7 +39,7 @@ export function planText(target: RestoreTarget, plans: RestorePlans): string {
     const source = plan.record === "template" ? " (from the owner's template)" : "";
     return `  ${namespace}/${name}  ${stepsText(restoreSteps(plan))}${source}`;
   });
-  const unknown = plans.unrecorded.map(({ pod: { metadata } }) =>
+  const unknown = plans.unrecorded.map(({ metadata }) =>
     `  ${metadata.namespace}/${metadata.name}  OriginalUnknown: no record of its original limits`
   );
   return textLines([

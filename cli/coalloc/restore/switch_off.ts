@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ApiError } from "../../../shared/api/api_error.ts";
+import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
@@ -72,11 +72,8 @@ export async function switchOff(
     return [];
   }
   const text = await reader.settingsText() ?? "";
-  try {
-    await switches.writeSettings(withMarketOff(text));
-    return [];
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    return ["There is no installation here with a market that could be switched off"];
-  }
+  const written = switches.writeSettings(withMarketOff(text)).then(() => true);
+  return await unlessNotFound(written)
+    ? []
+    : ["There is no installation here with a market that could be switched off"];
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import type { TraceFormat } from "../../../lab/simulation/trace.ts";
-import { type History, readHistory } from "./read_history.ts";
+import { chooseSeries, type History, readHistory } from "./read_history.ts";
 
 function read(
   content: string | Error,
@@ -32,10 +33,9 @@ function prometheus(...values: readonly string[]): string {
   return JSON.stringify({ status: "success", data: { resultType: "matrix", result } });
 }
 
-Deno.test({
-  name: "readHistory() reads a request rate, CPU usage, arrivals and a Prometheus export",
-  permissions: "none",
-  async fn() {
+pure(
+  "readHistory() reads a request rate, CPU usage, arrivals and a Prometheus export",
+  async () => {
     const shape = async (text: string, format?: TraceFormat) => {
       const { trace, minutes, ...history } = await read(
         text,
@@ -54,38 +54,26 @@ Deno.test({
     const range = prometheus("0.5", "1", "0.75", "0.5");
     assert.deepEqual(await shape(range), ["prometheus", "cores", 30, 4, 2]);
   },
+);
+
+pure("readHistory() reports no format that a flag or JSON leaves no doubt about", async () => {
+  assert.equal((await read(lines(60, () => "1"), { format: "rps" })).guess, undefined);
+  assert.equal((await read(prometheus("1", "1"))).guess, undefined);
 });
 
-Deno.test({
-  name: "readHistory() reports the format that it took a file for without a flag, except for JSON",
-  permissions: "none",
-  async fn() {
-    const rps = lines(60, () => "1");
-    assert.match((await read(rps)).guess ?? "", /"f" .* rps; .*--format/);
-    assert.equal((await read(rps, { format: "rps" })).guess, undefined);
-    assert.equal((await read(prometheus("1", "1"))).guess, undefined);
-  },
+pure("readHistory() takes the busiest minutes of a longer file", async () => {
+  const text = lines(300, (second) => second < 120 || second >= 180 ? "1" : "9");
+  const { trace, minutes } = await read(text, { mostMinutes: 1 });
+  assert.equal(minutes, 5);
+  assert.deepEqual(new Set(trace.values), new Set([9]));
+  const coarse = lines(3, (hour) => `${1_700_000_000 + 3600 * hour},${hour + 1}`);
+  assert.deepEqual([...(await read(coarse, { mostMinutes: 1 })).trace.values], [3]);
 });
 
-Deno.test({
-  name: "readHistory() takes the busiest minutes of a longer file",
-  permissions: "none",
-  async fn() {
-    const text = lines(300, (second) => second < 120 || second >= 180 ? "1" : "9");
-    const { trace, minutes } = await read(text, { mostMinutes: 1 });
-    assert.equal(minutes, 5);
-    assert.deepEqual(new Set(trace.values), new Set([9]));
-    const coarse = lines(3, (hour) => `${1_700_000_000 + 3600 * hour},${hour + 1}`);
-    assert.deepEqual([...(await read(coarse, { mostMinutes: 1 })).trace.values], [3]);
-  },
-});
-
-Deno.test({
-  name: "readHistory() says in one line what is wrong with a file, with value and remedy",
-  permissions: "none",
-  async fn() {
+pure(
+  "readHistory() says in one line what is wrong with a file, with value and remedy",
+  async () => {
     const refused: readonly (readonly [string, Parameters<typeof read>[1], RegExp])[] = [
-      ["", {}, /it is empty/],
       [" \n", { format: "prometheus" }, /it is empty/],
       ["1\nmuch\n", {}, /line 2 is "much", .* 0 to 1e9/],
       ["1\nNaN\n", { format: "rps" }, /line 2 is "NaN"/],
@@ -102,7 +90,6 @@ Deno.test({
       [prometheus("0.5", "-1"), {}, /values\.1 is "-1" at 1700000030, .* 0 to 1e9/],
       [lines(60, () => "0"), {}, / is 0, .*load: export/],
       ["5\n5\n", {}, / 2 s long, .*minute: export/],
-      [lines(60, () => "1"), { series: new Map([["pod", "a"]]) }, / rps, .*--series/],
       [
         '{"status":"error","errorType":"timeout","error":"query timed out"}',
         {},
@@ -125,33 +112,40 @@ Deno.test({
       });
     }
   },
+);
+
+pure("readHistory() passes on a fault that is not the file's", async () => {
+  await assert.rejects(read(new TypeError("a fault")), { name: "TypeError", message: "a fault" });
 });
 
-Deno.test({
-  name: "readHistory() says why a file can't be opened",
-  permissions: "none",
-  async fn() {
-    const { NotFound, PermissionDenied, IsADirectory, FilesystemLoop } = Deno.errors;
-    const said = (error: Error) =>
-      read(error).then(() => "", ({ name, message }) => [name, message]);
-    for (
-      const [error, state] of [
-        [new NotFound("os error 2"), /: .*path$/],
-        [new PermissionDenied(""), /: .*ls -l$/],
-        [new IsADirectory(""), /: it is a directory/],
-      ] as const
-    ) {
-      await assert.rejects(read(error), ({ name, message }: Error) => {
-        assert.equal(name, "CommandProblem");
-        assert.match(message, /^Cannot read trace "f": /);
-        assert.match(message, state);
-        return true;
-      });
-    }
-    assert.deepEqual(await said(new FilesystemLoop("links")), [
-      "CommandProblem",
-      'Cannot read trace "f": links',
-    ]);
-    assert.deepEqual(await said(new TypeError("a fault")), ["TypeError", "a fault"]);
-  },
+type Metric = Readonly<Record<string, string>>;
+
+function exported(...metrics: readonly (Metric | undefined)[]): string {
+  const result = metrics.map((metric, index) => ({ metric, values: [[index, "1"]] }));
+  return JSON.stringify({ status: "success", data: { resultType: "matrix", result } });
+}
+
+function chosen(text: string, wanted: Metric = {}): unknown {
+  const refuse = (state: string) => new SyntaxError(state);
+  const body = chooseSeries(text, { wanted: new Map(Object.entries(wanted)), refuse });
+  return JSON.parse(body).data.result.map(({ metric }: { metric: Metric }) => metric);
+}
+
+const WEB_0 = { namespace: "shop", pod: "web-0" };
+const WEB_1 = { namespace: "shop", pod: "web-1" };
+
+pure("chooseSeries() takes the only series, and the one that has all labels", () => {
+  const many = Array.from({ length: 10 }, (_, pod) => ({ pod: `web-${pod}` }));
+  assert.throws(() => chosen(exported(...many)), { message: /\{pod=web-7\}, and 2 more; / });
+  assert.deepEqual(chosen(exported(WEB_0)), [WEB_0]);
+  assert.deepEqual(chosen(exported(undefined)), [undefined]);
+  assert.deepEqual(chosen(exported(WEB_0, WEB_1), { pod: "web-1" }), [WEB_1]);
+  assert.deepEqual(chosen(exported(WEB_0, WEB_1), WEB_0), [WEB_0]);
+});
+
+pure("chooseSeries() leaves what is no export, or has no series, to the parser", () => {
+  const refuse = (state: string) => new SyntaxError(state);
+  for (const text of ["", "{", "[]", '{"data":{"result":"none"}}', exported()]) {
+    assert.equal(chooseSeries(text, { refuse }), text);
+  }
 });

@@ -7,7 +7,11 @@ import { type ArenaScores, scoreArena } from "../../../lab/arena/arena_scores.ts
 import {
   type AlgorithmOutcome,
   algorithmOutcome,
+  AS_IT_IS,
   type Entry,
+  isSameEntry,
+  OURS,
+  OURS_TIGHT,
   UNLIMITED,
 } from "../../../lab/arena/outcome.ts";
 import { playEntry } from "../../../lab/arena/contest.ts";
@@ -20,13 +24,13 @@ import { formatCount, formatFigure } from "../../../lab/simulation/report/figure
 import type { RunRecord, RunSeries } from "../../../lab/simulation/run_record.ts";
 import type { Scene } from "../../../lab/simulation/scene.ts";
 import type { Trace } from "../../../lab/simulation/trace.ts";
-import { CommandProblem } from "../command_context.ts";
-import type { CoallocWorld } from "../ports.ts";
+import { type CoallocWorld, CommandProblem } from "../ports.ts";
+import { rivalsNamed } from "../../../lab/simulation/rivals/all_rivals.ts";
 import {
-  algorithmLabel,
-  type ReplayedAlgorithm,
-  replayedAlgorithms,
-} from "./replayed_algorithms.ts";
+  LIMIT_FACTORS,
+  limitOfP90,
+  requestTimes,
+} from "../../../lab/simulation/rivals/static_limit.ts";
 
 /** How a history is replayed. */
 export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes"> {
@@ -147,4 +151,48 @@ function refuseTooMuch(
         MOST_REQUESTS / 1e6
       } million: use fewer --minutes or a larger --cost-ms${unit}`,
   );
+}
+
+/** An algorithm that a history is replayed under. */
+export interface ReplayedAlgorithm extends Entry {
+  readonly description: string;
+}
+
+/** The limit that knows the load beforehand. */
+export const P90: Entry = limitOfP90();
+
+/** As text: `ours`, `ours, tight`, `vpa: limit by ratio, at 10 %`. */
+export function algorithmLabel(entry: Entry): string {
+  if (isSameEntry(entry, OURS)) return "ours";
+  if (isSameEntry(entry, OURS_TIGHT)) return "ours, tight";
+  return `${entry.algorithm}: ${entry.setting}`;
+}
+
+/** All of them, ours first. */
+export function replayedAlgorithms(): readonly ReplayedAlgorithm[] {
+  return [
+    described(
+      OURS,
+      "CoAllocator's agent and controller set the limit: its ceiling while CPU is free",
+    ),
+    described(
+      OURS_TIGHT,
+      "the same with market.idleCPU: tight, so that the limit follows demand",
+    ),
+    described(AS_IT_IS, "the container's original limit, never changed"),
+    ...LIMIT_FACTORS.map((factor) =>
+      described(requestTimes(factor), "the request times a factor, never changed")
+    ),
+    described(
+      P90,
+      "the 90th percentile of the whole load with a margin, which is unknown beforehand",
+    ),
+    ...rivalsNamed(["vpa"]).map((rival) =>
+      described(rival, "the Vertical Pod Autoscaler's rules, resizing in place")
+    ),
+  ];
+}
+
+function described({ algorithm, setting }: Entry, description: string): ReplayedAlgorithm {
+  return { algorithm, setting, description };
 }

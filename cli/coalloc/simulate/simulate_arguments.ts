@@ -4,9 +4,9 @@
  * @module
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { parseCPU } from "../../../shared/quantity.ts";
+import { cpuParser } from "../formats.ts";
 import { TRACE_FORMATS } from "../../../lab/simulation/trace.ts";
-import { filePath, numberWithin } from "../../flag_values.ts";
+import { filePath, numberWithin } from "../../task_flags.ts";
 import { addOutputFlags, examples } from "../global_flags.ts";
 
 /** Random seeds, one run of every algorithm for each. */
@@ -54,54 +54,56 @@ export function simulateArguments(): Command {
   const command = new Command("simulate")
     .summary("what would have happened to a recorded load")
     .description(DESCRIPTION)
-    .addOption(
-      new Option("--trace <file>", "the history; - reads standard input").argParser(historyPath),
-    )
-    .addOption(
-      new Option("--policy <file>", "replay this OptimizationPolicy instead; with --history")
-        .argParser(filePath),
-    )
-    .addOption(
-      new Option("--history <file>", "usage over days, for --policy; - reads standard input")
-        .argParser(historyPath),
+    .option("--trace <file>", "the history; - reads standard input", historyPath)
+    .option("--policy <file>", "replay this OptimizationPolicy instead; with --history", filePath)
+    .option(
+      "--history <file>",
+      "usage over days, for --policy; - reads standard input",
+      historyPath,
     )
     .addOption(
       new Option("--resource <name>", "what --history is of (default: cpu)")
         .choices(["cpu", "memory"]),
     )
     .addOption(new Option("--format <format>", "how it is written").choices(TRACE_FORMATS))
-    .addOption(
-      new Option("--series <label=value>", "of several series in a Prometheus export, this one")
-        .argParser(labels),
+    .option("--series <label=value>", "of several series in a Prometheus export, this one", labels)
+    .option(
+      "--scale-p95 <cores>",
+      "scale the load so that its 95th percentile is this",
+      numberWithin({ least: 0.01, most: MOST_CORES }),
     )
-    .addOption(
-      new Option("--scale-p95 <cores>", "scale the load so that its 95th percentile is this")
-        .argParser(numberWithin({ least: 0.01, most: MOST_CORES })),
+    .option(
+      "--request <cpu>",
+      "the container's own CPU request (default: half of the mean)",
+      quantity,
     )
-    .addOption(
-      new Option("--request <cpu>", "the container's own CPU request (default: half of the mean)")
-        .argParser(quantity),
+    .option(
+      "--limit <cpu>",
+      "the container's own CPU limit (default: four times the request)",
+      quantity,
     )
-    .addOption(
-      new Option("--limit <cpu>", "the container's own CPU limit (default: four times the request)")
-        .argParser(quantity),
+    .option(
+      "--cost-ms <ms>",
+      "mean CPU time of one request",
+      numberWithin({ least: LEAST_COST_MS, most: MOST_COST_MS }),
+      DEFAULT_COST_MS,
     )
-    .addOption(
-      new Option("--cost-ms <ms>", "mean CPU time of one request").default(DEFAULT_COST_MS)
-        .argParser(numberWithin({ least: LEAST_COST_MS, most: MOST_COST_MS })),
+    .option(
+      "--slo-ms <ms>",
+      "P99 that must be kept (default: 100 ms above that of no limit)",
+      numberWithin({ least: 1, most: MOST_SLO_MS }),
     )
-    .addOption(
-      new Option("--slo-ms <ms>", "P99 that must be kept (default: 100 ms above that of no limit)")
-        .argParser(numberWithin({ least: 1, most: MOST_SLO_MS })),
+    .option(
+      "--seeds <count>",
+      "how often chance is drawn anew",
+      numberWithin({ least: 1, most: MOST_SEEDS, whole: true }),
+      DEFAULT_SEEDS,
     )
-    .addOption(
-      new Option("--seeds <count>", "how often chance is drawn anew").default(DEFAULT_SEEDS)
-        .argParser(numberWithin({ least: 1, most: MOST_SEEDS, whole: true })),
-    )
-    .addOption(
-      new Option("--minutes <count>", "of a longer history, the busiest so many")
-        .default(DEFAULT_MINUTES)
-        .argParser(numberWithin({ least: 1, most: MOST_MINUTES, whole: true })),
+    .option(
+      "--minutes <count>",
+      "of a longer history, the busiest so many",
+      numberWithin({ least: 1, most: MOST_MINUTES, whole: true }),
+      DEFAULT_MINUTES,
     )
     .option("--json", "one JSON object, as -o json")
     .option("--html", "a page with plots to standard output, the table to standard error");
@@ -122,17 +124,7 @@ export function simulateArguments(): Command {
   );
 }
 
-function quantity(text: string): number {
-  try {
-    const millicores = parseCPU(text);
-    if (millicores > 0 && millicores <= MOST_CORES * 1000) return millicores;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  throw new InvalidArgumentError(
-    `Give a CPU quantity above 0 and up to ${MOST_CORES}, for instance 500m or 1.5`,
-  );
-}
+const quantity = cpuParser(MOST_CORES);
 
 /** A single dash is standard input. */
 function historyPath(text: string): string {

@@ -4,8 +4,7 @@
  * @module
  */
 import { nextArenaProgress } from "../../arena_progress.ts";
-import { textLines } from "../../terminal/printable_text.ts";
-import type { TerminalLook } from "../../terminal/paint.ts";
+import { type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import type { CommandWorld } from "../ports.ts";
 import { structuredOutput } from "../output.ts";

@@ -1,27 +1,26 @@
 import assert from "node:assert/strict";
-import { type CoallocScene, coallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
-import { AS_IT_IS } from "../../../lab/arena/outcome.ts";
+import { type CoallocScene, sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { type AlgorithmOutcome, AS_IT_IS, OURS, OURS_TIGHT } from "../../../lab/arena/outcome.ts";
 import { runCoalloc } from "../run_coalloc.ts";
-import { algorithmLabel } from "./replayed_algorithms.ts";
+import { algorithmLabel } from "./replay.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { readCommandLine } from "../coalloc_command.ts";
+import { simulateCommandLine, type SimulateRequest, simulateRequest } from "./simulate_request.ts";
+import { traceScene } from "../../../lab/arena/trace_scene.ts";
+import { simulateText, type Story } from "./simulate_text.ts";
 
 /** A minute of 40 to 80 requests per second; at 8 ms each about half a core. */
 const RPS = Array.from({ length: 60 }, (_, second) => 40 + 40 * (Math.floor(second / 10) % 2))
   .join("\n");
 
-function sceneTest(name: string, fn: (scene: CoallocScene) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    async fn() {
-      const scene = coallocScene();
-      scene.files.set("rps.txt", RPS);
-      await fn(scene);
-      await scene.close();
-    },
+function traceTest(name: string, fn: (scene: CoallocScene) => Promise<void>): void {
+  sceneTest(name, (scene) => {
+    scene.files.set("rps.txt", RPS);
+    return fn(scene);
   });
 }
 
-sceneTest(
+traceTest(
   "simulateCommand() shows every algorithm and the verdict, without a cluster",
   async (scene) => {
     const world = {
@@ -55,7 +54,7 @@ sceneTest(
   },
 );
 
-sceneTest("simulateCommand() prints one object in the arena's shape", async (scene) => {
+traceTest("simulateCommand() prints one object in the arena's shape", async (scene) => {
   const args = ["simulate", "--trace", "rps.txt", "--seeds", "1", "--slo-ms", "200", "--json"];
   assert.equal(await scene.run(...args), 0);
   const { algorithms, ...rest } = JSON.parse(scene.out);
@@ -79,7 +78,7 @@ sceneTest("simulateCommand() prints one object in the arena's shape", async (sce
   assert.match(scene.out, /^trace: rps\.txt\nformat: rps\n/);
 });
 
-sceneTest("simulateCommand() reads standard input, and plays arrivals and usage", async (scene) => {
+traceTest("simulateCommand() reads standard input, and plays arrivals and usage", async (scene) => {
   const arrivals = Array.from({ length: 1200 }, (_, index) => `${1e9 + index / 20}`).join("\n");
   scene.files.set("-", arrivals);
   assert.equal(
@@ -100,7 +99,7 @@ sceneTest("simulateCommand() reads standard input, and plays arrivals and usage"
   assert.match(scene.out, /\nThe usage .* limit: /);
 });
 
-sceneTest(
+traceTest(
   "simulateCommand() writes the page to standard output, the table beside it",
   async (scene) => {
     const args = "simulate --trace rps.txt --format rps --seeds 1 --html".split(" ");
@@ -122,7 +121,7 @@ sceneTest(
   },
 );
 
-sceneTest(
+traceTest(
   "simulateCommand() reports progress after a second, and ends when interrupted",
   async (scene) => {
     const args = "simulate --trace rps.txt --format rps --seeds 1".split(" ");
@@ -145,28 +144,6 @@ sceneTest(
   },
 );
 
-sceneTest(
-  "simulateCommand() ends with 1 and one line for a file that can't be played",
-  async (scene) => {
-    scene.files.set("milli.csv", "0,1500\n60,1600\n120,1500\n");
-    const said = async (...args: string[]): Promise<string> => {
-      scene.err = "";
-      assert.equal(await scene.run("simulate", "--trace", ...args), 1, args.join(" "));
-      return scene.err;
-    };
-    assert.match(await said("gone"), /^Cannot read trace "gone": .*path\n$/);
-    assert.match(
-      await said("rps.txt", "--format", "prometheus"),
-      /^Cannot read trace "rps\.txt": .*\n$/,
-    );
-    assert.match(
-      await said("milli.csv", "--format", "cores"),
-      /^Cannot replay trace "milli\.csv": 15\d\d cores for 3 minutes .*--scale-p95\n$/,
-    );
-    assert.equal(scene.out, "");
-  },
-);
-
 /** A clock that advances by so many ms with each reading. */
 function passing(ms: number): CoallocScene["clock"] {
   let now = 0;
@@ -177,3 +154,150 @@ function passing(ms: number): CoallocScene["clock"] {
     sleep: () => Promise.resolve(),
   } as unknown as CoallocScene["clock"];
 }
+
+/** The request of a command line, or what is said about it. */
+function asked(...args: readonly string[]): SimulateRequest | string {
+  const line = readCommandLine(["simulate", ...args]);
+  return "text" in line ? line.text : simulateRequest(line.flags);
+}
+
+function request(...args: readonly string[]): SimulateRequest {
+  const found = asked(...args);
+  assert(typeof found !== "string", String(found));
+  return found;
+}
+
+pure("simulateRequest() has a default for all but the trace", () => {
+  assert.deepEqual(request("--trace", "f"), {
+    source: { path: "f" },
+    costMs: 8,
+    seeds: 5,
+    minutes: 60,
+    output: "table",
+  });
+});
+
+pure("simulateRequest() reads every flag; simulateCommandLine() writes it again", () => {
+  const line = "--trace cpu.json --format prometheus --series namespace=shop,pod=web-0 " +
+    "--scale-p95 2.5 --request 500m --limit 2 --cost-ms 20 --slo-ms 250 --seeds 3 --minutes 30";
+  const read = request(...line.split(" "), "-o", "yaml");
+  assert.deepEqual(read, {
+    source: {
+      path: "cpu.json",
+      format: "prometheus",
+      series: new Map([["namespace", "shop"], ["pod", "web-0"]]),
+    },
+    p95Cores: 2.5,
+    request: 500,
+    originalLimit: 2000,
+    costMs: 20,
+    sloMs: 250,
+    seeds: 3,
+    minutes: 30,
+    output: "yaml",
+  });
+  assert.equal(simulateCommandLine(read), `kubectl coalloc simulate ${line}`);
+  assert.equal(
+    simulateCommandLine(request("--trace", "my 'file'", "--html")),
+    `kubectl coalloc simulate --trace 'my '\\''file'\\''' --cost-ms 8 --seeds 5 --minutes 60 ` +
+      "--html > page.html",
+  );
+  assert.equal(request("--trace", "-").source.path, "-");
+  assert.equal(request("--trace", "f", "--json").output, "json");
+  assert.equal(request("--trace", "f", "--json", "-o", "json").output, "json");
+  assert.deepEqual(
+    request("--trace", "f", "--series", 'pod="a=b"').source.series,
+    new Map([["pod", "a=b"]]),
+  );
+});
+
+pure("simulateRequest() names flag, value and remedy of a mistake", () => {
+  for (
+    const [line, message] of [
+      ["--seeds 0", /--seeds <count>.*'0'.* 1 to 100/],
+      ["--minutes 1.5", /--minutes <count>.*'1\.5'.*whole number from 1 to 1440/],
+      ["--cost-ms -8", /--cost-ms <ms>.*'-8'.*a number from 0\.1 to 60000/],
+      ["--slo-ms soon", /--slo-ms <ms>.*'soon'.*a number from 1/],
+      ["--scale-p95 NaN", /--scale-p95 <cores>.*'NaN'.*from 0\.01 to 512/],
+      ...["0", "-1", "600"].map((wrong) => [`--limit ${wrong}`, /--limit <cpu>/] as const),
+      ["--trace --json", /'--json'.*\.\/--json/],
+    ] as const
+  ) assert.match(String(asked("--trace", "f", ...line.split(" "))), message, line);
+});
+
+const FIGURES = {
+  coresAllocated: 1.2,
+  p50Ms: 6,
+  p99Ms: 57,
+  p999Ms: 130,
+  throttledMsPerS: 150,
+  changesPerPodMinute: 0.4,
+  reactionMsMedian: 450,
+  reactionMsP95: 700,
+  slack: 0.25,
+  overCapacityS: 0,
+};
+
+const OUTCOME: AlgorithmOutcome = {
+  ...OURS,
+  sloHeld: true,
+  sloHeldShare: 1,
+  median: FIGURES,
+  least: FIGURES,
+  most: FIGURES,
+};
+
+function story(): Story {
+  const trace = {
+    name: "made up",
+    unit: "cores" as const,
+    stepS: 60,
+    values: Float64Array.of(1, 1),
+  };
+  const { reactionMsMedian: _none, ...without } = FIGURES;
+  const median = { ...without, p99Ms: 900 };
+  return {
+    history: { path: "cpu.csv", format: "cores", minutes: 2, trace },
+    request: {
+      source: { path: "cpu.csv" },
+      costMs: 8,
+      seeds: 1,
+      minutes: 60,
+      output: "table",
+    },
+    replay: {
+      scene: traceScene(trace, { seed: 1 }),
+      sloMs: 139,
+      freeP99Ms: 39,
+      outcomes: [
+        OUTCOME,
+        { ...OUTCOME, ...OURS_TIGHT },
+        { ...OUTCOME, ...AS_IT_IS, sloHeld: false, median },
+      ],
+      runs: [],
+    },
+  };
+}
+
+const rowOf = (text: string, algorithm: string): string | undefined =>
+  text.split("\n").find((line) => line.startsWith(algorithm));
+
+pure("simulateText() has a line per algorithm, and leaves out columns for narrow terminals", () => {
+  const text = simulateText(story());
+  assert.match(
+    rowOf(text, "ours") ?? "",
+    /^ours +held +1\.20 +6\.00 +57\.0 +130 +150 +0\.400 +450\/700$/,
+  );
+  assert.match(rowOf(text, algorithmLabel(AS_IT_IS)) ?? "", / missed .* -$/);
+  const wide = simulateText(story(), { wide: true });
+  assert.match(rowOf(wide, "ALGORITHM") ?? "", /SLACK %$/);
+  assert.match(rowOf(wide, "ours") ?? "", /25\.0$/);
+  const narrow = rowOf(simulateText(story(), { columns: 80 }), "ALGORITHM") ?? "";
+  assert(narrow.length <= 80 && !narrow.includes("P50") && narrow.includes("P99"), narrow);
+  assert.match(rowOf(simulateText(story(), { columns: 20 }), "ALGORITHM") ?? "", /CORES/);
+});
+
+pure("simulateText() colours what holds the SLO", () => {
+  const coloured = simulateText(story(), { color: true });
+  assert(coloured.includes("\x1b[32mheld\x1b[0m") && coloured.includes("\x1b[31mmissed\x1b[0m"));
+});

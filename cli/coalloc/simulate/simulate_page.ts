@@ -12,8 +12,8 @@ import { latencyPlot } from "../../../lab/simulation/report/plots/latency_plot.t
 import { limitsPlot } from "../../../lab/simulation/report/plots/limits_plot.ts";
 import { throttlingPlot } from "../../../lab/simulation/report/plots/throttling_plot.ts";
 import { ownSource } from "../../../lab/simulation/report/trace_sources.ts";
-import { algorithmLabel } from "./replayed_algorithms.ts";
-import { simulateCommandLine } from "./simulate_command_line.ts";
+import { algorithmLabel } from "./replay.ts";
+import { simulateCommandLine } from "./simulate_request.ts";
 import { notes, REPLAY_MEASURES, type Story, storySentences } from "./simulate_text.ts";
 import { verdict } from "./verdict.ts";
 

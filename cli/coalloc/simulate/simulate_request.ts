@@ -5,6 +5,7 @@
  */
 import { defined } from "../../../shared/defined.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
+import type { ResourceName } from "../../../shared/api/pod.ts";
 import type { TraceFormat } from "../../../lab/simulation/trace.ts";
 import type { OutputFormat } from "../output.ts";
 
@@ -37,9 +38,22 @@ export interface SimulateRequest {
   readonly output: OutputFormat | "html";
 }
 
+/** What the user asked for with `--policy`. */
+export interface PolicyRequest {
+  /** Path of the manifest. */
+  readonly policy: string;
+  readonly source: HistorySource;
+  /** What the history is of. */
+  readonly resource: ResourceName;
+  readonly output: OutputFormat;
+}
+
 /** What commander hands over after parsing. */
 interface SimulateFlags {
   readonly trace?: string;
+  readonly policy?: string;
+  readonly history?: string;
+  readonly resource?: ResourceName;
   readonly format?: TraceFormat;
   readonly series?: ReadonlyMap<string, string>;
   readonly scaleP95?: number;
@@ -54,27 +68,36 @@ interface SimulateFlags {
   readonly html?: true;
 }
 
+/** Flags of the replay of latencies that the replay of a policy does not have. */
+const FOREIGN: readonly (readonly [name: string, flag: string])[] = [
+  ["trace", "--trace"],
+  ["request", "--request"],
+  ["limit", "--limit"],
+  ["scaleP95", "--scale-p95"],
+  ["sloMs", "--slo-ms"],
+  ["html", "--html"],
+];
+
 /** The request of these flags, or the sentence that says which of them exclude each other. */
 export function simulateRequest(
   given: Readonly<Record<string, unknown>>,
 ): SimulateRequest | string {
   const flags = given as unknown as SimulateFlags;
-  const { request, limit, format, series, costMs, seeds, minutes } = flags;
-  if (flags.trace === undefined) {
+  const { trace, request, limit, costMs, seeds, minutes } = flags;
+  if (trace === undefined) {
     return "Cannot simulate: give a history with --trace, or with --policy and --history";
   }
   if (request !== undefined && limit !== undefined && request > limit) {
     return `Cannot simulate: --request ${formatCPU(request)} is above --limit ${formatCPU(limit)}`;
   }
-  if (series !== undefined && format !== undefined && format !== "prometheus") {
-    return `Cannot simulate: --series chooses in a Prometheus export, and --format is ${format}`;
-  }
+  const source = sourceOf(trace, flags);
+  if (typeof source === "string") return source;
   const output = outputOf(flags);
   if (output === undefined) {
     return "Cannot simulate: of --json, --html and --output only one can be had";
   }
   return {
-    source: { path: flags.trace, ...defined({ format, series }) },
+    source,
     ...defined({ request, originalLimit: limit, p95Cores: flags.scaleP95, sloMs: flags.sloMs }),
     costMs,
     seeds,
@@ -83,11 +106,67 @@ export function simulateRequest(
   };
 }
 
+/** Whether a policy is to be replayed. */
+export function asksForPolicy(flags: Readonly<Record<string, unknown>>): boolean {
+  return ["policy", "history", "resource"].some((name) => flags[name] !== undefined);
+}
+
+/** As {@linkcode simulateRequest}, for the replay of a policy. */
+export function policyRequest(given: Readonly<Record<string, unknown>>): PolicyRequest | string {
+  const flags = given as unknown as SimulateFlags;
+  const { policy, history, resource = "cpu" } = flags;
+  if (policy === undefined) return "Cannot simulate: --history and --resource go with --policy";
+  if (history === undefined) return "Cannot simulate: --policy needs a --history to replay";
+  const foreign = FOREIGN.find(([name]) => given[name] !== undefined);
+  if (foreign !== undefined) return `Cannot simulate: ${foreign[1]} does not go with --policy`;
+  const source = sourceOf(history, flags);
+  if (typeof source === "string") return source;
+  const output = outputOf(flags);
+  return output === undefined || output === "html"
+    ? "Cannot simulate: of --json and --output only one can be had"
+    : { policy, source, resource, output };
+}
+
+function sourceOf(path: string, { format, series }: SimulateFlags): HistorySource | string {
+  return series !== undefined && format !== undefined && format !== "prometheus"
+    ? `Cannot simulate: --series chooses in a Prometheus export, and --format is ${format}`
+    : defined({ path, format, series });
+}
+
 function outputOf({ output, json, html }: SimulateFlags): SimulateRequest["output"] | undefined {
-  const asked = new Set<SimulateRequest["output"]>();
-  if (output !== undefined) asked.add(output);
-  if (json) asked.add("json");
-  if (html) asked.add("html");
+  const forms = [output, json && "json" as const, html && "html" as const];
+  const asked = new Set(forms.filter((one) => one !== undefined));
   const [only = "table"] = asked;
   return asked.size > 1 ? undefined : only;
+}
+
+/** The command line, fit for a shell. */
+export function simulateCommandLine(request: SimulateRequest): string {
+  const { source: { path, format, series }, output, ...rest } = request;
+  const { request: asked, originalLimit, p95Cores, costMs, sloMs, seeds, minutes } = rest;
+  const chosen = series === undefined
+    ? undefined
+    : [...series].map(([name, value]) => `${name}=${value}`).join(",");
+  const flags: readonly (readonly [flag: string, value: string | number | undefined])[] = [
+    ["--trace", path],
+    ["--format", format],
+    ["--series", chosen],
+    ["--scale-p95", p95Cores],
+    ["--request", asked === undefined ? undefined : formatCPU(asked)],
+    ["--limit", originalLimit === undefined ? undefined : formatCPU(originalLimit)],
+    ["--cost-ms", costMs],
+    ["--slo-ms", sloMs],
+    ["--seeds", seeds],
+    ["--minutes", minutes],
+  ];
+  const parts = flags.flatMap(([flag, value]) =>
+    value === undefined ? [] : [flag, quoted(String(value))]
+  );
+  const end = output === "html" ? ["--html > page.html"] : [];
+  return ["kubectl coalloc simulate", ...parts, ...end].join(" ");
+}
+
+/** As it is where a shell takes it so, else in single quotes. */
+function quoted(part: string): string {
+  return /^[\w./=,:@%+-]+$/.test(part) ? part : `'${part.replaceAll("'", `'\\''`)}'`;
 }

@@ -8,13 +8,13 @@ import { mean, quantile } from "../../../lab/simulation/statistics.ts";
 import { formatCount, formatFigure } from "../../../lab/simulation/report/figure.ts";
 import { expectedDemand } from "../../../lab/simulation/workload.ts";
 import { shorten } from "../../../lab/simulation/report/html.ts";
-import type { TerminalLook } from "../../terminal/paint.ts";
+import type { TerminalLook } from "../../terminal/terminal_text.ts";
 import { cpuText } from "../formats.ts";
-import { type Cell, type Column, textTable } from "../output.ts";
+import type { Cell } from "../../terminal/aligned_rows.ts";
+import { fittedTable, type RowColumn } from "../output.ts";
 import type { History } from "./read_history.ts";
-import { type Replay, SLO_MARGIN_MS } from "./replay.ts";
+import { algorithmLabel, type Replay, SLO_MARGIN_MS } from "./replay.ts";
 import type { SimulateRequest } from "./simulate_request.ts";
-import { algorithmLabel } from "./replayed_algorithms.ts";
 import { verdict } from "./verdict.ts";
 
 /** What was replayed, and what came of it. */
@@ -128,40 +128,16 @@ function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: Algorithm
 }
 
 /** The table, without the columns for which the terminal is too narrow. */
-function table(
-  outcomes: readonly AlgorithmOutcome[],
-  { wide = false, ...look }: SimulateLook,
-): string {
-  let measures = REPLAY_MEASURES.filter((measure) => wide || measure.wide !== true);
-  const { columns = Infinity } = look;
-  for (;;) {
-    const plain = tableOf(outcomes, { measures, look: {} });
-    const luxury = Math.max(...measures.map((measure) => measure.luxury ?? 0));
-    if (luxury === 0 || plain.indexOf("\n") <= columns) {
-      return tableOf(outcomes, { measures, look });
-    }
-    measures = measures.filter((measure) => measure.luxury !== luxury);
-  }
-}
-
-function tableOf(
-  outcomes: readonly AlgorithmOutcome[],
-  { measures, look }: {
-    readonly measures: readonly ReplayMeasure[];
-    readonly look: TerminalLook;
-  },
-): string {
-  const columns = measures.map(({ head }): Column => ({
-    head: head.toUpperCase(),
+function table(outcomes: readonly AlgorithmOutcome[], look: SimulateLook): string {
+  const measures = REPLAY_MEASURES.filter(({ wide }) => look.wide || wide !== true);
+  const columns = measures.map((measure): RowColumn<AlgorithmOutcome> => ({
+    ...measure,
+    head: measure.head.toUpperCase(),
     align: "right",
+    cell: (outcome) => cellOf(outcome, measure),
   }));
-  return textTable({
-    columns: [{ head: "ALGORITHM" }, ...columns],
-    rows: outcomes.map((outcome) => [
-      algorithmCell(outcome),
-      ...measures.map((measure): Cell => cellOf(outcome, measure)),
-    ]),
-  }, look);
+  const algorithm = { head: "ALGORITHM", cell: algorithmCell };
+  return fittedTable({ rows: outcomes, columns: [algorithm, ...columns] }, look);
 }
 
 function algorithmCell(outcome: AlgorithmOutcome): Cell {

@@ -13,7 +13,7 @@ import {
   OURS_TIGHT,
 } from "../../../lab/arena/outcome.ts";
 import { formatFigure } from "../../../lab/simulation/report/figure.ts";
-import { algorithmLabel, P90 } from "./replayed_algorithms.ts";
+import { algorithmLabel, P90 } from "./replay.ts";
 
 /** Costs count as the same within this share. */
 const SAME_COST = 0.01;

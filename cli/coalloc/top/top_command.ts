@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { CommandContext } from "../command_context.ts";
+import type { CommandContext } from "../ports.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import { readNodes } from "../node_readings.ts";
 import { structuredOutput } from "../output.ts";

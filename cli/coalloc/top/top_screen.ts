@@ -3,11 +3,10 @@
  *
  * @module
  */
-import { type Paint, paint, type TerminalLook } from "../../terminal/paint.ts";
-import { textLines } from "../../terminal/printable_text.ts";
+import { type Paint, paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { ageText, coresText, cpuText, priceText, throttledText, UNKNOWN } from "../formats.ts";
-import { type Cell, type Column, textTable } from "../output.ts";
-import { demandBar } from "./demand_bar.ts";
+import type { Cell } from "../../terminal/aligned_rows.ts";
+import { fittedTable, type RowColumn } from "../output.ts";
 import type { TopNode, TopPod, TopView } from "./top_view.ts";
 
 /** How it is shown. */
@@ -32,34 +31,26 @@ const BAR = "DEMAND/LIMIT";
 const AGE = "AGE";
 const NAMESPACE = "NAMESPACE";
 
-interface TopColumn extends Column {
-  readonly cell: (pod: TopPod) => Cell;
-  /** In wide tables only. */
-  readonly wide?: true;
-  /** Left out first where lines are too long: the highest goes first. */
-  readonly luxury?: number;
-}
-
-const number = (head: string, cell: TopColumn["cell"]): TopColumn => ({
+const number = (head: string, cell: RowColumn<TopPod>["cell"]): RowColumn<TopPod> => ({
   head,
   align: "right",
   cell,
 });
 
-const COLUMNS: readonly TopColumn[] = [
-  { head: NAMESPACE, cell: ({ namespace }) => ({ text: namespace }), luxury: 2 },
-  { head: "POD", cell: ({ pod }) => ({ text: pod }) },
-  number("USAGE", ({ usage }) => ({ text: cpuText(usage) })),
-  number("DEMAND", ({ demand }) => ({ text: cpuText(demand) })),
+const COLUMNS: readonly RowColumn<TopPod>[] = [
+  { head: NAMESPACE, cell: ({ namespace }) => namespace, luxury: 2 },
+  { head: "POD", cell: ({ pod }) => pod },
+  number("USAGE", ({ usage }) => cpuText(usage)),
+  number("DEMAND", ({ demand }) => cpuText(demand)),
   number("LIMIT", limitCell),
   { head: BAR, cell: barCell, luxury: 3 },
   number("THROTTLED", throttledCell),
-  { ...number("PRICE", ({ price }) => ({ text: priceText(price) })), luxury: 4 },
+  { ...number("PRICE", ({ price }) => priceText(price)), luxury: 4 },
   { head: "REASON", cell: reasonCell },
-  { head: "NODE", cell: ({ node }) => ({ text: node }), wide: true },
-  { ...number("ORIGINAL", ({ originalLimit }) => ({ text: cpuText(originalLimit) })), wide: true },
-  { ...number("FLOOR", ({ floor }) => ({ text: cpuText(floor) })), wide: true },
-  { ...number("CEILING", ({ ceiling }) => ({ text: cpuText(ceiling) })), wide: true },
+  { head: "NODE", cell: ({ node }) => node, wide: true },
+  { ...number("ORIGINAL", ({ originalLimit }) => cpuText(originalLimit)), wide: true },
+  { ...number("FLOOR", ({ floor }) => cpuText(floor)), wide: true },
+  { ...number("CEILING", ({ ceiling }) => cpuText(ceiling)), wide: true },
   number(AGE, ({ ageMs }) => ({ text: ageText(ageMs), how: "dim" })),
 ];
 
@@ -83,37 +74,25 @@ export function topScreen({ pods, nodes, notes }: TopView, look: TopLook = {}): 
   // Others than the named ones may well be here.
   const none = named ? "" : "No pods in the market here.\n";
   const body = [
-    pods.length === 0 ? none : textTable(tableOf(shown, { all: pods, look }), look),
+    pods.length === 0 ? none : fittedTable({ rows: shown, columns: columnsOf(pods, look) }, look),
     ...(more === 0 ? [] : [paint(`… and ${more} more`, "dim", look) + "\n"]),
   ].join("");
   const foot = textLines(footer);
   return body === "" || foot === "" ? body + foot : `${body}\n${foot}`;
 }
 
-/** The table with as many columns as the width has room for. */
-function tableOf(
+function columnsOf(
   pods: readonly TopPod[],
-  { all, look }: { readonly all: readonly TopPod[]; readonly look: TopLook },
-): { columns: readonly Column[]; rows: Cell[][] } {
-  const { wide = false, namespaces = true, columns: width = Infinity } = look;
+  { wide = false, namespaces = true }: TopLook,
+): readonly RowColumn<TopPod>[] {
   // Views of agents are less than a second old; only the others need an age.
-  const aged = wide || all.some(({ source }) => source === "allocation");
-  const live = all.some(({ source }) => source === "agent");
-  const wanted = COLUMNS.filter(({ head, wide: wideOnly }) => {
+  const aged = wide || pods.some(({ source }) => source === "allocation");
+  const live = pods.some(({ source }) => source === "agent");
+  return COLUMNS.filter(({ head, wide: wideOnly }) => {
     if (head === AGE) return aged;
     if (head === NAMESPACE) return namespaces;
     return head === BAR ? live : wide || !wideOnly;
   });
-  for (let most = 4;; most--) {
-    const columns = wanted.filter(({ luxury = 0 }) => luxury <= most);
-    const rows = pods.map((pod) => columns.map(({ cell }) => cell(pod)));
-    const [head = ""] = textTable({ columns, rows }).split("\n");
-    const longest = Math.max(
-      head.length,
-      ...textTable({ columns, rows }).split("\n").map((line) => line.length),
-    );
-    if (longest <= width || most === 1) return { columns, rows };
-  }
 }
 
 /** `450m`; while the kubelet is on its way `200m→450m`. */
@@ -167,4 +146,32 @@ function nodeLine(
     paint(`${ageText(ageMs)} ago`, "dim", look),
   ];
   return `${paint(node.node.padEnd(nameWidth), "bold", look)}  ${bar}  ${parts.join(" · ")}`;
+}
+
+/** Characters of a bar. */
+export const BAR_WIDTH = 12;
+
+/**
+ * Used CPU as `█`, demand beyond it as `▒`, idle room below the limit as `·`, and the limit as `│`. The
+ * scale is the larger of demand and limit: 200 m used under a limit of 200 m with a demand of 400 m is
+ * `█████│▒▒▒▒▒▒`. Empty when nothing is above zero.
+ */
+export function demandBar(
+  { usage, demand, limit }: {
+    readonly usage: number;
+    readonly demand: number;
+    readonly limit: number;
+  },
+): string {
+  const top = Math.max(demand, limit);
+  if (!(top > 0)) return "";
+  const place = (value: number): number =>
+    Math.max(0, Math.min(BAR_WIDTH, Math.round(value / top * BAR_WIDTH)));
+  const [used, wanted, at] = [place(usage), place(demand), Math.max(1, place(limit)) - 1];
+  return Array.from({ length: BAR_WIDTH }, (_, index) => {
+    if (index === at) return "│";
+    if (index < used) return "█";
+    if (index < wanted) return "▒";
+    return index < at ? "·" : " ";
+  }).join("").trimEnd();
 }

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   sampleContainerView,
   sampleNodeView,
@@ -10,8 +12,11 @@ import {
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
 import type { NodeReadings } from "../node_readings.ts";
-import { topScreen } from "./top_screen.ts";
+import { BAR_WIDTH, demandBar, topScreen } from "./top_screen.ts";
 import { type TopChoice, topView } from "./top_view.ts";
+import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
+import { addMarketPod, sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { runCoalloc } from "../run_coalloc.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 0, 0, 0, 250);
 const ALL: TopChoice = { pods: [], sort: "throttled" };
@@ -60,105 +65,131 @@ function screen(input: NodeReadings, choice = ALL, look = {}): string {
   return topScreen(topView(input, { choice, nowMs: NOW }), look);
 }
 
-Deno.test({
-  name: "topScreen() shows the most throttled first, and the node below",
-  permissions: "none",
-  fn() {
-    assert.equal(
-      screen(readings()),
-      `\
+pure("topScreen() shows the most throttled first, and the node below", () => {
+  assert.equal(
+    screen(readings()),
+    `\
 NAMESPACE   POD    USAGE   DEMAND       LIMIT   DEMAND/LIMIT   THROTTLED   PRICE   REASON
 shop        web     198m     480m   200m→450m   █████▒▒▒▒▒│▒    412 ms/s   0.267   Throttled
 shop        idle     30m      40m        100m   ████▒······│      0 ms/s   0.267   DemandFell
 
 node-1  ███████████████████░  3.42 of 3.60 cores committed · 0.20 unmanaged · 2 pods · congested · price 0.267 · 250ms ago
 `,
-    );
-  },
+  );
 });
 
-Deno.test({
-  name: "topScreen() shows why a node's limits are held",
-  permissions: "none",
-  fn() {
-    const [view] = readings().views;
-    assert.ok(view !== undefined);
-    assert.match(
-      screen(readings({ views: [{ ...view, held: "SchedExt" }] })),
-      / · .*held: SchedExt · /,
-    );
-  },
+pure("topScreen() shows why a node's limits are held", () => {
+  const held = readings({ views: [{ ...VIEW, held: "SchedExt" }] });
+  assert.match(screen(held), / · .*held: SchedExt · /);
 });
 
-Deno.test({
-  name: "topScreen() shows allocations with their age where no agent answers",
-  permissions: "none",
-  fn() {
-    const input = readings({
-      views: [],
-      allocations: [WRITTEN],
-      problems: ["No agent runs"],
-    });
-    assert.equal(
-      screen(input, ALL, { wide: true }),
-      `\
+pure("topScreen() shows allocations with their age where no agent answers", () => {
+  const input = readings({
+    views: [],
+    allocations: [WRITTEN],
+    problems: ["No agent runs"],
+  });
+  assert.equal(
+    screen(input, ALL, { wide: true }),
+    `\
 NAMESPACE   POD   USAGE   DEMAND   LIMIT   THROTTLED   PRICE   REASON      NODE     ORIGINAL   FLOOR   CEILING   AGE
 other       far       -     500m    300m           -    0.01   Throttled   node-2       200m    100m      800m   90s
 
 No agent runs
 `,
-    );
-    assert.match(screen({ views: [], allocations: [], problems: [] }), /^No pods .*\n$/);
-  },
+  );
 });
 
-Deno.test({
-  name: "topView() filters and sorts, and reports which pods are missing",
-  permissions: "none",
-  fn() {
-    const input = readings({ allocations: [WRITTEN] });
-    const names = (choice: Partial<TopChoice>) =>
-      topView(input, { choice: { ...ALL, ...choice }, nowMs: NOW }).pods.map(({ pod }) => pod);
-    assert.deepEqual(names({}), ["web", "idle", "far"]);
-    assert.deepEqual(names({ sort: "demand" }), ["far", "web", "idle"]);
-    assert.deepEqual(names({ sort: "limit" }), ["web", "far", "idle"]);
-    assert.deepEqual(names({ sort: "name" }), ["far", "idle", "web"]);
-    assert.deepEqual(names({ namespace: "other" }), ["far"]);
-    assert.deepEqual(names({ node: "node-1" }), ["web", "idle"]);
-    assert.deepEqual(names({ pods: ["idle"] }), ["idle"]);
-    const { notes } = topView(input, { choice: { ...ALL, pods: ["gone"] }, nowMs: NOW });
-    assert.match(notes.join(), /^Pod gone .* explain gone -n NAMESPACE /);
-    const here = { ...ALL, pods: ["gone"], namespace: "shop", node: "node-1" };
-    const view = topView(input, { choice: here, nowMs: NOW });
-    const [note = ""] = view.notes;
-    assert.equal(view.notes.length, 1);
-    assert.match(note, /^Pod gone .* shop .* node-1; .* explain gone -n shop /);
-    // Others are in the market here, so it must not be said that none is.
-    assert.equal(topScreen({ ...view, nodes: [] }, { named: true }), `${note}\n`);
-  },
+pure("topView() filters and sorts, and reports which pods are missing", () => {
+  const input = readings({ allocations: [WRITTEN] });
+  const rows: readonly (readonly [names: string, choice: Partial<TopChoice>])[] = [
+    ["web,idle,far", {}],
+    ["far,web,idle", { sort: "demand" }],
+    ["web,far,idle", { sort: "limit" }],
+    ["far,idle,web", { sort: "name" }],
+    ["far", { namespace: "other" }],
+    ["web,idle", { node: "node-1" }],
+    ["idle", { pods: ["idle"] }],
+  ];
+  for (const [names, choice] of rows) {
+    const { pods } = topView(input, { choice: { ...ALL, ...choice }, nowMs: NOW });
+    assert.equal(pods.map(({ pod }) => pod).join(), names);
+  }
+  const here = { ...ALL, pods: ["gone"], namespace: "shop", node: "node-1" };
+  const view = topView(input, { choice: here, nowMs: NOW });
+  const [note = ""] = view.notes;
+  assert.equal(view.notes.length, 1);
+  // Others are in the market here, so it must not be said that none is.
+  assert.equal(topScreen({ ...view, nodes: [] }, { named: true }), `${note}\n`);
 });
 
-Deno.test({
-  name: "topScreen() fits the screen: fewer columns, and pods counted that have no line",
-  permissions: "none",
-  fn() {
-    const many = readings({
-      views: [sampleNodeView(Array.from({ length: 50 }, (_, index) => samplePodView(`p${index}`)))],
-    });
-    const text = screen(many, ALL, { columns: 70, rows: 12 });
-    const lines = text.trimEnd().split("\n");
-    assert(lines.length <= 11, text);
-    assert.match(text, /… and 44 more/);
-    assert(!text.includes("DEMAND/LIMIT"));
-    for (const line of lines.slice(0, 8)) assert(line.length <= 70, line);
-  },
+pure("topScreen() fits the screen: fewer columns, and pods counted that have no line", () => {
+  const many = readings({
+    views: [sampleNodeView(Array.from({ length: 50 }, (_, index) => samplePodView(`p${index}`)))],
+  });
+  const text = screen(many, ALL, { columns: 70, rows: 12 });
+  const lines = text.trimEnd().split("\n");
+  assert(lines.length <= 11, text);
+  assert.match(text, /… and 44 more/);
+  assert(!text.includes("DEMAND/LIMIT"));
+  for (const line of lines.slice(0, 8)) assert(line.length <= 70, line);
 });
 
-Deno.test({
-  name: "topScreen() paints what suffers, only with colour",
-  permissions: "none",
-  fn() {
-    assert(!screen(readings()).includes("\x1b"));
-    assert(screen(readings(), ALL, { color: true }).includes("\x1b[31m412 ms/s\x1b[0m"));
-  },
+pure("topScreen() paints what suffers, only with colour", () => {
+  assert(!screen(readings()).includes("\x1b"));
+  assert(screen(readings(), ALL, { color: true }).includes("\x1b[31m412 ms/s\x1b[0m"));
+});
+
+pure("demandBar() shows usage, demand beyond it, idle room and the limit", () => {
+  assert.equal(demandBar({ usage: 200, demand: 400, limit: 200 }), "█████│▒▒▒▒▒▒");
+  assert.equal(demandBar({ usage: 300, demand: 330, limit: 600 }), "██████▒····│");
+  assert.equal(demandBar({ usage: 0, demand: 0, limit: 100 }), "···········│");
+  assert.equal(demandBar({ usage: 0, demand: 0, limit: 0 }), "");
+});
+
+pure("demandBar() always shows one limit within its width", () => {
+  const cpu = fc.double({ min: 0.001, max: 1e6, noNaN: true });
+  fc.assert(fc.property(cpu, cpu, cpu, (usage, demand, limit) => {
+    const bar = demandBar({ usage, demand, limit });
+    assert(bar.length <= BAR_WIDTH, bar);
+    assert.equal(bar.split("│").length, 2, bar);
+  }));
+});
+
+const CHANGED = { limit: 450, own: 200 };
+
+sceneTest("topCommand() reads agents, and falls back to allocations", async (scene) => {
+  const { metadata: { uid } } = addMarketPod(scene, "web", CHANGED);
+  scene.agents.push("node-1", "node-2");
+  scene.views.set("node-1", sampleNodeView([samplePodView("web", { uid })]));
+  assert.match((await scene.ran("top"))[1], /^web +198m/m);
+  scene.views.clear();
+  const { pods } = JSON.parse((await scene.ran("top -A -o json"))[1]);
+  assert.deepEqual([pods.length, pods[0].source, pods[0].originalLimit], [1, "allocation", 200]);
+});
+
+sceneTest("topCommand() ends with 1 when a named pod is not in the market", async (scene) => {
+  addMarketPod(scene, "web", CHANGED);
+  scene.agents.push("node-1");
+  scene.views.set("node-1", sampleNodeView([]));
+  assert.equal(await scene.run("top", "web"), 0);
+  const [code, out] = await scene.ran("top nosuchpod");
+  assert.equal(code, 1);
+  assert.doesNotMatch(out, /^No pods /);
+  assert.equal(await scene.run("top", "web", "nosuchpod"), 1);
+  assert.match(scene.out, /^web /m);
+});
+
+sceneTest("topCommand() watches until the user ends it, over the last screen", async (scene) => {
+  addMarketPod(scene, "web", CHANGED);
+  const ending = new AbortController();
+  scene.terminal = { columns: 100, rows: 20 };
+  scene.clock.at(4500, () => ending.abort());
+  const run = runCoalloc(["top", "-w"], { ...scene.world, signal: ending.signal });
+  assert.equal(await settleVirtually(scene.clock, run), 0);
+  const screens = scene.out.split("\x1b[H").slice(1);
+  // At 0 s, 2 s and 4 s.
+  assert.equal(screens.length, 3);
+  assert(scene.out.startsWith("\x1b[2J\x1b[H"));
+  for (const screen of screens) assert(screen.endsWith("\x1b[J"), screen);
 });

@@ -6,6 +6,7 @@
  */
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { Mode } from "../../../shared/market/solver.ts";
+import { defined, mapDefined } from "../../../shared/defined.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
 import type { NodeView, PodView } from "../../../shared/view/node_view.ts";
 import type { NodeReadings } from "../node_readings.ts";
@@ -15,9 +16,7 @@ export interface TopPod {
   readonly namespace: string;
   readonly pod: string;
   readonly node: string;
-  /** The source of the row. */
   readonly source: "agent" | "allocation";
-  /** Its age, ms. */
   readonly ageMs?: number;
   readonly usage?: number | undefined;
   readonly demand?: number;
@@ -39,7 +38,6 @@ export interface TopPod {
 /** One node with an agent. CPU in millicores. */
 export interface TopNode extends Omit<NodeView, "pods" | "at"> {
   readonly mode: Mode;
-  /** Age of the agent's view, ms. */
   readonly ageMs: number;
   /** Pods in its market. */
   readonly pods: number;
@@ -123,36 +121,27 @@ function fromAllocation({ metadata, spec, status }: PodAllocation, nowMs: number
   const since = status?.lastAppliedTime ?? metadata.creationTimestamp;
   const bounds = status?.bounds?.containers ?? [];
   const own = (status?.originalLimits ?? []).flatMap(({ cpu }) => cpu ?? []);
+  const sumOf = (values: readonly number[]): number | undefined =>
+    values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0);
   const { market } = spec;
-  return {
+  // An infinite price is left out of the object; only an overloaded node has one.
+  const infinite = market?.mode === "overloaded" ? null : undefined;
+  return defined({
     namespace: metadata.namespace,
     pod: spec.podName,
     node: spec.nodeName,
-    source: "allocation",
-    ...(since === undefined ? {} : { ageMs: Math.max(0, nowMs - Date.parse(since)) }),
-    ...(market === undefined ? {} : {
-      demand: market.demand,
-      need: market.need,
-      // An infinite price is left out of the object; only an overloaded node has one.
-      ...(market.price !== undefined
-        ? { price: market.price }
-        : market.mode === "overloaded"
-        ? { price: null }
-        : {}),
-      reason: market.reason,
-    }),
-    ...(spec.desiredCPULimit === undefined ? {} : { limit: parseCPUBound(spec.desiredCPULimit) }),
-    ...(status?.appliedCPULimit === undefined
-      ? {}
-      : { enforced: parseCPUBound(status.appliedCPULimit) }),
-    ...(own.length === 0
-      ? {}
-      : { originalLimit: own.reduce((sum, cpu) => sum + parseCPUBound(cpu), 0) }),
-    ...(bounds.length === 0 ? {} : {
-      floor: bounds.reduce((sum, { floor }) => sum + floor, 0),
-      ceiling: bounds.reduce((sum, { ceiling }) => sum + ceiling, 0),
-    }),
-  };
+    source: "allocation" as const,
+    ageMs: mapDefined(since, (time) => Math.max(0, nowMs - Date.parse(time))),
+    demand: market?.demand,
+    need: market?.need,
+    price: market?.price ?? infinite,
+    reason: market?.reason,
+    limit: mapDefined(spec.desiredCPULimit, parseCPUBound),
+    enforced: mapDefined(status?.appliedCPULimit, parseCPUBound),
+    originalLimit: sumOf(own.map(parseCPUBound)),
+    floor: sumOf(bounds.map(({ floor }) => floor)),
+    ceiling: sumOf(bounds.map(({ ceiling }) => ceiling)),
+  });
 }
 
 function isChosen({ namespace, pod, node }: TopPod, choice: TopChoice): boolean {

@@ -3,52 +3,52 @@
  *
  * @module
  */
-import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import { movesRequest, qosClassOf } from "../../../shared/resize/inputs/qos.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { Bounds, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
+import {
+  type Bounds,
+  type ContainerBounds,
+  MOST_RULES,
+} from "../../../shared/api/pod_allocation.ts";
+import { type BoundReason, type Hold, holdOf } from "../../../shared/api/reasons/bound_reasons.ts";
 import { LEAST_CPU } from "../../../shared/market/clearing_round.ts";
+import { splitByRequest } from "../../../shared/market/pod_split.ts";
+import { sumCPU } from "../../../shared/quantity.ts";
+import type { MarketConfig } from "../../config.ts";
 import { metricWarnings } from "../../metrics_demand/metric_fact.ts";
-import type { BidEffect, BidFacts } from "../bid_rules/bid_rule.ts";
-import { isSystemCritical } from "../bid_rules/system_critical.ts";
-import { createBoundRules, type KnownRule } from "./bound_rules.ts";
-import { type Ceiling, namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
-import type { AnnotationWarning } from "./annotation_warning.ts";
-import type { Overrides } from "./overrides.ts";
-import { PRIORITY_MULTIPLIER } from "../../../shared/api/market_keys.ts";
-import { qosKeeper } from "./qos_keeper.ts";
-import { participantsOf } from "./participants.ts";
-import type { ResourceRanges } from "../../../shared/resize/inputs/resize_input.ts";
+import { type BidEffect, bidEffects, type BidFacts, isSystemCritical } from "./bid_rules.ts";
+import {
+  type BoundedContainer,
+  type Ceiling,
+  type NamespaceBound,
+  namespaceBounds,
+  type NamespaceFacts,
+} from "./namespace_bounds.ts";
+import { type Overrides, overridesOf, times } from "./overrides.ts";
+import { MAX_CPU, PRIORITY_MULTIPLIER } from "../../../shared/api/market_keys.ts";
 import { atOriginalRequests } from "../original_limits.ts";
+import type { AnnotationWarning } from "../ports.ts";
+import { priorityMultiplier } from "./priority_multiplier.ts";
 
 /** Input of the bounds. */
-export interface BoundsInput extends BidFacts {
+export interface BoundsInput extends Omit<BidFacts, "startupBoost">, Omit<NamespaceFacts, "pod"> {
+  readonly config: Pick<MarketConfig, "burstFactor" | "leastCeiling" | "priorityMultipliers">;
   /** The original limits, millicores by container name. */
   readonly originalLimits: ReadonlyMap<string, number>;
-  readonly burstFactor: number;
-  /**
-   * The least ceiling that the burst factor gives, where no namespace sets it, millicores. @default {0}
-   */
-  readonly leastCeiling?: number | undefined;
-  /** Multiplier of the weight by `spec.priority`. */
-  readonly priorityMultiplier: (priority: number) => number;
-  /** The CPU ranges of the namespace's LimitRanges; absent when there are none. */
-  readonly limitRange?: ResourceRanges | undefined;
-  /** The bounds that its quotas give the pod; absent when none counts the pod. */
-  readonly quota?: QuotaBounds | undefined;
   /**
    * The user's own requests, millicores by container name, where the market moves those in the spec.
    *
    * @default {those in the spec}
    */
   readonly ownRequests?: ReadonlyMap<string, number>;
-  /** The pod's largest total, given the requests on its node; absent where its requests stay. */
-  readonly nodeCeiling?: number | undefined;
 }
 
-/** Every pod may keep this much, or its original limit if that is less. Millicores. */
-const LEAST_LIMIT = 100;
-/** One container may have at most this share of a node. */
-const NODE_SHARE = 0.9;
+/** A rule that set a bound, with a reason of this version. */
+export interface KnownRule {
+  readonly reason: BoundReason;
+  /** In a sentence, with its numbers. */
+  readonly message: string;
+}
 
 /** Bounds without their revision. */
 export interface BoundsDraft extends Omit<Bounds, "revision"> {
@@ -59,119 +59,229 @@ export interface BoundsDraft extends Omit<Bounds, "revision"> {
   readonly untilMs?: number;
 }
 
-/**
- * The bounds of a pod as the API's state has them now.
- *
- * Where a quota needs raises back, a hold against decreases becomes a floor at the limit that remains:
- * the agent and the check of its values then need no exception, and neither can take more.
- */
+/** Every pod may keep this much, or its original limit if that is less. Millicores. */
+const LEAST_LIMIT = 100;
+/** One container may have at most this share of a node. */
+const NODE_SHARE = 0.9;
+
+/** A container that has a limit and runs. */
+interface Participant extends BoundedContainer {
+  readonly containerID: string;
+}
+
+/** What holds for all containers of a pod. */
+interface PodBasis extends Pick<BoundsInput, "node"> {
+  readonly pod: Pod;
+  readonly keeper: string | undefined | null;
+  readonly multiplier: number;
+  readonly effects: readonly BidEffect[];
+}
+
+/** The bounds of a pod as the API's state has them now. */
 export function boundsOf(input: BoundsInput): BoundsDraft {
-  const { node, originalLimits } = input;
+  const { originalLimits, config, namespace, quota, nowMs } = input;
   const pod = atOriginalRequests(input.pod, input.ownRequests ?? new Map());
-  const { participants, overrides, effects } = participantsOf({ ...input, pod });
-  const theirs = namespaceBounds(participants, {
-    ...input,
-    pod,
-    limitRange: input.limitRange?.cpu,
+  const participants = participantsOf(pod, originalLimits);
+  const overrides = overridesOf({
+    ...{ pod, namespace, config },
+    originalLimits: participants.map(({ own }) => own),
   });
-  const multiplier = overrides.priorityMultiplier ?? input.priorityMultiplier(pod.priority);
-  const keeper = qosKeeper({ pod, originalLimits });
-  const moves = movesRequest(pod);
-  const rules = createBoundRules();
-  for (const effect of effects) rules.add(effect);
-  if (multiplier !== 1) rules.add(weightMultiplied(multiplier, { pod, overrides }));
-  const containers = participants.map((participant, index): ContainerBounds => {
-    const {
-      container: { name, requests: { cpu: requestCPU = 0 }, restartsOnCPU },
-      containerID,
-      own,
-      allowed,
-    } = participant;
-    const spare = name === keeper ? LEAST_CPU : 0;
-    const { floor: least = 0, ceilings = [], backTo } = theirs[index] ?? {};
-    const applying = effects.filter(({ container = name }) => container === name);
-    const floor = Math.max(requestCPU + spare, Math.min(LEAST_LIMIT, own), LEAST_CPU, least);
-    const lowest = lowestOf([
-      allowed,
-      {
-        ceiling: node === undefined ? Infinity : Math.floor(node.allocatableCPU * NODE_SHARE),
-        reason: "NodeSize",
-        source: "90 % of the node",
-      },
-      {
-        ceiling: pod.podLevel?.limits.cpu ?? Infinity,
-        reason: "PodLevelLimit",
-        source: "the limit of the pod as a whole",
-      },
-      ...ceilings,
-    ]);
-    const ceiling = Math.max(floor, lowest.ceiling);
-    rules.ceiling(name, { floor, lowest });
-    const wanted = Math.max(0, ...applying.map((effect) => effect.floor ?? 0));
-    if (wanted > ceiling) rules.capped(name, { wanted, ceiling });
-    const held = strongest([
-      ...applying.map((effect) => effect.held),
-      ...(keeper === null || restartsOnCPU ? ["both"] as const : []),
-    ]);
-    if (keeper === null) rules.add(QOS_WOULD_CHANGE);
-    if (restartsOnCPU) rules.add(restartPolicy(name));
-    // Only raises are undone: no limit falls below the original one.
-    const yields = held === "lower" && backTo !== undefined && !isSystemCritical(pod);
-    const kept = yields ? Math.max(floor, backTo) : 0;
-    const boosted = applying.some(({ boost }) => boost !== undefined);
-    const demand = Math.max(0, ...applying.map((effect) => effect.demand ?? 0));
-    return {
-      name,
-      containerID,
-      floor: Math.max(floor, Math.min(wanted, ceiling), kept),
-      ceiling: Math.max(ceiling, kept),
-      weight: Math.max(1, requestCPU) * multiplier,
-      ...(held === undefined || yields ? {} : { held }),
-      ...(boosted ? { boost: true } : {}),
-      ...(demand > 0 ? { demand } : {}),
-      ...(moves ? { requestMoves: true as const } : {}),
-    };
-  });
-  const quotaEnds = input.quota?.againMs === undefined ? [] : [input.nowMs + input.quota.againMs];
-  const ends = [...effects.flatMap(({ untilMs }) => untilMs ?? []), ...quotaEnds];
+  const effects = bidEffects({ ...input, pod, startupBoost: overrides.startupBoost });
+  const allowed = allowedCeilings(participants, { overrides, effects });
+  const theirs = namespaceBounds(participants, { ...input, pod });
+  const multiplier = overrides.priorityMultiplier ??
+    priorityMultiplier(pod.priority, config.priorityMultipliers);
+  const keeper = qosKeeper(pod, originalLimits);
+  const basis = { pod, node: input.node, keeper, multiplier, effects };
+  const bounds = participants.map((participant, index) =>
+    boundsOfContainer(participant, {
+      basis,
+      allowed: allowed[index] as Ceiling,
+      theirs: theirs[index] as NamespaceBound,
+    })
+  );
+  const rules = [
+    ...effects.map(({ reason, message }) => ({ reason, message })),
+    ...weightRule(multiplier, { pod, overrides }),
+    ...bounds.flatMap((one) => one.rules),
+  ];
+  const ends = effects.flatMap(({ untilMs }) => untilMs ?? []);
+  if (quota?.againMs !== undefined) ends.push(nowMs + quota.againMs);
+  const metric = metricWarnings(input.metric).map((message) => ({ message }));
   return {
-    ...rules.summary(),
-    containers,
-    warnings: [...overrides.warnings, ...metricWarnings(input.metric)],
+    reason: [...new Set(rules.map(({ reason }) => reason))].join(", "),
+    // A pod of many containers has as many ceilings; `reason` names all of them nevertheless.
+    rules: [...new Map(rules.map((rule) => [`${rule.reason} ${rule.message}`, rule])).values()]
+      .slice(0, MOST_RULES),
+    containers: bounds.map(({ container }) => container),
+    warnings: [...overrides.warnings, ...metric],
     ...(ends.length === 0 ? {} : { untilMs: Math.min(...ends) }),
   };
 }
 
-const QOS_WOULD_CHANGE = {
-  reason: "QoSWouldChange",
-  message: "with lower limits the pod would be Guaranteed, which the API refuses",
-} as const;
+function participantsOf(
+  { containers }: Pod,
+  originalLimits: ReadonlyMap<string, number>,
+): readonly Participant[] {
+  return containers.flatMap((container): Participant[] => {
+    const { name, containerID, limits } = container;
+    const own = originalLimits.get(name);
+    if (own === undefined || containerID === undefined || limits.cpu === undefined) return [];
+    return [{ container, containerID, own }];
+  });
+}
 
-function weightMultiplied(
+/** The ceilings that follow from original limits, by burst factor, annotation and start. */
+function allowedCeilings(
+  participants: readonly Participant[],
+  { overrides, effects }: {
+    readonly overrides: Overrides;
+    readonly effects: readonly BidEffect[];
+  },
+): readonly Ceiling[] {
+  const { maxCPU, burstFactor, burstCeilings } = overrides;
+  const factor = Math.max(1, ...effects.map((effect) => effect.boost ?? 1));
+  const parts = maxCPU === undefined || participants.length === 0
+    ? []
+    : splitByRequest(maxCPU, participants.map(({ container }) => container.requests.cpu ?? 0));
+  // A higher value in the annotation replaces the burst factor; a lower one bounds it.
+  const raises = maxCPU !== undefined && maxCPU > sumCPU(burstCeilings);
+  return participants.map(({ own }, index): Ceiling => {
+    const usual = burstCeilings[index] ?? 0;
+    const source = usual > times(own, burstFactor)
+      ? `the least ceiling × ${factor}`
+      : `original limit × ${burstFactor * factor}`;
+    const burst: Ceiling = { ceiling: times(usual, factor), reason: "BurstFactor", source };
+    const part = parts[index];
+    if (part === undefined) return burst;
+    const asked: Ceiling = { ceiling: times(part, factor), reason: "MaxCPU", source: MAX_CPU };
+    return raises || asked.ceiling < burst.ceiling ? asked : burst;
+  });
+}
+
+/**
+ * The bounds of one container, and the rules that set them.
+ *
+ * Where a quota needs raises back, a hold against decreases becomes a floor at the limit that remains:
+ * the agent and the check of its values then need no exception, and neither can take more.
+ */
+function boundsOfContainer(
+  { container, containerID, own }: Participant,
+  { basis: { pod, node, keeper, multiplier, effects }, allowed, theirs }: {
+    readonly basis: PodBasis;
+    readonly allowed: Ceiling;
+    readonly theirs: NamespaceBound;
+  },
+): { readonly container: ContainerBounds; readonly rules: readonly KnownRule[] } {
+  const { name, requests: { cpu: request = 0 }, restartsOnCPU } = container;
+  const spare = name === keeper ? LEAST_CPU : 0;
+  const least = Math.min(LEAST_LIMIT, own);
+  const floor = Math.max(request + spare, least, LEAST_CPU, theirs.floor);
+  const lowest = [
+    allowed,
+    {
+      ceiling: node === undefined ? Infinity : Math.floor(node.allocatableCPU * NODE_SHARE),
+      reason: "NodeSize" as const,
+      source: "90 % of the node",
+    },
+    {
+      ceiling: pod.podLevel?.limits.cpu ?? Infinity,
+      reason: "PodLevelLimit" as const,
+      source: "the limit of the pod as a whole",
+    },
+    ...theirs.ceilings,
+  ].reduce((a, b) => b.ceiling < a.ceiling ? b : a);
+  const ceiling = Math.max(floor, lowest.ceiling);
+  const applying = effects.filter((effect) => (effect.container ?? name) === name);
+  const wanted = Math.max(0, ...applying.map((effect) => effect.floor ?? 0));
+  const demand = Math.max(0, ...applying.map((effect) => effect.demand ?? 0));
+  const rules = ([
+    ceilingRule(name, { floor, lowest }),
+    wanted <= ceiling ? undefined : {
+      reason: "HPACapped",
+      message: `${name} can't have the ${wanted}m that the HPA's signal needs: its ` +
+        `ceiling is ${ceiling}m`,
+    },
+    keeper !== null ? undefined : {
+      reason: "QoSWouldChange",
+      message: "with lower limits the pod would be Guaranteed, which the API refuses",
+    },
+    !restartsOnCPU ? undefined : {
+      reason: "RestartPolicy",
+      message: `resizePolicy restarts ${name} on a CPU change`,
+    },
+  ] satisfies readonly (KnownRule | undefined)[]).filter((rule) => rule !== undefined);
+  const held = strongest([...applying, ...rules].map(({ reason }) => holdOf(reason)));
+  // Only raises are undone: no limit falls below the original one.
+  const yields = held === "lower" && theirs.backTo !== undefined && !isSystemCritical(pod);
+  const kept = yields ? Math.max(floor, theirs.backTo ?? 0) : 0;
+  return {
+    rules,
+    container: {
+      ...{ name, containerID },
+      floor: Math.max(floor, Math.min(wanted, ceiling), kept),
+      ceiling: Math.max(ceiling, kept),
+      weight: Math.max(1, request) * multiplier,
+      ...(held === undefined || yields ? {} : { held }),
+      ...(applying.some(({ boost }) => boost !== undefined) ? { boost: true } : {}),
+      ...(demand > 0 ? { demand } : {}),
+      ...(movesRequest(pod) ? { requestMoves: true as const } : {}),
+    },
+  };
+}
+
+/** The lowest ceiling, or the floor where that is higher. */
+function ceilingRule(
+  name: string,
+  { floor, lowest: { ceiling, reason, source } }: {
+    readonly floor: number;
+    readonly lowest: Ceiling;
+  },
+): KnownRule {
+  if (ceiling >= floor) return { reason, message: `${name} at most ${ceiling}m: ${source}` };
+  const message = `${name} stays at its floor, ${floor}m: ${source} would be ${ceiling}m`;
+  return { reason: "FloorBinds", message };
+}
+
+function weightRule(
   multiplier: number,
   { pod: { priority, priorityClassName }, overrides }: {
     readonly pod: Pick<Pod, "priority" | "priorityClassName">;
     readonly overrides: Pick<Overrides, "priorityMultiplier">;
   },
-): KnownRule {
+): readonly KnownRule[] {
+  if (multiplier === 1) return [];
   const ofClass = priorityClassName === undefined ? "" : ` (class ${priorityClassName})`;
   const by = overrides.priorityMultiplier === undefined
     ? `priority ${priority}${ofClass}`
     : `annotation ${PRIORITY_MULTIPLIER}`;
-  return { reason: "WeightMultiplied", message: `weight × ${multiplier.toFixed(2)}: ${by}` };
+  return [{ reason: "WeightMultiplied", message: `weight × ${multiplier.toFixed(2)}: ${by}` }];
 }
-
-function restartPolicy(name: string): Pick<BidEffect, "reason" | "message"> {
-  return { reason: "RestartPolicy", message: `resizePolicy restarts ${name} on a CPU change` };
-}
-
-const HOLDS = ["half", "lower", "both"] as const;
 
 /** The hold that includes all others. */
-function strongest(holds: readonly ContainerBounds["held"][]): ContainerBounds["held"] {
-  return HOLDS.findLast((one) => holds.includes(one));
+function strongest(holds: readonly (Hold | undefined)[]): Hold | undefined {
+  return (["half", "lower", "both"] as const).findLast((one) => holds.includes(one));
 }
 
-function lowestOf(candidates: readonly [Ceiling, ...Ceiling[]]): Ceiling {
-  return candidates.reduce((a, b) => b.ceiling < a.ceiling ? b : a);
+/**
+ * Where all containers have memory request = limit and CPU limits, the market could make request =
+ * limit everywhere, and the pod would turn Guaranteed, which the API refuses. One container with
+ * an original limit above its request then keeps it there. Returns its name; undefined when there is no
+ * such danger, as in a pod that is Guaranteed already; null when no container can do it.
+ */
+function qosKeeper(
+  pod: Pod,
+  originalLimits: ReadonlyMap<string, number>,
+): string | undefined | null {
+  // Pod-level resources decide alone, and the market leaves them as they are.
+  if (pod.podLevel !== undefined || movesRequest(pod)) return undefined;
+  const lowered = [...pod.containers, ...pod.initContainers].map((container) => {
+    const { name, limits, requests: { cpu = 0 } } = container;
+    return originalLimits.has(name) ? { ...container, limits: { ...limits, cpu } } : container;
+  });
+  if (qosClassOf(lowered) !== "Guaranteed") return undefined;
+  const able = pod.containers.find(({ name, requests: { cpu = 0 } }) =>
+    (originalLimits.get(name) ?? 0) >= cpu + LEAST_CPU
+  );
+  return able?.name ?? null;
 }

@@ -1,265 +1,326 @@
-import { withResources } from "../../../shared/api/pod.ts";
+import { withResources, type Pod, type PodContainer } from "../../../shared/api/pod.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
+import type { Namespace } from "../../../shared/api/namespace.ts";
+import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
+import { ALLOW_OVERRIDES, MAX_CPU, PRIORITY_MULTIPLIER, STARTUP_BOOST } from "../../../shared/api/market_keys.ts";
+import { sampleContainer, sampleNode, samplePod, sampleGuaranteed } from "../../../tests/contract/support/sample_objects.ts";
+import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
+import { type BoundsDraft, boundsOf, type BoundsInput } from "./bounds.ts";
+import { MOST_RULES } from "../../../shared/api/pod_allocation.ts";
+import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/bound_reasons.ts";
+import { cpuRanges } from "../../../tests/fixtures/market/enforcement_input.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
+import type { BidFacts } from "./bid_rules.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Namespace } from "../../../shared/api/namespace.ts";
-import type { Pod, PodContainer, Resources } from "../../../shared/api/pod.ts";
-import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
-import { ALLOW_OVERRIDES, MAX_CPU, PRIORITY_MULTIPLIER } from "../../../shared/api/market_keys.ts";
-import {
-  sampleContainer,
-  sampleNode,
-  samplePod,
-} from "../../../tests/contract/support/sample_objects.ts";
-import { bidFacts } from "../../../tests/fixtures/market/bid_facts.ts";
-import { type BoundsDraft, boundsOf } from "./bounds.ts";
-import { priorityMultiplier } from "./priority_multiplier.ts";
 
 /** A container that runs. */
 function running(change: ContainerFields = {}): PodContainer {
   return sampleContainer({ containerID: `containerd://${change.name ?? "app"}`, ...change });
 }
 
-interface Choice {
+function sized(request: number, limit: number, change: ContainerFields = {}): PodContainer {
+  return running({ requests: { cpu: request }, limits: { cpu: limit }, ...change });
+}
+
+interface Choice extends Partial<Omit<BidFacts, "pod" | "namespace">> {
+  readonly containers?: readonly PodContainer[];
+  readonly pod?: Partial<Pod>;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** Whether an administrator lets pods ask for more. */
   readonly allowed?: boolean;
-  readonly priority?: number;
-  readonly priorityClassName?: string;
-  readonly initContainers?: readonly PodContainer[];
   readonly nodeCPU?: number;
   readonly burstFactor?: number;
-  readonly podLevel?: Resources;
+  /** Of each container in a quota, and what the pod owes. */
+  readonly share?: number;
+  readonly owed?: number;
+  /** The original limits, where they are not those of the containers. */
+  readonly own?: number;
+  readonly range?: BoundsInput["limitRange"];
+  readonly nodeCeiling?: number;
 }
 
-function podOf(containers: readonly PodContainer[], choice: Choice = {}): Pod {
-  const { annotations = {}, priority = 0, initContainers = [], podLevel } = choice;
-  const pod = samplePod("web", { containers });
-  const level = podLevel === undefined ? {} : { podLevel };
-  const named = choice.priorityClassName === undefined
+const ALLOWING: Namespace = {
+  metadata: {
+    ...{ name: "shop", uid: "", resourceVersion: "", annotations: {} },
+    labels: { [ALLOW_OVERRIDES]: "true" },
+  },
+};
+
+/** One container of 100 m requested and 200 m allowed: bounds 100 m and 800 m. */
+function draft(choice: Choice = {}): BoundsDraft {
+  const { containers = [running()], pod = {}, annotations = {}, nodeCPU, burstFactor = 4 } = choice;
+  const { share, owed = 0, own, range, nodeCeiling, allowed = false, ...facts } = choice;
+  const sample = samplePod("web", { containers });
+  const ready = bidFacts({ ...sample, metadata: { ...sample.metadata, annotations } });
+  const node = nodeCPU === undefined
     ? {}
-    : { priorityClassName: choice.priorityClassName };
-  return {
-    ...pod,
-    ...level,
-    ...named,
-    priority,
-    initContainers,
-    metadata: { ...pod.metadata, annotations },
-  };
-}
-
-function draft(containers: readonly PodContainer[], choice: Choice = {}): BoundsDraft {
-  const namespace: Namespace = {
-    metadata: {
-      name: "shop",
-      uid: "",
-      resourceVersion: "",
-      labels: choice.allowed ? { [ALLOW_OVERRIDES]: "true" } : {},
-      annotations: {},
-    },
-  };
-  const node = choice.nodeCPU === undefined
-    ? undefined
-    : { ...sampleNode("node-1"), allocatableCPU: choice.nodeCPU };
+    : { node: { ...sampleNode("node-1"), allocatableCPU: nodeCPU } };
+  const shares = new Map(
+    containers.map(({ name }) => [name, { millicores: share ?? 0, quota: "cpu" }]),
+  );
   return boundsOf({
-    ...bidFacts(podOf(containers, choice), { namespace, node }),
-    priorityMultiplier,
+    ...{ ...ready, ...node, ...facts, nodeCeiling, limitRange: range },
+    pod: { ...ready.pod, ...pod },
+    namespace: allowed ? ALLOWING : undefined,
+    config: { burstFactor, leastCeiling: 0, priorityMultipliers: [] },
     originalLimits: new Map(
-      containers.flatMap(({ name, limits: { cpu: limitCPU } }) =>
-        limitCPU === undefined ? [] : [[name, limitCPU]]
+      containers.flatMap(({ name, limits: { cpu } }) =>
+        cpu === undefined ? [] : [[name, own ?? cpu]]
       ),
     ),
-    burstFactor: choice.burstFactor ?? 4,
+    quota: share === undefined ? undefined : { shares, owed },
   });
 }
 
-function sides(containers: readonly PodContainer[], choice: Choice = {}): readonly number[][] {
-  return draft(containers, choice).containers.map(({ floor, ceiling }) => [floor, ceiling]);
+/** `floor-ceiling` of each container and its hold, boost and moving request; then the reasons. */
+function shape(choice: Choice): string {
+  const { containers, reason } = draft(choice);
+  return [
+    ...containers.map(({ floor, ceiling, held, boost, requestMoves }) =>
+      [`${floor}-${ceiling}`, held, boost && "boost", requestMoves && "moves"]
+        .filter((one) => one !== undefined).join(" ")
+    ),
+    reason,
+  ].join("; ");
 }
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
+function table(name: string, rows: readonly (readonly [Choice, expected: string])[]): void {
+  pure(name, () => {
+    for (const [choice, expected] of rows) assert.equal(shape(choice), expected);
+  });
 }
 
-test("boundsOf() puts the floor at the request, at 100 m or the original limit, at 10 m at least", () => {
-  const floor = (requestCPU: number, limitCPU: number) =>
-    draft([running({ requests: { cpu: requestCPU }, limits: { cpu: limitCPU } })]).containers[0]
-      ?.floor;
-  assert.equal(floor(150, 400), 150);
-  assert.equal(floor(20, 400), 100);
-  assert.equal(floor(20, 60), 60);
-  assert.equal(floor(1, 5), 10);
-});
-
-test("boundsOf() puts the ceiling at the lowest bound and names it", () => {
-  const app = [running()];
-  const { rules: [rule, ...others] } = draft(app);
-  assert.deepEqual([rule?.reason, others], ["BurstFactor", []]);
-  assert.match(rule?.message ?? "", /app.*800m.*× 4/);
-  assert.deepEqual(sides(app), [[100, 800]]);
-  assert.deepEqual(sides(app, { burstFactor: 1 }), [[100, 200]]);
-  assert.deepEqual(sides(app, { nodeCPU: 500 }), [[100, 450]]);
-  assert.equal(draft(app, { nodeCPU: 500 }).reason, "NodeSize");
-  assert.deepEqual(sides(app, { annotations: { [MAX_CPU]: "300m" } }), [[100, 300]]);
-  const low = draft(app, { annotations: { [MAX_CPU]: "50m" } });
-  assert.equal(low.containers[0]?.ceiling, 100);
-  assert.equal(low.reason, "FloorBinds");
-  assert.match(low.rules[0]?.message ?? "", /app.*100m.*mbcas\.io\/max-cpu.*50m/);
-});
-
-test("boundsOf() splits max-cpu over the containers by request", () => {
-  const pair = [
-    running({ requests: { cpu: 100 }, limits: { cpu: 200 } }),
-    running({ name: "proxy", requests: { cpu: 50 }, limits: { cpu: 100 } }),
-  ];
-  assert.deepEqual(sides(pair, { annotations: { [MAX_CPU]: "600m" } }), [[100, 400], [100, 200]]);
-});
-
-test("boundsOf() lets max-cpu raise ceilings only where an administrator allows it", () => {
-  const annotations = { [MAX_CPU]: "2" };
-  assert.deepEqual(sides([running()], { annotations }), [[100, 800]]);
-  assert.equal(draft([running()], { annotations }).warnings.length, 1);
-  assert.deepEqual(sides([running()], { annotations, allowed: true }), [[100, 2000]]);
-  assert.deepEqual(sides([running()], { annotations, allowed: true, nodeCPU: 1000 }), [[100, 900]]);
-});
-
-test("boundsOf() weighs by request and priority, and the annotation stands over the class", () => {
-  const weight = (choice: Choice, requestCPU = 100) =>
-    draft([running({ requests: { cpu: requestCPU } })], choice).containers[0]?.weight;
-  assert.equal(weight({}), 100);
-  assert.equal(weight({}, 0), 1);
-  assert.equal(weight({ priority: 4000 }), 200);
-  assert.equal(weight({ priority: -1 }), 50);
-  assert.equal(weight({ priority: 4000, annotations: { [PRIORITY_MULTIPLIER]: "0.2" } }), 20);
-  assert.equal(weight({ annotations: { [PRIORITY_MULTIPLIER]: "3" } }), 100);
-  assert.equal(weight({ annotations: { [PRIORITY_MULTIPLIER]: "3" }, allowed: true }), 300);
-});
-
-test("boundsOf() names the source of the multiplier, and nothing of a multiplier of 1", () => {
-  const reported = (choice: Choice) =>
-    draft([running({ requests: { cpu: 100 } })], choice).rules
-      .filter(({ reason }) => reason === "WeightMultiplied").map(({ message }) => message);
-  assert.deepEqual(reported({}), []);
-  assert.deepEqual(reported({ priority: 1000 }), []);
-  assert.deepEqual(reported({ priority: 4000 }), ["weight × 2.00: priority 4000"]);
-  assert.deepEqual(reported({ priority: -1, priorityClassName: "low" }), [
-    "weight × 0.50: priority -1 (class low)",
-  ]);
-  const annotated = { priority: 4000, annotations: { [PRIORITY_MULTIPLIER]: "0.2" } };
-  assert.deepEqual(reported(annotated), ["weight × 0.20: annotation mbcas.io/priority-multiplier"]);
-  assert.deepEqual(reported({ priority: 4000, annotations: { [PRIORITY_MULTIPLIER]: "1" } }), []);
-});
-
-test("boundsOf() leaves out containers that don't run yet or have no limit", () => {
-  const unlimited = { ...running({ name: "free" }), limits: {} };
-  const names = draft([running(), sampleContainer({ name: "late" }), unlimited]).containers
-    .map(({ name }) => name);
-  assert.deepEqual(names, ["app"]);
-  assert.deepEqual(draft([sampleContainer()], { annotations: { [MAX_CPU]: "1" } }).containers, []);
-});
-
-test("boundsOf() holds a container that a CPU change would restart", () => {
-  const { containers, reason } = draft([running({ restartsOnCPU: true }), running({ name: "b" })]);
-  assert.deepEqual(containers.map(({ held }) => held), ["both", undefined]);
-  assert.match(reason, /RestartPolicy/);
-});
-
+const autoscalers = [sampleHPA()];
+const rollingOut = { workload: sampleWorkload({ rollout: { updated: 1 } }) };
+const draining = { node: { ...sampleNode("node-1"), draining: true as const } };
+const SYSTEM = { priorityClassName: "system-node-critical" };
 const MEMORY = { requests: { memory: 1 }, limits: { memory: 1 } };
+const tight = (request: number, limit: number, name = "app"): PodContainer =>
+  withResources(sized(request, limit, { name }), MEMORY);
+const ofPod = (limits: Pod["containers"][number]["limits"]): Choice => ({
+  pod: { podLevel: { requests: {}, limits } },
+});
+const most = (maxCPU: string): Choice => ({ annotations: { [MAX_CPU]: maxCPU } });
+const unlimited = { ...running({ name: "free" }), limits: {} };
+const guaranteed = (cpu: number, name = "app"): PodContainer =>
+  sampleGuaranteed({ name, containerID: "c", requests: { cpu }, limits: { cpu } });
 
-test("boundsOf() keeps one container above its request where the pod could turn Guaranteed", () => {
-  const pair = [
-    running({
-      ...MEMORY,
-      requests: { cpu: 200, ...MEMORY.requests },
-      limits: { cpu: 205, ...MEMORY.limits },
-    }),
-    running({
-      name: "proxy",
-      ...MEMORY,
-      requests: { cpu: 200, ...MEMORY.requests },
-      limits: { cpu: 400, ...MEMORY.limits },
-    }),
-  ];
-  assert.deepEqual(sides(pair), [[200, 820], [210, 1600]]);
-  const init = sampleContainer({ name: "init" });
-  assert.deepEqual(sides(pair, { initContainers: [init] }), [[200, 820], [200, 1600]]);
+table(
+  "boundsOf() puts the floor at the request, at 100 m or the original limit, at 10 m at least",
+  [
+    [{ containers: [sized(150, 400)] }, "150-1600; BurstFactor"],
+    [{ containers: [sized(20, 400)] }, "100-1600; BurstFactor"],
+    [{ containers: [sized(20, 60)] }, "60-240; BurstFactor"],
+    [{ containers: [sized(1, 5)] }, "10-20; BurstFactor"],
+  ],
+);
+
+/** By its reason, each bound that sets the ceiling of container `app`. */
+const CEILINGS: readonly (readonly [Choice, expected: string])[] = [
+  [{}, "100-800; BurstFactor"],
+  [most("300m"), "100-300; MaxCPU"],
+  [{ nodeCPU: 500 }, "100-450; NodeSize"],
+  [ofPod({ cpu: 500 }), "100-500; PodLevelLimit"],
+  [{ range: cpuRanges({ max: 300, min: 120 }) }, "120-300; LimitRange"],
+  [{ share: 260 }, "100-260; QuotaExceeded"],
+  [{ nodeCeiling: 300 }, "100-300; NodeCapacity"],
+  [most("50m"), "100-100; FloorBinds"],
+];
+
+table("boundsOf() puts the ceiling at the lowest bound and names it", [
+  ...CEILINGS,
+  [{ burstFactor: 1 }, "100-200; BurstFactor"],
+  [{ range: cpuRanges({}, { max: 400, min: 150 }) }, "150-400; LimitRange"],
+  [{ range: cpuRanges({ max: 90 }) }, "100-100; FloorBinds"],
+  [{ containers: [guaranteed(200)], nodeCeiling: 450 }, "200-450 moves; NodeCapacity"],
+  [
+    { ...most("600m"), containers: [sized(100, 200), sized(50, 100, { name: "b" })] },
+    "100-400; 100-200; MaxCPU",
+  ],
+  // More than original limit × burst factor only where an administrator allows it.
+  [most("2"), "100-800; BurstFactor"],
+  [{ ...most("2"), allowed: true }, "100-2000; MaxCPU"],
+  [{ ...most("2"), allowed: true, nodeCPU: 1000 }, "100-900; NodeSize"],
+  // Containers that don't run yet or have no limit take no part.
+  [{ containers: [running(), sampleContainer({ name: "b" }), unlimited] }, "100-800; BurstFactor"],
+  [{ ...most("1"), containers: [sampleContainer()] }, ""],
+]);
+
+pure("boundsOf() sets each ceiling with a ceiling reason, and begins with the container", () => {
+  const reasons = CEILINGS.map(([choice]) => {
+    const [{ reason, message } = { reason: "", message: "" }] = draft(choice).rules;
+    assert.ok(setsCeiling(reason) && message.startsWith("app "), reason);
+    return reason;
+  });
+  assert.deepEqual(reasons.sort(), CEILING_REASONS.toSorted());
+  assert.ok(!setsCeiling("HPACapped"));
 });
 
-test("boundsOf() holds all containers where none can keep the QoS class", () => {
-  const { containers, reason } = draft([
-    running({
-      ...MEMORY,
-      requests: { cpu: 200, ...MEMORY.requests },
-      limits: { cpu: 205, ...MEMORY.limits },
-    }),
-  ]);
-  assert.deepEqual(containers.map(({ held }) => held), ["both"]);
-  assert.match(reason, /QoSWouldChange/);
-});
-
-test("boundsOf() keeps each container within the pod's original limit, which alone decides on QoS", () => {
-  const app = [running()];
-  assert.deepEqual(sides(app, { podLevel: { requests: {}, limits: { cpu: 500 } } }), [[100, 500]]);
-  assert.equal(
-    draft(app, { podLevel: { requests: {}, limits: { cpu: 500 } } }).reason,
-    "PodLevelLimit",
-  );
-  assert.deepEqual(sides(app, { podLevel: { requests: {}, limits: { memory: 1 } } }), [[100, 800]]);
-  const tight = [
-    running({
-      ...MEMORY,
-      requests: { cpu: 200, ...MEMORY.requests },
-      limits: { cpu: 205, ...MEMORY.limits },
-    }),
-  ];
-  const podLevel = {
-    ...MEMORY,
-    requests: { cpu: 300, ...MEMORY.requests },
-    limits: { cpu: 900, ...MEMORY.limits },
+pure("boundsOf() weighs by request and priority, and names the multiplier's source", () => {
+  const weigh = (choice: Choice & { readonly priority?: number }, request = 100) => {
+    const { priority = 0, ...rest } = choice;
+    const pod = { ...rest.pod, priority };
+    const { containers, rules } = draft({ ...rest, pod, containers: [sized(request, 200)] });
+    const rule = rules.find(({ reason }) => reason === "WeightMultiplied")?.message;
+    return [containers[0]?.weight, rule];
   };
-  assert.deepEqual(draft(tight, { podLevel }).containers.map(({ held }) => held), [undefined]);
-});
-
-test("boundsOf() never holds a Guaranteed pod for its class, and says that its request moves", () => {
-  const app = running({
-    ...MEMORY,
-    requests: { cpu: 200, ...MEMORY.requests },
-    limits: { cpu: 200, ...MEMORY.limits },
-  });
-  const two = draft([app, {
-    ...app,
-    name: "jvm",
-    requests: { ...app.requests, cpu: 50 },
-    limits: { ...app.limits, cpu: 50 },
-  }]);
-  assert.deepEqual(
-    two.containers.map((
-      { floor, ceiling, held, requestMoves },
-    ) => [floor, ceiling, held, requestMoves]),
-    [[200, 800, undefined, true], [50, 200, undefined, true]],
-  );
-  assert.doesNotMatch(two.reason, /QoSWouldChange/);
-  assert.deepEqual(draft([running()]).containers.map(({ requestMoves }) => requestMoves), [
-    undefined,
+  const times = (multiplier: string) => ({ annotations: { [PRIORITY_MULTIPLIER]: multiplier } });
+  const byAnnotation = "annotation mbcas.io/priority-multiplier";
+  assert.deepEqual(weigh({}), [100, undefined]);
+  assert.deepEqual(weigh({}, 0), [1, undefined]);
+  assert.deepEqual(weigh({ priority: 4000 }), [200, "weight × 2.00: priority 4000"]);
+  const low = { priority: -1, pod: { priorityClassName: "low" } };
+  assert.deepEqual(weigh(low), [50, "weight × 0.50: priority -1 (class low)"]);
+  const fifth = weigh({ priority: 4000, ...times("0.2") });
+  assert.deepEqual(fifth, [20, `weight × 0.20: ${byAnnotation}`]);
+  assert.deepEqual(weigh({ priority: 4000, ...times("1") }), [100, undefined]);
+  assert.deepEqual(weigh(times("3")), [100, undefined]);
+  assert.deepEqual(weigh({ ...times("3"), allowed: true }), [
+    300,
+    `weight × 3.00: ${byAnnotation}`,
   ]);
 });
 
-test("boundsOf() names the node where its requests leave a Guaranteed pod no more", () => {
-  const app = running({
-    ...MEMORY,
-    requests: { cpu: 200, ...MEMORY.requests },
-    limits: { cpu: 200, ...MEMORY.limits },
-  });
-  const { containers, reason, rules } = boundsOf({
-    ...bidFacts(podOf([app])),
-    priorityMultiplier,
-    originalLimits: new Map([["app", 200]]),
-    burstFactor: 4,
-    nodeCeiling: 450,
-  });
-  assert.deepEqual([containers[0]?.ceiling, reason], [450, "NodeCapacity"]);
-  assert.match(rules[0]?.message ?? "", /app.*450m.*requests.*node/);
+const HELD = "HPAFloor, HPADamped, BurstFactor";
+
+table("boundsOf() takes the strongest hold, and reports every rule that speaks", [
+  [{ autoscalers }, `100-800 half; ${HELD}`],
+  [{ autoscalers, ...rollingOut }, `100-800 lower; RolloutInProgress, ${HELD}`],
+  [
+    { autoscalers, ...rollingOut, ...draining, pod: { ready: false, ...SYSTEM } },
+    `100-800 both; NodeDraining, SystemCritical, PodNotReady, RolloutInProgress, ${HELD}`,
+  ],
+  [
+    { containers: [running(), running({ name: "b", restartsOnCPU: true })], autoscalers },
+    "100-800 half; 100-800 both; HPAFloor, HPADamped, BurstFactor, RestartPolicy",
+  ],
+]);
+
+table("boundsOf() keeps the QoS class", [
+  [
+    { containers: [tight(200, 205), tight(200, 400, "proxy")] },
+    "200-820; 210-1600; BurstFactor",
+  ],
+  [
+    {
+      containers: [tight(200, 205), tight(200, 400, "proxy")],
+      pod: { initContainers: [sampleContainer({ name: "init" })] },
+    },
+    "200-820; 200-1600; BurstFactor",
+  ],
+  [{ containers: [tight(200, 205)] }, "200-820 both; BurstFactor, QoSWouldChange"],
+  // Resources of the pod as a whole decide alone.
+  [ofPod({ memory: 1 }), "100-800; BurstFactor"],
+  [{ ...ofPod({ cpu: 900, memory: 1 }), containers: [tight(200, 205)] }, "200-820; BurstFactor"],
+  [
+    { containers: [guaranteed(200), guaranteed(50, "jvm")] },
+    "200-800 moves; 50-200 moves; BurstFactor",
+  ],
+]);
+
+const target = (utilization: number): Choice => ({
+  autoscalers: [sampleHPA({ cpuTargets: [{ utilization }] })],
 });
+
+table("boundsOf() raises the floor to what an HPA's signal needs, up to the ceiling", [
+  [target(2), `240-800 half; ${HELD}`],
+  // Never below what holds without an HPA.
+  [target(0.5), `100-800 half; ${HELD}`],
+  [
+    { ...target(2), containers: [running(), sized(300, 400, { name: "b" })] },
+    `240-800 half; 720-1600 half; ${HELD}`,
+  ],
+  [
+    { ...target(2), annotations: { [MAX_CPU]: "200m" } },
+    "200-200 half; HPAFloor, HPADamped, MaxCPU, HPACapped",
+  ],
+]);
+
+const raised = [running({ limits: { cpu: 400 } })];
+/** What a quota leaves of a limit of 400 m with an original one of 200 m, while the pod rolls out. */
+const back = (to: number, change: Choice = {}): Choice => ({
+  ...{ containers: raised, own: 200, share: Math.min(300, to), owed: 400 - to },
+  ...rollingOut,
+  ...change,
+});
+const GIVES = "RolloutInProgress, QuotaExceeded";
+
+table("boundsOf() lets a quota have raises back through a hold from below, down to a floor", [
+  [back(400), `100-300 lower; ${GIVES}`],
+  [back(330), `330-330; ${GIVES}`],
+  [back(200), `200-200; ${GIVES}`],
+  [
+    back(330, { autoscalers }),
+    "330-330; RolloutInProgress, HPAFloor, HPADamped, QuotaExceeded",
+  ],
+  // What is held as it is, and what is critical, keeps what it has.
+  [back(330, draining), `100-300 both; NodeDraining, ${GIVES}`],
+  [back(330, { pod: SYSTEM }), `100-300 lower; SystemCritical, ${GIVES}`],
+  // Another ceiling that falls takes nothing back.
+  [back(330, { share: 330, nodeCPU: 300 }), "330-330; RolloutInProgress, NodeSize"],
+  [back(400, { share: 330, nodeCPU: 300 }), "100-270 lower; RolloutInProgress, NodeSize"],
+]);
+
+const BOOST = { [STARTUP_BOOST]: "2.5x,30s" };
+const starting = { annotations: BOOST, allowed: true, pod: { ready: false } };
+const most300 = { ...starting, annotations: { ...BOOST, [MAX_CPU]: "300m" } };
+
+table("boundsOf() boosts ceilings while a pod starts, within what quota and node allow", [
+  [starting, "100-2000 lower boost; PodNotReady, StartupBoost, BurstFactor"],
+  [{ ...starting, pod: {} }, "100-800; BurstFactor"],
+  [{ ...starting, allowed: false }, "100-800 lower; PodNotReady, BurstFactor"],
+  [most300, "100-750 lower boost; PodNotReady, StartupBoost, MaxCPU"],
+  [{ ...most300, share: 400 }, "100-400 lower boost; PodNotReady, StartupBoost, QuotaExceeded"],
+  [{ ...most300, nodeCPU: 500 }, "100-450 lower boost; PodNotReady, StartupBoost, NodeSize"],
+]);
+
+pure(
+  "boundsOf() ends with the first hold that ends by itself, and warns of what people can mend",
+  () => {
+    const containers = [running({ restartedAtMs: FACTS_NOW_MS - 100_000 })];
+    const scaled = sampleHPA({ lastScaleMs: FACTS_NOW_MS - 10_000, stabilizationMs: 60_000 });
+    const endsIn = (choice: Choice): number => (draft(choice).untilMs ?? NaN) - FACTS_NOW_MS;
+    assert.equal(endsIn({ containers }), 200_000);
+    assert.equal(endsIn({ containers, autoscalers: [scaled] }), 50_000);
+    assert.equal(endsIn({ autoscalers }), NaN);
+    const warned = (metric: Choice["metric"]) => draft({ metric }).warnings;
+    assert.deepEqual(warned({ missing: "refused", fault: false }), []);
+    assert.deepEqual(warned({ missing: "several series", fault: true }), [
+      { message: "several series" },
+    ]);
+    assert.deepEqual(warned({ ignored: "no such query" }), [{ message: "no such query" }]);
+    const demand = new Map([["app", 700]]);
+    assert.equal(draft({ metric: { demand, source: "", untilMs: 1 } }).containers[0]?.demand, 700);
+  },
+);
+
+pure("boundsOf() divides a metric's cores by the requests that the user has written", () => {
+  const ready = bidFacts(
+    samplePod("web", { containers: [guaranteed(500), guaranteed(200, "b")] }),
+    {
+      metric: { demand: 0.6, source: "", untilMs: FACTS_NOW_MS + 1 },
+    },
+  );
+  const own = new Map([["app", 200], ["b", 100]]);
+  const { containers } = boundsOf({
+    ...ready,
+    ...{ originalLimits: own, ownRequests: own },
+    config: { burstFactor: 4, leastCeiling: 0, priorityMultipliers: [] },
+  });
+  assert.deepEqual(containers.map(({ demand }) => demand), [400, 200]);
+});
+
+pure(
+  "boundsOf() reports no more rules than an allocation takes, and every reason all the same",
+  () => {
+    const containers = Array.from({ length: 70 }, (_, index) => running({ name: `c${index}` }));
+    const { rules, reason } = draft({ containers, autoscalers });
+    assert.equal(rules.length, MOST_RULES);
+    assert.equal(reason, HELD);
+  },
+);
 
 const anyContainer = fc.record({
   request: fc.integer({ min: 0, max: 3000 }),
@@ -268,50 +329,61 @@ const anyContainer = fc.record({
 });
 const anyPod = fc.array(anyContainer, { minLength: 1, maxLength: 5 }).map((all) =>
   all.map(({ request, spare, memory }, index) =>
-    running({
-      name: `c${index}`,
-      requests: { cpu: request, ...(memory ? MEMORY.requests : {}) },
-      limits: { cpu: Math.max(1, request + spare), ...(memory ? MEMORY.limits : {}) },
-    })
+    withResources(
+      sized(request, Math.max(1, request + spare), { name: `c${index}` }),
+      memory ? MEMORY : {},
+    )
   )
 );
+const option = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(of, { nil: undefined });
 const anyChoice = fc.record({
   nodeCPU: fc.integer({ min: 0, max: 10_000 }),
   burstFactor: fc.oneof(fc.double({ min: 1, max: 10, noNaN: true }), fc.constant(1e300)),
   allowed: fc.boolean(),
-  annotations: fc.nat(20_000).map((max) => ({ [MAX_CPU]: `${max}m` })),
+  max: option(fc.nat(20_000)),
+  utilization: option(fc.double({ min: 0.01, max: 20, noNaN: true })),
+  share: option(fc.nat(10_000)),
+  boost: fc.boolean(),
+  ready: fc.boolean(),
 });
 
-test("boundsOf() keeps 10 m <= floor <= ceiling and request <= floor, in whole millicores", () => {
-  fc.assert(
-    fc.property(anyPod, anyChoice, (containers, choice) => {
-      for (const each of [choice, { burstFactor: choice.burstFactor }]) {
-        const bounds = draft(containers, each).containers;
-        assert.equal(bounds.length, containers.length);
-        for (const [index, { floor, ceiling, weight }] of bounds.entries()) {
-          assert.ok(Number.isSafeInteger(floor) && Number.isSafeInteger(ceiling));
-          assert.ok(floor >= 10 && floor >= (containers[index]?.requests.cpu ?? 0));
-          assert.ok(ceiling >= floor);
-          assert.ok(weight > 0 && weight < Infinity);
-        }
-      }
-    }),
-  );
+pure("boundsOf() keeps 10 m <= floor <= ceiling and request <= floor, in whole millicores", () => {
+  fc.assert(fc.property(anyPod, anyChoice, (containers, choice) => {
+    const { max, utilization, boost, ready, share, ...rest } = choice;
+    const bounds = draft({
+      ...rest,
+      ...(share === undefined ? {} : { share, owed: 100 }),
+      ...{ containers, pod: { ready } },
+      autoscalers: utilization === undefined ? [] : target(utilization).autoscalers ?? [],
+      annotations: {
+        ...(boost ? BOOST : {}),
+        ...(max === undefined ? {} : { [MAX_CPU]: `${max}m` }),
+      },
+    }).containers;
+    assert.equal(bounds.length, containers.length);
+    for (const [index, { floor, ceiling, weight }] of bounds.entries()) {
+      assert.ok(Number.isSafeInteger(floor) && Number.isSafeInteger(ceiling));
+      assert.ok(floor >= 10 && floor >= (containers[index]?.requests.cpu ?? 0));
+      assert.ok(ceiling >= floor && weight > 0 && weight < Infinity);
+    }
+  }));
 });
 
-test("boundsOf() never lets a Burstable pod turn Guaranteed, with all limits at their floors", () => {
-  const tight = anyPod.map((containers) => containers.map((each) => withResources(each, MEMORY)));
-  fc.assert(
-    fc.property(fc.oneof(anyPod, tight), (containers) => {
+pure(
+  "boundsOf() never lets a Burstable pod turn Guaranteed, with all limits at their floors",
+  () => {
+    const allTight = anyPod.map((all) => all.map((each) => withResources(each, MEMORY)));
+    fc.assert(fc.property(fc.oneof(anyPod, allTight), (containers) => {
       fc.pre(qosClassOf(containers) === "Burstable");
-      const bounds = draft(containers).containers;
+      const bounds = draft({ containers }).containers;
       const atFloor = containers.map((container, index) => {
         const own = bounds[index];
         return own === undefined || own.held === "both"
           ? container
-          : { ...container, limits: { ...container.limits, cpu: own.floor } };
+          : withResources(container, { limits: { cpu: own.floor } });
       });
       assert.equal(qosClassOf(atFloor), "Burstable");
-    }),
-  );
-});
+    }));
+  },
+);

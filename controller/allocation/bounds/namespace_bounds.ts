@@ -10,7 +10,7 @@ import { podPhases, podTotal, sumOf } from "../../../shared/resize/inputs/resour
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { CeilingReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
-import type { AmountRange, AmountRanges } from "../../../shared/resize/inputs/resize_input.ts";
+import type { AmountRange, ResourceRanges } from "../../../shared/resize/inputs/resize_input.ts";
 
 /** An upper bound and its source. Millicores. */
 export interface Ceiling {
@@ -25,7 +25,7 @@ export interface NamespaceBound {
   readonly floor: number;
   readonly ceilings: readonly Ceiling[];
   /** The limit once the quotas have taken back their part of its raise. Absent: it gives nothing. */
-  readonly backTo?: number;
+  readonly backTo?: number | undefined;
 }
 
 /** A container that takes part. */
@@ -35,10 +35,17 @@ export interface BoundedContainer {
   readonly own: number;
 }
 
+/** A number of millicores, and the quota that makes it no more. */
+export interface QuotaAmount {
+  readonly millicores: number;
+  /** Its name. */
+  readonly quota: string;
+}
+
 /** Bounds of a pod by the quotas that count it. */
 export interface QuotaBounds {
-  /** The share of each container, millicores, and the quota that makes it no more, by container. */
-  readonly shares: ReadonlyMap<string, { readonly millicores: number; readonly quota: string }>;
+  /** The share of each container, and the quota that makes it no more, by container. */
+  readonly shares: ReadonlyMap<string, QuotaAmount>;
   /** What the pod gives back of the limits above its ceilings, millicores. */
   readonly owed: number;
   /** When the shares may be others without an event, ms from now. */
@@ -48,10 +55,10 @@ export interface QuotaBounds {
 /** What the bounds come from. */
 export interface NamespaceFacts {
   readonly pod: Pod;
-  readonly limitRange?: AmountRanges | undefined;
+  readonly limitRange?: ResourceRanges | undefined;
   /** Undefined when no quota counts the pod. */
   readonly quota?: QuotaBounds | undefined;
-  /** What the requests on the node allow the pod as its total, millicores. @default {Infinity} */
+  /** The pod's largest total by the requests on its node, millicores; absent where its requests stay. */
   readonly nodeCeiling?: number | undefined;
 }
 
@@ -60,47 +67,29 @@ export function namespaceBounds(
   participants: readonly BoundedContainer[],
   { pod, limitRange, quota, nodeCeiling = Infinity }: NamespaceFacts,
 ): readonly NamespaceBound[] {
-  const participating = new Set(participants.map(({ container }) => container.name));
-  const others = sumOf(
-    pod.containers.filter(({ name }) => !participating.has(name)),
-    ({ limits }) => limits.cpu,
-  );
-  const requests = participants.map(({ container }) => container.requests.cpu ?? 0);
-  const bases = participants.map(({ container }) => container.limits.cpu ?? 0);
-  const moves = movesRequest(pod);
-  const byPod = partsOfPod(participants, { pod, range: limitRange?.pod });
-  const byNode = parts(nodeCeiling - others, { requests, bases });
-  const podLeast = parts(limitRange?.pod.min ?? 0, { requests, bases: participants.map(() => 0) });
+  if (participants.length === 0) return [];
+  const range = limitRange?.cpu;
+  const limits = participants.map(({ container }) => container.limits.cpu ?? 0);
+  const byPod = partsOfPod(participants, { pod, range: range?.pod });
+  const byNode = parts(nodeCeiling, { among: pod.containers, participants, bases: limits });
+  const podLeast = splitByRequest(range?.pod.min ?? 0, requestsOf(participants));
   const left = quota === undefined ? [] : afterGivingBack(participants, quota);
-  return participants.map(({ container: { name, requests: { cpu: requestCPU = 0 } } }, index) => {
+  return participants.map(({ container: { name, requests } }, index) => {
+    const request = requests.cpu ?? 0;
     const share = quota?.shares.get(name);
-    const backTo = left[index];
+    const bound = (ceiling = Infinity, reason: CeilingReason, source: string): Ceiling => ({
+      ...{ ceiling, reason, source },
+    });
+    const most = range && mostBeside(range.container, { request, pod });
+    const ofQuota = `its share of ResourceQuota ${share?.quota}`;
     return {
-      floor: Math.max(limitRange?.container.min ?? 0, podLeast[index] ?? 0),
-      ...(backTo === undefined ? {} : { backTo }),
+      floor: Math.max(range?.container.min ?? 0, podLeast[index] ?? 0),
+      backTo: left[index],
       ceilings: [
-        {
-          ceiling: limitRange === undefined
-            ? Infinity
-            : mostBeside(limitRange.container, { request: requestCPU, moves }),
-          reason: "LimitRange",
-          source: "the LimitRange of containers",
-        },
-        {
-          ceiling: byPod.get(name) ?? Infinity,
-          reason: "LimitRange",
-          source: "the LimitRange of pods",
-        },
-        {
-          ceiling: share?.millicores ?? Infinity,
-          reason: "QuotaExceeded",
-          source: `its share of ResourceQuota ${share?.quota}`,
-        },
-        {
-          ceiling: byNode[index] ?? Infinity,
-          reason: "NodeCapacity",
-          source: "what the requests on the node leave",
-        },
+        bound(most, "LimitRange", "the LimitRange of containers"),
+        bound(byPod.get(name), "LimitRange", "the LimitRange of pods"),
+        bound(share?.millicores, "QuotaExceeded", ofQuota),
+        bound(byNode[index], "NodeCapacity", "what the requests on the node leave"),
       ],
     };
   });
@@ -114,14 +103,15 @@ function afterGivingBack(
   participants: readonly BoundedContainer[],
   { shares, owed }: QuotaBounds,
 ): readonly (number | undefined)[] {
-  const limits = participants.map(({ container }) => container.limits.cpu ?? 0);
-  const above = participants.map(({ container: { name, limits: { cpu: limitCPU = 0 } } }) =>
-    Math.max(0, limitCPU - (shares.get(name)?.millicores ?? Infinity))
+  const above = participants.map(({ container: { name, limits: { cpu = 0 } } }) =>
+    Math.max(0, cpu - (shares.get(name)?.millicores ?? Infinity))
   );
   const total = Math.min(owed, added(above));
   if (total === 0) return [];
   const given = splitByRequest(total, above);
-  return limits.map((limit, index) => given[index] ? limit - given[index] : undefined);
+  return participants.map(({ container: { limits: { cpu = 0 } } }, index) =>
+    given[index] ? cpu - given[index] : undefined
+  );
 }
 
 /**
@@ -136,19 +126,13 @@ function partsOfPod(
   // What the pod says as a whole is what counts then, and no container's limit changes it.
   if (range === undefined || pod.podLevel?.limits.cpu !== undefined) return least;
   const request = podTotal(pod, ({ requests }) => requests.cpu) ?? 0;
-  const most = mostBeside(range, { request, moves: movesRequest(pod) });
-  const participating = new Set(participants.map(({ container }) => container.name));
-  for (const phase of podPhases(pod)) {
-    const names = new Set(phase.map(({ name }) => name));
-    const theirs = participants.filter(({ container }) => names.has(container.name));
-    const others = sumOf(
-      phase.filter(({ name }) => !participating.has(name)),
-      ({ limits }) => limits.cpu,
+  const most = mostBeside(range, { request, pod });
+  for (const among of podPhases(pod)) {
+    const theirs = participants.filter(({ container }) =>
+      among.some(({ name }) => name === container.name)
     );
-    const split = parts(most - others, {
-      requests: theirs.map(({ container }) => container.requests.cpu ?? 0),
-      bases: theirs.map(({ own }) => own),
-    });
+    const bases = theirs.map(({ own }) => own);
+    const split = parts(most, { among, participants: theirs, bases });
     for (const [index, { container: { name } }] of theirs.entries()) {
       least.set(name, Math.min(least.get(name) ?? Infinity, split[index] ?? Infinity));
     }
@@ -159,26 +143,37 @@ function partsOfPod(
 /** Where the request moves with the limit their ratio is 1, the least that a range asks for. */
 function mostBeside(
   range: AmountRange,
-  { request, moves }: { readonly request: number; readonly moves: boolean },
+  { request, pod }: { readonly request: number; readonly pod: Pod },
 ): number {
-  return moves ? range.max : largestLimit(range, request);
+  return movesRequest(pod) ? range.max : largestLimit(range, request);
 }
 
 function added(values: readonly number[]): number {
   return values.reduce((sum, one) => sum + one, 0);
 }
 
+function requestsOf(participants: readonly BoundedContainer[]): readonly number[] {
+  return participants.map(({ container }) => container.requests.cpu ?? 0);
+}
+
 interface Split {
-  readonly requests: readonly number[];
+  /** Containers that run together; those that take no part keep their limits. */
+  readonly among: readonly PodContainer[];
+  readonly participants: readonly BoundedContainer[];
   readonly bases: readonly number[];
 }
 
 /**
- * Splits what a pod may have: each container its base first and of the rest a part by request, or
+ * Splits what a pod may have: each participant its base first and of the rest a part by request, or
  * all by request where the bases are too much. Nothing when there is no bound.
  */
-function parts(total: number, { requests, bases }: Split): readonly number[] {
-  if (total === Infinity || requests.length === 0) return [];
+function parts(most: number, { among, participants, bases }: Split): readonly number[] {
+  // No participant is in a phase of an init container alone.
+  if (most === Infinity || participants.length === 0) return [];
+  const names = new Set(participants.map(({ container }) => container.name));
+  const others = among.filter(({ name }) => !names.has(name));
+  const total = most - sumOf(others, ({ limits }) => limits.cpu);
+  const requests = requestsOf(participants);
   const base = added(bases);
   if (base > total) return splitByRequest(Math.max(0, total), requests);
   return splitByRequest(total - base, requests).map((part, index) => part + (bases[index] ?? 0));

@@ -6,7 +6,7 @@
 import { sumOf } from "../../../shared/resize/inputs/resources.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
-import { GRID } from "../../../shared/quantity.ts";
+import { GRID, sumCPU } from "../../../shared/quantity.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { isFinished } from "../../../shared/resize/scope.ts";
 import { type Caches, podsOnNode } from "../../caches.ts";
@@ -34,10 +34,7 @@ export function nodeRoom(
   { allocatableCPU }: Pick<Node, "allocatableCPU">,
   pods: readonly Pod[],
 ): number {
-  return pods.filter((pod) => !isFinished(pod)).reduce(
-    (left, pod) => left - podRequest(pod),
-    allocatableCPU,
-  );
+  return allocatableCPU - sumCPU(pods.filter((pod) => !isFinished(pod)).map(podRequest));
 }
 
 /**
@@ -45,16 +42,12 @@ export function nodeRoom(
  * Source: `AggregateContainerRequests` in k8s.io/component-helpers/resource.
  */
 function podRequest({ containers, initContainers }: Pod): number {
-  const sum = (all: readonly PodContainer[]): number =>
-    all.reduce((total, container) => total + requestOf(container), 0);
+  const sum = (all: readonly PodContainer[]): number => sumCPU(all.map(requestOf));
   const largest = Math.max(0, ...initContainers.map(requestOf));
   return Math.max(sum(containers), largest + sum(containers.filter(({ sidecar }) => sidecar)));
 }
 
 /** A request that is to fall holds its place until the kubelet has done it. */
-function requestOf(
-  { requests: { cpu: requestCPU = 0 }, applied: { requests: { cpu: appliedRequestCPU = 0 } } }:
-    PodContainer,
-): number {
-  return Math.max(requestCPU, appliedRequestCPU);
+function requestOf({ requests: { cpu = 0 }, applied }: PodContainer): number {
+  return Math.max(cpu, applied.requests.cpu ?? 0);
 }

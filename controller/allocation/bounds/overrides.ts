@@ -6,6 +6,7 @@
 import type { Texts } from "../../../shared/api/object.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
+import { parseDuration } from "../../../shared/duration.ts";
 import { countableCPU, sumCPU } from "../../../shared/quantity.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import {
@@ -15,9 +16,9 @@ import {
   PRIORITY_MULTIPLIER,
   STARTUP_BOOST,
 } from "../../../shared/api/market_keys.ts";
-import { parseStartupBoost, type StartupBoost } from "../bid_rules/startup_boost.ts";
-import { type AnnotationWarning, namespaceSubject, warningOf } from "./annotation_warning.ts";
-import type { SharedSubject } from "../ports.ts";
+import type { MarketConfig } from "../../config.ts";
+import { type AnnotationWarning, sharedSubject } from "../ports.ts";
+import type { StartupBoost } from "./bid_rules.ts";
 import { clampMultiplier } from "./priority_multiplier.ts";
 
 /** What annotations are read from, and what they are measured by. */
@@ -26,10 +27,7 @@ export interface OverrideInput {
   readonly namespace: Namespace | undefined;
   /** The original limits of the pod's containers that have one, millicores. */
   readonly originalLimits: readonly number[];
-  /** Where the namespace sets none. */
-  readonly burstFactor: number;
-  /** The least ceiling of a container there, millicores. @default {0} */
-  readonly leastCeiling?: number | undefined;
+  readonly config: Pick<MarketConfig, "burstFactor" | "leastCeiling">;
 }
 
 /** What annotations set; absent where they say nothing, or nothing that may count. */
@@ -47,46 +45,62 @@ export interface Overrides {
 }
 
 /** Reads the annotations. Those that ask for more count only where an administrator allows it. */
-export function overridesOf(input: OverrideInput): Overrides {
-  const { annotations, namespace: place } = input.pod.metadata;
-  const { labels = {}, annotations: ofNamespace = {} } = input.namespace?.metadata ?? {};
-  const allowed = labels[ALLOW_OVERRIDES] === "true";
+export function overridesOf(
+  { pod, namespace, originalLimits, config }: OverrideInput,
+): Overrides {
+  const { annotations, namespace: place } = pod.metadata;
+  const { labels = {}, annotations: ofNamespace = {} } = namespace?.metadata ?? {};
   const warnings: AnnotationWarning[] = [];
-  const about = input.namespace === undefined ? undefined : namespaceSubject(input.namespace);
-  const theirs = { warnings, on: `namespace ${place}: `, about };
-  const ofTheirs = readNumber(labels, BURST_FACTOR, theirs) ??
-    readNumber(ofNamespace, BURST_FACTOR, theirs);
-  const burstFactor = Math.max(1, ofTheirs ?? input.burstFactor);
-  const least = ofTheirs === undefined && burstFactor > 1 ? input.leastCeiling ?? 0 : 0;
-  const burstCeilings = input.originalLimits.map((own) => Math.max(times(own, burstFactor), least));
 
-  /** The messages name the largest value that needs no administrator. */
-  function mayCount(key: string, { most, instead = "" }: AskingForMore): boolean {
-    if (allowed) return true;
+  function read<T>(texts: Texts, key: string, kind: Kind<T>): T | undefined {
+    const text = texts[key];
+    const value = text === undefined ? undefined : kind.parse(text);
+    if (text !== undefined && value === undefined) {
+      const message = `${key}: ${quotedText(text)} is not ${kind.expected}`;
+      warnings.push(
+        texts === annotations || namespace === undefined ? { message } : {
+          message: `namespace ${place}: ${message}`,
+          about: sharedSubject("Namespace", namespace),
+        },
+      );
+    }
+    return value;
+  }
+
+  /** `most` is the largest value that needs no administrator; `instead` says what else would count. */
+  function mayCount(key: string, most = "", instead = ""): boolean {
+    if (labels[ALLOW_OVERRIDES] === "true") return true;
     const text = quotedText(annotations[key] ?? "");
     const label = `label namespace ${place} ${ALLOW_OVERRIDES}=true`;
-    warnings.push(`${key}: ${text} asks for more${most}: ${label}${instead}`);
+    warnings.push({ message: `${key}: ${text} asks for more${most}: ${label}${instead}` });
     return false;
   }
 
-  const multiplier = readNumber(annotations, PRIORITY_MULTIPLIER, { warnings });
-  const maxCPU = readCPU(annotations, MAX_CPU, warnings);
-  const startupBoost = readBoost(annotations, warnings);
+  const ofTheirs = read(labels, BURST_FACTOR, FACTOR) ?? read(ofNamespace, BURST_FACTOR, FACTOR);
+  const burstFactor = Math.max(1, ofTheirs ?? config.burstFactor);
+  const least = ofTheirs === undefined && burstFactor > 1 ? config.leastCeiling : 0;
+  const burstCeilings = originalLimits.map((own) => Math.max(times(own, burstFactor), least));
+  const multiplier = read(annotations, PRIORITY_MULTIPLIER, FACTOR);
+  const maxCPU = read(annotations, MAX_CPU, CPU);
+  const startupBoost = read(annotations, STARTUP_BOOST, BOOST);
   const most = sumCPU(burstCeilings);
   const multiplies = multiplier !== undefined &&
-    (multiplier <= 1 ||
-      mayCount(PRIORITY_MULTIPLIER, { most: " than 1", instead: ", or ask for at most 1" }));
-  const bounds = maxCPU !== undefined && (maxCPU <= most || mayCount(MAX_CPU, {
-    most: ` than original limit × burst factor, ${most}m`,
-    instead: `, or ask for at most ${most}m`,
-  }));
-  const boosts = startupBoost !== undefined && mayCount(STARTUP_BOOST, { most: "" });
+    (multiplier <= 1 || mayCount(PRIORITY_MULTIPLIER, " than 1", ", or ask for at most 1"));
+  const than = ` than original limit × burst factor, ${most}m`;
+  const bounds = maxCPU !== undefined &&
+    (maxCPU <= most || mayCount(MAX_CPU, than, `, or ask for at most ${most}m`));
+  const boosts = startupBoost !== undefined && mayCount(STARTUP_BOOST);
+  const counts = clampMultiplier(multiplier ?? 1);
+  if (multiplies && counts !== multiplier) {
+    const text = quotedText(annotations[PRIORITY_MULTIPLIER] ?? "");
+    const end = counts < multiplier ? "most" : "least";
+    warnings.push({ message: `${PRIORITY_MULTIPLIER}: ${text} counts as ${counts}, the ${end}` });
+  }
   return {
-    ...{ burstFactor, burstCeilings },
-    ...(multiplies ? { priorityMultiplier: clamped(multiplier, { annotations, warnings }) } : {}),
+    ...{ burstFactor, burstCeilings, warnings },
+    ...(multiplies ? { priorityMultiplier: counts } : {}),
     ...(bounds ? { maxCPU } : {}),
     ...(boosts ? { startupBoost } : {}),
-    warnings,
   };
 }
 
@@ -95,71 +109,40 @@ export function times(millicores: number, factor: number): number {
   return Math.min(Math.floor(millicores * factor), Number.MAX_SAFE_INTEGER);
 }
 
-/** The warning about an annotation that needs an administrator's permission. */
-interface AskingForMore {
-  /** Than what it asks for more. */
-  readonly most: string;
-  /** What else would count. @default {""} */
-  readonly instead?: string;
+/** How a value is read; undefined: it can't be. */
+interface Kind<T> {
+  readonly parse: (text: string) => T | undefined;
+  readonly expected: string;
 }
 
-/** The multiplier as it counts, and a warning where that is another than was asked for. */
-function clamped(
-  multiplier: number,
-  { annotations, warnings }: {
-    readonly annotations: Texts;
-    readonly warnings: AnnotationWarning[];
+const CPU: Kind<number> = {
+  parse: countableCPU,
+  expected: 'a CPU quantity, for instance "500m" or "2"',
+};
+
+const FACTOR: Kind<number> = {
+  parse(text) {
+    const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
+    return value > 0 && value < Infinity ? value : undefined;
   },
-): number {
-  const counts = clampMultiplier(multiplier);
-  if (counts !== multiplier) {
-    const text = quotedText(annotations[PRIORITY_MULTIPLIER] ?? "");
-    const end = counts < multiplier ? "most" : "least";
-    warnings.push(`${PRIORITY_MULTIPLIER}: ${text} counts as ${counts}, the ${end}`);
-  }
-  return counts;
-}
+  expected: 'a number above 0, for instance "2.5"',
+};
 
-function readNumber(
-  from: Texts,
-  key: string,
-  { warnings, on = "", about }: {
-    readonly warnings: AnnotationWarning[];
-    /** The object that it belongs to, where that is not the pod. @default {""} */
-    readonly on?: string;
-    /** The same for events. */
-    readonly about?: SharedSubject | undefined;
+/** Ceilings may not grow without end. */
+const LARGEST_FACTOR = 10;
+/** A boost that does not end is no boost, ms. */
+const LONGEST_HOLD_MS = 600_000;
+
+/** `2x` alone ends when the pod is Ready. */
+const BOOST: Kind<StartupBoost> = {
+  parse(text) {
+    const [, number, , hold] = /^\s*(\d+(?:\.\d+)?)x\s*(,\s*(\S+)\s*)?$/.exec(text) ?? [];
+    const factor = Number(number);
+    const holdMs = hold === undefined ? 0 : parseDuration(hold);
+    if (number === undefined || holdMs === undefined) return undefined;
+    return factor > 1 && factor <= LARGEST_FACTOR && holdMs <= LONGEST_HOLD_MS
+      ? { factor, holdMs }
+      : undefined;
   },
-): number | undefined {
-  const text = from[key];
-  if (text === undefined) return undefined;
-  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
-  if (value > 0 && value < Infinity) return value;
-  const message = `${on}${key}: ${quotedText(text)} is not a number above 0, for instance "2.5"`;
-  warnings.push(warningOf(about)(message));
-  return undefined;
-}
-
-function readBoost(from: Texts, warnings: AnnotationWarning[]): StartupBoost | undefined {
-  const text = from[STARTUP_BOOST];
-  if (text === undefined) return undefined;
-  const boost = parseStartupBoost(text);
-  if (boost !== undefined) return boost;
-  warnings.push(
-    `${STARTUP_BOOST}: ${
-      quotedText(text)
-    } is not a factor above 1 and up to 10 with a time of up ` +
-      'to 10m, for instance "2x,30s"',
-  );
-  return undefined;
-}
-
-function readCPU(from: Texts, key: string, warnings: AnnotationWarning[]): number | undefined {
-  const text = from[key];
-  if (text === undefined) return undefined;
-  const millicores = countableCPU(text);
-  if (millicores === undefined) {
-    warnings.push(`${key}: ${quotedText(text)} is not a CPU quantity, for instance "500m" or "2"`);
-  }
-  return millicores;
-}
+  expected: 'a factor above 1 and up to 10 with a time of up to 10m, for instance "2x,30s"',
+};

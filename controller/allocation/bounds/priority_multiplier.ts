@@ -47,9 +47,7 @@ export const priorityTableKind: Kind<readonly PriorityStep[]> = kindOf(
     const steps = text.split(",").map((pair) => pair.trim()).filter((pair) => pair !== "")
       .map(parseStep);
     if (!steps.every((step) => step !== undefined)) return undefined;
-    const ascend = steps.every(({ from }, index) =>
-      index === 0 || from > (steps[index - 1]?.from ?? 0)
-    );
+    const ascend = steps.every(({ from }, index) => from > (steps[index - 1]?.from ?? -Infinity));
     return ascend ? steps : undefined;
   },
 );

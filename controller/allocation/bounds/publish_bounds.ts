@@ -10,16 +10,12 @@ import type {
   PodAllocation,
 } from "../../../shared/api/pod_allocation.ts";
 import type { MarketConfig } from "../../config.ts";
-import { hasMoved, type MetricFact } from "../../metrics_demand/metric_fact.ts";
-import type { KnownRule } from "./bound_rules.ts";
-import type { QuotaBounds } from "./namespace_bounds.ts";
-import { boundsOf } from "./bounds.ts";
+import { hasMoved } from "../../metrics_demand/metric_fact.ts";
+import { type BoundsDraft, type BoundsInput, boundsOf, type KnownRule } from "./bounds.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 import { type Originals, originalsOf } from "../original_limits.ts";
 import { desiredLimits, originalValues } from "../../../shared/resize/original_limits.ts";
-import type { AnnotationWarning } from "./annotation_warning.ts";
 import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
-import { priorityMultiplier } from "./priority_multiplier.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 
 /** A ceiling that neither binds nor moves by this share is not rewritten. */
@@ -43,7 +39,7 @@ export function newAllocation({ pod }: Pick<PodSnapshot, "pod">): PodAllocation 
 }
 
 /** What becomes of the bounds, as `planBounds()` decides it. */
-export interface BoundsPlan {
+export interface BoundsPlan extends Pick<BoundsDraft, "untilMs" | "warnings"> {
   /** What to write; `messages`: the same bounds with other texts. */
   readonly write: "nothing" | "messages" | "bounds";
   /** As they are written. */
@@ -56,43 +52,30 @@ export interface BoundsPlan {
   readonly crowd: BoundCrowd | undefined;
   /** The rules that did not apply before. */
   readonly added: readonly KnownRule[];
-  /** Time of the next change without an event, ms since 1970. */
-  readonly untilMs?: number | undefined;
-  /** Annotations that don't count, and why. */
-  readonly warnings: readonly AnnotationWarning[];
 }
 
 /** Input of the bounds that is not in the pod's objects. */
-export interface BoundsSources {
-  readonly quota: QuotaBounds | undefined;
-  /** The demand that a metric gives for the pod. */
-  readonly metric: MetricFact | undefined;
-  /** See `BidFacts.rolloutStillSinceMs`. */
-  readonly rolloutStillSinceMs: number | undefined;
-  readonly nodeCeiling: number | undefined;
-}
+export type BoundsSources = Pick<
+  BoundsInput,
+  "quota" | "metric" | "rolloutStillSinceMs" | "nodeCeiling"
+>;
 
 /** Input of `planBounds()`, beside the pod. */
-export interface BoundsPlanInput extends Partial<BoundsSources> {
+export interface BoundsPlanInput extends BoundsSources {
   readonly config: MarketConfig;
   /** Original limits that are not recorded yet or have changed. */
   readonly originals?: Originals | undefined;
-  /**
-   * Whether the same bounds get a new revision, too, by which the agent then clears.
-   *
-   * @default {false}
-   */
-  readonly forcesRevision?: boolean;
+  /** Whether the same bounds get a new revision, too, by which the agent then clears. */
+  readonly forcesRevision: boolean;
   /** Wall-clock time, ms since 1970. */
-  readonly wallMs: number;
+  readonly nowMs: number;
 }
 
 /** False where the server has dropped a field of a container: its CRD is older than the controller. */
 export function isStored(sent: Bounds, stored: Bounds | undefined): boolean {
   return sent.containers.every((container) => {
     const kept = stored?.containers.find(({ name }) => name === container.name) ?? {};
-    return Object.entries(container)
-      .every(([field, value]) => value === undefined || Object.hasOwn(kept, field));
+    return Object.keys(container).every((field) => Object.hasOwn(kept, field));
   });
 }
 
@@ -105,15 +88,12 @@ export function planBounds(
   input: BoundsPlanInput,
 ): BoundsPlan {
   const { allocation, pod } = snapshot;
-  const { config, quota, nodeCeiling, metric, rolloutStillSinceMs, wallMs: nowMs } = input;
-  const { forcesRevision = false } = input;
+  const { forcesRevision } = input;
   const { originalLimits: recorded, originalRequests, bounds: present } = allocation.status ?? {};
   const originals = input.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
-  const { burstFactor, leastCeiling } = config;
   const { warnings, untilMs, ...draft } = boundsOf({
     ...snapshot,
-    ...{ rolloutStillSinceMs, metric, nowMs, quota, nodeCeiling, burstFactor, leastCeiling },
-    priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
+    ...input,
     originalLimits: originalValues(originals?.originalLimits ?? recorded),
     ownRequests: originalValues(originals?.originalRequests ?? originalRequests),
   });
@@ -122,20 +102,21 @@ export function planBounds(
   const newStory = isAsBefore && boundStory(present.rules) !== boundStory(draft.rules);
   const before = reasonsOf(present?.rules);
   // A status that was lost must not begin again with a revision that the agent has seen already.
-  const last = present?.revision ?? allocation.spec.market?.observedBounds ?? 0;
-  const plan = { originals, untilMs, warnings, added: newRules(present, draft.rules) };
+  const revision = (present?.revision ?? allocation.spec.market?.observedBounds ?? 0) + 1;
   return {
-    ...plan,
+    ...{ originals, warnings },
+    ...(untilMs === undefined ? {} : { untilMs }),
+    added: draft.rules.filter(({ reason }) => !before.has(reason)),
     write: newStory ? "messages" : isAsBefore ? "nothing" : "bounds",
     // A record that the first patch depends on does not wait for its turn.
-    crowd: originals === undefined
-      ? boundCrowd({ before, now: reasonsOf(draft.rules) }) ??
-        (forcesRevision ? "unconfirmed" : undefined)
-      : undefined,
+    crowd: originals !== undefined
+      ? undefined
+      : boundCrowd({ before, now: reasonsOf(draft.rules) }) ??
+        (forcesRevision ? "unconfirmed" : undefined),
     // New messages alone concern the agent not at all: the revision stays.
     ...(same
       ? { bounds: { ...present, reason: draft.reason, rules: draft.rules } }
-      : { bounds: { ...draft, revision: last + 1 }, revision: last + 1 }),
+      : { bounds: { ...draft, revision }, revision }),
   };
 }
 
@@ -143,27 +124,18 @@ function reasonsOf(rules: Bounds["rules"]): ReadonlySet<string> {
   return new Set(rules?.map(({ reason }) => reason));
 }
 
-/** Rules with a reason that was not there before. */
-function newRules(
-  present: Bounds | undefined,
-  rules: readonly KnownRule[],
-): readonly KnownRule[] {
-  const before = reasonsOf(present?.rules);
-  return rules.filter(({ reason }) => !before.has(reason));
-}
-
 function differ(
   present: Bounds,
   draft: Omit<Bounds, "revision">,
-  allocation: PodAllocation,
+  { spec }: PodAllocation,
 ): boolean {
-  if (present.containers.length !== draft.containers.length) return true;
-  const desired = desiredLimits(allocation.spec);
-  return draft.containers.some((next) => {
-    const old = present.containers.find(({ name }) => name === next.name);
-    return old === undefined || sidesDiffer(old, next) ||
-      ceilingMatters(old, next, desired.get(next.name));
-  });
+  const desired = desiredLimits(spec);
+  return present.containers.length !== draft.containers.length ||
+    draft.containers.some((next) => {
+      const old = present.containers.find(({ name }) => name === next.name);
+      return old === undefined || sidesDiffer(old, next) ||
+        ceilingMatters(old, next, desired.get(next.name));
+    });
 }
 
 function sidesDiffer(old: ContainerBounds, next: ContainerBounds): boolean {

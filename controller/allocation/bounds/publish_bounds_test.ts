@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
-import type { Pod } from "../../../shared/api/pod.ts";
-import type {
-  BoundRule,
-  PodAllocation,
-  PodAllocationStatus,
-} from "../../../shared/api/pod_allocation.ts";
+import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import type { BoundRule, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
 import {
   sampleContainer,
@@ -13,236 +9,167 @@ import {
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
 import { FACTS_NOW_MS, quietSnapshot } from "../../../tests/fixtures/market/bid_facts.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { MetricFact } from "../../metrics_demand/metric_fact.ts";
 import { MAX_CPU } from "../../../shared/api/market_keys.ts";
 import { type BoundsPlanInput, boundStory, newAllocation, planBounds } from "./publish_bounds.ts";
 
-function samplePodWith(maxCPU?: number): Pod {
-  const pod = samplePod("web", {
-    containers: [sampleContainer({ containerID: "containerd://a" })],
-  });
+function podOf(container: PodContainer, maxCPU?: number): Pod {
+  const pod = samplePod("web", { containers: [{ ...container, containerID: "containerd://a" }] });
   const annotations: Record<string, string> = maxCPU === undefined
     ? {}
     : { [MAX_CPU]: formatCPU(maxCPU) };
-  return { ...pod, metadata: { ...pod.metadata, uid: "u1", annotations } };
+  return { ...pod, ready: true, metadata: { ...pod.metadata, uid: "u1", annotations } };
 }
 
-function allocationOf(pod: Pod): PodAllocation {
-  return newAllocation({ pod });
+const bounded = (maxCPU?: number): Pod => podOf(sampleContainer(), maxCPU);
+
+/** The pod with this limit, and with this request where that moves. */
+function raisedTo(cpu: number, pod: Pod): Pod {
+  const requests = (own: PodContainer["requests"]) =>
+    pod.qosClass === "Guaranteed" ? { ...own, cpu } : own;
+  const containers = pod.containers.map((app) => ({
+    ...app,
+    requests: requests(app.requests),
+    limits: { ...app.limits, cpu },
+  }));
+  return { ...pod, containers };
 }
 
-/** Publishes once; returns the allocation with what is written. */
+/** Publishes once: what is written, and the allocation with it. */
 function publish(
   pod: Pod,
-  allocation: PodAllocation,
-  options: Pick<BoundsPlanInput, "metric" | "forcesRevision"> = {},
+  allocation: PodAllocation = newAllocation({ pod }),
+  options: Partial<BoundsPlanInput> = {},
 ) {
   const { write, bounds, originals, warnings } = planBounds(
-    { ...quietSnapshot({ ...pod, ready: true }), allocation },
-    { ...options, config: DEFAULT_MARKET_CONFIG, wallMs: FACTS_NOW_MS },
+    { ...quietSnapshot(pod), allocation },
+    { config: DEFAULT_MARKET_CONFIG, nowMs: FACTS_NOW_MS, forcesRevision: false, ...options },
   );
   const status = { ...allocation.status, ...originals, bounds };
-  return {
-    write,
-    warnings,
-    allocation: write === "nothing" ? allocation : { ...allocation, status },
-  };
+  const [{ ceiling, demand } = { ceiling: 0, demand: 0 }] = bounds.containers;
+  const stored = write === "nothing" ? allocation : { ...allocation, status };
+  const { revision } = stored.status?.bounds ?? {};
+  return { write, warnings, ceiling, demand, revision, allocation: stored };
 }
 
-function ceiling({ status }: PodAllocation): number | undefined {
-  return status?.bounds?.containers[0]?.ceiling;
-}
+pure("newAllocation() is named by the pod's UID and owned by the pod", () => {
+  const { metadata, spec, status } = newAllocation({ pod: bounded() });
+  const owner = { apiVersion: "v1", kind: "Pod", name: "web", uid: "u1" };
+  assert.deepEqual([metadata.name, metadata.ownerReferences, status], ["u1", [owner], undefined]);
+  const place = { nodeName: "node-1", namespace: "shop" };
+  assert.deepEqual(spec, { podName: "web", podUID: "u1", ...place });
+});
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+pure(
+  "planBounds() records originals with the first bounds, keeps the rest, and reckons from them",
+  () => {
+    const pod = bounded();
+    const fresh = newAllocation({ pod });
+    const first = publish(pod, { ...fresh, status: { phase: "Applied", appliedCPULimit: "200m" } });
+    const { bounds, ...status } = first.allocation.status ?? {};
+    assert.deepEqual([first.write, first.revision], ["bounds", 1]);
+    assert.deepEqual(Object.keys(bounds ?? {}).sort(), [
+      "containers",
+      "reason",
+      "revision",
+      "rules",
+    ]);
+    assert.deepEqual(status, {
+      ...{ phase: "Applied", appliedCPULimit: "200m" },
+      originalLimits: [{ name: "app", cpu: "200m" }],
+      originalRequests: [{ name: "app", cpu: "100m" }],
+    });
+    const raised = raisedTo(700, pod);
+    assert.equal(publish(raised, first.allocation).write, "nothing");
+    const containers = raised.containers.map((app) => ({ ...app, containerID: "containerd://b" }));
+    const anew = publish({ ...raised, containers }, first.allocation);
+    assert.deepEqual([anew.write, anew.ceiling, anew.revision], ["bounds", 1600, 2]);
+    assert.deepEqual(anew.allocation.status?.originalLimits, status.originalLimits);
+    const forced = publish(pod, first.allocation, { forcesRevision: true });
+    assert.deepEqual([forced.ceiling, forced.revision], [first.ceiling, 2]);
+    // A status was lost that the agent has seen.
+    const seen = { ...fresh, spec: { ...fresh.spec, ...sampleDesired("300m") } };
+    assert.equal(publish(pod, seen).revision, 4);
+    assert.equal(publish(bounded(5000)).warnings.length, 1);
+  },
+);
 
-test("newAllocation() is named by the pod's UID and owned by the pod", () => {
-  const { metadata, spec, status } = allocationOf(samplePodWith());
-  assert.equal(metadata.name, "u1");
-  assert.deepEqual(metadata.ownerReferences, [
-    { apiVersion: "v1", kind: "Pod", name: "web", uid: "u1" },
+pure("planBounds() reckons a Guaranteed pod from its own request, not the one that was set", () => {
+  const pod = podOf(sampleGuaranteed());
+  const { allocation } = publish(pod);
+  assert.deepEqual(allocation.status?.originalRequests, [{ name: "app", cpu: "200m" }]);
+  const sides = { floor: 200, ceiling: 1600, weight: 200, requestMoves: true };
+  assert.deepEqual(allocation.status?.bounds?.containers, [
+    { name: "app", containerID: "containerd://a", ...sides },
   ]);
-  assert.deepEqual(spec, {
-    podName: "web",
-    podUID: "u1",
-    nodeName: "node-1",
-    namespace: "shop",
-  });
-  assert.equal(status, undefined);
+  assert.equal(publish(raisedTo(700, pod), allocation).write, "nothing");
 });
 
-test("planBounds() records originals in the same write as the first bounds", () => {
-  const pod = samplePodWith();
-  const { write, allocation } = publish(pod, allocationOf(pod));
-  assert.equal(write, "bounds");
-  assert.deepEqual(allocation.status?.originalLimits, [{ name: "app", cpu: "200m" }]);
-  assert.deepEqual(allocation.status?.originalRequests, [{ name: "app", cpu: "100m" }]);
-  assert.equal(allocation.status?.bounds?.revision, 1);
-});
-
-test("planBounds() never rewrites originals, and reckons from them", () => {
-  const pod = samplePodWith();
-  const { allocation } = publish(pod, allocationOf(pod));
-  const raised = {
-    ...pod,
-    containers: pod.containers.map((app) => ({ ...app, limits: { ...app.limits, cpu: 700 } })),
+pure("planBounds() rewrites a ceiling that moves by a tenth, or that binds", () => {
+  const { allocation } = publish(bounded(500));
+  const wrote = (maxCPU: number, limit?: string): string => {
+    const desired = limit === undefined ? {} : sampleDesired(limit);
+    return publish(bounded(maxCPU), {
+      ...{ ...allocation, spec: { ...allocation.spec, ...desired } },
+    }).write;
   };
-  const again = publish(raised, allocation);
-  assert.equal(again.write, "nothing");
-  const restarted = {
-    ...raised,
-    containers: raised.containers.map((app) => ({ ...app, containerID: "containerd://b" })),
-  };
-  const anew = publish(restarted, allocation);
-  assert.equal(anew.write, "bounds");
-  assert.deepEqual(anew.allocation.status?.originalLimits, allocation.status?.originalLimits);
-  assert.equal(ceiling(anew.allocation), 1600);
-  assert.equal(anew.allocation.status?.bounds?.revision, 2);
+  assert.deepEqual([451, 549].map((max) => wrote(max)), ["nothing", "nothing"]);
+  assert.deepEqual([450, 550].map((max) => wrote(max)), ["bounds", "bounds"]);
+  assert.deepEqual([wrote(480, "479m"), wrote(480, "480m")], ["nothing", "bounds"]);
+  assert.deepEqual([wrote(520, "499m"), wrote(520, "500m")], ["nothing", "bounds"]);
 });
 
-test("planBounds() counts a revision where one is forced, whatever the bounds", () => {
-  const pod = samplePodWith();
-  const { allocation } = publish(pod, allocationOf(pod));
-  const asked = publish(pod, allocation, { forcesRevision: true });
-  assert.equal(asked.allocation.status?.bounds?.revision, 2);
-  assert.equal(ceiling(asked.allocation), ceiling(allocation));
-});
-
-test("planBounds() reckons a Guaranteed pod from its own request, not the one that was set", () => {
-  const sample = samplePod("web", {
-    containers: [sampleGuaranteed({ containerID: "containerd://a" })],
-  });
-  const pod = { ...sample, metadata: { ...sample.metadata, uid: "u1" } };
-  const { allocation } = publish(pod, allocationOf(pod));
-  const own = [{ name: "app", cpu: "200m" }];
-  assert.deepEqual(allocation.status?.originalRequests, own);
-  assert.deepEqual(allocation.status?.bounds?.containers, [{
-    name: "app",
-    containerID: "containerd://a",
-    floor: 200,
-    ceiling: 1600,
-    weight: 200,
-    requestMoves: true,
-  }]);
-  const raised = pod.containers.map((app) => ({
-    ...app,
-    requests: { ...app.requests, cpu: 700 },
-    limits: { ...app.limits, cpu: 700 },
-  }));
-  const again = publish({ ...pod, containers: raised }, allocation);
-  assert.equal(again.write, "nothing");
-});
-
-test("planBounds() keeps the rest of the status", () => {
-  const pod = samplePodWith();
-  const status: PodAllocationStatus = { phase: "Applied", appliedCPULimit: "200m" };
-  const { allocation } = publish(pod, { ...allocationOf(pod), status });
-  assert.equal(allocation.status?.phase, "Applied");
-  assert.equal(allocation.status?.appliedCPULimit, "200m");
-});
-
-test("planBounds() rewrites a ceiling that moves by a tenth, or that binds", () => {
-  const { allocation } = publish(samplePodWith(500), allocationOf(samplePodWith(500)));
-  assert.equal(ceiling(allocation), 500);
-  assert.equal(publish(samplePodWith(451), allocation).write, "nothing");
-  assert.equal(publish(samplePodWith(549), allocation).write, "nothing");
-  assert.equal(publish(samplePodWith(450), allocation).write, "bounds");
-  assert.equal(publish(samplePodWith(550), allocation).write, "bounds");
-
-  const wanting = (limit: string): PodAllocation => ({
-    ...allocation,
-    spec: { ...allocation.spec, ...sampleDesired(limit) },
-  });
-  assert.equal(publish(samplePodWith(480), wanting("479m")).write, "nothing");
-  assert.equal(publish(samplePodWith(480), wanting("480m")).write, "bounds");
-  assert.equal(publish(samplePodWith(520), wanting("499m")).write, "nothing");
-  assert.equal(publish(samplePodWith(520), wanting("500m")).write, "bounds");
-});
-
-test("planBounds() begins above the revision that the agent saw when a status was lost", () => {
-  const pod = samplePodWith();
-  const fresh = allocationOf(pod);
-  const lost = { ...fresh, spec: { ...fresh.spec, ...sampleDesired("300m") } };
-  const { allocation } = publish(pod, lost);
-  assert.equal(allocation.status?.bounds?.revision, 4);
-});
-
-test("planBounds() passes warnings on, and writes none of them", () => {
-  const pod = samplePodWith(5000);
-  const { warnings, allocation } = publish(pod, allocationOf(pod));
-  assert.equal(warnings.length, 1);
-  assert.deepEqual(Object.keys(allocation.status?.bounds ?? {}).sort(), [
-    "containers",
-    "reason",
-    "revision",
-    "rules",
-  ]);
-});
-
-test("planBounds() writes a metric's demand when it comes, goes, or moves by a tenth", () => {
-  const pod = samplePodWith();
-  const says = (millicores: number): MetricFact => ({
-    demand: millicores / 1000,
-    source: "query jobs",
-    untilMs: FACTS_NOW_MS + 1,
-  });
-  const gone: MetricFact = { missing: "query jobs: connection refused", fault: false };
-  let { allocation } = publish(pod, allocationOf(pod));
-  const reported: unknown[] = [];
-  for (const metric of [says(500), says(545), says(551), says(480), gone, gone]) {
+/** What is written for one metric after the other. */
+function written(metrics: readonly MetricFact[], first?: MetricFact) {
+  const pod = bounded();
+  let { allocation } = publish(pod, undefined, first === undefined ? {} : { metric: first });
+  return metrics.map((metric) => {
     const published = publish(pod, allocation, { metric });
     ({ allocation } = published);
-    const bounds = allocation.status?.bounds;
-    reported.push([published.write, bounds?.revision, bounds?.containers[0]?.demand]);
-  }
-  assert.deepEqual(reported, [
+    const rules = allocation.status?.bounds?.rules ?? [];
+    const message = rules.find(({ reason }) => reason === "MetricMissing")?.message;
+    const demand = allocation.status?.bounds?.containers[0]?.demand;
+    return [published.write, published.revision, demand ?? message];
+  });
+}
+
+pure("planBounds() writes a metric's demand when it comes, goes, or moves by a tenth", () => {
+  const says = (millicores: number): MetricFact => ({
+    ...{ demand: millicores / 1000, source: "query jobs", untilMs: FACTS_NOW_MS + 1 },
+  });
+  const gone: MetricFact = { missing: "refused", fault: false };
+  assert.deepEqual(written([says(500), says(545), says(551), says(480), gone, gone]), [
     ["bounds", 2, 500],
     ["nothing", 2, 500],
     ["bounds", 3, 551],
     ["bounds", 4, 480],
-    ["bounds", 5, undefined],
-    ["nothing", 5, undefined],
+    ["bounds", 5, "refused"],
+    ["nothing", 5, "refused"],
   ]);
 });
 
-test("planBounds() writes another cause without a new revision, and no other numbers", () => {
-  const pod = samplePodWith();
+pure("planBounds() writes another cause without a new revision, and no other numbers", () => {
   const because = (missing: string): MetricFact => ({ missing, fault: false });
-  let { allocation } = publish(pod, allocationOf(pod), {
-    metric: because("query a: refused"),
-  });
-  const reported: unknown[] = [];
-  for (const cause of ["refused", "timeout 5 s", "timeout 6 s"]) {
-    const published = publish(pod, allocation, { metric: because(`query a: ${cause}`) });
-    ({ allocation } = published);
-    const { revision, rules = [] } = allocation.status?.bounds ?? {};
-    const said = rules.find(({ reason }) => reason === "MetricMissing")?.message;
-    reported.push([published.write, revision, said]);
-  }
-  assert.deepEqual(reported, [
-    ["nothing", 1, "query a: refused"],
-    ["messages", 1, "query a: timeout 5 s"],
-    ["nothing", 1, "query a: timeout 5 s"],
+  const causes = ["refused", "timeout 5 s", "timeout 6 s"].map(because);
+  assert.deepEqual(written(causes, because("refused")), [
+    ["nothing", 1, "refused"],
+    ["messages", 1, "timeout 5 s"],
+    ["nothing", 1, "timeout 5 s"],
   ]);
 });
 
-function same(one: string, other: string, reason = "QuotaExceeded"): boolean {
-  const rules = (message: string): BoundRule[] => [{ reason, message }];
-  return boundStory(rules(one)) === boundStory(rules(other));
-}
-
-Deno.test({
-  name: "boundStory() heeds causes and names, and no numbers",
-  permissions: "none",
-  fn() {
-    assert.ok(same("app at most 431m: ResourceQuota", "app at most 80m: ResourceQuota"));
-    assert.ok(same("dial 10.0.0.1:4711: refused", "dial 10.0.0.1:4712: refused"));
-    assert.ok(!same("query jobs: refused", "query jobs: empty"));
-    assert.ok(!same("HPA web-1 scales", "HPA web-2 scales"));
-    assert.ok(!same("query jobs1: old", "query jobs2: old"));
-    assert.ok(same("app could use 5m: a", "app could use 5m: b", "MetricDemand"));
-    assert.equal(boundStory(undefined), boundStory([]));
-  },
+pure("boundStory() heeds causes and names, and no numbers", () => {
+  const same = (one: string, other: string, reason = "QuotaExceeded"): boolean => {
+    const rules = (message: string): BoundRule[] => [{ reason, message }];
+    return boundStory(rules(one)) === boundStory(rules(other));
+  };
+  assert.ok(same("app at most 431m: ResourceQuota", "app at most 80m: ResourceQuota"));
+  assert.ok(same("dial 10.0.0.1:4711: refused", "dial 10.0.0.1:4712: refused"));
+  assert.ok(!same("query jobs: refused", "query jobs: empty"));
+  assert.ok(!same("HPA web-1 scales", "HPA web-2 scales"));
+  assert.ok(!same("query jobs1: old", "query jobs2: old"));
+  assert.ok(same("app could use 5m: a", "app could use 5m: b", "MetricDemand"));
+  assert.equal(boundStory(undefined), boundStory([]));
 });

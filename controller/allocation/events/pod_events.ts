@@ -1,41 +1,31 @@
 /**
- * Events that reconciling a pod emits, beside those about its limits.
+ * Events that reconciling a pod emits: on the pod, or on an object that many pods share.
  *
  * @module
  */
-import type { Node } from "../../../shared/api/node.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
+import {
+  ENFORCEMENT_REASONS,
+  type EnforcementReason,
+} from "../../../shared/api/reasons/enforcement_reasons.ts";
+import type { Reason } from "../../../shared/api/reasons/reason.ts";
 import { MARKET_REASONS } from "../../../shared/api/reasons/market_reasons.ts";
 import type { Log } from "../../../shared/log.ts";
-import type { KnownRule } from "../bounds/bound_rules.ts";
-import type { EventGate, GatedEvent } from "./event_gate.ts";
-import type { PodSnapshot } from "../pod_snapshot.ts";
-import type { FoundOriginals } from "../original_limits.ts";
+import { formatCPU, sumCPU } from "../../../shared/quantity.ts";
+import type { Decision } from "../../../shared/resize/chain.ts";
+import { originalValues } from "../../../shared/resize/original_limits.ts";
 import type { OutOfScope } from "../../../shared/resize/scope.ts";
+import type { MarketConfig } from "../../config.ts";
+import type { KnownRule } from "../bounds/bounds.ts";
+import type { FoundOriginals } from "../original_limits.ts";
+import type { FairQueue } from "../pace/fair_queue.ts";
+import { marketCause } from "../pace/resize_turns.ts";
 import type { PodMemory } from "../pod_memory.ts";
-import type { SharedSubject } from "../ports.ts";
-import { type AnnotationWarning, workloadSubject } from "../bounds/annotation_warning.ts";
-import type { EventText } from "./status_event.ts";
-
-/** Emits events about a pod. */
-export interface PodEvents {
-  /** Reports limits that another field manager has set, and limits that the kernel does not enforce. */
-  reportOthers(known: ReportedPod): void;
-  /** Reports new bounds: on the pod, or on the node or workload where they apply to all its pods. */
-  reportBounds(
-    facts: Pick<PodSnapshot, "pod" | "node" | "workload">,
-    rules: readonly KnownRule[],
-  ): void;
-  /** Reports ineffective annotations once; shared ones on the object that carries them. */
-  warn(
-    { pod, memory }: { readonly pod: Pod; readonly memory: PodMemory },
-    warnings: readonly AnnotationWarning[],
-  ): void;
-  /** One event on the pod. */
-  emit(pod: Pod, event: Omit<GatedEvent, "namespace" | "podName" | "podUID">): void;
-}
+import type { PodSnapshot } from "../pod_snapshot.ts";
+import { type AnnotationWarning, type SharedSubject, sharedSubject } from "../ports.ts";
+import type { EventGate, GatedEvent } from "./event_gate.ts";
 
 /** Bounds without an event: usual ones, and those that concern many pods at once. */
 export const QUIET_BOUNDS: ReadonlySet<BoundReason> = new Set([
@@ -62,6 +52,21 @@ export const WORKLOAD_BOUNDS: ReadonlySet<BoundReason> = new Set([
   "HPAScaled",
 ]);
 
+/** True for what waits for a node's agent or a copy of the API's objects: it is no event. */
+export function isQuiet(reason: EnforcementReason): boolean {
+  const { quiet }: Reason = ENFORCEMENT_REASONS[reason];
+  return quiet === true;
+}
+
+/** An event without the pod that it is about. */
+export type EventText = Omit<GatedEvent, "namespace" | "podName" | "podUID">;
+
+/** One event on the pod, or on what it shares with others. */
+export function emitOn({ metadata }: Pod, event: EventText, events: EventGate): void {
+  const { namespace, name: podName, uid: podUID } = metadata;
+  events.emit({ namespace, podName, podUID, ...event });
+}
+
 /** Facts about a pod that other clients change, too. */
 export interface ReportedPod extends Pick<PodSnapshot, "pod" | "node"> {
   readonly allocation: Pick<PodAllocation, "spec">;
@@ -71,106 +76,127 @@ export interface ReportedPod extends Pick<PodSnapshot, "pod" | "node"> {
   readonly found: Pick<FoundOriginals, "foreign">;
 }
 
+/** Reports limits that another field manager has set, and limits that the kernel does not enforce. */
+export function reportOthers(
+  known: ReportedPod,
+  { events, log }: { readonly events: EventGate; readonly log: Log },
+): void {
+  const { pod, found } = known;
+  const { namespace, name } = pod.metadata;
+  for (const { container, from = "none", to, manager } of found.foreign) {
+    const change = { pod: `${namespace}/${name}`, container, from, to, manager };
+    log.info("Original limit changed", change);
+    const message = `${manager} has set ${container} to ${to}: its original limit from now on ` +
+      `(was ${from})`;
+    emitOn(pod, { type: "Normal", reason: "OriginalLimitChanged", message }, events);
+  }
+  const quota = quotaEvent(known);
+  if (quota !== undefined) emitOn(pod, quota, events);
+}
+
 /**
  * One event when the kernel stops enforcing the limit and one when it enforces it again. The kubelet's
  * configuration mostly causes this for all pods of a node: then the event is on the node.
  */
-function quotaEvent({ allocation, memory, scope, node }: ReportedPod):
-  | EventText & {
-    readonly type: GatedEvent["type"];
-    readonly about?: SharedSubject;
-  }
-  | undefined {
+function quotaEvent({ allocation, memory, scope, node }: ReportedPod): EventText | undefined {
   const reason = allocation.spec.market?.reason;
   // Other reasons may come between these two: those of another container of the pod.
   if (scope !== undefined || (reason !== "QuotaOff" && reason !== "QuotaBack")) return undefined;
   const off = reason === "QuotaOff";
-  if (off === (memory.isQuotaOffReported ?? false)) return undefined;
+  if (off === memory.isQuotaOffReported) return undefined;
   memory.isQuotaOffReported = off;
-  const event = {
+  return {
     key: reason,
     message: `${reason}: ${MARKET_REASONS[reason].means}`,
-    ...(node === undefined ? {} : { about: nodeSubject(node) }),
+    ...(node === undefined ? {} : { about: sharedSubject("Node", node) }),
+    ...(off
+      ? { type: "Warning", reason: "CPULimitHeld" }
+      : { type: "Normal", reason: "CPULimitApplied" }),
   };
-  return off
-    ? { ...event, type: "Warning", reason: "CPULimitHeld" }
-    : { ...event, type: "Normal", reason: "CPULimitApplied" };
 }
 
-/** The node or workload that the event of a bound is about; undefined: the pod itself. */
-function subjectOf(
-  reason: BoundReason,
-  { node, workload }: Pick<PodSnapshot, "node" | "workload">,
-): SharedSubject | undefined {
-  if (NODE_BOUNDS.has(reason) && node !== undefined) return nodeSubject(node);
-  if (!WORKLOAD_BOUNDS.has(reason) || workload === undefined) return undefined;
-  return workloadSubject(workload);
-}
-
-function nodeSubject({ metadata: { name, uid } }: Node): SharedSubject {
-  return { apiVersion: "v1", kind: "Node", name, uid };
-}
-
-/** Makes one that emits to this gate and this log. */
-export function createPodEvents(
-  { events, log }: { readonly events: EventGate; readonly log: Log },
-): PodEvents {
-  const emit: PodEvents["emit"] = ({ metadata }, event) => {
-    const { namespace, name: podName, uid: podUID } = metadata;
-    events.emit({ namespace, podName, podUID, ...event });
+/** Reports new bounds: on the pod, or on the node or workload where they apply to all its pods. */
+export function reportBounds(
+  { pod, node, workload }: Pick<PodSnapshot, "pod" | "node" | "workload">,
+  rules: readonly KnownRule[],
+  events: EventGate,
+): void {
+  const subjectOf = (reason: BoundReason): SharedSubject | undefined => {
+    if (node !== undefined && NODE_BOUNDS.has(reason)) return sharedSubject("Node", node);
+    return workload !== undefined && WORKLOAD_BOUNDS.has(reason)
+      ? sharedSubject(workload.kind, workload)
+      : undefined;
   };
+  const reported = rules.filter(({ reason }) => !QUIET_BOUNDS.has(reason));
+  for (const all of Map.groupBy(reported, ({ reason }) => subjectOf(reason)?.kind).values()) {
+    const about = all[0] && subjectOf(all[0].reason);
+    emitOn(pod, {
+      type: all.some(({ reason }) => reason === "UnreadableBound") ? "Warning" : "Normal",
+      reason: "CPULimitBounded",
+      key: [...new Set(all.map(({ reason }) => reason))].join(),
+      message: all.map(({ reason, message }) => `${reason}: ${message}`).join("; "),
+      ...(about === undefined ? {} : { about }),
+    }, events);
+  }
+}
+
+/** Reports ineffective annotations once; shared ones on the object that carries them. */
+export function reportWarnings(
+  { pod, memory }: { readonly pod: Pod; readonly memory: PodMemory },
+  warnings: readonly AnnotationWarning[],
+  events: EventGate,
+): void {
+  const own = warnings.filter(({ about }) => about === undefined);
+  const shared = warnings.filter(({ about }) => about !== undefined);
+  const event = { type: "Warning", reason: "AnnotationIgnored" } as const;
+  const message = own.map((one) => one.message).join("; ");
+  if (message === "") events.withdraw(pod.metadata.uid, "AnnotationIgnored");
+  else if (message !== memory.warned) emitOn(pod, { ...event, message }, events);
+  memory.warned = message;
+  const reported = shared.map((one) => one.message).join("; ");
+  if (reported === memory.sharedWarned) return;
+  memory.sharedWarned = reported;
+  // Each has its own key: a pod may carry the annotation that another pod lacks.
+  for (const one of shared) emitOn(pod, { ...event, key: one.message, ...one }, events);
+}
+
+/** The event for the status that follows a decision; undefined when nothing has changed. */
+export function statusEvent(
+  { spec, status: before }: PodAllocation,
+  { decision: { reason, message = "" }, status }: {
+    readonly decision: Decision;
+    readonly status: PodAllocationStatus;
+  },
+): EventText | undefined {
+  const type = status.phase === "Failed" ? "Warning" : "Normal";
+  if (reason === "Restored") return { type, reason: "CPULimitsRestored", message };
+  if (reason === undefined || isQuiet(reason)) return undefined;
+  if (reason !== "Applied") {
+    return { type, reason: "CPULimitHeld", key: reason, message: `${reason}: ${message}` };
+  }
+  // At first the original limit of the whole pod.
+  const from = before?.appliedCPULimit ??
+    formatCPU(sumCPU(originalValues(before?.originalLimits).values()));
+  const to = status.appliedCPULimit ?? "unknown";
+  if (from === to) return undefined;
+  return { type, reason: "CPULimitApplied", message: `${from} → ${to} (${marketCause(spec)})` };
+}
+
+/** One event for all pods of the namespace: each of them waits for the same rate. */
+export function bottleneckEvent(
+  { namespace }: Pick<PodSnapshot, "namespace">,
+  { turns, config }: {
+    readonly turns: Pick<FairQueue, "waiting">;
+    readonly config: Pick<MarketConfig, "maxResizesPerSecond">;
+  },
+): EventText {
   return {
-    emit,
-    reportOthers(known) {
-      const { pod, found } = known;
-      const { namespace, name } = pod.metadata;
-      for (const { container, from = "none", to, manager } of found.foreign) {
-        log.info("Original limit changed", {
-          pod: `${namespace}/${name}`,
-          container,
-          from,
-          to,
-          manager,
-        });
-        const message =
-          `${manager} has set ${container} to ${to}: its original limit from now on ` +
-          `(was ${from})`;
-        emit(pod, { type: "Normal", reason: "OriginalLimitChanged", message });
-      }
-      const quota = quotaEvent(known);
-      if (quota !== undefined) emit(pod, quota);
-    },
-    reportBounds(facts, rules) {
-      const reported = rules.filter(({ reason }) => !QUIET_BOUNDS.has(reason));
-      const bySubject = Map.groupBy(reported, ({ reason }) => subjectOf(reason, facts)?.kind);
-      for (const [first, ...others] of bySubject.values()) {
-        if (first === undefined) continue;
-        const about = subjectOf(first.reason, facts);
-        const all = [first, ...others];
-        emit(facts.pod, {
-          type: all.some(({ reason }) => reason === "UnreadableBound") ? "Warning" : "Normal",
-          reason: "CPULimitBounded",
-          key: [...new Set(all.map(({ reason }) => reason))].join(),
-          message: all.map(({ reason, message }) => `${reason}: ${message}`).join("; "),
-          ...(about === undefined ? {} : { about }),
-        });
-      }
-    },
-    warn({ pod, memory }, warnings) {
-      const message = warnings.filter((one) => typeof one === "string").join("; ");
-      if (message === "") events.withdraw(pod.metadata.uid, "AnnotationIgnored");
-      else if (message !== memory.warned) {
-        emit(pod, { type: "Warning", reason: "AnnotationIgnored", message });
-      }
-      memory.warned = message;
-      const shared = warnings.filter((one) => typeof one !== "string");
-      const reported = shared.map((one) => one.message).join("; ");
-      if (reported === (memory.sharedWarned ?? "")) return;
-      memory.sharedWarned = reported;
-      // Each has its own key: a pod may carry the annotation that another pod lacks.
-      for (const one of shared) {
-        emit(pod, { type: "Warning", reason: "AnnotationIgnored", key: one.message, ...one });
-      }
-    },
+    type: "Warning",
+    reason: "CPULimitHeld",
+    key: "RateLimited",
+    message: `RateLimited: ${turns.waiting} resizes wait, more than ` +
+      `controller.maxResizesPerSecond, ${config.maxResizesPerSecond}, lets through soon: the most ` +
+      "urgent go first, and small decreases are put off",
+    ...(namespace === undefined ? {} : { about: sharedSubject("Namespace", namespace) }),
   };
 }

@@ -5,166 +5,124 @@
  * @module
  */
 import {
-  ALLOW_OVERRIDES,
-  HPA_COORDINATION,
   type KeyHolder,
   type KeyPlace,
   MANAGED,
-  MARKET_KEY_PLACES,
+  MARKET_KEYS,
   MARKET_PREFIX,
   SKIP_GUARANTEED,
 } from "../../../shared/api/market_keys.ts";
+import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { managedValue, type OutOfScope } from "../../../shared/resize/scope.ts";
-import { switchValue, type Texts } from "../../../shared/api/object.ts";
+import { type ApiObject, switchValue, type Texts } from "../../../shared/api/object.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
-import type { BidFacts } from "../bid_rules/bid_rule.ts";
-import {
-  type AnnotationWarning,
-  autoscalerSubject,
-  namespaceSubject,
-  warningOf,
-  workloadSubject,
-} from "../bounds/annotation_warning.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
-import type { SharedSubject } from "../ports.ts";
+import type { PodSnapshot } from "../pod_snapshot.ts";
+import { type AnnotationWarning, sharedSubject } from "../ports.ts";
 
-/**
- * Warnings about keys that may have been meant to manage a pod that is out of scope for this reason.
- */
+/** The objects that carry such keys. */
+export type AnnotatedObjects = Pick<PodSnapshot, "pod" | "namespace" | "workload" | "autoscalers">;
+
+/** The keys that may have been meant to take in a pod that is out of scope for this reason. */
+const MEANT: Readonly<Partial<Record<EnforcementReason, string>>> = {
+  NotOptedIn: MANAGED,
+  OptedOut: MANAGED,
+  NotBurstable: SKIP_GUARANTEED,
+};
+
+/** Warnings about keys that may have been meant to manage a pod that is out of scope. */
 export function outsideWarnings(
-  facts: AnnotatedObjects,
+  objects: AnnotatedObjects,
   scope: OutOfScope | undefined,
 ): readonly AnnotationWarning[] {
-  switch (scope?.reason) {
-    case "NotOptedIn":
-      return [
-        ...wantsIn(facts).map((say) => say(scope.message)),
-        ...managedWarnings(facts),
-        ...annotationPlaceWarnings(facts),
-      ];
-    case "OptedOut":
-      return [...managedWarnings(facts), ...annotationPlaceWarnings(facts)];
-    case "NotBurstable":
-      return [...skipWarnings(facts), ...annotationPlaceWarnings(facts)];
-    default:
-      return [];
-  }
+  const key = scope && MEANT[scope.reason];
+  if (key === undefined) return [];
+  const asked = scope?.reason === "NotOptedIn" ? wantsIn(objects, scope.message) : [];
+  return [...asked, ...unreadableSwitches(objects, [key]), ...placeWarnings(objects)];
 }
 
-/** The objects that ask for management without effect; the scope's message names what is missing. */
+/** The object that asks for management without effect; the scope's message names what is missing. */
 function wantsIn(
-  { pod, namespace }: Pick<BidFacts, "pod" | "namespace">,
-): readonly ((message: string) => AnnotationWarning)[] {
-  if (managedValue(pod) === "true") return [warningOf(undefined)];
-  if (namespace === undefined || managedValue(namespace) !== "true") return [];
-  return [warningOf(namespaceSubject(namespace))];
-}
-
-function skipWarnings({ pod }: Pick<BidFacts, "pod">): readonly string[] {
-  return warningsOf(SKIP_GUARANTEED, [pod.metadata.annotations]);
-}
-
-/** Warnings about the switches that decide whether the pod takes part. */
-export function managedWarnings(
-  { pod, namespace }: Pick<BidFacts, "pod" | "namespace">,
+  { pod, namespace }: AnnotatedObjects,
+  message: string,
 ): readonly AnnotationWarning[] {
-  const theirs = namespace === undefined ? undefined : namespaceSubject(namespace);
-  return [
-    ...warningsOf(MANAGED, [pod.metadata.labels, pod.metadata.annotations]),
-    ...warningsOf(MANAGED, [namespace?.metadata.labels, namespace?.metadata.annotations])
-      .map(warningOf(theirs)),
-  ];
+  if (managedValue(pod) === "true") return [{ message }];
+  if (namespace === undefined || managedValue(namespace) !== "true") return [];
+  return [{ message, about: sharedSubject("Namespace", namespace) }];
 }
+
+const SWITCHES = [...MARKET_KEYS].flatMap(([key, { kind }]) => kind === "switch" ? [key] : []);
 
 /** Warnings about all switches that concern a pod in the market, and about keys without effect. */
-export function switchWarnings(facts: AnnotatedObjects): readonly AnnotationWarning[] {
-  const { pod, namespace, workload, autoscalers } = facts;
-  const coordinating = [
-    { annotations: pod.metadata.annotations, about: undefined },
-    ...(workload === undefined
-      ? []
-      : [{ annotations: workload.metadata.annotations, about: workloadSubject(workload) }]),
-    ...autoscalers.map((one) => ({
-      annotations: one.metadata.annotations,
-      about: autoscalerSubject(one),
-    })),
-  ];
-  return [
-    ...managedWarnings(facts),
-    ...skipWarnings(facts),
-    ...(namespace === undefined ? [] : warningsOf(ALLOW_OVERRIDES, [namespace.metadata.labels])
-      .map(warningOf(namespaceSubject(namespace)))),
-    ...coordinating.flatMap(({ annotations, about }) =>
-      warningsOf(HPA_COORDINATION, [annotations]).map(warningOf(about))
-    ),
-    ...annotationPlaceWarnings(facts),
-  ];
+export function switchWarnings(objects: AnnotatedObjects): readonly AnnotationWarning[] {
+  return [...unreadableSwitches(objects, SWITCHES), ...placeWarnings(objects)];
 }
 
-function warningsOf(key: string, places: readonly (Texts | undefined)[]): readonly string[] {
-  return places.flatMap((texts = {}) => {
-    const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
-    if (text === undefined || switchValue(texts, key) !== undefined) return [];
-    return [`${key}: ${quotedText(text)} is not "true" or "false"`];
-  });
+function unreadableSwitches(
+  objects: AnnotatedObjects,
+  keys: readonly string[],
+): readonly AnnotationWarning[] {
+  const written = writtenIn(objects);
+  return keys.flatMap((key) =>
+    written.flatMap(({ place, texts, about }) => {
+      const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
+      const counts = MARKET_KEYS.get(key)?.places.includes(place);
+      if (text === undefined || !counts || switchValue(texts, key) !== undefined) return [];
+      return [{ message: `${key}: ${quotedText(text)} is not "true" or "false"`, ...about }];
+    })
+  );
 }
 
 /** Without the prefix, which would make any two keys similar. */
-const KNOWN = [...MARKET_KEY_PLACES.keys()].map((key) => key.slice(MARKET_PREFIX.length));
+const KNOWN = [...MARKET_KEYS.keys()].map((key) => key.slice(MARKET_PREFIX.length));
 
 /** Texts in a place, and the pod, namespace, workload or HPA that they are of. */
 interface Written {
   readonly place: KeyPlace;
   readonly texts: Texts;
   readonly of: object;
-  /** Absent for the pod. */
-  readonly about: SharedSubject | undefined;
+  /** Empty for the pod. */
+  readonly about: Pick<AnnotationWarning, "about">;
 }
-
-/** The objects that carry such keys. */
-export type AnnotatedObjects = Pick<BidFacts, "pod" | "namespace" | "workload" | "autoscalers">;
 
 function writtenIn(
   { pod, namespace, workload, autoscalers }: AnnotatedObjects,
 ): readonly Written[] {
-  const holders: readonly (readonly [
-    KeyHolder,
-    {
-      readonly metadata: { readonly labels?: Texts; readonly annotations: Texts };
-    },
-    SharedSubject | undefined,
-  ])[] = [
-    ["pod", pod, undefined],
-    ...(namespace === undefined
-      ? []
-      : [["namespace", namespace, namespaceSubject(namespace)] as const]),
-    ...(workload === undefined ? [] : [["workload", workload, workloadSubject(workload)] as const]),
-    ...autoscalers.map((one) => ["HPA", one, autoscalerSubject(one)] as const),
-  ];
-  return holders.flatMap(([holder, of, about]): Written[] => {
+  type Kind = Parameters<typeof sharedSubject>[0];
+  const textsOf = (
+    holder: KeyHolder,
+    of: ApiObject & { readonly metadata: { readonly labels?: Texts; readonly annotations: Texts } },
+    kind?: Kind,
+  ): readonly Written[] => {
+    const about = kind === undefined ? {} : { about: sharedSubject(kind, of) };
     const { labels = {}, annotations } = of.metadata;
     return [
       { place: `label of the ${holder}`, texts: labels, of, about },
       { place: `annotation of the ${holder}`, texts: annotations, of, about },
     ];
-  });
+  };
+  return [
+    ...textsOf("pod", pod),
+    ...(namespace === undefined ? [] : textsOf("namespace", namespace, "Namespace")),
+    ...(workload === undefined ? [] : textsOf("workload", workload, workload.kind)),
+    ...autoscalers.flatMap((one) => textsOf("HPA", one, "HorizontalPodAutoscaler")),
+  ];
 }
 
 /** A warning for each key that is unknown, or has no effect in its place. O(labels and annotations). */
-export function annotationPlaceWarnings(facts: AnnotatedObjects): readonly AnnotationWarning[] {
-  const written = writtenIn(facts);
+function placeWarnings(objects: AnnotatedObjects): readonly AnnotationWarning[] {
+  const written = writtenIn(objects);
   return written.flatMap(({ place, texts, of, about }) =>
     Object.keys(texts).flatMap((key) => {
       if (!key.startsWith(MARKET_PREFIX)) return [];
-      const places = MARKET_KEY_PLACES.get(key);
-      if (places === undefined) return [warningOf(about)(unknownKey(key, place))];
-      if (places.includes(place)) return [];
+      const places = MARKET_KEYS.get(key)?.places;
+      if (places === undefined) return [{ message: unknownKey(key, place), ...about }];
       // A key that is also in the right place is a harmless repetition.
-      const isSaid = written.some((other) =>
+      const isSaid = places.includes(place) || written.some((other) =>
         places.includes(other.place) && Object.hasOwn(other.texts, key) &&
-        (other.of === of || other.of === facts.pod || other.texts[key] === texts[key])
+        (other.of === of || other.of === objects.pod || other.texts[key] === texts[key])
       );
-      return isSaid ? [] : [warningOf(about)(misplacedKey(key, { place, places }))];
+      return isSaid ? [] : [{ message: misplacedKey(key, { place, places }), ...about }];
     })
   );
 }

@@ -33,22 +33,6 @@ export interface FairQueueOptions {
   readonly signal: AbortSignal;
 }
 
-/** The queue. */
-export interface FairQueue {
-  /** Uses the pod's turn and returns true if it has come; otherwise the pod waits, and is woken. */
-  take(request: TurnRequest): boolean;
-  /** The pod needs no turn any more. */
-  leave(podKey: string): void;
-  /** No turns before `untilMs` of the monotonic clock, except for urgency 0. */
-  holdUntil(untilMs: number): void;
-  /** Pods that wait. */
-  readonly waiting: number;
-  /** Requests that did not wait because the rate is the bottleneck, so far. */
-  readonly dropped: number;
-  /** True while more pods wait than get their turns in ten seconds. */
-  readonly isBottleneck: boolean;
-}
-
 const URGENCIES = [0, 1, 2, 3, 4] as const;
 /** The least urgent may take this share of the rate, so that a full bucket is left for others. */
 const LEAST_URGENT = 4;
@@ -60,19 +44,11 @@ const BOTTLENECK_SECONDS = 10;
 /** … until fewer than this share of them wait. */
 const EASED_SHARE = 0.5;
 
-/** When the queue is served next. */
-interface Alarm {
-  readonly dueMs: number;
-  readonly stop: AbortController;
-}
-
-/** An empty queue. Throws a `RangeError` when the rate is not above 0. */
-export function createFairQueue(options: FairQueueOptions): FairQueue {
-  return new NamespaceRotation(options);
-}
-
-class NamespaceRotation implements FairQueue {
+/** The queue. Its constructor throws a `RangeError` when the rate is not above 0. */
+export class FairQueue {
+  /** Requests that did not wait because the rate is the bottleneck, so far. */
   dropped = 0;
+  /** True while more pods wait than get their turns in ten seconds. */
   isBottleneck = false;
   readonly #options: FairQueueOptions;
   readonly #all: RateLimiter;
@@ -85,7 +61,8 @@ class NamespaceRotation implements FairQueue {
   /** Pods that may proceed. */
   readonly #granted = new Map<string, Urgency>();
   #heldUntilMs = -Infinity;
-  #alarm: Alarm | undefined;
+  /** When the queue is served next. */
+  #alarm: { readonly dueMs: number; readonly stop: AbortController } | undefined;
 
   constructor(options: FairQueueOptions) {
     const { perSecond } = options;
@@ -95,10 +72,12 @@ class NamespaceRotation implements FairQueue {
     this.#leastUrgent = createRateLimiter({ perSecond: perSecond * LEAST_URGENT_SHARE, burst });
   }
 
+  /** Pods that wait. */
   get waiting(): number {
     return this.#places.size;
   }
 
+  /** Uses the pod's turn and returns true if it has come; otherwise the pod waits, and is woken. */
   take({ podKey, urgency = 0, droppable = false }: TurnRequest): boolean {
     if (this.#granted.delete(podKey)) return true;
     if (droppable && this.isBottleneck) {
@@ -114,11 +93,13 @@ class NamespaceRotation implements FairQueue {
     return this.#granted.delete(podKey);
   }
 
+  /** The pod needs no turn any more. */
   leave(podKey: string): void {
     this.#granted.delete(podKey);
     this.#leaveLine(podKey);
   }
 
+  /** No turns before `untilMs` of the monotonic clock, except for urgency 0. */
   holdUntil(untilMs: number): void {
     this.#heldUntilMs = Math.max(this.#heldUntilMs, untilMs);
     for (const [podKey, urgency] of this.#granted) {

@@ -1,12 +1,18 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import {
+  sampleAllocation,
+  sampleDesired,
+  samplePod,
+} from "../../../tests/contract/support/sample_objects.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import { createFairQueue, type FairQueue, type TurnRequest } from "./fair_queue.ts";
-
-function test(name: string, fn: () => void | Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
+import { NODE_BOUNDS } from "../events/pod_events.ts";
+import { FairQueue, type TurnRequest } from "./fair_queue.ts";
+import { boundCrowd, createNodeWrites, takeTurn } from "./node_writes.ts";
+import { createPendingDecreases, type ResizeRequest, turnFor } from "./resize_turns.ts";
 
 const pods = (namespace: string, count: number, urgency: TurnRequest["urgency"] = 2) =>
   Array.from({ length: count }, (_, index) => ({ podKey: `${namespace}/p${index}`, urgency }));
@@ -14,7 +20,7 @@ const pods = (namespace: string, count: number, urgency: TurnRequest["urgency"] 
 /** A queue with pods that ask once, and again when they are woken. */
 function stage(perSecond: number) {
   const clock = createVirtualClock({ wallStart: 0 });
-  const stop = new AbortController();
+  const { signal } = new AbortController();
   const requests = new Map<string, TurnRequest>();
   const served: (readonly [podKey: string, atMs: number])[] = [];
   let asked = 0;
@@ -24,130 +30,107 @@ function stage(perSecond: number) {
     asked++;
     if (queue.take(request)) served.push([podKey, clock.monotonic()]);
   };
-  const queue: FairQueue = createFairQueue({ perSecond, clock, wake: ask, signal: stop.signal });
+  const queue: FairQueue = new FairQueue({ perSecond, clock, wake: ask, signal });
   return {
-    clock,
-    queue,
-    requests,
-    served,
+    ...{ clock, queue, requests, served },
     asked: () => asked,
-    add(added: readonly TurnRequest[]): void {
+    add(...added: readonly TurnRequest[]): void {
       for (const request of added) requests.set(request.podKey, request);
       for (const { podKey } of added) ask(podKey);
     },
-    order: () => served.map(([podKey]) => podKey),
+    order: () => served.map(([podKey]) => podKey).join(" "),
   };
 }
 
-test("take() gives all pods their turns at once while the rate does not bind", () => {
-  const { add, served } = stage(50);
-  add([...pods("a", 20), ...pods("b", 20)]);
-  assert.equal(served.length, 40);
-});
-
-test("take() keeps to the rate, in the order of arrival", async () => {
+pure("take() keeps to the rate, in the order of arrival", async () => {
   const { add, served, order, clock } = stage(2);
-  add(pods("a", 12));
+  add(...pods("a", 6));
   await clock.runUntil(60_000);
   // A full bucket of 2, then one each 500 ms.
-  assert.deepEqual(
-    served.map(([, atMs]) => atMs),
-    [0, ...Array.from({ length: 11 }, (_, index) => 500 * index)],
-  );
-  assert.deepEqual(order(), pods("a", 12).map(({ podKey }) => podKey));
+  assert.deepEqual(served.map(([, atMs]) => atMs), [0, 0, 500, 1000, 1500, 2000]);
+  assert.equal(order(), "a/p0 a/p1 a/p2 a/p3 a/p4 a/p5");
 });
 
-test("take() serves the more urgent first", async () => {
+pure(
+  "take() serves the more urgent first, and gives the least urgent half of the rate",
+  async () => {
+    const { add, order, clock } = stage(1);
+    // The first one asks when no other is there.
+    add(...pods("x", 1, 4), ...pods("d", 2, 4), ...pods("c", 2, 2), ...pods("b", 2, 1));
+    add(...pods("a", 1, 0));
+    await clock.runUntil(60_000);
+    assert.equal(order(), "x/p0 a/p0 b/p0 b/p1 c/p0 c/p1 d/p0 d/p1");
+    const least = stage(10);
+    least.add(...pods("a", 40, 4));
+    await least.clock.runUntil(4000);
+    // A full bucket of 10, then 5 a second.
+    assert.equal(least.served.length, 30);
+  },
+);
+
+pure("take() alternates between namespaces, the oldest of each first", async () => {
   const { add, order, clock } = stage(1);
-  // The first one asks when no other is there.
-  add([...pods("x", 1, 4), ...pods("d", 2, 4), ...pods("c", 2, 2), ...pods("b", 2, 1)]);
-  add(pods("a", 1, 0));
+  add(...pods("x", 1), ...pods("a", 5), ...pods("b", 2), ...pods("c", 1));
   await clock.runUntil(60_000);
-  assert.deepEqual(order(), [
-    "x/p0",
-    "a/p0",
-    "b/p0",
-    "b/p1",
-    "c/p0",
-    "c/p1",
-    "d/p0",
-    "d/p1",
-  ]);
+  assert.equal(order(), "x/p0 a/p0 b/p0 c/p0 a/p1 b/p1 a/p2 a/p3 a/p4");
 });
 
-test("take() gives the least urgent half of the rate", async () => {
-  const { add, served, clock } = stage(10);
-  add(pods("a", 40, 4));
-  await clock.runUntil(4000);
-  // A full bucket of 10, then 5 a second.
-  assert.equal(served.length, 30);
-});
-
-test("take() alternates between namespaces, the oldest of each first", async () => {
-  const { add, order, clock } = stage(1);
-  add([...pods("x", 1), ...pods("a", 5), ...pods("b", 2), ...pods("c", 1)]);
-  await clock.runUntil(60_000);
-  assert.equal(order().map((podKey) => podKey.charAt(0)).join(""), "xabcabaaa");
-  assert.deepEqual(order().filter((key) => key.startsWith("a/")), [
-    "a/p0",
-    "a/p1",
-    "a/p2",
-    "a/p3",
-    "a/p4",
-  ]);
-});
-
-test("take() asks each of 4,000 waiting pods once more, when its turn has come", async () => {
+pure("take() asks each of 4,000 waiting pods once more, when its turn has come", async () => {
   const { add, asked, served, queue, clock } = stage(50);
-  add(pods("a", 4000));
+  add(...pods("a", 4000));
   assert.equal(queue.waiting, 3950);
   await clock.runUntil(79_000);
-  assert.equal(served.length, 4000);
-  assert.equal(asked(), 2 * 4000 - 50);
+  assert.deepEqual([served.length, asked()], [4000, 2 * 4000 - 50]);
 });
 
-test("take() moves a pod with a request that became more urgent, and keeps its place otherwise", async () => {
-  const { add, order, clock } = stage(1);
-  add(pods("a", 4, 3));
-  add([{ podKey: "a/p3", urgency: 2 }, { podKey: "a/p2", urgency: 3 }]);
-  await clock.runUntil(10_000);
-  assert.deepEqual(order(), ["a/p0", "a/p3", "a/p1", "a/p2"]);
-});
+pure(
+  "take() moves a pod with a request that became more urgent, and keeps its place otherwise",
+  async () => {
+    const { add, order, clock } = stage(1);
+    add(...pods("a", 4, 3), { podKey: "a/p3", urgency: 2 }, { podKey: "a/p2", urgency: 3 });
+    await clock.runUntil(10_000);
+    assert.equal(order(), "a/p0 a/p3 a/p1 a/p2");
+  },
+);
 
-test("take() keeps the turn of a pod that comes late, and passes over one that has left", async () => {
-  const { add, requests, queue, order, clock } = stage(1);
-  add(pods("a", 4));
-  requests.delete("a/p1");
-  queue.leave("a/p2");
-  await clock.runUntil(2000);
-  assert.deepEqual(order(), ["a/p0", "a/p3"]);
-  await clock.runUntil(10_000);
-  assert.equal(queue.take({ podKey: "a/p4" }), true);
-  assert.deepEqual([1, 1].map(() => queue.take({ podKey: "a/p1" })), [true, false]);
-});
+pure(
+  "take() keeps the turn of a pod that comes late, and passes over one that has left",
+  async () => {
+    const { add, requests, queue, order, clock } = stage(1);
+    add(...pods("a", 4));
+    requests.delete("a/p1");
+    queue.leave("a/p2");
+    await clock.runUntil(2000);
+    assert.equal(order(), "a/p0 a/p3");
+    await clock.runUntil(10_000);
+    assert.equal(queue.take({ podKey: "a/p4" }), true);
+    assert.deepEqual([1, 1].map(() => queue.take({ podKey: "a/p1" })), [true, false]);
+  },
+);
 
-test("take() drops small decreases while more wait than ten seconds let through", async () => {
+pure("take() drops small decreases while more wait than ten seconds let through", async () => {
   const { add, queue, clock } = stage(2);
-  add(pods("a", 22));
+  const small = { podKey: "b/small", urgency: 4, droppable: true } as const;
+  add(...pods("a", 22));
   assert.equal(queue.isBottleneck, false);
-  assert.equal(queue.take({ podKey: "b/small", urgency: 4, droppable: true }), false);
+  assert.equal(queue.take(small), false);
   assert.deepEqual([queue.waiting, queue.isBottleneck, queue.dropped], [21, true, 0]);
-  assert.equal(queue.take({ podKey: "b/small", urgency: 4, droppable: true }), false);
+  assert.equal(queue.take(small), false);
   assert.equal(queue.take({ podKey: "b/large", urgency: 4 }), false);
   assert.deepEqual([queue.waiting, queue.dropped], [21, 1]);
   await clock.runUntil(5500);
   assert.deepEqual([queue.waiting, queue.isBottleneck], [10, false]);
 });
 
-test("holdUntil() lets only the most urgent through before its time", async () => {
+pure("holdUntil() lets only the most urgent through before its time", async () => {
   const { add, served, queue, clock } = stage(10);
   queue.holdUntil(4000);
-  add([...pods("a", 2, 1), ...pods("b", 2, 0)]);
+  add(...pods("a", 2, 1), ...pods("b", 2, 0));
   await clock.runUntil(10_000);
   assert.deepEqual(served, [["b/p0", 0], ["b/p1", 0], ["a/p0", 4000], ["a/p1", 4000]]);
 });
 
-test("take() serves every pod, no more than the rate allows", async () => {
+pure("take() serves every pod, no more than the rate allows", async () => {
   const request = fc.record({
     podKey: fc.tuple(fc.constantFrom("a", "b", "c"), fc.integer({ min: 0, max: 40 }))
       .map(([namespace, index]) => `${namespace}/p${index}`),
@@ -157,7 +140,7 @@ test("take() serves every pod, no more than the rate allows", async () => {
   await fc.assert(
     fc.asyncProperty(distinct, fc.integer({ min: 1, max: 20 }), async (requests, perSecond) => {
       const { add, served, clock } = stage(perSecond);
-      add(requests as readonly TurnRequest[]);
+      add(...requests as readonly TurnRequest[]);
       await clock.runUntil(100_000);
       assert.equal(served.length, requests.length);
       for (const [index, [, atMs]] of served.entries()) {
@@ -168,3 +151,121 @@ test("take() serves every pod, no more than the rate allows", async () => {
     cases(1),
   );
 });
+
+pure(
+  "boundCrowd() finds what many pods are reported at once, when it begins and when it ends",
+  () => {
+    const crowdOf = (before: readonly string[], now: readonly string[]): string | undefined =>
+      boundCrowd({ before: new Set(before), now: new Set(now) });
+    assert.equal(crowdOf([], ["NodeNotReady"]), "failed");
+    assert.equal(crowdOf(["BurstFactor"], ["BurstFactor", "NodeCordoned"]), "leaving");
+    assert.equal(crowdOf(["NodeCordoned"], ["NodeDraining"]), "leaving");
+    assert.equal(crowdOf(["NodeNotReady", "HPAFloor"], ["HPAFloor"]), "over");
+    for (const reason of NODE_BOUNDS) {
+      assert.notEqual(crowdOf([], [reason]), undefined);
+      assert.equal(crowdOf([reason], [reason, "HPAFloor"]), undefined);
+    }
+    assert.deepEqual([crowdOf([], ["HPAFloor"]), crowdOf(["HPAFloor"], [])], [
+      undefined,
+      undefined,
+    ]);
+  },
+);
+
+pure("takeTurn() makes no pod wait for another crowd, and leaves queues that it is not of", () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const { signal } = new AbortController();
+  const writes = createNodeWrites({ perSecond: 1, clock, wake: () => {}, signal });
+  const turn = (podKey: string, crowd?: "failed" | "leaving"): boolean =>
+    takeTurn(writes, { podKey, crowd });
+  for (const { podKey } of pods("zone", 100)) turn(podKey, "failed");
+  assert.deepEqual([turn("a/p", "failed"), writes.failed.waiting], [false, 100]);
+  assert.deepEqual([turn("a/p", "leaving"), writes.failed.waiting], [true, 99]);
+  assert.deepEqual([turn("a/q", "failed"), turn("a/q"), writes.failed.waiting], [false, true, 99]);
+  assert.equal(writes.agentAway.take({ podKey: "a/p" }), true);
+});
+
+interface Noted {
+  readonly limit?: string;
+  readonly reason?: MarketReason;
+  readonly nowMs?: number;
+  readonly nodeName?: string;
+}
+
+/** Pods of 200 m each. */
+function decreasesStage() {
+  const woken: string[] = [];
+  const decreases = createPendingDecreases((podKey) => void woken.push(podKey));
+  const note = (name: string, noted: Noted): void => {
+    const { limit = "100m", reason = "FundsRaise", nowMs = 0, nodeName = "node-1" } = noted;
+    const pod = samplePod(name, { nodeName });
+    const bare = sampleAllocation(pod);
+    const { market, ...desired } = sampleDesired(limit);
+    assert.ok(market);
+    const spec = { ...bare.spec, ...desired, market: { ...market, reason } };
+    decreases.note(`shop/${name}`, pod, { allocation: { ...bare, spec }, nowMs });
+  };
+  const waitMs = (podKey: string, nowMs = 0, nodeName = "node-1"): number =>
+    decreases.waitMs({ podKey, nodeName, nowMs });
+  return { woken, decreases, note, waitMs };
+}
+
+pure("waitMs() makes raises wait for decreases that pay for them, on the same node only", () => {
+  const { note, waitMs } = decreasesStage();
+  note("less", { reason: "DemandFell" });
+  note("more", { limit: "300m", reason: "Throttled" });
+  note("same", { limit: "200m" });
+  assert.equal(waitMs("shop/raised"), 0);
+  note("payer", {});
+  assert.deepEqual(["shop/raised", "shop/payer"].map((podKey) => waitMs(podKey)), [5000, 0]);
+  assert.equal(waitMs("shop/raised", 0, "node-2"), 0);
+});
+
+pure("waitMs() ends after five seconds, however often the same decrease is noted", () => {
+  const { note, waitMs } = decreasesStage();
+  for (const nowMs of [0, 2000, 4000]) note("payer", { nowMs });
+  assert.deepEqual([4000, 4999, 5000].map((nowMs) => waitMs("shop/raised", nowMs)), [1000, 1, 0]);
+  note("payer", { limit: "110m", nowMs: 6000 });
+  assert.equal(waitMs("shop/raised", 6000), 5000);
+});
+
+pure("settle() wakes the raises of the node once its last decrease is sent or not wanted", () => {
+  const { note, waitMs, decreases, woken } = decreasesStage();
+  for (const name of ["a", "b"]) note(name, {});
+  waitMs("shop/raised");
+  decreases.settle("shop/a");
+  assert.deepEqual(woken, []);
+  note("b", { limit: "200m" });
+  assert.deepEqual([woken, waitMs("shop/raised")], [["shop/raised"], 0]);
+  // Another pod of the name counts on its own node alone.
+  note("c", {});
+  note("c", { nodeName: "node-2" });
+  assert.deepEqual([waitMs("shop/raised"), waitMs("shop/raised", 0, "node-2")], [0, 5000]);
+});
+
+pure(
+  "turnFor() puts restores first, what raises wait for next, and drops small decreases only",
+  () => {
+    type Row = readonly [
+      ResizeRequest["reason"],
+      net: number,
+      urgency: number,
+      droppable?: boolean,
+    ];
+    const table: readonly Row[] = [
+      ...[["FundsRaise", -300, 1], ["NodeCongested", -20, 1], ["CeilingFell", -20, 1]] as const,
+      ...[["Throttled", 300, 2], ["StartupBoost", 300, 2]] as const,
+      ...[["DemandRose", 300, 3], ["FirstClearing", 300, 3]] as const,
+      ["CPUFree", 300, 4, false],
+      ["DemandFell", -249, 4, true],
+      ["DemandFell", -250, 4, false],
+    ];
+    for (const [reason, net, urgency, droppable] of table) {
+      const turn = droppable === undefined ? { urgency } : { urgency, droppable };
+      assert.deepEqual(turnFor({ restoring: false, reason, net, total: 1000 }), turn, reason);
+    }
+    for (const [reason, net] of [["OptedOut", -500], ["AgentSilent", 500]] as const) {
+      assert.deepEqual(turnFor({ restoring: true, reason, net, total: 1000 }), { urgency: 0 });
+    }
+  },
+);

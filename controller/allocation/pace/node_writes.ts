@@ -5,7 +5,7 @@
  * @module
  */
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
-import { createFairQueue, type FairQueue, type FairQueueOptions } from "./fair_queue.ts";
+import { FairQueue, type FairQueueOptions } from "./fair_queue.ts";
 
 const BOUND_CROWDS = ["failed", "leaving", "over", "unconfirmed"] as const;
 
@@ -20,12 +20,10 @@ export type NodeWrites = Readonly<Record<BoundCrowd | "agentAway", FairQueue>>;
 
 /** Empty queues, each at this rate. Throws a `RangeError` when it is not above 0. */
 export function createNodeWrites(options: FairQueueOptions): NodeWrites {
+  const queue = (): FairQueue => new FairQueue(options);
   return {
-    failed: createFairQueue(options),
-    leaving: createFairQueue(options),
-    over: createFairQueue(options),
-    unconfirmed: createFairQueue(options),
-    agentAway: createFairQueue(options),
+    ...{ failed: queue(), leaving: queue(), over: queue(), unconfirmed: queue() },
+    agentAway: queue(),
   };
 }
 

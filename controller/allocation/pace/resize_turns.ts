@@ -33,89 +33,83 @@ export interface ResizeRequest {
 }
 
 /** True for a decrease that pays for raises, or that scarce CPU or a lower ceiling calls for. */
-function paysForRaises({ restoring, reason, net }: ResizeRequest): boolean {
-  return !restoring && net < 0 && !isUnhurried(reason);
+function paysForRaises({ reason, net }: Pick<ResizeRequest, "reason" | "net">): boolean {
+  return net < 0 && !isUnhurried(reason);
+}
+
+/** A pod on a node. */
+export interface PlacedPod {
+  readonly podKey: string;
+  readonly nodeName: string;
+  /** Ms of the monotonic clock. */
+  readonly nowMs: number;
 }
 
 /**
  * Decreases that pay for raises on the same node and were not sent yet: after an outage, desired limits
- * of many pods differ from those in force, and raises sent first would exceed what the node has. Times are
- * ms of the monotonic clock.
+ * of many pods differ from those in force, and raises sent first would exceed what the node has.
  */
 export interface PendingDecreases {
   /** Notes that the pod's allocation may be another one. */
-  note(podKey: string, seen: DesiredOfPod): void;
+  note(
+    podKey: string,
+    pod: Pod | undefined,
+    seen: { readonly allocation: PodAllocation | undefined; readonly nowMs: number },
+  ): void;
   /** The pod's decrease was sent, or the pod is gone. */
   settle(podKey: string): void;
-  /** How long a raise on the node waits for decreases at most; 0: there are none. */
-  waitMs(raise: RaiseOfPod): number;
-}
-
-/** What is known of a pod. */
-export interface DesiredOfPod {
-  readonly pod: Pod | undefined;
-  readonly allocation: PodAllocation | undefined;
-  readonly nowMs: number;
-}
-
-/** A raise that is about to be sent. */
-export interface RaiseOfPod {
-  readonly podKey: string;
-  readonly nodeName: string;
-  readonly nowMs: number;
-}
-
-interface Pending {
-  readonly nodeName: string;
-  readonly desired: string | undefined;
-  readonly sinceMs: number;
+  /** How long a raise of this pod waits for decreases at most; 0: there are none. */
+  waitMs(raise: PlacedPod): number;
 }
 
 /** A raise waits no longer, ms: what keeps the decrease from being sent may last. */
 const PATIENCE_MS = 5000;
+
+/** What a node's raises wait for, and the pods that wait. */
+interface NodeDecreases {
+  readonly decreases: Map<string, { readonly desired: string; readonly sinceMs: number }>;
+  readonly raises: Set<string>;
+}
 
 /**
  * Makes an empty one. When the last decrease is settled it calls `wake` with each pod that waited to be
  * raised.
  */
 export function createPendingDecreases(wake: (podKey: string) => void): PendingDecreases {
-  const pending = new Map<string, Pending>();
-  const byNode = new Map<string, Set<string>>();
-  const waiting = new Map<string, Set<string>>();
+  const nodeOf = new Map<string, string>();
+  const nodes = new Map<string, NodeDecreases>();
 
   function settle(podKey: string): void {
-    const nodeName = pending.get(podKey)?.nodeName;
-    if (nodeName === undefined) return;
-    pending.delete(podKey);
-    const others = byNode.get(nodeName);
-    others?.delete(podKey);
-    if (others !== undefined && others.size > 0) return;
-    byNode.delete(nodeName);
-    const raises = waiting.get(nodeName) ?? [];
-    waiting.delete(nodeName);
-    for (const raise of raises) wake(raise);
+    const nodeName = nodeOf.get(podKey) ?? "";
+    const node = nodes.get(nodeName);
+    nodeOf.delete(podKey);
+    node?.decreases.delete(podKey);
+    if (node === undefined || node.decreases.size > 0) return;
+    nodes.delete(nodeName);
+    for (const raise of node.raises) wake(raise);
   }
 
   return {
-    note(podKey, { pod, allocation, nowMs }) {
+    note(podKey, pod, { allocation, nowMs }) {
       if (pod === undefined || allocation === undefined || !isDecrease(pod, allocation)) {
         return settle(podKey);
       }
-      const { nodeName } = pod;
-      const { desiredCPULimit: desired } = allocation.spec;
-      const known = pending.get(podKey);
-      if (known?.desired === desired && known?.nodeName === nodeName) return;
-      pending.set(podKey, { nodeName, desired, sinceMs: nowMs });
-      byNode.set(nodeName, (byNode.get(nodeName) ?? new Set()).add(podKey));
+      if ((nodeOf.get(podKey) ?? pod.nodeName) !== pod.nodeName) settle(podKey);
+      const { desiredCPULimit: desired = "" } = allocation.spec;
+      const node = nodes.get(pod.nodeName) ?? { decreases: new Map(), raises: new Set() };
+      if (node.decreases.get(podKey)?.desired === desired) return;
+      nodeOf.set(podKey, pod.nodeName);
+      nodes.set(pod.nodeName, node);
+      node.decreases.set(podKey, { desired, sinceMs: nowMs });
     },
     settle,
     waitMs({ podKey, nodeName, nowMs }) {
+      const node = nodes.get(nodeName);
       let leftMs = 0;
-      for (const other of byNode.get(nodeName) ?? []) {
-        const { sinceMs = -Infinity } = pending.get(other) ?? {};
+      for (const [other, { sinceMs }] of node?.decreases ?? []) {
         if (other !== podKey) leftMs = Math.max(leftMs, sinceMs + PATIENCE_MS - nowMs);
       }
-      if (leftMs > 0) waiting.set(nodeName, (waiting.get(nodeName) ?? new Set()).add(podKey));
+      if (leftMs > 0) node?.raises.add(podKey);
       return leftMs;
     },
   };
@@ -124,7 +118,7 @@ export function createPendingDecreases(wake: (podKey: string) => void): PendingD
 /** True when the market wants less for the pod than its spec has, so that others can have more. */
 function isDecrease(pod: Pod, { spec }: PodAllocation): boolean {
   const net = netChange(pod, limitsWanted(pod, desiredLimits(spec)));
-  return paysForRaises({ restoring: false, reason: marketCause(spec), net, total: 0 });
+  return paysForRaises({ reason: marketCause(spec), net });
 }
 
 /** A decrease by a smaller share of the pod's limits is small. */
@@ -145,7 +139,7 @@ export function turnFor(change: ResizeRequest): Pick<TurnRequest, "urgency" | "d
 /** 0 when the pod's resize may be sent now, otherwise when to ask again at the latest, ms. */
 export function turnWaitMs(
   { turns, decreases }: { readonly turns: FairQueue; readonly decreases: PendingDecreases },
-  request: ResizeRequest & RaiseOfPod,
+  request: ResizeRequest & PlacedPod,
 ): number {
   const isRaise = request.net > 0 && !request.restoring;
   const unpaidMs = isRaise ? decreases.waitMs(request) : 0;

@@ -4,30 +4,35 @@
  * @module
  */
 import { defined } from "../../../shared/defined.ts";
-import { type Pod, type Resources, withResources } from "../../../shared/api/pod.ts";
+import { type Pod, withResources } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { ScopedPod } from "../../../shared/resize/checks/resource_quota.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { podTotal } from "../../../shared/resize/inputs/resources.ts";
 import { isFinished } from "../../../shared/resize/scope.ts";
-import { isSystemCritical } from "../bid_rules/system_critical.ts";
+import { isSystemCritical } from "../bounds/bid_rules.ts";
 import { originalValues } from "../../../shared/resize/original_limits.ts";
 import type { QuotaBid } from "./quota_bids.ts";
+import type { QuotaResource } from "./quota_ledger.ts";
 
-/** A pod's part in a namespace, millicores. */
-export interface PodUse {
+/** A pod's part of a resource, millicores. */
+export interface ResourceUse {
   /** What quotas count of it, as its spec has it now. */
-  readonly limits: number;
-  readonly requests: number;
+  readonly used: number;
   /** The same of the user's own values, not those that were raised: what another such pod asks for. */
-  readonly originalLimits: number;
-  readonly ownRequests: number;
+  readonly own: number;
   /** What quotas count of it beside its bids. */
-  readonly fixedLimits: number;
-  readonly fixedRequests: number;
-  /** The bids of its containers for the quotas; empty for a pod with fixed limits. */
-  readonly bids: readonly QuotaBid[];
+  readonly fixed: number;
   /** What quotas would count less of it if its limits were at their ceilings, and that may be. */
   readonly raise: number;
+}
+
+/** A pod's part in a namespace: some 400 bytes. */
+export interface PodUse extends Readonly<Record<QuotaResource, ResourceUse>> {
+  /** What scopes look at. */
+  readonly scoped: ScopedPod;
+  /** The bids of its containers for the quotas; empty for a pod with fixed limits. */
+  readonly bids: readonly QuotaBid[];
   /** True when its raises take requests, too. */
   readonly moves: boolean;
 }
@@ -43,22 +48,24 @@ export function podUseOf(
   if (isFinished(pod)) return undefined;
   const moves = movesRequest(pod);
   const { originalLimits, originalRequests } = allocation?.status ?? {};
-  const own = originalValues(originalLimits);
-  const ownRequest = moves ? originalValues(originalRequests) : new Map<string, number>();
-  const ownPod = withValues(pod, { limits: own, requests: ownRequest });
   const floors = new Map(bids.map(({ name, floor }) => [name, floor]));
-  const atFloors = withValues(pod, { limits: floors, requests: moves ? floors : new Map() });
   const floor = bids.reduce((sum, one) => sum + one.floor, 0);
+  const useOf = (side: QuotaResource, own: ReadonlyMap<string, number>): ResourceUse => ({
+    used: counted(pod, side),
+    own: counted(withValues(pod, side, own), side),
+    fixed: counted(withValues(pod, side, floors), side) - floor,
+    raise: raiseOf(pod, allocation),
+  });
+  const { qosClass, hasDeadline, priorityClassName } = pod;
+  const used = counted(pod, "requests");
   return {
-    limits: counted(pod, "limits"),
-    requests: counted(pod, "requests"),
-    originalLimits: counted(ownPod, "limits"),
-    ownRequests: counted(ownPod, "requests"),
-    fixedLimits: counted(atFloors, "limits") - floor,
-    fixedRequests: counted(atFloors, "requests") - (moves ? floor : 0),
+    scoped: { qosClass, ...defined({ hasDeadline, priorityClassName }) },
     bids,
-    raise: raiseOf(pod, { own, allocation }),
     moves,
+    limits: useOf("limits", originalValues(originalLimits)),
+    requests: moves
+      ? useOf("requests", originalValues(originalRequests))
+      : { used, own: used, fixed: used, raise: 0 },
   };
 }
 
@@ -67,23 +74,17 @@ export function podUseOf(
  * containers beside the sidecars that run then, what is said of the pod as a whole, and its overhead,
  * which adds to a limit only where there is one.
  */
-function counted(pod: Pod, side: keyof Resources): number {
+function counted(pod: Pod, side: QuotaResource): number {
   const total = podTotal(pod, (one) => one[side].cpu) ?? 0;
   const { overheadCPU = 0 } = pod;
   return total === 0 && side === "limits" ? 0 : total + overheadCPU;
 }
 
 /** The pod with these values, by container name, instead of its own. */
-function withValues(
-  pod: Pod,
-  { limits, requests }: Readonly<Record<"limits" | "requests", ReadonlyMap<string, number>>>,
-): Pod {
-  const containers = pod.containers.map((container) => {
-    return withResources(container, {
-      requests: defined({ cpu: requests.get(container.name) }),
-      limits: defined({ cpu: limits.get(container.name) }),
-    });
-  });
+function withValues(pod: Pod, side: QuotaResource, values: ReadonlyMap<string, number>): Pod {
+  const containers = pod.containers.map((container) =>
+    withResources(container, { [side]: defined({ cpu: values.get(container.name) }) })
+  );
   return { ...pod, containers };
 }
 
@@ -92,23 +93,16 @@ function withValues(
  * not held as they are. A hold from below does not count but for pods that the system can't do without:
  * a raise that keeps other pods from existing does more harm than its end does to this one.
  */
-function raiseOf(
-  pod: Pod,
-  { own, allocation }: {
-    readonly own: ReadonlyMap<string, number>;
-    readonly allocation: PodAllocation | undefined;
-  },
-): number {
+function raiseOf(pod: Pod, allocation: PodAllocation | undefined): number {
   if (pod.metadata.terminating || isSystemCritical(pod)) return 0;
-  const most = new Map(own);
+  const most = originalValues(allocation?.status?.originalLimits);
   for (const { name, ceiling, held } of allocation?.status?.bounds?.containers ?? []) {
-    most.set(name, held === "both" ? Infinity : Math.max(ceiling, own.get(name) ?? 0));
+    most.set(name, held === "both" ? Infinity : Math.max(ceiling, most.get(name) ?? 0));
   }
-  const limits = new Map(
-    pod.containers.flatMap(({ name, limits: { cpu } }): [string, number][] =>
-      cpu === undefined ? [] : [[name, Math.min(cpu, most.get(name) ?? cpu)]]
+  const lowered = new Map(
+    pod.containers.flatMap(({ name, limits: { cpu } }) =>
+      cpu === undefined ? [] : [[name, Math.min(cpu, most.get(name) ?? cpu)] as const]
     ),
   );
-  const lowered = withValues(pod, { limits, requests: new Map() });
-  return counted(pod, "limits") - counted(lowered, "limits");
+  return counted(pod, "limits") - counted(withValues(pod, "limits", lowered), "limits");
 }

@@ -7,9 +7,8 @@ import { originalLimitsOf, originalValues } from "../../../shared/resize/origina
 import { outOfScope } from "../../../shared/resize/scope.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { MarketConfig } from "../../config.ts";
-import { isSystemCritical } from "../bid_rules/system_critical.ts";
+import { isSystemCritical } from "../bounds/bid_rules.ts";
 import { boundsOf } from "../bounds/bounds.ts";
-import { priorityMultiplier } from "../bounds/priority_multiplier.ts";
 import type { Caches } from "../../caches.ts";
 import { snapshotOf } from "../pod_snapshot.ts";
 
@@ -50,9 +49,7 @@ export function createQuotaBids(
         containers: pod.containers.map((one) => ({ ...one, containerID: one.containerID ?? "" })),
       },
       nowMs: clock.wall(),
-      burstFactor: config.burstFactor,
-      leastCeiling: config.leastCeiling,
-      priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
+      config,
       originalLimits,
       ownRequests: originalValues(originalRequests),
     });

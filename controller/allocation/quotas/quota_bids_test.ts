@@ -9,23 +9,22 @@ import {
   sampleNode,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { createWatchedCache } from "../../../tests/fixtures/market/watched_cache.ts";
+import type { Informer } from "../../../shared/control/informer.ts";
+import { objectKey } from "../../../shared/control/object_key.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { Caches } from "../../caches.ts";
 import { createQuotaBids } from "./quota_bids.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-function cacheOf<T extends ApiObject>(...objects: readonly T[]) {
-  const cache = createWatchedCache<T>();
-  for (const one of objects) cache.put(one);
+function cacheOf<T extends ApiObject>(...objects: readonly T[]): Informer<T> {
+  const byKey = new Map(objects.map((one) => [objectKey(one.metadata), one]));
   return {
-    ...cache,
+    get: (key) => byKey.get(key),
     all: () => objects.values(),
+    byIndex: () => [],
     synced: true,
     whenSynced: () => Promise.resolve(true),
+    subscribe: () => () => {},
     run: () => Promise.resolve(),
   };
 }
@@ -67,29 +66,40 @@ function bidsOf({ container = {}, pod: change = {}, own, burstFactor = 4, draini
     .map(({ weight, floor, ceiling }) => [weight, floor, ceiling]);
 }
 
-test("createQuotaBids() bids from the original limit to the ceiling, by the market's weight", () => {
-  assert.deepEqual(bidsOf(), [[100, 200, 800]]);
-  assert.deepEqual(bidsOf({ burstFactor: 8, pod: { priority: 2000 } }), [[150, 200, 1600]]);
-  // The limit that the market has set says nothing.
-  assert.deepEqual(bidsOf({ container: { limits: { cpu: 700 } }, own: "200m" }), [[100, 200, 800]]);
-  const annotations = { "mbcas.io/max-cpu": "150m" };
-  const { metadata } = samplePod("web");
-  assert.deepEqual(bidsOf({ pod: { metadata: { ...metadata, annotations } } }), [[100, 150, 150]]);
-});
+pure(
+  "createQuotaBids() bids from the original limit to the ceiling, by the market's weight",
+  () => {
+    assert.deepEqual(bidsOf(), [[100, 200, 800]]);
+    assert.deepEqual(bidsOf({ burstFactor: 8, pod: { priority: 2000 } }), [[150, 200, 1600]]);
+    // The limit that the market has set says nothing.
+    assert.deepEqual(bidsOf({ container: { limits: { cpu: 700 } }, own: "200m" }), [[
+      100,
+      200,
+      800,
+    ]]);
+    const annotations = { "mbcas.io/max-cpu": "150m" };
+    const { metadata } = samplePod("web");
+    assert.deepEqual(bidsOf({ pod: { metadata: { ...metadata, annotations } } }), [[
+      100,
+      150,
+      150,
+    ]]);
+  },
+);
 
-test("createQuotaBids() bids the same before a pod runs", () => {
+pure("createQuotaBids() bids the same before a pod runs", () => {
   assert.deepEqual(bidsOf({ pod: { phase: "Pending" } }), bidsOf());
   assert.deepEqual(bidsOf({ container: { containerID: "containerd://a" } }), bidsOf());
 });
 
-test("createQuotaBids() bids what a container keeps in any case", () => {
+pure("createQuotaBids() bids what a container keeps in any case", () => {
   const raised = { container: { requests: {}, limits: { cpu: 700 } }, own: "200m" };
   assert.deepEqual(bidsOf({ ...raised, draining: true }), [[100, 700, 700]]);
   const priorityClassName = "system-node-critical";
   assert.deepEqual(bidsOf({ ...raised, pod: { priorityClassName } }), [[100, 700, 800]]);
 });
 
-test("createQuotaBids() bids nothing for limits that stay", () => {
+pure("createQuotaBids() bids nothing for limits that stay", () => {
   const { metadata } = samplePod("web");
   assert.deepEqual(bidsOf({ pod: { metadata: { ...metadata, terminating: true } } }), []);
   assert.deepEqual(bidsOf({ pod: { podLevel: { requests: {}, limits: { cpu: 600 } } } }), []);

@@ -35,15 +35,11 @@ export interface QuotaLedger {
   ): QuotaBooking;
 }
 
-/** A change that was booked; one of the three is to be called once. */
-export interface QuotaBooking {
-  /** The server took so much of it, millicores; the pod has this resourceVersion since. */
-  accepted(change: number, version: string | undefined): void;
-  /** The server refused it. */
-  refused(): void;
-  /** The outcome is not known. */
-  unknown(): void;
-}
+/**
+ * To be called once with what the server took of a booked change, millicores, and the pod's
+ * resourceVersion since; the whole change where that is not known.
+ */
+export type QuotaBooking = (taken: number, version?: string) => void;
 
 /**
  * An accepted raise is counted for no longer than this, ms. The server counts it in the quota before
@@ -82,10 +78,15 @@ export function quotaBound(
 export function createQuotaLedger(clock: Pick<Clock, "monotonic">): QuotaLedger {
   const accounts = new Map<string, Account>();
 
-  /** Use by the newest copy, with what it does not count yet. */
-  function usedOf(key: string, { version, used }: Pick<Account, "version" | "used">): number {
+  /** What the quota has left by its newest copy, with what that does not count yet. */
+  function leftOf(quota: ResourceQuota, resource: QuotaResource): number | undefined {
+    const bound = quotaBound(quota, resource);
+    if (bound === undefined) return undefined;
+    const { hard, used } = bound;
+    const { resourceVersion: version } = quota.metadata;
+    const key = keyOf(quota, resource);
     const account = accounts.get(key);
-    if (account === undefined) return used;
+    if (account === undefined) return hard - used;
     if (isAtLeast(version, account.version)) {
       consume(account.raises, used - account.used);
       Object.assign(account, { version, used });
@@ -95,47 +96,36 @@ export function createQuotaLedger(clock: Pick<Clock, "monotonic">): QuotaLedger 
       left > 0 && nowMs < untilMs && !(pod !== undefined && isAtLeast(account.version, pod))
     );
     if (account.raises.length === 0) accounts.delete(key);
-    return account.used + account.raises.reduce((sum, { left }) => sum + left, 0);
+    return hard - account.used - account.raises.reduce((sum, { left }) => sum + left, 0);
   }
 
-  function enter(key: string, seen: Pick<Account, "version" | "used">, change: number): Raise {
-    const raise: Raise = { left: change, untilMs: Infinity };
-    usedOf(key, seen);
-    const account = accounts.get(key) ?? { ...seen, raises: [] };
+  function enter(quota: ResourceQuota, resource: QuotaResource, left: number): readonly Raise[] {
+    const bound = quotaBound(quota, resource);
+    if (bound === undefined) return [];
+    leftOf(quota, resource);
+    const raise: Raise = { left, untilMs: Infinity };
+    const key = keyOf(quota, resource);
+    const { resourceVersion: version } = quota.metadata;
+    const account = accounts.get(key) ?? { version, used: bound.used, raises: [] };
     account.raises = [...account.raises, raise];
     accounts.set(key, account);
-    return raise;
+    return [raise];
   }
 
   return {
-    headroom(quota, resource) {
-      const bound = quotaBound(quota, resource);
-      if (bound === undefined) return undefined;
-      const { resourceVersion: version } = quota.metadata;
-      return bound.hard - usedOf(keyOf(quota, resource), { version, used: bound.used });
-    },
+    headroom: leftOf,
     book(quotas, change, { resources }) {
       // The server takes decreases off the quota only later.
-      const raises = change <= 0 ? [] : resources.flatMap((resource) =>
-        quotas.flatMap((quota) => {
-          const bound = quotaBound(quota, resource);
-          if (bound === undefined) return [];
-          const { resourceVersion: version } = quota.metadata;
-          return [enter(keyOf(quota, resource), { version, used: bound.used }, change)];
-        })
-      );
-      const settle = (taken: number, version?: string): void => {
+      const raises = change <= 0
+        ? []
+        : resources.flatMap((one) => quotas.flatMap((quota) => enter(quota, one, change)));
+      return (taken, version) => {
         const untilMs = clock.monotonic() + COUNTED_MS;
         for (const raise of raises) {
-          raise.left = Math.max(0, raise.left - (change - taken));
+          raise.left = Math.max(0, raise.left - (change - Math.max(0, taken)));
           raise.untilMs = untilMs;
           if (version !== undefined) raise.version = version;
         }
-      };
-      return {
-        accepted: (taken, version) => settle(Math.max(0, taken), version),
-        refused: () => settle(0),
-        unknown: () => settle(change),
       };
     },
   };

@@ -4,13 +4,12 @@
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { ResourceQuota } from "../../../shared/api/namespace.ts";
+import type { QuotaBound, ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { quotaCounts } from "../../../shared/resize/checks/resource_quota.ts";
 import type { MarketConfig } from "../../config.ts";
-import type { QuotaBounds } from "../bounds/namespace_bounds.ts";
-import type { PodUse } from "./pod_use.ts";
+import type { QuotaAmount, QuotaBounds } from "../bounds/namespace_bounds.ts";
 import {
   createQuotaLedger,
   type QuotaBooking,
@@ -26,13 +25,6 @@ import { GRID } from "../../../shared/quantity.ts";
 export interface QuotaSubject {
   readonly pod: Pod;
   readonly quotas: readonly ResourceQuota[];
-}
-
-/** A number of millicores, and the quota that makes it no more. */
-export interface QuotaAmount {
-  readonly millicores: number;
-  /** Its name. */
-  readonly quota: string;
 }
 
 /** What the quotas leave one pod, at the moment of each call. */
@@ -57,7 +49,7 @@ export interface QuotaRooms {
 interface Left {
   readonly quota: ResourceQuota;
   readonly resource: QuotaResource;
-  readonly hard: number;
+  readonly bound: QuotaBound;
   readonly use: QuotaUse;
   /** Below 0 where less than `kept` is left. */
   readonly headroom: number;
@@ -87,23 +79,14 @@ export function createQuotaRooms(
     if (bound === undefined || left === undefined) return [];
     const use = uses.of(quota, resource);
     const kept = config.quotaHeadroom * use.largest;
-    return [{ quota, resource, hard: bound.hard, use, headroom: left - kept, kept }];
-  }
-
-  /** What the pod gives back where others have taken what was kept. */
-  function owedBy(
-    { raise: own }: Pick<PodUse, "raise">,
-    { quota, resource, use, headroom, kept }: Left,
-  ): number {
-    const missing = headroom >= 0 ? 0 : quotaMissing(quota, resource, { used: use.used, kept });
-    return giveBack({ missing, own, all: use.raised });
+    return [{ quota, resource, bound, use, headroom: left - kept, kept }];
   }
 
   function boundsOf(podKey: string, all: readonly Left[]): QuotaBounds {
     const shares = new Map<string, QuotaAmount>();
     const againMs: number[] = [];
-    for (const { quota, resource, hard, use, kept } of all) {
-      const room = hard - kept - use.fixed;
+    for (const { quota, resource, bound, use, kept } of all) {
+      const room = bound.hard - kept - use.fixed;
       const part = divided.of(quota, resource, { podKey, room });
       for (const [name, millicores] of part.shares) {
         const amount = { millicores, quota: quota.metadata.name };
@@ -111,8 +94,8 @@ export function createQuotaRooms(
       }
       if (part.againMs !== undefined) againMs.push(part.againMs);
     }
-    const use = uses.pod(podKey);
-    const owed = use === undefined ? 0 : Math.max(...all.map((one) => owedBy(use, one)));
+    const own = uses.pod(podKey)?.limits.raise ?? 0;
+    const owed = Math.max(...all.map((left) => owedBy(own, left)));
     return { shares, owed, ...(againMs.length === 0 ? {} : { againMs: Math.min(...againMs) }) };
   }
 
@@ -151,17 +134,17 @@ function least(one: QuotaAmount, other: QuotaAmount): QuotaAmount {
 }
 
 /**
- * What would have to be given back so that the quota leaves `kept`, millicores; 0 where it does.
- * `used` is what the pods use by their own specs: the quota's count falls only once the kubelet has
- * confirmed a decrease, so that pods would give back again what others have given already.
+ * What a pod with this raise gives back where others have taken what was kept. What its pods use by
+ * their own specs counts, too: the quota's count falls only once the kubelet has confirmed a decrease,
+ * so that pods would give back again what others have given already.
  */
-export function quotaMissing(
-  quota: ResourceQuota,
-  resource: QuotaResource,
-  { used, kept }: { readonly used: number; readonly kept: number },
-): number {
-  const bound = quotaBound(quota, resource);
-  return bound === undefined ? 0 : Math.max(0, Math.min(bound.used, used) + kept - bound.hard);
+function owedBy(own: number, { bound, use, headroom, kept }: Left): number {
+  if (headroom >= 0) return 0;
+  return giveBack({
+    missing: Math.min(bound.used, use.used) + kept - bound.hard,
+    own,
+    all: use.raised,
+  });
 }
 
 /** Limits above their ceilings, and what is to come of them. Millicores. */

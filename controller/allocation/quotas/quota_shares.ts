@@ -7,7 +7,6 @@ import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { roundBounds, roundShares } from "../../../shared/market/rounding.ts";
 import { clearMarket } from "../../../shared/market/solver.ts";
-import type { PodUse } from "./pod_use.ts";
 import type { QuotaBid } from "./quota_bids.ts";
 import type { QuotaResource } from "./quota_ledger.ts";
 import type { QuotaUses } from "./quota_uses.ts";
@@ -51,9 +50,7 @@ interface Division {
  */
 export function createQuotaShares(
   { uses, clock, wake }: {
-    readonly uses: Pick<QuotaUses, "bids" | "namespace"> & {
-      pod(podKey: string): Pick<PodUse, "bids"> | undefined;
-    };
+    readonly uses: Pick<QuotaUses, "bids" | "namespace" | "pod">;
     readonly clock: Pick<Clock, "monotonic">;
     readonly wake: (podKey: string) => void;
   },

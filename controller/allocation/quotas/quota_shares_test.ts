@@ -3,28 +3,26 @@ import fc from "fast-check";
 import { roundBounds } from "../../../shared/market/rounding.ts";
 import { sampleQuota } from "../../../tests/contract/support/sample_objects.ts";
 import type { QuotaBid } from "./quota_bids.ts";
+import type { PodUse } from "./pod_use.ts";
 import { createQuotaShares, divideQuota } from "./quota_shares.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+import { pure } from "../../../tests/fixtures/pure.ts";
 
 function bid(weight: number, floor: number, ceiling: number): QuotaBid {
   return { name: "app", weight, floor, ceiling };
 }
 
-test("divideQuota() leaves ceilings alone that fit", () => {
+pure("divideQuota() leaves ceilings alone that fit", () => {
   assert.deepEqual(divideQuota([bid(1, 100, 805), bid(1, 100, 400)], 1210), [805, 400]);
   assert.deepEqual(divideQuota([], 0), []);
 });
 
-test("divideQuota() divides by weight, between original limit and ceiling", () => {
+pure("divideQuota() divides by weight, between original limit and ceiling", () => {
   assert.deepEqual(divideQuota([bid(100, 100, 4000), bid(300, 100, 4000)], 1000), [250, 750]);
   assert.deepEqual(divideQuota([bid(100, 400, 4000), bid(300, 100, 4000)], 1000), [400, 600]);
   assert.deepEqual(divideQuota([bid(100, 100, 4000), bid(300, 100, 305)], 1000), [700, 305]);
 });
 
-test("divideQuota() gives original limits, off the grid too, where no more fits", () => {
+pure("divideQuota() gives original limits, off the grid too, where no more fits", () => {
   const bids = [bid(1, 125, 1000), bid(1, 333, 1000)];
   for (const room of [-100, 0, 300, 458, 469]) {
     assert.deepEqual(divideQuota(bids, room), [125, 333]);
@@ -38,7 +36,7 @@ const anyBid = fc.record({
   more: fc.nat(10_000),
 }).map(({ weight, floor, more }) => bid(weight, floor, floor + more));
 
-test("divideQuota() keeps what agents may use within the room, or gives original limits", () => {
+pure("divideQuota() keeps what agents may use within the room, or gives original limits", () => {
   fc.assert(
     fc.property(fc.array(anyBid, { maxLength: 20 }), fc.integer({ max: 40_000 }), (bids, room) => {
       const ceilings = divideQuota(bids, room);
@@ -76,7 +74,7 @@ function stage(names: readonly string[]) {
         return state.names.map((podKey) => ({ podKey, bids: bids(podKey) }));
       },
       namespace: () => use,
-      pod: (podKey) => ({ bids: bids(podKey) }),
+      pod: (podKey) => ({ bids: bids(podKey) }) as unknown as PodUse,
     },
     clock: { monotonic: () => state.nowMs },
     wake: (podKey) => void woken.push(podKey),
@@ -88,7 +86,7 @@ function stage(names: readonly string[]) {
   return { state, woken, of, divisions: () => divisions };
 }
 
-test("createQuotaShares() divides once, however often it is asked", () => {
+pure("createQuotaShares() divides once, however often it is asked", () => {
   const { of, woken, divisions } = stage(["a", "b", "c"]);
   for (let round = 0; round < 5; round++) {
     for (const name of ["a", "b", "c"]) assert.deepEqual(of(name), [300, undefined]);
@@ -96,30 +94,36 @@ test("createQuotaShares() divides once, however often it is asked", () => {
   assert.deepEqual([divisions(), woken], [1, []]);
 });
 
-test("createQuotaShares() divides anew for another room or other pods, and wakes those it concerns", () => {
-  const { state, of, woken } = stage(["a", "b", "c"]);
-  of("a");
-  state.nowMs += 1000;
-  assert.deepEqual(of("a", 910), [310, undefined]);
-  // The step that is left went to the pod that asks.
-  assert.deepEqual(woken, []);
-  state.nowMs += 1000;
-  state.version++;
-  state.names = ["a", "b", "c", "d"];
-  assert.deepEqual(of("d"), [220, undefined]);
-  assert.deepEqual(woken, ["a", "b", "c"]);
-});
+pure(
+  "createQuotaShares() divides anew for another room or other pods, and wakes those it concerns",
+  () => {
+    const { state, of, woken } = stage(["a", "b", "c"]);
+    of("a");
+    state.nowMs += 1000;
+    assert.deepEqual(of("a", 910), [310, undefined]);
+    // The step that is left went to the pod that asks.
+    assert.deepEqual(woken, []);
+    state.nowMs += 1000;
+    state.version++;
+    state.names = ["a", "b", "c", "d"];
+    assert.deepEqual(of("d"), [220, undefined]);
+    assert.deepEqual(woken, ["a", "b", "c"]);
+  },
+);
 
-test("createQuotaShares() divides for a crowd that comes as often as ten milliseconds a pod allow", () => {
-  const { state, of, divisions } = stage(Array.from({ length: 100 }, (_, index) => `p${index}`));
-  of("p0", 20_000);
-  state.nowMs += 400;
-  state.version++;
-  // What was divided counts until then, and a pod that came later has its original limit.
-  assert.deepEqual(of("p0", 20_000), [200, 600]);
-  assert.deepEqual(of("late", 20_000), [100, 600]);
-  assert.equal(divisions(), 1);
-  state.nowMs += 600;
-  assert.deepEqual(of("p0", 30_000), [300, undefined]);
-  assert.equal(divisions(), 2);
-});
+pure(
+  "createQuotaShares() divides for a crowd that comes as often as ten milliseconds a pod allow",
+  () => {
+    const { state, of, divisions } = stage(Array.from({ length: 100 }, (_, index) => `p${index}`));
+    of("p0", 20_000);
+    state.nowMs += 400;
+    state.version++;
+    // What was divided counts until then, and a pod that came later has its original limit.
+    assert.deepEqual(of("p0", 20_000), [200, 600]);
+    assert.deepEqual(of("late", 20_000), [100, 600]);
+    assert.equal(divisions(), 1);
+    state.nowMs += 600;
+    assert.deepEqual(of("p0", 30_000), [300, undefined]);
+    assert.equal(divisions(), 2);
+  },
+);

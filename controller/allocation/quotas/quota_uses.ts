@@ -1,12 +1,13 @@
 /**
- * What the pods of a namespace use of its quotas, kept up to date pod by pod: pods are looked at in
- * crowds, and a look at a whole namespace would cost each of them as much as the namespace has pods.
+ * What the pods of a namespace use of its quotas. A namespace is read once, and then pod by pod as they
+ * change: pods are looked at in crowds, and to read them all for each would cost as much as the
+ * namespace has pods, squared.
  *
  * @module
  */
 import { namespaceOf } from "../../../shared/control/object_key.ts";
 import type { ResourceQuota } from "../../../shared/api/namespace.ts";
-import { quotaCounts, type ScopedPod } from "../../../shared/resize/checks/resource_quota.ts";
+import { quotaCounts } from "../../../shared/resize/checks/resource_quota.ts";
 import type { Caches } from "../../caches.ts";
 import { podKeyOf } from "../pod_snapshot.ts";
 import { type PodUse, podUseOf } from "./pod_use.ts";
@@ -37,8 +38,8 @@ export interface QuotaUses {
   of(quota: ResourceQuota, resource: QuotaResource): QuotaUse;
   /** By one pod; undefined when there is none, or it has ended. */
   pod(podKey: string): PodUse | undefined;
-  /** The same, read anew: its bids depend on more than pod and allocation. */
-  refresh(podKey: string): PodUse | undefined;
+  /** Reads the pod anew: its bids depend on more than pod and allocation. */
+  refresh(podKey: string): void;
   /** Of the pods that the quota counts, by their keys. */
   bids(quota: ResourceQuota, resource: QuotaResource): readonly PodBids[];
   /** The namespace's own object, with another version when its shares may be others. */
@@ -49,31 +50,15 @@ export interface QuotaUses {
   stop(): void;
 }
 
-/** A sum over pods; how many of them have which own value. */
-interface Tally {
-  used: number;
-  raised: number;
-  fixed: number;
-  readonly sizes: Map<number, number>;
-}
-
-/** Pods that the same quotas count. */
-interface Group {
-  readonly scoped: ScopedPod;
-  readonly tallies: Readonly<Record<QuotaResource, Tally>>;
-}
-
-type Entry = PodUse & { readonly group: Group };
-
-/** A namespace that has quotas: some 400 bytes a pod. */
+/** A namespace that has quotas. */
 interface NamespaceUse {
   /** Another one when what is divided has changed, or among which pods. */
   version: number;
   /** The pod that asked last. */
   asker?: string;
-  readonly entries: Map<string, Entry>;
-  /** Few: by what scopes look at. */
-  readonly groups: Map<string, Group>;
+  readonly pods: Map<string, PodUse>;
+  /** By resource and scopes; empty since the last change. */
+  readonly sums: Map<string, QuotaUse>;
 }
 
 /** Where the uses come from. */
@@ -86,174 +71,100 @@ export interface QuotaUsesParts {
 }
 
 /** Reads a namespace once when it is first asked about, and then what changes in it. */
-export function createQuotaUses(parts: QuotaUsesParts): QuotaUses {
-  return new NamespaceUses(parts);
-}
+export function createQuotaUses(
+  { pods, allocations, bidsOf, wake }: QuotaUsesParts,
+): QuotaUses {
+  const byNamespace = new Map<string, NamespaceUse>();
+  const stops = [
+    pods.subscribe(recount),
+    allocations.subscribe((key) => {
+      const allocation = allocations.get(key);
+      // A deleted allocation ends with its pod, or after a restore: the pod's own event covers both.
+      if (allocation !== undefined) recount(podKeyOf(allocation));
+    }),
+  ];
 
-class NamespaceUses implements QuotaUses {
-  readonly #parts: QuotaUsesParts;
-  readonly #byNamespace = new Map<string, NamespaceUse>();
-  readonly #stops: readonly (() => void)[];
-
-  constructor(parts: QuotaUsesParts) {
-    const { pods, allocations } = parts;
-    this.#parts = parts;
-    this.#stops = [
-      pods.subscribe((podKey) => this.#recount(podKey)),
-      allocations.subscribe((key) => {
-        const allocation = allocations.get(key);
-        // A deleted allocation ends with its pod, or after a restore: the pod's own event covers both.
-        if (allocation !== undefined) this.#recount(podKeyOf(allocation));
-      }),
-    ];
-  }
-
-  of(quota: ResourceQuota, resource: QuotaResource): QuotaUse {
-    const { groups } = this.namespace(quota.metadata.namespace);
-    const sum = { used: 0, raised: 0, fixed: 0, largest: 0 };
-    for (const { scoped, tallies: { [resource]: tally } } of groups.values()) {
-      if (!quotaCounts(quota, scoped)) continue;
-      sum.used += tally.used;
-      sum.raised += tally.raised;
-      sum.fixed += tally.fixed;
-      sum.largest = Math.max(sum.largest, ...tally.sizes.keys());
-    }
-    return sum;
-  }
-
-  pod(podKey: string): PodUse | undefined {
-    return this.namespace(namespaceOf(podKey)).entries.get(podKey);
-  }
-
-  refresh(podKey: string): PodUse | undefined {
-    const use = this.namespace(namespaceOf(podKey));
-    use.asker = podKey;
-    return this.#update(use, podKey);
-  }
-
-  bids({ scopes, metadata: { namespace } }: ResourceQuota, resource: QuotaResource): PodBids[] {
-    const { entries, groups } = this.namespace(namespace);
-    const counted = new Set(
-      [...groups.values()].filter(({ scoped }) => quotaCounts({ scopes }, scoped)),
-    );
-    const asking = [...entries].filter(([, { bids, moves, group }]) =>
-      bids.length > 0 && (moves || resource === "limits") && counted.has(group)
-    );
-    return asking.map(([podKey, { bids }]) => ({ podKey, bids }))
-      .sort((a, b) => a.podKey < b.podKey ? -1 : 1);
-  }
-
-  namespace(namespace: string): NamespaceUse {
-    const known = this.#byNamespace.get(namespace);
+  function namespaceUse(namespace: string): NamespaceUse {
+    const known = byNamespace.get(namespace);
     if (known !== undefined) return known;
-    const use: NamespaceUse = { version: 0, entries: new Map(), groups: new Map() };
-    this.#byNamespace.set(namespace, use);
-    for (const { metadata: { name } } of this.#parts.pods.byIndex(namespace)) {
-      this.#update(use, `${namespace}/${name}`);
+    const use: NamespaceUse = { version: 0, pods: new Map(), sums: new Map() };
+    byNamespace.set(namespace, use);
+    for (const { metadata: { name } } of pods.byIndex(namespace)) {
+      update(use, `${namespace}/${name}`);
     }
     return use;
   }
 
-  forget(namespace: string): void {
-    this.#byNamespace.delete(namespace);
-  }
-
-  stop(): void {
-    for (const stop of this.#stops) stop();
-    this.#byNamespace.clear();
-  }
-
-  #update(use: NamespaceUse, podKey: string): Entry | undefined {
-    const { entries, groups } = use;
-    const old = entries.get(podKey);
-    const entry = this.#entryOf(groups, podKey);
-    if (old !== undefined) count(old.group, old, -1);
-    if (entry === undefined) {
-      entries.delete(podKey);
-    } else {
-      count(entry.group, entry, 1);
-      entries.set(podKey, entry);
-    }
-    if (!isSameClaim(old, entry)) use.version++;
-    return entry;
-  }
-
-  #entryOf(groups: Map<string, Group>, podKey: string): Entry | undefined {
-    const { pods, allocations, bidsOf } = this.#parts;
+  function update(use: NamespaceUse, podKey: string): void {
     const pod = pods.get(podKey);
-    if (pod === undefined) return undefined;
-    const { namespace, uid } = pod.metadata;
-    const allocation = allocations.get(`${namespace}/${uid}`);
-    const use = podUseOf(pod, { allocation, bids: bidsOf(podKey) });
-    return use === undefined ? undefined : { ...use, group: groupOf(groups, pod) };
+    const allocation = pod &&
+      allocations.get(`${pod.metadata.namespace}/${pod.metadata.uid}`);
+    const now = pod && podUseOf(pod, { allocation, bids: bidsOf(podKey) });
+    const before = use.pods.get(podKey);
+    if (now === undefined) use.pods.delete(podKey);
+    else use.pods.set(podKey, now);
+    use.sums.clear();
+    if (claimOf(before) !== claimOf(now)) use.version++;
   }
 
-  #recount(podKey: string): void {
+  function recount(podKey: string): void {
     const namespace = namespaceOf(podKey);
-    const use = this.#byNamespace.get(namespace);
+    const use = byNamespace.get(namespace);
     if (use === undefined) return;
-    const { version } = use;
-    this.#update(use, podKey);
+    const { version, asker = "" } = use;
+    update(use, podKey);
     // The namespace may be on its way out; otherwise the next question reads it anew.
-    if (use.entries.size === 0) this.#byNamespace.delete(namespace);
-    else if (use.version !== version) this.#wakeOne(use);
+    if (use.pods.size === 0) byNamespace.delete(namespace);
+    if (use.pods.size === 0 || use.version === version) return;
+    const isThere = use.pods.has(asker);
+    const [other] = isThere ? [] : [...use.pods].find(([, { bids }]) => bids.length > 0) ?? [];
+    const woken = isThere ? asker : other;
+    if (woken !== undefined) wake(woken);
   }
 
-  #wakeOne({ asker = "", entries }: NamespaceUse): void {
-    const isThere = entries.has(asker);
-    const [other] = isThere ? [] : [...entries].find(([, { bids }]) => bids.length > 0) ?? [];
-    const podKey = isThere ? asker : other;
-    if (podKey !== undefined) this.#parts.wake(podKey);
-  }
-}
-
-function groupOf(groups: Map<string, Group>, pod: ScopedPod): Group {
-  const { qosClass, hasDeadline = false, priorityClassName = "" } = pod;
-  const key = `${qosClass} ${hasDeadline} ${priorityClassName}`;
-  const known = groups.get(key);
-  if (known !== undefined) return known;
-  const scoped: ScopedPod = {
-    qosClass,
-    ...(hasDeadline ? { hasDeadline } : {}),
-    ...(priorityClassName === "" ? {} : { priorityClassName }),
+  return {
+    of(quota, resource) {
+      const { pods, sums } = namespaceUse(quota.metadata.namespace);
+      const key = `${resource} ${JSON.stringify(quota.scopes)}`;
+      const known = sums.get(key);
+      if (known !== undefined) return known;
+      const sum = { used: 0, raised: 0, fixed: 0, largest: 0 };
+      for (const { scoped, [resource]: use } of pods.values()) {
+        if (!quotaCounts(quota, scoped)) continue;
+        sum.used += use.used;
+        sum.raised += use.raise;
+        sum.fixed += use.fixed;
+        sum.largest = Math.max(sum.largest, use.own);
+      }
+      sums.set(key, sum);
+      return sum;
+    },
+    pod: (podKey) => namespaceUse(namespaceOf(podKey)).pods.get(podKey),
+    refresh(podKey) {
+      const use = namespaceUse(namespaceOf(podKey));
+      use.asker = podKey;
+      update(use, podKey);
+    },
+    bids: (quota, resource) =>
+      [...namespaceUse(quota.metadata.namespace).pods]
+        .filter(([, { bids, moves, scoped }]) =>
+          bids.length > 0 && (moves || resource === "limits") && quotaCounts(quota, scoped)
+        )
+        .map(([podKey, { bids }]) => ({ podKey, bids }))
+        .sort((a, b) => a.podKey < b.podKey ? -1 : 1),
+    namespace: namespaceUse,
+    forget: (namespace) => void byNamespace.delete(namespace),
+    stop() {
+      for (const stop of stops) stop();
+      byNamespace.clear();
+    },
   };
-  const group = { scoped, tallies: { limits: newTally(), requests: newTally() } };
-  groups.set(key, group);
-  return group;
 }
 
-function newTally(): Tally {
-  return { used: 0, raised: 0, fixed: 0, sizes: new Map() };
-}
-
-/** Takes the pod into the group's sums, or out of them: whole millicores, so that nothing is lost. */
-function count({ tallies: { limits, requests } }: Group, use: PodUse, sign: 1 | -1): void {
-  limits.used += sign * use.limits;
-  requests.used += sign * use.requests;
-  limits.fixed += sign * use.fixedLimits;
-  requests.fixed += sign * use.fixedRequests;
-  countSize(limits.sizes, use.originalLimits, sign);
-  countSize(requests.sizes, use.ownRequests, sign);
-  for (const tally of use.moves ? [limits, requests] : [limits]) tally.raised += sign * use.raise;
-}
-
-/** True when shares are not changed by it. */
-function isSameClaim(one: Entry | undefined, other: Entry | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return one.group === other.group && one.moves === other.moves &&
-    one.fixedLimits === other.fixedLimits && one.fixedRequests === other.fixedRequests &&
-    one.originalLimits === other.originalLimits && one.ownRequests === other.ownRequests &&
-    one.bids.length === other.bids.length &&
-    one.bids.every((bid, index) => isSameBid(bid, other.bids[index]));
-}
-
-function isSameBid(one: QuotaBid, other: QuotaBid | undefined): boolean {
-  return one.name === other?.name && one.weight === other.weight && one.floor === other.floor &&
-    one.ceiling === other.ceiling;
-}
-
-function countSize(sizes: Map<number, number>, size: number, sign: 1 | -1): void {
-  const left = (sizes.get(size) ?? 0) + sign;
-  if (left === 0) sizes.delete(size);
-  else sizes.set(size, left);
+/** The same text where shares are not changed by it. */
+function claimOf(use: PodUse | undefined): string | undefined {
+  if (use === undefined) return undefined;
+  const { scoped, bids, moves, limits, requests } = use;
+  const amounts = [limits.own, limits.fixed, requests.own, requests.fixed];
+  return JSON.stringify([scoped, bids, moves, amounts]);
 }

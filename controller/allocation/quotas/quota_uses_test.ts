@@ -1,48 +1,147 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
-import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { ContainerBounds, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { QuotaScope, ResourceQuota } from "../../../shared/api/namespace.ts";
 import {
   sampleAllocation,
   sampleContainer,
   sampleGuaranteed,
   samplePod,
+  sampleQuota,
 } from "../../../tests/contract/support/sample_objects.ts";
 import { createWatchedCache } from "../../../tests/fixtures/market/watched_cache.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { podUseOf } from "./pod_use.ts";
 import type { QuotaBid } from "./quota_bids.ts";
 import type { QuotaResource } from "./quota_ledger.ts";
 import { createQuotaUses } from "./quota_uses.ts";
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-function quota(scopes: readonly QuotaScope[] = [], namespace = "shop"): ResourceQuota {
-  const metadata = { name: "cpu", namespace, uid: "q", resourceVersion: "1" };
-  return { metadata, usedLimitsCPU: 0, scopes };
-}
-
-const TERMINATING = [{ name: "Terminating", operator: "Exists", values: [] }];
-
-function podOf(name: string, app: PodContainer, change: Partial<Pod> = {}): Pod {
-  const pod = samplePod(name, { containers: [app] });
+function podOf(
+  name: string,
+  containers: readonly PodContainer[],
+  change: Partial<Pod> = {},
+): Pod {
+  const pod = samplePod(name, { containers });
   return { ...pod, phase: "Running", metadata: { ...pod.metadata, uid: `uid-${name}` }, ...change };
 }
 
-function limited(name: string, limitCPU: number, change: Partial<Pod> = {}): Pod {
-  return podOf(name, sampleContainer({ limits: { cpu: limitCPU } }), change);
-}
+const limited = (name: string, cpu: number, change: Partial<Pod> = {}): Pod =>
+  podOf(name, [sampleContainer({ limits: { cpu } })], change);
+const moving = (name: string, cpu: number, change: Partial<Pod> = {}): Pod =>
+  podOf(name, [sampleGuaranteed({ requests: { cpu }, limits: { cpu } })], change);
 
-/** Original limit and request of container `app`; no ceiling is published. */
-function allocationOf(pod: Pod, cpu: string): PodAllocation {
+/** Original limit and request of container `app`, and its bounds where those are given. */
+function allocationOf(
+  pod: Pod,
+  cpu = "200m",
+  bounds?: Partial<Pick<ContainerBounds, "held" | "ceiling">>,
+): PodAllocation {
   const own = [{ name: "app", cpu }];
-  return { ...sampleAllocation(pod), status: { originalLimits: own, originalRequests: own } };
+  const app = { name: "app", containerID: "c", floor: 100, ceiling: 0, weight: 1, ...bounds };
+  const published = { revision: 1, reason: "", containers: [app] };
+  return {
+    ...sampleAllocation(pod),
+    status: {
+      ...{ originalLimits: own, originalRequests: own },
+      ...(bounds === undefined ? {} : { bounds: published }),
+    },
+  };
 }
 
-function bid(floor: number, ceiling = 1000): readonly QuotaBid[] {
-  return [{ name: "app", weight: 1, floor, ceiling }];
+const bid = (floor: number): readonly QuotaBid[] => [
+  { name: "app", weight: 1, floor, ceiling: 1000 },
+];
+
+/** `used own fixed raise` of limits and of requests, and `moves`. */
+function use(pod: Pod, allocation?: PodAllocation, bids: readonly QuotaBid[] = []): string {
+  const found = podUseOf(pod, { allocation, bids });
+  if (found === undefined) return "ended";
+  const of = (resource: QuotaResource): string => {
+    const { used, own, fixed, raise } = found[resource];
+    return [used, own, fixed, raise].join(" ");
+  };
+  return `${of("limits")}, ${of("requests")}${found.moves ? " moves" : ""}`;
 }
+
+const INIT = (limit: number, request = 10, more: Partial<PodContainer> = {}): Partial<Pod> => ({
+  initContainers: [
+    sampleContainer({
+      ...{ name: "prepare", requests: { cpu: request }, limits: { cpu: limit } },
+      ...more,
+    }),
+  ],
+});
+
+pure("podUseOf() counts as the server's quota does, and what of it is own, fixed or raised", () => {
+  const free = { ...sampleContainer({ name: "free" }), limits: {} };
+  const two = [sampleContainer(), free, sampleContainer({ name: "b", limits: { cpu: 250 } })];
+  assert.equal(use(podOf("a", two)), "450 450 450 0, 300 300 300 0");
+  for (const phase of ["Succeeded", "Failed"] as const) {
+    assert.equal(use(limited("a", 4000, { phase })), "ended");
+  }
+  // The original limit is 200 m; requests of 100 m stay, or are 200 m where they move.
+  const cases: readonly (readonly [pod: Pod, use: string])[] = [
+    [limited("a", 500, { phase: "Pending" }), "500 200 500 300, 100 100 100 0"],
+    [limited("a", 150), "150 200 150 0, 100 100 100 0"],
+    [moving("a", 900), "900 200 900 700, 900 200 900 700 moves"],
+    // What the init container takes in any case can't be given back.
+    [limited("a", 500, INIT(350, 300)), "500 350 500 150, 300 300 300 0"],
+    [limited("a", 500, INIT(2000)), "2000 2000 2000 0, 100 100 100 0"],
+    [
+      limited("a", 500, { podLevel: { requests: { cpu: 400 }, limits: { cpu: 600 } } }),
+      "600 600 600 0, 400 400 400 0",
+    ],
+    [limited("a", 500, { overheadCPU: 50 }), "550 250 550 300, 150 150 150 0"],
+    [
+      podOf("a", [{ ...sampleContainer(), limits: {} }], { overheadCPU: 50 }),
+      "0 250 0 0, 150 150 150 0",
+    ],
+  ];
+  for (const [pod, expected] of cases) {
+    assert.equal(use(pod, allocationOf(pod)), expected);
+  }
+  // A sidecar counts beside the init containers that start after it.
+  const sidecar = sampleContainer({ name: "proxy", sidecar: true, limits: { cpu: 150 } });
+  const beside = (more: Partial<PodContainer>) =>
+    use(podOf("a", [sampleContainer(), sidecar], INIT(400, 10, more))).split(" ")[0];
+  assert.deepEqual([beside({}), beside({ sidecarsBefore: 1 })], ["400", "550"]);
+});
+
+pure("podUseOf() finds what limits are above their ceilings, where that may be taken back", () => {
+  const raise = (bounds?: Parameters<typeof allocationOf>[2], change: Partial<Pod> = {}) => {
+    const pod = limited("a", 500, change);
+    return podUseOf(pod, { allocation: allocationOf(pod, "200m", bounds), bids: [] })?.limits.raise;
+  };
+  const { metadata } = limited("a", 500);
+  assert.deepEqual([raise(), raise({ ceiling: 450 }), raise({ ceiling: 600 })], [300, 50, 0]);
+  // Original limits are never taken back.
+  assert.equal(raise({ ceiling: 100 }), 300);
+  const helds = (["half", "lower", "both"] as const).map((held) => raise({ held }));
+  assert.deepEqual(helds, [300, 300, 0]);
+  assert.equal(raise(undefined, { priorityClassName: "system-node-critical" }), 0);
+  assert.equal(raise(undefined, { priorityClassName: "high" }), 300);
+  assert.equal(raise(undefined, { metadata: { ...metadata, terminating: true } }), 0);
+  assert.equal(podUseOf(limited("a", 500), { allocation: undefined, bids: [] })?.limits.raise, 0);
+});
+
+pure("podUseOf() finds what quotas count beside the bids, whatever the limit is now", () => {
+  const fixed = (pod: Pod): readonly unknown[] => {
+    const found = podUseOf(pod, { allocation: allocationOf(pod), bids: bid(200) });
+    return [found?.limits.fixed, found?.requests.fixed];
+  };
+  assert.deepEqual([fixed(limited("a", 200)), fixed(limited("a", 700))], [[0, 100], [0, 100]]);
+  assert.deepEqual(fixed(limited("a", 700, { overheadCPU: 50 })), [50, 150]);
+  assert.deepEqual(fixed(limited("a", 700, INIT(350))), [150, 100]);
+  assert.deepEqual(fixed(moving("a", 900)), [0, 0]);
+});
+
+function quota(scopes: readonly QuotaScope[] = [], namespace = "shop"): ResourceQuota {
+  const { metadata } = sampleQuota();
+  return sampleQuota({ scopes, metadata: { ...metadata, namespace } });
+}
+
+const TERMINATING = [{ name: "Terminating", operator: "Exists", values: [] }];
 
 function stage() {
   const pods = createWatchedCache<Pod>();
@@ -50,129 +149,95 @@ function stage() {
   const bids = new Map<string, readonly QuotaBid[]>();
   const woken: string[] = [];
   const uses = createQuotaUses({
-    pods,
-    allocations,
+    ...{ pods, allocations },
     bidsOf: (podKey) => bids.get(podKey) ?? [],
     wake: (podKey) => void woken.push(podKey),
   });
-  const limits = (...scopes: readonly QuotaScope[]) => uses.of(quota(scopes), "limits");
-  const requests = () => uses.of(quota(), "requests");
-  return { pods, allocations, bids, woken, uses, limits, requests };
+  /** `used raised fixed largest`. */
+  const sums = (resource: QuotaResource = "limits", ...scopes: readonly QuotaScope[]): string => {
+    const { used, raised, fixed, largest } = uses.of(quota(scopes), resource);
+    return [used, raised, fixed, largest].join(" ");
+  };
+  const record = (pod: Pod, cpu = "200m"): void => {
+    pods.put(pod);
+    allocations.put(allocationOf(pod, cpu));
+  };
+  const reads = (act: () => void): number => {
+    const before = pods.reads + allocations.reads;
+    act();
+    return pods.reads + allocations.reads - before;
+  };
+  return { pods, allocations, bids, woken, uses, sums, record, reads };
 }
 
-const NOTHING = { used: 0, raised: 0, fixed: 0, largest: 0 };
+pure(
+  "createQuotaUses() sums a namespace's pods, and follows those that come, change and go",
+  () => {
+    const { pods, allocations, bids, uses, sums, record } = stage();
+    record(limited("a", 800));
+    pods.put(limited("b", 300));
+    pods.put(limited("job", 4000, { phase: "Succeeded" }));
+    bids.set("shop/a", bid(200));
+    assert.equal(sums(), "1100 600 300 300");
+    assert.equal(uses.of(quota([], "other"), "limits").used, 0);
+    assert.deepEqual([uses.pod("shop/a")?.limits.raise, uses.pod("shop/job")], [600, undefined]);
+    bids.clear();
+    record(moving("fixed", 900));
+    assert.deepEqual([sums(), sums("requests")], ["2000 1300 1200 300", "1100 700 1100 200"]);
+    for (const pod of [limited("b", 300), moving("fixed", 900)]) pods.remove(pod);
+    pods.put(limited("a", 500));
+    assert.equal(sums(), "500 300 500 200");
+    allocations.put(allocationOf(limited("a", 500), "300m"));
+    assert.equal(sums(), "500 200 500 300");
+    pods.put(limited("a", 250, { phase: "Failed" }));
+    assert.equal(sums(), "0 0 0 0");
+  },
+);
 
-test("createQuotaUses() sums a namespace's pods, and finds the largest by the user's own values", () => {
-  const { pods, allocations, bids, uses, limits } = stage();
-  const raised = limited("a", 800);
-  pods.put(raised);
-  allocations.put(allocationOf(raised, "200m"));
-  pods.put(limited("b", 300));
-  pods.put(limited("job", 4000, { phase: "Succeeded" }));
-  bids.set("shop/a", bid(200));
-  assert.deepEqual(limits(), { used: 1100, raised: 600, fixed: 300, largest: 300 });
-  assert.deepEqual(uses.of(quota([], "other"), "limits"), NOTHING);
-  assert.equal(uses.pod("shop/a")?.raise, 600);
-  assert.equal(uses.pod("shop/job"), undefined);
-});
-
-test("createQuotaUses() counts raises of requests for pods with requests that move", () => {
-  const { pods, allocations, requests, limits } = stage();
-  const fixed = podOf("fixed", sampleGuaranteed({ requests: { cpu: 900 }, limits: { cpu: 900 } }));
-  const web = limited("web", 500);
-  for (const pod of [fixed, web]) {
-    pods.put(pod);
-    allocations.put(allocationOf(pod, "200m"));
-  }
-  assert.deepEqual(requests(), { used: 1000, raised: 700, fixed: 1000, largest: 200 });
-  assert.deepEqual(limits(), { used: 1400, raised: 1000, fixed: 1400, largest: 200 });
-});
-
-test("createQuotaUses() follows pods and allocations that come, change and go", () => {
-  const { pods, allocations, limits } = stage();
-  assert.deepEqual(limits(), NOTHING);
-  const a = limited("a", 500);
-  pods.put(a);
-  assert.deepEqual(limits(), { used: 500, raised: 0, fixed: 500, largest: 500 });
-  allocations.put(allocationOf(a, "200m"));
-  assert.deepEqual(limits(), { used: 500, raised: 300, fixed: 500, largest: 200 });
-  pods.put(limited("a", 250));
-  assert.deepEqual(limits(), { used: 250, raised: 50, fixed: 250, largest: 200 });
-  pods.put(limited("a", 250, { phase: "Failed" }));
-  assert.deepEqual(limits(), NOTHING);
-  pods.put(limited("b", 100));
-  pods.remove(limited("b", 100));
-  assert.deepEqual(limits(), NOTHING);
-});
-
-test("createQuotaUses() counts for a quota with scopes what those take in", () => {
-  const { pods, limits } = stage();
+pure("createQuotaUses() counts for a quota with scopes what those take in", () => {
+  const { pods, sums } = stage();
   pods.put(limited("web", 200));
   pods.put(limited("job", 700, { hasDeadline: true }));
-  assert.deepEqual(limits(...TERMINATING), { ...NOTHING, used: 700, fixed: 700, largest: 700 });
-  assert.deepEqual(limits(), { ...NOTHING, used: 900, fixed: 900, largest: 700 });
   const classes = [{ name: "PriorityClass", operator: "In", values: ["high"] }];
-  assert.deepEqual(limits(...classes), NOTHING);
-  // A pod that is reported to end some day is in another scope from then on.
+  assert.equal(sums("limits", ...TERMINATING), "700 0 700 700");
+  assert.deepEqual([sums(), sums("limits", ...classes)], ["900 0 900 700", "0 0 0 0"]);
+  // A pod that is to end some day is in another scope from then on.
   pods.put(limited("web", 200, { hasDeadline: true, priorityClassName: "high" }));
-  assert.deepEqual(limits(...TERMINATING), { ...NOTHING, used: 900, fixed: 900, largest: 700 });
-  assert.deepEqual(limits(...classes), { ...NOTHING, used: 200, fixed: 200, largest: 200 });
+  assert.equal(sums("limits", ...TERMINATING), "900 0 900 700");
+  assert.equal(sums("limits", ...classes), "200 0 200 200");
 });
 
-test("createQuotaUses() reads a namespace once, and then one pod for each that changes", () => {
-  const { pods, allocations, limits, uses } = stage();
+pure("createQuotaUses() reads a namespace once, and then one pod for each that changes", () => {
+  const { pods, allocations, sums, uses, reads } = stage();
   for (let index = 0; index < 500; index++) pods.put(limited(`p${index}`, 100));
-  assert.equal(pods.reads, 0);
-  limits();
-  const first = pods.reads + allocations.reads;
-  assert.ok(first <= 1500, `${first} reads`);
-  for (let index = 0; index < 500; index++) {
-    limits();
-    uses.pod(`shop/p${index}`);
-  }
-  assert.equal(pods.reads + allocations.reads, first);
-  pods.put(limited("p7", 300));
-  assert.equal(pods.reads + allocations.reads, first + 2);
-  assert.deepEqual(limits(), { ...NOTHING, used: 50_200, fixed: 50_200, largest: 300 });
-});
-
-test("forget() begins anew with the next question, and stop() receives nothing more", () => {
-  const { pods, allocations, limits, uses } = stage();
-  pods.put(limited("a", 100));
-  limits();
+  assert.equal(reads(() => {}), 0);
+  assert.ok(reads(sums) <= 1500);
+  assert.equal(reads(() => void [sums(), uses.pod("shop/p9")]), 0);
+  assert.equal(reads(() => void pods.put(limited("p7", 300))), 2);
+  assert.equal(sums(), "50200 0 50200 300");
+  // What is forgotten is not read until it is asked about again.
   uses.forget("shop");
-  const before = pods.reads;
-  pods.put(limited("a", 200));
-  assert.equal(pods.reads, before);
-  assert.equal(limits().used, 200);
+  assert.equal(reads(() => void pods.put(limited("p7", 200))), 0);
+  assert.equal(uses.of(quota(), "limits").used, 50_100);
   uses.stop();
   assert.deepEqual([pods.watchers, allocations.watchers], [0, 0]);
 });
 
-test("createQuotaUses() forgets a namespace with its last pod", () => {
-  const { pods, limits } = stage();
+pure("createQuotaUses() forgets a namespace with its last pod", () => {
+  const { pods, sums, reads } = stage();
   const [a, b] = [limited("a", 300), limited("b", 200)];
   for (const pod of [a, b]) pods.put(pod);
-  assert.equal(limits().used, 500);
-  const reads = (act: () => void): number => {
-    const before = pods.reads;
-    act();
-    return pods.reads - before;
-  };
-  assert.equal(reads(() => pods.remove(a)), 1);
-  assert.equal(reads(() => pods.remove(b)), 1);
-  assert.equal(reads(() => pods.put(b)), 0);
-  assert.equal(limits().used, 200);
-  assert.equal(reads(() => pods.put(a)), 1);
-  assert.equal(limits().used, 500);
+  sums();
+  const changes = [() => pods.remove(a), () => pods.remove(b), () => pods.put(b)];
+  assert.deepEqual(changes.map(reads), [1, 1, 0]);
+  assert.equal(sums(), "200 0 200 200");
 });
 
-test("bids() has those of the pods that the quota counts, by their keys", () => {
+pure("bids() has those of the pods that the quota counts, by their keys", () => {
   const { pods, bids, uses } = stage();
-  for (const name of ["b", "a"]) bids.set(`shop/${name}`, bid(200));
-  bids.set("shop/fixed", bid(300));
-  for (const pod of [limited("b", 200), limited("plain", 200), limited("a", 200)]) pods.put(pod);
-  pods.put(podOf("fixed", sampleGuaranteed(), { hasDeadline: true }));
+  for (const name of ["b", "a", "fixed"]) bids.set(`shop/${name}`, bid(200));
+  for (const name of ["b", "plain", "a"]) pods.put(limited(name, 200));
+  pods.put(moving("fixed", 200, { hasDeadline: true }));
   const keys = (resource: QuotaResource, ...scopes: readonly QuotaScope[]) =>
     uses.bids(quota(scopes), resource).map(({ podKey }) => podKey);
   assert.deepEqual(keys("limits"), ["shop/a", "shop/b", "shop/fixed"]);
@@ -180,64 +245,57 @@ test("bids() has those of the pods that the quota counts, by their keys", () => 
   assert.deepEqual(keys("requests"), ["shop/fixed"]);
 });
 
-test("createQuotaUses() has a pod ask when shares may be others, and not when limits change", () => {
-  const { pods, allocations, bids, uses, woken, limits } = stage();
-  for (const name of ["a", "b"]) {
-    bids.set(`shop/${name}`, bid(200));
-    pods.put(limited(name, 200));
-    allocations.put(allocationOf(limited(name, 200), "200m"));
-  }
-  limits();
-  uses.refresh("shop/a");
-  const { version } = uses.namespace("shop");
-  pods.put(limited("a", 700));
-  assert.deepEqual([uses.namespace("shop").version, woken], [version, []]);
-  // The pod that asks needs not be woken.
-  bids.set("shop/a", bid(300));
-  uses.refresh("shop/a");
-  assert.deepEqual([uses.namespace("shop").version, woken], [version + 1, []]);
-  pods.put(limited("c", 100));
-  pods.remove(limited("a", 700));
-  pods.remove(limited("c", 100));
-  assert.deepEqual(woken, ["shop/a", "shop/b", "shop/b"]);
-});
+pure(
+  "createQuotaUses() has a pod ask when shares may be others, and not when limits change",
+  () => {
+    const { pods, bids, uses, woken, sums, record } = stage();
+    for (const name of ["a", "b"]) {
+      bids.set(`shop/${name}`, bid(200));
+      record(limited(name, 200));
+    }
+    sums();
+    uses.refresh("shop/a");
+    const { version } = uses.namespace("shop");
+    pods.put(limited("a", 700));
+    assert.deepEqual([uses.namespace("shop").version, woken], [version, []]);
+    // The pod that asks needs not be woken.
+    bids.set("shop/a", bid(300));
+    uses.refresh("shop/a");
+    assert.deepEqual([uses.namespace("shop").version, woken], [version + 1, []]);
+    pods.put(limited("c", 100));
+    pods.remove(limited("a", 700));
+    pods.remove(limited("c", 100));
+    assert.deepEqual(woken, ["shop/a", "shop/b", "shop/b"]);
+  },
+);
 
-test("createQuotaUses() has the sums of a fresh look after any changes", () => {
+pure("createQuotaUses() has the sums of a fresh look after any changes", () => {
   const change = fc.record({
     name: fc.constantFrom("a", "b", "c", "d"),
     limit: fc.nat(1000),
     own: fc.option(fc.nat(500), { nil: undefined }),
     gone: fc.boolean(),
-    guaranteed: fc.boolean(),
+    makes: fc.constantFrom(limited, moving),
     change: fc.constantFrom<Partial<Pod>>(
-      {},
-      { hasDeadline: true },
-      { phase: "Succeeded" },
+      ...[{}, { hasDeadline: true as const }, { phase: "Succeeded" as const }],
       { priorityClassName: "system-node-critical" },
     ),
   });
-  fc.assert(
-    fc.property(fc.array(change, { maxLength: 20 }), (changes) => {
-      const { pods, allocations, uses } = stage();
-      uses.of(quota(), "limits");
-      for (const { name, limit, own, gone, guaranteed, change } of changes) {
-        const app = guaranteed
-          ? sampleGuaranteed({ requests: { cpu: limit }, limits: { cpu: limit } })
-          : sampleContainer({ limits: { cpu: limit } });
-        const pod = podOf(name, app, change);
-        if (gone) pods.remove(pod);
-        else pods.put(pod);
-        if (own !== undefined) allocations.put(allocationOf(pod, `${own}m`));
+  fc.assert(fc.property(fc.array(change, { maxLength: 20 }), (changes) => {
+    const { pods, allocations, uses, sums } = stage();
+    for (const { name, limit, own, gone, makes, change } of changes) {
+      sums();
+      const pod = makes(name, limit, change);
+      if (gone) pods.remove(pod);
+      else pods.put(pod);
+      if (own !== undefined) allocations.put(allocationOf(pod, `${own}m`));
+    }
+    const fresh = createQuotaUses({ pods, allocations, bidsOf: () => [], wake: () => {} });
+    for (const scopes of [[], TERMINATING]) {
+      for (const resource of ["limits", "requests"] as const) {
+        const asked = quota(scopes);
+        assert.deepEqual(uses.of(asked, resource), fresh.of(asked, resource));
       }
-      const fresh = createQuotaUses({ pods, allocations, bidsOf: () => [], wake: () => {} });
-      for (const scopes of [[], TERMINATING]) {
-        for (const resource of ["limits", "requests"] as const) {
-          assert.deepEqual(
-            uses.of(quota(scopes), resource),
-            fresh.of(quota(scopes), resource),
-          );
-        }
-      }
-    }),
-  );
+    }
+  }));
 });

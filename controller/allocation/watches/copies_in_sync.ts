@@ -4,8 +4,6 @@
  * @module
  */
 import type { Clock } from "../../../shared/clock.ts";
-import type { Informer } from "../../../shared/control/informer.ts";
-import type { ApiObject } from "../../../shared/api/object.ts";
 import type { Log } from "../../../shared/log.ts";
 import { type Caches, namedCaches } from "../../caches.ts";
 
@@ -32,28 +30,15 @@ export async function copiesInSync(
   for (const [, informer] of namedCaches(caches)) {
     if (informer !== verticalPodAutoscalers && !await informer.whenSynced(signal)) return false;
   }
-  if (await syncedWithin(verticalPodAutoscalers, { clock, signal })) return true;
-  if (signal.aborted) return false;
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  const late = clock.sleep(VPA_WAIT_MS, either).then(() => false);
+  const synced = await Promise.race([verticalPodAutoscalers.whenSynced(either), late]);
+  done.abort();
+  if (synced || signal.aborted) return synced;
   log.warn("VerticalPodAutoscalers can't be read: limits are not raised until they can", {
     waitedMs: VPA_WAIT_MS,
     known: [...verticalPodAutoscalers.all()].length,
   });
   return true;
-}
-
-async function syncedWithin(
-  informer: Pick<Informer<ApiObject>, "whenSynced">,
-  { clock, signal }: { readonly clock: Pick<Clock, "sleep">; readonly signal: AbortSignal },
-): Promise<boolean> {
-  const wait = new AbortController();
-  const end = (): void => wait.abort();
-  signal.addEventListener("abort", end, { once: true });
-  if (signal.aborted) end();
-  try {
-    const late = clock.sleep(VPA_WAIT_MS, wait.signal).then(() => false);
-    return await Promise.race([informer.whenSynced(wait.signal), late]);
-  } finally {
-    end();
-    signal.removeEventListener("abort", end);
-  }
 }

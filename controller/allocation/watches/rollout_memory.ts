@@ -5,13 +5,6 @@
  */
 import { isRollingOut, type Workload } from "../../../shared/api/workload.ts";
 
-interface Seen {
-  readonly updated: number;
-  readonly total: number;
-  readonly sinceMs: number;
-  readonly askedMs: number;
-}
-
 /** Since when the workload's rollout has made no progress, ms of the caller's clock. */
 export type RolloutMemory = (
   workload: Workload | undefined,
@@ -22,17 +15,11 @@ export type RolloutMemory = (
 const FORGET_MS = 60 * 60_000;
 
 /**
- * Makes a function that returns since when the workload's counts are unchanged, ms of the caller's
- * clock; undefined while it does not roll out. A rollout that is seen for the first time has just made
- * progress.
+ * Makes a function that returns since when the workload's counts are unchanged; undefined while it does
+ * not roll out. A rollout that is seen for the first time has just made progress.
  */
 export function createRolloutMemory(): RolloutMemory {
-  const seen = new Map<string, Seen>();
-
-  function dropGone(nowMs: number): void {
-    for (const [uid, { askedMs }] of seen) if (nowMs - askedMs > FORGET_MS) seen.delete(uid);
-  }
-
+  const seen = new Map<string, { counts: string; sinceMs: number; askedMs: number }>();
   return (workload, nowMs) => {
     if (workload === undefined) return undefined;
     const { metadata: { uid }, rollout: { updated, total } } = workload;
@@ -40,11 +27,13 @@ export function createRolloutMemory(): RolloutMemory {
       seen.delete(uid);
       return undefined;
     }
+    const counts = `${updated} ${total}`;
     const last = seen.get(uid);
-    if (last === undefined) dropGone(nowMs);
-    const stands = last?.updated === updated && last.total === total;
-    const sinceMs = stands ? last.sinceMs : nowMs;
-    seen.set(uid, { updated, total, sinceMs, askedMs: nowMs });
+    if (last === undefined) {
+      for (const [other, { askedMs }] of seen) if (nowMs - askedMs > FORGET_MS) seen.delete(other);
+    }
+    const sinceMs = last?.counts === counts ? last.sinceMs : nowMs;
+    seen.set(uid, { counts, sinceMs, askedMs: nowMs });
     return sinceMs;
   };
 }

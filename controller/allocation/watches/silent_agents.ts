@@ -52,7 +52,7 @@ interface Agent {
   readonly renewal: string | undefined;
   /** When it was first seen, ms. */
   readonly atMs: number;
-  readonly silent: boolean;
+  silent: boolean;
 }
 
 /**
@@ -63,15 +63,16 @@ interface Agent {
  * caches or other agents fail too.
  */
 export function createSilentAgents(): SilentAgents {
-  let known = new Map<string, Agent>();
+  let known: ReadonlyMap<string, Agent> = new Map();
   let inStep = false;
 
   function next(node: string, renewal: string | undefined, nowMs: number): Agent {
     const last = known.get(node);
-    if (last === undefined) return { renewal, atMs: nowMs, silent: false };
     // A lease that is gone is no sign of life.
-    const now = renewal ?? last.renewal;
-    if (now !== last.renewal) return { renewal: now, atMs: nowMs, silent: false };
+    const now = renewal ?? last?.renewal;
+    if (last === undefined || now !== last.renewal) {
+      return { renewal: now, atMs: nowMs, silent: false };
+    }
     return inStep ? last : { ...last, atMs: nowMs };
   }
 
@@ -92,25 +93,16 @@ export function createSilentAgents(): SilentAgents {
       }
       known = new Map([...renewals].map(([node, renewal]) => [node, next(node, renewal, nowMs)]));
       inStep = true;
-      const overdue: string[] = [];
-      let agents = 0;
-      for (const [node, { atMs, silent }] of known) {
-        if (!isReady(node)) continue;
-        agents++;
-        if (silent || nowMs - atMs >= silentAfterMs) overdue.push(node);
-      }
-      if (overdue.length <= Math.max(1, MOST_SILENT * agents)) {
-        for (const node of overdue) fallSilent(node);
+      const ready = [...known].filter(([node]) => isReady(node));
+      const late = ready.filter(([, { atMs, silent }]) => silent || nowMs - atMs >= silentAfterMs);
+      if (late.length <= Math.max(1, MOST_SILENT * ready.length)) {
+        for (const [, agent] of late) agent.silent = true;
       }
       const silent = silentNodes();
-      return { silent, overdue: silent.union(new Set(overdue)).size, agents };
+      const overdue = silent.union(new Set(late.map(([node]) => node))).size;
+      return { silent, overdue, agents: ready.length };
     },
   };
-
-  function fallSilent(node: string): void {
-    const agent = known.get(node);
-    if (agent !== undefined) known.set(node, { ...agent, silent: true });
-  }
 }
 
 /** Differs after each renewal, also after one of a lease that was deleted and made again. */
@@ -160,10 +152,9 @@ export function createAgentWatch(
       managedNodes,
       isReady: (nodeName) => caches.nodes.get(nodeName)?.ready ?? false,
     });
-    const before = silent;
+    const changed = silent.symmetricDifference(verdict.silent);
     silent = verdict.silent;
-    for (const node of silent) if (!before.has(node)) onChange(node);
-    for (const node of before) if (!silent.has(node)) onChange(node);
+    changed.forEach(onChange);
     observe(verdict);
   }
 

@@ -4,9 +4,13 @@
  *
  * @module
  */
-import { bundleProgram } from "../../../tools/build/bundle_program.ts";
+import {
+  bundleProgram,
+  PROGRAM_ENVIRONMENT,
+  PROGRAMS,
+  V8_FLAGS,
+} from "../../../tools/build/programs.ts";
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
-import { PROGRAM_ENVIRONMENT, PROGRAMS, V8_FLAGS } from "../../../tools/build/programs.ts";
 import { BENCH_NODE } from "./pods.ts";
 import { memoryKiB } from "./process_memory.ts";
 

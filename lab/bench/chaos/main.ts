@@ -4,11 +4,11 @@
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
-import { auditLog } from "../../../tests/cluster/harness/components/component.ts";
-import { signal as sendSignal } from "../../../tests/cluster/harness/components/daemon.ts";
+import { auditLog } from "../../../tests/cluster/harness/component.ts";
+import { signal as sendSignal } from "../../../tests/cluster/harness/daemon.ts";
 import { createKubectl } from "../../../tests/cluster/kubectl.ts";
-import { installAllComponents } from "../../../tests/cluster/scene/product/all_components.ts";
-import { clusterInstance } from "../../../tests/cluster/scene/product/harness_access.ts";
+import { installAllComponents } from "../../../tests/cluster/scene/all_components.ts";
+import { clusterInstance } from "../../../tests/cluster/scene/harness_access.ts";
 import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { markAudit, readAuditSince } from "../audit_log.ts";

@@ -6,18 +6,15 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import { bringUp } from "../../../tests/cluster/harness/bring_up.ts";
-import {
-  COMPONENT_NAMES,
-  type ComponentName,
-} from "../../../tests/cluster/harness/components/component.ts";
-import { signal } from "../../../tests/cluster/harness/components/daemon.ts";
+import { COMPONENT_NAMES, type ComponentName } from "../../../tests/cluster/harness/component.ts";
+import { signal } from "../../../tests/cluster/harness/daemon.ts";
 import {
   runningComponent,
   startComponent,
-} from "../../../tests/cluster/harness/components/running_component.ts";
-import { readSettings } from "../../../tests/cluster/harness/settings.ts";
-import { clusterInstance } from "../../../tests/cluster/scene/product/harness_access.ts";
-import { podDirectories } from "../../../tests/cluster/scene/pods/node_cgroups.ts";
+} from "../../../tests/cluster/harness/running_component.ts";
+import { readSettings } from "../../../tests/cluster/harness/instance.ts";
+import { clusterInstance } from "../../../tests/cluster/scene/harness_access.ts";
+import { podDirectories } from "../../../tests/cluster/scene/node_cgroups.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
 
 /** The process of the product's program in one of its pods; undefined while it does not run. */

@@ -13,14 +13,13 @@ import {
   type LoadContainer,
   loadDeployment,
   loadPod,
-} from "../../../tests/cluster/scene/pods/load_pod.ts";
-import { processOne } from "../../../tests/cluster/scene/pods/node_cgroups.ts";
+} from "../../../tests/cluster/scene/load_pod.ts";
+import { processOne } from "../../../tests/cluster/scene/node_cgroups.ts";
 import {
   optimizationPolicy,
   UNDERSIZED,
 } from "../../../tests/cluster/scene/optimization_policies.ts";
-import type { RealNode } from "../../../tests/cluster/scene/real_node.ts";
-import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
+import { type RealNode, scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { until } from "../../../tests/cluster/scene/until.ts";
 import type { Act } from "./plan.ts";
 import type { Baseline } from "./promises.ts";

@@ -12,7 +12,7 @@ import { parseCPU } from "../../../shared/quantity.ts";
 import type { Lease } from "../../../shared/api/lease.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
-import { type Component, PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product/product.ts";
+import { type Component, PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product.ts";
 import type { RealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { follow } from "./follow.ts";
 import {

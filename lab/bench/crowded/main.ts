@@ -4,7 +4,7 @@
  * @module
  */
 import { Command } from "commander";
-import { auditLog } from "../../../tests/cluster/harness/components/component.ts";
+import { auditLog } from "../../../tests/cluster/harness/component.ts";
 import { instanceNamed } from "../../../tests/cluster/harness/instance.ts";
 import { createKubectl } from "../../../tests/cluster/kubectl.ts";
 import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";

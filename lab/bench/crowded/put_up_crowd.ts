@@ -6,7 +6,7 @@
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import type { RequestLog } from "../../simulation/oracle/request_log.ts";
-import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
+import { scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { until } from "../../../tests/cluster/scene/until.ts";
 import { horizontalAutoscaler } from "../services/horizontal_autoscaler.ts";
 import { createPriorityClass, removePriorityClass } from "../services/priority_class.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Kubectl } from "../../../tests/cluster/kubectl.ts";
-import { PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product/product.ts";
+import { PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product.ts";
 import { markAudit, readAuditSince, type ResizeAnswer } from "../audit_log.ts";
 
 /** A count by name. */

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { derivePlans } from "../../../tests/faults/derive_plans.ts";
-import { drawPlan } from "../../../tests/faults/draw_plan.ts";
+import { derivePlans, drawPlan } from "../../../tests/faults/draw_plan.ts";
 import type { Fault, FaultPlan } from "../../../tests/faults/fault.ts";
 import type { Mutant } from "../../../tests/faults/mutants/mutant.ts";
 import { playPlan } from "../../../tests/faults/play_plan.ts";

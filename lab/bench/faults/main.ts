@@ -7,7 +7,7 @@ import process from "node:process";
 import { nextArenaProgress } from "../../../cli/arena_progress.ts";
 import type { FaultPlan } from "../../../tests/faults/fault.ts";
 import { playPlan } from "../../../tests/faults/play_plan.ts";
-import { shrinkPlan } from "../../../tests/faults/shrink_plan.ts";
+import { shrinkPlan } from "../../../tests/faults/draw_plan.ts";
 import { derivedPlans, drawnPlans, examPlans } from "./all_plans.ts";
 import { examine } from "./mutant_exam.ts";
 import {

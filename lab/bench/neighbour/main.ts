@@ -8,16 +8,15 @@
 import { Command } from "commander";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { ALLOW_OVERRIDES } from "../../../shared/api/market_keys.ts";
-import { appliedAllocation } from "../../../tests/cluster/scene/pods/agreement.ts";
-import { type LoadPod, loadPod } from "../../../tests/cluster/scene/pods/load_pod.ts";
+import { appliedAllocation } from "../../../tests/cluster/scene/limits.ts";
+import { type LoadPod, loadPod } from "../../../tests/cluster/scene/load_pod.ts";
 import {
   cpuAccount,
   podDirectories,
   processOne,
   quotaOf,
-} from "../../../tests/cluster/scene/pods/node_cgroups.ts";
-import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";
-import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
+} from "../../../tests/cluster/scene/node_cgroups.ts";
+import { openRealNode, scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { observe } from "./observe.ts";
 import {

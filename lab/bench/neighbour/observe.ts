@@ -4,11 +4,10 @@
  *
  * @module
  */
-import { auditLog } from "../../../tests/cluster/harness/components/component.ts";
+import { auditLog } from "../../../tests/cluster/harness/component.ts";
 import { DEFAULT_NAME, instanceNamed } from "../../../tests/cluster/harness/instance.ts";
-import { cpuAccount, podDirectories } from "../../../tests/cluster/scene/pods/node_cgroups.ts";
-import { podsOf } from "../../../tests/cluster/scene/product/product.ts";
-import { productMetrics } from "../../../tests/cluster/scene/product/product_metrics.ts";
+import { cpuAccount, podDirectories } from "../../../tests/cluster/scene/node_cgroups.ts";
+import { podsOf, productMetrics } from "../../../tests/cluster/scene/product.ts";
 import type { RealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { markAudit, readAuditSince, type ResizeAnswer } from "../audit_log.ts";
 import type { AgentFigures, Resizes, Stretch } from "./report.ts";

@@ -12,10 +12,9 @@
 import { Command, Option } from "commander";
 import { IDLE_CPU, type IdleCPU } from "../../../shared/config/schema.ts";
 import { ALLOW_OVERRIDES } from "../../../shared/api/market_keys.ts";
-import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";
-import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
+import { openRealNode, scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
-import { withSettings } from "../../../tests/cluster/scene/product/with_settings.ts";
+import { withSettings } from "../../../tests/cluster/scene/product.ts";
 import { burst, BURST_SECONDS, burstingPairs, type Pair, record, saturatingPod } from "./scene.ts";
 import { type BurstLegs, legsOf, reactionReport, reactionTable } from "./report.ts";
 import { wholeNumber } from "../parse_flags.ts";

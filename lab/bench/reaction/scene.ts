@@ -16,14 +16,14 @@ import {
   podDirectories,
   processOne,
   quotaOf,
-} from "../../../tests/cluster/scene/pods/node_cgroups.ts";
+} from "../../../tests/cluster/scene/node_cgroups.ts";
 import type { RealNode } from "../../../tests/cluster/scene/real_node.ts";
-import { podsOf, PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product/product.ts";
+import { podsOf, PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
 import { type Direction, hasMoved } from "./direction.ts";
 import type { IdleCPU } from "../../../shared/config/schema.ts";
-import { appliedAllocation } from "../../../tests/cluster/scene/pods/agreement.ts";
-import { type LoadPod, loadPod } from "../../../tests/cluster/scene/pods/load_pod.ts";
+import { appliedAllocation } from "../../../tests/cluster/scene/limits.ts";
+import { type LoadPod, loadPod } from "../../../tests/cluster/scene/load_pod.ts";
 
 /** Something that was seen: when, by this machine's wall clock in ms, and the limit in millicores. */
 export interface Sighting {

@@ -6,16 +6,16 @@
 import {
   imageArchive,
   type ImageSpec,
+  loadImage,
+  type TarEntry,
 } from "../../../tests/cluster/harness/install/image_archive.ts";
 import { instanceNamed } from "../../../tests/cluster/harness/instance.ts";
-import { loadImage } from "../../../tests/cluster/harness/install/load_image.ts";
-import type { TarEntry } from "../../../tests/cluster/harness/install/tar.ts";
 import {
   DENO_PATH,
   foldersOf,
   programLayer,
   runtimeLayer,
-} from "../../../tests/cluster/images/runtime_layer.ts";
+} from "../../../tests/cluster/images/program_image.ts";
 import { type App, APPS, NGINX_CONFIG, nginxPage } from "./apps.ts";
 import type { Programs } from "./programs.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatCPU } from "../../../shared/quantity.ts";
-import { BUSYBOX_IMAGE } from "../../../tests/cluster/harness/install/base_images.ts";
+import { BUSYBOX_IMAGE } from "../../../tests/cluster/harness/install/image_archive.ts";
 import { CONTAINER, type KubeObject, SERVICE_LABEL } from "../services/service_pod.ts";
 import { type App, LIMIT, NEIGHBOUR, REQUEST } from "./apps.ts";
 import { imageOf } from "./app_images.ts";

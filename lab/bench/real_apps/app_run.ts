@@ -6,20 +6,13 @@
 import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { mean } from "../../simulation/statistics.ts";
-import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
-import { pause } from "../../../tests/cluster/scene/until.ts";
+import { scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
+import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { horizontalAutoscaler } from "../services/horizontal_autoscaler.ts";
 import { measureMachine } from "../services/machine_use.ts";
 import { observe, type ObservedService, STEP_MS } from "../services/observe.ts";
-import { untilRuns } from "../services/until_runs.ts";
 import { requestFigures } from "./app_figures.ts";
-import {
-  appDeployment,
-  appService,
-  NEIGHBOUR_NAME,
-  neighbourDeployment,
-  START_FILE,
-} from "./app_objects.ts";
+import { appDeployment, appService, NEIGHBOUR_NAME, neighbourDeployment, START_FILE } from "./app_objects.ts";
 import type { AppAlgorithm, AppFigures, AppResult, Phase } from "./app_result.ts";
 import { type App, APPS, LIMIT, NEIGHBOUR, RATE } from "./apps.ts";
 import { type Burst, BURST_FACTOR, BURST_S, burstTurns, TURN_S } from "./burst_turns.ts";
@@ -131,7 +124,10 @@ async function createObjects(
   }
   await create(deployments, neighbourDeployment({ folder, limited }));
   for (const name of [...APPS.map((app) => app.name), NEIGHBOUR_NAME]) {
-    await untilRuns(`${deployments}/${name}`, connection);
+    await until(`ready replica of ${name}`, async () => {
+      const { status } = objectOf(await connection.request({ path: `${deployments}/${name}` }));
+      return objectOf(status)["readyReplicas"] === 1 ? true : undefined;
+    }, { timeoutMs: 60_000 });
   }
   return (name) => addresses.get(name) ?? "";
 }

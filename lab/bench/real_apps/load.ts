@@ -6,7 +6,7 @@
  */
 import { run } from "../../../tests/cluster/harness/shell.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
-import { libraryEnvironment } from "../../../tests/cluster/images/runtime_layer.ts";
+import { libraryEnvironment } from "../../../tests/cluster/images/program_image.ts";
 import type { Programs } from "./programs.ts";
 import { REDIS_DATA } from "./apps.ts";
 

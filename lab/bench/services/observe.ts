@@ -124,7 +124,7 @@ function createTrack(
     limit: new Float32Array(steps),
     usage: new Float32Array(steps),
     throttled: new Float32Array(steps),
-    total: { usageMs: 0, throttledMs: 0, podLevelMs: 0, containerLevelMs: 0 },
+    total: { usageMs: 0, throttledMs: 0 },
     mostReplicas: 0,
     lastLimit: originalLimit,
   };
@@ -141,8 +141,6 @@ function note(track: Track, step: number): void {
   track.total = {
     usageMs: total.usageMs + growth.usageMs,
     throttledMs: total.throttledMs + growth.throttledMs,
-    podLevelMs: total.podLevelMs + growth.podLevelMs,
-    containerLevelMs: total.containerLevelMs + growth.containerLevelMs,
   };
   const perSecond = 1000 / (COUNT_EVERY * STEP_MS);
   usage.fill(growth.usageMs * perSecond, step + 1 - COUNT_EVERY, step + 1);

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { imageArchive } from "../../../tests/cluster/harness/install/image_archive.ts";
+import { imageArchive, loadImage } from "../../../tests/cluster/harness/install/image_archive.ts";
 import { instanceNamed } from "../../../tests/cluster/harness/instance.ts";
-import { loadImage } from "../../../tests/cluster/harness/install/load_image.ts";
 import { run } from "../../../tests/cluster/harness/shell.ts";
 
 /** Its name and tag. */

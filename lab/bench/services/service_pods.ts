@@ -13,7 +13,7 @@ import {
   type PodDirectories,
   podDirectories,
   quotaOf,
-} from "../../../tests/cluster/scene/pods/node_cgroups.ts";
+} from "../../../tests/cluster/scene/node_cgroups.ts";
 import { growth, type LevelCounters, levelCounters } from "../../../tests/host/level_counters.ts";
 import { CONTAINER } from "./service_pod.ts";
 
@@ -22,9 +22,6 @@ export interface Growth {
   readonly usageMs: number;
   /** Both levels made one figure, as the agent does it. */
   readonly throttledMs: number;
-  /** As the kernel counts them. */
-  readonly podLevelMs: number;
-  readonly containerLevelMs: number;
 }
 
 /** The replicas of one service. */
@@ -116,7 +113,7 @@ export function createServicePods({ cores, now }: ServicePodsOptions): ServicePo
       return sum;
     },
     grow() {
-      const total = { usageMs: 0, throttledMs: 0, podLevelMs: 0, containerLevelMs: 0 };
+      const total = { usageMs: 0, throttledMs: 0 };
       each((counter) => {
         const { version, pod } = counter.directories;
         const [atMs, podNow, ownNow] = [
@@ -135,8 +132,6 @@ export function createServicePods({ cores, now }: ServicePodsOptions): ServicePo
         const container = lost.containers[0];
         total.usageMs += podSpan.usageMs;
         total.throttledMs += container?.throttledMs ?? 0;
-        total.podLevelMs += podSpan.throttledMs;
-        total.containerLevelMs += ownSpan.throttledMs;
         counter.memory = lost.memory;
         counter.roomMs = container?.roomMs ?? 0;
         counter.atMs = atMs;

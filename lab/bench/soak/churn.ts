@@ -5,7 +5,7 @@
  */
 import { seededRandom } from "../../../shared/random.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
-import { loadPod } from "../../../tests/cluster/scene/pods/load_pod.ts";
+import { loadPod } from "../../../tests/cluster/scene/load_pod.ts";
 import type { RealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
 

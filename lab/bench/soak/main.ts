@@ -6,15 +6,18 @@
  */
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { createKubectl, type Kubectl } from "../../../tests/cluster/kubectl.ts";
-import { installAllComponents } from "../../../tests/cluster/scene/product/all_components.ts";
+import { installAllComponents } from "../../../tests/cluster/scene/all_components.ts";
 import {
   leader,
   podsOf,
   PRODUCT_NAMESPACE,
   whenReady,
-} from "../../../tests/cluster/scene/product/product.ts";
-import { openRealNode, type RealNode } from "../../../tests/cluster/scene/real_node.ts";
-import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
+} from "../../../tests/cluster/scene/product.ts";
+import {
+  openRealNode,
+  type RealNode,
+  scratchNamespace,
+} from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { memoryKiB } from "../agent/process_memory.ts";
 import { type LongRun, parseCommandLine } from "../chaos/command_line.ts";

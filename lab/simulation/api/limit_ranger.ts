@@ -5,7 +5,7 @@
  * @module
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { LimitRangeItem } from "../../../shared/api/namespace.ts";
+import type { LimitRangeBounds, LimitRangeItem } from "../../../shared/api/namespace.ts";
 import {
   type Pod,
   type PodContainer,
@@ -14,7 +14,6 @@ import {
   withResources,
 } from "../../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../../shared/quantity.ts";
-import type { TypedBounds } from "../../../shared/resize/checks/limit_range.ts";
 import { qosClassOfPod } from "../../../shared/resize/inputs/qos.ts";
 import type { ObjectStore } from "./object_store.ts";
 
@@ -80,7 +79,7 @@ interface Sizes {
 }
 
 function problemOf(
-  { type, min, max, ratio }: TypedBounds,
+  { type, min, max, ratio }: LimitRangeBounds & Pick<LimitRangeItem, "type">,
   { resource, request, limit }: Sizes & { readonly resource: ResourceName },
 ): string | undefined {
   const unit = resource === "cpu" ? "m" : "";

@@ -18,20 +18,36 @@ const BUCKETS = 1200;
 export interface LatencyHistogram {
   /** Values recorded. */
   total: number;
+  /** Of those, requests that their client gave up; each counts with the time that it waited. */
+  failed: number;
   readonly counts: Float64Array;
 }
 
 /** An empty histogram. */
 export function createLatencyHistogram(): LatencyHistogram {
-  return { total: 0, counts: new Float64Array(BUCKETS) };
+  return { total: 0, failed: 0, counts: new Float64Array(BUCKETS) };
 }
 
 /** Counts one latency, ms, at least 0. */
 export function recordLatency(histogram: LatencyHistogram, ms: number): void {
-  const index = Math.floor(Math.log(ms / LOWEST) / LOG_GROWTH);
-  const bucket = index > 0 ? Math.min(index, BUCKETS - 1) : 0;
-  histogram.counts[bucket]!++;
+  histogram.counts[bucketOf(ms)]!++;
   histogram.total++;
+}
+
+function bucketOf(ms: number): number {
+  const index = Math.floor(Math.log(ms / LOWEST) / LOG_GROWTH);
+  return index > 0 ? Math.min(index, BUCKETS - 1) : 0;
+}
+
+/** Counts a request that its client gave up after `ms`. */
+export function recordFailure(histogram: LatencyHistogram, ms: number): void {
+  recordLatency(histogram, ms);
+  histogram.failed++;
+}
+
+/** How many values are above `ms`, within 1 % of it. */
+export function countAbove({ counts }: LatencyHistogram, ms: number): number {
+  return counts.subarray(bucketOf(ms) + 1).reduce((sum, count) => sum + count, 0);
 }
 
 /** Adds all of `other` to `histogram`. */
@@ -40,6 +56,7 @@ export function mergeLatencies(histogram: LatencyHistogram, other: LatencyHistog
     histogram.counts[index] = (histogram.counts[index] ?? 0) + (other.counts[index] ?? 0);
   }
   histogram.total += other.total;
+  histogram.failed += other.failed;
 }
 
 /** A copy of `histogram` without what `earlier`, an older copy of it, holds. */
@@ -49,6 +66,7 @@ export function latenciesSince(
 ): LatencyHistogram {
   return {
     total: histogram.total - earlier.total,
+    failed: histogram.failed - earlier.failed,
     counts: histogram.counts.map((count, index) => count - (earlier.counts[index] ?? 0)),
   };
 }

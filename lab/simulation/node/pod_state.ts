@@ -29,6 +29,8 @@ export interface ContainerSpec {
   readonly workload: ArrivalProcess;
   /** Called with each request when it is done. */
   readonly onDone?: Completion;
+  /** Clients give up so long after a request, ms. @default {Infinity} */
+  readonly giveUpMs?: number;
 }
 
 /** A container as the slice loop sees it. Times in ms of CPU. */
@@ -118,7 +120,7 @@ export function createPodState(
     uid,
     weight: cpuWeight(containers.reduce((sum, { request }) => sum + request, 0)),
     containers: containers.map((container) => {
-      const { id, request, threads, workload, onDone } = container;
+      const { id, request, threads, workload, onDone, giveUpMs } = container;
       const bandwidth = createBandwidth(containerQuota(container), {
         slice,
         cpus: Math.min(threads, cores),
@@ -131,6 +133,7 @@ export function createPodState(
           arrivals: workload,
           latency,
           ...(onDone === undefined ? {} : { onDone }),
+          ...(giveUpMs === undefined ? {} : { giveUpMs }),
         }),
         bandwidth,
         heldByPod: false,

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { type LatencyHistogram, recordLatency } from "./latency_histogram.ts";
+import { type LatencyHistogram, recordFailure, recordLatency } from "./latency_histogram.ts";
 
 /** The requests that come to a container, one after the other, whatever becomes of them. */
 export interface ArrivalProcess {
@@ -28,6 +28,11 @@ export interface RequestServerOptions {
   readonly arrivals: ArrivalProcess;
   readonly latency: LatencyHistogram;
   readonly onDone?: Completion;
+  /**
+   * Clients give up so long after their request came, ms: one that still waits is dropped, and one
+   * that is done later counts as failed all the same. @default {Infinity}
+   */
+  readonly giveUpMs?: number;
 }
 
 /** The receiver of each completion, and what that takes. */
@@ -45,6 +50,7 @@ export interface RequestServer {
   readonly arrivals: ArrivalProcess;
   /** Time from arrival to completion of each completed request. */
   readonly latency: LatencyHistogram;
+  readonly giveUpMs: number;
   /** Absent: no receiver. */
   readonly watched: WatchedRequests | undefined;
   /** Threads with a request: the first ones. */
@@ -81,12 +87,13 @@ const EPSILON = 1e-9;
 /** An idle server; its capacity is `threads` requests at a time. */
 export function createRequestServer(
   threads: number,
-  { arrivals, latency, onDone }: RequestServerOptions,
+  { arrivals, latency, onDone, giveUpMs = Infinity }: RequestServerOptions,
 ): RequestServer {
   return {
     threads,
     arrivals,
     latency,
+    giveUpMs,
     watched: onDone && { onDone, request: new Int32Array(threads), begun: 0 },
     busy: 0,
     running: 0,
@@ -144,6 +151,7 @@ export function nextStart(server: RequestServer): number {
 /** Gives free threads the requests that have come by `now`; returns how many now run that did not. */
 export function startRequests(server: RequestServer, now: number): number {
   const before = server.running;
+  if (server.giveUpMs < Infinity && server.busy < server.threads) dropFailed(server, now);
   while (server.busy < server.threads && isDue(server, now)) {
     // Counting anew from 0 keeps the sums short, hence exact.
     if (server.running === 0) server.served = 0;
@@ -153,6 +161,17 @@ export function startRequests(server: RequestServer, now: number): number {
     run(server);
   }
   return server.running - before;
+}
+
+/** Takes requests from the head of the queue that their clients have given up by `now`. */
+function dropFailed(server: RequestServer, now: number): void {
+  const { giveUpMs, latency, watched } = server;
+  while (server.queued > 0 && now - server.queueAt[server.queueHead]! > giveUpMs) {
+    recordFailure(latency, giveUpMs);
+    if (watched !== undefined) watched.begun++;
+    server.queueHead = (server.queueHead + 1) & (server.queueAt.length - 1);
+    server.queued--;
+  }
 }
 
 /** Takes the head of the queue; `finish` is what it costs. */
@@ -229,12 +248,15 @@ function swapThreads(
 export function endRequests(server: RequestServer, now: number): void {
   const done = server.served + EPSILON;
   const { finish, since, paid, served, watched } = server;
+  if (server.giveUpMs < Infinity) dropFailed(server, now);
   const waiting = server.queued > 0;
   let next = Infinity;
   for (let thread = 0; thread < server.running;) {
     const ends = finish[thread]!;
     if (ends <= done) {
-      recordLatency(server.latency, Math.max(0, now - since[thread]!));
+      const tookMs = Math.max(0, now - since[thread]!);
+      if (tookMs > server.giveUpMs) recordFailure(server.latency, server.giveUpMs);
+      else recordLatency(server.latency, tookMs);
       if (watched !== undefined) watched.onDone(watched.request[thread]!, now);
       if (waiting && isDue(server, now)) {
         takeRequest(server, thread);

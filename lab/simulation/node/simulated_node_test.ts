@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { seededRandom } from "../../../shared/random.ts";
 import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
 import { nodeWith, onePod, requests } from "../../../tests/fixtures/lab/one_pod_node.ts";
-import { latencyQuantile } from "./latency_histogram.ts";
+import { countAbove, latencyQuantile } from "./latency_histogram.ts";
 import { createSimulatedNode } from "./simulated_node.ts";
 
 Deno.test({
@@ -34,6 +34,20 @@ Deno.test({
     assert.equal(completed, 4);
     assert.ok(Math.abs(latencyQuantile(latency, 0.5) / 40 - 1) <= 0.01);
     assert.ok(Math.abs(latencyQuantile(latency, 1) / 80 - 1) <= 0.01);
+  },
+});
+
+Deno.test({
+  name: "createSimulatedNode() drops requests that clients have given up, and counts late answers",
+  permissions: "none",
+  fn() {
+    // One thread, 40 ms each, clients wait for 70 ms: the second ends at 80 ms, too late; the third
+    // starts at once after it, dropped; the fourth came at 50 ms and is done at 120 ms, just in time.
+    const node = nodeWith(4, onePod(requests([0, 0, 0, 50], 40), { threads: 1, giveUpMs: 70 }));
+    node.advance(200);
+    const { latency, completed, open, usageUs } = node.pod("pod");
+    assert.deepEqual([latency.failed, completed, open, usageUs], [2, 4, 0, 120_000]);
+    assert.deepEqual([countAbove(latency, 71), countAbove(latency, 41)], [0, 3]);
   },
 });
 

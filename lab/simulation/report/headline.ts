@@ -7,7 +7,7 @@ import type { RunRecord } from "../run_record.ts";
 import { formatCores, formatCount, formatFigure } from "./figure.ts";
 
 /**
- * One sentence about throttling in the first run against the second, with the limits as set. Throws a
+ * One sentence about throttling in the first run against the second. Throws a
  * `RangeError` without any run.
  */
 export function headline(runs: readonly RunRecord[]): string {

@@ -26,6 +26,11 @@ function reaction(run: RunRecord): string {
   return `${formatFigure(reactionMsMedian)} / ${formatFigure(reactionMsP95)}`;
 }
 
+/** Share of all requests. */
+function failedOrLate({ requests, failed, late }: RunRecord["scores"]): number {
+  return requests === 0 ? 0 : (failed + late) / requests;
+}
+
 /** All measures, throttling first. */
 export const SCORE_MEASURES: readonly ScoreMeasure[] = [
   {
@@ -59,6 +64,14 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
     meaning: "999 of 1000 requests are answered within",
     text: (run) => formatFigure(run.scores.p999Ms),
     cost: (run) => run.scores.p999Ms,
+  },
+  {
+    name: "Requests failed or late",
+    head: ["failed or", "late, %"],
+    unit: "% of requests",
+    meaning: "no answer before the client gave up, or one that took more than a second",
+    text: ({ scores }) => `${formatFigure(100 * failedOrLate(scores))}`,
+    cost: ({ scores }) => failedOrLate(scores),
   },
   {
     name: "CPU allocated",

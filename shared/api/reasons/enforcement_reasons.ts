@@ -1,5 +1,5 @@
 /**
- * Why a limit was or was not changed.
+ * Why a limit was or was not changed, and the events that report it.
  *
  * @module
  */
@@ -12,6 +12,7 @@ export const ENFORCEMENT_REASONS = {
     remedy: "nothing: the limit is in force",
   },
   Waiting: {
+    quiet: true,
     means: "the agent has not cleared with this pod yet",
     remedy: "if it lasts, look at the node's agent: kubectl -n mbcas-system get pods -o wide",
   },
@@ -20,6 +21,7 @@ export const ENFORCEMENT_REASONS = {
     remedy: "nothing: the allocation goes with the pod",
   },
   IdentityMismatch: {
+    fails: true,
     means: "allocation and pod differ in UID, namespace or node",
     remedy: "note status.originalLimits (kubectl get podallocation UID -n NAMESPACE -o yaml), " +
       "then delete the allocation: the controller makes a new one, without that record; if explain " +
@@ -55,6 +57,7 @@ export const ENFORCEMENT_REASONS = {
     remedy: "look at the node's agent: kubectl -n mbcas-system get pods -o wide",
   },
   BoundsStale: {
+    quiet: true,
     means: "the bounds are newer than the clearing: waiting for the agent",
     remedy: "if it lasts, look at the node's agent: kubectl -n mbcas-system get pods -o wide",
   },
@@ -67,6 +70,7 @@ export const ENFORCEMENT_REASONS = {
     remedy: "nothing: limits move while the pod runs",
   },
   KubeletTooOld: {
+    fails: true,
     means: "the node's kubelet can't resize pods in place",
     remedy: "it takes a kubelet of 1.33 or newer",
   },
@@ -76,31 +80,38 @@ export const ENFORCEMENT_REASONS = {
       "updateStrategy.allowRecreate lets pods be replaced",
   },
   WindowsPod: {
+    fails: true,
     means: "pods on Windows can't be resized in place",
     remedy: "nothing: the pod keeps its original limits",
   },
   StaticPod: {
+    fails: true,
     means: "the pod is a static one: the API server can't resize it",
     remedy: "change its manifest on the node",
   },
   StaticCPUManager: {
+    fails: true,
     means: "the kubelet's static CPU manager leaves Guaranteed pods as they are",
     remedy: 'leave the pod out: mbcas.io/managed: "false"',
   },
   StaticMemoryManager: {
+    fails: true,
     means: "the kubelet's static memory manager leaves Guaranteed pods as they are",
     remedy: 'leave the pod out: mbcas.io/managed: "false"',
   },
   SwapEnabled: {
+    fails: true,
     means: "the pod may swap, so that the kubelet can't resize its memory",
     remedy: "set the memory in the pod's spec back: until then its CPU stays as it is too",
   },
   PodLevelResources: {
+    fails: true,
     means: "the pod has pod-level resources, and the server or kubelet can't resize such pods",
     remedy:
       "it takes Kubernetes 1.36, where that is on by default, or resources of containers alone",
   },
   DeviceClaims: {
+    fails: true,
     means: "the pod's device claims hold CPU or memory of the node: it can't be resized",
     remedy: "nothing: the pod keeps its original limits, unless it claims no CPU or memory",
   },
@@ -140,14 +151,17 @@ export const ENFORCEMENT_REASONS = {
     remedy: "the kubelet tries again by itself; the pod's conditions say what it waits for",
   },
   ResizeInfeasible: {
+    fails: true,
     means: "the kubelet can't ever do the resize",
     remedy: "the pod's conditions say why: kubectl describe pod",
   },
   ResizeError: {
+    fails: true,
     means: "the kubelet has failed to do the resize and tries again",
     remedy: "the pod's conditions say why: kubectl describe pod",
   },
   OutOfSync: {
+    quiet: true,
     means: "limits are not raised while a copy of the API's objects is out of sync",
     remedy: "if it lasts, the controller's log says which list or watch fails, and why",
   },
@@ -171,14 +185,17 @@ export const ENFORCEMENT_REASONS = {
       "controllers: kubectl -n mbcas-system rollout restart deployment/mbcas-controller",
   },
   Refused: {
+    fails: true,
     means: "the API server refused the resize",
     remedy: "the message is the API server's",
   },
   NodeCapacity: {
+    fails: true,
     means: "the node has not as much CPU or memory as the pod's requests would take",
     remedy: "make room on the node: lower the requests of its pods, or move some away",
   },
   AdmissionDenied: {
+    fails: true,
     means: "a policy engine denied the resize",
     remedy: "exempt user system:serviceaccount:mbcas-system:mbcas-controller for UPDATE of " +
       "pods/resize in the policy; kubectl coalloc restore and resize write as you",
@@ -199,6 +216,7 @@ export const ENFORCEMENT_REASONS = {
     remedy: "nothing: the message says why",
   },
   RestoreBlocked: {
+    fails: true,
     means: "the API server refuses the original limits, or would write a LimitRange's defaults " +
       "into the pod with them, which can't be removed",
     remedy:
@@ -206,6 +224,7 @@ export const ENFORCEMENT_REASONS = {
       "of the LimitRange; it is tried again",
   },
   OriginalUnknown: {
+    fails: true,
     means: "the original limits are not known: the pod is left alone",
     remedy: "recreate the pod, or set its limits with kubectl coalloc resize",
   },
@@ -213,3 +232,41 @@ export const ENFORCEMENT_REASONS = {
 
 /** One of {@linkcode ENFORCEMENT_REASONS}. */
 export type EnforcementReason = keyof typeof ENFORCEMENT_REASONS;
+
+/** Events about pods. */
+export const EVENT_REASONS = {
+  CPULimitApplied: {
+    means: "the kubelet has taken a new limit",
+    remedy: "nothing: the message says why the limit was changed",
+  },
+  CPULimitHeld: {
+    means: "a change is blocked, for the reason in the message",
+    remedy: "kubectl coalloc explain shows what blocks it, and what to do",
+  },
+  CPULimitBounded: {
+    means: "a new bound holds for the limit, for the reason in the message",
+    remedy: "kubectl coalloc explain shows what to do about each bound",
+  },
+  CPULimitFailed: {
+    means: "the API server refused a change",
+    remedy: "the message is the server's; kubectl coalloc explain shows what to do",
+  },
+  CPULimitsRestored: {
+    means: "the original limits are back",
+    remedy: "nothing: the message says why",
+  },
+  OriginalLimitChanged: {
+    means: "another client has set the limit: it is the original limit from now on",
+    remedy:
+      "nothing: the market starts from the new limit; the message names the field manager that has set it",
+  },
+  AnnotationIgnored: {
+    means:
+      "a value can't be read, may not count, counts for less than it says, or stands where it is not " +
+      "reads it",
+    remedy: "the message names annotation or label, and what counts",
+  },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** One of {@linkcode EVENT_REASONS}. */
+export type EventReason = keyof typeof EVENT_REASONS;

@@ -6,8 +6,12 @@
 import * as z from "zod";
 import type { Reason } from "./reason.ts";
 import { BOUND_REASONS, type BoundReason } from "./bound_reasons.ts";
-import { ENFORCEMENT_REASONS, type EnforcementReason } from "./enforcement_reasons.ts";
-import { EVENT_REASONS, type EventReason } from "./event_reasons.ts";
+import {
+  ENFORCEMENT_REASONS,
+  type EnforcementReason,
+  EVENT_REASONS,
+  type EventReason,
+} from "./enforcement_reasons.ts";
 import { MARKET_REASONS, type MarketReason } from "./market_reasons.ts";
 import {
   PLACEMENT_EVENT_REASONS,

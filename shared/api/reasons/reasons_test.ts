@@ -1,12 +1,9 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { Reason } from "./reason.ts";
 import { REASON_LISTS, remedyFor, sentenceOf } from "./reasons.ts";
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("REASON_LISTS has the same meaning for a reason in each list, without a period", () => {
+pure("REASON_LISTS has the same meaning for a reason in each list, without a period", () => {
   const seen = new Map<string, Reason>();
   for (const list of Object.values(REASON_LISTS)) {
     for (const [name, reason] of Object.entries<Reason>(list)) {
@@ -19,7 +16,7 @@ test("REASON_LISTS has the same meaning for a reason in each list, without a per
   }
 });
 
-test("sentenceOf() and remedyFor() know the reasons of all lists", () => {
+pure("sentenceOf() and remedyFor() know the reasons of all lists", () => {
   assert.match(sentenceOf("PodNotReady"), /not Ready/);
   assert.match(remedyFor("Applied") ?? "", /^nothing: /);
   assert.equal(remedyFor("ReasonOfALaterVersion"), undefined);

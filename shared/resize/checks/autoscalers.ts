@@ -10,7 +10,7 @@ import type {
   VerticalPodAutoscaler,
 } from "../../api/autoscalers.ts";
 import type { ResourceName } from "../../api/pod.ts";
-import { switchValue } from "../../api/object.ts";
+import { switchValue, type Texts } from "../../api/object.ts";
 
 /** The entry for all containers that have none of their own. */
 const ALL_OTHERS = "*";
@@ -51,20 +51,16 @@ export function vpaConflict(
   return `VPA ${metadata.name}, mode ${updateMode}, sets the resources of ${kind} ${name}`;
 }
 
-/** An object with annotations. */
-export interface Annotated {
-  readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
+interface Annotated {
+  readonly metadata: { readonly annotations: Texts };
 }
 
-/** Objects that may have the annotation: the pod's takes precedence, then the workload's. */
-export interface CoordinationObjects {
+/** False where the first of pod, workload and HPA that has the annotation has `"false"`. */
+export function heedsAutoscaler({ pod, workload, autoscaler }: {
   readonly pod: Annotated;
   readonly workload: Annotated | undefined;
   readonly autoscaler: Annotated;
-}
-
-/** False where the first of them that has the annotation has `"false"`. */
-export function heedsAutoscaler({ pod, workload, autoscaler }: CoordinationObjects): boolean {
+}): boolean {
   const values = [pod, workload, autoscaler].map((one) =>
     switchValue(one?.metadata.annotations ?? {}, HPA_COORDINATION)
   );

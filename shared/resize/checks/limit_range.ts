@@ -5,6 +5,7 @@
  */
 import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
 import type { Pod, PodContainer } from "../../api/pod.ts";
+import { defined } from "../../defined.ts";
 import type { Verdict } from "../run_checks.ts";
 import { cutRaises } from "../inputs/cut_raises.ts";
 import type { AmountRange, AmountRanges, ResourceRanges } from "../inputs/resize_input.ts";
@@ -33,26 +34,25 @@ const ANYTHING: AmountRange = { min: 0, max: Infinity, ratio: Infinity };
  */
 export function resourceRangesOf(limitRanges: readonly LimitRange[]): ResourceRanges | undefined {
   const items = limitRanges.flatMap((one) => one.items);
-  const cpu = items.filter(({ min, max, ratio }) =>
-    [min, max, ratio].some((one) => one !== undefined)
-  );
   const memory = items.flatMap(({ type, memory }) =>
-    memory === undefined ? [] : [{ type, ...memory }]
+    memory === undefined ? [] : { type, ...memory }
   );
   const defaults = new Set(items.flatMap((item) => Object.keys(item.defaults ?? {})));
-  const ranges = {
-    ...(cpu.length === 0 ? {} : { cpu: tightest(cpu) }),
-    ...(memory.length === 0 ? {} : { memory: tightest(memory) }),
-    ...(defaults.size === 0 ? {} : { defaults: [...defaults].sort() }),
-  };
+  const ranges = defined({
+    cpu: tightest(
+      items.filter(({ min, max, ratio }) => [min, max, ratio].some((one) => one !== undefined)),
+    ),
+    memory: tightest(memory),
+    defaults: defaults.size === 0 ? undefined : [...defaults].sort(),
+  });
   return Object.keys(ranges).length === 0 ? undefined : ranges;
 }
 
-/** Bounds of one resource. */
-export interface TypedBounds extends LimitRangeBounds, Pick<LimitRangeItem, "type"> {}
-
 /** The tightest of all bounds of one resource, for containers and pods apart. */
-function tightest(items: readonly TypedBounds[]): AmountRanges {
+function tightest(
+  items: readonly (LimitRangeBounds & Pick<LimitRangeItem, "type">)[],
+): AmountRanges | undefined {
+  if (items.length === 0) return undefined;
   const of = (type: LimitRangeItem["type"]): AmountRange =>
     items.filter((item) => item.type === type).reduce((range, { min, max, ratio }) => ({
       min: Math.max(range.min, min ?? 0),
@@ -87,11 +87,8 @@ export function rangeVerdict(
   { ranges, subjects, step = 1 }: RangesAsked,
 ): Verdict<"LimitRange"> {
   if (ranges === undefined || wanted.size === 0) return undefined;
-  const inside = wantedOf(pairsOf(wanted).map((entry) => clamped(entry, { ranges, subjects })));
-  const fitting = subjects.reduce(
-    (rest, subject) => fitPod(rest, { ranges, subject, step }),
-    inside,
-  );
+  let fitting = wantedOf(pairsOf(wanted).map((entry) => clamped(entry, { ranges, subjects })));
+  for (const subject of subjects) fitting = fitPod(fitting, { ranges, subject, step });
   const reason = "LimitRange";
   for (const subject of subjects) {
     const problem = problemOf(subject, { ranges, wanted: fitting });
@@ -132,14 +129,12 @@ function clamped(
   };
 }
 
-interface PodAsked {
+/** Raises cut, phase by phase, to what the range allows the pod as a whole. */
+function fitPod(wanted: WantedResources, { ranges, subject, step }: {
   readonly ranges: ResourceRanges;
   readonly subject: Subject;
   readonly step: number;
-}
-
-/** Raises cut, phase by phase, to what the range allows the pod as a whole. */
-function fitPod(wanted: WantedResources, { ranges, subject, step }: PodAsked): WantedResources {
+}): WantedResources {
   let fitting = wanted;
   for (const resource of RESOURCE_NAMES) {
     const range = ranges[resource]?.pod;
@@ -168,28 +163,35 @@ function problemOf(
   { ranges, wanted }: { readonly ranges: ResourceRanges; readonly wanted: WantedResources },
 ): string | undefined {
   const after = subjectWanted(subject, wanted);
-  const all = [
-    ...after.containers.map((one) => [`container ${one.name}`, one] as const),
-    ...after.initContainers.map((one) => [`init container ${one.name}`, one] as const),
-  ];
   for (const resource of RESOURCE_NAMES) {
     const range = ranges[resource];
     if (range === undefined) continue;
-    for (const [label, container] of all) {
-      const problem = rangeProblem(range.container, {
-        resource,
-        pair: pairOf(container, resource),
-      });
-      if (problem !== undefined) return `${resource} of ${label}: ${problem}`;
-    }
     const total = pair(
       podTotal(after, ({ requests }) => requests[resource]),
       podTotal(after, ({ limits }) => limits[resource]),
     );
-    const problem = rangeProblem(range.pod, { resource, pair: total });
-    if (problem !== undefined) return `${resource} of all containers: ${problem}`;
+    const pairs = [
+      ...labelled(after).map(([label, one]) =>
+        [label, range.container, pairOf(one, resource)] as const
+      ),
+      ["all containers", range.pod, total] as const,
+    ];
+    for (const [label, range, pair] of pairs) {
+      const problem = rangeProblem(range, { resource, pair });
+      if (problem !== undefined) return `${resource} of ${label}: ${problem}`;
+    }
   }
   return undefined;
+}
+
+/** All containers, as messages name them. */
+function labelled(
+  { containers, initContainers }: Pick<Pod, "containers" | "initContainers">,
+): readonly (readonly [label: string, PodContainer])[] {
+  return [
+    ...containers.map((one) => [`container ${one.name}`, one] as const),
+    ...initContainers.map((one) => [`init container ${one.name}`, one] as const),
+  ];
 }
 
 /**
@@ -228,17 +230,13 @@ function rangeProblem(
  * API lets nothing remove a request or limit. Undefined where that is nothing.
  */
 export function defaultsProblem(
-  { containers, initContainers }: Pick<Pod, "containers" | "initContainers">,
+  pod: Pick<Pod, "containers" | "initContainers">,
   ranges: ResourceRanges | undefined,
 ): string | undefined {
-  const lacks = (kind: string, container: PodContainer): string[] => {
+  const written = labelled(pod).flatMap(([label, container]) => {
     const missing = (ranges?.defaults ?? []).filter((name) => !has(container, name));
-    return missing.length === 0 ? [] : [`${kind} ${container.name} (${missing.join(", ")})`];
-  };
-  const written = [
-    ...containers.flatMap((one) => lacks("container", one)),
-    ...initContainers.flatMap((one) => lacks("init container", one)),
-  ];
+    return missing.length === 0 ? [] : [`${label} (${missing.join(", ")})`];
+  });
   return written.length === 0 ? undefined : "with any resize the API server would write the " +
     `LimitRange's defaults into ${written.join(", ")}, and they could never be removed: recreate ` +
     "the pod, or take the defaults out of the LimitRange (max and min set them, too)";

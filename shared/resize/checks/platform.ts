@@ -45,41 +45,42 @@ const MIRROR = "kubernetes.io/config.mirror";
 /** Where the kubelet has a pod from: `api`, or a file or an address for a static one. */
 const SOURCE = "kubernetes.io/config.source";
 
-/** Servers before 1.36 look at the pod alone; that kubelet then calls it infeasible. */
-function windowsPod({ pod, node }: PlatformFacts): LeftAlone | undefined {
-  if (pod.windows) return { reason: "WindowsPod", message: "spec.os of the pod says windows" };
-  return node?.os === undefined
-    ? undefined
-    : { reason: "WindowsPod", message: `node ${pod.nodeName} runs ${node.os}` };
-}
-
-function staticPod({ pod: { metadata: { annotations } } }: PlatformFacts): LeftAlone | undefined {
-  const source = annotations[SOURCE] ?? "api";
-  if (annotations[MIRROR] === undefined && source === "api") return undefined;
-  return { reason: "StaticPod", message: "the pod is the mirror of a static pod" };
-}
-
-/** Any such claim locks all resources of the pod, CPU too (`ValidatePodResize` of 1.36). */
-function deviceClaims({ pod }: PlatformFacts): LeftAlone | undefined {
-  return pod.claimsNodeResources
-    ? { reason: "DeviceClaims", message: "device claims hold CPU or memory of the node for it" }
-    : undefined;
-}
-
-function oldKubelet({ pod, node }: PlatformFacts): LeftAlone | undefined {
-  return isOldKubelet(node?.kubeletVersion)
-    ? {
-      reason: "KubeletTooOld",
-      message:
-        `the kubelet of ${pod.nodeName} is ${node?.kubeletVersion}: resizes need 1.33 or newer`,
-    }
-    : undefined;
+/** A rule that is named after its reason, and finds a message. */
+function rule(
+  reason: EnforcementReason,
+  find: (facts: PlatformFacts) => string | false | undefined,
+): PlatformRule {
+  return {
+    name: reason,
+    rule(facts) {
+      const message = find(facts);
+      return message ? { reason, message } : undefined;
+    },
+  };
 }
 
 /** In the order in which they are asked. */
 export const PLATFORM_RULES: readonly PlatformRule[] = [
-  { name: "WindowsPod", rule: windowsPod },
-  { name: "StaticPod", rule: staticPod },
-  { name: "DeviceClaims", rule: deviceClaims },
-  { name: "KubeletTooOld", rule: oldKubelet },
+  // Servers before 1.36 look at the pod alone; that kubelet then calls it infeasible.
+  rule(
+    "WindowsPod",
+    ({ pod, node }) =>
+      pod.windows
+        ? "spec.os of the pod says windows"
+        : node?.os !== undefined && `node ${pod.nodeName} runs ${node.os}`,
+  ),
+  rule(
+    "StaticPod",
+    ({ pod: { metadata: { annotations } } }) =>
+      (annotations[MIRROR] !== undefined || (annotations[SOURCE] ?? "api") !== "api") &&
+      "the pod is the mirror of a static pod",
+  ),
+  // Any such claim locks all resources of the pod, CPU too (`ValidatePodResize` of 1.36).
+  rule(
+    "DeviceClaims",
+    ({ pod }) => pod.claimsNodeResources && "device claims hold CPU or memory of the node for it",
+  ),
+  rule("KubeletTooOld", ({ pod, node }) =>
+    isOldKubelet(node?.kubeletVersion) &&
+    `the kubelet of ${pod.nodeName} is ${node?.kubeletVersion}: resizes need 1.33 or newer`),
 ];

@@ -4,27 +4,21 @@
  * @module
  */
 import type { ContainerBounds } from "../../api/pod_allocation.ts";
-import type { EnforcementInput, PodVerdict } from "../inputs/resize_input.ts";
+import type { ClaimFacts, PodVerdict } from "../inputs/resize_input.ts";
 import type { WantedResources } from "../inputs/resources.ts";
-import { limitsOf, limitsWanted } from "../inputs/subject.ts";
+import { limitsOf, limitsWanted, presentLimits } from "../inputs/subject.ts";
 
 /** Holds until the agent has cleared with the bounds in force. */
-export function boundsAreStale({ allocation }: EnforcementInput): PodVerdict {
+export function boundsAreStale({ allocation }: ClaimFacts): PodVerdict {
   const { market, containers } = allocation.spec;
   if (containers === undefined || market === undefined) {
-    return {
-      verdict: "hold",
-      reason: "Waiting",
-      message: "the agent has not cleared with this pod yet",
-    };
+    const message = "the agent has not cleared with this pod yet";
+    return { verdict: "hold", reason: "Waiting", message };
   }
   const revision = allocation.status?.bounds?.revision ?? 0;
   if (market.observedBounds === revision) return undefined;
-  return {
-    verdict: "hold",
-    reason: "BoundsStale",
-    message: `bounds are at revision ${revision}, the clearing used ${market.observedBounds}`,
-  };
+  const message = `bounds are at revision ${revision}, the clearing used ${market.observedBounds}`;
+  return { verdict: "hold", reason: "BoundsStale", message };
 }
 
 /**
@@ -33,41 +27,35 @@ export function boundsAreStale({ allocation }: EnforcementInput): PodVerdict {
  * held.
  */
 export function outsideBounds(
-  { allocation, pod }: EnforcementInput,
+  { allocation, pod }: ClaimFacts,
   wanted: WantedResources,
 ): PodVerdict {
-  const limits = limitsOf(wanted);
-  const present = new Map(
-    pod?.containers.map(({ name, limits }) => [name, limits.cpu]),
-  );
-  const ranges = new Map(
-    (allocation.status?.bounds?.containers ?? []).map((one) =>
-      [one.name, rangeOf(one, present.get(one.name))] as const
-    ),
-  );
+  const present = presentLimits(pod);
   const clamped = new Map<string, number>();
-  for (const [name, limit] of limits) {
-    const range = ranges.get(name);
-    if (range === undefined) continue;
-    clamped.set(name, Math.max(range.floor, Math.min(limit, range.ceiling)));
+  const outside: string[] = [];
+  for (const [name, limit] of limitsOf(wanted)) {
+    const bounds = allocation.status?.bounds?.containers.find((one) => one.name === name);
+    if (bounds === undefined) {
+      outside.push(`${name} has no bounds`);
+      continue;
+    }
+    const { floor, ceiling } = rangeOf(bounds, present.get(name));
+    const next = Math.max(floor, Math.min(limit, ceiling));
+    clamped.set(name, next);
+    if (next !== limit) outside.push(`${name} at ${limit}m is outside ${floor}m to ${ceiling}m`);
   }
-  const outside = [...limits].filter(([name, limit]) => clamped.get(name) !== limit);
   if (outside.length === 0) return undefined;
-  const message = outside.map(([name, limit]) => {
-    const range = ranges.get(name);
-    return range === undefined
-      ? `${name} has no bounds`
-      : `${name} at ${limit}m is outside ${range.floor}m to ${range.ceiling}m`;
-  }).join(", ");
+  const held = { reason: "OutsideBounds", message: outside.join(", ") } as const;
   return clamped.size === 0
-    ? { verdict: "hold", reason: "OutsideBounds", message }
-    : { verdict: "clamp", reason: "OutsideBounds", message, wanted: limitsWanted(pod, clamped) };
+    ? { verdict: "hold", ...held }
+    : { verdict: "clamp", ...held, wanted: limitsWanted(pod, clamped) };
 }
 
-type Range = Pick<ContainerBounds, "floor" | "ceiling">;
-
-/** What the limit may become; a hold stands over floor and ceiling. */
-function rangeOf({ held, floor, ceiling }: ContainerBounds, present: number | undefined): Range {
+/** What the limit may become; a hold takes precedence over floor and ceiling. */
+function rangeOf(
+  { held, floor, ceiling }: ContainerBounds,
+  present: number | undefined,
+): Pick<ContainerBounds, "floor" | "ceiling"> {
   if (present === undefined || held === undefined || held === "half") return { floor, ceiling };
   if (held === "both") return { floor: present, ceiling: present };
   return { floor: Math.max(floor, present), ceiling: Math.max(ceiling, present) };

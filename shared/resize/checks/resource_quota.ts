@@ -103,13 +103,11 @@ export function quotaVerdict(
       );
     const excess = Math.ceil((net - room) / pods);
     fitting = cutRaises(fitting, { resource, side, base, excess, step });
-    const raise = `a raise of ${formatAmount(resource, net)}${
-      pods === 1 ? "" : ` in ${pods} pods`
-    }`;
-    problems.push(
-      `${name === undefined ? "the quota" : `ResourceQuota ${name}`} leaves ` +
-        `${formatAmount(resource, room)} of ${side}.${resource} for ${raise}`,
-    );
+    const source = name === undefined ? "the quota" : `ResourceQuota ${name}`;
+    const raise = `a raise of ${formatAmount(resource, net)}`;
+    const among = pods === 1 ? "" : ` in ${pods} pods`;
+    const left = `${formatAmount(resource, room)} of ${side}.${resource}`;
+    problems.push(`${source} leaves ${left} for ${raise}${among}`);
   }
   if (problems.length === 0) return undefined;
   const message = problems.join("; ");

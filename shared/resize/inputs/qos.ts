@@ -11,15 +11,10 @@ import type { Pod, QOSClass, Resources } from "../../api/pod.ts";
  * Source: Kubernetes documentation, "Pod Quality of Service Classes".
  */
 export function qosClassOf(containers: readonly Resources[]): QOSClass {
-  const values = (container: Resources): (number | undefined)[] => [
-    container.requests.cpu,
-    container.limits.cpu,
-    container.requests.memory,
-    container.limits.memory,
-  ];
-  if (containers.every((container) => values(container).every((value) => (value ?? 0) === 0))) {
-    return "BestEffort";
-  }
+  const given = containers.flatMap(({ requests, limits }) => [
+    ...[requests.cpu, limits.cpu, requests.memory, limits.memory],
+  ]);
+  if (given.every((value) => (value ?? 0) === 0)) return "BestEffort";
   const guaranteed = containers.every(({ requests, limits }) =>
     (limits.cpu ?? 0) > 0 && (limits.memory ?? 0) > 0 && requests.cpu === limits.cpu &&
     requests.memory === limits.memory

@@ -7,7 +7,7 @@ import type { Node } from "../../api/node.ts";
 import { NO_RESOURCES, type Pod, type Resources } from "../../api/pod.ts";
 import type { PodAllocation } from "../../api/pod_allocation.ts";
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
-import type { Check, Verdict } from "../run_checks.ts";
+import type { Verdict } from "../run_checks.ts";
 import type { WantedResources } from "./resources.ts";
 import { containersWanted, marketSubject } from "./subject.ts";
 
@@ -40,8 +40,7 @@ export interface ResourceRanges {
 
 /** What the API reports of a pod and of what bounds it, whatever wants to change it. */
 export interface PodFacts {
-  /** Absent when there is no such pod. */
-  readonly pod: Pod | undefined;
+  readonly pod: Pod;
   /** Of the pod's node; absent where it is not known. */
   readonly node?: Pick<Node, "kubeletVersion" | "os"> | undefined;
   /** What the LimitRanges of the namespace come to; absent when nothing. */
@@ -52,22 +51,14 @@ export interface PodFacts {
   readonly quotaName?: string | undefined;
 }
 
-/**
- * CPU limits that one source wants for a pod, by container. The limits of a container have one owner at a
- * time, so claims of several sources need no merging: `patchParts()` says under which name each is sent.
- */
-export type LimitClaims = Iterable<readonly [container: string, millicores: number]>;
-
 /** Everything that the checks look at, read before the first one runs. */
-export interface EnforcementInput extends PodFacts {
+export interface ClaimFacts extends PodFacts {
   readonly allocation: PodAllocation;
   /** Why the pod takes no part; absent when it does. */
   readonly outOfScope?:
     | { readonly reason: EnforcementReason; readonly message: string }
     | undefined;
   readonly agentSilent: boolean;
-  /** The CPU limits that the source wants, millicores. */
-  readonly claims: LimitClaims;
   /** Copies of the API's objects that don't follow the server now; absent: all do. */
   readonly outOfSync?: readonly string[] | undefined;
   /** Largest factor between the present limit and the next; absent: any. */
@@ -80,22 +71,27 @@ export interface EnforcementInput extends PodFacts {
   readonly backOffMs: number;
 }
 
+/** What a chain decides by. */
+export interface EnforcementInput extends Omit<ClaimFacts, "pod"> {
+  /** Absent when there is no such pod. */
+  readonly pod: Pod | undefined;
+  /**
+   * The CPU limits that the source wants, millicores by container. The limits of a container have one
+   * owner at a time, so claims of several sources need no merging: `patchParts()` says under which name
+   * each is sent.
+   */
+  readonly claims: Iterable<readonly [container: string, millicores: number]>;
+}
+
 /** What a check of a pod's resize answers. */
 export type PodVerdict = Verdict<EnforcementReason>;
-
-/** A check that asks no more of a pod than what the API reports. */
-export type PodCheck = Check<PodFacts, EnforcementReason>;
-
-/** A check of a claim that a controller has made. */
-export type ClaimCheck = Check<EnforcementInput, EnforcementReason>;
 
 /** Makes a clamp that leaves the pod as it is a hold, which no later check talks over. */
 export function heldWhereNothingIsLeft<Reason extends string>(
   verdict: Verdict<Reason>,
-  pod: Pod | undefined,
+  pod: Pod,
 ): Verdict<Reason> {
-  if (verdict?.verdict !== "clamp" || pod === undefined) return verdict;
-  if (!changesNothing(pod, verdict.wanted)) return verdict;
+  if (verdict?.verdict !== "clamp" || !changesNothing(pod, verdict.wanted)) return verdict;
   const { reason, message } = verdict;
   return { verdict: "hold", reason, message };
 }

@@ -43,12 +43,7 @@ export const RESOURCE_NAMES: readonly ResourceName[] = ["cpu", "memory"];
 export function byResource<T>(
   of: (resource: ResourceName) => T | undefined,
 ): Readonly<Partial<Record<ResourceName, T>>> {
-  const found: Partial<Record<ResourceName, T>> = {};
-  for (const resource of RESOURCE_NAMES) {
-    const value = of(resource);
-    if (value !== undefined) found[resource] = value;
-  }
-  return found;
+  return defined({ cpu: of("cpu"), memory: of("memory") }) as Partial<Record<ResourceName, T>>;
 }
 
 /** Request and limit that the container has of the resource. */
@@ -66,10 +61,7 @@ export function hasAmounts({ requests, limits }: Resources): boolean {
 
 /** A pair of what there is. */
 export function pair(request: number | undefined, limit: number | undefined): ResourcePair {
-  return {
-    ...(request === undefined ? {} : { request }),
-    ...(limit === undefined ? {} : { limit }),
-  };
+  return defined({ request, limit });
 }
 
 /** Pairs by resource as requests and limits. */
@@ -137,10 +129,13 @@ export function formatAmount(resource: ResourceName, amount: number): string {
 /** `app cpu 120m (limit 300m), app memory 64Mi`. */
 export function describeWanted(wanted: WantedResources): string {
   return pairsOf(wanted).map(({ container, resource, pair: { request, limit } }) => {
-    const suffix = limit === undefined ? "" : `limit ${formatAmount(resource, limit)}`;
-    if (request === undefined) return `${container} ${resource} ${suffix}`;
-    const text = `${container} ${resource} ${formatAmount(resource, request)}`;
-    return suffix === "" ? text : `${text} (${suffix})`;
+    const [ofRequest, ofLimit] = [request, limit].map((one) =>
+      one === undefined ? undefined : formatAmount(resource, one)
+    );
+    const suffix = ofLimit === undefined ? "" : ` (limit ${ofLimit})`;
+    return `${container} ${resource} ${
+      ofRequest === undefined ? `limit ${ofLimit}` : `${ofRequest}${suffix}`
+    }`;
   }).join(", ");
 }
 
@@ -175,8 +170,6 @@ export function podTotal(
   const ofPod = pod.podLevel && amountOf(pod.podLevel);
   if (ofPod !== undefined) return ofPod;
   const phases = podPhases(pod);
-  if (!phases.some((phase) => phase.some((one) => amountOf(one) !== undefined))) {
-    return undefined;
-  }
-  return Math.max(...phases.map((phase) => sumOf(phase, amountOf)));
+  const isGiven = phases.flat().some((one) => amountOf(one) !== undefined);
+  return isGiven ? Math.max(...phases.map((phase) => sumOf(phase, amountOf))) : undefined;
 }

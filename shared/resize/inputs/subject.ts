@@ -82,10 +82,9 @@ export function pairIn(
  */
 export function ownFields(subject: Subject, wanted: Resources): Resources {
   if (!subject.marketLimits) return wanted;
-  const limits = withoutCPU(wanted.limits);
   return {
     requests: movesRequest(subject) ? withoutCPU(wanted.requests) : wanted.requests,
-    limits,
+    limits: withoutCPU(wanted.limits),
   };
 }
 
@@ -93,12 +92,21 @@ function withoutCPU({ cpu: _cpu, ...memory }: ResourceAmounts): ResourceAmounts 
   return memory;
 }
 
+/** The pod's CPU limits by container name, millicores; containers without one are left out. */
+export function presentLimits({ containers }: Pick<Pod, "containers">): Map<string, number> {
+  return new Map(
+    containers.flatMap(({ name, limits: { cpu } }) =>
+      cpu === undefined ? [] : [[name, cpu] as const]
+    ),
+  );
+}
+
 /** CPU limits as wanted values: in a Guaranteed pod the request goes with the limit. */
 export function limitsWanted(
-  pod: Pick<Pod, "qosClass" | "podLevel"> | undefined,
+  pod: Pick<Pod, "qosClass" | "podLevel">,
   limits: Iterable<readonly [string, number]>,
 ): WantedResources {
-  const moves = pod !== undefined && movesRequest(pod);
+  const moves = movesRequest(pod);
   return new Map(
     [...limits].map(([name, cpu]) =>
       [name, { requests: moves ? { cpu } : {}, limits: { cpu } }] as const

@@ -3,17 +3,15 @@
  *
  * @module
  */
-import { COMPONENT_NAMES } from "./components/component.ts";
-import { endProcess, processStat, readIfThere } from "./components/daemon.ts";
-import { folderEntries } from "./install/folder_entries.ts";
+import { COMPONENT_NAMES } from "./component.ts";
+import { endProcess, processStat, readIfThere } from "./daemon.ts";
+import { folderEntries } from "./shell.ts";
 import type { Instance } from "./instance.ts";
 import { removeTraces } from "./machine_traces.ts";
-import { unmountBelow } from "./mounts.ts";
+import { killPods, removeCgroups, unmountBelow } from "./cgroups.ts";
 import { deleteNamespace, namespaceExists, processesInside } from "./namespace.ts";
-import { killPods, removeCgroups } from "./pod_cgroups.ts";
 import { type Progress, withProgress } from "./progress.ts";
-import { stopComponent } from "./components/running_component.ts";
-import { removeLeftPolicy } from "./components/service_policy.ts";
+import { stopComponent } from "./running_component.ts";
 
 /**
  * Brings a cluster down, in whatever state it is; false when there is none. Goes the way back that
@@ -25,7 +23,6 @@ export async function bringDown(
 ): Promise<boolean> {
   const { stateRoot, name } = instance;
   const known = (await folderEntries(stateRoot)).some((entry) => entry.name === name);
-  await removeLeftPolicy({ stateRoot, progress });
   if (!known && !await namespaceExists(instance)) {
     // A file of its name may be left by a restart of the machine.
     await deleteNamespace(instance);

@@ -3,18 +3,21 @@
  *
  * @module
  */
-import { addonObjects } from "./components/addon_objects.ts";
-import { baseImages } from "./install/base_images.ts";
-import { type ComponentName, PHASES } from "./components/component.ts";
-import { pause, readIfThere } from "./components/daemon.ts";
-import type { Instance } from "./instance.ts";
-import { loadImage } from "./install/load_image.ts";
-import { notReady } from "./node_condition.ts";
-import { openProber, type Prober } from "./components/probe.ts";
+import { addonObjects } from "./addon_objects.ts";
+import { baseImages, loadImage } from "./install/image_archive.ts";
+import { type ComponentName, PHASES } from "./component.ts";
+import { pause, readIfThere } from "./daemon.ts";
+import type { Instance, Settings } from "./instance.ts";
+import { notReady } from "./cluster_status.ts";
+import {
+  awaited,
+  openProber,
+  type Prober,
+  startComponent,
+  waitForComponent,
+} from "./running_component.ts";
 import type { Progress } from "./progress.ts";
-import { awaited, startComponent, waitForComponent } from "./components/running_component.ts";
 import { findProgram, run } from "./shell.ts";
-import type { Settings } from "./settings.ts";
 
 /** What the inner part is given. */
 export interface BringUpOptions {

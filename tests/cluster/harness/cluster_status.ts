@@ -3,12 +3,10 @@
  *
  * @module
  */
-import { component, COMPONENT_NAMES, type ComponentName } from "./components/component.ts";
-import { readIfThere } from "./components/daemon.ts";
+import { component, COMPONENT_NAMES, type ComponentName } from "./component.ts";
+import { readIfThere } from "./daemon.ts";
 import { DEFAULT_NAME, type Instance, NETWORK } from "./instance.ts";
-import { allocatableCPU, notReady } from "./node_condition.ts";
-import { openProber, type Prober } from "./components/probe.ts";
-import { logFile, runningComponent } from "./components/running_component.ts";
+import { logFile, openProber, type Prober, runningComponent } from "./running_component.ts";
 
 /** One component. */
 export interface ComponentStatus {
@@ -59,7 +57,7 @@ export async function clusterStatus(instance: Instance): Promise<ClusterStatus> 
       name: instance.nodeName,
       ready: node.reason === undefined,
       reason: node.reason ?? "",
-      allocatableCPU: allocatableCPU(node.object) ?? null,
+      allocatableCPU: (node.object as RawNode | undefined)?.status?.allocatable?.cpu ?? null,
     },
     components,
   };
@@ -128,4 +126,25 @@ function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   return rows.map((row) =>
     row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd()
   );
+}
+
+/** The Node object, as far as it says whether the node takes pods. */
+interface RawNode {
+  readonly spec?: {
+    readonly taints?: readonly { readonly key: string; readonly effect: string }[];
+  };
+  readonly status?: {
+    readonly allocatable?: { readonly cpu?: string };
+    readonly conditions?: readonly { type: string; status: string; message: string }[];
+  };
+}
+
+/** `undefined` when the node is ready, otherwise the reason as a message. */
+export function notReady(node: unknown): string | undefined {
+  const { spec, status } = node as RawNode;
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  if (ready === undefined) return "the node has no condition Ready yet";
+  if (ready.status !== "True") return ready.message;
+  const taint = spec?.taints?.find(({ effect }) => effect !== "PreferNoSchedule");
+  return taint === undefined ? undefined : `the node has the taint ${taint.key}`;
 }

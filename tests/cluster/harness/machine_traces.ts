@@ -4,13 +4,11 @@
  *
  * @module
  */
-import { passedOn, restoreControllers, UNIFIED_ROOT } from "./cgroup_controllers.ts";
-import { readIfThere } from "./components/daemon.ts";
-import { folderEntries } from "./install/folder_entries.ts";
+import { passedOn, readMounts, restoreControllers, UNIFIED_ROOT } from "./cgroups.ts";
+import { readIfThere } from "./daemon.ts";
+import { folderEntries, run } from "./shell.ts";
 import type { Instance } from "./instance.ts";
-import { readMounts } from "./mounts.ts";
 import { networkName } from "./node_files.ts";
-import { run } from "./shell.ts";
 
 /** What was there before. */
 export interface MachineTraces {
@@ -77,27 +75,6 @@ export async function noteTraces({ stateRoot }: Instance): Promise<void> {
   await Deno.writeTextFile(file, JSON.stringify(traces satisfies MachineTraces));
 }
 
-/** Reads the note; what is not one counts as nothing to undo. */
-export function parseTraces(text: string): MachineTraces {
-  const value: unknown = JSON.parse(text);
-  if (typeof value !== "object" || value === null) return { settings: {}, absent: [] };
-  const settings = "settings" in value && typeof value.settings === "object"
-    ? Object.entries(value.settings ?? {}).filter((entry): entry is [string, string] =>
-      typeof entry[1] === "string" && SETTINGS.includes(entry[0])
-    )
-    : [];
-  const absent = "absent" in value && Array.isArray(value.absent) ? value.absent : [];
-  const controllers = "controllers" in value && Array.isArray(value.controllers)
-    ? { controllers: value.controllers.filter((name) => typeof name === "string") }
-    : {};
-  return {
-    ...controllers,
-    settings: Object.fromEntries(settings),
-    // Only known folders: whatever the file says, nothing else is removed.
-    absent: FOLDERS.filter((folder) => absent.includes(folder)),
-  };
-}
-
 /** Undoes the changes that are this instance's, and the last instance all others too. */
 export async function removeTraces(instance: Instance): Promise<void> {
   await removeLinks("/var/log/containers", instance);
@@ -105,7 +82,7 @@ export async function removeTraces(instance: Instance): Promise<void> {
   const file = `${instance.stateRoot}/${FILE}`;
   const text = await readIfThere(file);
   if (text === undefined || !await isAlone(instance)) return;
-  const { settings, absent, controllers } = parseTraces(text);
+  const { settings, absent, controllers }: MachineTraces = JSON.parse(text);
   for (const [name, value] of Object.entries(settings)) {
     const path = `/proc/sys/${name}`;
     if ((await readIfThere(path))?.trim() !== value) await Deno.writeTextFile(path, value);

@@ -12,24 +12,28 @@ import { bringDown } from "./bring_down.ts";
 import { bringUp } from "./bring_up.ts";
 import { clusterStatus, execExample, statusTable } from "./cluster_status.ts";
 import { type Command, parseCommand } from "./command_line.ts";
-import { componentNamed } from "./components/component.ts";
-import { NO_PROXY } from "./components/daemon.ts";
-import { runForeground } from "./components/foreground.ts";
-import { DEFAULT_NAME, type Instance, instanceNamed, STATE_ROOT } from "./instance.ts";
-import { lockInstance } from "./instance_lock.ts";
-import { loadImage } from "./install/load_image.ts";
+import { componentNamed } from "./component.ts";
+import { NO_PROXY } from "./daemon.ts";
+import { run, runForeground, wholePath } from "./shell.ts";
+import {
+  DEFAULT_NAME,
+  type Instance,
+  instanceNamed,
+  readSettings,
+  type Settings,
+  STATE_ROOT,
+} from "./instance.ts";
+import { lockInstance, type Progress, seconds } from "./progress.ts";
+import { loadImage } from "./install/image_archive.ts";
 import { inNamespace, isInside, namespaceExists } from "./namespace.ts";
-import { openProber } from "./components/probe.ts";
-import { findBinaries, prepare } from "./install/prepare.ts";
-import { type Progress, seconds } from "./progress.ts";
 import {
   awaited,
+  openProber,
   startComponent,
   stopComponent,
   waitForComponent,
-} from "./components/running_component.ts";
-import { readSettings, type Settings } from "./settings.ts";
-import { run, wholePath } from "./shell.ts";
+} from "./running_component.ts";
+import { findBinaries, prepare } from "./install/prepare.ts";
 
 /** The exit code of `status` where nothing runs that could be ready. */
 const NOT_UP = 3;

@@ -1,5 +1,5 @@
 /**
- * Other programs, run to their end.
+ * Other programs, run to their end, and files of the machine.
  *
  * @module
  */
@@ -10,8 +10,6 @@ export interface RunOptions {
   readonly directory?: string;
   /** Given on standard input. */
   readonly input?: string;
-  /** Sends the program a SIGINT and still waits for its end. */
-  readonly signal?: AbortSignal;
 }
 
 /** Where tools of root are found, which the PATH of a plain shell leaves out. */
@@ -29,9 +27,8 @@ export function wholePath(path: string | undefined): string {
  */
 export async function run(
   command: readonly string[],
-  { env = {}, directory, input, signal }: RunOptions = {},
+  { env = {}, directory, input }: RunOptions = {},
 ): Promise<string> {
-  signal?.throwIfAborted();
   const [program = "", ...args] = command;
   const child = new Deno.Command(program, {
     args,
@@ -41,7 +38,6 @@ export async function run(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  using _ = interrupts(child, signal);
   if (input !== undefined) {
     const writer = child.stdin.getWriter();
     await writer.write(new TextEncoder().encode(input));
@@ -53,19 +49,6 @@ export async function run(
     throw new Error(`Cannot run ${command.slice(0, 4).join(" ")}: exit code ${code}\n${said}`);
   }
   return new TextDecoder().decode(stdout);
-}
-
-/** Passes an abort on to a child until disposed of. */
-function interrupts(child: Deno.ChildProcess, signal: AbortSignal | undefined): Disposable {
-  const interrupt = (): void => {
-    try {
-      child.kill("SIGINT");
-    } catch {
-      // It ended by itself a moment ago.
-    }
-  };
-  signal?.addEventListener("abort", interrupt);
-  return { [Symbol.dispose]: () => signal?.removeEventListener("abort", interrupt) };
 }
 
 /** The path of the first program of this name in the folders of a PATH, or undefined. */
@@ -86,6 +69,61 @@ export async function isExecutable(path: string): Promise<boolean> {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
       return false;
     }
+    throw error;
+  }
+}
+
+/** What shells report for a program that a signal ended, beyond the signal's number. */
+const SIGNALLED = 128;
+
+/** Runs a program; resolves with its exit code. SIGTERM and SIGINT are the program's to answer. */
+export async function runForeground(
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
+  const [program = "", ...args] = command;
+  const child = new Deno.Command(program, {
+    args,
+    env,
+    stdin: "inherit",
+    stdout: "inherit",
+    stderr: "inherit",
+  }).spawn();
+  // A terminal sends SIGINT to both; SIGTERM comes to this process alone.
+  const ignore = (): void => {};
+  const passOn = (): void => child.kill("SIGTERM");
+  Deno.addSignalListener("SIGINT", ignore);
+  Deno.addSignalListener("SIGTERM", passOn);
+  try {
+    const { code, signal } = await child.status;
+    return signal === null ? code : Math.max(code, SIGNALLED);
+  } finally {
+    Deno.removeSignalListener("SIGINT", ignore);
+    Deno.removeSignalListener("SIGTERM", passOn);
+  }
+}
+
+/** The entries, all read before any is touched; none when the folder is not there. */
+export async function folderEntries(path: string): Promise<readonly Deno.DirEntry[]> {
+  try {
+    return await Array.fromAsync(Deno.readDir(path));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+/** A reader never sees half a file, nor does a write that failed leave one. */
+export async function putInPlace(
+  target: string,
+  write: (file: string) => Promise<unknown>,
+): Promise<void> {
+  const temporary = `${target}.${Deno.pid}.new`;
+  try {
+    await write(temporary);
+    await Deno.rename(temporary, target);
+  } catch (error) {
+    await Deno.remove(temporary).catch(() => {});
     throw error;
   }
 }

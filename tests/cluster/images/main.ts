@@ -5,12 +5,10 @@
  *
  * @module
  */
-import { bundleProgram } from "../../../tools/build/bundle_program.ts";
-import { PROGRAMS } from "../../../tools/build/programs.ts";
+import { bundleProgram, PROGRAMS } from "../../../tools/build/programs.ts";
 import { DEFAULT_NAME, instanceNamed } from "../harness/instance.ts";
-import { loadImage } from "../harness/install/load_image.ts";
-import { programImage } from "./program_image.ts";
-import { runtimeLayer } from "./runtime_layer.ts";
+import { loadImage } from "../harness/install/image_archive.ts";
+import { programImage, runtimeLayer } from "./program_image.ts";
 
 const root = new URL("../../../", import.meta.url);
 const { permissions }: { permissions: Record<string, Record<string, unknown>> } = JSON.parse(

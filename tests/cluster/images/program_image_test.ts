@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import type { TarEntry } from "../harness/install/tar.ts";
-import { programEntrypoint, programImage } from "./program_image.ts";
-import { libraryPaths } from "./runtime_layer.ts";
+import type { TarEntry } from "../harness/install/image_archive.ts";
+import { libraryPaths, programEntrypoint, programImage } from "./program_image.ts";
 
 const program = { name: "demo", entry: "demo/main.ts", permissions: "demo", image: true };
 const encode = (text: string) => new TextEncoder().encode(text);

@@ -1,55 +1,51 @@
 /**
- * Two nodes, their allocations, and accounts that may or may not write them.
+ * The policies of the manifests in force, two nodes, and accounts that may or may not write.
  *
  * @module
  */
-import { type AccessRule, isAllowed } from "../../../adapters/kube/client/access_rules.ts";
-import { allocationPath, allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
-import {
-  type KubeConnection,
-  type OpenKubeConnection,
-  resourcePath,
-} from "../../../adapters/kube/client/connection.ts";
+import { isAllowed } from "../../../adapters/kube/client/api_checks.ts";
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
+import { type KubeConnection, type OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
-import { LEASES as LEASE_KIND } from "../../../adapters/kube/kinds/leases.ts";
-import { type ObjectIdentity, parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
+import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { createKubectl } from "../kubectl.ts";
-import { ruleOfRight } from "../rbac/granted_right.ts";
-import { createRoleCopies } from "../rbac/role_copies.ts";
-import { applyRights } from "../rendered_manifests.ts";
-import { requestToken, tokenConnector } from "../scene/product/account_token.ts";
-import { PRODUCT_NAMESPACE } from "../scene/product/product.ts";
-import { scratchNamespace } from "../scene/scratch_namespace.ts";
-import { secondNode } from "../scene/nodes/second_node.ts";
+import { createKubectl, type Kubectl } from "../kubectl.ts";
+import { createRoleCopies, ruleOfRight } from "../rbac/rights.ts";
+import { applyRights, renderWith } from "../rendered_manifests.ts";
+import { requestToken, tokenConnector } from "../scene/account_token.ts";
+import { PRODUCT_NAMESPACE } from "../scene/product.ts";
+import { scratchNamespace } from "../scene/real_node.ts";
 import { until } from "../scene/until.ts";
-import type { Target } from "./manner.ts";
 
-/** The stage while it stands. */
-export interface PolicyStage extends AsyncDisposable {
+/** A node, real or not. */
+export interface BoundNode {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** The accounts. */
+export interface PolicyAccounts {
   readonly admin: OpenKubeConnection;
-  /** RBAC allows everything here: agents may do anything with allocations, status, and Leases. */
-  readonly open: string;
-  /** Here everybody has the rights of the manifests and no more. */
-  readonly plain: string;
-  readonly here: ObjectIdentity;
-  readonly there: ObjectIdentity;
   /** The agents' account with a token of node `here`, of node `there`, and of none. */
   readonly agentHere: OpenKubeConnection;
   readonly agentThere: OpenKubeConnection;
   readonly unbound: OpenKubeConnection;
-  /** The controller's account. */
   readonly controller: OpenKubeConnection;
   /** Accounts of others with all rights on allocations, by tokens of node `here`. */
   readonly outsider: OpenKubeConnection;
   /** As `outsider`, and may also `administer` in the namespace `open`. */
   readonly administrator: OpenKubeConnection;
-  /** An allocation of one of the nodes; throws an `ApiError` when it is there already. */
-  allocate(
-    namespace: string,
-    at: { readonly name: string; readonly node: string },
-  ): Promise<Target>;
+}
+
+/** The stage while it stands. */
+export interface PolicyStage extends AsyncDisposable {
+  readonly accounts: PolicyAccounts;
+  /** RBAC allows everything here: agents may do anything with allocations, status, and Leases. */
+  readonly open: string;
+  /** Here each account has the rights of the manifests and no more. */
+  readonly plain: string;
+  readonly here: BoundNode;
+  readonly there: BoundNode;
 }
 
 const ALLOCATIONS = { group: "allocation.mbcas.io", resource: "podallocations" } as const;
@@ -57,24 +53,7 @@ const STATUS = { ...ALLOCATIONS, subresource: "status" } as const;
 const LEASES = { group: "coordination.k8s.io", resource: "leases" } as const;
 const VERBS = ["get", "create", "update", "patch", "delete"];
 
-/** An allocation of a pod that never was, with a label and an annotation. */
-export function draftAllocation(namespace: string, at: { name: string; node: string }): object {
-  const { name, node: nodeName } = at;
-  return {
-    apiVersion: "allocation.mbcas.io/v1alpha1",
-    kind: "PodAllocation",
-    metadata: { name, namespace, labels: { team: "a" }, annotations: { note: "a" } },
-    spec: { podName: name, podUID: name, nodeName, namespace },
-  };
-}
-
-/** Where to write an allocation. */
-export function allocationTarget(namespace: string, name: string): Target {
-  const path = allocationPath({ namespace, name });
-  return { apiVersion: "allocation.mbcas.io/v1alpha1", kind: "PodAllocation", path };
-}
-
-/** Sets the stage, with the policies of the manifests in force. */
+/** Sets the stage. */
 export async function setPolicyStage(): Promise<PolicyStage> {
   const kubectl = createKubectl();
   await applyRights(kubectl);
@@ -83,108 +62,152 @@ export async function setPolicyStage(): Promise<PolicyStage> {
   await using stack = new AsyncDisposableStack();
   stack.defer(() => admin.close());
   const marks = { annotations: { "mbcas.io/managed": "false" } };
-  const [{ name: open }, { name: plain }] = await Promise.all([
-    scratchNamespace(admin, marks).then((one) => stack.use(one)),
-    scratchNamespace(admin, marks).then((one) => stack.use(one)),
-  ]);
+  const [open, plain] = await Promise.all(
+    [1, 2].map(async () => stack.use(await scratchNamespace(admin, marks)).name),
+  ) as [string, string];
   const { items } = objectOf(await admin.request({ path: "/api/v1/nodes" }));
   const here = parseIdentity(listOf(items)[0]);
-  const there = stack.use(await secondNode(admin));
+  const there = await secondNode(admin, stack);
 
-  async function account(name: string, node?: { name: string; uid: string }) {
-    const bound = node === undefined ? {} : { node };
+  async function account(name: string, node?: BoundNode): Promise<OpenKubeConnection> {
+    const bound = node === undefined ? {} : { node: { name: node.name, uid: node.uid } };
     const request = { namespace: PRODUCT_NAMESPACE, account: name, ...bound };
     const connection = await connect(await requestToken(admin, request));
     stack.defer(() => connection.close());
     return connection;
   }
 
-  /** Lets the agents do more in the namespace `open` than the manifests do. */
-  async function openToAgents(): Promise<void> {
-    const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${open}`;
-    const post = (plural: string, body: object): Promise<unknown> =>
-      admin.request({ method: "POST", path: `${path}/${plural}`, body });
-    const metadata = { name: "open" };
-    const kinds = [ALLOCATIONS, STATUS, LEASES];
-    const rules = kinds.flatMap((kind) => VERBS.map((verb) => ruleOfRight({ verb, ...kind })));
-    await post("roles", { metadata, rules });
-    await post("rolebindings", {
-      metadata,
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "open" },
-      subjects: [{ kind: "ServiceAccount", name: "mbcas-agent", namespace: PRODUCT_NAMESPACE }],
-    });
-  }
-
-  const place = { admin, namespace: open, nodeName: here.name, nodeUID: here.uid };
-  const copies = stack.use(createRoleCopies(place, connect));
-  const all = [ALLOCATIONS, STATUS].flatMap((kind) => VERBS.map((verb) => ({ verb, ...kind })));
-  const administer: AccessRule = { verb: "administer", ...ALLOCATIONS, namespace: open };
+  const copies = stack.use(createRoleCopies({ admin, namespace: open }, connect));
+  const rightsOn = (...kinds: (typeof ALLOCATIONS | typeof STATUS | typeof LEASES)[]) =>
+    kinds.flatMap((kind) => VERBS.map((verb) => ({ verb, ...kind })));
+  const rights = rightsOn(ALLOCATIONS, STATUS);
+  const administer = { verb: "administer", ...ALLOCATIONS, namespace: open };
   const [agentHere, agentThere, unbound, controller, outsider, administrator] = await Promise.all([
     account("mbcas-agent", here),
     account("mbcas-agent", there),
     account("mbcas-agent"),
     account("mbcas-controller", here),
-    copies.copy({ rights: all, onNode: true }),
-    copies.copy({ rights: [...all, administer], onNode: true }),
-    openToAgents(),
+    copies.copy({ rights, node: here }),
+    copies.copy({ rights: [...rights, administer], node: here }),
+    grant(admin, {
+      namespace: open,
+      account: "mbcas-agent",
+      rules: rightsOn(ALLOCATIONS, STATUS, LEASES).map(ruleOfRight),
+    }),
   ]);
   await until("rights of agents", async () => {
     const rule = { verb: "delete", ...LEASES, namespace: open };
     return await isAllowed(agentHere, rule) || undefined;
   });
-
-  const allocate: PolicyStage["allocate"] = async (namespace, at) => {
-    const body = draftAllocation(namespace, at);
-    await admin.request({ method: "POST", path: allocationsPath(namespace), body });
-    return allocationTarget(namespace, at.name);
-  };
-
   await Promise.all([
-    untilInForce(/\badminister podallocations\b/, {
-      by: outsider,
-      path: allocationsPath(open),
-      body: draftAllocation(open, { name: "probe", node: here.name }),
-    }),
-    untilInForce(/'mbcas-agent-leases'/, {
-      by: unbound,
-      path: resourcePath({ ...LEASE_KIND, namespace: open }),
-      body: { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "probe" } },
-    }),
+    untilInForce(/\badminister podallocations\b/, () =>
+      outsider.request({
+        method: "POST",
+        path: `/apis/allocation.mbcas.io/v1alpha1/namespaces/${open}/podallocations`,
+        query: { dryRun: "All" },
+        body: allocationBody(open, { name: "probe", node: here.name }),
+      })),
+    untilInForce(/'mbcas-agent-leases'/, () =>
+      unbound.request({
+        method: "POST",
+        path: `/apis/coordination.k8s.io/v1/namespaces/${open}/leases`,
+        query: { dryRun: "All" },
+        body: { metadata: { name: "probe" } },
+      })),
   ]);
-
   const standing = stack.move();
   return {
-    admin,
+    accounts: { admin, agentHere, agentThere, unbound, controller, outsider, administrator },
     open,
     plain,
     here,
-    there: { name: there.name, uid: there.uid, resourceVersion: "" },
-    agentHere,
-    agentThere,
-    unbound,
-    controller,
-    outsider,
-    administrator,
-    allocate,
+    there,
     [Symbol.asyncDispose]: () => standing[Symbol.asyncDispose](),
   };
 }
 
-/**
- * Tries to create an object until a policy refuses it with this message: a policy takes effect some
- * moments after it was written, and the server says nothing when.
- */
-async function untilInForce(
-  message: RegExp,
-  { by, path, body }: { by: KubeConnection; path: string; body: object },
+/** An allocation of a pod that never was, with a label and an annotation. */
+export function allocationBody(
+  namespace: string,
+  { name, node: nodeName }: { readonly name: string; readonly node: string },
+): { readonly spec: Readonly<Record<string, unknown>> } {
+  return {
+    apiVersion: "allocation.mbcas.io/v1alpha1",
+    kind: "PodAllocation",
+    metadata: { name, namespace, labels: { team: "a" }, annotations: { note: "a" } },
+    spec: { podName: name, podUID: name, nodeName, namespace },
+  } as { spec: Record<string, unknown> };
+}
+
+/** A node that no machine stands behind: tokens can be bound to it. */
+async function secondNode(admin: KubeConnection, stack: AsyncDisposableStack): Promise<BoundNode> {
+  // After the names that real nodes have: tests take the first one for the real one. Without
+  // `kubernetes.io/os` no DaemonSet of the product wants a pod there.
+  const name = `z-try-${crypto.randomUUID().slice(0, 8)}`;
+  const body = { metadata: { name }, spec: { unschedulable: true } };
+  const { uid } = parseIdentity(
+    await admin.request({ method: "POST", path: "/api/v1/nodes", body }),
+  );
+  stack.defer(async () => {
+    try {
+      await admin.request({ method: "DELETE", path: `/api/v1/nodes/${name}` });
+    } catch (error) {
+      // A cloud's controller removes nodes without a machine by itself.
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    }
+  });
+  return { name, uid };
+}
+
+/** Gives an account of the product more rights in this namespace. */
+export async function grant(
+  admin: KubeConnection,
+  { namespace, account, rules }: {
+    readonly namespace: string;
+    readonly account: string;
+    readonly rules: readonly object[];
+  },
 ): Promise<void> {
-  const request = { method: "POST", path, query: { dryRun: "All" }, body } as const;
+  const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+  const metadata = { name: "more" };
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: metadata.name };
+  const subjects = [{ kind: "ServiceAccount", name: account, namespace: PRODUCT_NAMESPACE }];
+  const body = { metadata, rules };
+  await admin.request({ method: "POST", path: `${path}/roles`, body });
+  const binding = { metadata, roleRef, subjects };
+  await admin.request({ method: "POST", path: `${path}/rolebindings`, body: binding });
+}
+
+/**
+ * Tries a write until a policy refuses it with this message: a policy takes effect some moments after it
+ * was written, and the server says nothing when.
+ */
+export async function untilInForce(message: RegExp, dry: () => Promise<unknown>): Promise<void> {
   await until(`policy that says "${message.source}"`, async () => {
     try {
-      await by.request(request);
+      await dry();
       return undefined;
     } catch (error) {
       return error instanceof ApiError && message.test(error.message) ? true : undefined;
     }
   });
+}
+
+/**
+ * Applies a policy of the component placement and its binding as they are rendered; disposing removes them
+ * unless they were installed.
+ */
+export async function installPolicy(kubectl: Kubectl, policy: string): Promise<AsyncDisposable> {
+  const overlay = "overlays/kind";
+  const rendered = await renderWith(kubectl, { overlay, components: ["placement"] });
+  const items = rendered.filter(({ metadata: { name } }) => name === policy);
+  const list = { apiVersion: "v1", kind: "List", items };
+  const get = ["get", "validatingadmissionpolicy", policy, "-o", "name"];
+  const { ok: isInstalled } = await kubectl.run(get);
+  await kubectl.must(["apply", "--server-side", "--force-conflicts", "-f", "-"], list);
+  return {
+    async [Symbol.asyncDispose]() {
+      if (!isInstalled) await kubectl.must(["delete", "-f", "-"], list);
+    },
+  };
 }

@@ -6,17 +6,22 @@
  *
  * @module
  */
-import { runForeground } from "../harness/components/foreground.ts";
-import { run } from "../harness/shell.ts";
+import { run, runForeground } from "../harness/shell.ts";
 import { createKubectl } from "../kubectl.ts";
-import { COMPONENTS_INSTALLED, installAllComponents } from "../scene/product/all_components.ts";
-import { isHarness } from "../scene/product/harness_access.ts";
+import { COMPONENTS_INSTALLED, installAllComponents } from "../scene/all_components.ts";
+import { isHarness } from "../scene/harness_access.ts";
 import { parseCommandLine, type Request } from "./command_line.ts";
-import { type FileResult, runFileProcess } from "./file_process.ts";
-import { fileTable, indented, resultTable } from "./result_table.ts";
-import { runSuite } from "./run_suite.ts";
-import type { SuiteFile } from "./suite_table.ts";
-import { addSums, NO_TESTS, summaryLine } from "./test_summary.ts";
+import {
+  addSums,
+  type FileResult,
+  fileTable,
+  indented,
+  NO_TESTS,
+  resultTable,
+  runFileProcess,
+  summaryLine,
+} from "./file_process.ts";
+import { runSuite, type SuiteFile } from "./suite_table.ts";
 
 type Chosen = Extract<Request, { readonly action: "run" | "list" }>;
 

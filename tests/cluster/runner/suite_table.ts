@@ -38,12 +38,10 @@ type Row = readonly [name: string, layer: Layer, lane: Lane, seconds: number];
 const ROWS: readonly Row[] = [
   ["market", "core", "node", 100],
   ["undo", "core", "node", 15],
-  ["eviction_contract", "core", "node", 5],
-  ["admission_policy", "core", "beside", 55],
-  ["rbac", "core", "beside", 54],
-  ["optimization_policy_crd", "core", "beside", 20],
-  ["workload_writer", "core", "beside", 10],
-  ["crd", "core", "beside", 8],
+  ["writers_contract", "core", "node", 15],
+  ["admission_policy", "core", "beside", 20],
+  ["rbac", "core", "beside", 12],
+  ["crd", "core", "beside", 28],
   ["rightsizing_recreate", "core", "components", 105],
   ["rightsizing", "core", "components", 76],
   ["placement_split", "core", "timed", 76],
@@ -52,15 +50,13 @@ const ROWS: readonly Row[] = [
 
   ["holds", 1, "alone", 91],
   ["refusals", 1, "node", 47],
-  ["rightsizing_values", 1, "beside", 126],
-  ["lease_policy", 1, "beside", 31],
+  ["rightsizing_values", 1, "beside", 220],
   ["pod_security", 1, "beside", 7],
   ["deletion_cost_policy", 1, "beside", 15],
   ["rightsizing_conflicts", 1, "alone", 102],
   ["faults", 1, "alone", 182],
   ["metric_demand", 1, "alone", 124],
 
-  ["fuzz", 2, "node", 138],
   ["startup_boost", 2, "node", 25],
   ["cli", 2, "node", 21],
   ["rightsizing_rights", 2, "beside", 103],
@@ -76,7 +72,6 @@ const ROWS: readonly Row[] = [
   ["policy_engine", 3, "node", 53],
   ["permission_proof", 3, "node", 24],
   ["rightsizing_scope", 3, "beside", 98],
-  ["rightsizing_new_pods", 3, "beside", 97],
   ["rightsizing_policies", 3, "beside", 64],
   ["placement_nodes", 3, "components", 41],
   ["crowded", 3, "alone", 149],
@@ -111,4 +106,57 @@ export function rotationOf(hash: string): Exclude<Layer, "core"> {
     throw new RangeError(`Cannot choose a rotation: the commit is ${hash}, not a hash`);
   }
   return parseInt(hash.slice(0, 8), 16) % ROTATIONS + 1 as Exclude<Layer, "core">;
+}
+
+/** How files are run. */
+export interface RunSuiteOptions {
+  /** Files at a time. */
+  readonly jobs: number;
+  /** Runs one file to its end. */
+  readonly runFile: (file: SuiteFile) => Promise<void>;
+  /** Installs the product's components, for all files that need them. */
+  readonly installComponents: () => Promise<AsyncDisposable>;
+  /** Starts no further file once it is aborted. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs files beside each other as their lanes allow: first those beside each other, and of those on
+ * the node one at a time; then those with components, the timed ones last; then the others.
+ */
+export async function runSuite(
+  files: readonly SuiteFile[],
+  { jobs, runFile, installComponents, signal }: RunSuiteOptions,
+): Promise<void> {
+  const of = (lane: Lane): SuiteFile[] =>
+    files.filter((file) => file.lane === lane).toSorted((a, b) => b.seconds - a.seconds);
+
+  /** Runs the files of one queue, so many at a time. */
+  async function drain(queue: SuiteFile[], workers: number): Promise<void> {
+    await Promise.all(Array.from({ length: workers }, async () => {
+      for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+        if (signal.aborted) return;
+        await runFile(file);
+      }
+    }));
+  }
+
+  const [node, beside, components, timed] = [
+    of("node"),
+    of("beside"),
+    of("components"),
+    of("timed"),
+  ];
+  // When the node has no more files, its job is another's.
+  const first = async (): Promise<void> => {
+    await drain(node, 1);
+    await drain(beside, 1);
+  };
+  await Promise.all([first(), drain(beside, jobs - 1)]);
+  if (components.length + timed.length > 0 && !signal.aborted) {
+    await using _installed = await installComponents();
+    await drain(components, jobs);
+    await drain(timed, 1);
+  }
+  await drain(of("alone"), 1);
 }

@@ -6,7 +6,11 @@
  */
 import { contractTest } from "../../contract/support/contract_harness.ts";
 import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
-import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
+import type {
+  KubeConnection,
+  KubeRequest,
+  OpenKubeConnection,
+} from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
@@ -14,7 +18,9 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod, PodContainer, ResourceAmounts } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
-import { until } from "./until.ts";
+import { pause, until } from "./until.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 
 /** A namespace of the cluster, and hands in it with all rights. */
 export interface ContractWorld {
@@ -22,8 +28,6 @@ export interface ContractWorld {
   readonly namespace: string;
   /** A node with a kubelet. */
   readonly nodeName: string;
-  /** Promises of a real server settle by themselves. */
-  settle<V>(promise: Promise<V>): Promise<V>;
   close(): Promise<void>;
   /** The answer; undefined when there is no such object. */
   find(request: KubeRequest): Promise<unknown>;
@@ -66,7 +70,6 @@ export async function openContractWorld(): Promise<ContractWorld> {
     connection,
     namespace,
     nodeName,
-    settle: (promise) => promise,
     find,
     async close() {
       const path = `/api/v1/namespaces/${namespace}`;
@@ -135,4 +138,86 @@ export function containerSpec(
 /** Registers a test with a world of its own, which is closed after it. */
 export function worldTest(name: string, fn: (world: ContractWorld) => Promise<void>): void {
   contractTest(name, openContractWorld, fn);
+}
+
+/** Before anything that was ever written. */
+const FIRST_VERSION = "1";
+
+/** How long a watch that starts may stay silent before it counts as accepted. */
+const ACCEPTED_AFTER_MS = 500;
+
+/** Long enough that the cache need not grow by thousands until its first event is old. */
+const BETWEEN_BATCHES_MS = 2_000;
+
+/**
+ * A server answers a watch with 410 once its watch cache has let go of what came after the version.
+ * A young server still holds all of it: it keeps at least 100 events of a kind, and more while they
+ * are younger than 75 s (kube-apiserver, staging/src/k8s.io/apiserver/pkg/storage/cacher,
+ * `defaultLowerBoundCapacity` and `DefaultEventFreshDuration`). So objects are written with `write`,
+ * 100 at a time, until the server has let go. Throws when it never does.
+ */
+export async function expiredVersion(
+  subject: ListWatch<ApiObject>,
+  write: () => Promise<void>,
+): Promise<string> {
+  const deadline = performance.now() + 120_000;
+  while (await accepts(subject, FIRST_VERSION)) {
+    if (performance.now() > deadline) {
+      throw new Error(
+        `Cannot go on: after 120 s of writes the server still watches from ${FIRST_VERSION}`,
+      );
+    }
+    for (let written = 0; written < 100; written++) await write();
+    await pause(BETWEEN_BATCHES_MS);
+  }
+  return FIRST_VERSION;
+}
+
+/** Whether a watch from this version starts. */
+async function accepts(subject: ListWatch<ApiObject>, version: string): Promise<boolean> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), ACCEPTED_AFTER_MS);
+  try {
+    for await (const _event of subject.watch(version, stop.signal)) return true;
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 410) return false;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
+  }
+}
+
+/** The server's answer: undefined where it takes the object, else its status and message. */
+export type Refusal = Pick<ApiError, "status" | "message"> | undefined;
+
+/** Fields that the schema does not know are the server's to judge, not a client's. */
+const QUERY = { dryRun: "All", fieldValidation: "Ignore" };
+
+/** Tries to create an object in a collection. */
+export function tryCreate(
+  connection: KubeConnection,
+  { path, body }: { readonly path: string; readonly body: unknown },
+): Promise<Refusal> {
+  return refusalOf(connection.request({ method: "POST", path, query: QUERY, body }));
+}
+
+/** Tries a merge patch of an object. */
+export function tryPatch(
+  connection: KubeConnection,
+  { path, body }: { readonly path: string; readonly body: unknown },
+): Promise<Refusal> {
+  const contentType = "application/merge-patch+json";
+  return refusalOf(connection.request({ method: "PATCH", path, query: QUERY, contentType, body }));
+}
+
+async function refusalOf(request: Promise<unknown>): Promise<Refusal> {
+  try {
+    await request;
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
 }

@@ -8,7 +8,7 @@ import { parseRecommendationReport } from "../../../adapters/kube/kinds/optimiza
 import { recordsOf } from "../../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import type { Kubectl } from "../kubectl.ts";
-import type { LoadContainer } from "./pods/load_pod.ts";
+import type { LoadContainer } from "./load_pod.ts";
 import type { PodName, RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
 

@@ -1,10 +1,13 @@
 /**
- * The cluster that tests run against, and its node's cgroups as a test sees them.
+ * The cluster that tests run against, and namespaces in it for a test or for those of a file.
  *
  * @module
  */
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
-import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
+import type {
+  KubeConnection,
+  OpenKubeConnection,
+} from "../../../adapters/kube/client/connection.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
@@ -80,4 +83,107 @@ export async function openRealNode(): Promise<RealNode> {
     },
     [Symbol.dispose]: () => connection.close(),
   };
+}
+
+/** The namespace while it exists. */
+export interface ScratchNamespace extends AsyncDisposable {
+  readonly name: string;
+}
+
+/** What the namespace says of itself. */
+export interface NamespaceMarks {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** Makes a namespace and waits for its `default` ServiceAccount, without which no pod starts. */
+export async function scratchNamespace(
+  connection: KubeConnection,
+  { labels = {}, annotations = {} }: NamespaceMarks = {},
+): Promise<ScratchNamespace> {
+  const name = `try-${crypto.randomUUID().slice(0, 8)}`;
+  await connection.request({
+    method: "POST",
+    path: "/api/v1/namespaces",
+    body: { metadata: { name, labels, annotations } },
+  });
+  await until(
+    "default ServiceAccount",
+    () => connection.request({ path: `/api/v1/namespaces/${name}/serviceaccounts/default` }),
+  );
+  return {
+    name,
+    [Symbol.asyncDispose]: async () => {
+      const path = `/api/v1/namespaces/${name}`;
+      const pods = { path: `${path}/pods`, query: { gracePeriodSeconds: "0" } };
+      try {
+        await connection.request({ ...pods, method: "DELETE" });
+      } catch (error) {
+        // Of a hundred pods the answer may be late; the server goes on.
+        if (!(error instanceof ApiError && error.reason === "Timeout")) throw error;
+      }
+      await connection.request({ path, method: "DELETE" });
+      await until(`end of namespace ${name}`, async () => {
+        try {
+          await connection.request({ path });
+          return undefined;
+        } catch (error) {
+          return error instanceof ApiError && error.status === 404 ? true : undefined;
+        }
+      }, { timeoutMs: 120_000 });
+    },
+  };
+}
+
+/** A test on the cluster, in a namespace of its own. */
+export function onNode(
+  test: (node: RealNode, namespace: ScratchNamespace) => Promise<void>,
+  marks?: NamespaceMarks,
+): () => Promise<void> {
+  return async () => {
+    using node = await openRealNode();
+    await using namespace = await scratchNamespace(node.connection, marks);
+    await test(node, namespace);
+  };
+}
+
+/** The namespace; its members may be used in tests only. */
+export interface SharedNamespace {
+  readonly name: string;
+  /** The name of a pod in it. */
+  pod(name: string): PodName;
+}
+
+/** Is there from before the first test of the file until after the last; `fill` puts pods into it. */
+export function sharedNamespace(
+  fill: (node: RealNode, namespace: SharedNamespace) => Promise<void>,
+  marks: NamespaceMarks = {},
+): SharedNamespace {
+  const stage: { namespace?: ScratchNamespace; failed?: true } = {};
+  const shared: SharedNamespace = {
+    get name() {
+      if (stage.namespace === undefined) {
+        throw new Error("Cannot name it: there is no namespace yet");
+      }
+      return stage.namespace.name;
+    },
+    pod: (name) => ({ namespace: shared.name, name }),
+  };
+  Deno.test.beforeAll(async () => {
+    using node = await openRealNode();
+    stage.namespace = await scratchNamespace(node.connection, marks);
+    try {
+      await fill(node, shared);
+    } catch (error) {
+      // Without a first test there is no "after the last".
+      stage.failed = true;
+      await stage.namespace[Symbol.asyncDispose]();
+      throw error;
+    }
+  });
+  Deno.test.afterAll(async () => {
+    // A second clean-up would hide why the first test has not run.
+    if (!stage.failed) await stage.namespace?.[Symbol.asyncDispose]();
+  });
+  return shared;
 }

@@ -4,50 +4,61 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { ApiError } from "../../../shared/api/api_error.ts";
+import type { ApiError } from "../../../shared/api/api_error.ts";
 
 /** A server prepared for one test. */
 export interface ContractHarness {
-  /** Lets time pass until the promise has settled, and returns its value or throws its error. */
-  settle<V>(promise: Promise<V>): Promise<V>;
-  /** Takes everything away again. */
-  close(): Promise<void>;
+  /** Lets virtual time pass until the promise has settled. @default real time */
+  settle?<V>(promise: Promise<V>): Promise<V>;
+  /** Takes everything away again. @default nothing to do */
+  close?(): Promise<void>;
 }
 
 /** Prepares a server. */
-export type OpenHarness<H extends ContractHarness> = () => Promise<H>;
+export type OpenHarness<H extends ContractHarness> = () => H | Promise<H>;
 
-/** Registers a test that opens a harness, and closes it whatever happens. */
+/** Registers a test of a suite. */
+export type ContractTest<H> = (name: string, check: (harness: H) => Promise<void>) => void;
+
+/** Tests that open a harness, and close it whatever happens. */
+export function contractTests<H extends ContractHarness>(open: OpenHarness<H>): ContractTest<H> {
+  return (name, check) =>
+    Deno.test(name, async () => {
+      const harness = await open();
+      try {
+        const checked = check(harness);
+        await (harness.settle?.(checked) ?? checked);
+      } finally {
+        await harness.close?.();
+      }
+    });
+}
+
+/** One of {@linkcode contractTests}. */
 export function contractTest<H extends ContractHarness>(
   name: string,
   open: OpenHarness<H>,
   check: (harness: H) => Promise<void>,
 ): void {
-  Deno.test(name, async () => {
-    const harness = await open();
-    try {
-      await check(harness);
-    } finally {
-      await harness.close();
-    }
-  });
+  contractTests(open)(name, check);
 }
+
+/** What the server refuses a write with. */
+export type Refusal = Pick<ApiError, "status"> & Partial<Pick<ApiError, "reason" | "causes">>;
+
+/** There is an object of this name already. */
+export const EXISTS: Refusal = { status: 409, reason: "AlreadyExists" };
+/** The object was written since it was read. */
+export const CONFLICT: Refusal = { status: 409, reason: "Conflict" };
+/** A field is not valid. */
+export const INVALID: Refusal = { status: 422, reason: "Invalid" };
+/** There is no such object. */
+export const NOT_FOUND: Refusal = { status: 404, reason: "NotFound" };
 
 /** Asserts that the call is refused with this status, and with what else is given of the answer. */
 export async function assertRefused(
-  harness: ContractHarness,
-  call: () => Promise<unknown>,
-  refusal: {
-    readonly status: number;
-    readonly reason?: string;
-    readonly causes?: readonly string[];
-  },
+  answer: Promise<unknown>,
+  refusal: Refusal,
 ): Promise<void> {
-  await assert.rejects(harness.settle(call()), (error: unknown) => {
-    assert.ok(error instanceof ApiError, `expected an ApiError, got ${String(error)}`);
-    assert.equal(error.status, refusal.status, error.message);
-    if (refusal.reason !== undefined) assert.equal(error.reason, refusal.reason);
-    if (refusal.causes !== undefined) assert.deepEqual(error.causes, refusal.causes);
-    return true;
-  });
+  await assert.rejects(answer, { name: "ApiError", ...refusal });
 }

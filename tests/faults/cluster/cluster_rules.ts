@@ -6,8 +6,15 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { SimulatedAPI } from "../../../lab/simulation/api/simulated_api.ts";
-import { BURST_FACTOR } from "./cluster_load.ts";
-import { NODE_CEILING } from "./cluster_node.ts";
+import { BURST_FACTOR, LOADED_PODS, workOf } from "./cluster_load.ts";
+import { seededRandom } from "../../../shared/random.ts";
+import type { ContainerRuntime } from "../../../lab/simulation/kubelet.ts";
+import {
+  createSimulatedNode,
+  type SimulatedNode,
+} from "../../../lab/simulation/node/simulated_node.ts";
+import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
+import type { CORRUPTIONS } from "../fault.ts";
 
 /** The quota of a namespace; limits.cpu in millicores: less than the ceilings of its pods together. */
 export const QUOTA = { namespace: "batch", name: "cpu", hard: 3000 } as const;
@@ -64,4 +71,153 @@ export function floorOf({ metadata: { namespace, name } }: Pod): number {
 /** The ceiling of a container with this limit of its user, but for the quota; millicores. */
 export function ceilingOf({ metadata: { namespace } }: Pod, own: number): number {
   return Math.min(own * BURST_FACTOR, NODE_CEILING, RANGES[namespace] ?? Infinity);
+}
+
+/** CPUs of a node. */
+export const NODE_CORES = 2;
+
+/** The ceiling of every limit, millicores: 90 % of the node. */
+export const NODE_CEILING = 0.9 * 1000 * NODE_CORES;
+
+/** The node and its container runtime. */
+export interface ClusterNode {
+  readonly node: SimulatedNode;
+  readonly runtime: ContainerRuntime;
+}
+
+/** An empty node. */
+export function createClusterNode(
+  { seed, now }: { readonly seed: number; readonly now: () => number },
+): ClusterNode {
+  const node = createSimulatedNode({ cores: NODE_CORES, random: seededRandom(seed) });
+  /** Pods on the node, by UID. */
+  const pods = new Map<string, { readonly name: string; containerID: string }>();
+
+  function put(uid: string): void {
+    const { name, containerID } = pods.get(uid) ?? {};
+    const loaded = LOADED_PODS.find((one) => one.name === name);
+    if (loaded === undefined || containerID === undefined) return;
+    const { request, limit, threads } = loaded;
+    const workload = workOf(loaded, now());
+    node.addPod({ uid, containers: [{ id: containerID, request, limit, threads, workload }] });
+  }
+
+  /** The change, on a node that has run until now; a pod that is gone has nothing to change. */
+  function onNode(change: () => void): void {
+    node.advance(now());
+    try {
+      change();
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
+
+  return {
+    node,
+    runtime: {
+      setContainerQuota: (id, quota) => onNode(() => node.setContainerQuota(id, quota)),
+      setPodQuota: (uid, quota) => onNode(() => node.setPodQuota(uid, quota)),
+      setContainerRequest: (id, request) => onNode(() => node.setContainerRequest(id, request)),
+      startPod: ({ metadata: { uid, name }, containers: [container] }: Pod) =>
+        onNode(() => {
+          const containerID = container?.containerID?.split("//")[1];
+          if (containerID === undefined) return;
+          if (pods.has(uid)) node.removePod(uid);
+          pods.set(uid, { name, containerID });
+          put(uid);
+        }),
+      stopPod: (uid) =>
+        onNode(() => {
+          pods.delete(uid);
+          node.removePod(uid);
+        }),
+      containerID: (uid) => pods.get(uid)?.containerID,
+      replaceContainer: (oldID, newID) =>
+        onNode(() => {
+          const [uid, pod] = [...pods].find(([, one]) => one.containerID === oldID) ?? [];
+          if (uid === undefined || pod === undefined) return;
+          pod.containerID = newID;
+          node.removePod(uid);
+          put(uid);
+        }),
+    },
+  };
+}
+
+type Field = typeof CORRUPTIONS[number];
+
+/** The record with the corrupted field. */
+export function corrupted(record: PodAllocation, field: Field): PodAllocation {
+  const { apiVersion, kind, metadata, spec, status } = record;
+  if (field === "desired") {
+    const containers = spec.containers?.map((one) => ({ ...one, cpuLimit: "1900m" }));
+    if (containers === undefined) return record;
+    return { ...record, spec: { ...spec, containers, desiredCPULimit: "1900m" } };
+  }
+  if (field === "ownerReferences") {
+    const { ownerReferences: _lost, ...rest } = metadata;
+    return { ...record, metadata: rest };
+  }
+  if (field === "status") return { apiVersion, kind, metadata, spec };
+  return status === undefined ? record : { ...record, status: corruptedStatus(status, field) };
+}
+
+function corruptedStatus(status: PodAllocationStatus, field: Field): PodAllocationStatus {
+  const { bounds, originalLimits: _lost, ...rest } = status;
+  switch (field) {
+    case "bounds": {
+      const containers = bounds?.containers.map((one) => ({ ...one, ceiling: one.floor })) ?? [];
+      return bounds === undefined ? status : { ...status, bounds: { ...bounds, containers } };
+    }
+    case "revision":
+      return bounds === undefined
+        ? status
+        : { ...status, bounds: { ...bounds, revision: bounds.revision + 7 } };
+    case "phase":
+      return { ...status, phase: "Failed" };
+    default:
+      return { ...rest, ...(bounds === undefined ? {} : { bounds }) };
+  }
+}
+
+/** Which limits users want, by pod UID; CPU in millicores. */
+export interface UserLimits {
+  /** A user created the pod, or wrote these limits. */
+  wrote(pod: Pod): void;
+  /** The limit that the user set last; undefined for an unknown pod. */
+  limitOf(uid: string, container: string): number | undefined;
+  /**
+   * The only record of the original limits is lost by a fault: the product must bring back the
+   * template's, or report that it does not know them.
+   */
+  lose(uid: string): void;
+  isLost(uid: string): boolean;
+  /** The pod itself has the original limits again. */
+  find(uid: string): void;
+  /** A fault has taken the original limits from the pod itself, as it is in this generation. */
+  forget(pod: Pod): void;
+  /** Whether its record alone has the original limits: the market has not patched it since. */
+  isForgotten(pod: Pod): boolean;
+}
+
+/** No pods yet. */
+export function createUserLimits(): UserLimits {
+  const limits = new Map<string, number>();
+  const lost = new Set<string>();
+  const forgotten = new Set<string>();
+  const generationOf = ({ metadata: { uid, generation } }: Pod): string => `${uid} ${generation}`;
+  return {
+    wrote({ metadata: { uid }, containers }) {
+      lost.delete(uid);
+      for (const { name, limits: { cpu: limitCPU } } of containers) {
+        if (limitCPU !== undefined) limits.set(`${uid}/${name}`, limitCPU);
+      }
+    },
+    limitOf: (uid, container) => limits.get(`${uid}/${container}`),
+    lose: (uid) => void lost.add(uid),
+    isLost: (uid) => lost.has(uid),
+    find: (uid) => void lost.delete(uid),
+    forget: (pod) => void forgotten.add(generationOf(pod)),
+    isForgotten: (pod) => forgotten.has(generationOf(pod)),
+  };
 }

@@ -21,8 +21,7 @@ import {
 import { createListWatch, type Selector } from "../../../lab/simulation/api/list_watch.ts";
 import type { KindName } from "../../../lab/simulation/api/kinds.ts";
 import type { VirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import type { AnswerFault, ProcessName } from "../fault.ts";
-import type { FaultSchedule } from "../fault_schedule.ts";
+import type { AnswerFault, FaultSchedule, ProcessName } from "../fault.ts";
 import type { Process } from "./process.ts";
 
 /** A request while the server works on it. */

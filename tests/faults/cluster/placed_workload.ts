@@ -9,7 +9,7 @@ import type { Checkpoint } from "../../../shared/control/persisted_map.ts";
 import type { AdmissionRequest } from "../../../shared/admission/admission_review.ts";
 import { applyJSONPatch } from "../../../shared/admission/json_patch.ts";
 import { runMutators } from "../../../shared/admission/run_mutators.ts";
-import { membersOf, textsIn } from "../../../shared/admission/sent_members.ts";
+import { membersOf, textsIn } from "../../../shared/members.ts";
 import { labelsMatch } from "../../../shared/api/label_selector.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { SimulatedAPI, SimulatedClient } from "../../../lab/simulation/api/simulated_api.ts";

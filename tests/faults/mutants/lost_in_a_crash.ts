@@ -39,8 +39,8 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
     name: "the market's limit passes for the user's when the record is lost",
     kind: "crash",
     file: "shared/resize/original_limits.ts",
-    from: "    else if (!isOfMarket(container)) {\n",
-    to: "    else if (limits.cpu !== undefined) {\n",
+    from: "isOfMarket(container) ? template?.get(name) : limits.cpu;",
+    to: "limits.cpu;",
   },
   {
     name: "the name of the market has no original limits",
@@ -96,8 +96,9 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
     name: "room of a quota stays booked after a refusal",
     kind: "crash",
     file: "controller/allocation/quotas/quota_ledger.ts",
-    from: "refused: () => settle(0),",
-    to: "refused: () => {},",
+    from: "        const untilMs = clock.monotonic() + COUNTED_MS;\n",
+    to:
+      "        if (taken === 0) return;\n        const untilMs = clock.monotonic() + COUNTED_MS;\n",
   },
   {
     name: "Retry-After is believed, however long it is",

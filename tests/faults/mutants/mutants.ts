@@ -4,11 +4,21 @@
  *
  * @module
  */
-import { BROKEN_RULES } from "./broken_rules.ts";
 import { LOST_IN_A_CRASH } from "./lost_in_a_crash.ts";
 import { MISSED_EVENTS } from "./missed_events.ts";
 import type { Mutant } from "./mutant.ts";
 import { STALE_VIEWS } from "./stale_views.ts";
+
+/** Each with the text that it replaces. */
+const BROKEN_RULES: readonly Mutant[] = [
+  {
+    name: "an eviction breaks the floor of on-demand replicas",
+    kind: "rule",
+    file: "shared/placement/split.ts",
+    from: "Math.max(0, Math.min(shared, replicas - minOnDemand))",
+    to: "replicas",
+  },
+];
 
 /** All of them. */
 export const MUTANTS: readonly Mutant[] = [

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { faultText } from "../../../../shared/api/fields.ts";
 import { readPolicySpec } from "../../../../shared/rightsizing/policy_spec.ts";
 import type { ReplayedPolicy } from "../../../../lab/simulation/rightsizing/replay_policy.ts";
-import { CommandProblem } from "../../command_context.ts";
+import { CommandProblem } from "../../ports.ts";
 
 /** A policy by its name. */
 export interface NamedPolicy {
@@ -34,7 +34,7 @@ export function policyInFile(text: string, path: string): NamedPolicy {
   const documents = parseAllDocuments(text);
   const policies = [...documents].flatMap((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw refuse(`it is no YAML: ${firstLine(error.message)}`, error);
+    if (error !== undefined) throw refuse(`it is not YAML: ${firstLine(error.message)}`, error);
     const read = manifestSchema.safeParse(document.toJS());
     return read.success ? [read.data] : [];
   });

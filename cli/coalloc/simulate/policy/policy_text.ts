@@ -8,10 +8,10 @@ import { formatCount, formatFigure } from "../../../../lab/simulation/report/fig
 import { shorten } from "../../../../lab/simulation/report/html.ts";
 import type { PolicyReplay } from "../../../../lab/simulation/rightsizing/replay_policy.ts";
 import type { UsageHistory } from "../../../../lab/simulation/rightsizing/usage_history.ts";
-import type { TerminalLook } from "../../../terminal/paint.ts";
+import type { TerminalLook } from "../../../terminal/terminal_text.ts";
 import { requestChart } from "../../../terminal/request_chart.ts";
 import { cpuText } from "../../formats.ts";
-import { type Cell, textTable } from "../../output.ts";
+import { textTable } from "../../output.ts";
 import type { NamedPolicy } from "./policy_in_file.ts";
 
 /** What was replayed, and what came of it. */
@@ -84,17 +84,13 @@ function dayTable({ history: { resource }, played }: PolicyStory, look: Terminal
       { head: "WASTE", align: "right" },
       { head: "CHANGES", align: "right" },
     ],
-    rows: played.days.map(({ day, least, most, judgement }): Cell[] => [
-      { text: String(day + 1) },
-      {
-        text: least === most
-          ? amount(least, resource)
-          : `${amount(least, resource)} - ${amount(most, resource)}`,
-      },
+    rows: played.days.map(({ day, least, most, judgement }) => [
+      String(day + 1),
+      [...new Set([least, most])].map((one) => amount(one, resource)).join(" - "),
       { text: percent(judgement.coverage), how: judgement.coverage === 1 ? "green" : "yellow" },
-      { text: formatFigure(resource === "cpu" ? judgement.overLimitMinutes : judgement.kills) },
-      { text: formatFigure(judgement.waste) },
-      { text: String(judgement.changes) },
+      formatFigure(resource === "cpu" ? judgement.overLimitMinutes : judgement.kills),
+      formatFigure(judgement.waste),
+      String(judgement.changes),
     ]),
   }, look);
 }

@@ -6,16 +6,14 @@
 import { readUsage } from "../../../../lab/simulation/rightsizing/read_usage.ts";
 import { replayPolicy } from "../../../../lab/simulation/rightsizing/replay_policy.ts";
 import type { UsageHistory } from "../../../../lab/simulation/rightsizing/usage_history.ts";
-import { decodeText, guessOf } from "../../../../lab/simulation/trace_files.ts";
+import { guessOf } from "../../../../lab/simulation/trace_files.ts";
 import { guessTraceFormat } from "../../../../lab/simulation/trace.ts";
-import { readFault } from "../../../file_problem.ts";
-import { CommandProblem } from "../../command_context.ts";
 import type { CoallocWorld } from "../../ports.ts";
 import { structuredOutput } from "../../output.ts";
-import { chooseSeries } from "../choose_series.ts";
+import { chooseSeries, readText } from "../read_history.ts";
 import type { SimulateContext } from "../simulate_command.ts";
 import { policyInFile } from "./policy_in_file.ts";
-import type { PolicyRequest } from "./policy_request.ts";
+import type { PolicyRequest } from "../simulate_request.ts";
 import { policyData, type PolicyStory, policyText } from "./policy_text.ts";
 
 /** Replays the policy and shows what came of it. Resolves with the exit code. */
@@ -24,7 +22,10 @@ export async function simulatePolicy(
   { world, look }: SimulateContext,
 ): Promise<number> {
   const { policy: path, output } = request;
-  const named = policyInFile(await readText(path, { world, what: "policy" }), path);
+  const named = policyInFile(
+    await readText(path, { readFile: world.readFile, what: "policy" }),
+    path,
+  );
   const history = await readUsageOf(request, world);
   const played = world.unheard(() => replayPolicy(history, named.policy));
   const story: PolicyStory = { named, history, played };
@@ -36,28 +37,16 @@ async function readUsageOf(
   { source: { path, format, series }, resource }: PolicyRequest,
   world: Pick<CoallocWorld, "readFile" | "err">,
 ): Promise<UsageHistory> {
-  const text = await readText(path, { world, what: "history" });
+  const text = await readText(path, { readFile: world.readFile, what: "history" });
   const taken = format ?? guessTraceFormat(text);
   const refuse = (state: string): SyntaxError =>
     new SyntaxError(`Cannot read history "${path}": ${state}`);
   if (series !== undefined && taken !== "prometheus") {
     throw refuse(`it is taken for ${taken}, and --series chooses in a Prometheus export`);
   }
-  const body = taken === "prometheus"
-    ? chooseSeries(text, { refuse, ...(series === undefined ? {} : { wanted: series }) })
-    : text;
+  const body = taken === "prometheus" ? chooseSeries(text, { refuse, wanted: series }) : text;
   const history = readUsage(body, { name: path, resource, format: taken });
   const { guess } = format === undefined ? guessOf(path, taken) : {};
   if (guess !== undefined) world.err(`${guess}\n`);
   return history;
-}
-
-async function readText(
-  path: string,
-  { world, what }: { readonly world: Pick<CoallocWorld, "readFile">; readonly what: string },
-): Promise<string> {
-  const bytes = await world.readFile(path).catch((cause: unknown) => {
-    throw new CommandProblem(`Cannot read ${what} "${path}": ${readFault(cause)}`, { cause });
-  });
-  return await decodeText(bytes, path);
 }

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { type CoallocScene, coallocScene } from "../../../../tests/fixtures/cli/coalloc_scene.ts";
+import { type CoallocScene, sceneTest } from "../../../../tests/fixtures/cli/coalloc_scene.ts";
+import { pure, pureYAML } from "../../../../tests/fixtures/pure.ts";
+import { readCommandLine } from "../../coalloc_command.ts";
+import { policyInFile } from "./policy_in_file.ts";
+import { asksForPolicy, type PolicyRequest, policyRequest } from "../simulate_request.ts";
 
 const MEBIBYTE = 2 ** 20;
-/** The YAML parser looks at two variables for its own debugging. */
-const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
-
 /** Four days, a value each five minutes: 0.2 of a unit; 1, 1.5, 2, 2.5 in the hours from noon. */
 function days(unit: number): string {
   return Array.from({ length: 4 * 288 }, (_, index) => {
@@ -13,11 +14,11 @@ function days(unit: number): string {
   }).join("\n");
 }
 
-function policy(more = "", mode = "Auto"): string {
+function policy(more = ""): string {
   return `kind: OptimizationPolicy
 metadata: {name: web}
 spec:
-  mode: ${mode}
+  mode: Auto
   metricsConfig: {provider: prometheus, percentile: P90}
   selector: {namespaces: {allow: [shop]}}
   resourceBounds: {cpu: {min: 50m, max: 4}, memory: {min: 64Mi, max: 4Gi}}
@@ -25,18 +26,12 @@ spec:
 `;
 }
 
-function sceneTest(name: string, fn: (scene: CoallocScene) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: PURE,
-    async fn() {
-      const scene = coallocScene();
-      scene.files.set("p.yaml", policy());
-      scene.files.set("cpu.csv", days(1));
-      scene.files.set("memory.csv", days(1000 * MEBIBYTE));
-      await fn(scene);
-      await scene.close();
-    },
+function policyTest(name: string, fn: (scene: CoallocScene) => Promise<void>): void {
+  sceneTest(name, (scene) => {
+    scene.files.set("p.yaml", policy());
+    scene.files.set("cpu.csv", days(1));
+    scene.files.set("memory.csv", days(1000 * MEBIBYTE));
+    return fn(scene);
   });
 }
 
@@ -44,7 +39,7 @@ const CPU = "simulate --policy p.yaml --history cpu.csv --format cores".split(" 
 const MEMORY = "simulate --policy p.yaml --history memory.csv --resource memory --format cores"
   .split(" ");
 
-sceneTest("simulatePolicy() reports requests over time, coverage and waste", async (scene) => {
+policyTest("simulatePolicy() reports requests over time, coverage and waste", async (scene) => {
   assert.equal(await scene.run(...CPU), 0);
   assert.equal(scene.err, "");
   const [head, setting, gap, title] = scene.out.split("\n");
@@ -62,7 +57,7 @@ sceneTest("simulatePolicy() reports requests over time, coverage and waste", asy
   assert.doesNotMatch(scene.out, /\bkilled\b/);
 });
 
-sceneTest("simulatePolicy() informs kills of memory where limits follow", async (scene) => {
+policyTest("simulatePolicy() informs kills of memory where limits follow", async (scene) => {
   assert.equal(await scene.run(...MEMORY), 0);
   assert.match(scene.out, /^The policy .*alone, .*killed\.$/m);
   scene.out = "";
@@ -80,16 +75,7 @@ sceneTest("simulatePolicy() informs kills of memory where limits follow", async 
   assert.match(scene.out, /^DAY .* KILLS /m);
 });
 
-sceneTest(
-  "simulatePolicy() says what mode the policy has where nothing would be set",
-  async (scene) => {
-    scene.files.set("p.yaml", policy("", "Recommend"));
-    assert.equal(await scene.run(...CPU), 0);
-    assert.match(scene.out, /^The policy's mode .*Recommend: /m);
-  },
-);
-
-sceneTest("simulatePolicy() prints one object for programs", async (scene) => {
+policyTest("simulatePolicy() prints one object for programs", async (scene) => {
   scene.files.set("p.yaml", policy("updateRequestsOnly: false"));
   assert.equal(await scene.run(...MEMORY, "--json"), 0);
   const { total, days, requests, kills, ...rest } = JSON.parse(scene.out);
@@ -110,7 +96,7 @@ sceneTest("simulatePolicy() prints one object for programs", async (scene) => {
   assert.match(scene.out, /^policy: web\nhistory: memory\.csv\n/);
 });
 
-sceneTest("simulatePolicy() chooses a series of a Prometheus export", async (scene) => {
+policyTest("simulatePolicy() chooses a series of a Prometheus export", async (scene) => {
   const values = days(1).split("\n").map((line) => line.split(","))
     .map(([at, value]) => [Number(at), String(value)]);
   const result = ["a", "b"].map((pod) => ({ metric: { pod }, values }));
@@ -124,49 +110,89 @@ sceneTest("simulatePolicy() chooses a series of a Prometheus export", async (sce
   assert.match(scene.out, /covered 95\.83 %/);
 });
 
-sceneTest("simulatePolicy() says what it took the history for", async (scene) => {
+policyTest("simulatePolicy() says what it took the history for", async (scene) => {
   assert.equal(await scene.run(...CPU.slice(0, -2)), 0);
   assert.match(scene.err, /^Trace "cpu\.csv" .* cores; .*\n$/);
 });
 
-sceneTest(
-  "simulatePolicy() ends with 1 and one line for files that can't be used",
-  async (scene) => {
-    scene.files.set("short.csv", "0,1\n60,1\n120,1\n180,1\n");
-    scene.files.set("rps.txt", "1\n2\n3\n");
-    scene.files.set("wrong.yaml", policy().replace("P90", "P80"));
-    const said = async (policy: string, history: string, ...more: string[]): Promise<string> => {
-      scene.err = "";
-      const args = ["simulate", "--policy", policy, "--history", history, ...more];
-      assert.equal(await scene.run(...args), 1, args.join(" "));
-      return scene.err;
-    };
-    assert.match(
-      await said("gone", "cpu.csv"),
-      /^Cannot read policy "gone": .*path/,
-    );
-    assert.match(
-      await said("p.yaml", "gone"),
-      /^Cannot read history "gone": .*path/,
-    );
-    assert.match(
-      await said("wrong.yaml", "cpu.csv"),
-      /"wrong\.yaml": spec\.metricsConfig\.percentile is "P80": must be/,
-    );
-    assert.match(await said("p.yaml", "rps.txt"), / rps, .*usage/);
-    assert.match(
-      await said("p.yaml", "cpu.csv", "--series", "a=b"),
-      / cores, .*--series /,
-    );
-    assert.match(
-      await said("p.yaml", "short.csv", "--format", "cores"),
-      /^Cannot replay history "short\.csv": .* 4 samples/,
-    );
-    assert.equal(scene.out, "");
-  },
-);
-
-sceneTest("simulatePolicy() refuses flags that don't go together with 2", async (scene) => {
+policyTest("simulatePolicy() ends with 2 for its flags, with 1 for its files", async (scene) => {
   assert.equal(await scene.run("simulate", "--policy", "p.yaml"), 2);
-  assert.match(scene.err, /^Cannot simulate: --policy needs a --history .*; see /);
+  for (
+    const line of [
+      "--policy gone --history cpu.csv",
+      "--policy p.yaml --history gone",
+      "--policy p.yaml --history cpu.csv --series a=b",
+    ]
+  ) assert.deepEqual((await scene.ran(`simulate ${line}`)).slice(0, 2), [1, ""], line);
+});
+
+function flagsOf(line: string): Readonly<Record<string, unknown>> {
+  const call = readCommandLine([
+    "simulate",
+    ...line.split(" ").filter((argument) => argument !== ""),
+  ]);
+  assert("flags" in call, JSON.stringify(call));
+  return call.flags;
+}
+
+function asked(line: string): PolicyRequest | string {
+  return policyRequest(flagsOf(line));
+}
+
+pure("asksForPolicy() is true for flags of a policy's replay alone", () => {
+  assert.equal(asksForPolicy(flagsOf("--trace f --limit 2")), false);
+  for (const line of ["--policy p", "--history h", "--resource memory"]) {
+    assert.equal(asksForPolicy(flagsOf(line)), true, line);
+  }
+});
+
+pure("policyRequest() reads its flags, and takes CPU for granted", () => {
+  assert.deepEqual(asked("--policy p.yaml --history -"), {
+    policy: "p.yaml",
+    source: { path: "-" },
+    resource: "cpu",
+    output: "table",
+  });
+  const line = "--policy p --history h --resource memory --format prometheus --series pod=a";
+  assert.deepEqual(asked(`${line} -o yaml`), {
+    policy: "p",
+    source: { path: "h", format: "prometheus", series: new Map([["pod", "a"]]) },
+    resource: "memory",
+    output: "yaml",
+  });
+  assert.equal((asked(`${line} --json`) as PolicyRequest).output, "json");
+});
+
+const POLICY = `kind: OptimizationPolicy
+metadata: {name: web}
+spec:
+  mode: Auto
+  metricsConfig: {provider: prometheus}
+  selector: {namespaces: {allow: [shop]}}
+  resourceBounds: {cpu: {min: 50m, max: 4}, memory: {min: 64Mi, max: 4Gi}}
+`;
+
+pureYAML("policyInFile() finds the only policy among other objects", () => {
+  const { name, policy } = policyInFile(`kind: Namespace\n---\n${POLICY}---\n`, "f");
+  assert.deepEqual([name, policy.percentile], ["web", "P90"]);
+  assert.equal(policyInFile(POLICY.replace("metadata: {name: web}\n", ""), "f").name, "f");
+});
+
+pureYAML("policyInFile() refuses other files with their path and what is wrong", () => {
+  const wrong: readonly (readonly [string, RegExp])[] = [
+    ["", /0 objects .*OptimizationPolicy/],
+    ["a: [", /YAML: /],
+    [
+      POLICY.replace("Auto", "Often").replace("50m", "none"),
+      /spec\.mode .*; spec\.resourceBounds\.cpu\.min .*"none"/,
+    ],
+  ];
+  for (const [text, message] of wrong) {
+    assert.throws(() => policyInFile(text, "f"), (error: Error) => {
+      assert.equal(error.name, "CommandProblem");
+      assert.match(error.message, message);
+      assert.match(error.message, /^Cannot replay policy "f": [^\n]*$/);
+      return true;
+    });
+  }
 });

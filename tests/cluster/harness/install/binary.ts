@@ -1,9 +1,13 @@
 /**
- * Which binaries the cluster needs, and where they are looked for.
+ * The binaries that the cluster needs: found, downloaded or built.
  *
  * @module
  */
-import type { ComponentName } from "../components/component.ts";
+import type { ComponentName } from "../component.ts";
+import { buildBinary } from "./build_binary.ts";
+import { lockFile, type Progress, withProgress } from "../progress.ts";
+import { isExecutable, putInPlace } from "../shell.ts";
+import { createHash } from "node:crypto";
 
 /** Version of Kubernetes that is run. */
 export const KUBERNETES_VERSION = "v1.36.3";
@@ -101,7 +105,94 @@ export function binaryPaths(binary: Binary, folders: BinaryFolders): readonly st
   return folders.assets ? [`${folders.assets}/${binary.name}`, cached] : [cached];
 }
 
-/** Where dl.k8s.io has a binary, by architecture as Go names it. */
-export function releaseAddress(binary: Binary, architecture: "amd64" | "arm64"): string {
-  return `https://dl.k8s.io/${binary.version}/bin/linux/${architecture}/${binary.name}`;
+/** What is needed to obtain them. */
+export interface ObtainOptions {
+  readonly folders: BinaryFolders;
+  /** The PATH in which `go` is looked for. */
+  readonly path: string;
+  readonly progress: Progress;
+}
+
+/**
+ * The paths of all binaries that are needed, `kubectl` among them only when `kubectl` is asked for.
+ * Looked for in this order: `KUBEBUILDER_ASSETS`, the cache, dl.k8s.io, a build. Throws an `Error`
+ * that names the ways when none is open.
+ */
+export async function obtainBinaries(
+  names: readonly BinaryName[],
+  options: ObtainOptions,
+): Promise<ReadonlyMap<BinaryName, string>> {
+  const wanted = BINARIES.filter(({ name }) => names.includes(name));
+  const found = await foundBinaries(wanted, options);
+  if (found.size === wanted.length) return found;
+  // Two builds in one folder would rewrite each other's module.
+  using _lock = await lockFile(`${cacheFolder(options.folders)}/lock`, options);
+  // The other run may have obtained them meanwhile.
+  const paths = new Map(await foundBinaries(wanted, options));
+  let released = true;
+  for (const binary of wanted.filter(({ name }) => !paths.has(name))) {
+    const target = `${cacheFolder(options.folders)}/${binary.folder}/${binary.name}`;
+    await Deno.mkdir(target.slice(0, target.lastIndexOf("/")), { recursive: true });
+    if (released && binary.released) released = await downloaded(binary, target, options);
+    if (!await isExecutable(target)) await buildBinary(binary, { target, ...options });
+    paths.set(binary.name, target);
+  }
+  return paths;
+}
+
+async function foundBinaries(
+  binaries: readonly Binary[],
+  { folders }: ObtainOptions,
+): Promise<ReadonlyMap<BinaryName, string>> {
+  const found = new Map<BinaryName, string>();
+  for (const binary of binaries) {
+    const path = await firstExecutable(binaryPaths(binary, folders));
+    if (path !== undefined) found.set(binary.name, path);
+  }
+  return found;
+}
+
+async function firstExecutable(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) if (await isExecutable(path)) return path;
+  return undefined;
+}
+
+/** Long enough for a slow network, short enough to see that there is none. */
+const REACH_MS = 5_000;
+/** For the some 100 MB of a program. */
+const DOWNLOAD_MS = 600_000;
+
+/**
+ * Downloads a binary and checks its published SHA-256; false, after saying why, when it can't be had: a
+ * build is the other way.
+ */
+async function downloaded(
+  { name, version }: Binary,
+  target: string,
+  { progress }: ObtainOptions,
+): Promise<boolean> {
+  const architecture = Deno.build.arch === "aarch64" ? "arm64" : "amd64";
+  const address = `https://dl.k8s.io/${version}/bin/linux/${architecture}/${name}`;
+  const get = async (url: string, ms: number): Promise<Uint8Array<ArrayBuffer>> => {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(ms) });
+    const bytes = await answer.bytes();
+    if (!answer.ok) throw new Error(`Cannot get ${url}: status ${answer.status}`);
+    return bytes;
+  };
+  try {
+    const published = new TextDecoder().decode(await get(`${address}.sha256`, REACH_MS));
+    await withProgress(progress, `downloading ${name} ${version}`, async () => {
+      const program = await get(address, DOWNLOAD_MS);
+      const sum = createHash("sha256").update(program).digest("hex");
+      if (!published.startsWith(sum)) {
+        throw new Error(`Cannot use ${address}: its SHA-256 is ${sum}, expected ${published}`);
+      }
+      await putInPlace(target, (file) => Deno.writeFile(file, program, { mode: 0o755 }));
+    });
+    return true;
+  } catch (error) {
+    const [reason] = String(error).split("\n");
+    progress.say(`dl.k8s.io does not give ${name} (${reason}); building instead`);
+    return false;
+  }
 }

@@ -3,21 +3,17 @@
  *
  * @module
  */
-import { BINARIES, type BinaryFolders } from "./binary.ts";
-import { makeCertificates } from "../components/certificates.ts";
-import { readIfThere } from "../components/daemon.ts";
-import type { Instance } from "../instance.ts";
-import { writeKubeconfigs } from "../components/kubeconfig.ts";
+import { BINARIES, type BinaryFolders, obtainBinaries } from "./binary.ts";
+import { makeCertificates, writeKubeconfigs } from "../certificates.ts";
+import { readIfThere } from "../daemon.ts";
+import { type Instance, readSettings, type Settings, writeSettings } from "../instance.ts";
 import { noteTraces } from "../machine_traces.ts";
 import { makeNamespace } from "../namespace.ts";
 import { nodeFiles, type NodeOptions } from "../node_files.ts";
-import { obtainBinaries } from "./obtain_binaries.ts";
-import { installPackages } from "./packages.ts";
-import { foreignPodProcesses, makeCgroupRoot } from "../pod_cgroups.ts";
-import type { Progress } from "../progress.ts";
-import { runningComponent, stopComponent } from "../components/running_component.ts";
-import { readSettings, type Settings, writeSettings } from "../settings.ts";
-import { findProgram, run } from "../shell.ts";
+import { foreignPodProcesses, makeCgroupRoot } from "../cgroups.ts";
+import { type Progress, withProgress } from "../progress.ts";
+import { runningComponent, stopComponent } from "../running_component.ts";
+import { findProgram, isExecutable, run } from "../shell.ts";
 
 /** What the command line and the environment say. */
 export interface PrepareOptions {
@@ -35,8 +31,7 @@ export async function prepare(instance: Instance, options: PrepareOptions): Prom
   const before = await readSettings(instance);
   // A running kubelet of our own has long shown whether it bears with the other one.
   if (await runningComponent(instance, "kubelet") === undefined) await refuseForeignPods(instance);
-  const { stateRoot } = instance;
-  const { cniFolder } = await installPackages({ ...options, stateRoot });
+  const cniFolder = await installPackages(options);
   const binaries = await findBinaries(options);
   for (const folder of ["run", "logs", "cni", "pod-logs"]) {
     await Deno.mkdir(`${instance.directory}/${folder}`, { recursive: true });
@@ -58,13 +53,13 @@ export async function prepare(instance: Instance, options: PrepareOptions): Prom
   for (const [name, text] of Object.entries(nodeFiles(instance, settings))) {
     await Deno.writeTextFile(`${instance.directory}/${name}`, text);
   }
-  if (before !== undefined && before.cpuManager !== settings.cpuManager) {
-    await endKubelet(instance, options);
-    await forgetCPUPolicy(instance);
+  const managerChanges = before !== undefined && before.cpuManager !== settings.cpuManager;
+  if (managerChanges || (before !== undefined && before.cpuQuota !== settings.cpuQuota)) {
+    if (await stopComponent(instance, "kubelet")) {
+      options.progress.say("kubelet is stopped, to start it with other settings");
+    }
   }
-  if (before !== undefined && before.cpuQuota !== settings.cpuQuota) {
-    await endKubelet(instance, options);
-  }
+  if (managerChanges) await forgetCPUPolicy(instance);
   await writeSettings(instance, settings);
 }
 
@@ -113,15 +108,73 @@ async function snapshotterFor({ directory }: Instance): Promise<Settings["snapsh
   }
 }
 
-async function endKubelet(instance: Instance, { progress }: PrepareOptions): Promise<void> {
-  if (await runningComponent(instance, "kubelet") === undefined) return;
-  progress.say("stopping kubelet, to start it with other settings");
-  await stopComponent(instance, "kubelet");
-}
-
 /** A kubelet refuses to start with a policy other than the one that its state was written under. */
 async function forgetCPUPolicy(instance: Instance): Promise<void> {
   await Deno.remove(`${instance.directory}/kubelet/cpu_manager_state`).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
+}
+
+/** Packages by the program that shows whether they are installed. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  containerd: "containerd",
+  ctr: "containerd",
+  runc: "runc",
+  nft: "nftables",
+  ip: "iproute2",
+  openssl: "openssl",
+  busybox: "busybox-static",
+  // containerd forwards ports with it.
+  socat: "socat",
+};
+
+/** Where distributions put the programs of the pod network. */
+const CNI_FOLDERS: readonly string[] = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
+
+/**
+ * Installs packages without starting their services: the cluster starts a containerd of its own. A file
+ * of this name is asked before a package starts a service; 101 forbids it (invoke-rc.d(8)). The shell
+ * removes it however it ends, and what a run that was killed has left; one of the machine's own stays.
+ */
+const INSTALL = `policy=/usr/sbin/policy-rc.d
+grep -qs CoAllocator $policy && rm -f $policy
+if [ ! -x $policy ]; then
+  trap 'rm -f $policy' EXIT
+  trap 'exit 130' INT TERM
+  printf '#!/bin/sh\\n# CoAllocator removes it\\nexit 101\\n' > $policy
+  chmod 755 $policy
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q && apt-get install -q -y --no-install-recommends "$@"`;
+
+/**
+ * Installs what is missing, when `apt-get` is there; returns the folder of the pod network's
+ * programs. Throws an `Error` that names the packages when they can't be installed.
+ */
+async function installPackages(
+  { path, progress }: Pick<PrepareOptions, "path" | "progress">,
+): Promise<string> {
+  const missing = new Set<string>();
+  for (const [program, name] of Object.entries(PACKAGES)) {
+    if (await findProgram(program, path) === undefined) missing.add(name);
+  }
+  if (await findCNIFolder() === undefined) missing.add("containernetworking-plugins");
+  const packages = [...missing].sort();
+  if (packages.length > 0) {
+    if (await findProgram("apt-get", path) === undefined) {
+      throw new Error(
+        `Cannot install ${packages.join(", ")}: there is no apt-get; install them by hand`,
+      );
+    }
+    const about = `installing ${packages.join(" ")}`;
+    await withProgress(progress, about, () => run(["sh", "-c", INSTALL, "install", ...packages]));
+  }
+  const found = await findCNIFolder();
+  if (found !== undefined) return found;
+  throw new Error(`Cannot find the pod network's programs: none in ${CNI_FOLDERS.join(", ")}`);
+}
+
+async function findCNIFolder(): Promise<string | undefined> {
+  for (const folder of CNI_FOLDERS) if (await isExecutable(`${folder}/bridge`)) return folder;
+  return undefined;
 }

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import type { RealNode } from "../real_node.ts";
-import { leaseHolder, podsOf } from "./product.ts";
+import { leaseHolder, podsOf } from "../product.ts";
 import { until } from "../until.ts";
 
 /** The lives of all its programs: pods, restarts of their containers, and the leader. */

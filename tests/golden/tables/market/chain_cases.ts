@@ -3,20 +3,10 @@
  *
  * @module
  */
-import type { DrawnCase } from "../draw.ts";
+import type { DrawnCase } from "../decision_table.ts";
 import type { RawContainer } from "../raw_pod.ts";
-import {
-  lagging,
-  notRunning,
-  notYetItsTurn,
-  otherClass,
-  otherIdentity,
-  PLATFORM,
-  restarts,
-  wantsSpec,
-} from "./market_cases.ts";
-import { type MarketCase, withPod, withStatus } from "./market_changes.ts";
-import type { MarketInput } from "./market_input.ts";
+import { lagging, notRunning, notYetItsTurn, otherClass, otherIdentity, PLATFORM, restarts, wantsSpec } from "./market_cases.ts";
+import { type MarketCase, withPod, withStatus, type MarketInput } from "./market_input.ts";
 import { limitRange, quota } from "./namespace_cases.ts";
 
 /** A container without a memory limit in a namespace that sets one by default. */

@@ -3,16 +3,17 @@
  *
  * @module
  */
-import type { DrawnCase } from "../draw.ts";
-import type { MarketInput } from "./market_input.ts";
+import type { DrawnCase } from "../decision_table.ts";
 import {
   guaranteed,
+  MARKET_REFUSALS,
   type MarketCase,
+  type MarketInput,
   withAnnotations,
   withContainers,
   withPod,
   withStatus,
-} from "./market_changes.ts";
+} from "./market_input.ts";
 import {
   exactQuota,
   initContainer,
@@ -22,7 +23,6 @@ import {
   quota,
   WITH_DEFAULTS,
 } from "./namespace_cases.ts";
-import { MARKET_REFUSALS } from "./market_refusals.ts";
 import type { RawContainerStatus } from "../raw_pod.ts";
 
 /** The kubelet still has half of what the first container's spec asks for. */

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { RawPod, RawResources } from "../raw_pod.ts";
+import type { RawContainer, RawPod, RawResources } from "../raw_pod.ts";
+import type { Draw } from "../decision_table.ts";
 
 /** A refusal of the API server. */
 export interface RawRefusal {
@@ -65,3 +66,72 @@ export interface MarketInput {
 }
 
 type RawQuantities = NonNullable<RawResources["limits"]>;
+
+/** Changes an input so that the case applies. */
+export type MarketCase = (input: MarketInput, draw: Draw) => MarketInput;
+
+/** The input with a changed pod. */
+export function withPod(input: MarketInput, change: (pod: RawPod) => RawPod): MarketInput {
+  return { ...input, pod: change(input.pod) };
+}
+
+/** The input with these fields of the pod's status. */
+export function withStatus(input: MarketInput, status: RawPod["status"]): MarketInput {
+  return withPod(input, (pod) => ({ ...pod, status: { ...pod.status, ...status } }));
+}
+
+/** The input with these annotations of the pod. */
+export function withAnnotations(
+  input: MarketInput,
+  annotations: Readonly<Record<string, string>>,
+): MarketInput {
+  return withPod(input, (pod) => ({
+    ...pod,
+    metadata: { ...pod.metadata, annotations: { ...pod.metadata?.annotations, ...annotations } },
+  }));
+}
+
+/** The input with each container of the pod changed. */
+export function withContainers(
+  input: MarketInput,
+  change: (container: RawContainer, index: number) => RawContainer,
+): MarketInput {
+  return withPod(input, (pod) => ({
+    ...pod,
+    spec: { ...pod.spec, containers: pod.spec.containers.map(change) },
+  }));
+}
+
+/** Each container with a request that is its limit. */
+export function guaranteed(input: MarketInput): MarketInput {
+  const made = withContainers(input, ({ resources, ...one }) => {
+    const list = { memory: "64Mi", cpu: resources.limits?.["cpu"] ?? "200m" };
+    return { ...one, resources: { requests: list, limits: list } };
+  });
+  const { initContainers: _none, ...spec } = made.pod.spec;
+  const annotated = withAnnotations(made, { "mbcas.io/skip-guaranteed": "false" });
+  return { ...annotated, pod: { ...annotated.pod, spec } };
+}
+
+const forbidden = 'pods "web" is forbidden: ';
+
+/** Each reason of a refusal at least once. */
+export const MARKET_REFUSALS: readonly RawRefusal[] = [
+  { code: 400, message: 'admission webhook "policy.example.com" denied the request: no' },
+  { code: 422, message: "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no" },
+  { code: 403, message: `${forbidden}exceeded quota: q, requested: limits.cpu=100m` },
+  { code: 403, message: `${forbidden}maximum cpu usage per Container is 1, but limit is 2` },
+  { code: 403, message: `${forbidden}node didn't have enough capacity`, causes: ["NodeCapacity"] },
+  { code: 422, message: "pods with pod-level resources cannot be resized" },
+  { code: 422, message: "static pods cannot be resized" },
+  { code: 422, message: "windows pods cannot be resized", causes: ["UnsupportedPlatform"] },
+  { code: 422, message: "pods with node allocatable resource claims cannot be resized" },
+  { code: 422, message: "Pod running on node without support for resize" },
+  { code: 422, message: "Pod QOS Class may not change as a result of resizing" },
+  { code: 404, message: 'pods "web" not found' },
+  { code: 409, message: "the object has been modified" },
+  { code: 429, message: "too many requests" },
+  { code: 500, message: "failed calling webhook" },
+  { code: 503, message: "the server is not available" },
+  { code: 422, message: "something else" },
+];

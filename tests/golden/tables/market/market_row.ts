@@ -113,14 +113,12 @@ async function byController(
   };
   const { backOffMs = 0 } = input;
   const plan = decideLimits({ ...snapshot, allocation }, {
-    scope: outOfScope({ ...snapshot, config }),
+    outOfScope: outOfScope({ ...snapshot, config }),
     agentSilent: input.agentSilent ?? false,
     originalUnknown: input.originalUnknown ?? false,
     backOffMs: { market: backOffMs, restore: backOffMs },
-    dryRun: config.dryRun,
-    resizeServed: config.resizeServed,
+    config,
     outOfSync: input.outOfSync ?? [],
-    maxStep: config.maxStep ?? undefined,
     restMs: input.restMs ?? 0,
     oscillatingMs: input.oscillatingMs ?? 0,
     quota,

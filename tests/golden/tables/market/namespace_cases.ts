@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { guaranteed, type MarketCase, withPod } from "./market_changes.ts";
+import { guaranteed, type MarketCase, withPod } from "./market_input.ts";
 
 /** A LimitRange of containers or of the pod. */
 export const limitRange: MarketCase = (input, draw) => {

@@ -4,15 +4,25 @@
  *
  * @module
  */
-import { type DecisionRow, type DecisionTable, tableOf } from "../decision_table.ts";
-import { type Draw, type DrawnCase, drawWith } from "../draw.ts";
+import {
+  type DecisionRow,
+  type DecisionTable,
+  type Draw,
+  type DrawnCase,
+  drawWith,
+  tableOf,
+} from "../decision_table.ts";
 import { CHAIN_CASES } from "../market/chain_cases.ts";
-import { usualMarket } from "../market/draw_market.ts";
-import { MARKET_CASES } from "../market/market_cases.ts";
 import type { MarketInput } from "../market/market_input.ts";
+import { usualMarket } from "../market/market_table.ts";
+import { MARKET_CASES } from "../market/market_cases.ts";
 import { marketResult } from "../market/market_row.ts";
 import { BOUND_CASES } from "../rightsizing/bound_cases.ts";
-import { usualRightsizing, withoutIdleLimits } from "../rightsizing/draw_rightsizing.ts";
+import {
+  type RightsizingInput,
+  usualRightsizing,
+  withoutIdleLimits,
+} from "../rightsizing/rightsizing_table.ts";
 import {
   guaranteed,
   limitRange,
@@ -21,7 +31,6 @@ import {
   RIGHTSIZING_CASES,
   smallNode,
 } from "../rightsizing/rightsizing_cases.ts";
-import type { RightsizingInput } from "../rightsizing/rightsizing_input.ts";
 import { rightsizingResult } from "../rightsizing/rightsizing_row.ts";
 
 /** Inputs of each of the two tables. */

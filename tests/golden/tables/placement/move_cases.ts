@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Draw, DrawnCase } from "../draw.ts";
-import type { MoveInput } from "./placement_input.ts";
+import type { Draw, DrawnCase } from "../decision_table.ts";
+import type { MoveInput } from "./move_table.ts";
 
 /** Changes an input so that the case applies. */
 export type MoveCase = (input: MoveInput, draw: Draw) => MoveInput;

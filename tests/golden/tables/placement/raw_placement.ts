@@ -10,7 +10,7 @@ import type { Node } from "../../../../shared/api/node.ts";
 import type { Pod } from "../../../../shared/api/pod.ts";
 import type { ReplicaSet, Workload } from "../../../../shared/api/workload.ts";
 import { wholePod } from "../raw_pod.ts";
-import type { MoveInput, PlacementAnnotations } from "./placement_input.ts";
+import type { MoveInput, PlacementAnnotations } from "./move_table.ts";
 
 /** When a row is decided. */
 export const NOW_MS: number = Date.UTC(2026, 0, 1);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DrawnCase } from "../draw.ts";
+import type { DrawnCase } from "../decision_table.ts";
 import type { RawResources } from "../raw_pod.ts";
 import {
   guaranteed,
@@ -14,7 +14,7 @@ import {
   recommendedAs,
   type RightsizingCase,
 } from "./rightsizing_cases.ts";
-import type { RightsizingInput } from "./rightsizing_input.ts";
+import type { RightsizingInput } from "./rightsizing_table.ts";
 
 /** Nothing is recommended, values are in force that the pods lack, and this applies besides. */
 function straggling(change: RightsizingCase): RightsizingCase {

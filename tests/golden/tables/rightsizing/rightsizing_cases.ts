@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Draw, DrawnCase } from "../draw.ts";
-import { MARKET_REFUSALS } from "../market/market_refusals.ts";
+import type { Draw, DrawnCase } from "../decision_table.ts";
+import { MARKET_REFUSALS } from "../market/market_input.ts";
 import type { RawContainer, RawList, RawResources } from "../raw_pod.ts";
-import type { RightsizingInput } from "./rightsizing_input.ts";
+import type { RightsizingInput } from "./rightsizing_table.ts";
 
 /** Changes an input so that the case applies. */
 export type RightsizingCase = (input: RightsizingInput, draw: Draw) => RightsizingInput;

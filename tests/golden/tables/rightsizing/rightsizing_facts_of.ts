@@ -26,7 +26,7 @@ import { type PolicySpec, readPolicySpec } from "../../../../shared/rightsizing/
 import type { ContainerRecommendation } from "../../../../shared/rightsizing/recommend.ts";
 import { valuesInForce } from "../../../../shared/rightsizing/workload_record.ts";
 import { POD_IDENTITY, type RawContainer, wholePod } from "../raw_pod.ts";
-import type { RawResourcesByName, RightsizingInput } from "./rightsizing_input.ts";
+import type { RawResourcesByName, RightsizingInput } from "./rightsizing_table.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const MINUTE_MS = 60_000;

@@ -18,7 +18,7 @@ import {
 } from "../../../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { Decided } from "../market/market_row.ts";
 import { rightsizingFactsOf } from "./rightsizing_facts_of.ts";
-import type { RightsizingInput } from "./rightsizing_input.ts";
+import type { RightsizingInput } from "./rightsizing_table.ts";
 
 type ResourcesByName = Readonly<Record<string, ContainerResources["resources"]>>;
 

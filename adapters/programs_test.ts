@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { pure } from "../tests/fixtures/pure.ts";
+import { healthRoutes, registerProcessMetrics, serveHTTP } from "./program_server.ts";
+import { Counter, Registry } from "prom-client";
+import { programSignals } from "./program_signals.ts";
+import { createJSONLog, type JSONLogOptions } from "./json_log.ts";
+import { clockContract, countingSignal } from "../tests/contract/clock_contract.ts";
+import { systemClock } from "./system_clock.ts";
+
+Deno.test("serveHTTP() answers at the address that it returns, until it is shut down", async () => {
+  const server = serveHTTP({ fetch: () => new Response("here") }, { address: "127.0.0.1:0" });
+  const answer = await fetch(`http://${server.address}/`);
+  assert.equal(await answer.text(), "here");
+  await server.shutdown();
+  await assert.rejects(fetch(`http://${server.address}/`));
+});
+
+Deno.test("serveHTTP() answers 500 without the error's message", async () => {
+  const server = serveHTTP({
+    fetch() {
+      throw new Error("secret");
+    },
+  }, { address: "127.0.0.1:0" });
+  const answer = await fetch(`http://${server.address}/`);
+  assert.equal(answer.status, 500);
+  assert.equal(await answer.text(), "internal error\n");
+  await server.shutdown();
+});
+
+Deno.test("serveHTTP() names an address that is wrong or taken", async () => {
+  const app = { fetch: () => new Response("") };
+  assert.throws(() => serveHTTP(app, { address: "8080" }), /listen on "8080"/);
+  const server = serveHTTP(app, { address: "127.0.0.1:0" });
+  const { address } = server;
+  assert.throws(() => serveHTTP(app, { address }), {
+    message: new RegExp(`^Cannot listen on ${address}: `),
+  });
+  await server.shutdown();
+});
+
+pure("healthRoutes() answers 200, or 503 with the reason", async () => {
+  let unready: string | undefined = "NotSynced";
+  const app = healthRoutes({
+    unhealthy: () => undefined,
+    unready: () => unready,
+    registry: new Registry(),
+  });
+  const readyz = await app.request("/readyz");
+  assert.deepEqual([readyz.status, await readyz.text()], [503, "NotSynced\n"]);
+  assert.equal((await app.request("/healthz")).status, 200);
+  unready = undefined;
+  assert.equal((await app.request("/readyz")).status, 200);
+  assert.equal((await app.request("/other")).status, 404);
+});
+
+pure(
+  "healthRoutes() serves its registry's metrics, and the process's own without permissions",
+  async () => {
+    const registry = new Registry();
+    new Counter({ name: "things_total", help: "Things.", registers: [registry] }).inc(3);
+    registerProcessMetrics(registry, { startedAtMs: 5000 });
+    const app = healthRoutes({ unhealthy: () => undefined, unready: () => undefined, registry });
+    const answer = await app.request("/metrics");
+    assert.match(answer.headers.get("content-type") ?? "", /^text\/plain/);
+    const text = await answer.text();
+    assert.match(text, /^things_total 3$/m);
+    assert.match(text, /^process_start_time_seconds 5$/m);
+    assert.match(text, /^process_resident_memory_bytes \d{7,}$/m);
+    assert.match(text, /^process_cpu_seconds_total 0?\.?\d/m);
+  },
+);
+
+/**
+ * Sends this process a SIGTERM and lets the event loop deliver it. (At a SIGINT the test runner
+ * itself would end.)
+ */
+async function terminate(until: () => boolean): Promise<void> {
+  await new Deno.Command("sh", { args: ["-c", `kill -TERM ${Deno.pid}`] }).output();
+  while (!until()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+Deno.test("programSignals() aborts at the first signal and calls onDeadline at the second", async () => {
+  let deadlines = 0;
+  using signals = programSignals({ graceMs: 60_000, onDeadline: () => deadlines++ });
+  assert.equal(signals.signal.aborted, false);
+  await terminate(() => signals.signal.aborted);
+  assert.equal(signals.signal.reason, "SIGTERM");
+  assert.equal(deadlines, 0);
+  await terminate(() => deadlines > 0);
+  assert.equal(deadlines, 1);
+});
+
+Deno.test("programSignals() calls onDeadline when the grace is over", async () => {
+  let over = false;
+  using signals = programSignals({ graceMs: 1, onDeadline: () => over = true });
+  await terminate(() => over);
+  assert.equal(signals.signal.reason, "SIGTERM");
+});
+
+function lines(options: Partial<JSONLogOptions>): string[] {
+  const written: string[] = [];
+  const log = createJSONLog({
+    write: (line) => void written.push(line),
+    clock: { wall: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678) },
+    program: "controller",
+    ...options,
+  });
+  log.debug("Looked");
+  log.info("Changed {x}", { pod: "shop/web", count: 2, reason: undefined });
+  log.warn("Lost");
+  log.error("Broken", { error: "a\nb" });
+  return written;
+}
+
+pure("createJSONLog() writes one JSON object a line, with the fields beside the message", () => {
+  const written = lines({ level: "debug" });
+  assert.equal(written.length, 4);
+  for (const line of written) assert.match(line, /^\{[^\n]*\}\n$/);
+  assert.deepEqual(JSON.parse(written[1] ?? ""), {
+    "@timestamp": "2026-01-02T03:04:05.678Z",
+    level: "INFO",
+    message: "Changed {x}",
+    logger: "controller",
+    pod: "shop/web",
+    count: 2,
+  });
+  assert.equal(JSON.parse(written[3] ?? "").error, "a\nb");
+});
+
+pure("createJSONLog() leaves out what is below its level", () => {
+  assert.equal(lines({}).length, 3);
+  assert.equal(lines({ level: "error" }).length, 1);
+});
+
+pure("createJSONLog() writes text for people", () => {
+  const [line = ""] = lines({ format: "text" });
+  assert.match(line, /^03:04:05\.678 INF Changed \{x\} pod=shop\/web count=2\n$/);
+});
+
+pure("createJSONLog() writes a line of text for each message, whatever is in it", () => {
+  let written = "";
+  const log = createJSONLog({
+    write: (line) => void (written += line),
+    clock: { wall: () => 0 },
+    program: "agent",
+    format: "text",
+  });
+  log.info("Read\n00:00:00.000 INF Forged", { pod: "a\r\nForged\u2028Forged", "k\n": "\x1b[2J" });
+  assert.match(written, /^00:00:00\.000 INF [^\n]*\n$/);
+  assert.doesNotMatch(written.trimEnd(), /[\p{Cc}\p{Zl}\p{Zp}]/u);
+});
+
+clockContract("systemClock", () => ({ clock: systemClock, pass: (ms) => systemClock.sleep(ms) }));
+
+pure("sleep() listens once to a signal, however many sleep on it", async () => {
+  const { signal, listeners } = countingSignal();
+  const sleeping = [systemClock.sleep(1, signal), systemClock.sleep(2, signal)];
+  assert.equal(listeners(), 1);
+  await Promise.all(sleeping);
+  assert.equal(listeners(), 0);
+});
+
+pure("sleep() refuses NaN, and takes longer times than a timer can hold", async () => {
+  assert.throws(() => systemClock.sleep(NaN), /ms is NaN/);
+  const controller = new AbortController();
+  let woke = false;
+  const sleeping = systemClock.sleep(2 ** 40, controller.signal).then(() => woke = true);
+  await systemClock.sleep(2);
+  assert.equal(woke, false);
+  controller.abort();
+  await sleeping;
+});

@@ -1,0 +1,81 @@
+/**
+ * How the programs that are tasks read their arguments, and flags that several programs take.
+ *
+ * @module
+ */
+import { type Command, CommanderError, InvalidArgumentError } from "commander";
+import { collectedOutput } from "../shared/config/command_line.ts";
+import { kindMeta, type NumberBounds, numberKind, valueOf } from "../shared/config/kinds.ts";
+
+/** What the arguments mean, before rules that no single flag can check. */
+export type TaskArguments<Flags> =
+  | { readonly kind: "flags"; readonly flags: Flags }
+  | HelpText
+  | UsageError;
+
+/** The help was asked for. */
+export interface HelpText {
+  readonly kind: "help";
+  readonly text: string;
+}
+
+/** To be printed to standard error before the program ends with the code. */
+export interface UsageError {
+  readonly kind: "usage-error";
+  readonly message: string;
+  readonly exitCode: 2;
+}
+
+/**
+ * Reads the arguments after the program's name; a first "--", which `deno task` hands on, is left out.
+ * Never throws for what a user may type.
+ */
+export function parseTaskFlags<Flags extends object>(
+  command: Command,
+  args: readonly string[],
+): TaskArguments<Flags> {
+  let text = "";
+  command.allowExcessArguments(false).exitOverride()
+    .configureOutput(collectedOutput({ take: (part) => text += part }));
+  try {
+    command.parse(args[0] === "--" ? args.slice(1) : [...args], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.code === "commander.helpDisplayed"
+      ? { kind: "help", text }
+      : usageError(command.name(), error.message.replace(/^error: /, ""));
+  }
+  const flags = command.opts<Flags & Record<string, unknown>>();
+  return { kind: "flags", flags };
+}
+
+/** A mistake as one sentence that points to the help of the task. */
+export function usageError(task: string, problem: string): UsageError {
+  const sentence = problem.trim().replaceAll(/\s*\n\s*/g, " ").replace(/\.$/, "");
+  return {
+    kind: "usage-error",
+    message: `Cannot run the ${task}: ${sentence}; see deno task ${task} --help`,
+    exitCode: 2,
+  };
+}
+
+/** A parser of numbers within bounds. */
+export function numberWithin(bounds: NumberBounds): (text: string) => number {
+  const kind = numberKind(bounds);
+  return (text) => {
+    const value = valueOf(kind, text);
+    if (value === undefined) throw new InvalidArgumentError(`Give ${kindMeta(kind).expects}`);
+    return value;
+  };
+}
+
+/** A path that does not swallow the next flag. */
+export function filePath(text: string): string {
+  if (text.trim() === "" || text.includes("\0")) {
+    throw new InvalidArgumentError("Give the path of a file");
+  }
+  if (text.startsWith("-")) {
+    throw new InvalidArgumentError(`Give a path; a file of that name is ./${text}`);
+  }
+  return text;
+}

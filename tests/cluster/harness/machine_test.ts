@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import {
+  cgroupMounts,
+  enableControllers,
+  foreignPodProcesses,
+  instanceCgroups,
+  mountsBelow,
+  ownPodCgroups,
+  parseMounts,
+  removeCgroups,
+  restoreControllers,
+} from "./cgroups.ts";
+import { parseCommand } from "./command_line.ts";
+import { isSame, parseStat } from "./daemon.ts";
+import { BINARIES } from "./install/binary.ts";
+import { goModule } from "./install/build_binary.ts";
+import { DEFAULT_NAME, type Instance, instanceNamed } from "./instance.ts";
+import { lockFile } from "./progress.ts";
+
+async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ dir: "/tmp" });
+  try {
+    await test(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const OWN = ["ec1c-01", "ec1c-02"];
+const FOREIGN = "ffff-01";
+
+/** Two hierarchies with two pods of the instance's kubelet and one of another under one root. */
+function withPods(
+  name: string,
+  test: (instance: Instance, hierarchies: readonly string[]) => Promise<void>,
+): Promise<void> {
+  return inFolder(async (folder) => {
+    const instance = instanceNamed(name, { stateRoot: folder });
+    const hierarchies = [`${folder}/cpu`, `${folder}/memory`];
+    for (const uid of OWN) {
+      await Deno.mkdir(`${instance.directory}/kubelet/pods/${uid}`, { recursive: true });
+    }
+    for (const directory of instanceCgroups(instance, hierarchies).kubepods) {
+      for (const pod of [`pod${OWN[0]}`, `burstable/pod${OWN[1]}`, `burstable/pod${FOREIGN}`]) {
+        await Deno.mkdir(`${directory}/${pod}/container`, { recursive: true });
+      }
+      await Deno.mkdir(`${directory}/besteffort`);
+    }
+    await test(instance, hierarchies);
+  });
+}
+
+/** What is below a folder, without what precedes `kubepods`. */
+async function left(folder: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { name } of Deno.readDir(folder)) {
+    const path = `${folder}/${name}`;
+    found.push(path.slice(path.indexOf("kubepods")), ...await left(path));
+  }
+  return found.sort();
+}
+
+Deno.test("removeCgroups() under the machine's root leaves another kubelet's pods", async () => {
+  await withPods(DEFAULT_NAME, async (instance, hierarchies) => {
+    const [cpu = "", memory = ""] = hierarchies;
+    assert.deepEqual(
+      await ownPodCgroups(instance, [cpu]),
+      [`${cpu}/kubepods/burstable/pod${OWN[1]}`, `${cpu}/kubepods/pod${OWN[0]}`],
+    );
+    const put = (path: string, pids: string): Promise<void> =>
+      Deno.writeTextFile(`${path}/cgroup.procs`, pids);
+    await put(`${cpu}/kubepods/pod${OWN[0]}/container`, "11\n12\n");
+    await put(`${memory}/kubepods/burstable/pod${FOREIGN}/container`, "21\n0\n");
+    await put(`${memory}/kubepods/besteffort`, "22\n");
+    const foreign = await foreignPodProcesses(instance, hierarchies);
+    assert.deepEqual([...foreign].sort(), [21, 22]);
+  });
+  await withPods(DEFAULT_NAME, async (instance, hierarchies) => {
+    await removeCgroups(instance, hierarchies);
+    for (const hierarchy of hierarchies) {
+      assert.deepEqual(await left(hierarchy), [
+        "kubepods",
+        "kubepods/burstable",
+        `kubepods/burstable/pod${FOREIGN}`,
+        `kubepods/burstable/pod${FOREIGN}/container`,
+      ]);
+    }
+  });
+});
+
+Deno.test("removeCgroups() removes the whole of a root of the instance's own", async () => {
+  await withPods("b", async (instance, hierarchies) => {
+    await removeCgroups(instance, hierarchies);
+    for (const hierarchy of hierarchies) assert.deepEqual(await left(hierarchy), []);
+  });
+});
+
+Deno.test("enableControllers() and restoreControllers() change what was missing, and no more", async () => {
+  const restore = (root: string): Promise<void> => restoreControllers(root, ["memory"]);
+  const besideOther = async (root: string): Promise<void> => {
+    await Deno.mkdir(`${root}/other`);
+    await restore(root);
+  };
+  for (
+    const [enabled, action, written] of [
+      ["memory pids\n", enableControllers, "+cpu +cpuset"],
+      ["cpuset cpu memory pids\n", enableControllers, undefined],
+      ["cpuset cpu io memory pids\n", restore, "-cpuset -cpu -pids"],
+      ["memory io\n", restore, undefined],
+      ["cpuset cpu io memory pids\n", besideOther, undefined],
+      // No cgroup v2.
+      [undefined, enableControllers, undefined],
+    ] as const
+  ) {
+    await inFolder(async (root) => {
+      if (enabled !== undefined) {
+        await Deno.writeTextFile(`${root}/cgroup.controllers`, "cpuset cpu io memory pids rdma\n");
+        await Deno.writeTextFile(`${root}/cgroup.subtree_control`, enabled);
+      }
+      await action(root);
+      const text = await Deno.readTextFile(`${root}/cgroup.subtree_control`).catch(() => undefined);
+      assert.equal(text, written ?? enabled);
+    });
+  }
+});
+
+Deno.test("parseMounts() gives mounts below a folder, the last first, and those of cgroups", () => {
+  const mounts = parseMounts(`cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0
+cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0
+cgroup /srv/part/cpu cgroup rw,cpu 0 0
+tmpfs /state/a/kubelet tmpfs rw 0 0
+overlay /state/a/kubelet/b\\040c overlay rw 0 0
+tmpfs /state/ab tmpfs rw 0 0
+`);
+  assert.deepEqual(mountsBelow(mounts, "/state/a"), ["/state/a/kubelet/b c", "/state/a/kubelet"]);
+  assert.deepEqual(cgroupMounts(mounts), ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified"]);
+});
+
+Deno.test("lockFile() is held by one alone, also when the one before removed the file", async () => {
+  await inFolder(async (folder) => {
+    const path = `${folder}/new/lock`;
+    const said = Promise.withResolvers<string>();
+    const progress = { say: said.resolve, now: () => 0 };
+    const first = await lockFile(path, { progress });
+    const second = lockFile(path, { progress });
+    assert.equal(await said.promise, `waiting for process ${Deno.pid}, which holds ${path}`);
+    await first.remove();
+    first[Symbol.dispose]();
+    using _held = await second;
+    // What is held is the file that the next run opens.
+    assert.equal(await Deno.readTextFile(path), `${Deno.pid}\n`);
+  });
+});
+
+Deno.test("isSame() distinguishes a process from another that got its number, and from its remains", () => {
+  // Counted after the last parenthesis of the command.
+  const stat = parseStat("42 (a) b (c) S 1 42 42 0 -1 4194560 9 0 0 0 1 2 0 0 20 0 7 0 987654 1 2");
+  assert.deepEqual(stat, { state: "S", parent: 1, startTicks: 987654 });
+  const record = { pid: 42, startTicks: 987654 };
+  assert.ok(isSame(record, stat));
+  assert.ok(!isSame(record, { ...stat, startTicks: 987655 }));
+  assert.ok(!isSame(record, { ...stat, state: "Z" }));
+  assert.ok(!isSame(record, parseStat("")));
+});
+
+Deno.test("instanceNamed() keeps instances apart, and refuses what is no name of a node", () => {
+  assert.equal(instanceNamed(DEFAULT_NAME).cgroupRoot, "/");
+  const [one, two] = ["one", "two"].map((name) => instanceNamed(name));
+  assert.equal(one?.cgroupRoot, "/coallocator-one");
+  for (const [key, value] of Object.entries(one ?? {})) {
+    if (key !== "stateRoot") assert.notEqual(value, Object(two)[key], key);
+  }
+  // The kernel allows 107 bytes for a socket.
+  assert.ok(`${instanceNamed("a".repeat(40)).containerdSocket}.ttrpc`.length <= 107);
+  for (const name of ["", "A", "a_b", "../x", "a/b", "-a", "a-", "1a", "a".repeat(41)]) {
+    assert.throws(() => instanceNamed(name), RangeError, name);
+  }
+});
+
+Deno.test("parseCommand() reads each action, help with exit code 0 and mistakes with 2", () => {
+  const parse = (line: string) => parseCommand(line.split(" "), { name: "here" });
+  const up = { action: "up", name: "here", cpuManager: undefined, cpuQuota: undefined };
+  for (
+    const [line, expected] of [
+      ["up", { ...up, inside: false }],
+      [
+        "up --cpu-manager static --cpu-quota off --name b",
+        { ...up, name: "b", cpuManager: "static", cpuQuota: "off", inside: false },
+      ],
+      ["binaries", { action: "binaries" }],
+      ["down", { action: "down", name: "here" }],
+      ["status --json", { action: "status", name: "here", json: true }],
+      ["load-image a.tar b", { action: "load-image", name: "here", files: ["a.tar", "b"] }],
+      ["stop-component etcd", { action: "stop-component", name: "here", component: "etcd" }],
+      // Flags of the command are its own.
+      ["exec -- a -A --name x", {
+        action: "exec",
+        name: "here",
+        command: "a -A --name x".split(" "),
+      }],
+      ["exec --name b -- a -- b", { action: "exec", name: "b", command: ["a", "--", "b"] }],
+    ] as const
+  ) {
+    assert.deepEqual(parse(line), expected, line);
+  }
+  for (const [code, ...lines] of [[0, "--help", "up --help"], [2, "go", "exec", "down --all"]]) {
+    for (const line of lines) {
+      const answer = parse(`${line}`);
+      assert.ok(
+        answer.action === "text" && answer.exitCode === code && answer.text !== "",
+        `${line}`,
+      );
+    }
+  }
+});
+
+Deno.test("goModule() replaces Kubernetes' staging modules, those required as exactly v0.0.0", () => {
+  const goMod = `module k8s.io/kubernetes
+
+go 1.26.0
+
+require (
+	k8s.io/api v0.0.0
+	k8s.io/klog/v2 v2.140.0
+	k8s.io/utils v0.0.0-20260210185600-b8788abfbbc2
+)
+`;
+  const [kubelet] = BINARIES.filter(({ name }) => name === "kubelet");
+  const { files, linkerFlags } = goModule(kubelet ?? assert.fail(), goMod);
+  assert.match(files["go.mod"] ?? "", /^require k8s\.io\/kubernetes v1\.36\.3$/m);
+  assert.deepEqual((files["go.mod"] ?? "").match(/^replace.*$/gm), [
+    "replace k8s.io/api => k8s.io/api v0.36.3",
+  ]);
+  assert.ok(linkerFlags.includes("component-base/version.gitVersion=v1.36.3"));
+});

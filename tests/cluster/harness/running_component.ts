@@ -1,0 +1,174 @@
+/**
+ * Starts, stops and asks single components of a cluster.
+ *
+ * @module
+ */
+import { component, type ComponentName, type Probe } from "./component.ts";
+import {
+  endProcess,
+  livingProcess,
+  pause,
+  type ProcessRecord,
+  readIfThere,
+  startDaemon,
+} from "./daemon.ts";
+import { type Instance, NETWORK, type Settings } from "./instance.ts";
+import { type Progress, seconds } from "./progress.ts";
+
+/** The longest that a component took to serve was 12 s, on a machine busy with builds. */
+const PATIENCE_MS = 120_000;
+const SAY_AFTER_MS = 5_000;
+const ASK_EVERY_MS = 200;
+
+/** Lines of a log that an error shows. */
+const TAIL_LINES = 15;
+const LINE_LENGTH = 300;
+
+/** The file in which a component's process is noted. */
+export function recordFile({ directory }: Instance, name: ComponentName): string {
+  return `${directory}/run/${name}`;
+}
+
+/** The file that a component writes its log to. */
+export function logFile({ directory }: Instance, name: ComponentName): string {
+  return `${directory}/logs/${name}.log`;
+}
+
+/** The process of a component while it lives. */
+export function runningComponent(
+  instance: Instance,
+  name: ComponentName,
+): Promise<ProcessRecord | undefined> {
+  return livingProcess(recordFile(instance, name));
+}
+
+/** Starts a component inside the namespace, from there; false when it runs already. */
+export async function startComponent(
+  instance: Instance,
+  name: ComponentName,
+  { settings }: { readonly settings: Settings },
+): Promise<boolean> {
+  if (await runningComponent(instance, name) !== undefined) return false;
+  const binary = name === "containerd" ? name : settings.binaries[name];
+  if (binary === undefined) {
+    throw new Error(`Cannot start ${name}: the settings name no binary for it; run up again`);
+  }
+  await startDaemon({
+    command: [binary, ...component(name, instance).args],
+    log: logFile(instance, name),
+    record: recordFile(instance, name),
+  });
+  return true;
+}
+
+/** Ends a component; false when it does not run. */
+export async function stopComponent(instance: Instance, name: ComponentName): Promise<boolean> {
+  const record = await runningComponent(instance, name);
+  if (record === undefined) return false;
+  await endProcess(record);
+  return true;
+}
+
+/** What to wait for. */
+export interface Awaited {
+  readonly about: string;
+  /** Undefined when it is so, otherwise the reason why not. */
+  readonly ask: () => Promise<string | undefined>;
+  /** The component that ends the wait when it exits; its log explains why. */
+  readonly component: ComponentName;
+}
+
+/** Waits until a component serves. Throws an `Error` with the end of its log when it does not. */
+export async function waitForComponent(
+  instance: Instance,
+  { about, ask, component }: Awaited,
+  { progress }: { readonly progress: Progress },
+): Promise<void> {
+  const began = progress.now();
+  let said = 0;
+  for (;;) {
+    const reason = await ask();
+    if (reason === undefined) return;
+    const waited = progress.now() - began;
+    const dead = await runningComponent(instance, component) === undefined;
+    if (dead || waited > PATIENCE_MS) {
+      const what = dead ? `${component} has ended` : `after ${seconds(waited)}: ${reason}`;
+      throw new Error(`Cannot bring up ${about}: ${what}\n${await logTail(instance, component)}`);
+    }
+    if (waited - said >= SAY_AFTER_MS) {
+      progress.say(`waiting for ${about}: ${seconds(waited)} (${reason})`);
+      said = waited;
+    }
+    await pause(ASK_EVERY_MS);
+  }
+}
+
+/** The last lines of a component's log under its path. */
+export async function logTail(instance: Instance, name: ComponentName): Promise<string> {
+  const text = await readIfThere(logFile(instance, name)) ?? "";
+  const lines = text.trimEnd().split("\n").slice(-TAIL_LINES);
+  return [
+    `The end of ${logFile(instance, name)}:`,
+    ...lines.map((line) => `  ${line.slice(0, LINE_LENGTH)}`),
+  ].join("\n");
+}
+
+/** What {@linkcode waitForComponent} needs for a component's own probe. */
+export function awaited(
+  instance: Instance,
+  name: ComponentName,
+  ask: (probe: Probe) => Promise<string | undefined>,
+): Awaited {
+  return { about: name, ask: () => ask(component(name, instance).probe), component: name };
+}
+
+/** Asks as the administrator. */
+export interface Prober extends Disposable {
+  /** Undefined when it serves, otherwise the reason as a message. */
+  ask(probe: Probe): Promise<string | undefined>;
+  /** The parsed JSON at a path of the API server. Throws when it does not give it. */
+  get(path: string): Promise<unknown>;
+}
+
+/** A component that takes longer to answer does not serve. */
+const ANSWER_MS = 3_000;
+
+/** A prober with the administrator's certificate. */
+export async function openProber({ directory }: Instance): Promise<Prober> {
+  const read = (file: string): Promise<string> => Deno.readTextFile(`${directory}/pki/${file}`);
+  const client = Deno.createHttpClient({
+    caCerts: [await read("ca.crt")],
+    cert: await read("admin.crt"),
+    key: await read("admin.key"),
+  });
+  const fetchText = async (url: string): Promise<string> => {
+    const answer = await fetch(url, { client, signal: AbortSignal.timeout(ANSWER_MS) });
+    const text = await answer.text();
+    if (!answer.ok) {
+      throw new Error(`Cannot get ${url}: status ${answer.status} ${reasonIn(text)}`);
+    }
+    return text;
+  };
+  return {
+    async ask(probe) {
+      try {
+        if ("url" in probe) await fetchText(probe.url);
+        else (await Deno.connect({ transport: "unix", path: probe.socket })).close();
+        return undefined;
+      } catch (error) {
+        return firstLine(error instanceof Error ? error.message : String(error));
+      }
+    },
+    get: async (path) => JSON.parse(await fetchText(`${NETWORK.apiServer}${path}`)),
+    [Symbol.dispose]: () => client.close(),
+  };
+}
+
+/** The check that failed, in the lists that `readyz` gives; otherwise the first line. */
+export function reasonIn(text: string): string {
+  return /^\[-\].*$/m.exec(text)?.[0] ?? firstLine(text);
+}
+
+function firstLine(text: string): string {
+  return text.trim().split("\n")[0] ?? "";
+}

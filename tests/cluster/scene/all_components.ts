@@ -1,0 +1,113 @@
+/**
+ * The product with all its components under one set of settings, for all the tests that need some of
+ * them: they are installed once while those files run.
+ *
+ * @module
+ */
+import { NETWORK } from "../harness/instance.ts";
+import type { Kubectl } from "../kubectl.ts";
+import { PRODUCT_NAMESPACE } from "./product.ts";
+import {
+  makeOverlay,
+  type ManifestObject,
+  type OverlaySettings,
+  parseObjects,
+  renderManifests,
+} from "../rendered_manifests.ts";
+
+/** Set for the test files of a run that has installed them already. */
+export const COMPONENTS_INSTALLED = "COALLOCATOR_COMPONENTS_INSTALLED";
+
+/** Times of placement, short enough for tests; what they wait for is a multiple of them. */
+export const PLACEMENT_TIMES = {
+  cooldownMs: 1000,
+  scheduleTimeoutMs: 5000,
+  fallbackMs: 15_000,
+} as const;
+
+/** Where a test may start a Prometheus: on the node's address, which pods reach. */
+export const PROMETHEUS_ADDRESS = `${NETWORK.node}:9091`;
+
+const SETTINGS = {
+  rightsizing: { samplerInterval: "5s" },
+  metrics: { prometheusURL: `http://${PROMETHEUS_ADDRESS}` },
+  placement: {
+    resyncPeriod: "5s",
+    cooldown: `${PLACEMENT_TIMES.cooldownMs}ms`,
+    evictionsPerSecond: 20,
+    evictionBurst: 20,
+    scheduleTimeout: `${PLACEMENT_TIMES.scheduleTimeoutMs}ms`,
+    fallbackDuration: `${PLACEMENT_TIMES.fallbackMs}ms`,
+  },
+};
+
+/** Installs them, and removes them in the end. */
+export async function installAllComponents(kubectl: Kubectl): Promise<AsyncDisposable> {
+  const components = ["rightsizing", "webhook", "placement"] as const;
+  await using undo = new AsyncDisposableStack();
+  undo.defer(() => forget(kubectl));
+  undo.use(await withComponents(kubectl, { components, settings: SETTINGS }));
+  return undo.move();
+}
+
+/** What placement remembers of workloads that are gone would go with its next look, were it on. */
+async function forget(kubectl: Kubectl): Promise<void> {
+  for (const label of ["spotalis.io/memory", "spotalis.io/placement-status"]) {
+    const maps = ["configmap", "-n", PRODUCT_NAMESPACE, "-l", label];
+    await kubectl.must(["delete", ...maps, "--ignore-not-found"]);
+  }
+}
+
+/** The same for one test file, unless they are there for the whole run. */
+export async function withAllComponents(kubectl: Kubectl): Promise<AsyncDisposable> {
+  if (Deno.env.get(COMPONENTS_INSTALLED) === undefined) return await installAllComponents(kubectl);
+  return { [Symbol.asyncDispose]: () => Promise.resolve() };
+}
+
+const MANIFESTS = new URL("../../../manifests", import.meta.url).pathname;
+const OVERLAY = "overlays/kind";
+const CONTROLLER = ["deployment/mbcas-controller", "-n", PRODUCT_NAMESPACE];
+
+/** Turned on by components. */
+export interface TurnedOn extends OverlaySettings {
+  readonly components: readonly ("rightsizing" | "webhook" | "placement")[];
+}
+
+/**
+ * Applies the overlay that is installed with the components, and waits until the controllers run with
+ * them. In the end the overlay alone is applied again, and what only the components have is deleted but
+ * for the definitions.
+ */
+export async function withComponents(
+  kubectl: Kubectl,
+  { components, ...settings }: TurnedOn,
+): Promise<AsyncDisposable> {
+  const folder = await makeOverlay(OVERLAY, { components, ...settings });
+  const names = ({ kind, metadata: { namespace = "", name } }: ManifestObject): string =>
+    `${kind}/${namespace}/${name}`;
+  const usual = new Set((await renderManifests(kubectl, OVERLAY)).map(names));
+  const added = parseObjects(await kubectl.must(["kustomize", folder]))
+    .filter((object) => !usual.has(names(object)));
+  const restore = async (): Promise<void> => {
+    await Deno.remove(folder, { recursive: true });
+    await kubectl.must(["apply", "-k", `${MANIFESTS}/${OVERLAY}`]);
+    const items = added.filter(({ kind }) => kind !== "CustomResourceDefinition");
+    const list = { apiVersion: "v1", kind: "List", items };
+    await kubectl.must(["delete", "--ignore-not-found", "-f", "-"], list);
+    await kubectl.must(["rollout", "status", ...CONTROLLER, "--timeout=120s"]);
+  };
+  try {
+    // Definitions first: nothing else is known of their kinds.
+    const items = added.filter(({ kind }) => kind === "CustomResourceDefinition");
+    if (items.length > 0) {
+      const list = { apiVersion: "v1", kind: "List", items };
+      await kubectl.must(["apply", "--server-side", "-f", "-"], list);
+    }
+    await kubectl.must(["apply", "-k", folder]);
+    await kubectl.must(["rollout", "status", ...CONTROLLER, "--timeout=120s"]);
+  } catch (error) {
+    await restore();
+    throw error;
+  }
+  return { [Symbol.asyncDispose]: restore };
+}

@@ -1,0 +1,195 @@
+/**
+ * Pods with a load that a test controls: idle until signalled, then busy for some seconds.
+ *
+ * @module
+ */
+import { parseCPU } from "../../../shared/quantity.ts";
+import { productMetrics } from "./product.ts";
+import type { RealNode } from "./real_node.ts";
+import { until } from "./until.ts";
+
+/** A container that can be loaded. CPU as quantities, for instance `100m`. */
+export interface LoadContainer {
+  readonly name: string;
+  readonly request?: string;
+  readonly limit?: string;
+  /** Request and limit, for instance `64Mi`: what a Guaranteed pod needs beside its CPU. */
+  readonly memory?: string;
+  /** Busy threads of a burst. @default {1} */
+  readonly threads?: number;
+  /** How long a burst lasts. @default {20} */
+  readonly burstSeconds?: number;
+  /** Busy from the start, without a command. @default {false} */
+  readonly busy?: boolean;
+  /** From the start, again and again: counts to `count`, then sleeps. A load with a known end. */
+  readonly beat?: { readonly count: number; readonly sleepMs: number };
+  /** `RestartContainer` for a container that a CPU change restarts. */
+  readonly resizePolicy?: "NotRequired" | "RestartContainer";
+  /** Ready once this file is there. */
+  readonly readyFile?: string;
+  /** Ends with an error, again and again. @default {false} */
+  readonly crashes?: boolean;
+}
+
+/** The pod. */
+export interface LoadPod {
+  readonly name: string;
+  readonly namespace: string;
+  readonly containers: readonly LoadContainer[];
+  /** Restartable init containers. */
+  readonly sidecars?: readonly LoadContainer[];
+  /** Other init containers, which end at once; of them name and resources count. */
+  readonly inits?: readonly LoadContainer[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly priorityClassName?: string;
+}
+
+/** The image of loads; the harness has it, elsewhere it is pulled. */
+const LOAD_IMAGE = "busybox:stable";
+
+/** Idle; each SIGUSR1 starts a burst of busy loops that ends by itself. */
+function script({ threads = 1, busy = false, burstSeconds = 20, beat }: LoadContainer): string {
+  const loop = "while :; do :; done";
+  const burn = (one: string): string => `for i in $(seq ${threads}); do ${one} & done`;
+  return [
+    `trap "${burn(`timeout ${burstSeconds} sh -c '${loop}'`).replaceAll("$", "\\$")}" USR1`,
+    "trap 'exit 0' TERM",
+    ...(busy ? [burn(`(${loop})`)] : []),
+    ...(beat === undefined ? [] : [burn(`(${beatLoop(beat)})`)]),
+    // A shell answers a signal when `wait` is interrupted, and at once.
+    "sleep 2147483647 & idle=$!",
+    "while :; do wait $idle; done",
+  ].join("\n");
+}
+
+function beatLoop({ count, sleepMs }: NonNullable<LoadContainer["beat"]>): string {
+  const work = `i=0; while [ $i -lt ${count} ]; do i=$((i+1)); done`;
+  return `while :; do ${work}; usleep ${1000 * sleepMs}; done`;
+}
+
+function containerSpec(container: LoadContainer): Record<string, unknown> {
+  const { name, request, limit, memory, resizePolicy, readyFile, crashes = false } = container;
+  const list = (cpu: string | undefined): Record<string, string> => ({
+    ...(cpu === undefined ? {} : { cpu }),
+    ...(memory === undefined ? {} : { memory }),
+  });
+  return {
+    name,
+    image: LOAD_IMAGE,
+    imagePullPolicy: "IfNotPresent",
+    command: ["sh", "-c", crashes ? "exit 1" : script(container)],
+    ...(readyFile === undefined
+      ? {}
+      : { readinessProbe: { exec: { command: ["test", "-e", readyFile] }, periodSeconds: 2 } }),
+    resources: { requests: list(request), limits: list(limit) },
+    ...(resizePolicy === undefined
+      ? {}
+      : { resizePolicy: [{ resourceName: "cpu", restartPolicy: resizePolicy }] }),
+  };
+}
+
+/** The Pod object. */
+export function loadPod(pod: LoadPod): Record<string, unknown> {
+  const { name, namespace, labels = {}, annotations = {} } = pod;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace, labels, annotations },
+    spec: podSpec(pod),
+  };
+}
+
+/** A Deployment of such pods; its name is their label `app`. */
+export function loadDeployment(pod: LoadPod, replicas = 1): Record<string, unknown> {
+  const { name, namespace, labels = {}, annotations = {} } = pod;
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, namespace },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app: name } },
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      template: {
+        metadata: { labels: { ...labels, app: name }, annotations },
+        spec: podSpec(pod),
+      },
+    },
+  };
+}
+
+function podSpec(pod: LoadPod): Record<string, unknown> {
+  const { nodeSelector, priorityClassName, sidecars = [], inits = [] } = pod;
+  return {
+    terminationGracePeriodSeconds: 0,
+    ...(nodeSelector === undefined ? {} : { nodeSelector }),
+    ...(priorityClassName === undefined ? {} : { priorityClassName }),
+    initContainers: [
+      ...inits.map((init) => ({ ...containerSpec(init), command: ["true"] })),
+      ...sidecars.map((sidecar) => ({ ...containerSpec(sidecar), restartPolicy: "Always" })),
+    ],
+    containers: pod.containers.map(containerSpec),
+  };
+}
+
+/** What is free of requests may be a little less than what is left of the market's capacity. */
+const SCHEDULER_ROOM = 400;
+
+/**
+ * Makes a pod, idle and opted out, that leaves the market about this capacity, millicores, and waits
+ * until the agent reckons with it. Leaves the node as it is where the market has no more anyway.
+ * What other pods hold by usage does not count: they hold less of it once this request defends CPU.
+ * What the product's own pods request does.
+ */
+export async function ballast(
+  node: RealNode,
+  { namespace, leaves }: { readonly namespace: string; readonly leaves: number },
+): Promise<void> {
+  const { capacity, unmanaged, allocatable } = await nodeFigures(node);
+  if (capacity < leaves + 10) return;
+  const left = capacity + unmanaged - leaves - await requestedByProduct(node);
+  const request = Math.min(Math.floor(left), allocatable - SCHEDULER_ROOM);
+  await node.run(loadPod({
+    name: "ballast",
+    namespace,
+    labels: { "mbcas.io/managed": "false" },
+    containers: [{ name: "load", request: `${request}m`, limit: `${request}m` }],
+  }));
+  await until("smaller market", async () => {
+    const now = await nodeFigures(node);
+    if (now.capacity <= leaves + 150) return true;
+    throw new Error(`its capacity is ${now.capacity} m`);
+  }, { timeoutMs: 60_000, everyMs: 500 });
+}
+
+/** CPU that the product's pods request, millicores. */
+async function requestedByProduct({ connection }: RealNode): Promise<number> {
+  const list = await connection.request({
+    method: "GET",
+    path: "/api/v1/namespaces/mbcas-system/pods",
+  }) as { readonly items: readonly { readonly spec: PodSpec }[] };
+  return list.items.flatMap(({ spec }) => spec.containers).reduce(
+    (sum, { resources }) => sum + parseCPU(resources?.requests?.cpu ?? "0"),
+    0,
+  );
+}
+
+interface PodSpec {
+  readonly containers: readonly { readonly resources?: { readonly requests?: { cpu?: string } } }[];
+}
+
+/** Figures of the node as its agent has them, millicores. */
+export async function nodeFigures(
+  node: Pick<RealNode, "connection">,
+): Promise<Readonly<Record<"allocatable" | "capacity" | "unmanaged" | "committed", number>>> {
+  const metrics = await productMetrics(node, "mbcas-agent");
+  const of = (name: string): number => 1000 * (metrics.get(`mbcas_node_${name}_cores`) ?? NaN);
+  return {
+    allocatable: of("allocatable"),
+    capacity: of("capacity"),
+    unmanaged: of("unmanaged"),
+    committed: of("committed"),
+  };
+}

@@ -1,0 +1,263 @@
+/**
+ * The installed product, as tests look at it, set it and disturb it.
+ *
+ * @module
+ */
+import type { Pod } from "../../../shared/api/pod.ts";
+import { parseLease } from "../../../adapters/kube/kinds/leases.ts";
+import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
+import { listOf, numberOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import type { RealNode } from "./real_node.ts";
+import { until } from "./until.ts";
+import { createKubectl } from "../kubectl.ts";
+import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
+import { stringify } from "yaml";
+import { type KubeConnection, patchRequest } from "../../../adapters/kube/client/connection.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+
+/** Where the product is installed. */
+export const PRODUCT_NAMESPACE = "mbcas-system";
+const PODS = `/api/v1/namespaces/${PRODUCT_NAMESPACE}/pods`;
+const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${PRODUCT_NAMESPACE}/leases`;
+
+/** A part of the product. */
+export type Component = "mbcas-agent" | "mbcas-controller";
+
+/** The living pods of a component. */
+export async function podsOf(
+  { connection }: Pick<RealNode, "connection">,
+  component: Component,
+): Promise<readonly Pod[]> {
+  const query = { labelSelector: `app.kubernetes.io/name=${component}` };
+  const answer = objectOf(await connection.request({ path: PODS, query }));
+  return listOf(answer["items"]).map(parsePod).filter(({ metadata }) => !metadata.terminating);
+}
+
+/** The holder of the leader's Lease: a pod's name and an identity of one of its lives; or empty. */
+export async function leaseHolder(
+  { connection }: Pick<RealNode, "connection">,
+): Promise<string> {
+  return parseLease(await connection.request({ path: `${LEASES}/mbcas-controller` })).holder;
+}
+
+/** Name of the pod that leads; undefined while none does. */
+export async function leader(node: Pick<RealNode, "connection">): Promise<string | undefined> {
+  const holder = await leaseHolder(node);
+  if (holder === "") return undefined;
+  const pods = await podsOf(node, "mbcas-controller");
+  return pods.find(({ metadata }) => holder.startsWith(metadata.name))?.metadata.name;
+}
+
+/** Ends a pod; `graceSeconds` 0 is a crash as far as the API shows. */
+export async function deletePod(
+  { connection }: Pick<RealNode, "connection">,
+  name: string,
+  { graceSeconds }: { readonly graceSeconds?: number } = {},
+): Promise<void> {
+  await connection.request({
+    method: "DELETE",
+    path: `${PODS}/${name}`,
+    ...(graceSeconds === undefined ? {} : { query: { gracePeriodSeconds: String(graceSeconds) } }),
+  });
+}
+
+/** Resolves when that many pods of the component are ready. */
+export async function whenReady(
+  node: Pick<RealNode, "connection">,
+  component: Component,
+  count: number,
+): Promise<void> {
+  await until(`${count} ready pods of ${component}`, async () => {
+    const ready = (await podsOf(node, component)).filter(({ ready }) => ready);
+    return ready.length >= count ? true : undefined;
+  }, { timeoutMs: 90_000 });
+}
+
+const PORTS: Readonly<Record<Component, number>> = {
+  "mbcas-agent": 8081,
+  "mbcas-controller": 8080,
+};
+const kubectl = createKubectl();
+
+/** Values by series, for instance `mbcas_bounds{reason="NodeSize"}`, of each pod of the component. */
+export async function metricsByPod(
+  node: Pick<RealNode, "connection">,
+  component: Component,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+  const pods = new Map<string, ReadonlyMap<string, number>>();
+  for (const { metadata: { name } } of await podsOf(node, component)) {
+    const where = `${name}:${PORTS[component]}`;
+    const path = `/api/v1/namespaces/${PRODUCT_NAMESPACE}/pods/${where}/proxy/metrics`;
+    pods.set(name, seriesIn(await kubectl.must(["get", "--raw", path])));
+  }
+  return pods;
+}
+
+/** Values by series in the text that a program serves. */
+export function seriesIn(text: string): ReadonlyMap<string, number> {
+  return new Map(
+    text.split("\n").filter((line) => line !== "" && !line.startsWith("#")).map((line) => {
+      const at = line.lastIndexOf(" ");
+      return [line.slice(0, at), Number(line.slice(at + 1))];
+    }),
+  );
+}
+
+/**
+ * Values by series; of several pods of the component the largest, since only one of the controllers
+ * works, or what `combine` makes of two.
+ */
+export async function productMetrics(
+  node: Pick<RealNode, "connection">,
+  component: Component,
+  { combine = Math.max }: { readonly combine?: (a: number, b: number) => number } = {},
+): Promise<ReadonlyMap<string, number>> {
+  const values = new Map<string, number>();
+  for (const series of (await metricsByPod(node, component)).values()) {
+    for (const [name, value] of series) {
+      const before = values.get(name);
+      values.set(name, before === undefined ? value : combine(before, value));
+    }
+  }
+  return values;
+}
+
+/** How many pods the controllers have given their original limits back to for this cause so far. */
+export async function restoresFor(
+  node: Pick<RealNode, "connection">,
+  cause: EnforcementReason,
+): Promise<number> {
+  const combine = (a: number, b: number): number => a + b;
+  const metrics = await productMetrics(node, "mbcas-controller", { combine });
+  return metrics.get(`mbcas_restores_total{cause="${cause}"}`) ?? 0;
+}
+
+const PARTS = ["deployment/mbcas-controller", "daemonset/mbcas-agent"];
+
+type Settings = Readonly<Record<string, unknown>>;
+
+/** Replaces the settings file and restarts the programs; the old ones come back in the end. */
+export function withSettings(settings: Settings): Promise<AsyncDisposable> {
+  return replaceMeanwhile(settings, apply);
+}
+
+/** Limits follow demand, and end at four times the original: for files of the lane `alone`. */
+export function withTightLimits(): void {
+  let settings: AsyncDisposable | undefined;
+  Deno.test.beforeAll(async () => {
+    settings = await withSettings({ market: { idleCPU: "tight", burstFactor: 4 } });
+  });
+  Deno.test.afterAll(async () => void await settings?.[Symbol.asyncDispose]());
+}
+
+/** Replaces the settings file, which a controller follows while it runs; the old one comes back. */
+export function withLiveSettings(settings: Settings): Promise<AsyncDisposable> {
+  return replaceMeanwhile(settings, write);
+}
+
+async function replaceMeanwhile(
+  settings: Settings,
+  put: (text: string) => Promise<unknown>,
+): Promise<AsyncDisposable> {
+  const before = await kubectl.must([
+    ...["get", "configmap", "mbcas-config", "-n", PRODUCT_NAMESPACE],
+    ...["-o", "jsonpath={.data.config\\.yaml}"],
+  ]);
+  const restore = async (): Promise<void> => void await put(before);
+  try {
+    await put(stringify(settings));
+  } catch (error) {
+    // Whatever comes next must not run under half of them.
+    await restore();
+    throw error;
+  }
+  return { [Symbol.asyncDispose]: restore };
+}
+
+function write(text: string): Promise<string> {
+  return kubectl.must([
+    ...["patch", "configmap", "mbcas-config", "-n", PRODUCT_NAMESPACE],
+    ...["-p", JSON.stringify({ data: { "config.yaml": text } })],
+  ]);
+}
+
+async function apply(text: string): Promise<void> {
+  await write(text);
+  await kubectl.must(["rollout", "restart", ...PARTS, "-n", PRODUCT_NAMESPACE]);
+  for (const part of PARTS) {
+    await kubectl.must(["rollout", "status", part, "-n", PRODUCT_NAMESPACE, "--timeout=120s"]);
+  }
+}
+
+const NAMESPACE = "mbcas-system";
+const SCALE = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/mbcas-controller/scale`;
+
+/**
+ * For the tests of this file the Deployment has no pods; afterwards it has as many as before.
+ * Without a Deployment there is nothing to stop.
+ */
+export function pauseControllerMeanwhile(): void {
+  let replicas = 0;
+  Deno.test.beforeAll(() =>
+    withConnection(async (connection) => {
+      replicas = await currentReplicas(connection);
+      if (replicas === 0) return;
+      await scaleTo(connection, 0);
+      await until("end of the controller's pods", async () => {
+        const path = `/api/v1/namespaces/${NAMESPACE}/pods`;
+        const query = { labelSelector: "app.kubernetes.io/name=mbcas-controller" };
+        const { items } = objectOf(await connection.request({ path, query }));
+        return listOf(items).length === 0 ? true : undefined;
+      }, { timeoutMs: 60_000 });
+    })
+  );
+  Deno.test.afterAll(async () => {
+    if (replicas > 0) await withConnection((connection) => scaleTo(connection, replicas));
+  });
+}
+
+async function withConnection(act: (connection: KubeConnection) => Promise<void>): Promise<void> {
+  const connection = await connectKubeconfig();
+  try {
+    await act(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+async function currentReplicas(connection: KubeConnection): Promise<number> {
+  try {
+    const scale = objectOf(await connection.request({ path: SCALE }));
+    return numberOf(objectOf(scale.spec).replicas) ?? 0;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return 0;
+    throw error;
+  }
+}
+
+async function scaleTo(connection: KubeConnection, replicas: number): Promise<void> {
+  await connection.request(patchRequest("merge", { path: SCALE, body: { spec: { replicas } } }));
+}
+
+/** What it answered. */
+export interface CoallocAnswer {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const ENTRY = new URL("../../../cli/kubectl_coalloc.ts", import.meta.url).pathname;
+
+/** Runs it against the cluster that `KUBECONFIG` names. */
+export async function coalloc(...args: string[]): Promise<CoallocAnswer> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-q", "-P=cli", ENTRY, ...args],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+  const { code, stdout, stderr } = await child.output();
+  const text = new TextDecoder();
+  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+}

@@ -1,0 +1,282 @@
+/**
+ * What users see of a reason: by `kubectl coalloc explain`, the controllers' metrics and events.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { QUIET_BOUNDS } from "../../../controller/allocation/events/pod_events.ts";
+import { type BoundReason, BOUND_REASONS } from "../../../shared/api/reasons/bound_reasons.ts";
+import { type EnforcementReason, type EventReason, ENFORCEMENT_REASONS } from "../../../shared/api/reasons/enforcement_reasons.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
+import { SETTLED, thePod } from "./limits.ts";
+import { coalloc, productMetrics, restoresFor } from "./product.ts";
+import type { PodName, RealNode } from "./real_node.ts";
+import { until, type UntilOptions } from "./until.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { isHarness } from "./harness_access.ts";
+import { parseTime } from "../../../adapters/kube/kinds/object_fields.ts";
+
+/** A reason, by the object that carries it. */
+export type Reported =
+  | {
+    /** Sets or holds the pod's limits. */
+    readonly bound: BoundReason;
+    /** False where an event of the same kind may have kept this one back. @default {true} */
+    readonly event?: boolean;
+  }
+  /** The API server refuses the pod's new limits for this reason. */
+  | { readonly refusal: EnforcementReason }
+  | {
+    /** Why the pod is not in the market. */
+    readonly outside: EnforcementReason;
+    /** False where it was never in it, so that nothing was given back. @default {true} */
+    readonly restored?: boolean;
+  };
+
+/**
+ * Fails unless `explain` gives the reason with its sentence and remedy, the controllers' gauges count
+ * as many pods as have it, and an event reports it. The pod must have the reason already.
+ */
+export async function assertReported(
+  node: RealNode,
+  name: PodName,
+  reported: Reported,
+): Promise<void> {
+  if ("bound" in reported) {
+    const { bound, event = true } = reported;
+    await Promise.all([
+      assertExplained(
+        name,
+        bound,
+        new RegExp(`^ +${bound}: ${literal(sentenceOf(bound))} \\(`, "m"),
+      ),
+      assertCounted(node, name, { gauge: "bounds", reason: bound }),
+      ...(event ? [assertBoundEvent(node, name, bound)] : []),
+    ]);
+  } else if ("refusal" in reported) {
+    const { refusal } = reported;
+    const line = new RegExp(
+      `^Controller +(\\w+, )?${refusal}: ${literal(sentenceOf(refusal))}`,
+      "m",
+    );
+    await Promise.all([
+      assertExplained(name, refusal, line),
+      assertCounted(node, name, { gauge: "allocations", reason: refusal }),
+      assertRefusalsCounted(node, refusal),
+      whenEvent(node, name, { reason: "CPULimitFailed", test: () => true }),
+    ]);
+  } else {
+    const { outside, restored = true } = reported;
+    await Promise.all([
+      assertExplained(name, outside, new RegExp(`^[^:\\n]+: ${outside}: `, "m")),
+      ...(restored
+        ? [whenEvent(node, name, { reason: "CPULimitsRestored", test: () => true })]
+        : []),
+    ]);
+  }
+}
+
+/**
+ * Fails unless `explain` is without the reason, and the pod none of those that a gauge counts by it.
+ */
+export async function assertUnreported(
+  node: RealNode,
+  name: PodName,
+  reason: BoundReason | EnforcementReason,
+): Promise<void> {
+  const gauges = gaugesOf(reason);
+  assert.ok(gauges.length > 0, `no gauge counts by ${reason}`);
+  const [text] = await Promise.all([
+    explain(name),
+    ...gauges.map((gauge) => assertCounted(node, name, { gauge, reason, one: false })),
+  ]);
+  assert.doesNotMatch(text, new RegExp(`\\b${reason}\\b`));
+}
+
+async function explain({ namespace, name }: PodName): Promise<string> {
+  const { code, stdout, stderr } = await coalloc("explain", name, "-n", namespace);
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+async function assertExplained(name: PodName, reason: string, line: RegExp): Promise<void> {
+  const text = await explain(name);
+  assert.match(text, line);
+  const remedy = remedyFor(reason);
+  if (remedy !== undefined) {
+    assert.ok(text.toLowerCase().includes(`: ${remedy}`.toLowerCase()), text);
+  }
+}
+
+/**
+ * Waits until the gauge counts as many pods by this reason as the server's allocations have it, of
+ * which this pod's is one or is not.
+ */
+async function assertCounted(
+  node: RealNode,
+  name: PodName,
+  { gauge, reason, one = true }: {
+    readonly gauge: Gauge;
+    readonly reason: string;
+    readonly one?: boolean;
+  },
+): Promise<void> {
+  const { metadata: { uid } } = await thePod(node, name);
+  const { series, has } = GAUGES[gauge];
+  const path = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
+  await until(`count of ${reason} in the metrics`, async () => {
+    const { items } = objectOf(await node.connection.request({ path }));
+    const having = listOf(items).map(parseAllocation).filter((each) => has(each, reason));
+    assert.equal(having.some(({ spec }) => spec.podUID === uid), one, `${name.name} has ${reason}`);
+    const counts = [...await productMetrics(node, "mbcas-controller")]
+      .filter(([each]) => series(reason).test(each)).map(([, count]) => count);
+    const count = counts.reduce((sum, part) => sum + part, 0);
+    assert.equal(count, having.length, `pods with ${reason}`);
+    return true;
+  }, SETTLED);
+}
+
+async function assertRefusalsCounted(node: RealNode, reason: EnforcementReason): Promise<void> {
+  const metrics = await productMetrics(node, "mbcas-controller");
+  const series = `mbcas_resizes_total{outcome="refused",reason="${reason}"}`;
+  assert.ok((metrics.get(series) ?? 0) > 0, series);
+}
+
+async function assertBoundEvent(node: RealNode, name: PodName, bound: BoundReason): Promise<void> {
+  const reason = "CPULimitBounded";
+  const test = ({ message }: SeenEvent): boolean => message.includes(`${bound}: `);
+  if (!QUIET_BOUNDS.has(bound)) return await whenEvent(node, name, { reason, test });
+  const reported = (await eventsOf(node, name)).filter((event) =>
+    event.reason === reason && test(event)
+  );
+  assert.deepEqual(reported, [], "what every pod has in its life is no event");
+}
+
+/** Waits for such an event about the pod, a workload of its namespace, or its node. */
+async function whenEvent(
+  node: RealNode,
+  name: PodName,
+  { reason, test }: { readonly reason: EventReason; readonly test: (event: SeenEvent) => boolean },
+): Promise<void> {
+  const { nodeName } = await thePod(node, name);
+  await until(`event ${reason} that says so of ${name.name}`, async () => {
+    const near = (await eventsOf(node, { namespace: name.namespace }))
+      .filter((event) => event.kind !== "Pod" || event.name === name.name);
+    const ofNode = await eventsOf(node, { namespace: "default", name: nodeName });
+    const reported = [...near, ...ofNode].filter((event) => event.reason === reason);
+    if (reported.some(test)) return true;
+    throw new Error(`there are: ${reported.map(({ message }) => message).join("; ")}`);
+  }, SETTLED);
+}
+
+function literal(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+/**
+ * What the controllers count allocations by: the series of a reason, and whether one has the reason.
+ */
+export const GAUGES = {
+  bounds: {
+    series: (reason: string): RegExp => new RegExp(`^mbcas_bounds\\{reason="${reason}"\\}$`),
+    has: ({ status }: PodAllocation, reason: string): boolean =>
+      status?.bounds?.rules?.some((rule) => rule.reason === reason) === true,
+  },
+  allocations: {
+    series: (reason: string): RegExp =>
+      new RegExp(`^mbcas_allocations\\{phase="\\w+",reason="${reason}"\\}$`),
+    has: ({ status }: PodAllocation, reason: string): boolean => status?.reason === reason,
+  },
+} as const;
+
+/** Name of a gauge. */
+export type Gauge = keyof typeof GAUGES;
+
+/** The gauges that may count by the reason: some are reasons of bounds and of refusals. */
+export function gaugesOf(reason: string): readonly Gauge[] {
+  return [
+    ...(Object.hasOwn(BOUND_REASONS, reason) ? ["bounds"] as const : []),
+    ...(Object.hasOwn(ENFORCEMENT_REASONS, reason) ? ["allocations"] as const : []),
+  ];
+}
+
+/**
+ * Waits until so many pods more than `before` have got their original limits back for this cause. On
+ * the harness's cluster these must be all: another cluster has pods of other users, which may come and
+ * go.
+ */
+export async function assertRestores(
+  node: Pick<RealNode, "connection">,
+  cause: EnforcementReason,
+  { before, count }: {
+    /** What {@linkcode restoresFor} said before. */
+    readonly before: number;
+    readonly count: number;
+  },
+): Promise<void> {
+  const restored = await until(`${count} restores for ${cause}`, async () => {
+    const since = await restoresFor(node, cause) - before;
+    if (since >= count) return since;
+    throw new Error(`there are ${since}`);
+  }, SETTLED);
+  if (isHarness()) assert.equal(restored, count, `restores for ${cause}`);
+}
+
+/** An event, as far as tests look at it. */
+export interface SeenEvent {
+  readonly reason: string;
+  readonly message: string;
+  /** What it is about, for instance a `Pod`. */
+  readonly kind: string;
+  readonly name: string;
+  /** The reporting component, for instance `mbcas-controller`. */
+  readonly by: string;
+  /** ms since 1970; 0 where it is not reported. */
+  readonly atMs: number;
+}
+
+/** Events of the namespace about objects of this name, or about all. */
+export async function eventsOf(
+  { connection }: Pick<RealNode, "connection">,
+  { namespace, name }: Pick<PodName, "namespace"> & Partial<PodName>,
+): Promise<readonly SeenEvent[]> {
+  const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  const { items } = objectOf(await connection.request({ path }));
+  return listOf(items).map(objectOf)
+    .filter(({ regarding }) => name === undefined || objectOf(regarding).name === name)
+    .map((
+      { reason, note, regarding, reportingController, eventTime, deprecatedLastTimestamp },
+    ) => ({
+      reason: String(reason),
+      message: String(note),
+      kind: String(objectOf(regarding).kind),
+      name: String(objectOf(regarding).name),
+      by: String(reportingController),
+      atMs: parseTime(eventTime) ?? parseTime(deprecatedLastTimestamp) ?? 0,
+    }));
+}
+
+/** Messages of the events of this reason. */
+export async function eventTexts(
+  node: Pick<RealNode, "connection">,
+  { reason, ...name }: Parameters<typeof eventsOf>[1] & { readonly reason: string },
+): Promise<readonly string[]> {
+  const events = await eventsOf(node, name);
+  return events.filter((event) => event.reason === reason).map(({ message }) => message);
+}
+
+/** Waits for an event of this reason; returns its message. */
+export async function whenReported(
+  node: Pick<RealNode, "connection">,
+  { reason, ...name }: PodName & { readonly reason: string },
+  options?: UntilOptions,
+): Promise<string> {
+  const what = `event ${reason} of ${name.name}`;
+  return await until(
+    what,
+    async () => (await eventTexts(node, { ...name, reason })).at(0),
+    options,
+  );
+}

@@ -1,0 +1,201 @@
+/** Agents that fall silent, copies of the API that fall behind, and more resizes than may be sent. */
+import assert from "node:assert/strict";
+import { type Log, silentLog } from "../../shared/log.ts";
+import type { KindName } from "../../lab/simulation/api/kinds.ts";
+import { ofDeployment, sampleVPA } from "../fixtures/sample_workloads.ts";
+import { type ControllerScene, loopTest } from "./controller_scene.ts";
+
+/** A pod with its original limit of 200 m back, since its agent, which wanted 300 m, fell silent. */
+async function restoredPod(scene: ControllerScene): Promise<void> {
+  await scene.raise();
+  scene.silent.add("node-1");
+  await scene.pass(290_000);
+  scene.assertLimit(300);
+  await scene.pass(110_000);
+  scene.assertLimit(200);
+  const { reason, conditions } = scene.status();
+  assert.deepEqual([reason, conditions?.[0]?.status], ["Restored", "False"]);
+}
+
+/** Fails where a resize is sent within a quarter of an hour. */
+async function assertNothingApplied(scene: ControllerScene): Promise<void> {
+  const before = scene.count("resize Pod");
+  await scene.pass(900_000);
+  assert.equal(scene.count("resize Pod"), before);
+  scene.assertLimit(200);
+}
+
+/** What may happen while an agent is silent: its desired limits stay ineffective. */
+const WHILE_SILENT: Readonly<Record<string, (scene: ControllerScene) => unknown>> = {
+  "a restart": (scene) => scene.restartController(),
+  "an outage of the leases"(scene) {
+    scene.api.failNext({ verb: "watch", kind: "Lease", status: 503 });
+    scene.api.failNext({ verb: "list", kind: "Lease", status: 503, times: 4 });
+    scene.api.closeWatches();
+  },
+};
+
+for (const [event, happens] of Object.entries(WHILE_SILENT)) {
+  loopTest(`applies nothing of a silent agent after ${event}, until it is back`, async (scene) => {
+    scene.startController();
+    await restoredPod(scene);
+    await happens(scene);
+    await assertNothingApplied(scene);
+    scene.silent.clear();
+    await scene.pass(20_000);
+    scene.assertLimit(300);
+  });
+}
+
+/** A pod of 200 m; the agent wants 300 m, and dies before a controller sees it. */
+async function deadAgentsLimit(scene: ControllerScene): Promise<void> {
+  const kill = scene.startController();
+  scene.createPod("web");
+  await scene.pass(5000);
+  kill();
+  await scene.wantFor(1000, 300);
+  scene.silent.add("node-1");
+  assert.equal(scene.allocation()?.spec.desiredCPULimit, "300m");
+}
+
+for (const [agoMs, counts] of [[38_000, false], [16_000, true]] as const) {
+  loopTest(
+    `applies ${counts ? "what" : "nothing that"} an agent wanted ${agoMs} ms ago`,
+    async (scene) => {
+      await deadAgentsLimit(scene);
+      await scene.pass(agoMs - 1000);
+      scene.startController();
+      await scene.pass(counts ? 2000 : 60_000);
+      scene.assertLimit(counts ? 300 : 200);
+      if (counts) return;
+      assert.deepEqual([scene.status().phase, scene.status().reason], ["Pending", "BoundsStale"]);
+      scene.silent.clear();
+      await scene.pass(2000);
+      scene.assertLimit(300);
+    },
+  );
+}
+
+/** Lists and watches of this kind fail for half an hour, and those that run end. */
+async function cutOff(scene: ControllerScene, kind: KindName): Promise<void> {
+  for (const verb of ["list", "watch"] as const) {
+    scene.api.failNext({ verb, kind, status: 500, times: 100 });
+  }
+  scene.api.closeWatches();
+  await scene.pass(5000);
+}
+
+loopTest("raises no limit while it can't know that the namespace has opted out", async (scene) => {
+  scene.startController();
+  await scene.raise();
+  await cutOff(scene, "Namespace");
+  scene.setManaged("false", "namespace");
+  await scene.wantFor(1_000_000, 600);
+  assert.equal(scene.limits().wanted, 300);
+  const { reason, message = "" } = scene.status();
+  assert.equal(reason, "OutOfSync");
+  assert.match(message, /\bnamespaces\b/);
+  await scene.pass(4_000_000);
+  assert.equal(scene.limits().wanted, 200);
+});
+
+const DECISIVE: readonly KindName[] = [
+  "Node",
+  "PodAllocation",
+  "LimitRange",
+  "ResourceQuota",
+  "Deployment",
+  "HorizontalPodAutoscaler",
+  "VerticalPodAutoscaler",
+];
+
+for (const kind of DECISIVE) {
+  loopTest(`lowers limits but raises none while ${kind}s are out of sync`, async (scene) => {
+    scene.startController();
+    await scene.raise();
+    await cutOff(scene, kind);
+    await scene.wantFor(60_000, 600);
+    assert.equal(scene.limits().wanted, 300);
+    // What the agent wants is not seen without a copy of the allocations.
+    if (kind === "PodAllocation") return;
+    await scene.wantFor(60_000, 150);
+    assert.equal(scene.limits().wanted, 150);
+    await scene.pass(4_000_000);
+    await scene.wantFor(10_000, 600);
+    assert.equal(scene.limits().wanted, 600);
+  });
+}
+
+function warningLog(): { readonly log: Log; readonly warnings: string[] } {
+  const warnings: string[] = [];
+  return { log: { ...silentLog, warn: (message) => void warnings.push(message) }, warnings };
+}
+
+/** A pod with a VPA of its own, on a server that answers the first lists of a kind with an error. */
+async function refusedLists(
+  scene: ControllerScene,
+  [kind, status, times]: readonly [kind: KindName, status: number, times: number],
+): Promise<readonly string[]> {
+  scene.api.failNext({ verb: "list", kind, status, times });
+  const { log, warnings } = warningLog();
+  scene.startController({}, { log });
+  scene.createPod("web", {}, ofDeployment);
+  await scene.wantFor(25_000, 600);
+  assert.deepEqual([scene.limits().wanted, warnings], [200, []]);
+  return warnings;
+}
+
+for (const status of [403, 500]) {
+  loopTest(
+    `raises nothing, with a warning, where VPAs can't be listed (${status})`,
+    async (scene) => {
+      scene.tables.VerticalPodAutoscaler.create(sampleVPA("Auto"));
+      // A minute and a half of the informer's attempts.
+      const warnings = await refusedLists(scene, ["VerticalPodAutoscaler", status, 7]);
+      await scene.pass(15_000);
+      assert.equal(scene.status().reason, "OutOfSync");
+      assert.match(warnings.join(), /^[^,]*VerticalPodAutoscalers[^,]*$/);
+      await scene.pass(180_000);
+      scene.assertLimit(200);
+      assert.equal(scene.allocation(), undefined);
+      assert.deepEqual([scene.events("CPULimitsRestored").length, warnings.length], [1, 1]);
+    },
+  );
+}
+
+/** Changes of limits from now on, each with the pod's name and by how much. */
+function noteChanges({ tables, api }: ControllerScene): (readonly [string, number])[] {
+  const changes: (readonly [string, number])[] = [];
+  const limits = new Map<string, number>();
+  const note = (): void => {
+    for (const { metadata: { name }, containers: [app] } of tables.Pod.all()) {
+      const [before, limit = 0] = [limits.get(name), app?.limits.cpu];
+      if (before !== undefined && before !== limit) changes.push([name, limit - before]);
+      limits.set(name, limit);
+    }
+  };
+  note();
+  api.store.onChange(note);
+  return changes;
+}
+
+loopTest("sends decreases that pay for raises before the raises after an outage", async (scene) => {
+  const names = Array.from({ length: 10 }, (_, index) => `web-${index}`);
+  const kill = scene.startController();
+  for (const name of names) scene.createPod(name);
+  for (const [index, name] of names.entries()) scene.want(name, index < 5 ? 200 : 600);
+  await scene.pass(10_000);
+  kill();
+  // What five pods hold goes to the five others, which come first in all lists.
+  for (const [index, name] of names.entries()) {
+    if (index < 5) scene.want(name, 600, "Throttled");
+    else scene.want(name, 200, "FundsRaise");
+  }
+  await scene.pass(2000);
+  const changes = noteChanges(scene);
+  scene.startController({ maxResizesPerSecond: 2 });
+  await scene.pass(20_000);
+  for (const [index, name] of names.entries()) scene.assertLimit(index < 5 ? 600 : 200, name);
+  const moves = changes.map(([, change]) => change);
+  assert.deepEqual(moves, [...Array<number>(5).fill(-400), ...Array<number>(5).fill(400)]);
+});

@@ -1,0 +1,311 @@
+/** What rules of the bounds do to a pod in a whole cluster, and what happens without them. */
+import assert from "node:assert/strict";
+import { ALLOW_OVERRIDES, STARTUP_BOOST } from "../../shared/api/market_keys.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import { EVERY_WORKLOAD } from "../../shared/api/workload.ts";
+import { ofDeployment, ownedBy, sampleHPA, sampleVPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { type ControllerScene, loopTest } from "./controller_scene.ts";
+
+/** Pod `web` of Deployment `web`, raised from 200 m to 600 m. */
+function raise(scene: ControllerScene): Promise<void> {
+  return scene.raise(600, ofDeployment);
+}
+
+/** Whether the lower limit that the agent wants is applied. */
+async function lowers(scene: ControllerScene): Promise<boolean> {
+  await scene.wantFor(5000, 200);
+  const { wanted = 0 } = scene.limits();
+  await scene.wantFor(5000, 600);
+  scene.assertLimit(600);
+  return wanted < 600;
+}
+
+function changeApp(fields: Partial<Pod["containers"][number]>): (pod: Pod) => Pod {
+  return (pod) => ({ ...pod, containers: pod.containers.map((one) => ({ ...one, ...fields })) });
+}
+
+/** Holds from below: how each begins, and ends. */
+const HOLDS: Readonly<Record<string, readonly [(pod: Pod) => Pod, (pod: Pod) => Pod]>> = {
+  PodNotReady: [(pod) => ({ ...pod, ready: false }), (pod) => ({ ...pod, ready: true })],
+  RolloutInProgress: [(pod) => pod, (pod) => pod],
+};
+
+for (const [reason, [begin, end]] of Object.entries(HOLDS)) {
+  loopTest(`lowers no limit under ${reason}, and does before and after`, async (scene) => {
+    scene.tables.Deployment.create(sampleWorkload());
+    scene.startController();
+    await raise(scene);
+    assert.equal(await lowers(scene), true);
+    for (const isHeld of [true, false]) {
+      scene.changePod("web", isHeld ? begin : end);
+      if (reason === "RolloutInProgress") scene.setRollout(isHeld ? 1 : 3);
+      await scene.pass(2000);
+      assert.deepEqual(
+        [scene.bound().held, scene.boundReasons()],
+        isHeld ? ["lower", `${reason}, BurstFactor`] : [undefined, "BurstFactor"],
+      );
+      assert.equal(await lowers(scene), !isHeld);
+    }
+  });
+}
+
+loopTest("changes no limit while the node is not Ready, and goes on after it", async (scene) => {
+  scene.startController();
+  await raise(scene);
+  scene.changeNode((node) => ({ ...node, ready: false }));
+  await scene.pass(2000);
+  assert.equal(scene.bound().held, "both");
+  for (const limit of [200, 800]) {
+    await scene.wantFor(10_000, limit);
+    scene.assertLimit(600);
+  }
+  scene.changeNode((node) => ({ ...node, ready: true }));
+  await scene.pass(5000);
+  scene.assertLimit(800);
+  const reported = scene.messages("CPULimitBounded").filter((text) =>
+    text.includes("NodeNotReady")
+  );
+  assert.equal(reported.length, 1);
+});
+
+/** Holds that end by themselves, ms after they began. */
+const TIMED: Readonly<
+  Record<string, readonly [number, "lower" | "half" | undefined, (scene: ControllerScene) => void]>
+> = {
+  RecentRestart: [
+    300_000,
+    undefined,
+    ({ changePod, clock }) => changePod("web", changeApp({ restartedAtMs: clock.wall() })),
+  ],
+  HPAScaled: [
+    60_000,
+    "half",
+    ({ tables, clock }) =>
+      void tables.HorizontalPodAutoscaler.modify("shop/web-hpa", (hpa) => ({
+        ...hpa,
+        lastScaleMs: clock.wall(),
+      })),
+  ],
+};
+
+for (const [reason, [lastsMs, after, begin]] of Object.entries(TIMED)) {
+  loopTest(`ends ${reason} by itself`, async (scene) => {
+    if (after === "half") {
+      scene.tables.HorizontalPodAutoscaler.create(sampleHPA({ stabilizationMs: lastsMs }));
+    }
+    scene.startController();
+    await raise(scene);
+    const before = [scene.bound().held, scene.boundReasons()];
+    assert.equal(before[0], after);
+    begin(scene);
+    await scene.pass(2000);
+    assert.equal(scene.bound().held, "lower");
+    assert.match(scene.boundReasons() ?? "", new RegExp(reason));
+    assert.equal(await lowers(scene), false);
+    // Raises are made meanwhile.
+    await scene.wantFor(10_000, 800);
+    scene.assertLimit(800);
+    await scene.wantFor(lastsMs - 25_000, 200);
+    assert.equal(scene.limits().wanted, 800);
+    // Nothing happens in the API at its end.
+    await scene.pass(10_000);
+    assert.deepEqual([scene.bound().held, scene.boundReasons()], before);
+    scene.assertLimit(200);
+  });
+}
+
+loopTest(
+  "heeds an HPA or a rollout of the pod's own workload only",
+  async ({ tables, ...scene }) => {
+    const elsewhere = <T extends { readonly metadata: object }>(object: T): T => ({
+      ...object,
+      metadata: { ...object.metadata, namespace: "other" },
+    });
+    const rolling = sampleWorkload({ rollout: { updated: 1 } });
+    tables.Deployment.create(elsewhere(rolling));
+    tables.Deployment.create({ ...rolling, metadata: { ...rolling.metadata, name: "api" } });
+    tables.StatefulSet.create({ ...rolling, kind: "StatefulSet" });
+    tables.HorizontalPodAutoscaler.create(elsewhere(sampleHPA()));
+    tables.HorizontalPodAutoscaler.create(
+      sampleHPA({ target: { kind: "Deployment", name: "api" } }),
+    );
+    scene.startController();
+    await scene.raise(600, ofDeployment);
+    assert.deepEqual([scene.bound().held, scene.boundReasons()], [undefined, "BurstFactor"]);
+  },
+);
+
+loopTest("lowers no limit while a StatefulSet rolls out, until it stands still", async (scene) => {
+  const { StatefulSet: table } = scene.tables;
+  table.create(sampleWorkload({ kind: "StatefulSet" }));
+  scene.startController();
+  await scene.raise(600, (pod) => ownedBy("StatefulSet", pod));
+  assert.equal(await lowers(scene), true);
+  const roll = (updated: number): unknown =>
+    table.modify("shop/web", (one) => ({ ...one, rollout: { ...one.rollout, updated } }));
+  roll(1);
+  await scene.pass(300_000);
+  roll(2);
+  await scene.pass(2000);
+  assert.equal(await lowers(scene), false);
+  await scene.wantFor(500_000, 250);
+  scene.assertLimit(600);
+  await scene.pass(120_000);
+  scene.assertLimit(250);
+});
+
+loopTest("leaves pods to a VPA until it is gone", async (scene) => {
+  const { VerticalPodAutoscaler: autoscalers } = scene.tables;
+  scene.startController();
+  await raise(scene);
+  autoscalers.create(sampleVPA("Initial"));
+  await scene.pass(10_000);
+  scene.assertLimit(200);
+  assert.equal(scene.allocation(), undefined);
+  const [restored = "", ...others] = scene.messages("CPULimitsRestored");
+  assert.match(restored, /VPA web-vpa, mode Initial, .*Deployment web/);
+  assert.deepEqual(others, []);
+  const patches = scene.count("resize Pod");
+  await scene.pass(300_000);
+  assert.equal(scene.count("resize Pod"), patches);
+  autoscalers.remove("shop/web-vpa");
+  await scene.pass(10_000);
+  scene.assertLimit(600);
+});
+
+loopTest("takes pods back when their VPA is Off, for memory alone, or another's", async (scene) => {
+  const { VerticalPodAutoscaler: autoscalers } = scene.tables;
+  autoscalers.create(sampleVPA("Auto"));
+  scene.startController();
+  scene.createPod("web", {}, ofDeployment);
+  scene.want("web", 600);
+  for (
+    const change of [
+      { updateMode: "Off" },
+      { cpuPolicies: [{ container: "*", controlled: false }] },
+      { target: { kind: "Deployment", name: "api" } },
+    ]
+  ) {
+    await scene.pass(10_000);
+    scene.assertLimit(200);
+    assert.equal(scene.allocation(), undefined);
+    autoscalers.modify("shop/web-vpa", (vpa) => ({ ...vpa, ...change }));
+    await scene.pass(10_000);
+    scene.assertLimit(600);
+    autoscalers.modify("shop/web-vpa", () => sampleVPA("Auto"));
+  }
+});
+
+const unreadable = 'Cannot parse CPU quantity: "two" is not a number';
+
+interface Unreadable {
+  readonly kind: "VerticalPodAutoscaler" | "LimitRange";
+  readonly name: string;
+  /** Whether it may hold pods of no workload, too. */
+  readonly holdsAll: boolean;
+  spoil(scene: ControllerScene): void;
+  mend(scene: ControllerScene): void;
+}
+
+const mendVPA = ({ tables }: ControllerScene): void =>
+  void tables.VerticalPodAutoscaler.modify(
+    "shop/web-vpa",
+    ({ metadata }) => sampleVPA("Off", { metadata }),
+  );
+
+const UNREADABLE: readonly Unreadable[] = [
+  ...[{}, { target: EVERY_WORKLOAD }].map((target): Unreadable => ({
+    ...{ kind: "VerticalPodAutoscaler", name: "web-vpa", holdsAll: "target" in target },
+    spoil: ({ tables }) =>
+      void tables.VerticalPodAutoscaler.create(sampleVPA("Off", { ...target, unreadable })),
+    mend: mendVPA,
+  })),
+  {
+    ...{ kind: "LimitRange", name: "cpu", holdsAll: true },
+    spoil: ({ setLimitRange }) => setLimitRange({ items: [], unreadable }),
+    mend: ({ setLimitRange }) => setLimitRange({ items: [{ type: "Container", max: 5000 }] }),
+  },
+];
+
+for (const { kind, name, holdsAll, spoil, mend } of UNREADABLE) {
+  const of = holdsAll ? "all limits" : "its workload's limits";
+  loopTest(`keeps ${of} while a ${kind} can't be read, and reports it`, async (scene) => {
+    scene.startController();
+    await scene.raise(300, ofDeployment);
+    scene.createPod("bare");
+    scene.want("bare", 300);
+    await scene.pass(10_000);
+    const unread = (): readonly string[] =>
+      (scene.status().bounds?.rules ?? []).filter(({ reason }) => reason === "UnreadableBound")
+        .map(({ message }) => message);
+    assert.deepEqual(unread(), []);
+    spoil(scene);
+    await scene.pass(5000);
+    assert.deepEqual(unread(), [`${kind} ${name}: ${unreadable}`]);
+    const { type, message = "" } = scene.events("CPULimitBounded").filter(({ podName }) =>
+      podName === "web"
+    ).at(-1) ?? {};
+    assert.match(message, new RegExp(`^UnreadableBound: ${kind} ${name}: Cannot`));
+    assert.deepEqual([type, scene.bound().held], ["Warning", "both"]);
+    for (const limit of [500, 250]) {
+      scene.want("bare", limit);
+      await scene.wantFor(60_000, limit);
+      scene.assertLimit(300);
+      assert.equal(scene.limits("bare").applied, holdsAll ? 300 : limit);
+    }
+    mend(scene);
+    await scene.pass(10_000);
+    assert.deepEqual(unread(), []);
+    for (const name of ["web", "bare"]) scene.assertLimit(250, name);
+  });
+}
+
+/** The pod with containers that were started now, not Ready. */
+function start({ changePod, clock }: ControllerScene): void {
+  changePod("web", ({ readySinceMs: _over, ...pod }) => ({
+    ...changeApp({ startedAtMs: clock.wall() })(pod),
+    ready: false,
+  }));
+}
+
+function setReady({ changePod, clock }: ControllerScene, ready = true): void {
+  changePod("web", ({ readySinceMs: _over, ...pod }) => ({
+    ...pod,
+    ready,
+    ...(ready ? { readySinceMs: clock.wall() } : {}),
+  }));
+}
+
+/** A pod that asks for a boost has just been started. */
+async function started(scene: ControllerScene, boost: string) {
+  scene.changeNamespace({ labels: { [ALLOW_OVERRIDES]: "true" } });
+  scene.startController({ burstFactor: 4 });
+  scene.createPod("web");
+  scene.annotate({ [STARTUP_BOOST]: boost });
+  await scene.pass(5000);
+  start(scene);
+}
+
+function assertCeiling({ bound }: ControllerScene, ceiling: number): void {
+  assert.deepEqual([bound().ceiling, bound().boost], [ceiling, ceiling > 800 ? true : undefined]);
+}
+
+loopTest("boosts ceilings until the pod is Ready and a little longer, once", async (scene) => {
+  await started(scene, "2x,20s");
+  await scene.pass(5000);
+  assertCeiling(scene, 1600);
+  setReady(scene);
+  await scene.wantFor(18_000, 1600);
+  assertCeiling(scene, 1600);
+  assert.equal(scene.limits().wanted, 1600);
+  // Nothing happens in the API at the end.
+  await scene.pass(4000);
+  assertCeiling(scene, 800);
+  assert.equal(scene.limits().wanted, 800);
+  await scene.pass(900_000);
+  for (const ready of [false, true]) {
+    setReady(scene, ready);
+    await scene.pass(2000);
+    assertCeiling(scene, 800);
+  }
+});

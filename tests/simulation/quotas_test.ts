@@ -1,0 +1,231 @@
+/** Quotas and LimitRanges: raises stay within them, and go back to pods that the namespace lacks. */
+import assert from "node:assert/strict";
+import { readDemoScene } from "../../cli/demo_scene.ts";
+import { startMarketCluster } from "../../lab/simulation/market_cluster.ts";
+import { SCENE_NAMESPACE } from "../../lab/simulation/running_pod.ts";
+import { sampleQuota } from "../contract/support/sample_objects.ts";
+import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { type ControllerScene, loopTest } from "./controller_scene.ts";
+
+/** The original limit of each pod, m. */
+const OWN = 200;
+
+/** Makes pods under a quota that counts their original limits. */
+function underQuota(
+  scene: ControllerScene,
+  { names, hard, want }: { readonly names: string; readonly hard: number; readonly want?: number },
+): void {
+  for (const name of names) {
+    scene.createPod(name);
+    scene.want(name, want);
+  }
+  scene.setQuota({ hardLimitsCPU: hard, usedLimitsCPU: OWN * names.length });
+}
+
+/** Another pod that the quota has let in. */
+function addPod(scene: ControllerScene, name: string): void {
+  const usedLimitsCPU = scene.totalLimits() + OWN;
+  scene.createPod(name);
+  scene.setQuota({ usedLimitsCPU });
+}
+
+function assertCeilings(scene: ControllerScene, names: string, expected: readonly number[]): void {
+  assert.deepEqual([...names].map((name) => scene.bound(name).ceiling), expected);
+}
+
+function assertNoneRefused({ events }: ControllerScene): void {
+  assert.deepEqual(events("CPULimitFailed"), []);
+}
+
+loopTest("keeps all raises within a quota, with room for one more pod", async (scene) => {
+  const names = "abcd";
+  scene.startController();
+  underQuota(scene, { names, hard: 1200, want: 600 });
+  await scene.pass(60_000);
+  assert.ok(scene.totalLimits() > 960 && scene.totalLimits() <= 1000, `${scene.totalLimits()}`);
+  assertNoneRefused(scene);
+  // A share stays with its pod, whatever the pod makes of it.
+  scene.want("a", 100);
+  await scene.pass(60_000);
+  assert.deepEqual([...names].map((name) => scene.limits(name).wanted), [100, 250, 250, 250]);
+  assertNoneRefused(scene);
+});
+
+loopTest("follows a LimitRange that comes and goes", async (scene) => {
+  scene.startController();
+  scene.createPod("web");
+  scene.setLimitRange({ items: [{ type: "Container", max: 350 }] });
+  await scene.wantFor(10_000, 600);
+  scene.assertLimit(350);
+  assert.deepEqual([scene.bound().ceiling, scene.boundReasons()], [350, "LimitRange"]);
+  scene.tables.LimitRange.remove("shop/cpu");
+  await scene.pass(10_000);
+  scene.assertLimit(600);
+  assertNoneRefused(scene);
+});
+
+loopTest("takes raises back when a new pod has taken the room that was kept", async (scene) => {
+  scene.startController();
+  underQuota(scene, { names: "ab", hard: 1000, want: 600 });
+  await scene.pass(30_000);
+  assert.equal(scene.totalLimits(), 800);
+  addPod(scene, "c");
+  await scene.pass(60_000);
+  // Room for one more pod of 200 m is there again, and a share for the new one.
+  assertCeilings(scene, "abc", [270, 270, 260]);
+  assert.deepEqual([...["a", "b", "c"]].map((name) => scene.limits(name).wanted), [270, 270, OWN]);
+  assertNoneRefused(scene);
+  const before = scene.count("resize Pod");
+  await scene.pass(300_000);
+  assert.equal(scene.count("resize Pod"), before);
+});
+
+/** Pods under a quota of 1600 m; each step of ceilings is one revision more. */
+async function divided(scene: ControllerScene, names: string): Promise<void> {
+  underQuota(scene, { names, hard: 1600 });
+  await scene.pass(5000);
+  scene.startController();
+  await scene.pass(60_000);
+}
+
+function assertDivided(scene: ControllerScene, ceiling: number, revision: number): void {
+  for (const name of ["a", "b"]) {
+    const { containers: [bound] = [], revision: now } = scene.status(name).bounds ?? {};
+    assert.deepEqual([bound?.ceiling, now], [ceiling, revision], name);
+  }
+}
+
+loopTest("divides a quota anew, once, when a pod comes or goes", async (scene) => {
+  await divided(scene, "ab");
+  assertDivided(scene, 700, 1);
+  addPod(scene, "c");
+  await scene.pass(60_000);
+  assertDivided(scene, 470, 2);
+  assert.deepEqual([scene.bound("c").ceiling, scene.status("c").bounds?.revision], [460, 1]);
+  scene.tables.Pod.remove("shop/c");
+  scene.setQuota({ usedLimitsCPU: 2 * OWN });
+  await scene.pass(10_000);
+  assertDivided(scene, 700, 3);
+  // One that takes no part counts as it is.
+  const { metadata, ...pod } = scene.pod("a");
+  const labels = { "mbcas.io/managed": "false" };
+  scene.tables.Pod.create({ ...pod, metadata: { ...metadata, name: "x", uid: "x", labels } });
+  await scene.pass(10_000);
+  assertDivided(scene, 600, 4);
+});
+
+Deno.test("startMarketCluster() raises all limits to what a quota allows, and none is refused", async () => {
+  const { scene } = await readDemoScene({ seed: 1, minutes: 1, pods: 12, giveUp: 0, json: true });
+  const own = scene.pods.reduce((sum, { originalLimit }) => sum + originalLimit, 0);
+  const hardLimitsCPU = 2 * own;
+  const market = startMarketCluster(scene, {
+    agent: { idleCPU: "free" },
+    controller: { burstFactor: 8 },
+  });
+  const { tables, onChange } = market.api.store;
+  const metadata = { ...sampleQuota().metadata, namespace: SCENE_NAMESPACE };
+  tables.ResourceQuota.create(sampleQuota({ metadata, hardLimitsCPU, usedLimitsCPU: own }));
+  const blocked = new Set<string>();
+  let mostUsed = 0;
+  onChange(() => {
+    for (const { status } of tables.PodAllocation.all()) {
+      const { phase, reason = "" } = status ?? {};
+      if (phase === "Failed" || reason === "QuotaExceeded") blocked.add(reason);
+    }
+    const [quota] = tables.ResourceQuota.all();
+    mostUsed = Math.max(mostUsed, quota?.usedLimitsCPU ?? 0);
+  });
+  await market.clock.runUntil(60_000);
+  const { requests } = market.api;
+  await market.stop();
+  assert.deepEqual([...blocked], []);
+  // One write for each pod, and room for one more of the largest.
+  assert.equal(requests.get("resize Pod"), scene.pods.length);
+  const left = hardLimitsCPU - mostUsed - Math.max(...scene.pods.map((pod) => pod.originalLimit));
+  assert.ok(left >= 0 && left < 10, `${left} m left`);
+});
+
+const HARD = 1600;
+const RAISED = ["web-0", "web-1", "web-2"];
+
+/** Three pods of Deployment `web`, raised from 200 to 400 m within a quota of 1600 m. */
+async function raised(scene: ControllerScene): Promise<void> {
+  scene.tables.Deployment.create(sampleWorkload());
+  scene.setQuota({ hardLimitsCPU: HARD, usedLimitsCPU: 600 });
+  scene.startController();
+  for (const name of RAISED) {
+    scene.createPod(name, {}, ofDeployment);
+    scene.want(name, 400);
+  }
+  await scene.pass(30_000);
+  assertRaised(scene, 400);
+}
+
+function assertRaised(scene: ControllerScene, limit: number): void {
+  for (const name of RAISED) assert.equal(scene.limits(name).wanted, limit, name);
+}
+
+/** As a ReplicaSet does: a pod at a time, where the quota lets it in. Returns how many there are. */
+async function grow(scene: ControllerScene, replicas: number): Promise<number> {
+  const count = (): number => scene.tables.Pod.all().length;
+  for (let round = 0; round < 40; round++) {
+    if (count() < replicas && scene.totalLimits() + OWN <= HARD) {
+      const name = `web-${count()}`;
+      addPod(scene, name);
+      scene.changePod(name, ofDeployment);
+      scene.want(name, OWN);
+    }
+    await scene.pass(5000);
+  }
+  return count();
+}
+
+function changeRaised({ changePod }: ControllerScene, change: Parameters<typeof changePod>[1]) {
+  for (const name of RAISED) changePod(name, change);
+}
+
+/** What holds limits from below and lasts, and how many pods come to a full quota beside it. */
+const HOLDS: Readonly<Record<string, readonly [8 | 5, (scene: ControllerScene) => void]>> = {
+  HPAScaled: [8, ({ clock, tables }) => {
+    const hpa = sampleHPA({ cpuTargets: [{ utilization: 0.5 }], lastScaleMs: clock.wall() });
+    tables.HorizontalPodAutoscaler.create({ ...hpa, stabilizationMs: 3_600_000 });
+  }],
+  // These keep a raise even where the quota is full: 400 m are left beside, two pods.
+  SystemCritical: [
+    5,
+    (scene) =>
+      changeRaised(scene, (pod) => ({ ...pod, priorityClassName: "system-cluster-critical" })),
+  ],
+};
+
+for (const [hold, [pods, begin]] of Object.entries(HOLDS)) {
+  const what = pods === 8 ? "gives raises back to pods that come" : "takes no raise back";
+  loopTest(`${what} under ${hold}`, async (scene) => {
+    await raised(scene);
+    begin(scene);
+    await scene.pass(5000);
+    assert.equal(await grow(scene, 8), pods);
+    const rules = scene.status("web-0").bounds?.rules ?? [];
+    assert.ok(rules.some(({ reason }) => reason === hold));
+    assertRaised(scene, pods === 8 ? OWN : 400);
+  });
+}
+
+loopTest("takes back what a quota needs and no more from limits that are held", async (scene) => {
+  await raised(scene);
+  HOLDS["HPAScaled"]?.[1](scene);
+  await scene.pass(5000);
+  for (const name of RAISED) scene.want(name, 100);
+  await scene.pass(60_000);
+  // Nothing is missing: idle limits stay up.
+  assertRaised(scene, 400);
+  // Two pods come, and room for one more is wanted.
+  assert.equal(await grow(scene, 5), 5);
+  const left = HARD - scene.totalLimits();
+  assert.ok(left >= OWN && left <= OWN + 30, `${left} m left`);
+  assert.equal(scene.bound("web-0").held, "lower");
+  // Where raises are gone, original limits stay, though the quota is full and the agent wants less.
+  assert.equal(await grow(scene, 8), 8);
+  assert.equal(scene.totalLimits(), HARD);
+  assertRaised(scene, OWN);
+});

@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { declaredTypes, isMinded, parseDocFindings } from "./doc_findings.ts";
+import {
+  hasTest,
+  ignoredIf,
+  relativeLinks,
+  taskNames,
+  testReferences,
+} from "./markdown_references.ts";
+
+const MISSING = "exported symbol is missing JSDoc documentation";
+const HIDDEN = "public type 'A' references private type 'Hidden'";
+const OUTPUT = `error[missing-jsdoc]: ${MISSING}
+  --> /p/shared/a.ts:12:1
+   | 
+12 | export function f(): void {}
+   | ^
+
+
+error[private-type-ref]: ${HIDDEN}
+  --> /p/shared/b.ts:9:1
+  | 
+9 | export type A = Hidden;
+  | ^
+  = hint: make the referenced type public or remove the reference
+  | 
+1 | type Hidden = 1;
+  | -
+
+
+error: Found 2 documentation lint errors.
+`;
+
+Deno.test({
+  name: "parseDocFindings() gives code, message, place and line of each finding",
+  permissions: "none",
+  fn() {
+    assert.deepEqual(parseDocFindings(OUTPUT), [
+      {
+        code: "missing-jsdoc",
+        message: MISSING,
+        place: "/p/shared/a.ts:12:1",
+        line: "export function f(): void {}",
+      },
+      {
+        code: "private-type-ref",
+        message: HIDDEN,
+        place: "/p/shared/b.ts:9:1",
+        line: "export type A = Hidden;",
+      },
+    ]);
+    assert.deepEqual(parseDocFindings("Checked 3 files\n"), []);
+  },
+});
+
+Deno.test({
+  name: "isMinded() passes over members, schemas, typed constants and types of packages only",
+  permissions: "none",
+  fn() {
+    const finding = (code: string, line: string, message = ""): boolean =>
+      isMinded({ code, line, message, place: "" }, new Set(["Hidden"]));
+    assert.equal(finding("missing-jsdoc", "  readonly name: string;"), false);
+    assert.equal(finding("missing-jsdoc", "export const a = 1;"), true);
+    assert.equal(finding("missing-explicit-type", "export const podSchema = z.object({"), false);
+    assert.equal(finding("missing-explicit-type", "export const pod = load();"), true);
+    assert.equal(finding("private-type-ref", "", "references private type 'ZodType'"), false);
+    assert.equal(finding("private-type-ref", "", "references private type 'Hidden'"), true);
+    assert.equal(finding("missing-return-type", "export const f: F = (a) => a;"), false);
+    assert.equal(finding("missing-return-type", "export function f() {}"), true);
+  },
+});
+
+Deno.test({
+  name: "declaredTypes() finds interfaces, types and classes, exported or not",
+  permissions: "none",
+  fn() {
+    const source = "export interface A {}\ntype B = 1;\nexport class C {}\nconst D = 1;\n";
+    assert.deepEqual(declaredTypes(source), ["A", "B", "C"]);
+  },
+});
+
+Deno.test({
+  name: "relativeLinks() finds inline links, images, references and HTML",
+  permissions: "none",
+  fn() {
+    const markdown = [
+      'See [scope](SCOPE.md), [rules](../CONTRIBUTING.md#tests "how") and [why][1].',
+      "![picture](docs/demo.svg)",
+      '<img alt="x" src="docs/a.png">',
+      "[1]: docs/decisions/0001.md",
+    ].join("\n");
+    assert.deepEqual(relativeLinks(markdown), [
+      "SCOPE.md",
+      "../CONTRIBUTING.md",
+      "docs/demo.svg",
+      "docs/a.png",
+      "docs/decisions/0001.md",
+    ]);
+  },
+});
+
+Deno.test({
+  name: "relativeLinks() leaves out other sites, fragments and code",
+  permissions: "none",
+  fn() {
+    const markdown = "[a](https://a.example) [b](#b) `[c](c.md)`\n```\n[d](d.md)\n```\n";
+    assert.deepEqual(relativeLinks(markdown), []);
+  },
+});
+
+Deno.test({
+  name: "taskNames() finds each task once, by either way to start Deno",
+  permissions: "none",
+  fn() {
+    const markdown = "`deno task demo --trace FILE`, `npx -y deno@2.9.6 task test`, deno task demo";
+    assert.deepEqual(taskNames(markdown), ["demo", "test"]);
+    assert.deepEqual(taskNames("`deno task bench:solver`"), ["bench:solver"]);
+  },
+});
+
+Deno.test({
+  name: "testReferences() finds tests behind links to their files",
+  permissions: "none",
+  fn() {
+    const markdown = '| [a_test.ts](../tests/a_test.ts): "solve() is exact"<br>[b_test.ts]' +
+      '(b_test.ts): "it works (mostly)" | [c_test.ts](c_test.ts) [d.ts](d.ts): "no test" |';
+    assert.deepEqual(testReferences(markdown), [
+      { file: "../tests/a_test.ts", name: "solve() is exact" },
+      { file: "b_test.ts", name: "it works (mostly)" },
+    ]);
+  },
+});
+
+Deno.test({
+  name: "hasTest() finds a name that is written whole, or in parts, and no part of one",
+  permissions: "none",
+  fn() {
+    const source =
+      'Deno.test("one is whole", fn);\nDeno.test({ name:\n  "two " +\n  "in parts" });';
+    assert.ok(hasTest(source, "one is whole"));
+    assert.ok(hasTest(source, "two in parts"));
+    assert.ok(!hasTest(source, "one is"));
+    assert.ok(!hasTest(source, "three"));
+  },
+});
+
+Deno.test({
+  name: "ignoredIf() gives the condition of that test alone",
+  permissions: "none",
+  fn() {
+    const source = [
+      'Deno.test("plain", () => {});',
+      "Deno.test({",
+      '  name: "one " +',
+      '    "more",',
+      "  ignore: !isHarness() || late(),",
+      "  fn() {},",
+      "});",
+      'Deno.test({ name: "free", fn() {} });',
+      "Deno.test({",
+      "  ignore,",
+      '  name: "short",',
+      "  fn: short,",
+      "});",
+      'Deno.test.ignore("never", () => {});',
+    ].join("\n");
+    const names = ["plain", "one more", "free", "short", "never"];
+    assert.deepEqual(names.map((name) => ignoredIf(source, name)), [
+      undefined,
+      "!isHarness() || late()",
+      undefined,
+      "ignore",
+      "true",
+    ]);
+  },
+});
