@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { type LogFields, silentLog } from "../../shared/log.ts";
-import { postTo } from "../../tests/fixtures/webhook/post_to.ts";
 import { systemClock } from "../system_clock.ts";
-import { type AdmissionFact, admissionRoutes } from "./admission_routes.ts";
+import { type AdmissionFact, admissionRoutes, type PostApp } from "./admission_routes.ts";
 
 const REVIEW = {
   apiVersion: "admission.k8s.io/v1",
@@ -30,6 +29,10 @@ const BROKEN: Mutator = {
   },
 };
 
+function post(app: PostApp, target: string, body: string) {
+  return app.answer({ method: "POST", target, body: new TextEncoder().encode(body) });
+}
+
 function stage(mutators: readonly Mutator[]) {
   const facts: AdmissionFact[] = [];
   const warned: LogFields[] = [];
@@ -50,7 +53,7 @@ function stage(mutators: readonly Mutator[]) {
     debugged,
     results: () => facts.map(({ route, operation, result }) => `${route} ${operation} ${result}`),
     post: (body: unknown, path = "/mutate/pods") =>
-      postTo(app, { target: path, body: typeof body === "string" ? body : JSON.stringify(body) }),
+      post(app, path, typeof body === "string" ? body : JSON.stringify(body)),
     get: (target: string) => app.answer({ method: "GET", target, body: new Uint8Array() }),
   };
 }
@@ -139,7 +142,7 @@ Deno.test("admissionRoutes() answers 500 without a message where the program has
     },
   });
   const body = JSON.stringify(REVIEW);
-  const answer = await postTo(app, { target: "/mutate/pods", body });
+  const answer = await post(app, "/mutate/pods", body);
   assert.deepEqual([answer.status, answer.text], [500, "internal error\n"]);
   assert.deepEqual(errors, ["RangeError: bug"]);
 });

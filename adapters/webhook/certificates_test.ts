@@ -14,25 +14,6 @@ const maker = createCertificateMaker();
 const reader = createCertificateReader();
 const names = ["mbcas-webhook.mbcas-system.svc", "other.svc"];
 
-Deno.test("createCertificateMaker() makes authorities and what they sign, as the reader reads them", async () => {
-  const authority = await maker.makeAuthority({ name: "one", ...validity });
-  const serving = await maker.makeServing(authority, { names, ...validity });
-  assert.deepEqual(reader.readPair(authority), {
-    ...validity,
-    names: [],
-    authority: true,
-  });
-  assert.deepEqual(reader.readPair(serving), {
-    ...validity,
-    names,
-    authority: false,
-  });
-  assert.ok(reader.signed(authority.cert, serving.cert));
-  const other = await maker.makeAuthority({ name: "one", ...validity });
-  assert.ok(!reader.signed(other.cert, serving.cert));
-  assert.notEqual(other.key, authority.key);
-});
-
 Deno.test("createCertificateMaker() makes certificates for names longer than a subject may be", async () => {
   const authority = await maker.makeAuthority({ name: "one", ...validity });
   const long = [`${"s".repeat(63)}.${"n".repeat(63)}.svc`];

@@ -10,7 +10,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import { checkEligibility, isPlacedKind } from "../../shared/placement/eligibility.ts";
 import { placementPatch, placementRequest } from "../../shared/placement/new_pod.ts";
-import type { AdmissionDecider, AdmissionConfig } from "./admission.ts";
+import type { AdmissionConfig, AdmissionDecider } from "./admission.ts";
 import type { WebhookView } from "./caches.ts";
 import type { AdmissionReport, PlacementObserver } from "./ports.ts";
 

@@ -4,10 +4,19 @@
  * @module
  */
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
-import { createEndpointSliceStore, createSecretStore, createTrustStore } from "../../adapters/kube/writers/webhook_stores.ts";
+import {
+  createEndpointSliceStore,
+  createSecretStore,
+  createTrustStore,
+} from "../../adapters/kube/writers/webhook_stores.ts";
 import { parseAddress } from "../../adapters/program_server.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
-import { certificateFolder, createCertificateMaker, createCertificateReader, type KeyedCertificate } from "../../adapters/webhook/certificates.ts";
+import {
+  certificateFolder,
+  createCertificateMaker,
+  createCertificateReader,
+  type KeyedCertificate,
+} from "../../adapters/webhook/certificates.ts";
 import { serveWebhook, type WebhookServer } from "../../adapters/webhook/webhook_server.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -15,7 +24,15 @@ import type { Log } from "../../shared/log.ts";
 import { followFiles, keepCertificates } from "./keep_certificates.ts";
 import { endpointSpec, keepEndpoint } from "./keep_endpoint.ts";
 import type { WebhookMetrics } from "./metrics.ts";
-import { endpointSliceName, PODS_ROUTE, servingNames, SPOTALIS_ROUTE, WEBHOOK_CONFIGURATION, WEBHOOK_SECRET, WORKLOADS_ROUTE } from "./webhook_objects.ts";
+import {
+  endpointSliceName,
+  PODS_ROUTE,
+  servingNames,
+  SPOTALIS_ROUTE,
+  WEBHOOK_CONFIGURATION,
+  WEBHOOK_SECRET,
+  WORKLOADS_ROUTE,
+} from "./webhook_objects.ts";
 import type { CertificateSource } from "./settings.ts";
 
 /** The settings, and what the parts work with. */

@@ -7,13 +7,24 @@
 import type { AdmissionRequest, SentObject } from "../admission/admission_review.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
 import { DELETION_COST } from "./split.ts";
-import { capacityKeys, type NodeClass, type NodeClasses, otherClass, selectorOf, type Toleration } from "./node_classes.ts";
+import {
+  capacityKeys,
+  type NodeClass,
+  type NodeClasses,
+  otherClass,
+  selectorOf,
+  type Toleration,
+} from "./node_classes.ts";
 import { revisionOf } from "./placed_pod.ts";
 import type { AwaitedPod } from "./admit_pod.ts";
 import { type JSONPatchOperation, pointerPart } from "../admission/json_patch.ts";
 import type { Labels } from "../api/label_selector.ts";
 import type { PodOwner } from "../api/pod.ts";
-import { type NodeConstraint, sentNodeConstraints, type SentNodeSelector } from "./node_constraints.ts";
+import {
+  type NodeConstraint,
+  sentNodeConstraints,
+  type SentNodeSelector,
+} from "./node_constraints.ts";
 
 /** A pod that is being created. */
 export interface PlacementRequest {

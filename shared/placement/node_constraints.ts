@@ -4,9 +4,22 @@
  *
  * @module
  */
-import { HOSTNAME, type Node, type NodeRequirement, type NodeTerm, type PersistentVolume } from "../api/node.ts";
+import {
+  HOSTNAME,
+  type Node,
+  type NodeRequirement,
+  type NodeTerm,
+  type PersistentVolume,
+} from "../api/node.ts";
 import { type LabelRequirement, type Labels, labelsMatch } from "../api/label_selector.ts";
-import { capacityKeys, NODE_CLASSES, type NodeClass, type NodeClasses, nodeClassOf, selectorOf } from "./node_classes.ts";
+import {
+  capacityKeys,
+  NODE_CLASSES,
+  type NodeClass,
+  type NodeClasses,
+  nodeClassOf,
+  selectorOf,
+} from "./node_classes.ts";
 
 /** A constraint on the nodes of a pod. */
 export interface NodeConstraint {

@@ -270,6 +270,7 @@ function podOf(
     class: one,
     gone: gone ?? false,
     ...(waitsSince === undefined ? {} : { unschedulableSinceMs: timeOf(waitsSince) }),
+    node: scheduled ? "node-1" : "",
     scheduled: scheduled ?? false,
     ready: scheduled ?? false,
     cordoned: false,
