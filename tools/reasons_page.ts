@@ -5,12 +5,23 @@
  */
 import type { Reason } from "../shared/api/reasons/reason.ts";
 import { REASON_LISTS, type VersionReason } from "../shared/api/reasons/reasons.ts";
-import { NODE_BOUNDS, QUIET_BOUNDS, WORKLOAD_BOUNDS } from "../controller/allocation/events/pod_events.ts";
+import {
+  NODE_BOUNDS,
+  QUIET_BOUNDS,
+  WORKLOAD_BOUNDS,
+} from "../controller/allocation/events/pod_events.ts";
 import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason, EventReason } from "../shared/api/reasons/enforcement_reasons.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
-import type { PlacementEventReason, PlacementReason } from "../shared/api/reasons/placement_reasons.ts";
-import type { PolicyReason, RightsizingEventReason, RightsizingReason } from "../shared/api/reasons/rightsizing_reasons.ts";
+import type {
+  PlacementEventReason,
+  PlacementReason,
+} from "../shared/api/reasons/placement_reasons.ts";
+import type {
+  PolicyReason,
+  RightsizingEventReason,
+  RightsizingReason,
+} from "../shared/api/reasons/rightsizing_reasons.ts";
 
 type ListName = keyof typeof REASON_LISTS;
 

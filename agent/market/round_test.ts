@@ -7,7 +7,12 @@ import { type DemandRule, queueingNeed } from "../../shared/demand/demand_rule.t
 import { GRID } from "../../shared/quantity.ts";
 import { SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { onlyContainer, playedAgent } from "../../tests/fixtures/market/played_agent.ts";
-import { boundedAllocation, sampleBounds, sampleID, sampleReading } from "../../tests/fixtures/market/sample_participants.ts";
+import {
+  boundedAllocation,
+  sampleBounds,
+  sampleID,
+  sampleReading,
+} from "../../tests/fixtures/market/sample_participants.ts";
 import { desiredWrites } from "../reporting/desired.ts";
 import { QUOTA_OFF_MS } from "./container_state.ts";
 import type { ContainerResult, RoundResult } from "./round.ts";

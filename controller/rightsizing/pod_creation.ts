@@ -11,13 +11,21 @@ import type { Informer } from "../../shared/control/informer.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
-import { resourcesOfAmounts, type ValuesInForce, type WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import {
+  resourcesOfAmounts,
+  type ValuesInForce,
+  type WorkloadRecord,
+} from "../../shared/rightsizing/workload_record.ts";
 import type { SentObject } from "../../shared/admission/admission_review.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { membersOf, textsIn } from "../../shared/members.ts";
 import { type OwnedPod, workloadsOf } from "../../shared/resize/workloads_of.ts";
 import { podCreationPatch, readCreatedPod } from "../../shared/rightsizing/pod_creation_patch.ts";
-import { type RightsizedWorkload, rightsizedWorkload, type RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import {
+  type RightsizedWorkload,
+  rightsizedWorkload,
+  type RightsizingFacts,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { largestNode } from "../../shared/rightsizing/namespace_bounds.ts";
 import type { Caches } from "../caches.ts";
 import { cachedAutoscalers, cachedRules } from "./cluster_facts.ts";

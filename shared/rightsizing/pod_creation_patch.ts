@@ -3,13 +3,29 @@
  *
  * @module
  */
-import { NO_RESOURCES, type Pod, type PodContainer, type ResourceAmounts, type Resources } from "../api/pod.ts";
+import {
+  NO_RESOURCES,
+  type Pod,
+  type PodContainer,
+  type ResourceAmounts,
+  type Resources,
+} from "../api/pod.ts";
 import { isMembers } from "../members.ts";
 import { parseBytes, parseCPU } from "../quantity.ts";
 import { keepClass } from "../resize/checks/qos_class.ts";
 import { capRequests, podLevelProblem } from "../resize/checks/request_within_limit.ts";
 import { qosClassOfPod } from "../resize/inputs/qos.ts";
-import { byResource, hasAmounts, pair, type PairEntry, pairOf, RESOURCE_NAMES, resourcesOf, wantedOf, withDefaultRequests } from "../resize/inputs/resources.ts";
+import {
+  byResource,
+  hasAmounts,
+  pair,
+  type PairEntry,
+  pairOf,
+  RESOURCE_NAMES,
+  resourcesOf,
+  wantedOf,
+  withDefaultRequests,
+} from "../resize/inputs/resources.ts";
 import type { Subject } from "../resize/inputs/subject.ts";
 import { containerResources, type Quantities } from "../resize/patch.ts";
 

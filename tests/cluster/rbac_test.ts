@@ -9,9 +9,30 @@ import assert from "node:assert/strict";
 import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createKubectl, type Kubectl } from "./kubectl.ts";
-import { AGENT_ACTS, CERTIFICATE_ACTS, CONTROLLER_ACTS, PLACEMENT_ACTS, RIGHTSIZING_ACTS, type RoleActs, WEBHOOK_ACTS } from "./rbac/acts.ts";
-import { accessRuleText, createRoleCopies, grantedRights, type PolicyRule, refusalsIn, type RoleCopies } from "./rbac/rights.ts";
-import { applyRights, componentNames, type ManifestObject, renderManifests, renderWith } from "./rendered_manifests.ts";
+import {
+  AGENT_ACTS,
+  CERTIFICATE_ACTS,
+  CONTROLLER_ACTS,
+  PLACEMENT_ACTS,
+  RIGHTSIZING_ACTS,
+  type RoleActs,
+  WEBHOOK_ACTS,
+} from "./rbac/acts.ts";
+import {
+  accessRuleText,
+  createRoleCopies,
+  grantedRights,
+  type PolicyRule,
+  refusalsIn,
+  type RoleCopies,
+} from "./rbac/rights.ts";
+import {
+  applyRights,
+  componentNames,
+  type ManifestObject,
+  renderManifests,
+  renderWith,
+} from "./rendered_manifests.ts";
 import { tokenConnector } from "./scene/account_token.ts";
 import { scratchNamespace } from "./scene/real_node.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { withResources, type Pod } from "../../shared/api/pod.ts";
+import { type Pod, withResources } from "../../shared/api/pod.ts";
 import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";

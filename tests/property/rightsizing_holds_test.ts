@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { withFields, type ContainerFields } from "../fixtures/container_fields.ts";
+import { type ContainerFields, withFields } from "../fixtures/container_fields.ts";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { workloadAnnotations } from "../../shared/rightsizing/workload_annotations.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
@@ -12,7 +12,14 @@ import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { decisionEvents, heldStatus } from "../../shared/rightsizing/guards/workload_events.ts";
 import { anyFacts } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
-import { MI, NOW_MS, recommendation, rightsizingFacts, templateContainer, workloadPod } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import {
+  MI,
+  NOW_MS,
+  recommendation,
+  rightsizingFacts,
+  templateContainer,
+  workloadPod,
+} from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { podsAfter } from "../fixtures/rightsizing/rightsizing_patches.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";

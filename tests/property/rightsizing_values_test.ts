@@ -3,10 +3,14 @@
  *
  * @module
  */
-import { withFields, type ContainerFields } from "../fixtures/container_fields.ts";
+import { type ContainerFields, withFields } from "../fixtures/container_fields.ts";
 import { templateAfter } from "../../controller/rightsizing/apply_decision.ts";
 import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
-import { type CreationStep, podCreationPatch, readCreatedPod } from "../../shared/rightsizing/pod_creation_patch.ts";
+import {
+  type CreationStep,
+  podCreationPatch,
+  readCreatedPod,
+} from "../../shared/rightsizing/pod_creation_patch.ts";
 import { templatePatch } from "../../shared/rightsizing/template_patch.ts";
 import { workloadAnnotations } from "../../shared/rightsizing/workload_annotations.ts";
 import { containerResources, resizePatch } from "../../shared/resize/patch.ts";
@@ -14,12 +18,27 @@ import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import { type Distribution, distributionOfSamples } from "../../shared/rightsizing/distribution.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
-import { decideRightsizing, type RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import {
+  decideRightsizing,
+  type RightsizingDecision,
+} from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { recommend } from "../../shared/rightsizing/recommend.ts";
 import { valuesInForce } from "../../shared/rightsizing/workload_record.ts";
-import { anyContainers, anyFacts, anyRecordedFacts, counted, factsOf } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
-import { autoPolicy, MI, NOW_MS, rightsizingFacts, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import {
+  anyContainers,
+  anyFacts,
+  anyRecordedFacts,
+  counted,
+  factsOf,
+} from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
+import {
+  autoPolicy,
+  MI,
+  NOW_MS,
+  rightsizingFacts,
+  templateContainer,
+} from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { ownedOf, podsAfter, readEntry } from "../fixtures/rightsizing/rightsizing_patches.ts";
 import { retryResize } from "../../controller/rightsizing/evaluate_workload.ts";
 import fc from "fast-check";

@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { ALLOW_OVERRIDES, STARTUP_BOOST } from "../../shared/api/market_keys.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { EVERY_WORKLOAD } from "../../shared/api/workload.ts";
-import { ofDeployment, ownedBy, sampleHPA, sampleVPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
+import {
+  ofDeployment,
+  ownedBy,
+  sampleHPA,
+  sampleVPA,
+  sampleWorkload,
+} from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
 
 /** Pod `web` of Deployment `web`, raised from 200 m to 600 m. */

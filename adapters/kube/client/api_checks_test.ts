@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type ReceivedRequest, serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
-import { type AccessRule, checkAPI, readResizeSupport, type ResizeSupport, unknownAllocationFields } from "./api_checks.ts";
+import {
+  type ReceivedRequest,
+  serveCanned,
+  statusAnswer,
+} from "../../../tests/fixtures/canned_server.ts";
+import {
+  type AccessRule,
+  checkAPI,
+  readResizeSupport,
+  type ResizeSupport,
+  unknownAllocationFields,
+} from "./api_checks.ts";
 import { podAllocationCRD } from "../../../tools/crd/pod_allocation_crd.ts";
 import { listOf, objectOf } from "./json_fields.ts";
 import { accessRuleText } from "../../../tests/cluster/rbac/rights.ts";

@@ -1,11 +1,21 @@
-import { withResources, type Pod, type PodContainer } from "../../../shared/api/pod.ts";
+import { type Pod, type PodContainer, withResources } from "../../../shared/api/pod.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
-import { ALLOW_OVERRIDES, MAX_CPU, PRIORITY_MULTIPLIER, STARTUP_BOOST } from "../../../shared/api/market_keys.ts";
-import { sampleContainer, sampleNode, samplePod, sampleGuaranteed } from "../../../tests/contract/support/sample_objects.ts";
+import {
+  ALLOW_OVERRIDES,
+  MAX_CPU,
+  PRIORITY_MULTIPLIER,
+  STARTUP_BOOST,
+} from "../../../shared/api/market_keys.ts";
+import {
+  sampleContainer,
+  sampleGuaranteed,
+  sampleNode,
+  samplePod,
+} from "../../../tests/contract/support/sample_objects.ts";
 import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
-import { type BoundsDraft, boundsOf, type BoundsInput } from "./bounds.ts";
+import { type BoundsDraft, type BoundsInput, boundsOf } from "./bounds.ts";
 import { MOST_RULES } from "../../../shared/api/pod_allocation.ts";
 import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/bound_reasons.ts";
 import { cpuRanges } from "../../../tests/fixtures/market/enforcement_input.ts";

@@ -1,8 +1,17 @@
-import { withFields, type ContainerFields } from "../../../tests/fixtures/container_fields.ts";
+import { type ContainerFields, withFields } from "../../../tests/fixtures/container_fields.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { parseAudit, type ResizeAnswer } from "../audit_log.ts";
 import { newPod } from "../../../tests/faults/cluster/cluster_load.ts";
-import { type Baseline, type DoneKill, endFaults, limitFaults, notCarried, otherWriters, ownEnds, type PodChange } from "./promises.ts";
+import {
+  type Baseline,
+  type DoneKill,
+  endFaults,
+  limitFaults,
+  notCarried,
+  otherWriters,
+  ownEnds,
+  type PodChange,
+} from "./promises.ts";
 import assert from "node:assert/strict";
 
 const test = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });

@@ -12,7 +12,13 @@ import { horizontalAutoscaler } from "../services/horizontal_autoscaler.ts";
 import { measureMachine } from "../services/machine_use.ts";
 import { observe, type ObservedService, STEP_MS } from "../services/observe.ts";
 import { requestFigures } from "./app_figures.ts";
-import { appDeployment, appService, NEIGHBOUR_NAME, neighbourDeployment, START_FILE } from "./app_objects.ts";
+import {
+  appDeployment,
+  appService,
+  NEIGHBOUR_NAME,
+  neighbourDeployment,
+  START_FILE,
+} from "./app_objects.ts";
 import type { AppAlgorithm, AppFigures, AppResult, Phase } from "./app_result.ts";
 import { type App, APPS, LIMIT, NEIGHBOUR, RATE } from "./apps.ts";
 import { type Burst, BURST_FACTOR, BURST_S, burstTurns, TURN_S } from "./burst_turns.ts";

@@ -1,11 +1,24 @@
-import { withResources, type Resources } from "../../api/pod.ts";
+import { type Resources, withResources } from "../../api/pod.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
-import { bareContainer, type FactsChoice, MI, NOW_MS, outcomeOf, recommendation, templateContainer } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import {
+  bareContainer,
+  type FactsChoice,
+  MI,
+  NOW_MS,
+  outcomeOf,
+  recommendation,
+  templateContainer,
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { TemplateOwners } from "../../api/workload.ts";
 import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import type { UpdateStrategy } from "../policy_spec.ts";
 import type { ContainerTemplate } from "../workload_record.ts";
-import { type AppliedRecord, compareTemplate, templateWith, withUnrecorded } from "./template_changes.ts";
+import {
+  type AppliedRecord,
+  compareTemplate,
+  templateWith,
+  withUnrecorded,
+} from "./template_changes.ts";
 import assert from "node:assert/strict";
 
 function test(name: string, fn: () => void): void {

@@ -5,7 +5,10 @@
  */
 import { isAllowed } from "../../../adapters/kube/client/api_checks.ts";
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
-import { type KubeConnection, type OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
+import {
+  type KubeConnection,
+  type OpenKubeConnection,
+} from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";

@@ -5,7 +5,10 @@
  * @module
  */
 import { type AccessRule, isAllowed } from "../../../adapters/kube/client/api_checks.ts";
-import type { KubeConnection, OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
+import type {
+  KubeConnection,
+  OpenKubeConnection,
+} from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ManifestObject } from "../rendered_manifests.ts";
 import { type ConnectByToken, requestToken } from "../scene/account_token.ts";

@@ -7,8 +7,12 @@ import assert from "node:assert/strict";
 import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { QUIET_BOUNDS } from "../../../controller/allocation/events/pod_events.ts";
-import { type BoundReason, BOUND_REASONS } from "../../../shared/api/reasons/bound_reasons.ts";
-import { type EnforcementReason, type EventReason, ENFORCEMENT_REASONS } from "../../../shared/api/reasons/enforcement_reasons.ts";
+import { BOUND_REASONS, type BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
+import {
+  ENFORCEMENT_REASONS,
+  type EnforcementReason,
+  type EventReason,
+} from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { SETTLED, thePod } from "./limits.ts";
 import { coalloc, productMetrics, restoresFor } from "./product.ts";

@@ -5,8 +5,17 @@
  */
 import type { DrawnCase } from "../decision_table.ts";
 import type { RawContainer } from "../raw_pod.ts";
-import { lagging, notRunning, notYetItsTurn, otherClass, otherIdentity, PLATFORM, restarts, wantsSpec } from "./market_cases.ts";
-import { type MarketCase, withPod, withStatus, type MarketInput } from "./market_input.ts";
+import {
+  lagging,
+  notRunning,
+  notYetItsTurn,
+  otherClass,
+  otherIdentity,
+  PLATFORM,
+  restarts,
+  wantsSpec,
+} from "./market_cases.ts";
+import { type MarketCase, type MarketInput, withPod, withStatus } from "./market_input.ts";
 import { limitRange, quota } from "./namespace_cases.ts";
 
 /** A container without a memory limit in a namespace that sets one by default. */
