@@ -28,7 +28,7 @@ Deno.test("createCertificateMaker() refuses an authority that it can't use, with
     const making = maker.makeServing({ ...authority, ...changes }, { names, ...validity });
     await assert.rejects(making, (error: unknown) => {
       assert.ok(error instanceof TypeError && error.cause === undefined);
-      assert.match(error.message, /authority is not one of ours$/);
+      assert.match(error.message, /authority /);
       return true;
     });
   }

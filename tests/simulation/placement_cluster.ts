@@ -10,7 +10,6 @@ import { createPlacement } from "../../controller/placement/placement.ts";
 import { createPlacementMetrics } from "../../controller/placement/metrics.ts";
 import type { AccessRight } from "../../controller/start_check.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
-import { labelsMatch } from "../../shared/api/label_selector.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
@@ -37,10 +36,8 @@ import { sampleBudget } from "../fixtures/placement/placed_pods.ts";
 import { createWebhookService } from "../fixtures/webhook/webhook_service.ts";
 import { ALL_THERE, type ControllerProgram, startProgram } from "./controller_program.ts";
 import { byCost } from "./deletion_order.ts";
+import { CAPACITY_TYPE, runningCounts, schedule } from "./placement_scheduler.ts";
 
-const CAPACITY_TYPE = "karpenter.sh/capacity-type";
-/** Until a pod with a node is Ready, ms. */
-const STARTS_MS = 2000;
 /** Between two reconciles of the workload's controller, ms. */
 const RECONCILE_MS = 500;
 /** For all mutators of one pod, as the routes have it, ms. */
@@ -79,11 +76,6 @@ export function clusterTest(
       await fn(cluster);
     },
   });
-}
-
-/** The change of a node that taints it. */
-export function tainted(key: string): (node: Node) => Node {
-  return (node) => ({ ...node, taints: [{ key, value: "", effect: "NoSchedule" }] });
 }
 
 /** The cluster, with Deployment `web` or StatefulSet `db` in namespace `shop`. */
@@ -179,12 +171,7 @@ export class PlacementCluster {
 
   /** Pods that run, by the class of their nodes. */
   get counts(): ClassCounts {
-    const counts = { spot: 0, "on-demand": 0 };
-    for (const { ready, nodeName } of this.live) {
-      const node = this.api.store.tables.Node.get(nodeName);
-      if (ready && node !== undefined) counts[node.labels?.[CAPACITY_TYPE] as NodeClass]++;
-    }
-    return counts;
+    return runningCounts(this.live, this.api);
   }
 
   /** The split that is specified. */
@@ -313,7 +300,10 @@ export class PlacementCluster {
       }
       await this.#announce();
       await (this.kind === "Deployment" ? this.#deploy() : this.#order());
-      for (const pod of this.live) this.#follow(pod);
+      for (const pod of this.live) {
+        const { api, clock, toleratesAll } = this;
+        schedule(pod, { api, clock, toleratesAll, podsOn: (node) => this.podsOn(node) });
+      }
       this.#notify();
       await this.clock.sleep(RECONCILE_MS, this.#end.signal);
     }
@@ -373,38 +363,6 @@ export class PlacementCluster {
       nodeSelector: stored.nodeSelector ?? {},
       createdAtMs: this.#second,
     });
-  }
-
-  /**
-   * Gives it a node, or makes it Ready. A pod without a selector goes where most room is kept:
-   * on-demand.
-   */
-  #follow(pod: Pod): void {
-    const { Pod, Node } = this.api.store.tables;
-    const { metadata: { name }, nodeName, nodeSelector = {}, createdAtMs = 0, ready } = pod;
-    const key = `shop/${name}`;
-    if (nodeName !== "") {
-      const isReady = this.clock.wall() - createdAtMs >= STARTS_MS;
-      if (isReady && !ready) Pod.modify(key, (one) => ({ ...one, phase: "Running", ready: true }));
-      return;
-    }
-    const isSpot = ({ labels = {} }: Node): boolean => labels[CAPACITY_TYPE] === "spot";
-    const [node] = Node.all()
-      .filter(({ labels = {}, taints = [] }) =>
-        (this.toleratesAll || taints.length === 0) &&
-        labelsMatch(labels, { matchLabels: nodeSelector, matchExpressions: [] })
-      )
-      .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-      .toSorted((a, b) => this.podsOn(a.metadata.name) - this.podsOn(b.metadata.name))
-      .toSorted((a, b) => Number(isSpot(a)) - Number(isSpot(b)));
-    if (node !== undefined) {
-      Pod.modify(key, ({ unschedulableSinceMs: _since, ...one }) => ({
-        ...one,
-        nodeName: node.metadata.name,
-      }));
-    } else if (pod.unschedulableSinceMs === undefined) {
-      Pod.modify(key, (one) => ({ ...one, unschedulableSinceMs: this.#second }));
-    }
   }
 
   /** Writes what its controller acts on: others see that as early as it does. */
