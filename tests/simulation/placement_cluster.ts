@@ -36,12 +36,15 @@ import { sampleBudget } from "../fixtures/placement/placed_pods.ts";
 import { createWebhookService } from "../fixtures/webhook/webhook_service.ts";
 import { ALL_THERE, type ControllerProgram, startProgram } from "./controller_program.ts";
 import { byCost } from "./deletion_order.ts";
-import { CAPACITY_TYPE, runningCounts, schedule } from "./placement_scheduler.ts";
+import {
+  CAPACITY_TYPE,
+  type ClusterOptions,
+  runningCounts,
+  schedule,
+} from "./placement_scheduler.ts";
 
-/** Between two reconciles of the workload's controller, ms. */
-const RECONCILE_MS = 500;
-/** For all mutators of one pod, as the routes have it, ms. */
-const ADMISSION_MS = 200;
+/** Between two reconciles of the workload's controller, and for all mutators of one pod, ms. */
+const [RECONCILE_MS, ADMISSION_MS] = [500, 200];
 
 /** Without the market: its limits are of no matter here. */
 const FLAGS = { "--market": "off", "--placement": "on", "--webhook": "on" };
@@ -50,16 +53,6 @@ const FLAGS = { "--market": "off", "--placement": "on", "--webhook": "on" };
 export interface PlacingProgram extends ControllerProgram {
   /** What it asked at its start to be allowed. */
   readonly rights: readonly AccessRight[];
-}
-
-/** How the cluster is set up. */
-export interface ClusterOptions {
-  /** @default {"Deployment"} */
-  readonly kind?: PlacedKind;
-  /** How late requests and watches are, ms. @default {10} */
-  readonly latencyMs?: number;
-  /** True: a budget keeps half of the replicas. @default {false} */
-  readonly budget?: boolean;
 }
 
 /** A test with a cluster of its own. */
@@ -135,9 +128,7 @@ export class PlacementCluster {
   }
 
   /** Lets virtual time pass. */
-  async pass(ms: number): Promise<void> {
-    await this.clock.runUntil(this.clock.monotonic() + ms);
-  }
+  readonly pass = (ms: number): Promise<void> => this.clock.runUntil(this.clock.monotonic() + ms);
 
   /** Starts a program that leads and decides, and so many replicas, which run as specified then. */
   async begin(replicas: number, flags: Readonly<Record<string, string>> = {}): Promise<void> {
@@ -151,9 +142,8 @@ export class PlacementCluster {
   /** Nodes with room for as many as come. */
   addNodes(one: NodeClass, count: number): void {
     const { Node } = this.api.store.tables;
-    for (let index = 0; index < count; index++) {
-      const name = `${one}-${index}`;
-      if (Node.get(name) !== undefined) continue;
+    const names = Array.from({ length: count }, (_, index) => `${one}-${index}`);
+    for (const name of names.filter((each) => Node.get(each) === undefined)) {
       Node.seed({ ...sampleNode(name), labels: { [CAPACITY_TYPE]: one } });
     }
   }

@@ -7,6 +7,7 @@ import { labelsMatch } from "../../shared/api/label_selector.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
+import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import { secondOf } from "../../shared/placement/placed_pod.ts";
 import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
@@ -15,6 +16,16 @@ import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 export const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 /** Until a pod with a node is Ready, ms. */
 const STARTS_MS = 2000;
+
+/** How the cluster is set up. */
+export interface ClusterOptions {
+  /** @default {"Deployment"} */
+  readonly kind?: PlacedKind;
+  /** How late requests and watches are, ms. @default {10} */
+  readonly latencyMs?: number;
+  /** True: a budget keeps half of the replicas. @default {false} */
+  readonly budget?: boolean;
+}
 
 /** What it sees of the cluster. */
 export interface ScheduledCluster {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import { cases } from "../fixtures/cases.ts";
-import { type ClusterOptions, clusterTest, PlacementCluster } from "./placement_cluster.ts";
-import { tainted } from "./placement_scheduler.ts";
+import { clusterTest, PlacementCluster } from "./placement_cluster.ts";
+import { type ClusterOptions, tainted } from "./placement_scheduler.ts";
 
 /** Shorter than by default, so that a case ends soon. */
 const FLAGS = {
