@@ -40,7 +40,7 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
   const known = new Set<string>();
   leader.set(0);
 
-  function labelsOf(subject: PlacementSubject) {
+  function labelsOf(subject: PlacementSubject): Readonly<Record<string, string>> {
     const { kind, namespace, name } = subject;
     known.add(placementKey(subject));
     return { namespace, workload: name, workload_type: kind.toLowerCase() };
