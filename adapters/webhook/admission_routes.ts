@@ -80,7 +80,7 @@ export function admissionRoutes(
   async function reviewed(
     request: AdmissionRequest,
     { route, mutators }: { readonly route: string; readonly mutators: readonly Mutator[] },
-  ) {
+  ): Promise<Pick<AdmissionFact, "operation" | "result"> & { readonly review: unknown }> {
     const { uid, operation, namespace, name } = request;
     const options = { clock, withinMs: WITHIN_MS };
     const { patch, warnings, failures } = await runMutators(request, mutators, options);
@@ -89,7 +89,7 @@ export function admissionRoutes(
     }
     const passed = patch.length === 0 ? "unchanged" : "patched";
     const result = failures.length > 0 ? "failed" : passed;
-    return { operation, result, review: admissionAnswer(uid, { patch, warnings }) } as const;
+    return { operation, result, review: admissionAnswer(uid, { patch, warnings }) };
   }
 
   return {

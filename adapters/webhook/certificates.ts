@@ -99,7 +99,9 @@ async function keyed(
   };
 }
 
-async function signerOf({ cert, key }: KeyedCertificate) {
+async function signerOf(
+  { cert, key }: KeyedCertificate,
+): Promise<{ readonly issuer: x509.X509Certificate; readonly signingKey: CryptoKey }> {
   try {
     const bytes = x509.PemConverter.decodeFirst(key);
     const signingKey = await crypto.subtle.importKey("pkcs8", bytes, ALGORITHM, false, ["sign"]);
@@ -163,7 +165,9 @@ function certificatesOf(text: string): readonly X509Certificate[] {
   return reading("certificates: the text is not a list of PEM certificates", () => {
     const blocks = text.match(BLOCK) ?? [];
     // Otherwise a truncated block would be left out silently.
-    if (blocks.length !== text.split("-----BEGIN").length - 1) throw new TypeError();
+    if (blocks.length !== text.split("-----BEGIN").length - 1) {
+      throw new TypeError("Cannot read certificates: a block is truncated");
+    }
     return blocks.map((block) => new X509Certificate(block));
   });
 }

@@ -114,31 +114,13 @@ export function createAdmissionDecider(
     return decision;
   }
 
-  /** Waits until the caches have the pod's owner: a new ReplicaSet creates its first pod at once. */
-  async function untilKnown(request: PlacementRequest, signal: AbortSignal): Promise<void> {
-    const isBehind = (): boolean => {
-      const gate = admissionGate(request, { view, config });
-      return "unplaced" in gate && gate.unplaced === "CopyBehind";
-    };
-    if (signal.aborted || !isBehind()) return;
-    const known = new AbortController();
-    const unwatch = view.onChange(() => {
-      if (!isBehind()) known.abort();
-    });
-    try {
-      await clock.sleep(COPY_WITHIN_MS, AbortSignal.any([signal, known.signal]));
-    } finally {
-      unwatch();
-    }
-  }
-
   return {
     async whenSettled(signal) {
       await clock.sleep(Math.max(0, settledAtMs - clock.monotonic()), signal);
     },
     async decide(request, signal) {
       if (clock.monotonic() < settledAtMs) return { unplaced: "LeaderUnsettled" };
-      await untilKnown(request, signal);
+      await untilKnown(request, { view, config, clock, signal });
       if (closed) return { unplaced: "NoLeader" };
       return signal.aborted ? { unplaced: "TimedOut" } : reserve(request);
     },
@@ -147,6 +129,29 @@ export function createAdmissionDecider(
       unsubscribe();
     },
   };
+}
+
+/** Waits until the caches have the pod's owner: a new ReplicaSet creates its first pod at once. */
+async function untilKnown(
+  request: PlacementRequest,
+  { view, config, clock, signal }: Omit<AdmissionDeciderParts, "shortageOf"> & {
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const isBehind = (): boolean => {
+    const gate = admissionGate(request, { view, config });
+    return "unplaced" in gate && gate.unplaced === "CopyBehind";
+  };
+  if (signal.aborted || !isBehind()) return;
+  const known = new AbortController();
+  const unwatch = view.onChange(() => {
+    if (!isBehind()) known.abort();
+  });
+  try {
+    await clock.sleep(COPY_WITHIN_MS, AbortSignal.any([signal, known.signal]));
+  } finally {
+    unwatch();
+  }
 }
 
 /** The reservation of an earlier request about this pod, if the pod carries that decision. */

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
-import { silentLog } from "../../shared/log.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import type { NodeTerm } from "../../shared/api/node.ts";
-import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
-import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { sampleNode, samplePod } from "../../tests/contract/support/sample_objects.ts";
+import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
 import { sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import {
   DB_OWNER,
@@ -18,55 +13,18 @@ import {
   WEB_SET,
   webDeployment,
 } from "../../tests/fixtures/placement/placement_caches.ts";
-import { createCaches } from "../caches.ts";
-import { cachedObjects, createPlacementInformers, createWebhookView } from "./caches.ts";
-
-Deno.test("cachedObjects() finds objects by owner, name, namespace and claim", async () => {
-  const clock = createVirtualClock({ wallStart: 0 });
-  const options = { clock, random: seededRandom(1), log: silentLog };
-  const api = createSimulatedAPI({ ...options, latencyMs: 0 });
-  const { tables } = api.store;
-  const pod = samplePod("web-1");
-  tables.Pod.seed({ ...pod, metadata: { ...pod.metadata, owner: WEB_OWNER } });
-  tables.Node.seed(sampleNode("node-1"));
-  tables.ReplicaSet.seed(WEB_SET);
-  const metadata = { name: "pv", namespace: "shop", uid: "", resourceVersion: "" };
-  tables.PersistentVolume.seed({ metadata, claim: "shop/data" });
-  tables.PodDisruptionBudget.seed(sampleBudget());
-  const caches = {
-    ...createCaches(cacheSources(api), options),
-    ...createPlacementInformers({
-      replicaSets: api.listWatch("ReplicaSet"),
-      budgets: api.listWatch("PodDisruptionBudget"),
-      volumes: api.listWatch("PersistentVolume"),
-    }, options),
-  };
-  const { signal } = new AbortController();
-  for (const cache of [caches.pods, caches.nodes, caches.replicaSets]) void cache.run(signal);
-  for (const cache of [caches.budgets, caches.volumes]) void cache.run(signal);
-  await clock.runUntil(1000);
-  const objects = cachedObjects(caches);
-  const names = (list: Iterable<{ readonly metadata: { readonly name: string } }>) =>
-    [...list].map(({ metadata: { name } }) => name);
-  assert.deepEqual(names(objects.replicaSetsOwnedBy("web")), ["web-5f"]);
-  assert.deepEqual(names(objects.podsOwnedBy("rs")), ["web-1"]);
-  assert.deepEqual(names(objects.podsOwnedBy("other")), []);
-  assert.deepEqual(names(objects.nodes()), ["node-1"]);
-  assert.equal(objects.node("node-1")?.ready, true);
-  assert.deepEqual(names(objects.budgetsIn("shop")), ["web"]);
-  assert.deepEqual(names(objects.volumesOf("shop/data")), ["pv"]);
-  assert.equal(objects.namespace("shop"), undefined);
-});
+import { cachedObjects, createWebhookView } from "./caches.ts";
+import { createDepartureTimes } from "./watch.ts";
 
 function stage() {
   const caches = manualCaches();
   const evicted = new Set<string>();
-  const current = { rules: PLACEMENT_RULES };
-  const view = createWebhookView(caches, { rules: () => current.rules, evicted });
+  const config = { ...PLACEMENT_RULES };
+  const view = createWebhookView(caches, { config, evicted });
   const of = (owner = WEB_OWNER) => view.workloadOf({ namespace: "shop", owner });
   return {
     caches,
-    current,
+    config,
     evicted,
     view,
     of,
@@ -78,16 +36,38 @@ function stage() {
   };
 }
 
-const METADATA = { name: "n1", uid: "n1", resourceVersion: "1" };
 const SPOT = { "karpenter.sh/capacity-type": "spot" };
+const NODE = { ...sampleNode("n1"), labels: SPOT };
 const webPod = (number: number, changes: Parameters<typeof podRequest>[1] = {}) =>
   storedPod(podRequest(`${number}`, changes), { name: `web-5f-${number}` });
+
+Deno.test("cachedObjects() finds objects by owner, name, namespace and claim", () => {
+  const caches = manualCaches();
+  caches.pods.put(webPod(1));
+  caches.nodes.put(NODE);
+  caches.budgets.put(sampleBudget());
+  const metadata = { name: "pv", namespace: "shop", uid: "", resourceVersion: "" };
+  caches.volumes.put({ metadata, claim: "shop/data" });
+  const objects = cachedObjects(caches);
+  const found = [
+    ...objects.replicaSetsOwnedBy("web"),
+    ...objects.podsOwnedBy("rs"),
+    ...objects.podsOwnedBy("other"),
+    ...objects.nodes(),
+    ...objects.budgetsIn("shop"),
+    ...objects.volumesOf("shop/data"),
+  ];
+  const names = found.map((one) => one.metadata.name);
+  assert.deepEqual(names, ["web-5f", "web-5f-1", "n1", "web", "pv"]);
+  assert.equal(objects.node("n1"), NODE);
+  assert.equal(objects.namespace("other"), undefined);
+});
 
 Deno.test("createWebhookView() finds workloads by UID, through the ReplicaSet of a Deployment", () => {
   const { caches, of } = stage();
   const uidOf = (owner = WEB_OWNER) => {
     const found = of(owner);
-    return found === "other" ? found : found?.uid;
+    return found === "other" ? found : found?.metadata.uid;
   };
   assert.deepEqual([uidOf(), uidOf(DB_OWNER)], ["web", "db"]);
   // The same name, but another object or one that the caches don't have yet.
@@ -97,9 +77,6 @@ Deno.test("createWebhookView() finds workloads by UID, through the ReplicaSet of
   }
   assert.equal(of({ ...WEB_OWNER, kind: "DaemonSet" }), "other");
   assert.equal(of({ ...DB_OWNER, apiVersion: "apps.kruise.io/v1" }), "other");
-  const { replicas: _none, ...unread } = webDeployment(1);
-  caches.deployments.put(unread);
-  assert.equal(of(), undefined);
   const another = webDeployment(1);
   caches.deployments.put({ ...another, metadata: { ...another.metadata, uid: "anew" } });
   assert.equal(of(), undefined);
@@ -115,9 +92,8 @@ Deno.test("createWebhookView() counts the pods that the workload owns, by class 
   caches.pods.put({ ...webPod(2), phase: "Succeeded" });
   caches.pods.put({ ...webPod(3), nodeName: "n1" });
   const owner = { ...WEB_OWNER, name: "web-6a", uid: "rs2" };
-  const newer = storedPod(podRequest("4", { owner }), { name: "web-6a-4", owner });
-  caches.pods.put(newer);
-  caches.nodes.put({ metadata: METADATA, labels: SPOT });
+  caches.pods.put(storedPod(podRequest("4", { owner }), { name: "web-6a-4", owner }));
+  caches.nodes.put(NODE);
   assert.deepEqual(
     pods().map((pod) => [pod.name, pod.class, pod.gone, pod.scheduled, pod.unadmitted]),
     [
@@ -132,29 +108,22 @@ Deno.test("createWebhookView() counts the pods that the workload owns, by class 
 });
 
 Deno.test("createWebhookView() counts a pod anew when its node, an eviction or a setting changes", () => {
-  const { caches, current, evicted, pods } = stage();
-  const assertCounts = (...expected: readonly [string, boolean]) =>
-    assert.deepEqual(pods().map((pod) => [pod.class, pod.gone]), [expected]);
-  caches.pods.put({ ...webPod(1), nodeName: "n1" });
-  assertCounts("on-demand", false);
-  caches.nodes.put({ metadata: METADATA, labels: SPOT });
-  assertCounts("spot", false);
-  caches.pods.put({ ...webPod(1, { spec: { nodeSelector: SPOT } }), nodeName: "n2" });
-  caches.nodes.put({ metadata: { ...METADATA, name: "n2" } });
-  assertCounts("on-demand", false);
-  caches.pods.put({ ...webPod(1), nodeName: "n1" });
-  current.rules = { ...PLACEMENT_RULES, classes: NODE_CLASS_PRESETS.eks };
-  assertCounts("on-demand", false);
-  current.rules = PLACEMENT_RULES;
+  const { caches, config, evicted, pods } = stage();
   const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
-  caches.nodes.put({ metadata: METADATA, labels: SPOT, taints });
-  assertCounts("spot", true);
-  current.rules = { ...PLACEMENT_RULES, departures: { taints: [], conditions: [] } };
-  assertCounts("spot", false);
-  evicted.add("uid-web-5f-1");
-  assertCounts("spot", true);
-  evicted.clear();
-  assertCounts("spot", false);
+  const steps: readonly (readonly [() => unknown, string])[] = [
+    [() => caches.pods.put({ ...webPod(1), nodeName: "n1" }), "on-demand false"],
+    [() => caches.nodes.put(NODE), "spot false"],
+    [() => config.classes = NODE_CLASS_PRESETS.eks, "on-demand false"],
+    [() => config.classes = PLACEMENT_RULES.classes, "spot false"],
+    [() => caches.nodes.put({ ...NODE, taints }), "spot true"],
+    [() => config.departures = { taints: [], conditions: [] }, "spot false"],
+    [() => evicted.add("uid-web-5f-1"), "spot true"],
+    [() => evicted.clear(), "spot false"],
+  ];
+  for (const [change, expected] of steps) {
+    change();
+    assert.deepEqual(pods().map((pod) => `${pod.class} ${pod.gone}`), [expected], `${change}`);
+  }
 });
 
 Deno.test("createWebhookView() calls with each changed pod and its workload, and at any change", () => {
@@ -178,39 +147,54 @@ Deno.test("createWebhookView() allows the classes of the nodes that volumes and 
   const { caches, view } = stage();
   for (const one of ["spot", "on-demand"]) {
     const labels = { "karpenter.sh/capacity-type": one, "kubernetes.io/hostname": `${one}.host` };
-    caches.nodes.put({ metadata: { name: `${one}-0`, uid: one, resourceVersion: "1" }, labels });
+    caches.nodes.put({ ...sampleNode(`${one}-0`), labels });
   }
-  const allowed = (...terms: readonly NodeTerm[]): string => {
-    caches.volumes.put({ metadata: METADATA, claim: "shop/data", nodes: terms });
-    const found = view.allowed({ namespace: "shop", claims: ["logs", "data"] });
-    const constraints = [{ what: "its affinity", terms }];
-    assert.deepEqual(view.allowed({ namespace: "shop", constraints }), found);
-    return found.join();
-  };
   const on = (key: string, ...values: readonly string[]): NodeTerm => [
     { key, operator: "In", values },
   ];
+  const affinity = (terms: readonly NodeTerm[]) => [{ what: "its affinity", terms }];
+  const allowed = (claims: readonly string[], constraints = affinity([on("zone", "a")])) =>
+    view.allowed({ namespace: "shop", claims, constraints }).join();
   const both = "spot,on-demand";
-  assert.equal(allowed(on("kubernetes.io/hostname", "on-demand-0")), "on-demand");
-  assert.equal(allowed(on("karpenter.sh/capacity-type", "on-demand")), "on-demand");
-  assert.equal(allowed(on("kubernetes.io/hostname", "spot.host", "on-demand.host")), both);
-  assert.equal(allowed(on("karpenter.sh/capacity-type", "spot"), on("zone", "a")), both);
-  assert.equal(allowed(on("kubernetes.io/hostname", "gone")), "");
-  assert.equal(allowed(on("kubernetes.io/hostname", "spot.host")), "spot");
-  const terms = [on("kubernetes.io/hostname", "on-demand-0")];
-  const constraints = [{ what: "its affinity", terms }];
-  assert.deepEqual(view.allowed({ namespace: "shop", claims: ["data"], constraints }), []);
-  for (const free of [{ claims: ["logs"] }, { namespace: "bank", claims: ["data"] }, {}]) {
-    assert.equal(view.allowed({ namespace: "shop", ...free }).join(), both);
+  const host = "kubernetes.io/hostname";
+  const rows: readonly (readonly [string, readonly NodeTerm[]])[] = [
+    ["on-demand", [on(host, "on-demand-0")]],
+    ["on-demand", [on("karpenter.sh/capacity-type", "on-demand")]],
+    [both, [on(host, "spot.host", "on-demand.host")]],
+    [both, [on("karpenter.sh/capacity-type", "spot"), on("zone", "a")]],
+    ["", [on(host, "gone")]],
+    ["spot", [on(host, "spot.host")]],
+  ];
+  const metadata = { name: "pv", uid: "pv", resourceVersion: "1" };
+  for (const [expected, nodes] of rows) {
+    caches.volumes.put({ metadata, claim: "shop/data", nodes });
+    assert.equal(allowed(["logs", "data"]), expected);
+    assert.equal(allowed([], affinity(nodes)), expected);
   }
+  assert.equal(allowed(["data"], affinity([on(host, "on-demand-0")])), "");
+  assert.equal(allowed(["logs"]), both);
 });
 
 Deno.test("createWebhookView() is synced when each cache is", () => {
   const { caches, view } = stage();
   assert.ok(view.synced);
-  caches.volumes.synced = false;
-  assert.ok(!view.synced);
-  caches.volumes.synced = true;
-  caches.replicaSets.synced = false;
-  assert.ok(!view.synced);
+  for (const one of [caches.volumes, caches.replicaSets, caches.pods, caches.deployments]) {
+    one.synced = false;
+    assert.ok(!view.synced);
+    one.synced = true;
+  }
+});
+
+Deno.test("createDepartureTimes() keeps the time of a sign while it stays, and not of another", () => {
+  let now = 5;
+  const times = createDepartureTimes(() => now++);
+  const since = (sign: string) => times.sinceMs("a", sign);
+  for (let seen = 0; seen < 2; seen++) {
+    times.observe("a", "taint x");
+    assert.deepEqual([since("taint x"), times.sinceMs("b", "taint x")], [5, 6]);
+  }
+  times.observe("a", "taint y");
+  assert.equal(since("taint y"), 7);
+  times.observe("a", undefined);
+  assert.equal(since("taint y"), 8);
 });

@@ -3,6 +3,7 @@ import { listedObjects } from "../../tests/fixtures/placement/listed_objects.ts"
 import { placedPods, sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { PLACEMENT_RULES } from "../../tests/fixtures/placement/placement_caches.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { decide, type PlacementSnapshot } from "./decide.ts";
 
 const NOW_MS = 1_000_000_000;
@@ -12,7 +13,6 @@ const REPLICAS = { kind: "Deployment", replicas: 4, observed: true, present: 4 }
 
 function snapshot(changes: Partial<PlacementSnapshot> = {}): PlacementSnapshot {
   return {
-    target: { kind: "Deployment", namespace: "shop", name: "web", uid: "u1" },
     workload: sampleWorkload(),
     replicas: { ...REPLICAS, ready: 4, updated: 4 },
     spec: SPEC,
@@ -28,10 +28,6 @@ function snapshot(changes: Partial<PlacementSnapshot> = {}): PlacementSnapshot {
     nowMs: NOW_MS,
     ...changes,
   };
-}
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
 }
 
 pure("decide() plans a move, what to store of it, and missing deletion costs", () => {

@@ -4,7 +4,10 @@
  * @module
  */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { PLACEMENT_REASONS } from "../../shared/api/reasons/placement_reasons.ts";
+import {
+  PLACEMENT_REASONS,
+  type PlacementReason,
+} from "../../shared/api/reasons/placement_reasons.ts";
 import { NODE_CLASSES } from "../../shared/placement/node_classes.ts";
 import type {
   PlacementAction,
@@ -22,21 +25,22 @@ const ADMISSION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
 
 const OF_WORKLOAD = ["namespace", "workload", "workload_type"] as const;
 
+const placementReasons = Object.keys(PLACEMENT_REASONS) as PlacementReason[];
+
 /** What the series of reconciles may have. */
-const ACTIONS: readonly PlacementAction[] = ["PodRescheduled", ...reasonNames(PLACEMENT_REASONS)];
+const ACTIONS: readonly PlacementAction[] = ["PodRescheduled", ...placementReasons];
 const RESULTS: readonly ReconcileReport["result"][] = ["done", "dry", "blocked", "failed"];
 
 /** Registers the metrics. */
 export function createPlacementMetrics(registry: Registry): Required<PlacementObserver> {
-  const { perClass, perWorkload, reconciles } = workloadMetrics(registry);
-  const { actual, desired } = perClass;
-  const { floor, pending, errors, blocked, fallbacks } = perWorkload;
+  const ofWorkloads = workloadMetrics(registry);
+  const { actual, desired, floor, pending, reconciles, errors, blocked, fallbacks } = ofWorkloads;
   const { durations, leader, requests, mutations, admissions } = replicaMetrics(registry);
   /** Keys of workloads that have series. */
   const known = new Set<string>();
   leader.set(0);
 
-  function labelsOf(subject: PlacementSubject) {
+  function labelsOf(subject: PlacementSubject): Readonly<Record<string, string>> {
     const { kind, namespace, name } = subject;
     known.add(placementKey(subject));
     return { namespace, workload: name, workload_type: kind.toLowerCase() };
@@ -60,9 +64,7 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
     leads(isLeader) {
       leader.set(isLeader ? 1 : 0);
       if (isLeader) return;
-      for (const metric of [...Object.values({ ...perClass, ...perWorkload }), reconciles]) {
-        metric.reset();
-      }
+      for (const metric of Object.values(ofWorkloads)) metric.reset();
       known.clear();
     },
     reconciled(subject, { tookMs, action, result, replicas }) {
@@ -93,10 +95,6 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
   };
 }
 
-function reasonNames<T extends object>(reasons: T): readonly (keyof T)[] {
-  return Object.keys(reasons) as (keyof T)[];
-}
-
 /** Metrics with series per workload. */
 const workloadMetrics = (registry: Registry) => {
   const options = (name: string, help: string, more: readonly string[]) => ({
@@ -110,43 +108,32 @@ const workloadMetrics = (registry: Registry) => {
   const counter = (name: string, help: string, ...more: readonly string[]) =>
     new Counter(options(`${name}_total`, help, more));
   return {
-    perClass: {
-      actual: gauge(
-        "workload_replicas",
-        "Replicas that have a node, by its class.",
-        "replica_type",
-      ),
-      desired: gauge(
-        "workload_desired_replicas",
-        "Replicas that there are to be, by class.",
-        "replica_type",
-      ),
-    },
-    perWorkload: {
-      floor: gauge(
-        "workload_floor_replicas",
-        "Replicas that are to run on-demand at least, whatever the share.",
-      ),
-      pending: gauge(
-        "pending_seconds",
-        "For how long the replica that waits for the longest has found no node; 0: none waits.",
-      ),
-      errors: counter(
-        "reconciliation_errors",
-        "Reconciles that failed, or met invalid annotations.",
-      ),
-      blocked: counter(
-        "rebalancing_blocked_by_pdb",
-        "Reconciles in which a PodDisruptionBudget blocked an eviction.",
-      ),
-      fallbacks: counter("fallbacks", "Shortages of spot nodes."),
-    },
+    actual: gauge("workload_replicas", "Replicas that have a node, by its class.", "replica_type"),
+    desired: gauge(
+      "workload_desired_replicas",
+      "Replicas that there are to be, by class.",
+      "replica_type",
+    ),
+    floor: gauge(
+      "workload_floor_replicas",
+      "Replicas that are to run on-demand at least, whatever the share.",
+    ),
+    pending: gauge(
+      "pending_seconds",
+      "For how long the replica that waits for the longest has found no node; 0: none waits.",
+    ),
     reconciles: counter(
       "reconciliations",
       "Reconciles of workloads, by action and result.",
       "action",
       "result",
     ),
+    errors: counter("reconciliation_errors", "Reconciles that failed, or met invalid annotations."),
+    blocked: counter(
+      "rebalancing_blocked_by_pdb",
+      "Reconciles in which a PodDisruptionBudget blocked an eviction.",
+    ),
+    fallbacks: counter("fallbacks", "Shortages of spot nodes."),
   };
 };
 

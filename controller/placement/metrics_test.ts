@@ -88,6 +88,9 @@ Deno.test("createPlacementMetrics() removes the series of a workload that is gon
   assert.deepEqual(after.filter((line) => line.includes('"deployment"')), []);
   assert.deepEqual(after.filter((line) => line.includes("statefulset")), before);
   assert.ok(before.length > 0);
+  metrics.leads(false);
+  assert.deepEqual(lines(await registry.metrics()).filter((line) => line.includes(OF_WEB)), []);
+  assert.ok(!(await registry.metrics()).includes("statefulset"));
 });
 
 Deno.test("createPlacementMetrics() counts new pods by result", async () => {

@@ -1,23 +1,19 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../../shared/log.ts";
-import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
-import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { settleVirtually } from "../../tests/contract/support/settle_virtually.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";
-import { podRequest } from "../../tests/fixtures/placement/placement_caches.ts";
+import { serveCanned } from "../../tests/fixtures/canned_server.ts";
+import { PLACEMENT_RULES, podRequest } from "../../tests/fixtures/placement/placement_caches.ts";
 import { createCaches, namedCaches } from "../caches.ts";
 import { createPlacement, type PlacementParts } from "./placement.ts";
-import { placementRights } from "./connect.ts";
+import { connectPlacementAPI, placementRights } from "./connect.ts";
 
 const CONFIG: PlacementParts["config"] = {
-  scope: { ownNamespace: "mbcas-system" },
-  classes: NODE_CLASS_PRESETS.karpenter,
-  departures: DEFAULT_DEPARTURE_SIGNS,
-  readOnly: false,
+  ...PLACEMENT_RULES,
   resyncPeriodMs: 30_000,
   workers: 1,
   cooldownMs: 10_000,
@@ -121,4 +117,23 @@ Deno.test("placementRights() evicts and never deletes pods, and keeps to its own
     "patch mbcas-system",
     "delete mbcas-system",
   ]);
+});
+
+Deno.test("connectPlacementAPI() labels its ConfigMaps", async () => {
+  await using server = serveCanned(() => ({ items: [] }));
+  const { store, statuses } = connectPlacementAPI(server.connection, {
+    namespace: "mbcas-system",
+    events: { emit() {} },
+    random: seededRandom(1),
+    log: silentLog,
+  });
+  const { signal } = new AbortController();
+  await store.list(signal);
+  await statuses.apply({ name: "mbcas-placement-shop", data: { "Deployment.web": "{}" } }, signal);
+  const [list, apply] = server.requests;
+  assert.equal(list?.path, "/api/v1/namespaces/mbcas-system/configmaps");
+  assert.equal(list?.query.labelSelector, "spotalis.io/memory=true");
+  assert.equal(apply?.path, "/api/v1/namespaces/mbcas-system/configmaps/mbcas-placement-shop");
+  assert.equal(apply?.query.fieldManager, "mbcas-placement");
+  assert.match(JSON.stringify(apply?.body), /"labels":\{"spotalis.io\/placement-status":"true"\}/);
 });

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
-import { createBackoff } from "../../shared/control/backoff.ts";
+import { type Backoff, createBackoff } from "../../shared/control/backoff.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { Log } from "../../shared/log.ts";
 import {
@@ -74,8 +74,10 @@ export function createStatusPublisher(
   { statuses, clock, log }: StatusPublisherParts,
 ): StatusPublisher {
   const namespaces = new Map<string, NamespaceStatuses>();
-  const backoff = createBackoff({ minMs: INTERVAL_MS, maxMs: LONGEST_MS });
   const loading: Due = { dueMs: 0, failing: false };
+  const backoff = createBackoff({ minMs: INTERVAL_MS, maxMs: LONGEST_MS });
+  const isFailing = (): boolean => [loading, ...namespaces.values()].some((one) => one.failing);
+  const whenDue = createDueRunner({ clock, log, backoff, isFailing });
   let isLoaded = false;
 
   function statusesOf(namespace: string): NamespaceStatuses {
@@ -83,30 +85,6 @@ export function createStatusPublisher(
       { entries: new Map(), changed: false, stored: false, dueMs: 0, failing: false };
     namespaces.set(namespace, known);
     return known;
-  }
-
-  /** Acts unless it is too early. `act` returns how many bytes it has written. */
-  async function whenDue(
-    due: Due,
-    { key, signal, act }: {
-      readonly key: string;
-      readonly signal: AbortSignal;
-      readonly act: () => Promise<number>;
-    },
-  ): Promise<void> {
-    if (signal.aborted || clock.monotonic() < due.dueMs) return;
-    try {
-      const waitMs = INTERVAL_MS * await act() / BYTES_PER_INTERVAL;
-      due.dueMs = clock.monotonic() + Math.min(LONGEST_MS, waitMs);
-      due.failing = false;
-      backoff.reset(key);
-    } catch (error) {
-      if (signal.aborted) return;
-      const isFirst = ![loading, ...namespaces.values()].some(({ failing }) => failing);
-      if (isFirst) log.warn("Failed to publish placement", { error: String(error) });
-      due.dueMs = clock.monotonic() + backoff.next(key, error);
-      due.failing = true;
-    }
   }
 
   /** Reads the statuses of the former leader, which stay until they are replaced. */
@@ -122,26 +100,6 @@ export function createStatusPublisher(
     }
     isLoaded = true;
     return 0;
-  }
-
-  async function write(namespace: string, signal: AbortSignal): Promise<number> {
-    const known = statusesOf(namespace);
-    const entries = publishedEntries(known.entries);
-    const name = STATUS_CONFIG_MAP_PREFIX + namespace;
-    known.changed = false;
-    try {
-      if (entries.length > 0) {
-        known.stored = true;
-        await statuses.apply({ name, data: Object.fromEntries(entries) }, signal);
-      } else if (known.stored) {
-        await statuses.remove(name, signal);
-        known.stored = false;
-      }
-    } catch (error) {
-      known.changed = true;
-      throw error;
-    }
-    return bytesOf(entries);
   }
 
   function remove(namespace: string, key: string): void {
@@ -172,12 +130,67 @@ export function createStatusPublisher(
         // No namespace has an empty name.
         if (!isLoaded) await whenDue(loading, { key: "", signal, act: () => load(signal) });
         for (const [namespace, known] of isLoaded ? [...namespaces] : []) {
-          const act = () => write(namespace, signal);
+          const act = () => write(known, { namespace, statuses, signal });
           if (known.changed) await whenDue(known, { key: namespace, signal, act });
         }
       }
     },
   };
+}
+
+interface DueAction {
+  readonly key: string;
+  readonly signal: AbortSignal;
+  /** Returns how many bytes it has written. */
+  readonly act: () => Promise<number>;
+}
+
+/** Returns a function that acts unless it is too early. */
+const createDueRunner = (
+  { clock, log, backoff, isFailing }: Pick<StatusPublisherParts, "clock" | "log"> & {
+    readonly backoff: Backoff;
+    readonly isFailing: () => boolean;
+  },
+) =>
+async (due: Due, { key, signal, act }: DueAction): Promise<void> => {
+  if (signal.aborted || clock.monotonic() < due.dueMs) return;
+  try {
+    const waitMs = INTERVAL_MS * await act() / BYTES_PER_INTERVAL;
+    due.dueMs = clock.monotonic() + Math.min(LONGEST_MS, waitMs);
+    due.failing = false;
+    backoff.reset(key);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!isFailing()) log.warn("Failed to publish placement", { error: String(error) });
+    due.dueMs = clock.monotonic() + backoff.next(key, error);
+    due.failing = true;
+  }
+};
+
+async function write(
+  known: NamespaceStatuses,
+  { namespace, statuses, signal }: {
+    readonly namespace: string;
+    readonly statuses: CheckpointStore;
+    readonly signal: AbortSignal;
+  },
+): Promise<number> {
+  const entries = publishedEntries(known.entries);
+  const name = STATUS_CONFIG_MAP_PREFIX + namespace;
+  known.changed = false;
+  try {
+    if (entries.length > 0) {
+      known.stored = true;
+      await statuses.apply({ name, data: Object.fromEntries(entries) }, signal);
+    } else if (known.stored) {
+      await statuses.remove(name, signal);
+      known.stored = false;
+    }
+  } catch (error) {
+    known.changed = true;
+    throw error;
+  }
+  return bytesOf(entries);
 }
 
 type Entries = readonly (readonly [key: string, text: string])[];

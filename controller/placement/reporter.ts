@@ -58,6 +58,35 @@ const WARNINGS: ReadonlySet<PlacementEventReason> = new Set([
 export function createPlacementReporter(
   { events, observer, log }: PlacementReporterParts,
 ): PlacementReporter {
+  const { emit, emitShortage, emitMoves, reportedOf, forget } = createEventReporter(events, log);
+  return {
+    ineligible(target, { reason, message }, tookMs) {
+      const fault = reason === "ConfigurationError" ? message : undefined;
+      const last = reportedOf(target);
+      if (fault !== undefined && fault !== last.fault) emit(target, "ConfigurationError", fault);
+      last.fault = fault;
+      last.wait = undefined;
+      if (fault === undefined) observer?.removed?.(target);
+      else observer?.reconciled?.(target, { tookMs, action: reason, result: "failed" });
+    },
+    reconciled(target, result, tookMs) {
+      reportedOf(target).fault = undefined;
+      emitShortage(target, result);
+      emitMoves(target, result);
+      const report = { tookMs, ...outcomeOf(result), replicas: result.replicas };
+      observer?.reconciled?.(target, report);
+      if (isBlocked(result)) observer?.blocked?.(target);
+      if (hasBegun(result.shortage)) observer?.fellBack?.(target);
+    },
+    removed(subject) {
+      forget(subject);
+      observer?.removed?.(subject);
+    },
+  };
+}
+
+/** Sends each event once. */
+const createEventReporter = (events: PlacementEvents, log: Pick<Log, "warn">) => {
   const reported = new Map<string, Reported>();
 
   function reportedOf(target: PlacementTarget): Reported {
@@ -123,31 +152,9 @@ export function createPlacementReporter(
     last.wait = wait;
   }
 
-  return {
-    ineligible(target, { reason, message }, tookMs) {
-      const fault = reason === "ConfigurationError" ? message : undefined;
-      const last = reportedOf(target);
-      if (fault !== undefined && fault !== last.fault) emit(target, "ConfigurationError", fault);
-      last.fault = fault;
-      last.wait = undefined;
-      if (fault === undefined) observer?.removed?.(target);
-      else observer?.reconciled?.(target, { tookMs, action: reason, result: "failed" });
-    },
-    reconciled(target, result, tookMs) {
-      reportedOf(target).fault = undefined;
-      emitShortage(target, result);
-      emitMoves(target, result);
-      const report = { tookMs, ...outcomeOf(result), replicas: result.replicas };
-      observer?.reconciled?.(target, report);
-      if (isBlocked(result)) observer?.blocked?.(target);
-      if (hasBegun(result.shortage)) observer?.fellBack?.(target);
-    },
-    removed(subject) {
-      reported.delete(placementKey(subject));
-      observer?.removed?.(subject);
-    },
-  };
-}
+  const forget = (subject: PlacementSubject) => reported.delete(placementKey(subject));
+  return { emit, emitShortage, emitMoves, reportedOf, forget };
+};
 
 function hasBegun(
   { before, after }: Pick<PlacementResult["shortage"], "before" | "after">,

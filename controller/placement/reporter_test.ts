@@ -2,22 +2,24 @@ import assert from "node:assert/strict";
 import { readStatus } from "../../shared/placement/status.ts";
 import { silentLog } from "../../shared/log.ts";
 import { placedPod } from "../../tests/fixtures/placement/placed_pods.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { createPlacementReporter } from "./reporter.ts";
-import type { PlacementEvent, PlacementObserver } from "./ports.ts";
+import type { EvictionAnswer, PlacementObserver } from "./ports.ts";
 import type { PlacementResult } from "./reconcile.ts";
 
 const WEB = { kind: "Deployment", namespace: "shop", name: "web", uid: "u1" } as const;
 const COUNTS = { spot: 1, "on-demand": 2 };
-const TOOK = { tookMs: 1 };
+const POD = placedPod("web-1");
 
 function stage(observer?: PlacementObserver) {
-  const events: PlacementEvent[] = [];
-  const emit = (event: PlacementEvent) => events.push(event);
+  const events: string[] = [];
+  const emit = ({ type, reason, message }: Record<"type" | "reason" | "message", string>) =>
+    void events.push(`${type} ${reason}: ${message}`);
   const reporter = createPlacementReporter({ events: { emit }, observer, log: silentLog });
   return {
     reporter,
-    /** Reasons of the events after these results. */
-    reasonsAfter(...changes: readonly Partial<PlacementResult>[]) {
+    /** The events after these results. */
+    eventsAfter(...changes: readonly Partial<PlacementResult>[]): readonly string[] {
       for (const change of changes) {
         reporter.reconciled(WEB, {
           next: { wait: "AsSpecified", message: "" },
@@ -27,104 +29,97 @@ function stage(observer?: PlacementObserver) {
           status: readStatus(""),
           requeueAfterMs: Infinity,
           ...change,
-        }, TOOK);
+        }, 1);
       }
-      return events.splice(0).map(({ reason }) => reason);
+      return events.splice(0);
     },
   };
 }
 
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
+/** The result of a reconcile that sent an eviction; without an answer it is a dry run. */
+function sent(is?: EvictionAnswer["is"], again = false): Partial<PlacementResult> {
+  const answer = is === undefined ? {} : { answer: { is, message: "no" } };
+  return { evictions: [{ pod: POD, why: "to spot", again, ...answer }] };
 }
 
 pure("createPlacementReporter() reports each fault once, and again when it comes back", () => {
-  const { reporter, reasonsAfter } = stage();
-  const reasonsOf = (message: string): readonly string[] => {
+  const { reporter, eventsAfter } = stage();
+  const rows = [["odd", 1], ["odd", 0], ["odder", 1], ["", 0], ["odder", 1]] as const;
+  for (const [message, count] of rows) {
     const reason = message === "" ? "PlacementOff" : "ConfigurationError";
-    reporter.ineligible(WEB, { reason, message }, TOOK);
-    return reasonsAfter();
-  };
-  assert.deepEqual(["odd", "odd", "odder", "", "odder"].map((one) => reasonsOf(one).length), [
-    1,
-    0,
-    1,
-    0,
-    1,
-  ]);
-});
-
-pure("createPlacementReporter() reports a budget when it begins to block", () => {
-  const { reasonsAfter } = stage();
-  const blocked = { next: { wait: "BlockedByPDB", message: "pod a: no" } } as const;
-  assert.deepEqual(reasonsAfter(blocked, blocked), ["BlockedByPDB"]);
-  assert.deepEqual(reasonsAfter({}, blocked), ["BlockedByPDB"]);
-});
-
-pure("createPlacementReporter() reports once per fallback that the webhook seems to be off", () => {
-  const { reasonsAfter } = stage();
-  const unplaced = [placedPod("a")];
-  for (const rounds of [1, 2]) {
-    const began = { sinceMs: 0, untilMs: rounds * 1000, rounds };
-    const after = { ...began, remade: { atMs: 1, count: 1 } };
-    // Without `remade` it may have been a moment without a leader.
-    const quiet = [
-      { shortage: { before: began, after: began, unplaced } },
-      { shortage: { before: after, after, unplaced: [] } },
-    ];
-    assert.deepEqual(reasonsAfter(...quiet), []);
-    const shortage = { before: after, after, unplaced };
-    assert.deepEqual(reasonsAfter({ shortage }, { shortage }), ["SpotFallback"]);
+    reporter.ineligible(WEB, { reason, message }, 1);
+    const expected = Array(count).fill(`Warning ConfigurationError: ${message}`);
+    assert.deepEqual(eventsAfter(), expected);
   }
 });
 
-pure("createPlacementReporter() reports refused, requested and completed moves once", () => {
-  const { reasonsAfter } = stage();
-  const pod = placedPod("a");
-  const why = "to spot";
-  const blocked = { pod, why, answer: { is: "blocked", message: "no" } } as const;
-  const refusals = [false, true].map((again) => ({ evictions: [{ ...blocked, again }] }));
-  assert.deepEqual(reasonsAfter(...refusals), ["BlockedByPDB"]);
-  const next = { move: { pod, to: "spot" } } as const;
-  assert.deepEqual(reasonsAfter({ next, evictions: [{ pod, why }] }, {}), []);
-  const evicted = { next, evictions: [{ pod, why, answer: { is: "evicted" } }] } as const;
-  assert.deepEqual(reasonsAfter(evicted), ["PodRescheduled"]);
-  assert.deepEqual(reasonsAfter({ next: { wait: "NotWhole", message: "" } }), []);
-  assert.deepEqual(reasonsAfter({}, {}), ["ReconciliationSuccess"]);
+pure("createPlacementReporter() reports a budget when it begins to block", () => {
+  const { eventsAfter } = stage();
+  const blocked = { next: { wait: "BlockedByPDB", message: "pod a: no" } } as const;
+  assert.deepEqual(eventsAfter(blocked, blocked), ["Warning BlockedByPDB: pod a: no"]);
+  assert.deepEqual(eventsAfter({}, blocked), ["Warning BlockedByPDB: pod a: no"]);
 });
 
-pure("createPlacementReporter() observes results, and removes workloads once", () => {
+pure(
+  "createPlacementReporter() reports a shortage, and once in it that the webhook seems to be off",
+  () => {
+    const { eventsAfter } = stage();
+    for (const rounds of [1, 2]) {
+      const began = { sinceMs: 0, untilMs: rounds * 1000, rounds };
+      assert.deepEqual(eventsAfter({ shortage: { after: began, unplaced: [] } }), [
+        `Warning SpotFallback: until 1970-01-01T00:00:0${rounds}.000Z`,
+      ]);
+      const after = { ...began, remade: { atMs: 1, count: 1 } };
+      // Without `remade` it may have been a moment without a leader.
+      const quiet = [
+        { shortage: { before: began, after: began, unplaced: [POD] } },
+        { shortage: { before: after, after, unplaced: [] } },
+      ];
+      assert.deepEqual(eventsAfter(...quiet), []);
+      const shortage = { before: after, after, unplaced: [POD] };
+      assert.deepEqual(eventsAfter({ shortage }, { shortage }), [
+        "Warning SpotFallback: pod web-1 was made for spot in it: is the webhook asked?",
+      ]);
+      assert.deepEqual(eventsAfter({ shortage: { before: after, unplaced: [] } }), [
+        "Normal SpotReturned: 1 on spot, 2 on on-demand nodes",
+      ]);
+    }
+  },
+);
+
+pure("createPlacementReporter() reports refused, requested and completed moves once", () => {
+  const { eventsAfter } = stage();
+  assert.deepEqual(eventsAfter(sent("blocked"), sent("blocked", true)), [
+    "Warning BlockedByPDB: pod web-1: no",
+  ]);
+  const next = { move: { pod: POD, to: "spot" } } as const;
+  assert.deepEqual(eventsAfter({ next, ...sent() }, {}), []);
+  assert.deepEqual(eventsAfter({ next, ...sent("evicted") }), [
+    "Normal PodRescheduled: pod web-1 moves to spot",
+  ]);
+  assert.deepEqual(eventsAfter({ next: { wait: "NotWhole", message: "" } }), []);
+  assert.deepEqual(eventsAfter({}, {}), [
+    "Normal ReconciliationSuccess: 1 on spot, 2 on on-demand nodes",
+  ]);
+});
+
+pure("createPlacementReporter() observes results, and workloads that take no part any more", () => {
   const seen: string[] = [];
-  const { reporter, reasonsAfter } = stage({
+  const { reporter, eventsAfter } = stage({
     reconciled: (_, { action, result }) => seen.push(`${action} ${result}`),
     blocked: () => seen.push("blocked"),
     fellBack: () => seen.push("fellBack"),
     removed: ({ name }) => seen.push(`removed ${name}`),
-    leads: (isLeader) => seen.push(`leads ${isLeader}`),
-  });
-  const sent = (is?: "evicted" | "forbidden" | "blocked") => ({
-    evictions: [{
-      pod: placedPod("a"),
-      why: "",
-      ...(is === undefined ? {} : { answer: { is, message: "" } }),
-    }],
   });
   const after = { untilMs: 9, rounds: 1 };
-  reasonsAfter(sent("evicted"), sent(), sent("forbidden"), sent("blocked"));
-  reasonsAfter({ failure: "no", shortage: { after, unplaced: [] } });
-  reporter.ineligible(WEB, { reason: "ConfigurationError", message: "odd" }, TOOK);
-  reporter.removed("Deployment/shop/web");
-  reporter.close();
+  eventsAfter(sent("evicted"), sent(), sent("forbidden"), sent("blocked"));
+  eventsAfter({ failure: "no", shortage: { after, unplaced: [] } });
+  reporter.ineligible(WEB, { reason: "ConfigurationError", message: "odd" }, 1);
+  reporter.ineligible(WEB, { reason: "PlacementOff", message: "" }, 1);
+  reporter.removed(WEB);
   assert.deepEqual(seen, [
-    "PodRescheduled done",
-    "PodRescheduled dry",
-    "PodRescheduled failed",
-    "PodRescheduled blocked",
-    "blocked",
-    "AsSpecified failed",
-    "fellBack",
-    "ConfigurationError failed",
-    "removed web",
-    "leads false",
+    ...["PodRescheduled done", "PodRescheduled dry", "PodRescheduled failed"],
+    ...["PodRescheduled blocked", "blocked", "AsSpecified failed", "fellBack"],
+    ...["ConfigurationError failed", "removed web", "removed web"],
   ]);
 });

@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { createPlacementState, decodeMemory, memoryAt, type PlacementMemory } from "./store.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 1);
@@ -17,10 +18,6 @@ function stage() {
   const { signal } = new AbortController();
   const open = () => createPlacementState({ store, clock, log: silentLog });
   return { clock, store, signal, open };
-}
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
 }
 
 Deno.test("createPlacementState() reads what an earlier process saved, and nothing else", async () => {
@@ -55,10 +52,10 @@ Deno.test("createPlacementState() deletes workloads that are gone, and retries f
   for (const uid of ["web", "api"]) state.remember(uid, MOVED);
   await state.save(signal);
   store.refusal = new ApiError(503, "", "busy");
-  await state.retain((uid) => uid === "api", { cooldownMs: 10_000, signal });
+  await state.retain(new Set(["api"]), { cooldownMs: 10_000, signal });
   assert.deepEqual(state.memoryOf("web", NOW_MS), {});
   store.refusal = undefined;
-  await state.retain((uid) => uid === "api", { cooldownMs: 10_000, signal });
+  await state.retain(new Set(["api"]), { cooldownMs: 10_000, signal });
   const next = open();
   await next.load(signal);
   assert.deepEqual(["web", "api"].map((uid) => next.memoryOf(uid, NOW_MS)), [{}, MOVED]);
@@ -75,12 +72,12 @@ Deno.test("createPlacementState() deletes moves that no cooldown counts from", a
   state.remember("api", { ...MOVED, shortage: SHORTAGE });
   await state.save(signal);
   await clock.runUntil(180_000);
-  await state.retain(() => true, { cooldownMs: 10_000, signal });
+  await state.retain(new Set(["web", "api"]), { cooldownMs: 10_000, signal });
   assert.deepEqual(state.memoryOf("web", NOW_MS), MOVED);
   await clock.runUntil(600_000);
-  await state.retain(() => true, { cooldownMs: 600_000, signal });
+  await state.retain(new Set(["web", "api"]), { cooldownMs: 600_000, signal });
   assert.deepEqual(state.memoryOf("web", NOW_MS), MOVED);
-  await state.retain(() => true, { cooldownMs: 10_000, signal });
+  await state.retain(new Set(["web", "api"]), { cooldownMs: 10_000, signal });
   assert.deepEqual(state.memoryOf("web", NOW_MS), {});
   assert.deepEqual(state.memoryOf("api", NOW_MS), { shortage: SHORTAGE });
   assert.equal(store.writes.length, 2);

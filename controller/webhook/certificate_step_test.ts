@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { AUTHORITY_LIFE_MS, bundleText, certificateStep, lifeFrom, readStoredPairs, renewalMs, SERVING_LIFE_MS, type StoredPairs, storedTexts, trustedAuthorities } from "./certificate_step.ts";
+import {
+  AUTHORITY_LIFE_MS,
+  bundleText,
+  certificateStep,
+  lifeFrom,
+  readStoredPairs,
+  SERVING_LIFE_MS,
+  type StoredPairs,
+  storedTexts,
+  trustedAuthorities,
+} from "./certificate_step.ts";
 import type { Validity } from "../../adapters/webhook/certificates.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import type { StoredTexts } from "./ports.ts";
 import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
 
@@ -17,65 +28,37 @@ function pairs(authority: Validity, serving: Validity, names = NAMES): StoredPai
   };
 }
 
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 const LONG = lifeFrom(START_MS, AUTHORITY_LIFE_MS);
 const SHORT = lifeFrom(START_MS, SERVING_LIFE_MS);
 
-function step(stored: StoredPairs | { readonly fault: string } | undefined, afterMs = 0) {
-  return certificateStep({ stored, names: NAMES, nowMs: START_MS + afterMs });
+/** What to make so long after the start, and why. */
+function step(stored: StoredPairs | { readonly fault: string } | undefined, afterMs = 0): string {
+  const next = certificateStep(stored, { names: NAMES, nowMs: START_MS + afterMs });
+  return next === undefined ? "nothing" : `${next.make}: ${next.why}`;
 }
 
-pure("certificateStep() makes an authority where there is none, or one that is of no use", () => {
-  assert.equal(step(undefined).make, "authority");
-  const fault = "ca.crt: unreadable";
-  assert.deepEqual(step({ fault }), { make: "authority", why: fault });
-});
-
-pure("certificateStep() renews the server's certificate after two thirds of its life", () => {
-  const stored = pairs(LONG, SHORT);
-  // 60 days from its beginning, which is set back by an hour.
-  const dueMs = 60 * DAY_MS - 3_600_000;
-  assert.deepEqual(step(stored, dueMs - 1), { make: "nothing", untilMs: START_MS + dueMs });
-  const moments = [
-    [dueMs, /certificate ends .* 2026-03-31T23:00:00\.000Z$/],
-    [91 * DAY_MS, /certificate ended .* 2026-03-31T23:00:00\.000Z$/],
-  ] as const;
-  for (const [afterMs, why] of moments) {
-    const next = step(stored, afterMs);
-    assert.ok(next.make === "serving");
-    assert.match(next.why, why);
-  }
-});
-
 pure(
-  "certificateStep() renews the authority with all that it signed, after two thirds of its life",
+  "certificateStep() renews what is of no use, or for other names, and all after two thirds of its life",
   () => {
-    const dueMs = renewalMs(LONG) - START_MS;
-    const serving = lifeFrom(START_MS + dueMs - DAY_MS, SERVING_LIFE_MS);
-    assert.equal(step(pairs(LONG, serving), dueMs - 1000).make, "nothing");
-    const next = step(pairs(LONG, serving), dueMs);
-    assert.ok(next.make === "authority");
-    assert.match(next.why, /authority ends .* 2026-12-31T23:00:00\.000Z$/);
-  },
-);
-
-pure(
-  "certificateStep() renews a certificate that is for other names, and no authority for it",
-  () => {
-    const next = step(pairs(LONG, SHORT, ["old.svc"]));
-    assert.ok(next.make === "serving");
-    assert.match(next.why, / mbcas-webhook\.mbcas-system\.svc$/);
-    assert.equal(step(pairs(LONG, SHORT, ["old.svc", ...NAMES])).make, "nothing");
-  },
-);
-
-pure(
-  "certificateStep() leaves a certificate alone that begins a little later by another's clock",
-  () => {
-    assert.equal(step(pairs(LONG, SHORT), -2 * 3_600_000).make, "nothing");
+    const stored = pairs(LONG, SHORT);
+    // 60 days from its beginning, which is set back by an hour.
+    const servingMs = 60 * DAY_MS - 3_600_000;
+    const authorityMs = 365 * DAY_MS * 2 / 3 - 3_600_000;
+    const later = pairs(LONG, lifeFrom(START_MS + authorityMs - DAY_MS, SERVING_LIFE_MS));
+    const rows: readonly (readonly [string, Parameters<typeof step>[0], number?])[] = [
+      ["authority: there are none yet", undefined],
+      ["authority: ca.crt: unreadable", { fault: "ca.crt: unreadable" }],
+      ["nothing", stored, servingMs - 1],
+      ["serving: the certificate ends at 2026-03-31T23:00:00.000Z", stored, servingMs],
+      ["serving: the certificate ended at 2026-03-31T23:00:00.000Z", stored, 91 * DAY_MS],
+      ["nothing", later, authorityMs - 1000],
+      ["authority: the authority ends at 2026-12-31T23:00:00.000Z", later, authorityMs],
+      [`serving: the certificate is not for ${NAMES[0]}`, pairs(LONG, SHORT, ["old.svc"])],
+      ["nothing", pairs(LONG, SHORT, ["old.svc", ...NAMES])],
+      // One that begins a little later by another's clock.
+      ["nothing", stored, -2 * 3_600_000],
+    ];
+    for (const [expected, pair, afterMs] of rows) assert.equal(step(pair, afterMs), expected);
   },
 );
 
@@ -88,19 +71,16 @@ pure("certificateStep() never lets anything end that is made in time, whenever i
         let stored = pairs(LONG, SHORT);
         for (const pauseMs of pauses) {
           nowMs += pauseMs;
-          const next = certificateStep({ stored, names: NAMES, nowMs });
+          const next = certificateStep(stored, { names: NAMES, nowMs });
           // Looked at in time, nothing has ended: a third of 90 days is 30.
           assert.ok(nowMs < stored.serving.notAfterMs && nowMs < stored.authority.notAfterMs);
-          if (next.make === "nothing") {
-            assert.ok(next.untilMs > nowMs);
-            continue;
-          }
+          if (next === undefined) continue;
           const authority = next.make === "authority"
             ? lifeFrom(nowMs, AUTHORITY_LIFE_MS)
             : stored.authority;
           stored = pairs(authority, lifeFrom(nowMs, SERVING_LIFE_MS));
           assert.ok(stored.serving.notAfterMs <= stored.authority.notAfterMs);
-          assert.equal(certificateStep({ stored, names: NAMES, nowMs }).make, "nothing");
+          assert.equal(certificateStep(stored, { names: NAMES, nowMs }), undefined);
         }
       },
     ),
@@ -156,9 +136,12 @@ Deno.test("readStoredPairs() says which text is of no use, and repeats nothing o
     [{}, /^ca\.crt and ca\.key: Cannot /],
     [{ ...data, "ca.key": "secret" }, /^ca\.crt and ca\.key: Cannot /],
     [{ ...data, "ca.crt": "secret" }, /^ca\.crt and ca\.key: Cannot /],
-    [{ ...data, "ca.crt": serving.cert, "ca.key": serving.key }, /^ca\.crt: /],
+    [
+      { ...data, "ca.crt": serving.cert, "ca.key": serving.key },
+      /^ca\.crt: it may not sign others$/,
+    ],
     [{ ...data, "tls.key": data["ca.key"] ?? "" }, /^tls\.crt and tls\.key: Cannot /],
-    [{ ...data, "ca.crt": old.cert, "ca.key": old.key }, /^tls\.crt: .* ca\.crt$/],
+    [{ ...data, "ca.crt": old.cert, "ca.key": old.key }, /^tls\.crt: it is not signed by ca\.crt$/],
     [{ ...data, "old-ca.crt": "secret" }, /^old-ca\.crt: Cannot /],
   ];
   for (const [texts, message] of wrong) {

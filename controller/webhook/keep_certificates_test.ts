@@ -334,10 +334,8 @@ async function scene() {
   };
   const end = new AbortController();
   const running = followFiles({
-    files: {
-      read: () =>
-        files.now instanceof Error ? Promise.reject(files.now) : Promise.resolve(files.now),
-    },
+    readFiles: () =>
+      files.now instanceof Error ? Promise.reject(files.now) : Promise.resolve(files.now),
     reader,
     observer: { serves: ({ notAfterMs }) => ends.push(notAfterMs) },
     clock,

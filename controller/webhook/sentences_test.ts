@@ -5,66 +5,19 @@ import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentence
 import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
 import { createSteppedClock } from "../../tests/fixtures/webhook/stepped_clock.ts";
 import { webhookScene } from "../../tests/fixtures/webhook/webhook_replica.ts";
-import { certificateStep, lifeFrom, readStoredPairs, storedTexts } from "./certificate_step.ts";
 import { followFiles } from "./keep_certificates.ts";
 import type { KeyedCertificate } from "../../adapters/webhook/certificates.ts";
-import type { StoredTexts } from "./ports.ts";
 import { runWebhook } from "./connect_webhook.ts";
 
-const DAY_MS = 86_400_000;
-const LIFE = lifeFrom(0, 90 * DAY_MS);
-const NAMES = ["a.svc"];
-
 const { maker, reader } = createPaperCertificates();
-const AUTHORITY = await maker.makeAuthority({ name: "ca", ...lifeFrom(0, 365 * DAY_MS) });
-const SERVING = await maker.makeServing(AUTHORITY, { names: NAMES, ...LIFE });
-const STORED = storedTexts({ authority: AUTHORITY, serving: SERVING, earlier: [] });
-
-function faultOf(changes: StoredTexts): string {
-  const read = readStoredPairs({ ...STORED, ...changes }, reader);
-  return "fault" in read ? read.fault : "";
-}
-
-function why(nowMs: number, names = NAMES): string {
-  const step = certificateStep({ stored: readStoredPairs(STORED, reader), names, nowMs });
-  return "why" in step ? step.why : "";
-}
-
-Deno.test("sentences of certificates that are made or of no use", () =>
-  assertSentences([
-    [
-      "none",
-      () => {
-        const step = certificateStep({ stored: undefined, names: NAMES, nowMs: 0 });
-        return "why" in step ? step.why : "";
-      },
-      "there are none yet",
-    ],
-    ["names", () => why(0, ["b.svc"]), "the certificate is not for b.svc"],
-    ["renewal", () => why(80 * DAY_MS), "the certificate ends at 1970-03-31T23:00:00.000Z"],
-    ["too late", () => why(91 * DAY_MS), "the certificate ended at 1970-03-31T23:00:00.000Z"],
-    ["authority", () => why(300 * DAY_MS), "the authority ends at 1970-12-31T23:00:00.000Z"],
-    [
-      "ca.crt of a server",
-      () => faultOf({ "ca.crt": SERVING.cert, "ca.key": SERVING.key }),
-      "ca.crt: it may not sign others",
-    ],
-    [
-      "ca.crt of another authority",
-      async () => {
-        const other = await maker.makeAuthority({ name: "other", ...LIFE });
-        return faultOf({ "ca.crt": other.cert, "ca.key": other.key });
-      },
-      "tls.crt: it is not signed by ca.crt",
-    ],
-  ]));
+const SERVING = await maker.makeAuthority({ name: "ca", notBeforeMs: 0, notAfterMs: 1 });
 
 /** What is logged of files that are read once. */
 async function warningOf(files: KeyedCertificate): Promise<string> {
   const end = new AbortController();
   const warned: string[] = [];
   await followFiles({
-    files: { read: () => Promise.resolve(files) },
+    readFiles: () => Promise.resolve(files),
     reader,
     observer: { serves: () => {} },
     clock: { ...createSteppedClock(0), sleep: () => Promise.resolve(end.abort()) },

@@ -1,16 +1,22 @@
 import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
 import type { AdmissionRequest } from "../admission/admission_review.ts";
-import { placementPatch, placementRequest } from "./new_pod.ts";
 import { applyJSONPatch } from "../admission/json_patch.ts";
-import { NODE_CLASS_PRESETS, type NodeClass, type NodeClasses } from "./node_classes.ts";
+import { placementPatch, placementRequest } from "./new_pod.ts";
+import { NODE_CLASS_PRESETS, type NodeClass } from "./node_classes.ts";
 
 const OWNER = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-1", uid: "rs" };
+const METADATA = {
+  generateName: "web-1-",
+  labels: { "pod-template-hash": "1" },
+  ownerReferences: [{ ...OWNER, uid: "other" }, { ...OWNER, controller: true }],
+};
 
-function request(
+function requestOf(
   metadata: Record<string, unknown>,
-  changes: Partial<AdmissionRequest> = {},
-): AdmissionRequest {
-  return {
+  { spec = {}, ...changes }: Partial<AdmissionRequest> & { readonly spec?: unknown } = {},
+) {
+  return placementRequest({
     uid: "q",
     kind: "Pod",
     resource: "pods",
@@ -18,86 +24,92 @@ function request(
     namespace: "shop",
     name: "",
     dryRun: false,
-    object: { metadata, spec: { containers: [{ env: [{ value: "secret" }] }] } },
+    object: { metadata, spec },
     ...changes,
-  };
+  });
 }
 
-const METADATA = {
-  generateName: "web-1-",
-  labels: { "pod-template-hash": "1" },
-  ownerReferences: [{ ...OWNER, uid: "other" }, { ...OWNER, controller: true }],
-};
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("placementRequest() has owner, revision and names of the pod, and nothing else", () => {
-  assert.deepEqual(placementRequest(request(METADATA)), {
-    namespace: "shop",
-    owner: OWNER,
-    revision: "1",
-    pod: { generateName: "web-1-" },
-    dryRun: false,
-  });
-});
-
-test("placementRequest() repeats the decision that the pod carries", () => {
-  const carrying = {
-    ...METADATA,
-    labels: { "pod-template-hash": "1", "spotalis.io/capacity": "spot" },
-    annotations: { "controller.kubernetes.io/pod-deletion-cost": "-3" },
-  };
-  assert.deepEqual(placementRequest(request(carrying))?.decided, {
-    class: "spot",
-    deletionCost: -3,
-  });
-  const odd = {
-    ...carrying,
-    annotations: { "controller.kubernetes.io/pod-deletion-cost": "many" },
-  };
-  assert.deepEqual(placementRequest(request(odd))?.decided, { class: "spot" });
-});
-
-test("placementRequest() has the claims of the pod's volumes", () => {
-  const claimsOf = (...claims: readonly string[]) => {
-    const volumes = claims.map((claimName) => ({
-      name: claimName,
+pure(
+  "placementRequest() has what placement reads of a pod with a controller, and nothing else",
+  () => {
+    const volumes = ["data-0", "data-1"].map((claimName) => ({
       persistentVolumeClaim: { claimName },
     }));
-    const spec = { volumes: [{ name: "c", emptyDir: {} }, ...volumes] };
-    return placementRequest(request({}, { object: { metadata: METADATA, spec } }))?.claims;
-  };
-  assert.equal(claimsOf(), undefined);
-  assert.deepEqual(claimsOf("data-0", "data-1"), ["data-0", "data-1"]);
+    assert.deepEqual(requestOf(METADATA, { spec: { volumes: [{ emptyDir: {} }, ...volumes] } }), {
+      namespace: "shop",
+      owner: OWNER,
+      revision: "1",
+      pod: { uid: undefined, name: undefined, generateName: "web-1-" },
+      constraints: [],
+      claims: ["data-0", "data-1"],
+      dryRun: false,
+    });
+    const labels = { "controller-revision-hash": "db-5c6" };
+    const db = requestOf({ ...METADATA, generateName: "", name: "db-0", labels });
+    assert.deepEqual([db?.revision, db?.pod.name, db?.pod.generateName], [
+      "db-5c6",
+      "db-0",
+      undefined,
+    ]);
+    assert.equal(requestOf({ ownerReferences: [OWNER] }), undefined);
+    assert.equal(requestOf({}), undefined);
+    assert.equal(requestOf(METADATA, { operation: "UPDATE" }), undefined);
+    assert.equal(requestOf(METADATA, { resource: "pods/binding" }), undefined);
+  },
+);
+
+pure("placementRequest() repeats the decision that the pod carries", () => {
+  const decided = (cost: string) =>
+    requestOf({
+      ...METADATA,
+      labels: { "spotalis.io/capacity": "spot" },
+      annotations: { "controller.kubernetes.io/pod-deletion-cost": cost },
+    })?.decided;
+  assert.deepEqual(decided("-3"), { class: "spot", deletionCost: -3 });
+  assert.deepEqual(decided("many"), { class: "spot" });
 });
 
-test("placementRequest() is undefined for pods without a controller, and for other requests", () => {
-  assert.equal(placementRequest(request({ ownerReferences: [OWNER] })), undefined);
-  assert.equal(placementRequest(request({})), undefined);
-  assert.equal(placementRequest(request(METADATA, { operation: "UPDATE" })), undefined);
-  assert.equal(placementRequest(request(METADATA, { resource: "pods/binding" })), undefined);
+pure("placementRequest() reads node selector and required node affinity", () => {
+  const expression = { key: "zone", operator: "In", values: ["a", "b"] };
+  const field = { key: "metadata.name", operator: "In", values: ["n1"] };
+  const nodeSelectorTerms = [
+    { matchExpressions: [expression, { key: "x", operator: "Exists" }] },
+    { matchFields: [field] },
+  ];
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
+  const host = { ...field, key: "kubernetes.io/hostname" };
+  const nodeSelector = { zone: "a", "kubernetes.io/hostname": "n1" };
+  const spec = { nodeSelector, affinity: { nodeAffinity: required } };
+  assert.deepEqual(requestOf(METADATA, { spec })?.constraints, [
+    { what: "its node selector", terms: [[host]], selector: true },
+    {
+      what: "its node affinity",
+      terms: [[expression, { key: "x", operator: "Exists", values: [] }], [host]],
+    },
+  ]);
+  const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [] };
+  for (const affinity of [undefined, null, {}, { nodeAffinity: preferred }]) {
+    const none = { affinity, nodeSelector: { zone: "a" } };
+    assert.deepEqual(requestOf(METADATA, { spec: none })?.constraints, []);
+  }
 });
 
 const { karpenter, gke, aks } = NODE_CLASS_PRESETS;
+const GKE_SPOT = "cloud.google.com/gke-spot";
 
 function placed(
   pod: Record<string, unknown>,
   to: NodeClass,
-  { classes = karpenter, deletionCost }: {
-    readonly classes?: NodeClasses;
-    readonly deletionCost?: number;
-  } = {},
-): { readonly metadata: unknown; readonly spec: Record<string, unknown> } {
+  { classes = karpenter, deletionCost }: Partial<Parameters<typeof placementPatch>[1]> = {},
+) {
   const once = applyJSONPatch(pod, placementPatch(pod, { to, classes, deletionCost }));
   // A server may ask again about the patched pod.
   const again = placementPatch(once as Record<string, unknown>, { to, classes, deletionCost });
   assert.deepEqual(again, []);
-  return once as ReturnType<typeof placed>;
+  return once as { readonly metadata: unknown; readonly spec: Record<string, unknown> };
 }
 
-test("placementPatch() adds what a bare pod lacks", () => {
+pure("placementPatch() adds what a bare pod lacks", () => {
   assert.deepEqual(placed({ metadata: {}, spec: {} }, "spot", { deletionCost: -2 }), {
     metadata: {
       labels: { "spotalis.io/capacity": "spot" },
@@ -105,20 +117,23 @@ test("placementPatch() adds what a bare pod lacks", () => {
     },
     spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } },
   });
-  const { spec } = placed({ metadata: {}, spec: {} }, "spot", { classes: aks });
-  assert.deepEqual(spec, {
-    nodeSelector: { "kubernetes.azure.com/scalesetpriority": "spot" },
-    tolerations: aks.spot.tolerations,
+  const nulls = {
+    metadata: { labels: null, annotations: null },
+    spec: { nodeSelector: null, tolerations: null },
+  };
+  assert.deepEqual(placed(nulls, "spot", { classes: gke }), {
+    metadata: { labels: { "spotalis.io/capacity": "spot" }, annotations: null },
+    spec: { nodeSelector: { [GKE_SPOT]: "true" }, tolerations: gke.spot.tolerations },
   });
 });
 
-test("placementPatch() replaces what the pod says of capacity, and keeps all else", () => {
-  const spot = { key: "cloud.google.com/gke-spot", operator: "Equal", value: "true" };
+pure("placementPatch() replaces what the pod says of capacity, and keeps all else", () => {
+  const spot = { key: GKE_SPOT, operator: "Equal", value: "true" };
   const own = { key: "own", operator: "Exists" };
   const pod = {
     metadata: { labels: { app: "web", "spotalis.io/capacity": "spot" }, annotations: { a: "b" } },
     spec: {
-      nodeSelector: { disk: "ssd", "cloud.google.com/gke-spot": "true" },
+      nodeSelector: { disk: "ssd", [GKE_SPOT]: "true" },
       tolerations: [{ ...spot, effect: "NoSchedule" }, own],
       containers: [],
     },
@@ -136,40 +151,22 @@ test("placementPatch() replaces what the pod says of capacity, and keeps all els
   });
 });
 
-test("placementPatch() takes tolerations of the spot taint from on-demand pods, and no others", () => {
-  const [taint = {}] = aks.spot.tolerations;
-  const { key = "" } = taint;
-  const left = (...tolerations: readonly unknown[]): unknown =>
-    placed({ metadata: {}, spec: { tolerations } }, "on-demand", { classes: aks })
-      .spec["tolerations"];
-  const { operator: _, ...implied } = taint;
-  const noExecute = { ...taint, effect: "NoExecute" };
-  assert.deepEqual(left(implied, noExecute), [noExecute]);
-  const others = [
-    { key: "dedicated", operator: "Exists" },
-    { key, operator: "Equal", value: "batch" },
-    { operator: "Exists" },
-  ];
-  assert.deepEqual(left({ key, operator: "Exists" }, { key, value: "spot" }, ...others), others);
-});
-
-test("placementPatch() takes null for absent, and has no cost by default", () => {
-  const pod = {
-    metadata: { labels: null, annotations: null },
-    spec: { nodeSelector: null, tolerations: null },
-  };
-  assert.deepEqual(placed(pod, "spot", { classes: gke }), {
-    metadata: { labels: { "spotalis.io/capacity": "spot" }, annotations: null },
-    spec: {
-      nodeSelector: { "cloud.google.com/gke-spot": "true" },
-      tolerations: gke.spot.tolerations,
-    },
-  });
-});
-
-test("placementPatch() throws for an object that is not a pod", () => {
-  assert.throws(() => placementPatch({ metadata: {} }, { to: "spot", classes: karpenter }), {
-    name: "TypeError",
-    message: /^Cannot place/,
-  });
-});
+pure(
+  "placementPatch() takes tolerations of the spot taint from on-demand pods, and no others",
+  () => {
+    const [taint = {}] = aks.spot.tolerations;
+    const { key = "" } = taint;
+    const left = (...tolerations: readonly unknown[]): unknown =>
+      placed({ metadata: {}, spec: { tolerations } }, "on-demand", { classes: aks })
+        .spec["tolerations"];
+    const { operator: _, ...implied } = taint;
+    const noExecute = { ...taint, effect: "NoExecute" };
+    assert.deepEqual(left(implied, noExecute), [noExecute]);
+    const others = [
+      { key: "dedicated", operator: "Exists" },
+      { key, operator: "Equal", value: "batch" },
+      { operator: "Exists" },
+    ];
+    assert.deepEqual(left({ key, operator: "Exists" }, { key, value: "spot" }, ...others), others);
+  },
+);

@@ -1,121 +1,95 @@
 import assert from "node:assert/strict";
-import { placedPod, placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
+import { placedPod, placedPods, wholeInput } from "../../tests/fixtures/placement/placed_pods.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import type { NextMoveInput } from "./next_move.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import { nextStep } from "./next_step.ts";
 
-const OPTIONS = { cooldownMs: 10_000, shortage: {} };
 const NOW = Date.UTC(2026, 0, 1);
+const SPEC = { spotPercentage: 50, minOnDemand: 0, paused: false };
+const FOUR = placedPods({ spot: 4 });
 
-/** A whole Deployment of these pods, half of them for spot. */
-function factsOf(pods: readonly PlacedPod[], changes: Partial<NextMoveInput> = {}): NextMoveInput {
-  const count = pods.filter(({ gone }) => !gone).length;
-  return {
-    workload: {
-      kind: "Deployment",
-      replicas: count,
-      observed: true,
-      present: count,
-      ready: count,
-      updated: count,
-    },
-    spec: { spotPercentage: 50, minOnDemand: 0, paused: false },
-    pods,
-    evictionFromMs: NOW,
-    nowMs: NOW,
-    ...changes,
-  };
+/** The steps of whole Deployments of these pods, half of them for spot; `-`: none. */
+function assertSteps(
+  rows: readonly (readonly [RegExp, readonly PlacedPod[], Partial<NextMoveInput>?])[],
+): void {
+  for (const [expected, pods, changes = {}] of rows) {
+    const input = wholeInput(pods, { nowMs: NOW, evictionFromMs: NOW, ...changes });
+    const { step } = nextStep(input, { cooldownMs: 10_000, shortage: {} });
+    const time = step?.notBefore === undefined ? [] : [step.notBefore.slice(11, 23)];
+    const parts = [
+      step?.action ?? "-",
+      ...(step?.to === undefined ? [] : [`=> ${step.to}`]),
+      ...time,
+    ];
+    assert.match(parts.join(" "), expected);
+  }
 }
 
-function textOf(facts: NextMoveInput): string {
-  const { step } = nextStep(facts, OPTIONS);
-  return step === undefined
-    ? "-"
-    : [step.action, ...(step.notBefore ?? "").split("T").slice(1)].join(" ");
-}
+pure("nextStep() has no step where nothing is to be done, or nothing may be", () =>
+  assertSteps([
+    [/^-$/, placedPods({ spot: 1, "on-demand": 1 })],
+    [/^-$/, FOUR, { spec: { ...SPEC, paused: true } }],
+    [/^-$/, FOUR.with(0, placedPod("web-0", { ready: false }))],
+    [/^-$/, FOUR.map((pod) => ({ ...pod, budget: "budget web" }))],
+  ]));
 
-Deno.test("nextStep() has no step where nothing is to be done, or nothing may be", () => {
-  assert.equal(textOf(factsOf(placedPods({ spot: 1, "on-demand": 1 }))), "-");
-  const pods = placedPods({ spot: 4 });
-  const spec = { spotPercentage: 50, minOnDemand: 0, paused: true };
-  assert.equal(textOf(factsOf(pods, { spec })), "-");
-  const unready = pods.map((pod, index) => ({ ...pod, ready: index > 0 }));
-  assert.equal(textOf(factsOf(unready)), "-");
-  assert.equal(textOf(factsOf(pods.map((pod) => ({ ...pod, budget: "budget web" })))), "-");
-});
-
-Deno.test("nextStep() looks beyond cooldown, window and fallback", () => {
-  const pods = placedPods({ spot: 4 });
-  const move = / web-spot-x4 .* on-demand /;
+pure("nextStep() looks beyond cooldown, window and fallback", () => {
   const lastMoveAtMs = NOW - 4000;
-  const cooled = textOf(factsOf(pods, { lastMoveAtMs }));
-  assert.match(cooled, move);
-  assert.match(cooled, / 00:00:06\.000Z$/);
   const window = { schedule: "0 2 * * *", durationMs: 3_600_000 };
-  const spec = { spotPercentage: 50, minOnDemand: 0, paused: false, window };
-  const open = textOf(factsOf(pods, { lastMoveAtMs, spec }));
-  assert.match(open, move);
-  assert.match(open, / 02:00:00\.000Z$/);
-  const shortage = { untilMs: NOW + 60_000, rounds: 1 };
-  assert.match(
-    textOf(factsOf(placedPods({ "on-demand": 2 }), { shortage })),
-    / web-on-demand-x2 .* spot 00:01:00\.000Z$/,
-  );
-  const blocked = pods.map((pod) => ({ ...pod, budget: "budget web allows no disruption" }));
-  assert.match(
-    textOf(factsOf(blocked, { lastMoveAtMs })),
-    /^wait .*\(pod web-spot-x4: budget web .*\) 00:00:06\.000Z$/,
-  );
+  const blocked = FOUR.map((pod) => ({ ...pod, budget: "budget web allows none" }));
+  assertSteps([
+    [/ web-spot-x4 .* => on-demand 00:00:06\.000$/, FOUR, { lastMoveAtMs }],
+    [/ web-spot-x4 .* => on-demand 02:00:00\.000$/, FOUR, {
+      lastMoveAtMs,
+      spec: { ...SPEC, window },
+    }],
+    [/ web-on-demand-x2 .* => spot 00:01:00\.000$/, placedPods({ "on-demand": 2 }), {
+      shortage: { untilMs: NOW + 60_000, rounds: 1 },
+    }],
+    [/^wait .*\(pod web-spot-x4: budget web .*\) 00:00:06\.000$/, blocked, { lastMoveAtMs }],
+  ]);
 });
 
-Deno.test("nextStep() reports shortages, and of pods that wait for a spot node", () => {
-  const waiting = (sinceMs?: number) =>
-    placedPod("web-0", {
-      class: "spot",
-      scheduled: false,
-      ready: false,
-      ...(sinceMs === undefined ? {} : { unschedulableSinceMs: sinceMs }),
-    });
-  assert.equal(textOf(factsOf([waiting()])), "-");
-  assert.match(
-    textOf(factsOf([waiting(NOW - 20_000), placedPod("web-1")])),
-    /^new pods .* unless pod web-0 .* 00:00:40\.000Z$/,
-  );
+pure("nextStep() reports shortages, and pods that wait for a spot node", () => {
+  const pending = { class: "spot", scheduled: false, ready: false } as const;
+  const waiting = (sinceMs: number, createdAtMs = 0) =>
+    placedPod("web-0", { ...pending, unschedulableSinceMs: sinceMs, createdAtMs });
   const shortage = { sinceMs: NOW - 1, untilMs: NOW + 60_000, rounds: 1 };
   const long = { ...shortage, untilMs: NOW + 240_000 };
-  const made = { ...waiting(NOW), createdAtMs: NOW };
-  assert.match(textOf(factsOf([made], { shortage })), /^fall .* web-0 .* 00:02:00\.000Z$/);
-  assert.match(
-    textOf(factsOf([made], { shortage: long })),
-    /^make pod web-0 again .* 00:01:00\.000Z$/,
-  );
   const remade = { atMs: NOW - 1, count: 1 };
-  assert.match(
-    textOf(factsOf([made], { shortage: { ...long, remade } })),
-    /^make pod web-0 again .*webhook.* 00:01:59\.999Z$/,
-  );
-  const step = nextStep(factsOf([waiting(NOW)], { shortage }), OPTIONS).step;
-  assert.deepEqual([step?.pod, step?.to, step?.notBefore], ["web-0", "on-demand", undefined]);
+  assertSteps([
+    [/^-$/, [placedPod("web-0", pending)]],
+    [/^new pods .* unless pod web-0 .* 00:00:40\.000$/, [
+      waiting(NOW - 20_000),
+      placedPod("web-1"),
+    ]],
+    [/^fall .* web-0 .* 00:02:00\.000$/, [waiting(NOW, NOW)], { shortage }],
+    [/^make pod web-0 again .* 00:01:00\.000$/, [waiting(NOW, NOW)], { shortage: long }],
+    [/^make pod web-0 again .*webhook.* 00:01:59\.999$/, [waiting(NOW, NOW)], {
+      shortage: { ...long, remade },
+    }],
+    [/^evict pod web-0 .* => on-demand$/, [waiting(NOW)], { shortage }],
+  ]);
 });
 
-Deno.test("nextStep() evicts pods of a leaving node first, unless they are to stay", () => {
+pure("nextStep() evicts pods of a leaving node first, unless they are to stay", () => {
   const departs = "taint spot-itn";
   const dying = placedPod("web-9", { gone: true, departs, departsSinceMs: NOW });
-  const pods = [...placedPods({ spot: 4 }), dying];
-  const leaves = /^evict pod web-9 .*\(taint spot-itn\)/;
-  assert.match(textOf(factsOf(pods)), leaves);
-  const budget = "budget web allows no disruption";
-  assert.match(
-    textOf(factsOf([...placedPods({ spot: 4 }), { ...dying, budget }])),
-    /pod web-9 .*\(taint spot-itn\).*: budget web /,
-  );
-  const spec = { spotPercentage: 50, minOnDemand: 0, paused: true };
-  assert.equal(textOf(factsOf(pods, { spec })), "-");
-  const kept = [...placedPods({ spot: 1, "on-demand": 1 }), { ...dying, pinned: "annotation" }];
-  assert.equal(textOf(factsOf(kept)), "-");
-  // In turn: while all others are there it is not whole, as there is one too many.
+  const even = placedPods({ spot: 1, "on-demand": 1 });
   const drained = { ...dying, drained: true };
-  const whole = factsOf(placedPods({ spot: 4 }));
-  assert.equal(textOf({ ...whole, pods: [...whole.pods, drained] }), "-");
-  assert.match(textOf({ ...whole, pods: whole.pods.with(0, drained) }), leaves);
+  assertSteps([
+    [/^evict pod web-9 .*\(taint spot-itn\)$/, [...FOUR, dying]],
+    [/pod web-9 .*\(taint spot-itn\).*: budget web$/, [
+      ...FOUR,
+      { ...dying, budget: "budget web" },
+    ]],
+    [/^-$/, [...FOUR, dying], { spec: { ...SPEC, paused: true } }],
+    [/^-$/, [...even, { ...dying, pinned: "annotation" }]],
+    // In turn: while all others are there it is not whole, as there is one too many.
+    [/^-$/, [...FOUR, drained]],
+    [/^evict pod web-9 .*\(taint spot-itn\)$/, FOUR.with(0, drained), {
+      workload: wholeInput(FOUR).workload,
+    }],
+  ]);
 });

@@ -1,5 +1,9 @@
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
-import { placedPods, sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
+import {
+  placedPods,
+  sampleBudget,
+  wholeInput,
+} from "../../tests/fixtures/placement/placed_pods.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import {
   DISRUPTION_DURATION,
@@ -15,7 +19,6 @@ import { nextMove, type NextMoveInput } from "./next_move.ts";
 import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
-import { placementPatch } from "./new_pod.ts";
 import { budgetRefusal } from "./workload_snapshot.ts";
 import { departureSignsKind } from "./node_departure.ts";
 import { type CheckedPlacement, placementFaults } from "./settings.ts";
@@ -89,13 +92,8 @@ test("sentences of workloads that take no part in placement", () => {
   ]);
 });
 
-const SPOT: NextMoveInput = {
-  workload: { kind: "Deployment", replicas: 4, observed: true, present: 4, ready: 4, updated: 4 },
-  spec: { spotPercentage: 50, minOnDemand: 0, paused: false },
-  pods: placedPods({ spot: 4 }),
-  evictionFromMs: 0,
-  nowMs: Date.parse("2026-05-04T12:00:00Z"),
-};
+const NOON = { nowMs: Date.parse("2026-05-04T12:00:00Z") };
+const SPOT: NextMoveInput = wholeInput(placedPods({ spot: 4 }), NOON);
 
 function waiting(changes: Partial<NextMoveInput>): string {
   const next = nextMove({ ...SPOT, ...changes });
@@ -188,7 +186,6 @@ test("sentences of pods that stay where they are", () =>
   ]));
 
 test("sentences of texts and objects that placement can't read", () => {
-  const places = { to: "spot", classes: NODE_CLASS_PRESETS.karpenter } as const;
   return assertSentences([
     [
       "schedule's form",
@@ -209,11 +206,6 @@ test("sentences of texts and objects that placement can't read", () => {
       "duration",
       () => messageOf(() => parseWindowDuration("0s")),
       "Cannot parse duration: it is 0, expected more",
-    ],
-    [
-      "pod",
-      () => messageOf(() => placementPatch({ metadata: {} }, places)),
-      "Cannot place a pod: metadata or spec is no object",
     ],
   ]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { placedPod, placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import type { MoveWait, NextMove } from "./next_move.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import type { PlacedWorkload } from "./split.ts";
@@ -18,6 +18,8 @@ const MOVE: NextMove = { move: { pod: placedPod("web-0"), to: "spot" } };
 const SPEC = { spotPercentage: 50, minOnDemand: 0, paused: false };
 const OPTIONS = { cooldownMs: 10_000, shortage: {} };
 
+const PENDING = { class: "spot", node: "", scheduled: false, ready: false } as const;
+
 function wait(reason: MoveWait["wait"], untilMs?: number): MoveWait {
   return { wait: reason, message: "so", ...(untilMs === undefined ? {} : { untilMs }) };
 }
@@ -29,14 +31,10 @@ function statusWith(
 ) {
   const workload = { kind, replicas, observed: true, present: 0, ready: 0, updated: 0 };
   const times = { evictionFromMs: NOW, nowMs: NOW };
-  return placementStatus({ workload, spec: SPEC, pods, objects: [], ...times }, OPTIONS);
+  return placementStatus({ workload, spec: SPEC, pods, ...times }, OPTIONS);
 }
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("phaseOf() names a phase for each reason, with its end", () => {
+pure("phaseOf() names a phase for each reason, with its end", () => {
   const phase = (next: NextMove) => phaseOf({ next, shortage: undefined, nowMs: NOW }).phase;
   const phases = {
     AsSpecified: "AsSpecified",
@@ -61,7 +59,7 @@ test("phaseOf() names a phase for each reason, with its end", () => {
   });
 });
 
-test("phaseOf() reports a fallback whatever else holds, and the return from it", () => {
+pure("phaseOf() reports a fallback whatever else holds, and the return from it", () => {
   const during = { untilMs: NOW + 60_000, rounds: 2 };
   const found = phaseOf({ next: wait("NotWhole"), shortage: during, nowMs: NOW });
   assert.deepEqual([found.phase, found.until, found.reason], [
@@ -80,7 +78,7 @@ test("phaseOf() reports a fallback whatever else holds, and the return from it",
   assert.equal(phase(wait("BlockedByPDB")), "BlockedByBudget");
 });
 
-test("placementStatus() divides each revision by itself, the newest first", () => {
+pure("placementStatus() divides each revision by itself, the newest first", () => {
   const pods = [
     ...placedPods({ spot: 3, "on-demand": 1 }, { revision: "old" }),
     ...placedPods({ "on-demand": 1 }, { revision: "new", createdAtMs: 9_000_000 }),
@@ -98,48 +96,45 @@ test("placementStatus() divides each revision by itself, the newest first", () =
   assert.deepEqual([actual, pending], [{ spot: 3, "on-demand": 2 }, { spot: 1, "on-demand": 0 }]);
 });
 
-test("placementStatus() divides a StatefulSet by its ordinals", () => {
-  const pods = [0, 2].map((ordinal) => placedPod(`db-${ordinal}`, { class: "spot" }));
-  const { revisions: [all] } = statusWith(pods, "StatefulSet", 4);
-  assert.deepEqual(all?.desired, { spot: 1, "on-demand": 1 });
-});
+pure(
+  "placementStatus() divides a StatefulSet by its ordinals, and counts pods on drained nodes",
+  () => {
+    const split = { spot: 1, "on-demand": 1 };
+    const ordinals = [0, 2].map((ordinal) => placedPod(`db-${ordinal}`, { class: "spot" }));
+    assert.deepEqual(statusWith(ordinals, "StatefulSet", 4).revisions[0]?.desired, split);
+    const drained = { gone: true, departs: "taint disrupted", drained: true };
+    const pods = [...placedPods({ spot: 1 }), ...placedPods({ "on-demand": 1 }, drained)];
+    const [all] = statusWith(pods).revisions;
+    assert.deepEqual([all?.desired, all?.actual], [split, split]);
+  },
+);
 
-test("placementStatus() counts pods on a node that is drained, as the metrics do", () => {
-  const drained = { gone: true, departs: "taint disrupted", drained: true };
-  const pods = [...placedPods({ spot: 1 }), ...placedPods({ "on-demand": 1 }, drained)];
-  const { revisions: [all] } = statusWith(pods);
-  assert.deepEqual(all?.desired, { spot: 1, "on-demand": 1 });
-  assert.deepEqual(all?.actual, { spot: 1, "on-demand": 1 });
-});
-
-test("refusedStatus() has the pods of invalid workloads, each with what keeps it there", () => {
+pure("refusedStatus() has the pods of invalid workloads, each with what keeps it there", () => {
   const placed = [
     placedPod("web-10", {
       pinned: "its affinity allows no spot node",
       budget: "budget web allows no disruption",
     }),
     placedPod("web-9", { cordoned: true, ready: false }),
-    placedPod("new", { class: "spot", scheduled: false, ready: false }),
-    placedPod("late", { class: "spot", scheduled: false, ready: false, unschedulableSinceMs: NOW }),
+    placedPod("new", PENDING),
+    placedPod("late", { ...PENDING, unschedulableSinceMs: NOW }),
     placedPod("dying", { gone: true, departs: "taint x" }),
     placedPod("gone", { gone: true }),
   ];
-  const sample = samplePod("web-9");
-  const objects = [{ ...sample, metadata: { ...sample.metadata, uid: "uid-web-9" } }];
-  const pods = () => ({ placed, pods: objects, nowMs: NOW });
+  const pods = () => ({ pods: placed, nowMs: NOW });
   const invalid = refusedStatus({ reason: "ConfigurationError", message: "" }, pods);
   assert.deepEqual(invalid.pods.map(({ name, node, notes }) => [name, node, notes.length]), [
     ["late", "", 1],
     ["new", "", 1],
-    ["dying", "", 1],
+    ["dying", "node-1", 1],
     ["web-9", "node-1", 2],
-    ["web-10", "", 2],
+    ["web-10", "node-1", 2],
   ]);
   const { phase, pods: none } = refusedStatus({ reason: "PlacementOff", message: "" }, pods);
   assert.deepEqual([phase, none], ["LeftAlone", []]);
 });
 
-test("readStatus() reads what was published, and no other text", () => {
+pure("readStatus() reads what was published, and no other text", () => {
   const status = statusWith(placedPods({ spot: 2 }));
   assert.deepEqual(readStatus(JSON.stringify(status)), status);
   const partial = [{ phase: "Paused" }, { ...status, phase: "Newer" }, {
@@ -159,12 +154,12 @@ test("readStatus() reads what was published, and no other text", () => {
   }
 });
 
-test("statusKey() can be a key of a ConfigMap", () => {
+pure("statusKey() can be a key of a ConfigMap", () => {
   const key = statusKey({ kind: "StatefulSet", name: "db.main-1" });
   assert.match(key, /^[-._a-zA-Z0-9]{1,253}$/);
 });
 
-test("timeOfDay() names the day only if it is another one, and is never too early", () => {
+pure("timeOfDay() names the day only if it is another one, and is never too early", () => {
   assert.equal(timeOfDay("2026-01-01T12:00:10.000Z", NOW), "12:00:10Z");
   assert.equal(timeOfDay("2026-01-01T12:00:10.001Z", NOW), "12:00:11Z");
   assert.equal(timeOfDay("2026-01-02T02:00:00.000Z", NOW), "2026-01-02 02:00:00Z");

@@ -1,15 +1,29 @@
 import assert from "node:assert/strict";
 import { sampleNode, samplePod } from "../../tests/contract/support/sample_objects.ts";
-import { sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
+import { placedPods, sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import type { Pod } from "../api/pod.ts";
 import type { Workload } from "../api/workload.ts";
-import { budgetRefusal, eligibilityInput, type PlacedObjects, placedPodsOf, podsOfWorkload, replicaStatus, withBudgets } from "./workload_snapshot.ts";
+import {
+  budgetRefusal,
+  eligibilityInput,
+  type PlacedObjects,
+  placedPodsOf,
+  placedPodsWithBudgets,
+  podsOfWorkload,
+  replicaStatus,
+} from "./workload_snapshot.ts";
 import { listedObjects, type ObjectLists } from "../../tests/fixtures/placement/listed_objects.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
 import { NODE_CLASS_PRESETS } from "./node_classes.ts";
-import type { PlacedPod } from "./placed_pod.ts";
+import {
+  classifyPod,
+  countByClass,
+  type PlacedPod,
+  runningByClass,
+  waitingByClass,
+} from "./placed_pod.ts";
 
 const SPOT = { "karpenter.sh/capacity-type": "spot" };
 const sample = sampleWorkload();
@@ -62,37 +76,88 @@ Deno.test("podsOfWorkload() finds pods by the chain of owners' UIDs, whatever th
   assert.deepEqual(namesOf("reborn"), []);
 });
 
-Deno.test("placedPodsOf() takes the class from the node, and from the pod while it has none", () => {
-  assert.equal(placed(podOf("a"))?.class, "spot");
-  const onDemand = podOf("a", { nodeName: "od" });
-  assert.equal(placed(onDemand, { nodes: [sampleNode("od")] })?.class, "on-demand");
-  const waiting = podOf("a", { nodeName: "", nodeSelector: SPOT, unschedulableSinceMs: 5 });
-  const found = placed(waiting);
-  assert.deepEqual([found?.class, found?.scheduled, found?.unschedulableSinceMs], [
-    "spot",
-    false,
-    5,
-  ]);
+const SAMPLE_NODE = sampleNode("node-1");
+
+function tainted(key: string) {
+  return { ...SAMPLE_NODE, labels: SPOT, taints: [{ key, value: "", effect: "NoSchedule" }] };
+}
+
+Deno.test("classifyPod() takes the class from the node, then from the selector, then from the label", () => {
+  const { karpenter, aks } = NODE_CLASS_PRESETS;
+  const spot = { ...SAMPLE_NODE, labels: SPOT };
+  const rows = [
+    ["spot", spot, undefined, undefined],
+    ["on-demand", SAMPLE_NODE, "spot", "spot"],
+    ["spot", undefined, "spot", "on-demand"],
+    ["on-demand", undefined, "on-demand", "spot"],
+    ["spot", undefined, undefined, "spot"],
+    ["on-demand", undefined, undefined, "none"],
+    ["on-demand", undefined, undefined, undefined],
+    ["on-demand", undefined, undefined, "on-demand", aks],
+    ["spot", undefined, undefined, "spot", aks],
+  ] as const;
+  for (const [expected, node, type, label, classes = karpenter] of rows) {
+    const pod = podOf("a", type && { nodeSelector: { "karpenter.sh/capacity-type": type } });
+    const labels = label === undefined ? {} : { "spotalis.io/capacity": label };
+    const labelled = { ...pod, metadata: { ...pod.metadata, labels } };
+    const found = classifyPod(labelled, { ...INPUT.config, classes, node, evicted: false });
+    assert.equal(found.class, expected, JSON.stringify([node?.labels, type, label]));
+  }
 });
 
-Deno.test("placedPodsOf() counts no pod that has ended, or is on a node that is about to go", () => {
-  assert.equal(placed(podOf("a"))?.gone, false);
-  assert.equal(placed(podOf("a", { phase: "Succeeded" }))?.gone, true);
-  const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
-  const nodes = [{ ...sampleNode("dying"), labels: SPOT, taints }];
-  const going = placed(podOf("a", { nodeName: "dying" }), { nodes });
-  assert.deepEqual([going?.gone, going?.departs], [true, "taint karpenter.sh/disrupted"]);
-  assert.equal(going?.departsSinceMs, undefined);
-  const doomed = objectsWith({ pods: [podOf("a", { nodeName: "dying" })], nodes });
-  const [known] = placedPodsOf(WEB, {
-    ...INPUT,
-    objects: doomed,
-    signSinceMs: (node, sign) => node === "dying" && sign === going?.departs ? 7 : 8,
-  });
-  assert.equal(known?.departsSinceMs, 7);
-  const objects = objectsWith({ pods: [podOf("a")] });
-  const [evicted] = placedPodsOf(WEB, { ...INPUT, objects, evicted: new Set(["a"]) });
-  assert.equal(evicted?.gone, true);
+Deno.test("placedPodsOf() counts no pod that ends or loses its node, and only the latter departs", () => {
+  const drained = "karpenter.sh/disrupted";
+  const itn = "aws-node-termination-handler/spot-itn";
+  const pod = podOf("a", { nodeName: "node-1" });
+  const terminating = { ...pod, metadata: { ...pod.metadata, terminating: true } };
+  const rows: readonly (readonly [Pod, string | undefined, string | undefined, boolean?])[] = [
+    [pod, undefined, undefined],
+    [{ ...pod, phase: "Succeeded" }, undefined, "gone"],
+    [{ ...pod, phase: "Failed" }, undefined, "gone"],
+    [terminating, drained, "gone"],
+    [pod, drained, `taint ${drained} 7 true`],
+    [pod, itn, `taint ${itn} 7 undefined`],
+    [pod, drained, "gone", true],
+  ];
+  for (const [one, taint, expected, evicted = false] of rows) {
+    const nodes = [taint === undefined ? SAMPLE_NODE : tainted(taint)];
+    const [found] = placedPodsOf(WEB, {
+      ...INPUT,
+      objects: objectsWith({ pods: [one], nodes }),
+      evicted: new Set(evicted ? ["a"] : []),
+      signSinceMs: (node, sign) => node === "node-1" && sign === `taint ${taint}` ? 7 : 8,
+    });
+    const { gone, departs, departsSinceMs, drained } = found!;
+    const departure = departs && [departs, departsSinceMs, drained].map(String).join(" ");
+    assert.deepEqual([gone, departure], [
+      expected !== undefined,
+      expected === "gone" ? undefined : expected,
+    ]);
+  }
+});
+
+Deno.test("placedPodsOf() has since when a pod without a node waits", () => {
+  const found = placed(podOf("a", { nodeName: "", nodeSelector: SPOT, unschedulableSinceMs: 5 }));
+  const { class: one, node, scheduled, unschedulableSinceMs } = found!;
+  assert.deepEqual([one, node, scheduled, unschedulableSinceMs], ["spot", "", false, 5]);
+  assert.equal(placed(podOf("a", { unschedulableSinceMs: 5 }))?.unschedulableSinceMs, undefined);
+});
+
+Deno.test("runningByClass(), waitingByClass() and countByClass() count pods", () => {
+  const departs = { gone: true, departs: "taint spot-itn" };
+  const pods = [
+    ...placedPods({ spot: 3, "on-demand": 2 }, { ready: false }),
+    ...placedPods({ spot: 1, "on-demand": 4 }, { scheduled: false }),
+    ...placedPods({ spot: 4 }, { gone: true }),
+    ...placedPods({ spot: 4 }, departs),
+  ];
+  assert.deepEqual(runningByClass(pods), { spot: 3, "on-demand": 2 });
+  assert.deepEqual(waitingByClass(pods), { spot: 1, "on-demand": 4 });
+  assert.deepEqual(countByClass(pods), { spot: 4, "on-demand": 6 });
+  // A pod on a drained node still runs.
+  const drained = placedPods({ "on-demand": 3 }, { ...departs, drained: true });
+  assert.deepEqual(runningByClass([...pods, ...drained]), { spot: 3, "on-demand": 5 });
+  assert.deepEqual(countByClass(drained), { spot: 0, "on-demand": 0 });
 });
 
 Deno.test("placedPodsOf() finds what pins a pod in selector, affinity and volumes", () => {
@@ -125,16 +190,7 @@ Deno.test("placedPodsOf() finds what pins a pod in selector, affinity and volume
   assert.match(local?.pinned ?? "", /volume data.* on-demand/);
 });
 
-Deno.test("withBudgets() adds the budget that blocks an eviction", () => {
-  const budgets = [sampleBudget()];
-  const objects = objectsWith({ pods: [podOf("a")], budgets });
-  const pods = placedPodsOf(WEB, { ...INPUT, objects });
-  assert.equal(pods[0]?.budget, undefined);
-  const [asked] = withBudgets(pods, { workload: WEB, objects });
-  assert.match(asked?.budget ?? "", /web/);
-});
-
-Deno.test("withBudgets() matches pods with the same labels once", () => {
+Deno.test("placedPodsWithBudgets() has the budget that blocks an eviction, and matches pods with the same labels once", () => {
   let reads = 0;
   const { selector, ...others } = sampleBudget();
   const counted = {
@@ -146,7 +202,7 @@ Deno.test("withBudgets() matches pods with the same labels once", () => {
   } as PodDisruptionBudget;
   const pods = Array.from({ length: 100 }, (_, index) => podOf(`web-${index}`));
   const objects = objectsWith({ pods, budgets: [counted] });
-  const asked = withBudgets(placedPodsOf(WEB, { ...INPUT, objects }), { workload: WEB, objects });
+  const asked = placedPodsWithBudgets(WEB, { ...INPUT, objects });
   assert.equal(asked.filter(({ budget }) => budget !== undefined).length, 100);
   assert.ok(reads < 10, `${reads} reads`);
 });
@@ -165,25 +221,6 @@ Deno.test("eligibilityInput() and replicaStatus() read labels and counts", () =>
   const replicas = { wanted: 3, observed: true, present: 3, ready: 2, updated: 3 };
   assert.equal(replicaStatus({ ...WEB, replicas })?.ready, 2);
   assert.equal(replicaStatus(WEB), undefined);
-});
-
-Deno.test("listedObjects() finds each object, and nothing in empty lists", () => {
-  const volume = { metadata: { name: "pv", uid: "", resourceVersion: "" }, claim: "shop/data" };
-  const pod = samplePod("web");
-  const objects = listedObjects({ pods: [pod], nodes: [sampleNode("a")], volumes: [volume] });
-  assert.equal(objects.node("a")?.metadata.name, "a");
-  assert.equal(objects.node("b"), undefined);
-  assert.deepEqual(objects.volumesOf("shop/data"), [volume]);
-  assert.deepEqual(objects.volumesOf("shop/other"), []);
-  // A pod without a controller has no owner.
-  assert.deepEqual(objects.podsOwnedBy(""), []);
-  const none = listedObjects({});
-  assert.deepEqual([none.budgetsIn("shop"), none.replicaSetsOwnedBy("d"), [...none.nodes()]], [
-    [],
-    [],
-    [],
-  ]);
-  assert.equal(none.namespace("shop"), undefined);
 });
 
 Deno.test("budgetRefusal() explains which budgets block an eviction", () => {

@@ -1,6 +1,7 @@
 /** Evictions that are no moves come to an end, whatever comes of them. In virtual time. */
 import assert from "node:assert/strict";
-import { clusterTest, tainted } from "./placement_cluster.ts";
+import { clusterTest } from "./placement_cluster.ts";
+import { tainted } from "./placement_scheduler.ts";
 
 const MINUTE_MS = 60_000;
 

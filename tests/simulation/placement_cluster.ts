@@ -10,7 +10,6 @@ import { createPlacement } from "../../controller/placement/placement.ts";
 import { createPlacementMetrics } from "../../controller/placement/metrics.ts";
 import type { AccessRight } from "../../controller/start_check.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
-import { labelsMatch } from "../../shared/api/label_selector.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
@@ -22,7 +21,7 @@ import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../contract/support/sample_objects.ts";
-import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
+import { type KeptCheckpoints, keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
 import {
   DB_OWNER,
   dbStatefulSet,
@@ -37,14 +36,15 @@ import { sampleBudget } from "../fixtures/placement/placed_pods.ts";
 import { createWebhookService } from "../fixtures/webhook/webhook_service.ts";
 import { ALL_THERE, type ControllerProgram, startProgram } from "./controller_program.ts";
 import { byCost } from "./deletion_order.ts";
+import {
+  CAPACITY_TYPE,
+  type ClusterOptions,
+  runningCounts,
+  schedule,
+} from "./placement_scheduler.ts";
 
-const CAPACITY_TYPE = "karpenter.sh/capacity-type";
-/** Until a pod with a node is Ready, ms. */
-const STARTS_MS = 2000;
-/** Between two reconciles of the workload's controller, ms. */
-const RECONCILE_MS = 500;
-/** For all mutators of one pod, as the routes have it, ms. */
-const ADMISSION_MS = 200;
+/** Between two reconciles of the workload's controller, and for all mutators of one pod, ms. */
+const [RECONCILE_MS, ADMISSION_MS] = [500, 200];
 
 /** Without the market: its limits are of no matter here. */
 const FLAGS = { "--market": "off", "--placement": "on", "--webhook": "on" };
@@ -53,16 +53,6 @@ const FLAGS = { "--market": "off", "--placement": "on", "--webhook": "on" };
 export interface PlacingProgram extends ControllerProgram {
   /** What it asked at its start to be allowed. */
   readonly rights: readonly AccessRight[];
-}
-
-/** How the cluster is set up. */
-export interface ClusterOptions {
-  /** @default {"Deployment"} */
-  readonly kind?: PlacedKind;
-  /** How late requests and watches are, ms. @default {10} */
-  readonly latencyMs?: number;
-  /** True: a budget keeps half of the replicas. @default {false} */
-  readonly budget?: boolean;
 }
 
 /** A test with a cluster of its own. */
@@ -79,11 +69,6 @@ export function clusterTest(
       await fn(cluster);
     },
   });
-}
-
-/** The change of a node that taints it. */
-export function tainted(key: string): (node: Node) => Node {
-  return (node) => ({ ...node, taints: [{ key, value: "", effect: "NoSchedule" }] });
 }
 
 /** The cluster, with Deployment `web` or StatefulSet `db` in namespace `shop`. */
@@ -107,19 +92,22 @@ export class PlacementCluster {
   /** False: no webhook answers. */
   webhookUp = true;
   /** Answers evictions in place of the API; undefined: it does so itself. */
-  refusal: ((pod: PodRef) => EvictionAnswer) | undefined;
+  refusal: ((pod: PodRef) => EvictionAnswer | undefined) | undefined;
   /** How long an eviction is under way, ms. */
   evictionMs = 0;
   readonly events: PlacementEvent[] = [];
+  /** ConfigMaps of placement, which outlive programs. */
+  readonly memory: KeptCheckpoints = keptCheckpoints();
   /** Programs that were started. */
   readonly programs: PlacingProgram[] = [];
   readonly #service: ReturnType<typeof createWebhookService>;
-  readonly #memory = keptCheckpoints();
   readonly #end = new AbortController();
   readonly #controller: Promise<void>;
   readonly #budget: boolean;
   readonly #latencyMs: number;
   #created = 0;
+  /** Replicas that the API has. */
+  #announced = 0;
 
   constructor(
     share: string,
@@ -140,9 +128,7 @@ export class PlacementCluster {
   }
 
   /** Lets virtual time pass. */
-  async pass(ms: number): Promise<void> {
-    await this.clock.runUntil(this.clock.monotonic() + ms);
-  }
+  readonly pass = (ms: number): Promise<void> => this.clock.runUntil(this.clock.monotonic() + ms);
 
   /** Starts a program that leads and decides, and so many replicas, which run as specified then. */
   async begin(replicas: number, flags: Readonly<Record<string, string>> = {}): Promise<void> {
@@ -156,9 +142,8 @@ export class PlacementCluster {
   /** Nodes with room for as many as come. */
   addNodes(one: NodeClass, count: number): void {
     const { Node } = this.api.store.tables;
-    for (let index = 0; index < count; index++) {
-      const name = `${one}-${index}`;
-      if (Node.get(name) !== undefined) continue;
+    const names = Array.from({ length: count }, (_, index) => `${one}-${index}`);
+    for (const name of names.filter((each) => Node.get(each) === undefined)) {
       Node.seed({ ...sampleNode(name), labels: { [CAPACITY_TYPE]: one } });
     }
   }
@@ -176,12 +161,7 @@ export class PlacementCluster {
 
   /** Pods that run, by the class of their nodes. */
   get counts(): ClassCounts {
-    const counts = { spot: 0, "on-demand": 0 };
-    for (const { ready, nodeName } of this.live) {
-      const node = this.api.store.tables.Node.get(nodeName);
-      if (ready && node !== undefined) counts[node.labels?.[CAPACITY_TYPE] as NodeClass]++;
-    }
-    return counts;
+    return runningCounts(this.live, this.api);
   }
 
   /** The split that is specified. */
@@ -262,8 +242,8 @@ export class PlacementCluster {
               },
             },
             costs: api.deletionCostWriter,
-            store: this.#memory,
-            statuses: this.#memory,
+            store: this.memory,
+            statuses: this.memory,
             events: { emit: (event) => void this.events.push(event) },
           },
         });
@@ -308,9 +288,12 @@ export class PlacementCluster {
         const isLost = pod.nodeName !== "" && Node.get(pod.nodeName) === undefined;
         if (pod.metadata.terminating || isLost) this.#remove(pod);
       }
-      await this.#createReplicaSet();
+      await this.#announce();
       await (this.kind === "Deployment" ? this.#deploy() : this.#order());
-      for (const pod of this.live) this.#follow(pod);
+      for (const pod of this.live) {
+        const { api, clock, toleratesAll } = this;
+        schedule(pod, { api, clock, toleratesAll, podsOn: (node) => this.podsOn(node) });
+      }
       this.#notify();
       await this.clock.sleep(RECONCILE_MS, this.#end.signal);
     }
@@ -372,44 +355,15 @@ export class PlacementCluster {
     });
   }
 
-  /**
-   * Gives it a node, or makes it Ready. A pod without a selector goes where most room is kept:
-   * on-demand.
-   */
-  #follow(pod: Pod): void {
-    const { Pod, Node } = this.api.store.tables;
-    const { metadata: { name }, nodeName, nodeSelector = {}, createdAtMs = 0, ready } = pod;
-    const key = `shop/${name}`;
-    if (nodeName !== "") {
-      const isReady = this.clock.wall() - createdAtMs >= STARTS_MS;
-      if (isReady && !ready) Pod.modify(key, (one) => ({ ...one, phase: "Running", ready: true }));
-      return;
-    }
-    const isSpot = ({ labels = {} }: Node): boolean => labels[CAPACITY_TYPE] === "spot";
-    const [node] = Node.all()
-      .filter(({ labels = {}, taints = [] }) =>
-        (this.toleratesAll || taints.length === 0) &&
-        labelsMatch(labels, { matchLabels: nodeSelector, matchExpressions: [] })
-      )
-      .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-      .toSorted((a, b) => this.podsOn(a.metadata.name) - this.podsOn(b.metadata.name))
-      .toSorted((a, b) => Number(isSpot(a)) - Number(isSpot(b)));
-    if (node !== undefined) {
-      Pod.modify(key, ({ unschedulableSinceMs: _since, ...one }) => ({
-        ...one,
-        nodeName: node.metadata.name,
-      }));
-    } else if (pod.unschedulableSinceMs === undefined) {
-      Pod.modify(key, (one) => ({ ...one, unschedulableSinceMs: this.#second }));
-    }
-  }
-
-  /** Its controller sees it before it creates pods, as other watchers do. */
-  async #createReplicaSet(): Promise<void> {
+  /** Writes what its controller acts on: others see that as early as it does. */
+  async #announce(): Promise<void> {
     const { ReplicaSet } = this.api.store.tables;
     const set = { ...WEB_SET.metadata, name: `web-r${this.revision}`, uid: `rs-r${this.revision}` };
-    if (ReplicaSet.get(`shop/${set.name}`) !== undefined) return;
-    ReplicaSet.seed({ ...WEB_SET, metadata: set });
+    const isNew = ReplicaSet.get(`shop/${set.name}`) === undefined;
+    if (isNew) ReplicaSet.seed({ ...WEB_SET, metadata: set });
+    if (!isNew && this.#announced === this.replicas) return;
+    this.#announced = this.replicas;
+    this.#notify();
     await this.clock.sleep(2 * this.#latencyMs);
   }
 
