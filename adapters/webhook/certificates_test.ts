@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import { createCertificateFolder, createCertificateMaker, createCertificateReader, certificateFolder } from "./certificates.ts";
+import {
+  certificateFolder,
+  createCertificateMaker,
+  createCertificateReader,
+} from "./certificates.ts";
 
 const DAY_MS = 86_400_000;
 const validity = {

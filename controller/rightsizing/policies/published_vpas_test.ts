@@ -7,7 +7,10 @@ import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createObjectStore } from "../../../lab/simulation/api/object_store.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { notedVPAs } from "../../../tests/fixtures/rightsizing/scene_ports.ts";
-import { autoPolicy, recommendation } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import {
+  autoPolicy,
+  recommendation,
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { RightsizingEvent } from "../ports.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
