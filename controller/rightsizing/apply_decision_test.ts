@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { wantedOf } from "../../shared/resize/inputs/resources.ts";
@@ -9,10 +10,6 @@ import {
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { type Applied, type ApplyDecision, applyDecision } from "./apply_decision.ts";
-
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const FORBIDDEN = new ApiError(
   403,
@@ -53,69 +50,84 @@ async function applied(
   };
 }
 
-test("applyDecision() by recreation changes the template once, and then its values are in force", async () => {
-  const { asked, inForce, failure } = await applied(decisionFor("Recreate"));
-  assert.equal(asked.length, 1);
-  assert.match(asked[0] ?? "", /^recreate web .*cpu 150m$/);
-  assert.deepEqual([...inForce ?? []], [["app", { requests: { cpu: 150 }, limits: {} }]]);
-  assert.equal(failure, undefined);
-});
+pure(
+  "applyDecision() by recreation changes the template once, and then its values are in force",
+  async () => {
+    const { asked, inForce, failure } = await applied(decisionFor("Recreate"));
+    assert.equal(asked.length, 1);
+    assert.match(asked[0] ?? "", /^recreate web .*cpu 150m$/);
+    assert.deepEqual([...inForce ?? []], [["app", { requests: { cpu: 150 }, limits: {} }]]);
+    assert.equal(failure, undefined);
+  },
+);
 
-test("applyDecision() by recreation puts nothing in force that the server has refused", async () => {
-  const { inForce, failure } = await applied(decisionFor("Recreate"), {
-    refusals: [["recreate web", new ApiError(409, "Conflict", "changed")]],
-  });
-  assert.deepEqual([inForce, failure?.next], [undefined, "fresh"]);
-});
+pure(
+  "applyDecision() by recreation puts nothing in force that the server has refused",
+  async () => {
+    const { inForce, failure } = await applied(decisionFor("Recreate"), {
+      refusals: [["recreate web", new ApiError(409, "Conflict", "changed")]],
+    });
+    assert.deepEqual([inForce, failure?.next], [undefined, "fresh"]);
+  },
+);
 
-test("applyDecision() in place resizes each pod, and without pods puts the values in force for those to come", async () => {
-  const { asked, inForce } = await applied(decisionFor("InPlace"));
-  assert.deepEqual(asked, [
-    "resize web-1 app requests.cpu=150m",
-    "resize web-2 app requests.cpu=150m",
-  ]);
-  assert.equal(inForce?.get("app")?.requests.cpu, 150);
-  const none = await applied(decisionFor("InPlace"), { pods: [] });
-  assert.deepEqual(none.asked, []);
-  assert.equal(none.inForce?.get("app")?.requests.cpu, 150);
-});
+pure(
+  "applyDecision() in place resizes each pod, and without pods puts the values in force for those to come",
+  async () => {
+    const { asked, inForce } = await applied(decisionFor("InPlace"));
+    assert.deepEqual(asked, [
+      "resize web-1 app requests.cpu=150m",
+      "resize web-2 app requests.cpu=150m",
+    ]);
+    assert.equal(inForce?.get("app")?.requests.cpu, 150);
+    const none = await applied(decisionFor("InPlace"), { pods: [] });
+    assert.deepEqual(none.asked, []);
+    assert.equal(none.inForce?.get("app")?.requests.cpu, 150);
+  },
+);
 
-test("applyDecision() names the pods that are behind, and puts in force what one of them has", async () => {
-  const busy = new ApiError(503, "ServiceUnavailable", "busy");
-  const { inForce, failure, behind } = await applied(decisionFor("InPlace"), {
-    refusals: [["resize web-2", busy]],
-  });
-  assert.equal(inForce?.get("app")?.requests.cpu, 150);
-  assert.deepEqual([failure?.next, behind], ["back-off", ["web-2"]]);
-  const none = await applied(decisionFor("InPlace"), {
-    refusals: [["resize web-1", busy], ["resize web-2", busy]],
-  });
-  assert.equal(none.inForce, undefined);
-});
+pure(
+  "applyDecision() names the pods that are behind, and puts in force what one of them has",
+  async () => {
+    const busy = new ApiError(503, "ServiceUnavailable", "busy");
+    const { inForce, failure, behind } = await applied(decisionFor("InPlace"), {
+      refusals: [["resize web-2", busy]],
+    });
+    assert.equal(inForce?.get("app")?.requests.cpu, 150);
+    assert.deepEqual([failure?.next, behind], ["back-off", ["web-2"]]);
+    const none = await applied(decisionFor("InPlace"), {
+      refusals: [["resize web-1", busy], ["resize web-2", busy]],
+    });
+    assert.equal(none.inForce, undefined);
+  },
+);
 
-test("applyDecision() makes limits the own ones of the market's pods, but of none that has not got its request", async () => {
-  const market = { marketManages: true, strategy: { updateRequestsOnly: false } };
-  const { asked } = await applied(decisionFor("InPlace", 300), market);
-  assert.deepEqual(asked.filter((line) => line.startsWith("own")), [
-    "own web-1 app=300",
-    "own web-2 app=300",
-  ]);
-  const busy = await applied(decisionFor("InPlace", 300), {
-    ...market,
-    refusals: [["resize web-2", new ApiError(503, "ServiceUnavailable", "busy")]],
-  });
-  assert.deepEqual(busy.asked.filter((line) => line.startsWith("own")), ["own web-1 app=300"]);
-  const pods = [workloadPod("web-1", rightsizingFacts().workload.template.containers)];
-  const denied = await applied(decisionFor("InPlace", 300), {
-    ...market,
-    pods,
-    refusals: [["resize web-1", FORBIDDEN]],
-  });
-  assert.deepEqual(denied.asked.filter((line) => line.startsWith("own")), []);
-  assert.match(denied.failure?.permission ?? "", /pods\/resize/);
-});
+pure(
+  "applyDecision() makes limits the own ones of the market's pods, but of none that has not got its request",
+  async () => {
+    const market = { marketManages: true, strategy: { updateRequestsOnly: false } };
+    const { asked } = await applied(decisionFor("InPlace", 300), market);
+    assert.deepEqual(asked.filter((line) => line.startsWith("own")), [
+      "own web-1 app=300",
+      "own web-2 app=300",
+    ]);
+    const busy = await applied(decisionFor("InPlace", 300), {
+      ...market,
+      refusals: [["resize web-2", new ApiError(503, "ServiceUnavailable", "busy")]],
+    });
+    assert.deepEqual(busy.asked.filter((line) => line.startsWith("own")), ["own web-1 app=300"]);
+    const pods = [workloadPod("web-1", rightsizingFacts().workload.template.containers)];
+    const denied = await applied(decisionFor("InPlace", 300), {
+      ...market,
+      pods,
+      refusals: [["resize web-1", FORBIDDEN]],
+    });
+    assert.deepEqual(denied.asked.filter((line) => line.startsWith("own")), []);
+    assert.match(denied.failure?.permission ?? "", /pods\/resize/);
+  },
+);
 
-test("applyDecision() throws errors that the server did not answer", async () => {
+pure("applyDecision() throws errors that the server did not answer", async () => {
   const facts = rightsizingFacts();
   const appliers = {
     ...recordedAppliers(),
@@ -127,26 +139,34 @@ test("applyDecision() throws errors that the server did not answer", async () =>
   );
 });
 
-test("applyDecision() raises a limit that is below the new request first, under the market's name", async () => {
-  const { asked } = await applied(decisionFor("InPlace"), { marketLimit: 120 });
-  assert.deepEqual(asked.slice(0, 2), [
-    "market web-1 app limits.cpu=150m",
-    "resize web-1 app requests.cpu=150m",
-  ]);
-  const refused = await applied(decisionFor("InPlace"), {
-    marketLimit: 120,
-    refusals: [["market web-1", new ApiError(409, "Conflict", "changed")]],
-  });
-  assert.deepEqual(refused.behind, ["web-1"]);
-  assert.ok(!refused.asked.some((line) => line.startsWith("resize web-1")));
-});
+pure(
+  "applyDecision() raises a limit that is below the new request first, under the market's name",
+  async () => {
+    const { asked } = await applied(decisionFor("InPlace"), { marketLimit: 120 });
+    assert.deepEqual(asked.slice(0, 2), [
+      "market web-1 app limits.cpu=150m",
+      "resize web-1 app requests.cpu=150m",
+    ]);
+    const refused = await applied(decisionFor("InPlace"), {
+      marketLimit: 120,
+      refusals: [["market web-1", new ApiError(409, "Conflict", "changed")]],
+    });
+    assert.deepEqual(refused.behind, ["web-1"]);
+    assert.ok(!refused.asked.some((line) => line.startsWith("resize web-1")));
+  },
+);
 
-test("applyDecision() takes a pod that is gone for none, and ends with a missing permission", async () => {
-  const gone = await applied(decisionFor("InPlace"), {
-    refusals: [["resize web-1", new ApiError(404, "NotFound", "gone")]],
-  });
-  assert.deepEqual([gone.failure, gone.behind, gone.asked.length], [undefined, [], 2]);
-  const denied = await applied(decisionFor("InPlace"), { refusals: [["resize web-1", FORBIDDEN]] });
-  assert.deepEqual(denied.asked, ["resize web-1 app requests.cpu=150m"]);
-  assert.match(denied.failure?.permission ?? "", /^patch pods\/resize .*shop$/);
-});
+pure(
+  "applyDecision() takes a pod that is gone for none, and ends with a missing permission",
+  async () => {
+    const gone = await applied(decisionFor("InPlace"), {
+      refusals: [["resize web-1", new ApiError(404, "NotFound", "gone")]],
+    });
+    assert.deepEqual([gone.failure, gone.behind, gone.asked.length], [undefined, [], 2]);
+    const denied = await applied(decisionFor("InPlace"), {
+      refusals: [["resize web-1", FORBIDDEN]],
+    });
+    assert.deepEqual(denied.asked, ["resize web-1 app requests.cpu=150m"]);
+    assert.match(denied.failure?.permission ?? "", /^patch pods\/resize .*shop$/);
+  },
+);

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
@@ -25,10 +26,6 @@ import {
   type WorkloadCorrections,
 } from "./corrections.ts";
 
-function test(name: string, fn: () => void | Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 const WEB = "Deployment/shop/web";
 const NOTHING: ObservedWorkload = { pods: [], allocations: [], nowMs: 1000, windowMs: 1000 };
 
@@ -43,16 +40,19 @@ function memory() {
 const killed = (fields: Partial<PodContainer> = {}): Pod =>
   workloadPod("web-1", [templateContainer({ oomKilledAtMs: 100, ...fields })]);
 
-test("observe() keeps a kill's memory at first sight, of deleted pods too, until it is out of the window", () => {
-  const { seeing } = memory();
-  seeing({ pods: [killed({ limits: { memory: 128 * MI } })] });
-  const pods = [killed({ limits: { memory: 256 * MI } })];
-  assert.deepEqual(seeing({ pods }), { oomKills: [{ hadBytes: 128 * MI }] });
-  assert.equal(seeing({ nowMs: 1099 })?.oomKills?.length, 1);
-  for (const nowMs of [1100, 1000]) assert.equal(seeing({ nowMs }), undefined);
-});
+pure(
+  "observe() keeps a kill's memory at first sight, of deleted pods too, until it is out of the window",
+  () => {
+    const { seeing } = memory();
+    seeing({ pods: [killed({ limits: { memory: 128 * MI } })] });
+    const pods = [killed({ limits: { memory: 256 * MI } })];
+    assert.deepEqual(seeing({ pods }), { oomKills: [{ hadBytes: 128 * MI }] });
+    assert.equal(seeing({ nowMs: 1099 })?.oomKills?.length, 1);
+    for (const nowMs of [1100, 1000]) assert.equal(seeing({ nowMs }), undefined);
+  },
+);
 
-test("observe() takes the request where there is no limit", () => {
+pure("observe() takes the request where there is no limit", () => {
   const unlimited = { ...templateContainer({ oomKilledAtMs: 100 }), limits: {} };
   const bare = { ...unlimited, requests: {} };
   for (const [container, hadBytes] of [[unlimited, 64 * MI], [bare, 0]] as const) {
@@ -61,7 +61,7 @@ test("observe() takes the request where there is no limit", () => {
   }
 });
 
-test("observe() takes a kill from before the last application for its cause", () => {
+pure("observe() takes a kill from before the last application for its cause", () => {
   const raised = killed({
     oomKilledAtMs: 5000,
     requests: { memory: 356 * MI },
@@ -82,7 +82,7 @@ test("observe() takes a kill from before the last application for its cause", ()
   }
 });
 
-test("keepOnly() deletes the other workloads", () => {
+pure("keepOnly() deletes the other workloads", () => {
   const { observe, keepOnly } = memory();
   const seen = { ...NOTHING, pods: [killed()] };
   for (const key of [WEB, "Deployment/shop/db"]) observe(key, seen);
@@ -118,7 +118,7 @@ function throttling(
 
 const times = (count: number, demand: number): number[] => new Array(count).fill(demand);
 
-test("observe() measures how often a container was throttled, and its demand then", () => {
+pure("observe() measures how often a container was throttled, and its demand then", () => {
   const demands = [100, 300, 250, 200, 500, 100, 100, 100];
   // 300, 250 and 500 of eight; 200 is just enough.
   assert.deepEqual(throttling(demands), { share: 3 / 8, demand: 300 });
@@ -131,7 +131,7 @@ test("observe() measures how often a container was throttled, and its demand the
   assert.deepEqual(throttling(often, 20 * WINDOW_MS), { share: 1 / 2, demand: 400 });
 });
 
-test("observe() divides the demand of a pod over its containers as their limits are", () => {
+pure("observe() divides the demand of a pod over its containers as their limits are", () => {
   const { observe } = memory();
   const { spec, ...rest } = allocation(400, 800);
   const containers = [{ name: "app", cpuLimit: "300m" }, { name: "log", cpuLimit: "100m" }];
@@ -146,16 +146,19 @@ test("observe() divides the demand of a pod over its containers as their limits 
   );
 });
 
-test("observe() leaves out pods that were not cleared yet, and goes on after the clock was set back", () => {
-  const { seeing } = memory();
-  const blank = [sampleAllocation(samplePod("web"))];
-  for (let nowMs = 0; nowMs < 9; nowMs++) {
-    assert.equal(seeing({ allocations: blank, nowMs, windowMs: WINDOW_MS }), undefined);
-  }
-  const allocations = [allocation(200, 400)];
-  for (const nowMs of [100, 3, 4]) seeing({ allocations, nowMs, windowMs: WINDOW_MS });
-  assert.equal(seeing({ allocations, nowMs: 5, windowMs: WINDOW_MS })?.throttling?.share, 1);
-});
+pure(
+  "observe() leaves out pods that were not cleared yet, and goes on after the clock was set back",
+  () => {
+    const { seeing } = memory();
+    const blank = [sampleAllocation(samplePod("web"))];
+    for (let nowMs = 0; nowMs < 9; nowMs++) {
+      assert.equal(seeing({ allocations: blank, nowMs, windowMs: WINDOW_MS }), undefined);
+    }
+    const allocations = [allocation(200, 400)];
+    for (const nowMs of [100, 3, 4]) seeing({ allocations, nowMs, windowMs: WINDOW_MS });
+    assert.equal(seeing({ allocations, nowMs: 5, windowMs: WINDOW_MS })?.throttling?.share, 1);
+  },
+);
 
 const START_MS = Date.UTC(2026, 0, 1);
 const INTERVAL_MS = 180_000;
@@ -209,7 +212,7 @@ function stage() {
   };
 }
 
-test("createPersistedCorrections() gives kills and demand to the next process", async () => {
+pure("createPersistedCorrections() gives kills and demand to the next process", async () => {
   const { logged, begin, stored, store, pass } = stage();
   const first = await begin();
   first.memory.observe(WEB, KILLED);
@@ -243,57 +246,66 @@ test("createPersistedCorrections() gives kills and demand to the next process", 
   assert.deepEqual([store.writes, logged], [[`apply ${NAME}`], []], "nothing has changed since");
 });
 
-test("createPersistedCorrections() writes changes alone, and deletes entries of deleted workloads", async () => {
-  const { pass, begin, store: { writes } } = stage();
-  const { memory, end } = await begin();
-  memory.observe(WEB, KILLED);
-  await pass(INTERVAL_MS);
-  memory.observe(WEB, KILLED);
-  await pass(10 * INTERVAL_MS);
-  assert.deepEqual(writes, [`apply ${NAME}`]);
-  memory.keepOnly(() => false);
-  await pass(INTERVAL_MS);
-  assert.deepEqual(writes.slice(1), [`remove ${NAME}`]);
-  await end();
-});
+pure(
+  "createPersistedCorrections() writes changes alone, and deletes entries of deleted workloads",
+  async () => {
+    const { pass, begin, store: { writes } } = stage();
+    const { memory, end } = await begin();
+    memory.observe(WEB, KILLED);
+    await pass(INTERVAL_MS);
+    memory.observe(WEB, KILLED);
+    await pass(10 * INTERVAL_MS);
+    assert.deepEqual(writes, [`apply ${NAME}`]);
+    memory.keepOnly(() => false);
+    await pass(INTERVAL_MS);
+    assert.deepEqual(writes.slice(1), [`remove ${NAME}`]);
+    await end();
+  },
+);
 
-test("createPersistedCorrections() tries to read again, and begins empty where it may not", async () => {
-  const { logged, pass, begin, store } = stage();
-  store.refusal = new ApiError(500, "InternalError", "later");
-  const waiting = await begin();
-  await pass(30_000);
-  assert.equal(waiting.loaded(), false);
-  store.refusal = undefined;
-  await pass(60_000);
-  assert.equal(waiting.loaded(), true);
-  await waiting.end();
-  logged.length = 0;
-  store.refusal = new ApiError(403, "Forbidden", "configmaps is forbidden");
-  const going = await begin();
-  assert.equal(going.loaded(), true);
-  assert.equal(logged.length, 1);
-  await going.end();
-});
+pure(
+  "createPersistedCorrections() tries to read again, and begins empty where it may not",
+  async () => {
+    const { logged, pass, begin, store } = stage();
+    store.refusal = new ApiError(500, "InternalError", "later");
+    const waiting = await begin();
+    await pass(30_000);
+    assert.equal(waiting.loaded(), false);
+    store.refusal = undefined;
+    await pass(60_000);
+    assert.equal(waiting.loaded(), true);
+    await waiting.end();
+    logged.length = 0;
+    store.refusal = new ApiError(403, "Forbidden", "configmaps is forbidden");
+    const going = await begin();
+    assert.equal(going.loaded(), true);
+    assert.equal(logged.length, 1);
+    await going.end();
+  },
+);
 
-test("createPersistedCorrections() keeps workloads apart, the latest 200 kills, and no future samples", async () => {
-  const unlimited: SeenKill = { ...KILL, container: "log", hadBytes: 0, unlimited: true };
-  const kills = Array.from({ length: 300 }, (_, index) => ({ ...unlimited, atMs: index }));
-  const looks = [...new Array(500).fill([0, {}]), ...ENTRY.looks, [100, { app: 1 }]];
-  const { begin, stored, seed, logged } = stage();
-  await seed({ "StatefulSet/bank/db": { kills, looks } });
-  const { memory, end } = await begin();
-  memory.observe(WEB, KILLED);
-  await end();
-  assert.deepEqual(logged, []);
-  const all = await stored();
-  assert.deepEqual(all[WEB], { kills: [KILL], looks: [] });
-  const kept = all["StatefulSet/bank/db"] as unknown as typeof ENTRY;
-  assert.equal(kept.looks.length, 480);
-  assert.deepEqual(kept.looks.slice(-3), [...ENTRY.looks, [40, { app: 1 }]]);
-  assert.deepEqual(kept.kills, kills.slice(100).reverse());
-});
+pure(
+  "createPersistedCorrections() keeps workloads apart, the latest 200 kills, and no future samples",
+  async () => {
+    const unlimited: SeenKill = { ...KILL, container: "log", hadBytes: 0, unlimited: true };
+    const kills = Array.from({ length: 300 }, (_, index) => ({ ...unlimited, atMs: index }));
+    const looks = [...new Array(500).fill([0, {}]), ...ENTRY.looks, [100, { app: 1 }]];
+    const { begin, stored, seed, logged } = stage();
+    await seed({ "StatefulSet/bank/db": { kills, looks } });
+    const { memory, end } = await begin();
+    memory.observe(WEB, KILLED);
+    await end();
+    assert.deepEqual(logged, []);
+    const all = await stored();
+    assert.deepEqual(all[WEB], { kills: [KILL], looks: [] });
+    const kept = all["StatefulSet/bank/db"] as unknown as typeof ENTRY;
+    assert.equal(kept.looks.length, 480);
+    assert.deepEqual(kept.looks.slice(-3), [...ENTRY.looks, [40, { app: 1 }]]);
+    assert.deepEqual(kept.kills, kills.slice(100).reverse());
+  },
+);
 
-test("createPersistedCorrections() begins anew for an entry that it can't read", async () => {
+pure("createPersistedCorrections() begins anew for an entry that it can't read", async () => {
   const { logged, pass, begin, stored, seed } = stage();
   await seed({ [WEB]: { kills: 7 } });
   const { memory, end } = await begin();

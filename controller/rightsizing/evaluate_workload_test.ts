@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import {
   type ContainerUsage,
@@ -17,10 +18,6 @@ import type { UsageAnswer } from "./ports.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { describeWanted } from "../../shared/resize/inputs/resources.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function usageOf(container: string, cpu: number[], memory: number[]): ContainerUsage {
   const window = { nowMs: NOW_MS, windowMs: 86_400_000 };
@@ -48,7 +45,7 @@ const answerOf = (...usages: ContainerUsage[]): UsageAnswer => ({
   usage: new Map(usages.map((usage) => [usage.container, usage])),
 });
 
-test("learnUsage() recommends for each container but sidecars, with samples and peaks", () => {
+pure("learnUsage() recommends for each container but sidecars, with samples and peaks", () => {
   const { found, missing } = evaluated(answerOf(
     usageOf("app", many(150), [...many(80 * MI), 90 * MI]),
     usageOf("proxy", many(10), many(MI)),
@@ -61,14 +58,14 @@ test("learnUsage() recommends for each container but sidecars, with samples and 
   assert.equal(missing, undefined);
 });
 
-test("learnUsage() counts the samples of the resource that has fewer", () => {
+pure("learnUsage() counts the samples of the resource that has fewer", () => {
   const { found } = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4))));
   assert.ok("recommendations" in found);
   assert.equal(found.samples.get("app"), 4);
   assert.deepEqual(found.recommendations, []);
 });
 
-test("learnUsage() has a reason where a source does not answer", () => {
+pure("learnUsage() has a reason where a source does not answer", () => {
   for (
     const [problem, reason] of [
       ["unreachable", "ProviderUnavailable"],
@@ -82,23 +79,26 @@ test("learnUsage() has a reason where a source does not answer", () => {
   }
 });
 
-test("silentSource() misses metrics of pods that have been Ready for ten minutes, as long as it was watched", () => {
-  const nothing = { usage: new Map([["app", usageOf("app", [], [])]]) };
-  const missing = (readyMs?: number, watchedMs?: number) =>
-    evaluated(
-      watchedMs === undefined ? nothing : { ...nothing, watchedSinceMs: NOW_MS - watchedMs },
-      readyMs === undefined ? undefined : NOW_MS - readyMs,
-    ).missing;
-  for (
-    const [readyMs, watchedMs] of [[undefined], [599_999], [3_600_000, 0], [3_600_000, 599_999]]
-  ) {
-    assert.equal(missing(readyMs, watchedMs), undefined);
-  }
-  assert.equal(missing(3_600_000, 600_000)?.reason, "MetricsMissing");
-  const { reason, message } = missing(600_000) ?? assert.fail();
-  assert.equal(reason, "MetricsMissing");
-  assert.match(message, /web-1 .* 10 min$/);
-});
+pure(
+  "silentSource() misses metrics of pods that have been Ready for ten minutes, as long as it was watched",
+  () => {
+    const nothing = { usage: new Map([["app", usageOf("app", [], [])]]) };
+    const missing = (readyMs?: number, watchedMs?: number) =>
+      evaluated(
+        watchedMs === undefined ? nothing : { ...nothing, watchedSinceMs: NOW_MS - watchedMs },
+        readyMs === undefined ? undefined : NOW_MS - readyMs,
+      ).missing;
+    for (
+      const [readyMs, watchedMs] of [[undefined], [599_999], [3_600_000, 0], [3_600_000, 599_999]]
+    ) {
+      assert.equal(missing(readyMs, watchedMs), undefined);
+    }
+    assert.equal(missing(3_600_000, 600_000)?.reason, "MetricsMissing");
+    const { reason, message } = missing(600_000) ?? assert.fail();
+    assert.equal(reason, "MetricsMissing");
+    assert.match(message, /web-1 .* 10 min$/);
+  },
+);
 
 const IN_FORCE = { requests: { cpu: 105, memory: 96 * MI }, limits: {} };
 
@@ -127,44 +127,47 @@ function done(
     : again?.reason;
 }
 
-test("retryResize() gives a straggler what is in force, in place only, unless the hold concerns it", () => {
-  const late = workloadPod("web-2", [templateContainer({ requests: { cpu: 105 } })]);
-  const there = [workloadPod("web-1", [templateContainer(IN_FORCE)])];
-  const nodes = new Map([["node-1", { pressures: ["MemoryPressure"] as const }]]);
-  const { workload } = rightsizingFacts({ containers: [templateContainer(IN_FORCE)] });
-  const strategy = { allowRecreate: true };
-  const all = "InPlace app cpu 105m, app memory 96Mi";
-  const rows: readonly (readonly [RightsizingReason, Parameters<typeof done>[1], unknown])[] = [
-    ["Cooldown", {}, all],
-    ["InsufficientSamples", {}, all],
-    ["BelowThreshold", { restOnly: true }, all],
-    ["HPAConflict", { restOnly: true }, all],
-    ["HPAConflict", {}, undefined],
-    ["RecommendOnly", {}, undefined],
-    ["DryRun", {}, undefined],
-    ["RolloutInProgress", {}, undefined],
-    ["Cooldown", { dryRun: true }, "DryRun"],
-    ["Cooldown", { pods: [late] }, "InPlace app memory 96Mi"],
-    ["Cooldown", { pods: [late], nodes }, "NodePressure"],
-    ["Cooldown", { pods: there }, undefined],
-    ["Cooldown", { inForce: new Map() }, undefined],
-    // What stands in the template is left to a rollout.
-    ["Cooldown", { workload, strategy, resizeServed: false }, undefined],
-    ["Cooldown", { workload, resizeServed: false }, "InPlaceResizeUnavailable"],
-    ["Cooldown", { workload, strategy }, all],
-  ];
-  for (const [reason, choice, expected] of rows) {
-    assert.equal(done(reason, choice), expected, `${reason} ${JSON.stringify(choice)}`);
-  }
-  for (const allowRecreate of [false, true]) {
-    for (const reason of ["Cooldown", "BelowThreshold"] as const) {
-      const holds = (choice: FactsChoice): string | undefined =>
-        done(reason, { restOnly: true, ...choice });
-      const strategy = { allowRecreate };
-      assert.equal(holds({ strategy, resizeServed: false }), "InPlaceResizeUnavailable");
-      const noMethod = { strategy: { ...strategy, allowInPlaceResize: false } };
-      assert.equal(holds(noMethod), "MethodNotAllowed");
-      assert.equal(holds({ strategy, nodes }), "NodePressure");
+pure(
+  "retryResize() gives a straggler what is in force, in place only, unless the hold concerns it",
+  () => {
+    const late = workloadPod("web-2", [templateContainer({ requests: { cpu: 105 } })]);
+    const there = [workloadPod("web-1", [templateContainer(IN_FORCE)])];
+    const nodes = new Map([["node-1", { pressures: ["MemoryPressure"] as const }]]);
+    const { workload } = rightsizingFacts({ containers: [templateContainer(IN_FORCE)] });
+    const strategy = { allowRecreate: true };
+    const all = "InPlace app cpu 105m, app memory 96Mi";
+    const rows: readonly (readonly [RightsizingReason, Parameters<typeof done>[1], unknown])[] = [
+      ["Cooldown", {}, all],
+      ["InsufficientSamples", {}, all],
+      ["BelowThreshold", { restOnly: true }, all],
+      ["HPAConflict", { restOnly: true }, all],
+      ["HPAConflict", {}, undefined],
+      ["RecommendOnly", {}, undefined],
+      ["DryRun", {}, undefined],
+      ["RolloutInProgress", {}, undefined],
+      ["Cooldown", { dryRun: true }, "DryRun"],
+      ["Cooldown", { pods: [late] }, "InPlace app memory 96Mi"],
+      ["Cooldown", { pods: [late], nodes }, "NodePressure"],
+      ["Cooldown", { pods: there }, undefined],
+      ["Cooldown", { inForce: new Map() }, undefined],
+      // What stands in the template is left to a rollout.
+      ["Cooldown", { workload, strategy, resizeServed: false }, undefined],
+      ["Cooldown", { workload, resizeServed: false }, "InPlaceResizeUnavailable"],
+      ["Cooldown", { workload, strategy }, all],
+    ];
+    for (const [reason, choice, expected] of rows) {
+      assert.equal(done(reason, choice), expected, `${reason} ${JSON.stringify(choice)}`);
     }
-  }
-});
+    for (const allowRecreate of [false, true]) {
+      for (const reason of ["Cooldown", "BelowThreshold"] as const) {
+        const holds = (choice: FactsChoice): string | undefined =>
+          done(reason, { restOnly: true, ...choice });
+        const strategy = { allowRecreate };
+        assert.equal(holds({ strategy, resizeServed: false }), "InPlaceResizeUnavailable");
+        const noMethod = { strategy: { ...strategy, allowInPlaceResize: false } };
+        assert.equal(holds(noMethod), "MethodNotAllowed");
+        assert.equal(holds({ strategy, nodes }), "NodePressure");
+      }
+    }
+  },
+);

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
@@ -115,7 +116,7 @@ function valuesWith(
   return { reports, values, given };
 }
 
-test("createCreationValues() has the values in force, and follows the reports", () => {
+pure("createCreationValues() has the values in force, and follows the reports", () => {
   const { reports, values, given } = valuesWith();
   assert.deepEqual(given(), ALL);
   assert.equal(values("shop", { kind: "StatefulSet", name: "web" }), undefined);
@@ -126,7 +127,7 @@ test("createCreationValues() has the values in force, and follows the reports", 
   assert.equal(values("shop", WEB), undefined);
 });
 
-test("createCreationValues() leaves pods to their template where no policy changes them", () => {
+pure("createCreationValues() leaves pods to their template where no policy changes them", () => {
   for (
     const spec of [
       autoPolicy({}, { mode: "Recommend" }),
@@ -139,33 +140,39 @@ test("createCreationValues() leaves pods to their template where no policy chang
   assert.equal(valuesWith(autoPolicy(), { dryRun: true }).given(), undefined);
 });
 
-test("createCreationValues() leaves a pod to its template where not all is known that bounds it", () => {
-  const names = ["horizontalPodAutoscalers", "verticalPodAutoscalers", "limitRanges"];
-  for (const lacks of [...names, "resourceQuotas", "nodes"]) {
-    assert.equal(valuesWith(autoPolicy(), { lacks }).given(), undefined, lacks);
-  }
-  const ranges = [{ items: [], unreadable: "no number" }];
-  assert.equal(valuesWith(autoPolicy(), { ranges }).given(), undefined);
-});
+pure(
+  "createCreationValues() leaves a pod to its template where not all is known that bounds it",
+  () => {
+    const names = ["horizontalPodAutoscalers", "verticalPodAutoscalers", "limitRanges"];
+    for (const lacks of [...names, "resourceQuotas", "nodes"]) {
+      assert.equal(valuesWith(autoPolicy(), { lacks }).given(), undefined, lacks);
+    }
+    const ranges = [{ items: [], unreadable: "no number" }];
+    assert.equal(valuesWith(autoPolicy(), { ranges }).given(), undefined);
+  },
+);
 
-test("createCreationValues() leaves a resource to the author that has edited it, by the pod itself", () => {
-  const { given } = valuesWith();
-  const raised = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
-  // The copy of the template is older than the pod.
-  assert.deepEqual(given(raised), { requests: { cpu: 180 }, limits: {} });
-  const template = [
-    bareContainer("app", { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } }),
-  ];
-  const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } };
-  assert.deepEqual(valuesWith(autoPolicy(), { template }).given(limited), {
-    requests: { cpu: 180 },
-    limits: {},
-  });
-  // The template of a rollout is newer than the pod, which is of that of the adoption.
-  assert.deepEqual(valuesWith(autoPolicy(), { template }).given(), ALL);
-});
+pure(
+  "createCreationValues() leaves a resource to the author that has edited it, by the pod itself",
+  () => {
+    const { given } = valuesWith();
+    const raised = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
+    // The copy of the template is older than the pod.
+    assert.deepEqual(given(raised), { requests: { cpu: 180 }, limits: {} });
+    const template = [
+      bareContainer("app", { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } }),
+    ];
+    const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } };
+    assert.deepEqual(valuesWith(autoPolicy(), { template }).given(limited), {
+      requests: { cpu: 180 },
+      limits: {},
+    });
+    // The template of a rollout is newer than the pod, which is of that of the adoption.
+    assert.deepEqual(valuesWith(autoPolicy(), { template }).given(), ALL);
+  },
+);
 
-test("createCreationValues() takes defaults of a LimitRange for no edit", () => {
+pure("createCreationValues() takes defaults of a LimitRange for no edit", () => {
   const { given } = valuesWith();
   assert.deepEqual(
     given({ ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 500, memory: 512 * MI } }),
@@ -173,48 +180,51 @@ test("createCreationValues() takes defaults of a LimitRange for no edit", () => 
   );
 });
 
-test("createCreationValues() gives nothing that an autoscaler sets, a LimitRange, a quota or no node allows", () => {
-  const within = (choice: Choice, sent?: Resources) => valuesWith(autoPolicy(), choice).given(sent);
-  const withRequests = (requests: Resources["requests"]) => ({ requests, limits: {} });
-  const { requests } = ALL;
-  assert.equal(within({ vpas: [sampleVPA("Initial")] }), undefined);
-  assert.deepEqual(within({ hpas: [sampleHPA()] }), withRequests({ memory: requests.memory }));
-  const ranges = [{ items: [{ type: "Container", max: 150 }] as const }];
-  const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 150 } };
-  assert.deepEqual(within({ ranges }, limited), withRequests({ ...requests, cpu: 150 }));
-  const memory = { requests: { hard: 70 * MI, used: 0 } };
-  assert.deepEqual(
-    within({ quotas: [{ memory }] }),
-    withRequests({ ...requests, memory: 70 * MI }),
-  );
-  assert.deepEqual(within({ nodeCPU: 120 }), withRequests({ ...requests, cpu: 120 }));
-});
+pure(
+  "createCreationValues() gives nothing that an autoscaler sets, a LimitRange, a quota or no node allows",
+  () => {
+    const within = (choice: Choice, sent?: Resources) =>
+      valuesWith(autoPolicy(), choice).given(sent);
+    const withRequests = (requests: Resources["requests"]) => ({ requests, limits: {} });
+    const { requests } = ALL;
+    assert.equal(within({ vpas: [sampleVPA("Initial")] }), undefined);
+    assert.deepEqual(within({ hpas: [sampleHPA()] }), withRequests({ memory: requests.memory }));
+    const ranges = [{ items: [{ type: "Container", max: 150 }] as const }];
+    const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 150 } };
+    assert.deepEqual(within({ ranges }, limited), withRequests({ ...requests, cpu: 150 }));
+    const memory = { requests: { hard: 70 * MI, used: 0 } };
+    assert.deepEqual(
+      within({ quotas: [{ memory }] }),
+      withRequests({ ...requests, memory: 70 * MI }),
+    );
+    assert.deepEqual(within({ nodeCPU: 120 }), withRequests({ ...requests, cpu: 120 }));
+  },
+);
 
-test("createCreationValues() gives no less memory than the peak on record + 15 %, also by narrower bounds", () => {
-  const bounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
-  const narrow = autoPolicy({}, { bounds });
-  const large = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
-  const adopted = [{ ...IN_FORCE[0], adoptedOn: large.requests }] as typeof IN_FORCE;
-  const figures = { samples: 20, min: MI, p50: MI, p90: MI, p95: MI, p99: MI };
-  for (
-    const [policy, inForce, sent, peak, expected] of [
-      [autoPolicy(), adopted, large, 100 * MI, 126.5 * MI],
-      [narrow, IN_FORCE, TEMPLATE, undefined, 96 * MI],
-      [narrow, IN_FORCE, TEMPLATE, 60 * MI, 80 * MI],
-    ] as const
-  ) {
-    const { reports, given } = valuesWith(policy);
-    const usage = peak === undefined
-      ? {}
-      : { usage: [{ container: "app", memory: { ...figures, max: peak } }] };
-    reports[0] = report(inForce, usage);
-    assert.deepEqual(given(sent), { requests: { cpu: 180, memory: expected }, limits: {} });
-  }
-});
-
-function test(name: string, fn: () => void | Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+pure(
+  "createCreationValues() gives no less memory than the peak on record + 15 %, also by narrower bounds",
+  () => {
+    const bounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
+    const narrow = autoPolicy({}, { bounds });
+    const large = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
+    const adopted = [{ ...IN_FORCE[0], adoptedOn: large.requests }] as typeof IN_FORCE;
+    const figures = { samples: 20, min: MI, p50: MI, p90: MI, p95: MI, p99: MI };
+    for (
+      const [policy, inForce, sent, peak, expected] of [
+        [autoPolicy(), adopted, large, 100 * MI, 126.5 * MI],
+        [narrow, IN_FORCE, TEMPLATE, undefined, 96 * MI],
+        [narrow, IN_FORCE, TEMPLATE, 60 * MI, 80 * MI],
+      ] as const
+    ) {
+      const { reports, given } = valuesWith(policy);
+      const usage = peak === undefined
+        ? {}
+        : { usage: [{ container: "app", memory: { ...figures, max: peak } }] };
+      reports[0] = report(inForce, usage);
+      assert.deepEqual(given(sent), { requests: { cpu: 180, memory: expected }, limits: {} });
+    }
+  },
+);
 
 const VALUES = new Map([["app", { requests: { cpu: 180, memory: 96 * MI }, limits: {} }]]);
 const valuesOf = (namespace: string, { kind, name }: { kind: string; name: string }) =>
@@ -253,21 +263,24 @@ function request(object: object, fields: Partial<AdmissionRequest> = {}): Admiss
   };
 }
 
-test("createPodCreationMutator() gives a new pod what is in force for its workload, and no more", async () => {
-  const pod = podOf(REPLICA_SET);
-  const mutation = await mutator.mutate(request(pod), signal);
-  const after = applyJSONPatch(pod, mutation?.patch ?? []);
-  assert.deepEqual(after, {
-    ...pod,
-    spec: {
-      containers: [{ name: "app", resources: { requests: { cpu: "180m", memory: "96Mi" } } }],
-    },
-  });
-  // Asked again about what it has changed, there is nothing left to do.
-  assert.equal(await mutator.mutate(request(after as object), signal), undefined);
-});
+pure(
+  "createPodCreationMutator() gives a new pod what is in force for its workload, and no more",
+  async () => {
+    const pod = podOf(REPLICA_SET);
+    const mutation = await mutator.mutate(request(pod), signal);
+    const after = applyJSONPatch(pod, mutation?.patch ?? []);
+    assert.deepEqual(after, {
+      ...pod,
+      spec: {
+        containers: [{ name: "app", resources: { requests: { cpu: "180m", memory: "96Mi" } } }],
+      },
+    });
+    // Asked again about what it has changed, there is nothing left to do.
+    assert.equal(await mutator.mutate(request(after as object), signal), undefined);
+  },
+);
 
-test("createPodCreationMutator() leaves all else alone", async () => {
+pure("createPodCreationMutator() leaves all else alone", async () => {
   const pod = podOf(REPLICA_SET);
   for (
     const other of [

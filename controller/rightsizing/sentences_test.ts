@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { remedyFor } from "../../shared/api/reasons/reasons.ts";
 import { effectiveSettings, type SettingSources } from "../../shared/config/load.ts";
@@ -117,55 +118,51 @@ async function undiscovered(): Promise<string> {
   return messages.join();
 }
 
-Deno.test({
-  name: "sentences of the rightsizing controller",
-  permissions: "none",
-  fn: () =>
-    assertSentences([
-      [
-        "MetricsMissing",
-        missing,
-        "the source has seen none of its containers within the window, though pod web-1 has been " +
-        "Ready for 10 min",
-      ],
-      [
-        "OptimizationApplied",
-        async () => (await reconciled())?.events.map(({ message }) => message).join() ?? "",
-        "app cpu 180m, app memory 96Mi, in place. app: CPU 180m: P90 of 20 samples in 24h is " +
-        "150m, times 1.2 is 180m, within bounds 10m to 4. Memory 96Mi: P90 of 20 samples in 24h " +
-        "is 80Mi, times 1.2 is 96Mi, within bounds 1Mi to 4096Mi; kubectl coalloc recommend " +
-        "shows all",
-      ],
-      [
-        "ServerBusy",
-        async () => (await reconciled(new ApiError(503, "", "busy")))?.record.message ?? "",
-        "1 pods, web-1: busy",
-      ],
-      [
-        "RecordNotWritten",
-        () =>
-          unwrittenRecord({ matched: [RECONCILED.outcome] }, { unwritten: () => "forbidden" })
-            ?.message ?? "",
-        "reports can't be written in namespace shop: forbidden",
-      ],
-      [
-        "VPANotPublished, other owner",
-        () => unpublished(),
-        "VPANotPublished: Deployment/shop/web: VPA shop/optipod-deployment-web belongs to another owner",
-      ],
-      [
-        "VPANotPublished, kind",
-        () => unpublished(new ApiError(404, "NotFound", "")),
-        "VPANotPublished: Deployment/shop/web: the server knows no VerticalPodAutoscalers: " +
-        "their definition is not installed",
-      ],
-      [
-        "DiscoveryFailed",
-        undiscovered,
-        "DiscoveryFailed: the API server has not listed statefulSets for 30 s",
-      ],
-    ]),
-});
+pure("sentences of the rightsizing controller", () =>
+  assertSentences([
+    [
+      "MetricsMissing",
+      missing,
+      "the source has seen none of its containers within the window, though pod web-1 has been " +
+      "Ready for 10 min",
+    ],
+    [
+      "OptimizationApplied",
+      async () => (await reconciled())?.events.map(({ message }) => message).join() ?? "",
+      "app cpu 180m, app memory 96Mi, in place. app: CPU 180m: P90 of 20 samples in 24h is " +
+      "150m, times 1.2 is 180m, within bounds 10m to 4. Memory 96Mi: P90 of 20 samples in 24h " +
+      "is 80Mi, times 1.2 is 96Mi, within bounds 1Mi to 4096Mi; kubectl coalloc recommend " +
+      "shows all",
+    ],
+    [
+      "ServerBusy",
+      async () => (await reconciled(new ApiError(503, "", "busy")))?.record.message ?? "",
+      "1 pods, web-1: busy",
+    ],
+    [
+      "RecordNotWritten",
+      () =>
+        unwrittenRecord({ matched: [RECONCILED.outcome] }, { unwritten: () => "forbidden" })
+          ?.message ?? "",
+      "reports can't be written in namespace shop: forbidden",
+    ],
+    [
+      "VPANotPublished, other owner",
+      () => unpublished(),
+      "VPANotPublished: Deployment/shop/web: VPA shop/optipod-deployment-web belongs to another owner",
+    ],
+    [
+      "VPANotPublished, kind",
+      () => unpublished(new ApiError(404, "NotFound", "")),
+      "VPANotPublished: Deployment/shop/web: the server knows no VerticalPodAutoscalers: " +
+      "their definition is not installed",
+    ],
+    [
+      "DiscoveryFailed",
+      undiscovered,
+      "DiscoveryFailed: the API server has not listed statefulSets for 30 s",
+    ],
+  ]));
 
 /** Faults of these settings of the controller. */
 const faults = (sources: SettingSources) => (): string => {
@@ -173,25 +170,21 @@ const faults = (sources: SettingSources) => (): string => {
   return "faults" in read ? read.faults.join() : "";
 };
 
-Deno.test({
-  name: "sentences about OptiPod's settings",
-  permissions: "none",
-  fn: () =>
-    assertSentences([
-      [
-        "leaderElection",
-        faults({ flags: new Map([["--enable-leader-election", "false"]]) }),
-        'flag --enable-leader-election is "false", expected true: of all controllers one ' +
-        "works, which can't be switched off",
-      ],
-      [
-        "reconciliationInterval",
-        faults({ flags: new Map([["--reconciliation-interval", "10m"]]) }),
-        'flag --reconciliation-interval is "10m", expected 5m: others are said in each policy, ' +
-        "as its reconciliationInterval",
-      ],
-    ]),
-});
+pure("sentences about OptiPod's settings", () =>
+  assertSentences([
+    [
+      "leaderElection",
+      faults({ flags: new Map([["--enable-leader-election", "false"]]) }),
+      'flag --enable-leader-election is "false", expected true: of all controllers one ' +
+      "works, which can't be switched off",
+    ],
+    [
+      "reconciliationInterval",
+      faults({ flags: new Map([["--reconciliation-interval", "10m"]]) }),
+      'flag --reconciliation-interval is "10m", expected 5m: others are said in each policy, ' +
+      "as its reconciliationInterval",
+    ],
+  ]));
 
 const NEVER: UsageSource = { usage: () => new Promise<UsageAnswer>(() => {}) };
 
@@ -234,26 +227,22 @@ function failingStart(): never {
   throw new Error("no address");
 }
 
-Deno.test({
-  name: "sentences of sources of usage",
-  permissions: "none",
-  fn: () =>
-    assertSentences([
-      ["unreachable", () => answered(() => NEVER), "no answer came within 300 s"],
-      [
-        "unavailable",
-        () => answered(failingStart),
-        "the source could not be started: no address",
-      ],
-      [
-        "unavailable, other sources",
-        () => unconfigured("a", "b"),
-        'no custom source "billing" is configured; there are: a, b',
-      ],
-      [
-        "unavailable, no sources",
-        () => unconfigured(),
-        'no custom source "billing" is configured; there are none',
-      ],
-    ]),
-});
+pure("sentences of sources of usage", () =>
+  assertSentences([
+    ["unreachable", () => answered(() => NEVER), "no answer came within 300 s"],
+    [
+      "unavailable",
+      () => answered(failingStart),
+      "the source could not be started: no address",
+    ],
+    [
+      "unavailable, other sources",
+      () => unconfigured("a", "b"),
+      'no custom source "billing" is configured; there are: a, b',
+    ],
+    [
+      "unavailable, no sources",
+      () => unconfigured(),
+      'no custom source "billing" is configured; there are none',
+    ],
+  ]));

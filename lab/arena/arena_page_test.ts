@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { DOMParser } from "linkedom";
 import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
@@ -56,73 +57,60 @@ function made(results: readonly StageResult[]): string {
   return arenaPage(results, checkGoals(results));
 }
 
-Deno.test({
-  name: "arenaPage() says which goals are met and which are missed, and by how much",
-  permissions: "none",
-  fn() {
-    const results = [fullStage()];
-    const goals = checkGoals(results);
-    const page = parsed(arenaPage(results, goals));
-    const rows = [...page.querySelectorAll(".goals tbody tr")].map((row) => row.textContent);
-    assert.equal(rows.length, goals.length);
-    goals.forEach(({ met }, index) => assert.match(rows[index] ?? "", met ? /✓ met/ : /✗ missed/));
-    const [title] = page.querySelectorAll("h1");
-    const met = goals.filter((goal) => goal.met).length;
-    assert.match(title?.textContent ?? "", new RegExp(`${met} (?:of \\d+ )?goals|all ${met}`));
-  },
+pure("arenaPage() says which goals are met and which are missed, and by how much", () => {
+  const results = [fullStage()];
+  const goals = checkGoals(results);
+  const page = parsed(arenaPage(results, goals));
+  const rows = [...page.querySelectorAll(".goals tbody tr")].map((row) => row.textContent);
+  assert.equal(rows.length, goals.length);
+  goals.forEach(({ met }, index) => assert.match(rows[index] ?? "", met ? /✓ met/ : /✗ missed/));
+  const [title] = page.querySelectorAll("h1");
+  const met = goals.filter((goal) => goal.met).length;
+  assert.match(title?.textContent ?? "", new RegExp(`${met} (?:of \\d+ )?goals|all ${met}`));
 });
 
-Deno.test({
-  name: "arenaPage() draws every setting of every rival, and has it in a table",
-  permissions: "none",
-  fn() {
-    const stage = fullStage();
-    const page = parsed(made([stage]));
-    const scatter = [...page.querySelectorAll("svg.plot")].find((plot) =>
-      /cores allocated and p99/i.test(plot.getAttribute("aria-label") ?? "")
+pure("arenaPage() draws every setting of every rival, and has it in a table", () => {
+  const stage = fullStage();
+  const page = parsed(made([stage]));
+  const scatter = [...page.querySelectorAll("svg.plot")].find((plot) =>
+    /cores allocated and p99/i.test(plot.getAttribute("aria-label") ?? "")
+  );
+  assert(scatter !== undefined);
+  const titles = [...scatter.querySelectorAll("title")].map((one) => one.textContent);
+  for (const { algorithm, setting } of stage.outcomes) {
+    if (algorithm === UNLIMITED.algorithm) continue;
+    assert(
+      titles.some((title) => title.startsWith(algorithm) && title.includes("cores")),
+      algorithm,
     );
-    assert(scatter !== undefined);
-    const titles = [...scatter.querySelectorAll("title")].map((one) => one.textContent);
-    for (const { algorithm, setting } of stage.outcomes) {
-      if (algorithm === UNLIMITED.algorithm) continue;
-      assert(
-        titles.some((title) => title.startsWith(algorithm) && title.includes("cores")),
-        algorithm,
-      );
-      if (isRival({ algorithm, setting })) {
-        assert(titles.some((title) => title.includes(setting)), setting);
-      }
+    if (isRival({ algorithm, setting })) {
+      assert(titles.some((title) => title.includes(setting)), setting);
     }
-    assert.equal(titles.length, stage.outcomes.length - 1);
-    assert.equal([...page.querySelectorAll("details tbody tr")].length, stage.outcomes.length);
-  },
+  }
+  assert.equal(titles.length, stage.outcomes.length - 1);
+  assert.equal([...page.querySelectorAll("details tbody tr")].length, stage.outcomes.length);
 });
 
-Deno.test({
-  name: "arenaPage() has plots without a coordinate that is not a number, each with a label",
-  permissions: "none",
-  fn() {
-    const kinds: Partial<StageResult>[] = [
-      {},
-      { kind: "bursts", name: "bursts-1" },
-      { kind: "steps", name: "steps" },
-      { kind: "shared node", name: "eight-equal" },
-    ];
-    const stages = kinds.map(fullStage);
-    const plots = [...parsed(made(stages)).querySelectorAll("svg.plot")];
-    // Scatter and series in two widths each, and figures with a row per algorithm.
-    assert.ok(plots.length >= 4 * 6, `${plots.length} plots`);
-    for (const plot of plots) {
-      assert.ok((plot.getAttribute("aria-label") ?? "").length > 20);
-      assert(!/NaN|Infinity|undefined/.test(plot.outerHTML), plot.getAttribute("aria-label") ?? "");
-    }
-  },
+pure("arenaPage() has plots without a coordinate that is not a number, each with a label", () => {
+  const kinds: Partial<StageResult>[] = [
+    {},
+    { kind: "bursts", name: "bursts-1" },
+    { kind: "steps", name: "steps" },
+    { kind: "shared node", name: "eight-equal" },
+  ];
+  const stages = kinds.map(fullStage);
+  const plots = [...parsed(made(stages)).querySelectorAll("svg.plot")];
+  // Scatter and series in two widths each, and figures with a row per algorithm.
+  assert.ok(plots.length >= 4 * 6, `${plots.length} plots`);
+  for (const plot of plots) {
+    assert.ok((plot.getAttribute("aria-label") ?? "").length > 20);
+    assert(!/NaN|Infinity|undefined/.test(plot.outerHTML), plot.getAttribute("aria-label") ?? "");
+  }
 });
 
-Deno.test({
-  name: "arenaPage() draws what there is: without figures, series, algorithms or goals it says so",
-  permissions: "none",
-  fn() {
+pure(
+  "arenaPage() draws what there is: without figures, series, algorithms or goals it says so",
+  () => {
     const odd = outcome({ ...OURS, p50Ms: 0, p99Ms: Infinity, p999Ms: NaN, cores: 0 });
     const markup = arenaPage([stageResult([odd]), stageResult([], { sloMs: 0 })], []);
     assert.match(markup, />No series /);
@@ -130,50 +118,38 @@ Deno.test({
     assert(!/NaN|undefined/.test(markup));
     assert.match(arenaPage([], []), /<h1>Control algorithms compared/);
   },
+);
+
+pure("arenaPage() says how traces were scaled", () => {
+  const crane = fullStage({ name: "crane0", format: "cores", p95Cores: 2 });
+  const text = made([crane]).replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " ");
+  assert.match(text, /crane0: only its shape .* 95th percentile is 2\.00 CPUs/);
+  assert.match(text, /Licence: Apache-2\.0/);
 });
 
-Deno.test({
-  name: "arenaPage() says how traces were scaled",
-  permissions: "none",
-  fn() {
-    const crane = fullStage({ name: "crane0", format: "cores", p95Cores: 2 });
-    const text = made([crane]).replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " ");
-    assert.match(text, /crane0: only its shape .* 95th percentile is 2\.00 CPUs/);
-    assert.match(text, /Licence: Apache-2\.0/);
-  },
+pure("arenaPage() escapes names, loads nothing, and is the same for the same findings", () => {
+  const evil = `<img src=x onerror=alert(1)>"'</svg></script>`;
+  const stage = fullStage({ name: evil });
+  const strange = outcome({ algorithm: evil, setting: evil, p99Ms: 70 });
+  const markup = made([{ ...stage, outcomes: [...stage.outcomes, strange] }]);
+  assert(!/<img|<script/.test(markup));
+  assert.equal([...parsed(markup).querySelectorAll("img, script, [onerror]")].length, 0);
+  assert(!markup.includes("@import") && !/(?:src|href)="https?:/.test(markup));
+  assert.equal(made([fullStage()]), made([fullStage()]));
 });
 
-Deno.test({
-  name: "arenaPage() escapes names, loads nothing, and is the same for the same findings",
-  permissions: "none",
-  fn() {
-    const evil = `<img src=x onerror=alert(1)>"'</svg></script>`;
-    const stage = fullStage({ name: evil });
-    const strange = outcome({ algorithm: evil, setting: evil, p99Ms: 70 });
-    const markup = made([{ ...stage, outcomes: [...stage.outcomes, strange] }]);
-    assert(!/<img|<script/.test(markup));
-    assert.equal([...parsed(markup).querySelectorAll("img, script, [onerror]")].length, 0);
-    assert(!markup.includes("@import") && !/(?:src|href)="https?:/.test(markup));
-    assert.equal(made([fullStage()]), made([fullStage()]));
-  },
-});
-
-Deno.test({
-  name: "arenaPage() stays below 3 MB for as many stages as the arena has",
-  permissions: "none",
-  fn() {
-    const traces = Array.from(
-      { length: 9 },
-      (_, index) => fullStage({ name: `crane${index}`, minutes: 120 }),
-    );
-    const scenes = (["bursts", "bursts", "bursts", "steps"] as const).map((kind, index) =>
-      fullStage({ kind, name: `${kind}-${index}` })
-    );
-    const shared = Array.from(
-      { length: 5 },
-      (_, index) => fullStage({ kind: "shared node", name: `shared-${index}` }),
-    );
-    const { length } = made([...traces, ...scenes, ...shared]);
-    assert.ok(length < 3e6, `${length} characters`);
-  },
+pure("arenaPage() stays below 3 MB for as many stages as the arena has", () => {
+  const traces = Array.from(
+    { length: 9 },
+    (_, index) => fullStage({ name: `crane${index}`, minutes: 120 }),
+  );
+  const scenes = (["bursts", "bursts", "bursts", "steps"] as const).map((kind, index) =>
+    fullStage({ kind, name: `${kind}-${index}` })
+  );
+  const shared = Array.from(
+    { length: 5 },
+    (_, index) => fullStage({ kind: "shared node", name: `shared-${index}` }),
+  );
+  const { length } = made([...traces, ...scenes, ...shared]);
+  assert.ok(length < 3e6, `${length} characters`);
 });

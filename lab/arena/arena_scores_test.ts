@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { createLatencyHistogram, recordLatency } from "../simulation/node/latency_histogram.ts";
 import type { PodSeries, RunSeries } from "../simulation/run_record.ts";
@@ -45,10 +46,9 @@ function near(actual: number | undefined, expected: number, within = 1e-6): void
   );
 }
 
-Deno.test({
-  name: "scoreArena() relates usage to limits and node, and counts reversals per pod and 5 min",
-  permissions: "none",
-  fn() {
+pure(
+  "scoreArena() relates usage to limits and node, and counts reversals per pod and 5 min",
+  () => {
     const scores = scoreArena(run());
     // 200 m for 100.4 s and 500 m for 199.6 s are 399.6 m on average.
     near(scores.coresAllocated, 0.3996, 1e-5);
@@ -62,70 +62,50 @@ Deno.test({
     assert.equal(scores.envy, 0);
     assert.equal(scores.floorViolationS, 0);
   },
+);
+
+pure("scoreArena() measures from the moments that are known", () => {
+  const burst = { atS: 100, untilS: 110, from: 0.1, to: 0.4 };
+  const step = { atS: 100, untilS: 300, from: 0.1, to: 0.5 };
+  const scores = scoreArena(run(), { bursts: [burst], steps: [step] });
+  assert.equal(scores.bursts, 1);
+  assert.equal(scores.burstsMissed, 0);
+  assert.equal(scores.reactionMsMedian, 500);
+  assert.equal(scores.reactionMsP95, 500);
+  // 3000 ms of CPU stay open: the queue is never drained.
+  near(scores.drainSMedian, 200);
+  near(scores.convergeS, 0.5);
+  assert.equal(scores.stepsUnconverged, 0);
 });
 
-Deno.test({
-  name: "scoreArena() measures from the moments that are known",
-  permissions: "none",
-  fn() {
-    const burst = { atS: 100, untilS: 110, from: 0.1, to: 0.4 };
-    const step = { atS: 100, untilS: 300, from: 0.1, to: 0.5 };
-    const scores = scoreArena(run(), { bursts: [burst], steps: [step] });
-    assert.equal(scores.bursts, 1);
-    assert.equal(scores.burstsMissed, 0);
-    assert.equal(scores.reactionMsMedian, 500);
-    assert.equal(scores.reactionMsP95, 500);
-    // 3000 ms of CPU stay open: the queue is never drained.
-    near(scores.drainSMedian, 200);
-    near(scores.convergeS, 0.5);
-    assert.equal(scores.stepsUnconverged, 0);
-  },
+pure("scoreArena() counts a missed burst and a step without end with their length", () => {
+  const limit = Float32Array.from({ length: 3000 }, (_, step) => step % 200 < 100 ? 200 : 300);
+  const scores = scoreArena(run({ limit }), {
+    bursts: [{ atS: 100, untilS: 110, from: 0.1, to: 0.4 }],
+    steps: [{ atS: 100, untilS: 250, from: 0.1, to: 0.5 }],
+  });
+  assert.equal(scores.burstsMissed, 1);
+  assert.equal(scores.reactionMsMedian, 10_000);
+  assert.equal(scores.stepsUnconverged, 1);
+  assert.equal(scores.convergeS, 150);
 });
 
-Deno.test({
-  name: "scoreArena() counts a missed burst and a step without end with their length",
-  permissions: "none",
-  fn() {
-    const limit = Float32Array.from({ length: 3000 }, (_, step) => step % 200 < 100 ? 200 : 300);
-    const scores = scoreArena(run({ limit }), {
-      bursts: [{ atS: 100, untilS: 110, from: 0.1, to: 0.4 }],
-      steps: [{ atS: 100, untilS: 250, from: 0.1, to: 0.5 }],
-    });
-    assert.equal(scores.burstsMissed, 1);
-    assert.equal(scores.reactionMsMedian, 10_000);
-    assert.equal(scores.stepsUnconverged, 1);
-    assert.equal(scores.convergeS, 150);
-  },
+pure("scoreArena() counts the seconds below floors", () => {
+  const limit = Float32Array.from({ length: 3000 }, (_, step) => step < 20 ? 90 : 100);
+  near(scoreArena(run({ limit })).floorViolationS, 2);
+  near(scoreArena(run({ limit }, 2)).floorViolationS, 4);
 });
 
-Deno.test({
-  name: "scoreArena() counts the seconds below floors",
-  permissions: "none",
-  fn() {
-    const limit = Float32Array.from({ length: 3000 }, (_, step) => step < 20 ? 90 : 100);
-    near(scoreArena(run({ limit })).floorViolationS, 2);
-    near(scoreArena(run({ limit }, 2)).floorViolationS, 4);
-  },
+pure("scoreArena() takes the P99 of victims from what ended during contention", () => {
+  assert.equal("victimsP99Ms" in scoreArena(run()), false);
+  const contendedLatency = createLatencyHistogram();
+  recordLatency(contendedLatency, 80);
+  near((scoreArena(run({ contendedLatency })).victimsP99Ms ?? 0) / 80, 1, 0.02);
 });
 
-Deno.test({
-  name: "scoreArena() takes the P99 of victims from what ended during contention",
-  permissions: "none",
-  fn() {
-    assert.equal("victimsP99Ms" in scoreArena(run()), false);
-    const contendedLatency = createLatencyHistogram();
-    recordLatency(contendedLatency, 80);
-    near((scoreArena(run({ contendedLatency })).victimsP99Ms ?? 0) / 80, 1, 0.02);
-  },
-});
-
-Deno.test({
-  name: "scoreArena() counts writes of all pods, and bursts of the pods that have them",
-  permissions: "none",
-  fn() {
-    const burst = { atS: 100, untilS: 110, from: 0.1, to: 0.4 };
-    const scores = scoreArena(run(), { bursts: [burst, { ...burst, pod: "b" }] });
-    near(scores.writesPerMinute, 3 / 5);
-    assert.equal(scores.bursts, 1);
-  },
+pure("scoreArena() counts writes of all pods, and bursts of the pods that have them", () => {
+  const burst = { atS: 100, untilS: 110, from: 0.1, to: 0.4 };
+  const scores = scoreArena(run(), { bursts: [burst, { ...burst, pod: "b" }] });
+  near(scores.writesPerMinute, 3 / 5);
+  assert.equal(scores.bursts, 1);
 });

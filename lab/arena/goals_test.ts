@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { outcome, scores, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import {
@@ -18,117 +19,91 @@ function find(goals: readonly Goal[], measure: RegExp): Goal {
   return goal;
 }
 
-Deno.test({
-  name: "checkGoals() allows 0.95 of the best rival's cores, or 1.05 of the oracle's",
-  permissions: "none",
-  fn() {
-    const rivals = [
-      outcome({ algorithm: "captain", setting: "target 0.1", cores: 2 }),
-      outcome({ algorithm: "captain", setting: "target 0.3", cores: 1, sloHeld: false }),
-      outcome({ algorithm: "hpa", cores: 3 }),
-    ];
-    const ours = outcome({ ...OURS_TIGHT, cores: 1.95 });
-    const cores = (...more: ReturnType<typeof outcome>[]) =>
-      find(checkGoals([stageResult([...rivals, ours, ...more])]), /cores allocated/);
-    const against = cores();
-    assert.ok(Math.abs(against.goal - 1.9) < 1e-12);
-    assert.equal(against.met, false);
-    assert.ok(Math.abs((against.missedBy ?? 0) - 0.05) < 1e-9);
-    assert.deepEqual(against.bestRival, { algorithm: "captain", setting: "target 0.1", value: 2 });
-    assert.equal(cores(outcome({ ...ORACLE, cores: 1.9 })).met, true);
-    assert.equal(cores(outcome({ ...ORACLE, cores: 1.5 })).met, false);
-  },
+pure("checkGoals() allows 0.95 of the best rival's cores, or 1.05 of the oracle's", () => {
+  const rivals = [
+    outcome({ algorithm: "captain", setting: "target 0.1", cores: 2 }),
+    outcome({ algorithm: "captain", setting: "target 0.3", cores: 1, sloHeld: false }),
+    outcome({ algorithm: "hpa", cores: 3 }),
+  ];
+  const ours = outcome({ ...OURS_TIGHT, cores: 1.95 });
+  const cores = (...more: ReturnType<typeof outcome>[]) =>
+    find(checkGoals([stageResult([...rivals, ours, ...more])]), /cores allocated/);
+  const against = cores();
+  assert.ok(Math.abs(against.goal - 1.9) < 1e-12);
+  assert.equal(against.met, false);
+  assert.ok(Math.abs((against.missedBy ?? 0) - 0.05) < 1e-9);
+  assert.deepEqual(against.bestRival, { algorithm: "captain", setting: "target 0.1", value: 2 });
+  assert.equal(cores(outcome({ ...ORACLE, cores: 1.9 })).met, true);
+  assert.equal(cores(outcome({ ...ORACLE, cores: 1.5 })).met, false);
 });
 
-Deno.test({
-  name: "checkGoals() has no figure for cores where ours missed the SLO",
-  permissions: "none",
-  fn() {
-    const result = stageResult([outcome({ cores: 2 }), outcome({ ...OURS_TIGHT, sloHeld: false })]);
-    const goal = find(checkGoals([result]), /cores allocated/);
-    assert.equal(goal.met, false);
-    assert.ok(Number.isNaN(goal.ours));
-    assert.equal(goal.missedBy, undefined);
-  },
+pure("checkGoals() has no figure for cores where ours missed the SLO", () => {
+  const result = stageResult([outcome({ cores: 2 }), outcome({ ...OURS_TIGHT, sloHeld: false })]);
+  const goal = find(checkGoals([result]), /cores allocated/);
+  assert.equal(goal.met, false);
+  assert.ok(Number.isNaN(goal.ours));
+  assert.equal(goal.missedBy, undefined);
 });
 
-Deno.test({
-  name: "checkGoals() compares throttled time with fixed limits of the same cores",
-  permissions: "none",
-  fn() {
-    const of = (throttledMsPerS: number) =>
-      find(
-        checkGoals([stageResult([
-          outcome({ ...OURS_TIGHT, throttledMsPerS }),
-          outcome({ ...EQUAL_CORES, throttledMsPerS: 100 }),
-        ])]),
-        /throttled/,
-      );
-    assert.equal(of(5).met, true);
-    assert.equal(of(6).met, false);
-    assert.equal(of(0).ours, 0);
-  },
+pure("checkGoals() compares throttled time with fixed limits of the same cores", () => {
+  const of = (throttledMsPerS: number) =>
+    find(
+      checkGoals([stageResult([
+        outcome({ ...OURS_TIGHT, throttledMsPerS }),
+        outcome({ ...EQUAL_CORES, throttledMsPerS: 100 }),
+      ])]),
+      /throttled/,
+    );
+  assert.equal(of(5).met, true);
+  assert.equal(of(6).met, false);
+  assert.equal(of(0).ours, 0);
 });
 
-Deno.test({
-  name: "checkGoals() compares reactions with rivals of about the same cores that do react",
-  permissions: "none",
-  fn() {
-    const reaction = (cores: number, reactionMsMedian: number) => ({
-      cores,
-      reactionMsMedian,
-      reactionMsP95: reactionMsMedian,
-    });
-    const goals = checkGoals([stageResult([
-      outcome({ algorithm: "static", ...reaction(2, 0) }),
-      outcome({ algorithm: "hpa", ...reaction(3, 0) }),
-      outcome({ algorithm: "captain", ...reaction(2, 1500) }),
-      outcome({ ...OURS_TIGHT, ...reaction(2, 550) }),
-    ], { kind: "bursts", name: "bursts-1" })]);
-    const median = find(goals, /reaction.*median/);
-    assert.equal(median.met, true);
-    assert.equal(median.bestRival?.algorithm, "captain");
-    assert.equal(find(goals, /reaction.*P95/).goal, 800);
-  },
+pure("checkGoals() compares reactions with rivals of about the same cores that do react", () => {
+  const reaction = (cores: number, reactionMsMedian: number) => ({
+    cores,
+    reactionMsMedian,
+    reactionMsP95: reactionMsMedian,
+  });
+  const goals = checkGoals([stageResult([
+    outcome({ algorithm: "static", ...reaction(2, 0) }),
+    outcome({ algorithm: "hpa", ...reaction(3, 0) }),
+    outcome({ algorithm: "captain", ...reaction(2, 1500) }),
+    outcome({ ...OURS_TIGHT, ...reaction(2, 550) }),
+  ], { kind: "bursts", name: "bursts-1" })]);
+  const median = find(goals, /reaction.*median/);
+  assert.equal(median.met, true);
+  assert.equal(median.bestRival?.algorithm, "captain");
+  assert.equal(find(goals, /reaction.*P95/).goal, 800);
 });
 
-Deno.test({
-  name: "checkGoals() sums raises beyond capacity over all stages, and asks Jain to be high",
-  permissions: "none",
-  fn() {
-    const goals = checkGoals([
-      stageResult([outcome({ ...OURS_TIGHT, overCapacityS: 0 })]),
-      stageResult([outcome({ ...OURS_TIGHT, overCapacityS: 2, jain: 0.99 })], {
-        kind: "shared node",
-        name: "eight-equal",
-      }),
-      stageResult([outcome({ ...OURS_TIGHT, convergeS: 59 })], { kind: "steps", name: "steps" }),
-    ]);
-    assert.equal(find(goals, /beyond capacity/).missedBy, 2);
-    assert.equal(find(goals, /Jain/).met, false);
-    assert.equal(find(goals, /converge/).met, true);
-  },
+pure("checkGoals() sums raises beyond capacity over all stages, and asks Jain to be high", () => {
+  const goals = checkGoals([
+    stageResult([outcome({ ...OURS_TIGHT, overCapacityS: 0 })]),
+    stageResult([outcome({ ...OURS_TIGHT, overCapacityS: 2, jain: 0.99 })], {
+      kind: "shared node",
+      name: "eight-equal",
+    }),
+    stageResult([outcome({ ...OURS_TIGHT, convergeS: 59 })], { kind: "steps", name: "steps" }),
+  ]);
+  assert.equal(find(goals, /beyond capacity/).missedBy, 2);
+  assert.equal(find(goals, /Jain/).met, false);
+  assert.equal(find(goals, /converge/).met, true);
 });
 
-Deno.test({
-  name: "checkGoals() counts a raise beyond capacity of one seed",
-  permissions: "none",
-  fn() {
-    const [none, some] = [scores({ overCapacityS: 0 }), scores({ overCapacityS: 3 })];
-    const beyond = (some: Partial<AlgorithmOutcome>) =>
-      find(checkGoals([stageResult([{ ...outcome(OURS_TIGHT), ...some }])]), /beyond capacity/);
-    const bad = spreadOf([none, none, some]);
-    assert.equal(bad.median.overCapacityS, 0);
-    assert.equal(beyond(bad).missedBy, 3);
-    assert.equal(beyond(spreadOf([none])).met, true);
-  },
+pure("checkGoals() counts a raise beyond capacity of one seed", () => {
+  const [none, some] = [scores({ overCapacityS: 0 }), scores({ overCapacityS: 3 })];
+  const beyond = (some: Partial<AlgorithmOutcome>) =>
+    find(checkGoals([stageResult([{ ...outcome(OURS_TIGHT), ...some }])]), /beyond capacity/);
+  const bad = spreadOf([none, none, some]);
+  assert.equal(bad.median.overCapacityS, 0);
+  assert.equal(beyond(bad).missedBy, 3);
+  assert.equal(beyond(spreadOf([none])).met, true);
 });
 
-Deno.test({
-  name:
-    "checkGoals() compares latency as shipped with that without limits, or without the neighbour",
-  permissions: "none",
-  fn() {
+pure(
+  "checkGoals() compares latency as shipped with that without limits, or without the neighbour",
+  () => {
     const unlimited = outcome({ ...UNLIMITED, p99Ms: 50 });
     const of = (p99Ms: number, ...more: AlgorithmOutcome[]) =>
       find(
@@ -142,27 +117,19 @@ Deno.test({
     assert.equal(of(110, alone).met, true);
     assert.deepEqual([of(125, alone).met, of(125, alone).ours], [false, 1.25]);
   },
+);
+
+pure("checkGoals() asks for few changes on every stage", () => {
+  const goals = checkGoals(
+    (["trace", "bursts", "steps", "shared node"] as const).map((kind) =>
+      stageResult([outcome({ ...OURS_TIGHT, changesPerPodMinute: 0.6 })], { kind, name: kind })
+    ),
+  );
+  const changes = goals.filter(({ measure }) => /changes/.test(measure));
+  assert.deepEqual(changes.map(({ met }) => met), [false, false, false, false]);
 });
 
-Deno.test({
-  name: "checkGoals() asks for few changes on every stage",
-  permissions: "none",
-  fn() {
-    const goals = checkGoals(
-      (["trace", "bursts", "steps", "shared node"] as const).map((kind) =>
-        stageResult([outcome({ ...OURS_TIGHT, changesPerPodMinute: 0.6 })], { kind, name: kind })
-      ),
-    );
-    const changes = goals.filter(({ measure }) => /changes/.test(measure));
-    assert.deepEqual(changes.map(({ met }) => met), [false, false, false, false]);
-  },
-});
-
-Deno.test({
-  name: "checkGoals() says nothing of what ours was not played on",
-  permissions: "none",
-  fn() {
-    assert.deepEqual(checkGoals([stageResult([outcome()])]), []);
-    assert.deepEqual(checkGoals([]), []);
-  },
+pure("checkGoals() says nothing of what ours was not played on", () => {
+  assert.deepEqual(checkGoals([stageResult([outcome()])]), []);
+  assert.deepEqual(checkGoals([]), []);
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { OURS, OURS_TIGHT, UNLIMITED } from "./outcome.ts";
@@ -18,10 +19,9 @@ const STEPS = stageResult([outcome({ ...OURS_TIGHT, convergeS: 90 })], {
   name: "steps",
 });
 
-Deno.test({
-  name: "stageJSON() has null for a figure that is missing, and its spread only where there is one",
-  permissions: "none",
-  fn() {
+pure(
+  "stageJSON() has null for a figure that is missing, and its spread only where there is one",
+  () => {
     const { algorithms, yardsticks } = stageJSON(TRACE);
     const [ours] = algorithms;
     assert.equal(ours?.reactionMsMedian, null);
@@ -30,7 +30,7 @@ Deno.test({
     assert.equal("reactionMsMedian" in spread, false);
     assert.deepEqual(yardsticks.map((one) => one.algorithm), ["unlimited"]);
   },
-});
+);
 
 Deno.test({
   name: "arenaJSON() has no field that docs/reference.md does not explain",

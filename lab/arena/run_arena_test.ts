@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { EQUAL_CORES, isSameEntry, OURS_TIGHT } from "./outcome.ts";
 import { playHere, playInWorkers } from "./play_contests.ts";
@@ -20,10 +21,9 @@ async function here(tried: ArenaPlan) {
   return await runArena(tried, { player });
 }
 
-Deno.test({
-  name: "runArena() gives a rival's settings and modes of ours an entry each, the oracle one",
-  permissions: "none",
-  async fn() {
+pure(
+  "runArena() gives a rival's settings and modes of ours an entry each, the oracle one",
+  async () => {
     const [result] = await here(plan({ algorithms: ["static", "ours", "oracle"] }));
     assert(result !== undefined);
     const algorithms = result.outcomes.map(({ algorithm }) => algorithm);
@@ -38,43 +38,34 @@ Deno.test({
     assert.ok(cores > 0);
     assert.ok(Math.abs((equal?.median.coresAllocated ?? 0) - cores) < 0.001);
   },
+);
+
+pure("runArena() plays victims of a neighbour without it", async () => {
+  const stages: Stage[] = [{ kind: "services", name: "busy-neighbour", minutes: 1 }];
+  const [result] = await here(plan({ stages, algorithms: ["ours"] }));
+  const victims = new Map(
+    result?.outcomes.map(({ algorithm, median }) => [algorithm, median.victimsP99Ms ?? 0]),
+  );
+  const algorithms = ["ours", "ours-tight", "static-equal", "unlimited", "alone"];
+  assert.deepEqual([...victims.keys()], algorithms);
+  const [alone = 0, free = 0] = [victims.get("alone"), victims.get("ours")];
+  assert.ok(alone > 0 && alone <= free, `${alone} ms alone, ${free} ms beside the neighbour`);
 });
 
-Deno.test({
-  name: "runArena() plays victims of a neighbour without it",
-  permissions: "none",
-  async fn() {
-    const stages: Stage[] = [{ kind: "services", name: "busy-neighbour", minutes: 1 }];
-    const [result] = await here(plan({ stages, algorithms: ["ours"] }));
-    const victims = new Map(
-      result?.outcomes.map(({ algorithm, median }) => [algorithm, median.victimsP99Ms ?? 0]),
-    );
-    const algorithms = ["ours", "ours-tight", "static-equal", "unlimited", "alone"];
-    assert.deepEqual([...victims.keys()], algorithms);
-    const [alone = 0, free = 0] = [victims.get("alone"), victims.get("ours")];
-    assert.ok(alone > 0 && alone <= free, `${alone} ms alone, ${free} ms beside the neighbour`);
-  },
+pure("runArena() makes the SLO from P99 without any limit, unless it is given", async () => {
+  const [made] = await here(plan({ seeds: 3 }));
+  const unlimited = made?.outcomes.find(({ algorithm }) =>
+    algorithm === "unlimited"
+  )?.median.p99Ms ?? 0;
+  assert.equal(made?.sloMs, Math.round(unlimited + 100));
+  const [given] = await here(plan({ sloMs: 7 }));
+  assert.equal(given?.sloMs, 7);
+  assert.equal(given?.outcomes[0]?.sloHeld, false);
 });
 
-Deno.test({
-  name: "runArena() makes the SLO from P99 without any limit, unless it is given",
-  permissions: "none",
-  async fn() {
-    const [made] = await here(plan({ seeds: 3 }));
-    const unlimited = made?.outcomes.find(({ algorithm }) =>
-      algorithm === "unlimited"
-    )?.median.p99Ms ?? 0;
-    assert.equal(made?.sloMs, Math.round(unlimited + 100));
-    const [given] = await here(plan({ sloMs: 7 }));
-    assert.equal(given?.sloMs, 7);
-    assert.equal(given?.outcomes[0]?.sloHeld, false);
-  },
-});
-
-Deno.test({
-  name: "runArena() keeps the series of the first seed's best settings, if they are wanted",
-  permissions: "none",
-  async fn() {
+pure(
+  "runArena() keeps the series of the first seed's best settings, if they are wanted",
+  async () => {
     const [result] = await here(plan({ algorithms: ["k8s-cpu"], seeds: 2, keepSeries: true }));
     assert.deepEqual(result?.records.map(({ algorithm, seed }) => ({ algorithm, seed })), [
       { algorithm: "k8s-cpu", seed: 1 },
@@ -84,21 +75,17 @@ Deno.test({
     const [without] = await here(plan());
     assert.deepEqual(without?.records, []);
   },
-});
+);
 
-Deno.test({
-  name: "runArena() reports how much is done, up to all of it",
-  permissions: "none",
-  async fn() {
-    const shares: number[] = [];
-    const tried = plan({ algorithms: ["mbcas", "ours", "oracle"], seeds: 2 });
-    await runArena(tried, {
-      player: playHere(tried.stages),
-      onShare: (share) => void shares.push(share),
-    });
-    assert.ok(shares.every((share, index) => share > (shares[index - 1] ?? 0)));
-    assert.ok(Math.abs((shares.at(-1) ?? 0) - 1) < 1e-9);
-  },
+pure("runArena() reports how much is done, up to all of it", async () => {
+  const shares: number[] = [];
+  const tried = plan({ algorithms: ["mbcas", "ours", "oracle"], seeds: 2 });
+  await runArena(tried, {
+    player: playHere(tried.stages),
+    onShare: (share) => void shares.push(share),
+  });
+  assert.ok(shares.every((share, index) => share > (shares[index - 1] ?? 0)));
+  assert.ok(Math.abs((shares.at(-1) ?? 0) - 1) < 1e-9);
 });
 
 Deno.test("playInWorkers() says what went wrong in a worker", async () => {

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { readRequestLog } from "../simulation/oracle/request_log.ts";
 import { SERVICE_SCENES } from "./service_scenes.ts";
@@ -5,10 +6,9 @@ import { SERVICE_SCENES } from "./service_scenes.ts";
 const CAPACITY_CORES = 7.2;
 const OPTIONS = { seed: 1, minutes: 4 };
 
-Deno.test({
-  name: "SERVICE_SCENES have distinct pods with requests that fit, and need less than the capacity",
-  permissions: "none",
-  fn() {
+pure(
+  "SERVICE_SCENES have distinct pods with requests that fit, and need less than the capacity",
+  () => {
     for (const [name, make] of Object.entries(SERVICE_SCENES)) {
       const { scene: { pods } } = make(OPTIONS);
       assert.equal(new Set(pods.map((pod) => pod.name)).size, pods.length, name);
@@ -24,12 +24,11 @@ Deno.test({
       }
     }
   },
-});
+);
 
-Deno.test({
-  name: "SERVICE_SCENES have a chain in which each request reaches the next service 20 ms later",
-  permissions: "none",
-  fn() {
+pure(
+  "SERVICE_SCENES have a chain in which each request reaches the next service 20 ms later",
+  () => {
     const { scene, bursts = [] } = SERVICE_SCENES.chain(OPTIONS);
     const [first, second] = scene.pods.map(({ workload }) => readRequestLog(workload(), 60_000));
     assert(first !== undefined && second !== undefined);
@@ -41,28 +40,20 @@ Deno.test({
     assert.equal(new Set(bursts.map(({ pod }) => pod)).size, 4);
     assert.ok(bursts.every(({ from, to }) => Math.abs(to / from - 4) < 1e-9));
   },
+);
+
+pure("SERVICE_SCENES have victims that come before their neighbour", () => {
+  const { scene: { pods, contention } } = SERVICE_SCENES["busy-neighbour"](OPTIONS);
+  assert.deepEqual([...contention?.victims ?? [], "neighbour"], pods.map(({ name }) => name));
+  assert.deepEqual([contention?.fromS, contention?.untilS], [80, 160]);
 });
 
-Deno.test({
-  name: "SERVICE_SCENES have victims that come before their neighbour",
-  permissions: "none",
-  fn() {
-    const { scene: { pods, contention } } = SERVICE_SCENES["busy-neighbour"](OPTIONS);
-    assert.deepEqual([...contention?.victims ?? [], "neighbour"], pods.map(({ name }) => name));
-    assert.deepEqual([contention?.fromS, contention?.untilS], [80, 160]);
-  },
-});
-
-Deno.test({
-  name: "SERVICE_SCENES have a warm pool of which one pod bursts, and periodic bursts in turn",
-  permissions: "none",
-  fn() {
-    const pool = SERVICE_SCENES["warm-pool"](OPTIONS);
-    assert.equal(pool.scene.pods.length, 100);
-    assert.deepEqual(new Set(pool.bursts.map(({ pod }) => pod)), new Set(["pod-1"]));
-    const { bursts } = SERVICE_SCENES["periodic-bursts"](OPTIONS);
-    const begins = bursts.map(({ atS }) => atS);
-    assert.equal(new Set(begins).size, begins.length);
-    assert.ok(begins.length >= 4 * 7);
-  },
+pure("SERVICE_SCENES have a warm pool of which one pod bursts, and periodic bursts in turn", () => {
+  const pool = SERVICE_SCENES["warm-pool"](OPTIONS);
+  assert.equal(pool.scene.pods.length, 100);
+  assert.deepEqual(new Set(pool.bursts.map(({ pod }) => pod)), new Set(["pod-1"]));
+  const { bursts } = SERVICE_SCENES["periodic-bursts"](OPTIONS);
+  const begins = bursts.map(({ atS }) => atS);
+  assert.equal(new Set(begins).size, begins.length);
+  assert.ok(begins.length >= 4 * 7);
 });

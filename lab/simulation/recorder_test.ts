@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { seededRandom } from "../../shared/random.ts";
 import { assembleRecord, createDecisionLog, createRecorder, type Recorder } from "./recorder.ts";
@@ -41,107 +42,85 @@ function record(): Recorder {
   return recorder;
 }
 
-Deno.test({
-  name: "createRecorder() writes down each period in millicores and throttled ms per s",
-  permissions: "none",
-  fn() {
-    const recorder = record();
-    const series = recorder.series();
-    const [pod] = series.pods;
-    assert.ok(pod);
-    assert.deepEqual([...pod.limit.subarray(18, 22)], [200, 200, 700, 700]);
-    // Up to a tick a period is used on credit, and paid in the next.
-    [200, 200, 700, 700].forEach((limit, i) =>
-      assert.ok(Math.abs(pod.usage[18 + i]! - limit) <= 40)
-    );
-    assert.ok(pod.demand.every((demand) => demand === 1000));
-    // A pause shows in the step in which the quota is refilled, here the next one.
-    assert.equal(pod.throttled[0], 0);
-    for (const step of [1, 19, 20, 21, 22]) {
-      assert.ok(Math.abs(pod.throttled[step]! - (1000 - pod.usage[step - 1]!)) < 0.1);
-    }
-    assert.deepEqual([...series.price.subarray(19, 21)], [NaN, 0.25]);
-    assert.throws(() => recorder.sample(), /4 s are full, 40 samples/);
-  },
+pure("createRecorder() writes down each period in millicores and throttled ms per s", () => {
+  const recorder = record();
+  const series = recorder.series();
+  const [pod] = series.pods;
+  assert.ok(pod);
+  assert.deepEqual([...pod.limit.subarray(18, 22)], [200, 200, 700, 700]);
+  // Up to a tick a period is used on credit, and paid in the next.
+  [200, 200, 700, 700].forEach((limit, i) => assert.ok(Math.abs(pod.usage[18 + i]! - limit) <= 40));
+  assert.ok(pod.demand.every((demand) => demand === 1000));
+  // A pause shows in the step in which the quota is refilled, here the next one.
+  assert.equal(pod.throttled[0], 0);
+  for (const step of [1, 19, 20, 21, 22]) {
+    assert.ok(Math.abs(pod.throttled[step]! - (1000 - pod.usage[step - 1]!)) < 0.1);
+  }
+  assert.deepEqual([...series.price.subarray(19, 21)], [NaN, 0.25]);
+  assert.throws(() => recorder.sample(), /4 s are full, 40 samples/);
 });
 
-Deno.test({
-  name: "createRecorder() distinguishes an infinite price from one that was not yet found",
-  permissions: "none",
-  fn() {
-    const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
-    const recorder = createRecorder(node, { pods: [], capacity: 1800, seconds: 1 });
+pure("createRecorder() distinguishes an infinite price from one that was not yet found", () => {
+  const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
+  const recorder = createRecorder(node, { pods: [], capacity: 1800, seconds: 1 });
+  recorder.sample();
+  for (const price of [Infinity, 0, Infinity]) {
+    recorder.price(price);
     recorder.sample();
-    for (const price of [Infinity, 0, Infinity]) {
-      recorder.price(price);
-      recorder.sample();
-    }
-    assert.deepEqual([...recorder.series().price], [NaN, Infinity, 0, Infinity]);
-  },
+  }
+  assert.deepEqual([...recorder.series().price], [NaN, Infinity, 0, Infinity]);
 });
 
-Deno.test({
-  name: "assembleRecord() thins the series and scores the run",
-  permissions: "none",
-  fn() {
-    const run = assembleRecord(record().series(), { algorithm: "test", description: "", seed: 1 });
-    const [pod] = run.pods;
-    assert.ok(pod);
-    assert.deepEqual(pod.limit, [200, 200, 700, 700]);
-    [200, 200, 700, 700].forEach((limit, s) => assert.ok(Math.abs(run.sumUsage[s]! - limit) <= 4));
-    assert.deepEqual(pod.demand, [1000, 1000, 1000, 1000]);
-    assert.deepEqual(run.price.slice(2), [0.25, 0.25]);
-    assert.equal(run.minutes, 4 / 60);
-    assert.equal(pod.changes, 1);
-    const { scores } = run;
-    // Pauses so far: 20 of 80 ms and 19 of 30 ms in 4 s, up to what is used on credit.
-    assert.ok(Math.abs(scores.throttledMsPerS - (20 * 80 + 19 * 30) / 4) <= 1);
-    assert.ok(Math.abs(scores.coresAllocated - 0.45) < 1e-6);
-    assert.ok(Math.abs(scores.coresUsed - 0.45) <= 1e-3);
-    assert.equal(scores.changesPerPodMinute, 15);
-    assert.equal(scores.jain, 1);
-    assert.ok(Math.abs(scores.peakCommitted - 0.7) < 1e-6);
-    assert.deepEqual([scores.bursts, scores.burstsMissed, scores.overCapacityS], [0, 0, 0]);
-    assert.equal("reactionMsMedian" in scores, false);
-  },
+pure("assembleRecord() thins the series and scores the run", () => {
+  const run = assembleRecord(record().series(), { algorithm: "test", description: "", seed: 1 });
+  const [pod] = run.pods;
+  assert.ok(pod);
+  assert.deepEqual(pod.limit, [200, 200, 700, 700]);
+  [200, 200, 700, 700].forEach((limit, s) => assert.ok(Math.abs(run.sumUsage[s]! - limit) <= 4));
+  assert.deepEqual(pod.demand, [1000, 1000, 1000, 1000]);
+  assert.deepEqual(run.price.slice(2), [0.25, 0.25]);
+  assert.equal(run.minutes, 4 / 60);
+  assert.equal(pod.changes, 1);
+  const { scores } = run;
+  // Pauses so far: 20 of 80 ms and 19 of 30 ms in 4 s, up to what is used on credit.
+  assert.ok(Math.abs(scores.throttledMsPerS - (20 * 80 + 19 * 30) / 4) <= 1);
+  assert.ok(Math.abs(scores.coresAllocated - 0.45) < 1e-6);
+  assert.ok(Math.abs(scores.coresUsed - 0.45) <= 1e-3);
+  assert.equal(scores.changesPerPodMinute, 15);
+  assert.equal(scores.jain, 1);
+  assert.ok(Math.abs(scores.peakCommitted - 0.7) < 1e-6);
+  assert.deepEqual([scores.bursts, scores.burstsMissed, scores.overCapacityS], [0, 0, 0]);
+  assert.equal("reactionMsMedian" in scores, false);
 });
 
-Deno.test({
-  name: "assembleRecord() leaves out prices that were never reported, and refuses odd steps",
-  permissions: "none",
-  fn() {
-    const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
-    const recorder = createRecorder(node, { pods: [], capacity: 1800, seconds: 1 });
+pure("assembleRecord() leaves out prices that were never reported, and refuses odd steps", () => {
+  const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
+  const recorder = createRecorder(node, { pods: [], capacity: 1800, seconds: 1 });
+  recorder.sample();
+  const options = { algorithm: "static", description: "", seed: 1 };
+  const run = assembleRecord(recorder.series(), options);
+  assert.deepEqual([run.price, run.pods, run.scores.jain], [[], [], 1]);
+  assert.throws(
+    () => assembleRecord(recorder.series(), { ...options, stepS: 0.25 }),
+    { name: "RangeError", message: /0\.25 s.* 0\.1 s$/ },
+  );
+});
+
+pure("createRecorder() keeps latencies of victims during contention apart", () => {
+  const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
+  const times = Array.from({ length: 40 }, (_, index) => 50 + 100 * index);
+  const containers = [{ id: "c", request: 100, threads: 1, workload: requests(times, 1) }];
+  node.addPod({ uid: "u", phaseMs: 0, containers });
+  const contention = { victims: ["web"], fromS: 1, untilS: 3 };
+  const options = { pods: [POD], capacity: 1800, seconds: 4, contention };
+  const recorder = createRecorder(node, options);
+  for (let ms = 100; ms <= 4000; ms += 100) {
+    node.advance(ms);
     recorder.sample();
-    const options = { algorithm: "static", description: "", seed: 1 };
-    const run = assembleRecord(recorder.series(), options);
-    assert.deepEqual([run.price, run.pods, run.scores.jain], [[], [], 1]);
-    assert.throws(
-      () => assembleRecord(recorder.series(), { ...options, stepS: 0.25 }),
-      { name: "RangeError", message: /0\.25 s.* 0\.1 s$/ },
-    );
-  },
-});
-
-Deno.test({
-  name: "createRecorder() keeps latencies of victims during contention apart",
-  permissions: "none",
-  fn() {
-    const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
-    const times = Array.from({ length: 40 }, (_, index) => 50 + 100 * index);
-    const containers = [{ id: "c", request: 100, threads: 1, workload: requests(times, 1) }];
-    node.addPod({ uid: "u", phaseMs: 0, containers });
-    const contention = { victims: ["web"], fromS: 1, untilS: 3 };
-    const options = { pods: [POD], capacity: 1800, seconds: 4, contention };
-    const recorder = createRecorder(node, options);
-    for (let ms = 100; ms <= 4000; ms += 100) {
-      node.advance(ms);
-      recorder.sample();
-    }
-    const [pod] = recorder.series().pods;
-    assert.equal(pod?.latency.total, 40);
-    assert.equal(pod?.contendedLatency?.total, 20);
-  },
+  }
+  const [pod] = recorder.series().pods;
+  assert.equal(pod?.latency.total, 40);
+  assert.equal(pod?.contendedLatency?.total, 20);
 });
 
 /** A round that moved one container; of the rest only what the log reads. */
@@ -154,28 +133,20 @@ function round(limit: number, changedFor: MarketReason | undefined, price = 0.25
   return { price, containers: [participant] } as unknown as RoundResult;
 }
 
-Deno.test({
-  name: "createDecisionLog() reports why a limit was wanted, and at what price",
-  permissions: "none",
-  fn() {
-    const log = createDecisionLog();
-    log.note(round(300, "Throttled"));
-    log.note(round(200, "DemandFell", Infinity));
-    log.note(round(200, undefined));
-    assert.deepEqual(log.of("aa", 300), { reason: "Throttled", price: 0.25 });
-    assert.deepEqual(log.of("aa", 200), { reason: "DemandFell" });
-    log.note(round(300, "DemandRose"));
-    assert.equal(log.of("aa", 300).reason, "DemandRose");
-  },
+pure("createDecisionLog() reports why a limit was wanted, and at what price", () => {
+  const log = createDecisionLog();
+  log.note(round(300, "Throttled"));
+  log.note(round(200, "DemandFell", Infinity));
+  log.note(round(200, undefined));
+  assert.deepEqual(log.of("aa", 300), { reason: "Throttled", price: 0.25 });
+  assert.deepEqual(log.of("aa", 200), { reason: "DemandFell" });
+  log.note(round(300, "DemandRose"));
+  assert.equal(log.of("aa", 300).reason, "DemandRose");
 });
 
-Deno.test({
-  name: "createDecisionLog() refuses to leave a change unexplained",
-  permissions: "none",
-  fn() {
-    const log = createDecisionLog();
-    assert.throws(() => log.of("aa", 300), /aa at 300m/);
-    log.note(round(200, "Throttled"));
-    assert.throws(() => log.of("aa", 300), /aa at 300m/);
-  },
+pure("createDecisionLog() refuses to leave a change unexplained", () => {
+  const log = createDecisionLog();
+  assert.throws(() => log.of("aa", 300), /aa at 300m/);
+  log.note(round(200, "Throttled"));
+  assert.throws(() => log.of("aa", 300), /aa at 300m/);
 });

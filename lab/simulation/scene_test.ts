@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createScene, type Scene } from "./scene.ts";
@@ -23,16 +24,12 @@ function settings({ pods }: Scene): unknown {
   return pods.map(({ workload: _workload, ...pod }) => pod);
 }
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("createScene() makes the same scene for the same seed, and another for another", () => {
+pure("createScene() makes the same scene for the same seed, and another for another", () => {
   assert.deepEqual(settings(scene()), settings(scene()));
   assert.notDeepEqual(settings(scene()), settings(scene({ seed: 2 })));
 });
 
-test("createScene() gives every run of a pod the same requests", () => {
+pure("createScene() gives every run of a pod the same requests", () => {
   const pod = scene().pods[0];
   assert.ok(pod !== undefined);
   const [first, second] = [pod.workload(), pod.workload()];
@@ -44,7 +41,7 @@ test("createScene() gives every run of a pod the same requests", () => {
   }
 });
 
-test("createScene() loads the node to 40 % on average over the run", () => {
+pure("createScene() loads the node to 40 % on average over the run", () => {
   for (const minutes of [1, 5, 30]) {
     const { pods } = scene({ minutes });
     let cores = 0;
@@ -58,20 +55,23 @@ test("createScene() loads the node to 40 % on average over the run", () => {
   }
 });
 
-test("createScene() sets limits as people do, on the grid, with names and UIDs of their own", () => {
-  const { pods } = scene({ pods: 40 });
-  for (const { request, originalLimit, name, uid, priority } of pods) {
-    assert.ok(request >= 10 && request % 10 === 0);
-    assert.equal(originalLimit, 2 * request);
-    assert.match(name, /^[a-z0-9][a-z0-9-]*-\d+$/);
-    assert.match(uid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
-    assert.ok(priority === 0 || priority === 4000);
-  }
-  assert.equal(new Set(pods.map(({ uid }) => uid)).size, 40);
-  assert.equal(new Set(pods.map(({ name }) => name)).size, 40);
-});
+pure(
+  "createScene() sets limits as people do, on the grid, with names and UIDs of their own",
+  () => {
+    const { pods } = scene({ pods: 40 });
+    for (const { request, originalLimit, name, uid, priority } of pods) {
+      assert.ok(request >= 10 && request % 10 === 0);
+      assert.equal(originalLimit, 2 * request);
+      assert.match(name, /^[a-z0-9][a-z0-9-]*-\d+$/);
+      assert.match(uid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
+      assert.ok(priority === 0 || priority === 4000);
+    }
+    assert.equal(new Set(pods.map(({ uid }) => uid)).size, 40);
+    assert.equal(new Set(pods.map(({ name }) => name)).size, 40);
+  },
+);
 
-test("createScene() works for any seed and number of pods that the demo accepts", () => {
+pure("createScene() works for any seed and number of pods that the demo accepts", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: -(2 ** 31) + 1, max: 2 ** 31 - 1 }),
@@ -86,7 +86,7 @@ test("createScene() works for any seed and number of pods that the demo accepts"
   );
 });
 
-test("createScene() refuses to go without a trace", () => {
+pure("createScene() refuses to go without a trace", () => {
   const options = { seed: 1, pods: 1, minutes: 1, traces: [] };
   assert.throws(() => createScene(options), { name: "RangeError", message: /no trace/ });
 });

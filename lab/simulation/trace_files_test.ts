@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { readShippedTrace, readTraceFile, SHIPPED_TRACES } from "./trace_files.ts";
 
@@ -34,11 +35,10 @@ Deno.test({
   },
 });
 
-Deno.test({
-  name: "readShippedTrace() names the traces there are when asked for another",
-  permissions: "none",
-  fn: () => assert.rejects(readShippedTrace("sunny"), /"sunny".* diurnal, bursty/),
-});
+pure(
+  "readShippedTrace() names the traces there are when asked for another",
+  () => assert.rejects(readShippedTrace("sunny"), /"sunny".* diurnal, bursty/),
+);
 
 Deno.test({
   name: "readTraceFile() recognizes gzip by its first bytes and refuses damage with the path",

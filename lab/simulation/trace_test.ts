@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { guessTraceFormat, parseTimedValues, parseTrace, type TraceFormat } from "./trace.ts";
@@ -11,94 +12,74 @@ function prometheus(...series: readonly (readonly (readonly [number, string])[])
   return JSON.stringify({ status: "success", data: { resultType: "matrix", result } });
 }
 
-Deno.test({
-  name: "parseTrace() reads each format",
-  permissions: "none",
-  fn() {
-    const rps = parse("rps", "\uFEFF157\r\n158.5\n\n");
-    assert.deepEqual({ ...rps, values: [...rps.values] }, {
-      name: "file.txt",
-      unit: "requests/s",
-      stepS: 1,
-      values: [157, 158.5],
-    });
-    const cores = parse("cores", "ts,value\n60,1.5\n120,2\n180,1e-1\n");
-    assert.deepEqual([cores.unit, cores.stepS, ...cores.values], ["cores", 60, 1.5, 2, 0.1]);
-    const dated = parse("cores", "2024-01-01T00:00:00Z,1\n2024-01-01T00:00:15Z,3");
-    assert.deepEqual([dated.stepS, ...dated.values], [15, 1, 3]);
-    const arrivals = parse(
-      "arrivals",
-      "TIMESTAMP,Tokens\n2023-11-16 18:17:03.9799600,1\n2023-11-16 18:17:03.99,2\n2023-11-16 18:17:05.1,3",
-    );
-    assert.deepEqual([arrivals.unit, arrivals.stepS, ...arrivals.values], [
-      "requests/s",
-      1,
-      2,
-      0,
-      1,
-    ]);
-    assert.deepEqual([...(arrivals.arrivalsMs ?? [])].map(Math.round), [980, 990, 2100]);
-    const range = parse("prometheus", prometheus([[10, "0.5"], [25, "1"], [40, "2"]]));
-    assert.deepEqual([range.unit, range.stepS, ...range.values], ["cores", 15, 0.5, 1, 2]);
-  },
+pure("parseTrace() reads each format", () => {
+  const rps = parse("rps", "\uFEFF157\r\n158.5\n\n");
+  assert.deepEqual({ ...rps, values: [...rps.values] }, {
+    name: "file.txt",
+    unit: "requests/s",
+    stepS: 1,
+    values: [157, 158.5],
+  });
+  const cores = parse("cores", "ts,value\n60,1.5\n120,2\n180,1e-1\n");
+  assert.deepEqual([cores.unit, cores.stepS, ...cores.values], ["cores", 60, 1.5, 2, 0.1]);
+  const dated = parse("cores", "2024-01-01T00:00:00Z,1\n2024-01-01T00:00:15Z,3");
+  assert.deepEqual([dated.stepS, ...dated.values], [15, 1, 3]);
+  const arrivals = parse(
+    "arrivals",
+    "TIMESTAMP,Tokens\n2023-11-16 18:17:03.9799600,1\n2023-11-16 18:17:03.99,2\n2023-11-16 18:17:05.1,3",
+  );
+  assert.deepEqual([arrivals.unit, arrivals.stepS, ...arrivals.values], [
+    "requests/s",
+    1,
+    2,
+    0,
+    1,
+  ]);
+  assert.deepEqual([...(arrivals.arrivalsMs ?? [])].map(Math.round), [980, 990, 2100]);
+  const range = parse("prometheus", prometheus([[10, "0.5"], [25, "1"], [40, "2"]]));
+  assert.deepEqual([range.unit, range.stepS, ...range.values], ["cores", 15, 0.5, 1, 2]);
 });
 
-Deno.test({
-  name: "parseTimedValues() keeps the times of samples, and gaps",
-  permissions: "none",
-  fn() {
-    const csv = parseTimedValues("\uFEFFts,value\n60,1\n120,2\n600,3\n", {
-      format: "cores",
-      name: "f",
-    });
-    assert.deepEqual(csv, [
-      { atS: 60, value: 1 },
-      { atS: 120, value: 2 },
-      { atS: 600, value: 3 },
-    ]);
-    const range = parseTimedValues(prometheus([[10, "2e9"], [99, "1"]]), {
-      format: "prometheus",
-      name: "f",
-      most: 1e10,
-    });
-    assert.deepEqual(range, [{ atS: 10, value: 2e9 }, { atS: 99, value: 1 }]);
-  },
+pure("parseTimedValues() keeps the times of samples, and gaps", () => {
+  const csv = parseTimedValues("\uFEFFts,value\n60,1\n120,2\n600,3\n", {
+    format: "cores",
+    name: "f",
+  });
+  assert.deepEqual(csv, [
+    { atS: 60, value: 1 },
+    { atS: 120, value: 2 },
+    { atS: 600, value: 3 },
+  ]);
+  const range = parseTimedValues(prometheus([[10, "2e9"], [99, "1"]]), {
+    format: "prometheus",
+    name: "f",
+    most: 1e10,
+  });
+  assert.deepEqual(range, [{ atS: 10, value: 2e9 }, { atS: 99, value: 1 }]);
 });
 
-Deno.test({
-  name: "parseTimedValues() names the largest value that it takes, and what is counted",
-  permissions: "none",
-  fn() {
-    const options = { name: "f", most: 1e3, counted: "bytes" };
-    assert.throws(
-      () => parseTimedValues("0,1000\n60,1001\n", { ...options, format: "cores" }),
-      /line 2 is "60,1001",.* from 0 to 1e3,/,
-    );
-    assert.throws(
-      () => parseTimedValues(prometheus([[10, "1001"]]), { ...options, format: "prometheus" }),
-      /"1001" at 10,.* bytes from 0 to 1e3/,
-    );
-  },
+pure("parseTimedValues() names the largest value that it takes, and what is counted", () => {
+  const options = { name: "f", most: 1e3, counted: "bytes" };
+  assert.throws(
+    () => parseTimedValues("0,1000\n60,1001\n", { ...options, format: "cores" }),
+    /line 2 is "60,1001",.* from 0 to 1e3,/,
+  );
+  assert.throws(
+    () => parseTimedValues(prometheus([[10, "1001"]]), { ...options, format: "prometheus" }),
+    /"1001" at 10,.* bytes from 0 to 1e3/,
+  );
 });
 
-Deno.test({
-  name: "parseTrace() sorts recorded arrivals and counts them from the first whole second",
-  permissions: "none",
-  fn() {
-    const { values, arrivalsMs } = parse("arrivals", "12.5,a\n10.25,b\n12.5,c\n10.75,d\n");
-    assert.deepEqual([...values], [2, 0, 2]);
-    assert.deepEqual([...(arrivalsMs ?? [])], [250, 750, 2500, 2500]);
-    assert.equal(parse("rps", "1").arrivalsMs, undefined);
-  },
+pure("parseTrace() sorts recorded arrivals and counts them from the first whole second", () => {
+  const { values, arrivalsMs } = parse("arrivals", "12.5,a\n10.25,b\n12.5,c\n10.75,d\n");
+  assert.deepEqual([...values], [2, 0, 2]);
+  assert.deepEqual([...(arrivalsMs ?? [])], [250, 750, 2500, 2500]);
+  assert.equal(parse("rps", "1").arrivalsMs, undefined);
 });
 
-Deno.test({
-  name: "parseTrace() interpolates samples that are missing",
-  permissions: "none",
-  fn() {
-    const { stepS, values } = parse("cores", "0,1\n60,2\n120,3\n300,9");
-    assert.deepEqual([stepS, ...values], [60, 1, 2, 3, 5, 7, 9]);
-  },
+pure("parseTrace() interpolates samples that are missing", () => {
+  const { stepS, values } = parse("cores", "0,1\n60,2\n120,3\n300,9");
+  assert.deepEqual([stepS, ...values], [60, 1, 2, 3, 5, 7, 9]);
 });
 
 const REFUSED: readonly (readonly [TraceFormat, string, RegExp])[] = [
@@ -144,18 +125,15 @@ const REFUSED: readonly (readonly [TraceFormat, string, RegExp])[] = [
 ];
 
 for (const [format, text, message] of REFUSED) {
-  Deno.test({
-    name: `parseTrace() refuses ${format} ${JSON.stringify(text).slice(0, 60)} with a remedy`,
-    permissions: "none",
-    fn: () => assert.throws(() => parse(format, text), { name: "SyntaxError", message }),
-  });
+  pure(
+    `parseTrace() refuses ${format} ${JSON.stringify(text).slice(0, 60)} with a remedy`,
+    () => assert.throws(() => parse(format, text), { name: "SyntaxError", message }),
+  );
 }
 
-Deno.test({
-  name:
-    "parseTrace() takes samples of about a second, and arrivals of which a tenth come too early",
-  permissions: "none",
-  fn() {
+pure(
+  "parseTrace() takes samples of about a second, and arrivals of which a tenth come too early",
+  () => {
     assert.equal(parse("cores", "0,1\n0.95,2\n2,3\n3,4\n4,5").stepS, 1);
     const times = Array.from({ length: 20 }, (_, index) => index === 7 || index === 9 ? 1 : index);
     assert.equal(parse("arrivals", times.join("\n")).arrivalsMs?.length, 20);
@@ -165,13 +143,11 @@ Deno.test({
     // The year 9999 as a date is no number of milliseconds.
     assert.equal(parse("arrivals", "9999-01-01 00:00:00,a").values.length, 1);
   },
-});
+);
 
-Deno.test({
-  name:
-    "parseTrace() says what an unnamed format was taken for, but of JSON, which is nothing else",
-  permissions: "none",
-  fn() {
+pure(
+  "parseTrace() says what an unnamed format was taken for, but of JSON, which is nothing else",
+  () => {
     const guessed = (format: TraceFormat, text: string) => () =>
       parseTrace(text, { format, name: "f", guessed: true });
     assert.throws(guessed("cores", "1,1\n1.2,1"), /\(read as cores; .*--format.*\)$/);
@@ -179,59 +155,49 @@ Deno.test({
     assert.throws(guessed("prometheus", prometheus()), /in that time$/);
     assert.throws(() => parse("rps", "1\nx"), /for instance 157$/);
   },
+);
+
+pure("parseTrace() reads any text as a sound trace or refuses it by name", () => {
+  const line = fc.tuple(
+    fc.oneof(fc.nat(5000).map(String), fc.string(), fc.constantFrom("1e9", "-1", "NaN", "")),
+    fc.constantFrom(",", ";", "", "\n"),
+    fc.oneof(fc.double().map(String), fc.string()),
+  ).map((parts) => parts.join(""));
+  const garbage = fc.oneof(
+    fc.string(),
+    fc.array(line).map((lines) => lines.join("\n")),
+    fc.json(),
+    fc.array(fc.tuple(fc.double({ noNaN: true }), fc.string())).map((values) => prometheus(values)),
+  );
+  const format = fc.constantFrom<TraceFormat>("rps", "cores", "arrivals", "prometheus");
+  fc.assert(
+    fc.property(format, garbage, (format, text) => {
+      try {
+        const { stepS, values, arrivalsMs } = parse(format, text);
+        assert.ok(stepS > 0 && stepS < Infinity && values.length >= 1);
+        assert.ok(values.every((value) => value >= 0 && value < Infinity));
+        assert.equal(arrivalsMs !== undefined, format === "arrivals");
+        arrivalsMs?.forEach((at, index) => {
+          assert.ok(at >= (arrivalsMs[index - 1] ?? 0) && at <= values.length * 1000);
+        });
+      } catch (error) {
+        assert.ok(error instanceof SyntaxError, String(error));
+        assert.match(error.message, /^Cannot read trace "file\.txt": /);
+      }
+    }),
+  );
 });
 
-Deno.test({
-  name: "parseTrace() reads any text as a sound trace or refuses it by name",
-  permissions: "none",
-  fn() {
-    const line = fc.tuple(
-      fc.oneof(fc.nat(5000).map(String), fc.string(), fc.constantFrom("1e9", "-1", "NaN", "")),
-      fc.constantFrom(",", ";", "", "\n"),
-      fc.oneof(fc.double().map(String), fc.string()),
-    ).map((parts) => parts.join(""));
-    const garbage = fc.oneof(
-      fc.string(),
-      fc.array(line).map((lines) => lines.join("\n")),
-      fc.json(),
-      fc.array(fc.tuple(fc.double({ noNaN: true }), fc.string())).map((values) =>
-        prometheus(values)
-      ),
-    );
-    const format = fc.constantFrom<TraceFormat>("rps", "cores", "arrivals", "prometheus");
-    fc.assert(
-      fc.property(format, garbage, (format, text) => {
-        try {
-          const { stepS, values, arrivalsMs } = parse(format, text);
-          assert.ok(stepS > 0 && stepS < Infinity && values.length >= 1);
-          assert.ok(values.every((value) => value >= 0 && value < Infinity));
-          assert.equal(arrivalsMs !== undefined, format === "arrivals");
-          arrivalsMs?.forEach((at, index) => {
-            assert.ok(at >= (arrivalsMs[index - 1] ?? 0) && at <= values.length * 1000);
-          });
-        } catch (error) {
-          assert.ok(error instanceof SyntaxError, String(error));
-          assert.match(error.message, /^Cannot read trace "file\.txt": /);
-        }
-      }),
-    );
-  },
-});
-
-Deno.test({
-  name: "guessTraceFormat() knows each format by its first lines",
-  permissions: "none",
-  fn() {
-    const cases: readonly [string, TraceFormat][] = [
-      ["157\n158\n", "rps"],
-      ["0.5\n", "rps"],
-      ["", "rps"],
-      ["ts,value\n1628640000,39.7\n", "cores"],
-      ["1628640000,39.7\n", "cores"],
-      ["TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.97,4808,10\n", "arrivals"],
-      ["2023-11-16T18:17:03Z\n2023-11-16T18:17:04Z\n", "arrivals"],
-      ['\uFEFF {"status":"success"}', "prometheus"],
-    ];
-    for (const [text, format] of cases) assert.equal(guessTraceFormat(text), format, text);
-  },
+pure("guessTraceFormat() knows each format by its first lines", () => {
+  const cases: readonly [string, TraceFormat][] = [
+    ["157\n158\n", "rps"],
+    ["0.5\n", "rps"],
+    ["", "rps"],
+    ["ts,value\n1628640000,39.7\n", "cores"],
+    ["1628640000,39.7\n", "cores"],
+    ["TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.97,4808,10\n", "arrivals"],
+    ["2023-11-16T18:17:03Z\n2023-11-16T18:17:04Z\n", "arrivals"],
+    ['\uFEFF {"status":"success"}', "prometheus"],
+  ];
+  for (const [text, format] of cases) assert.equal(guessTraceFormat(text), format, text);
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { seededRandom } from "../../shared/random.ts";
@@ -9,21 +10,16 @@ clockContract("createVirtualClock()", () => {
   return { clock, pass: (ms) => clock.runUntil(clock.monotonic() + ms) };
 });
 
-Deno.test({
-  name: "createVirtualClock() starts at monotonic 0 and at the given wall time",
-  permissions: "none",
-  fn() {
-    const clock = createVirtualClock({ wallStart: 1_700_000_000_000 });
-    assert.equal(clock.monotonic(), 0);
-    assert.equal(clock.wall(), 1_700_000_000_000);
-    assert.throws(() => createVirtualClock({ wallStart: NaN }), /wallStart is NaN/);
-  },
+pure("createVirtualClock() starts at monotonic 0 and at the given wall time", () => {
+  const clock = createVirtualClock({ wallStart: 1_700_000_000_000 });
+  assert.equal(clock.monotonic(), 0);
+  assert.equal(clock.wall(), 1_700_000_000_000);
+  assert.throws(() => createVirtualClock({ wallStart: NaN }), /wallStart is NaN/);
 });
 
-Deno.test({
-  name: "runUntil() fires timers by time, equal times in the order they were set",
-  permissions: "none",
-  fn: () =>
+pure(
+  "runUntil() fires timers by time, equal times in the order they were set",
+  () =>
     fc.assert(fc.asyncProperty(fc.array(fc.nat(50)), async (times) => {
       const clock = createVirtualClock({ wallStart: 0 });
       const fired: [number, number][] = [];
@@ -34,90 +30,73 @@ Deno.test({
       assert.deepEqual(fired, expected);
       assert.equal(clock.monotonic(), 50);
     })),
+);
+
+pure("runUntil() lets long chains of promises end before the next timer fires", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const seen: string[] = [];
+  const loop = async () => {
+    await clock.sleep(10);
+    for (let step = 0; step < 1000; step++) await Promise.resolve();
+    seen.push(`chain done at ${clock.monotonic()}`);
+  };
+  const running = loop();
+  clock.at(10, () => seen.push("second timer of 10"));
+  clock.at(11, () => seen.push("timer of 11"));
+  await clock.runUntil(20);
+  await running;
+  assert.deepEqual(seen, ["chain done at 10", "second timer of 10", "timer of 11"]);
 });
 
-Deno.test({
-  name: "runUntil() lets long chains of promises end before the next timer fires",
-  permissions: "none",
-  async fn() {
+pure("runUntil() gives the same interleaving of many loops for the same seed", async () => {
+  const journal = async (seed: number) => {
     const clock = createVirtualClock({ wallStart: 0 });
-    const seen: string[] = [];
-    const loop = async () => {
-      await clock.sleep(10);
-      for (let step = 0; step < 1000; step++) await Promise.resolve();
-      seen.push(`chain done at ${clock.monotonic()}`);
-    };
-    const running = loop();
-    clock.at(10, () => seen.push("second timer of 10"));
-    clock.at(11, () => seen.push("timer of 11"));
-    await clock.runUntil(20);
-    await running;
-    assert.deepEqual(seen, ["chain done at 10", "second timer of 10", "timer of 11"]);
-  },
-});
-
-Deno.test({
-  name: "runUntil() gives the same interleaving of many loops for the same seed",
-  permissions: "none",
-  async fn() {
-    const journal = async (seed: number) => {
-      const clock = createVirtualClock({ wallStart: 0 });
-      const random = seededRandom(seed);
-      const lines: string[] = [];
-      const stop = new AbortController();
-      const loops = Array.from({ length: 20 }, async (_, index) => {
-        while (!stop.signal.aborted) {
-          await clock.sleep(Math.floor(random.next() * 20), stop.signal);
-          lines.push(`${clock.monotonic()} ${index}`);
-        }
-      });
-      await clock.runUntil(2000);
-      stop.abort();
-      await Promise.all(loops);
-      return lines.join("\n");
-    };
-    const first = await journal(7);
-    assert.equal(await journal(7), first);
-    assert.notEqual(await journal(8), first);
-  },
-});
-
-Deno.test({
-  name: "sleep() ends at once when its signal is aborted, before or while it waits",
-  permissions: "none",
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
+    const random = seededRandom(seed);
+    const lines: string[] = [];
     const stop = new AbortController();
-    let wokeAt = -1;
-    const sleeping = clock.sleep(1000, stop.signal).then(() => wokeAt = clock.monotonic());
-    clock.at(300, () => stop.abort());
-    await clock.runUntil(500);
-    await sleeping;
-    assert.equal(wokeAt, 300);
-    await clock.sleep(1000, stop.signal);
-    assert.equal(clock.monotonic(), 500);
-  },
+    const loops = Array.from({ length: 20 }, async (_, index) => {
+      while (!stop.signal.aborted) {
+        await clock.sleep(Math.floor(random.next() * 20), stop.signal);
+        lines.push(`${clock.monotonic()} ${index}`);
+      }
+    });
+    await clock.runUntil(2000);
+    stop.abort();
+    await Promise.all(loops);
+    return lines.join("\n");
+  };
+  const first = await journal(7);
+  assert.equal(await journal(7), first);
+  assert.notEqual(await journal(8), first);
 });
 
-Deno.test({
-  name: "at() returns a function that takes the call back",
-  permissions: "none",
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    let calls = 0;
-    const cancel = clock.at(5, () => calls++);
-    clock.at(6, () => calls += 10);
-    cancel();
-    cancel();
-    await clock.runUntil(10);
-    assert.equal(calls, 10);
-  },
+pure("sleep() ends at once when its signal is aborted, before or while it waits", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const stop = new AbortController();
+  let wokeAt = -1;
+  const sleeping = clock.sleep(1000, stop.signal).then(() => wokeAt = clock.monotonic());
+  clock.at(300, () => stop.abort());
+  await clock.runUntil(500);
+  await sleeping;
+  assert.equal(wokeAt, 300);
+  await clock.sleep(1000, stop.signal);
+  assert.equal(clock.monotonic(), 500);
 });
 
-Deno.test({
-  name: "runUntil() refuses the past, a second run at once, and passes on what a callback throws",
-  permissions: "none",
-  async fn() {
+pure("at() returns a function that takes the call back", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  let calls = 0;
+  const cancel = clock.at(5, () => calls++);
+  clock.at(6, () => calls += 10);
+  cancel();
+  cancel();
+  await clock.runUntil(10);
+  assert.equal(calls, 10);
+});
+
+pure(
+  "runUntil() refuses the past, a second run at once, and passes on what a callback throws",
+  async () => {
     const clock = createVirtualClock({ wallStart: 0 });
     await clock.runUntil(10);
     await assert.rejects(clock.runUntil(5), /5 ms is before 10 ms/);
@@ -131,4 +110,4 @@ Deno.test({
     await clock.runUntil(30);
     assert.equal(clock.monotonic(), 30);
   },
-});
+);

@@ -92,22 +92,18 @@ const MOUNTS = [
 ];
 
 for (const { name, cpu, others } of MOUNTS) {
-  Deno.test({
-    name: `listPods() finds pod and container in every known layout (${name})`,
-    permissions: "none",
-    fn() {
-      for (const { directory, uid = UID, read = directory, pod, beside = [] } of CASES) {
-        const tree = createMemoryTree();
-        for (const mount of [cpu, ...others]) {
-          for (const path of [directory, ...beside]) tree.write(`${mount}${path}/cpu.stat`, "");
-          tree.write(`${mount}system.slice/ssh.service/cpu.stat`, "");
-        }
-        const above = directory.slice(0, directory.lastIndexOf("/"));
-        const own = pod === null ? {} : { directory: pod ?? above };
-        const expected = [{ uid, ...own, containers: [{ id: C, directory: read }] }];
-        assert.deepEqual(listPods(tree, findLayout(tree)), expected, directory);
+  pure(`listPods() finds pod and container in every known layout (${name})`, () => {
+    for (const { directory, uid = UID, read = directory, pod, beside = [] } of CASES) {
+      const tree = createMemoryTree();
+      for (const mount of [cpu, ...others]) {
+        for (const path of [directory, ...beside]) tree.write(`${mount}${path}/cpu.stat`, "");
+        tree.write(`${mount}system.slice/ssh.service/cpu.stat`, "");
       }
-    },
+      const above = directory.slice(0, directory.lastIndexOf("/"));
+      const own = pod === null ? {} : { directory: pod ?? above };
+      const expected = [{ uid, ...own, containers: [{ id: C, directory: read }] }];
+      assert.deepEqual(listPods(tree, findLayout(tree)), expected, directory);
+    }
   });
 }
 

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import {
   NODE_CLASS_PRESETS,
@@ -9,13 +10,9 @@ import {
 } from "./node_classes.ts";
 import { refusalOf, valueOf } from "../config/kinds.ts";
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 const { karpenter, gke, aks } = NODE_CLASS_PRESETS;
 
-test("nodeClassOf() takes one of several selectors, and unknown nodes for on-demand", () => {
+pure("nodeClassOf() takes one of several selectors, and unknown nodes for on-demand", () => {
   assert.equal(nodeClassOf({ "karpenter.sh/capacity-type": "spot" }, karpenter), "spot");
   for (const type of ["on-demand", "reserved", "Spot", ""]) {
     assert.equal(nodeClassOf({ "karpenter.sh/capacity-type": type }, karpenter), "on-demand");
@@ -28,7 +25,7 @@ test("nodeClassOf() takes one of several selectors, and unknown nodes for on-dem
   assert.equal(nodeClassOf({ "kubernetes.azure.com/scalesetpriority": "spot" }, aks), "spot");
 });
 
-test("nodeClassesFaults() accepts the presets, with pods that go to nodes of their class", () => {
+pure("nodeClassesFaults() accepts the presets, with pods that go to nodes of their class", () => {
   for (const [name, preset] of Object.entries(NODE_CLASS_PRESETS)) {
     assert.deepEqual(nodeClassesFaults(preset), [], name);
     for (const one of ["spot", "on-demand"] as const) {
@@ -37,7 +34,7 @@ test("nodeClassesFaults() accepts the presets, with pods that go to nodes of the
   }
 });
 
-test("nodeClassesFaults() has faults of selectors that select the same nodes", () => {
+pure("nodeClassesFaults() has faults of selectors that select the same nodes", () => {
   const nodes = (matchLabels: Readonly<Record<string, string>>, key?: string) => ({
     selectors: [{ matchLabels, matchExpressions: [] }],
     tolerations: key === undefined ? [] : [{ key }],
@@ -68,7 +65,7 @@ function read(value: unknown) {
   return found;
 }
 
-test("nodeClassifierKind parses presets, and overrides of them", () => {
+pure("nodeClassifierKind parses presets, and overrides of them", () => {
   for (const preset of ["karpenter", "eks", "gke", "aks"] as const) {
     assert.deepEqual(valueOf(nodeClassifierKind, preset), NODE_CLASS_PRESETS[preset]);
     assert.deepEqual(read({ preset }), NODE_CLASS_PRESETS[preset]);
@@ -80,7 +77,7 @@ test("nodeClassifierKind parses presets, and overrides of them", () => {
   assert.equal(valueOf(nodeClassifierKind, "azure"), undefined);
 });
 
-test("nodeClassifierKind parses Spotalis' lists, and its two texts", () => {
+pure("nodeClassifierKind parses Spotalis' lists, and its two texts", () => {
   const classes = read({
     spotLabels: [
       { matchLabels: { lifecycle: "spot" } },
@@ -101,7 +98,7 @@ test("nodeClassifierKind parses Spotalis' lists, and its two texts", () => {
   );
 });
 
-test("nodeClassifierKind explains faults by the keys of the setting", () => {
+pure("nodeClassifierKind explains faults by the keys of the setting", () => {
   const spotLabels = [{ matchLabels: { a: "b" } }];
   const faults: readonly (readonly [value: unknown, fault: RegExp])[] = [
     [{ spotLabels }, /^must .* preset, .* spotLabels and onDemandLabels$/],

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
 import {
   placedPods,
@@ -24,10 +25,6 @@ import { departureSignsKind } from "./node_departure.ts";
 import { type CheckedPlacement, placementFaults } from "./settings.ts";
 import { refusalOf } from "../config/kinds.ts";
 
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 function gate(changes: Partial<EligibilityInput>, scope: Partial<PlacementScope> = {}): string {
   const web = { kind: "Deployment", labels: { [ENABLED]: "true" }, annotations: {} };
   const subject = { ...web, namespace: { name: "shop" }, ...changes };
@@ -39,7 +36,7 @@ function annotated(key: string, value: string): string {
   return gate({ annotations: { [SPOT_PERCENTAGE]: "70", [key]: value } });
 }
 
-test("sentences of workloads that take no part in placement", () => {
+pure("sentences of workloads that take no part in placement", () => {
   const noTeam = { namespaceSelector: { matchLabels: { team: "a" }, matchExpressions: [] } };
   const optedOut = { name: "shop", metadata: { labels: { [ENABLED]: "false" }, annotations: {} } };
   return assertSentences([
@@ -103,7 +100,7 @@ function waiting(changes: Partial<NextMoveInput>): string {
 const withPods = (changes: Partial<PlacedPod>) =>
   waiting({ pods: placedPods({ spot: 4 }, changes) });
 
-test("sentences of workloads of which no pod is moved", () => {
+pure("sentences of workloads of which no pod is moved", () => {
   const { nowMs, spec, workload } = SPOT;
   const shortage = { untilMs: nowMs + 1, rounds: 1 };
   const ineffectiveMoves = { count: 1, misplaced: 2, spec };
@@ -160,7 +157,7 @@ function refused(...changes: readonly Partial<PodDisruptionBudget>[]): string {
   return budgetRefusal({ labels: { app: "web" }, ready: true }, budgets) ?? "";
 }
 
-test("sentences of pods that stay where they are", () =>
+pure("sentences of pods that stay where they are", () =>
   assertSentences([
     [
       "protected",
@@ -185,7 +182,7 @@ test("sentences of pods that stay where they are", () =>
     ],
   ]));
 
-test("sentences of texts and objects that placement can't read", () => {
+pure("sentences of texts and objects that placement can't read", () => {
   return assertSentences([
     [
       "schedule's form",
@@ -228,7 +225,7 @@ function together(changes: Partial<CheckedPlacement>): string {
   }).join("; ");
 }
 
-test("sentences of the settings of placement", () => {
+pure("sentences of the settings of placement", () => {
   const steady = selected({ pool: "steady" });
   const none = { selectors: [], tolerations: [] };
   const classFaults = (spot: typeof none | typeof steady, onDemand: typeof spot) =>

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { placedPod } from "../../tests/fixtures/placement/placed_pods.ts";
 import {
@@ -11,10 +12,6 @@ import {
   strandedPods,
   unplacedInFallback,
 } from "./shortage.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const MINUTE_MS = 60_000;
 
@@ -39,7 +36,7 @@ function next(
   return nextShortage(shortage, { pods, asSpecified, nowMs });
 }
 
-test("nextShortage() falls back after the timeout, and not before", () => {
+pure("nextShortage() falls back after the timeout, and not before", () => {
   assert.equal(next(undefined, 59_999, { since: 0 }), undefined);
   assert.deepEqual(next(undefined, 60_000, { since: 0 }), {
     sinceMs: 60_000,
@@ -48,7 +45,7 @@ test("nextShortage() falls back after the timeout, and not before", () => {
   });
 });
 
-test("nextShortage() counts pods that wait for a spot node, and no others", () => {
+pure("nextShortage() counts pods that wait for a spot node, and no others", () => {
   const [pod] = waiting(0);
   assert.ok(pod !== undefined);
   const others = [
@@ -67,7 +64,7 @@ test("nextShortage() counts pods that wait for a spot node, and no others", () =
   ]);
 });
 
-test("nextShortage() doubles from one fallback to the next, up to the longest", () => {
+pure("nextShortage() doubles from one fallback to the next, up to the longest", () => {
   const lasted: number[] = [];
   let shortage: Shortage | undefined;
   let now = 0;
@@ -80,41 +77,47 @@ test("nextShortage() doubles from one fallback to the next, up to the longest", 
   assert.deepEqual(lasted, [2, 4, 8, 16, 30, 30, 30]);
 });
 
-test("nextShortage() changes nothing during a fallback, and gives its pods their time again after it", () => {
-  const shortage = { sinceMs: MINUTE_MS, untilMs: 3 * MINUTE_MS, rounds: 1 };
-  assert.equal(next(shortage, 2 * MINUTE_MS, { since: 0, asSpecified: true }), shortage);
-  assert.equal(next(shortage, 3 * MINUTE_MS, { since: 0 }), shortage);
-  assert.equal(next(shortage, 4 * MINUTE_MS - 1, { since: 0 }), shortage);
-  assert.equal(next(shortage, 4 * MINUTE_MS, { since: 0 })?.rounds, 2);
-});
+pure(
+  "nextShortage() changes nothing during a fallback, and gives its pods their time again after it",
+  () => {
+    const shortage = { sinceMs: MINUTE_MS, untilMs: 3 * MINUTE_MS, rounds: 1 };
+    assert.equal(next(shortage, 2 * MINUTE_MS, { since: 0, asSpecified: true }), shortage);
+    assert.equal(next(shortage, 3 * MINUTE_MS, { since: 0 }), shortage);
+    assert.equal(next(shortage, 4 * MINUTE_MS - 1, { since: 0 }), shortage);
+    assert.equal(next(shortage, 4 * MINUTE_MS, { since: 0 })?.rounds, 2);
+  },
+);
 
-test("nextShortage() ends once all is as specified", () => {
+pure("nextShortage() ends once all is as specified", () => {
   const shortage = { untilMs: MINUTE_MS, rounds: 3 };
   assert.equal(next(shortage, MINUTE_MS), shortage);
   assert.equal(next(shortage, MINUTE_MS, { asSpecified: true }), undefined);
 });
 
-test("nextShortage() ends once a pod that was created after the fallback has found a spot node", () => {
-  const shortage = { untilMs: 3 * MINUTE_MS, rounds: 2 };
-  const after = (pod: Parameters<typeof placedPod>[1], ...others: ReturnType<typeof waiting>) =>
-    nextShortage(shortage, {
-      pods: [placedPod("new", { class: "spot", createdAtMs: 3 * MINUTE_MS, ...pod }), ...others],
-      asSpecified: false,
-      nowMs: 4 * MINUTE_MS,
-    });
-  assert.equal(after({}), undefined);
-  const unchanged = [
-    { createdAtMs: 3 * MINUTE_MS - 1 },
-    { class: "on-demand" as const },
-    { scheduled: false },
-    { gone: true },
-  ];
-  for (const pod of unchanged) assert.equal(after(pod), shortage, JSON.stringify(pod));
-  // The next pod that finds none still counts.
-  assert.equal(after({}, ...waiting(3 * MINUTE_MS))?.rounds, 3);
-});
+pure(
+  "nextShortage() ends once a pod that was created after the fallback has found a spot node",
+  () => {
+    const shortage = { untilMs: 3 * MINUTE_MS, rounds: 2 };
+    const after = (pod: Parameters<typeof placedPod>[1], ...others: ReturnType<typeof waiting>) =>
+      nextShortage(shortage, {
+        pods: [placedPod("new", { class: "spot", createdAtMs: 3 * MINUTE_MS, ...pod }), ...others],
+        asSpecified: false,
+        nowMs: 4 * MINUTE_MS,
+      });
+    assert.equal(after({}), undefined);
+    const unchanged = [
+      { createdAtMs: 3 * MINUTE_MS - 1 },
+      { class: "on-demand" as const },
+      { scheduled: false },
+      { gone: true },
+    ];
+    for (const pod of unchanged) assert.equal(after(pod), shortage, JSON.stringify(pod));
+    // The next pod that finds none still counts.
+    assert.equal(after({}, ...waiting(3 * MINUTE_MS))?.rounds, 3);
+  },
+);
 
-test("nextShortage() ends when no pod has waited for as long as the fallback lasted", () => {
+pure("nextShortage() ends when no pod has waited for as long as the fallback lasted", () => {
   const shortage = { untilMs: 10 * MINUTE_MS, rounds: 2 };
   assert.equal(next(shortage, 14 * MINUTE_MS - 1), shortage);
   assert.equal(next(shortage, 14 * MINUTE_MS), undefined);
@@ -123,44 +126,47 @@ test("nextShortage() ends when no pod has waited for as long as the fallback las
   assert.equal(nextShortage(shortage, facts), shortage);
 });
 
-test("shortagePhase() goes from fallback to returning", () => {
+pure("shortagePhase() goes from fallback to returning", () => {
   const shortage = { untilMs: MINUTE_MS, rounds: 1 };
   assert.equal(shortagePhase(undefined, 0), "none");
   assert.equal(shortagePhase(shortage, MINUTE_MS - 1), "fallback");
   assert.equal(shortagePhase(shortage, MINUTE_MS), "returning");
 });
 
-test("isLeftBehind() leaves pods that were made for spot in the fallback, unlike unplacedInFallback()", () => {
-  const [pod] = waiting(0);
-  assert.ok(pod !== undefined);
-  const shortage = { sinceMs: 2400, untilMs: MINUTE_MS, rounds: 1 };
-  const before = { ...pod, createdAtMs: 1000 };
-  // At an unknown time in the second from 2000 on.
-  const since = { ...pod, createdAtMs: 2000 };
-  const found = { ...since, scheduled: true };
-  const pods = [
-    before,
-    since,
-    found,
-    placedPod("new", { class: "spot", scheduled: false, createdAtMs: 2000 }),
-  ];
-  const left = (nowMs: number): readonly boolean[] =>
-    pods.map((one) => isLeftBehind(one, { shortage, nowMs }));
-  assert.deepEqual(left(2401), [true, false, false, false]);
-  // All that are there when it begins were made before.
-  assert.deepEqual(left(2400), [true, true, false, true]);
-  // An earlier version has not written when it began.
-  assert.equal(isLeftBehind(before, { shortage: {}, nowMs: 2400 }), false);
-  assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS - 1 }), [since]);
-  assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS }), []);
-  const pinned = pods.map((one) => ({ ...one, pinned: "its affinity" }));
-  assert.deepEqual(unplacedInFallback(pinned, { shortage, nowMs: 0 }), []);
-  // In the reconcile that begins it all of them were created before.
-  assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: 2400 }), []);
-  assert.deepEqual(unplacedInFallback(pods, { shortage: undefined, nowMs: 0 }), []);
-});
+pure(
+  "isLeftBehind() leaves pods that were made for spot in the fallback, unlike unplacedInFallback()",
+  () => {
+    const [pod] = waiting(0);
+    assert.ok(pod !== undefined);
+    const shortage = { sinceMs: 2400, untilMs: MINUTE_MS, rounds: 1 };
+    const before = { ...pod, createdAtMs: 1000 };
+    // At an unknown time in the second from 2000 on.
+    const since = { ...pod, createdAtMs: 2000 };
+    const found = { ...since, scheduled: true };
+    const pods = [
+      before,
+      since,
+      found,
+      placedPod("new", { class: "spot", scheduled: false, createdAtMs: 2000 }),
+    ];
+    const left = (nowMs: number): readonly boolean[] =>
+      pods.map((one) => isLeftBehind(one, { shortage, nowMs }));
+    assert.deepEqual(left(2401), [true, false, false, false]);
+    // All that are there when it begins were made before.
+    assert.deepEqual(left(2400), [true, true, false, true]);
+    // An earlier version has not written when it began.
+    assert.equal(isLeftBehind(before, { shortage: {}, nowMs: 2400 }), false);
+    assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS - 1 }), [since]);
+    assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS }), []);
+    const pinned = pods.map((one) => ({ ...one, pinned: "its affinity" }));
+    assert.deepEqual(unplacedInFallback(pinned, { shortage, nowMs: 0 }), []);
+    // In the reconcile that begins it all of them were created before.
+    assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: 2400 }), []);
+    assert.deepEqual(unplacedInFallback(pods, { shortage: undefined, nowMs: 0 }), []);
+  },
+);
 
-test("nextShortage() recreates pods that were made for spot in a fallback, with back-off", () => {
+pure("nextShortage() recreates pods that were made for spot in a fallback, with back-off", () => {
   const since = 100_000;
   let shortage: Shortage | undefined = { sinceMs: since, untilMs: 20 * MINUTE_MS, rounds: 4 };
   const rounds: number[] = [];
@@ -185,7 +191,7 @@ test("nextShortage() recreates pods that were made for spot in a fallback, with 
   assert.equal(shortage?.remade?.count, 7);
 });
 
-test("remakeDueMs() counts pods that were created in the fallback, while it lasts", () => {
+pure("remakeDueMs() counts pods that were created in the fallback, while it lasts", () => {
   const shortage = { sinceMs: 2400, untilMs: 2 * MINUTE_MS, rounds: 1 };
   const due = (created: number, sinceMs: number, { nowMs = 3000, ...change } = {}): number => {
     const pods = waiting(sinceMs).map((pod) => ({ ...pod, createdAtMs: created }));
@@ -204,7 +210,7 @@ test("remakeDueMs() counts pods that were created in the fallback, while it last
   assert.equal(remakeDueMs(waiting(7000), { shortage: earlier, nowMs: 8000 }), 67_000);
 });
 
-test("fallbackDueMs() is the moment at which nextShortage() falls back", () => {
+pure("fallbackDueMs() is the moment at which nextShortage() falls back", () => {
   const pods = waiting(5000, 3000);
   assert.equal(fallbackDueMs(undefined, pods), 63_000);
   assert.equal(fallbackDueMs(undefined, []), Infinity);
@@ -216,7 +222,7 @@ test("fallbackDueMs() is the moment at which nextShortage() falls back", () => {
   assert.deepEqual([at(dueMs - 1), at(dueMs)], [1, 2]);
 });
 
-test("shortageDueMs() is when a fallback ends, begins, or recreates pods", () => {
+pure("shortageDueMs() is when a fallback ends, begins, or recreates pods", () => {
   const nowMs = 10 * MINUTE_MS;
   const due = (shortage: Shortage | undefined, ...sinceMs: readonly number[]) =>
     shortageDueMs(waiting(...sinceMs), { shortage, nowMs });

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import {
   costChanges,
@@ -28,11 +29,7 @@ const EXAMPLES = [
   [100, 0, 70, 70, 30],
 ] as const;
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("splitReplicas() divides as in the examples, and floorOf() is at most all replicas", () => {
+pure("splitReplicas() divides as in the examples, and floorOf() is at most all replicas", () => {
   for (const [replicas, minOnDemand, spotPercentage, spot, onDemand] of EXAMPLES) {
     const spec = { spotPercentage, minOnDemand };
     const name = `${replicas} replicas, floor ${minOnDemand}, ${spotPercentage} %`;
@@ -47,7 +44,7 @@ test("splitReplicas() divides as in the examples, and floorOf() is at most all r
 
 const SPEC = { spotPercentage: 70, minOnDemand: 2 } as const;
 
-test("nextClass() fills the floor first, and divides each number on the way", () => {
+pure("nextClass() fills the floor first, and divides each number on the way", () => {
   const counts = { spot: 0, "on-demand": 0 };
   const order = Array.from({ length: 10 }, () => {
     const next = nextClass(counts, SPEC);
@@ -58,12 +55,12 @@ test("nextClass() fills the floor first, and divides each number on the way", ()
   assert.deepEqual(counts, { spot: 7, "on-demand": 3 });
 });
 
-test("nextClass() makes up for what is missing", () => {
+pure("nextClass() makes up for what is missing", () => {
   assert.equal(nextClass({ spot: 0, "on-demand": 3 }, SPEC), "spot");
   assert.equal(nextClass({ spot: 9, "on-demand": 0 }, SPEC), "on-demand");
 });
 
-test("ordinalClass() puts the low ordinals on-demand, counted from the first", () => {
+pure("ordinalClass() puts the low ordinals on-demand, counted from the first", () => {
   const classes = (firstOrdinal?: number): string =>
     [0, 1, 2, 3, 4, 5].map((ordinal) =>
       ordinalClass(ordinal, {
@@ -76,7 +73,7 @@ test("ordinalClass() puts the low ordinals on-demand, counted from the first", (
   assert.equal(classes(3), "ooooos");
 });
 
-test("ordinalOf() reads the end of the name", () => {
+pure("ordinalOf() reads the end of the name", () => {
   assert.equal(ordinalOf("db-main-12"), 12);
   assert.equal(ordinalOf("db-main-0"), 0);
   for (const name of ["db", "db-", "db-1a", "7", ""]) assert.equal(ordinalOf(name), undefined);
@@ -93,7 +90,7 @@ function movesOf(
     .map(({ pod, to }) => `${pod.name} to ${to}`);
 }
 
-test("misplaced() has the pods of the class with too many, the youngest first", () => {
+pure("misplaced() has the pods of the class with too many, the youngest first", () => {
   assert.deepEqual(movesOf(placedPods({ spot: 2, "on-demand": 2 })), []);
   assert.deepEqual(movesOf(placedPods({ spot: 3, "on-demand": 1 })), [
     "web-spot-x3 to on-demand",
@@ -104,7 +101,7 @@ test("misplaced() has the pods of the class with too many, the youngest first", 
   assert.deepEqual(movesOf(placedPods({ "on-demand": 2 })).at(0), "web-on-demand-x2 to spot");
 });
 
-test("misplaced() begins with pods that are not Ready, then with those on cordoned nodes", () => {
+pure("misplaced() begins with pods that are not Ready, then with those on cordoned nodes", () => {
   const pods = [
     placedPod("a", { createdAtMs: 4 }),
     placedPod("b", { createdAtMs: 3, cordoned: true }),
@@ -114,7 +111,7 @@ test("misplaced() begins with pods that are not Ready, then with those on cordon
   assert.deepEqual(movesOf(pods).map((text) => text[0]).join(""), "dcba");
 });
 
-test("misplaced() counts each revision for itself, and nothing that is gone", () => {
+pure("misplaced() counts each revision for itself, and nothing that is gone", () => {
   const pods = [
     ...placedPods({ spot: 1, "on-demand": 1 }, { revision: "r1" }),
     ...placedPods({ spot: 2 }, { revision: "r2" }),
@@ -128,7 +125,7 @@ test("misplaced() counts each revision for itself, and nothing that is gone", ()
   );
 });
 
-test("misplaced() moves on-demand first what the floor is short of", () => {
+pure("misplaced() moves on-demand first what the floor is short of", () => {
   const pods = [
     ...placedPods({ "on-demand": 2 }, { revision: "r1", ready: false }),
     ...placedPods({ spot: 2 }, { revision: "r2" }),
@@ -139,7 +136,7 @@ test("misplaced() moves on-demand first what the floor is short of", () => {
   );
 });
 
-test("misplaced() has a StatefulSet's pods that are not where their ordinals are to be", () => {
+pure("misplaced() has a StatefulSet's pods that are not where their ordinals are to be", () => {
   const pods = ["spot", "spot", "spot", "on-demand", "spot", "on-demand"].map((one, ordinal) =>
     placedPod(`db-${ordinal}`, { class: one as PlacedPod["class"] })
   );
@@ -154,7 +151,7 @@ test("misplaced() has a StatefulSet's pods that are not where their ordinals are
   assert.equal(movesOf(unready, "StatefulSet")[0], "db-1 to on-demand");
 });
 
-test("misplacedCount() is the number of moves that are left, by revision and by ordinal", () => {
+pure("misplacedCount() is the number of moves that are left, by revision and by ordinal", () => {
   const spec = { spotPercentage: 50, minOnDemand: 0 };
   const options = { kind: "Deployment" as const, replicas: 4, spec };
   assert.equal(misplacedCount(placedPods({ spot: 4 }), options), 2);
@@ -175,14 +172,14 @@ function costs(of: NodeClass, spotPercentage: number, minOnDemand: number): read
   return [1, 2, 3].map((nth) => costOf(nth, { class: of, spec }));
 }
 
-test("costOf() is minus the number of replicas that needs the pod", () => {
+pure("costOf() is minus the number of replicas that needs the pod", () => {
   assert.deepEqual(costs("on-demand", 70, 0), [-1, -4, -7]);
   assert.deepEqual(costs("spot", 70, 0), [-2, -3, -5]);
   assert.deepEqual(costs("on-demand", 70, 2), [-1, -2, -7]);
   assert.deepEqual(costs("spot", 70, 2), [-3, -4, -5]);
 });
 
-test("costOf() makes pods that are never needed go first", () => {
+pure("costOf() makes pods that are never needed go first", () => {
   for (const [of, share] of [["spot", 0], ["on-demand", 100]] as const) {
     const found = costs(of, share, 0);
     assert.deepEqual(found, found.toSorted((a, b) => b - a));
@@ -190,7 +187,7 @@ test("costOf() makes pods that are never needed go first", () => {
   }
 });
 
-test("costChanges() adds missing costs, the highest to the oldest pods", () => {
+pure("costChanges() adds missing costs, the highest to the oldest pods", () => {
   const spec = { spotPercentage: 70, minOnDemand: 0 };
   assert.deepEqual(
     costChanges(placedPods({ spot: 3, "on-demand": 2 }), spec)
@@ -205,7 +202,7 @@ test("costChanges() adds missing costs, the highest to the oldest pods", () => {
   );
 });
 
-test("costChanges() keeps costs of the set, and uses none twice", () => {
+pure("costChanges() keeps costs of the set, and uses none twice", () => {
   const spec = { spotPercentage: 50, minOnDemand: 0 };
   const pods = [
     placedPod("a", { deletionCost: -3 }),

@@ -1,9 +1,6 @@
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { differencesOf } from "./differences.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** A table of these results, each of another input. */
 function tableOf(results: Readonly<Record<string, unknown>>): string {
@@ -11,15 +8,15 @@ function tableOf(results: Readonly<Record<string, unknown>>): string {
     .map(([input, result]) => `${JSON.stringify({ in: { input }, result })}\n`).join("");
 }
 
-test("differencesOf() shows nothing of equal texts", () => {
+pure("differencesOf() shows nothing of equal texts", () => {
   assert.deepEqual(differencesOf("a\n", "a\n"), []);
 });
 
-test("differencesOf() says so where nothing is stored", () => {
+pure("differencesOf() says so where nothing is stored", () => {
   assert.deepEqual(differencesOf(undefined, "a\n"), ["nothing is stored yet"]);
 });
 
-test("differencesOf() counts the rows and shows input, old and new result of the first", () => {
+pure("differencesOf() counts the rows and shows input, old and new result of the first", () => {
   const stored = tableOf({ a: 1, b: 2, c: 3 });
   assert.deepEqual(differencesOf(stored, tableOf({ a: 1, b: 20, c: 30 })), [
     "2 of 3 rows differ; the first is row 2",
@@ -29,26 +26,29 @@ test("differencesOf() counts the rows and shows input, old and new result of the
   ]);
 });
 
-test("differencesOf() matches rows by their input, whatever is added or removed before them", () => {
-  const stored = tableOf({ a: 1, b: 2 });
-  assert.deepEqual(differencesOf(stored, tableOf({ z: 0, b: 2 })), [
-    "0 of 2 rows differ, 1 is new, 1 is gone; the first is row 1",
-    '  in   {"input":"z"}',
-    "  was  not there",
-    '  is   {"result":0}',
-  ]);
-  assert.deepEqual(differencesOf(stored, tableOf({ b: 2, a: 1 })), [
-    "the rows are in another order",
-  ]);
-});
+pure(
+  "differencesOf() matches rows by their input, whatever is added or removed before them",
+  () => {
+    const stored = tableOf({ a: 1, b: 2 });
+    assert.deepEqual(differencesOf(stored, tableOf({ z: 0, b: 2 })), [
+      "0 of 2 rows differ, 1 is new, 1 is gone; the first is row 1",
+      '  in   {"input":"z"}',
+      "  was  not there",
+      '  is   {"result":0}',
+    ]);
+    assert.deepEqual(differencesOf(stored, tableOf({ b: 2, a: 1 })), [
+      "the rows are in another order",
+    ]);
+  },
+);
 
-test("differencesOf() distinguishes rows of the same input by their order", () => {
+pure("differencesOf() distinguishes rows of the same input by their order", () => {
   const row = (result: number): string => `${JSON.stringify({ in: "a", result })}\n`;
   const [count] = differencesOf(row(1) + row(2) + row(3), row(1) + row(20) + row(3));
   assert.equal(count, "1 of 3 rows differs; the first is row 2");
 });
 
-test("differencesOf() shows the path of the first value in a document", () => {
+pure("differencesOf() shows the path of the first value in a document", () => {
   const stored = JSON.stringify({ runs: [{ p99: 1, p50: 2 }, { p99: 3 }] });
   const fresh = JSON.stringify({ runs: [{ p99: 1, p50: 5 }, {}] });
   assert.deepEqual(differencesOf(stored, fresh), [
@@ -59,7 +59,7 @@ test("differencesOf() shows the path of the first value in a document", () => {
   assert.match(differencesOf('{"a":1,"b":2}', '{"b":2,"a":1}')[0] ?? "", /order or white space/);
 });
 
-test("differencesOf() shows the path in a row with a result that is long", () => {
+pure("differencesOf() shows the path in a row with a result that is long", () => {
   const filler = "x".repeat(2000);
   const table = (b: number): string => tableOf({ a: { filler, b }, other: 0 });
   const lines = differencesOf(table(1), table(2));
@@ -70,7 +70,7 @@ test("differencesOf() shows the path in a row with a result that is long", () =>
   ]);
 });
 
-test("differencesOf() counts the rows that changed by their reasons before and after", () => {
+pure("differencesOf() counts the rows that changed by their reasons before and after", () => {
   const table = (reasons: readonly (string | null)[]): string =>
     reasons.map((reason, index) => `${JSON.stringify({ in: index, reason })}\n`).join("");
   const lines = differencesOf(

@@ -4,10 +4,6 @@ import { type Computed, golden, type GoldenRequest } from "./golden.ts";
 import { assertMatches } from "../fixtures/assert_matches.ts";
 import { reasonCounts } from "./tables/decision_table.ts";
 
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 interface Played {
   readonly code: number;
   readonly lines: readonly string[];
@@ -46,12 +42,12 @@ async function play(
 
 const STORED = { "moves.jsonl": "old\n" };
 
-test("golden() passes where the output is what is stored", async () => {
+pure("golden() passes where the output is what is stored", async () => {
   const { code, lines } = await play({ text: "old\n" }, { stored: STORED });
   assert.deepEqual([code, lines], [0, ["moves: unchanged (moves.jsonl, 0.0 s)"]]);
 });
 
-test("golden() fails where it is not, and stores nothing", async () => {
+pure("golden() fails where it is not, and stores nothing", async () => {
   const { code, lines, files } = await play({ text: "new\n" }, { stored: STORED });
   assert.equal(code, 1);
   assert.equal(lines[0], "moves: DIFFERS (moves.jsonl, 0.0 s)");
@@ -59,20 +55,20 @@ test("golden() fails where it is not, and stores nothing", async () => {
   assert.deepEqual(Object.fromEntries(files), STORED);
 });
 
-test("golden() stores what is accepted, and removes files of no part", async () => {
+pure("golden() stores what is accepted, and removes files of no part", async () => {
   const stored = { ...STORED, "gone.jsonl": "" };
   const { code, files } = await play({ text: "new\n" }, { stored, accept: true });
   assert.deepEqual([code, Object.fromEntries(files)], [0, { "moves.jsonl": "new\n" }]);
 });
 
-test("golden() fails on a file of no part", async () => {
+pure("golden() fails on a file of no part", async () => {
   const stored = { ...STORED, "gone.jsonl": "" };
   const { code, lines } = await play({ text: "old\n" }, { stored });
   assert.equal(code, 1);
   assert.match(lines[1] ?? "", /^gone\.jsonl: DIFFERS/);
 });
 
-test("golden() never stores an output with a problem", async () => {
+pure("golden() never stores an output with a problem", async () => {
   const computed = { text: "new\n", problems: ["reason AsSpecified occurs in 0 rows"] };
   const { code, lines, files } = await play(computed, { stored: STORED, accept: true });
   assert.equal(code, 1);
@@ -80,7 +76,7 @@ test("golden() never stores an output with a problem", async () => {
   assert.deepEqual(Object.fromEntries(files), STORED);
 });
 
-test("golden() leaves out what this machine can't compute, and keeps its file", async () => {
+pure("golden() leaves out what this machine can't compute, and keeps its file", async () => {
   const { code, lines, files } = await play({ leftOut: "kubectl is not installed" }, {
     stored: STORED,
     accept: true,
@@ -90,13 +86,13 @@ test("golden() leaves out what this machine can't compute, and keeps its file", 
   assert.deepEqual(Object.fromEntries(files), STORED);
 });
 
-test("golden() shows notes only when asked to", async () => {
+pure("golden() shows notes only when asked to", async () => {
   const computed = { text: "old\n", notes: ["AsSpecified 3"] };
   const { lines } = await play(computed, { stored: STORED, verbose: true });
   assert.equal(lines[1], "  AsSpecified 3");
 });
 
-test("golden() fails where a part is left out and all are required", async () => {
+pure("golden() fails where a part is left out and all are required", async () => {
   const { code, lines } = await play({ leftOut: "kubectl is not installed" }, {
     stored: STORED,
     complete: true,
@@ -105,7 +101,7 @@ test("golden() fails where a part is left out and all are required", async () =>
   assert.match(lines[0] ?? "", /MISSING/);
 });
 
-test("golden() fails where the files are too large, and names the largest", async () => {
+pure("golden() fails where the files are too large, and names the largest", async () => {
   const text = "x".repeat(300_000);
   const { code, lines } = await play({ text }, { stored: { "moves.jsonl": text } });
   assert.equal(code, 1);

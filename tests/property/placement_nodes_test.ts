@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
@@ -51,11 +52,9 @@ const anyPod = fc.record({
   labels: anyLabels,
 });
 
-Deno.test({
-  name:
-    "placedFields() leads to nodes of the class, keeps what is not capacity, and settles at once",
-  permissions: "none",
-  fn() {
+pure(
+  "placedFields() leads to nodes of the class, keeps what is not capacity, and settles at once",
+  () => {
     fc.assert(
       fc.property(anyPod, anyClass, anyClasses, (pod, to, classes) => {
         const placed = placedFields(pod, { to, classes });
@@ -78,4 +77,4 @@ Deno.test({
       }),
     );
   },
-});
+);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decodeMemory, memoryAt } from "../../controller/placement/store.ts";
@@ -22,11 +23,9 @@ const anyLooks = fc.array(
   { minLength: 1, maxLength: 40 },
 );
 
-Deno.test({
-  name:
-    "a fallback begins only after the timeout, lasts from 2 to 30 minutes, and outlives a restart",
-  permissions: "none",
-  fn() {
+pure(
+  "a fallback begins only after the timeout, lasts from 2 to 30 minutes, and outlives a restart",
+  () => {
     const phases = new Set<string>();
     fc.assert(
       fc.property(anyLooks, (looks) => {
@@ -66,4 +65,4 @@ Deno.test({
       assert.ok(phases.has(step), step);
     }
   },
-});
+);

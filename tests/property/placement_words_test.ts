@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import * as keys from "../../shared/api/placement_keys.ts";
@@ -52,11 +53,9 @@ const anyNamespace = fc.oneof(
   fc.record({ labels: fc.constant({ [keys.ENABLED]: "false" }), annotations: anyTexts }),
 );
 
-Deno.test({
-  name:
-    "readPlacement() gives a valid spec, none, or faults that say what to write, and never throws",
-  permissions: "none",
-  fn() {
+pure(
+  "readPlacement() gives a valid spec, none, or faults that say what to write, and never throws",
+  () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(anyWorded, anyNamespace, (workload, namespace) => {
@@ -84,4 +83,4 @@ Deno.test({
     );
     assert.deepEqual(seen, new Set(["valid", "off", "namespace-off", "untuned", "invalid"]));
   },
-});
+);

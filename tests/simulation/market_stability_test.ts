@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { RoundResult } from "../../agent/market/round.ts";
@@ -26,11 +27,9 @@ function surelyCommitted({ containers }: RoundResult): number {
 /** A container that uses `first`, and from the second minute on `then`. */
 const drawnDemand = fc.record({ bounds: drawnBounds, first: millicores, then: millicores });
 
-Deno.test({
-  name:
-    "the algorithm never commits more than may be granted by a raise, however short the node is",
-  permissions: "none",
-  fn() {
+pure(
+  "the algorithm never commits more than may be granted by a raise, however short the node is",
+  () => {
     const demands = fc.array(drawnDemand, { minLength: 1, maxLength: 4 });
     const capacities = fc.integer({ min: 200, max: 6000 });
     let [ran, raisingRuns] = [0, 0];
@@ -58,4 +57,4 @@ Deno.test({
     );
     assert.ok(raisingRuns > ran / 4, `${raisingRuns} of ${ran}`);
   },
-});
+);

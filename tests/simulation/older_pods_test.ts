@@ -1,4 +1,5 @@
 /** Pods that are older than their namespace's LimitRanges: what the chain foresees, the server does. */
+import { pure } from "../fixtures/pure.ts";
 import { type ContainerFields, withFields } from "../fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -121,10 +122,9 @@ function answerOf(
   }
 }
 
-Deno.test({
-  name: "decide() asks for nothing that LimitRanges refuse or add to, and holds for nothing else",
-  permissions: "none",
-  fn() {
+pure(
+  "decide() asks for nothing that LimitRanges refuse or add to, and holds for nothing else",
+  () => {
     const clock = createVirtualClock({ wallStart: 0 });
     const counts = { cases: 0, changed: 0, held: 0 };
     fc.assert(
@@ -167,7 +167,7 @@ Deno.test({
     const least = counts.cases / 20;
     assert.ok(counts.changed > least && counts.held > least, JSON.stringify(counts));
   },
-});
+);
 
 for (const leaves of [false, true]) {
   const what = leaves ? "leaves a raised limit (RestoreBlocked)" : "sends no resize";

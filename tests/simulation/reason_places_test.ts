@@ -1,3 +1,4 @@
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
@@ -64,11 +65,7 @@ async function begun(): Promise<{ readonly stage: ReconcilerStage; readonly befo
   return { stage, before: stage.events.length };
 }
 
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("REASON_PLACES has each place where a resize condition is met", async () => {
+pure("REASON_PLACES has each place where a resize condition is met", async () => {
   assert.deepEqual(new Set(Object.keys(KUBELET)), INFEASIBLE_REASONS);
   for (const [name, message] of Object.entries(KUBELET)) {
     const wanted = name as EnforcementReason;
@@ -87,21 +84,24 @@ test("REASON_PLACES has each place where a resize condition is met", async () =>
   }
 });
 
-test("REASON_PLACES has each place where a server's refusal is met, and no other of them", async () => {
-  assert.deepEqual(new Set(Object.keys(SERVER)), REFUSAL_REASONS);
-  for (const [name, message] of Object.entries(SERVER)) {
-    const wanted = name as EnforcementReason;
-    const { stage, before } = await begun();
-    stage.state.refusal = new ApiError(403, "Forbidden", message);
-    await stage.reconcile();
-    const places = seen(stage, { wanted, before });
-    assert.deepEqual(places.filter((place) => !listed(wanted).includes(place)), [], name);
-    const claimed = listed(wanted).filter((place) => BY_SCENE.has(place));
-    assert.deepEqual(claimed.filter((place) => !places.includes(place)), [], name);
-  }
-});
+pure(
+  "REASON_PLACES has each place where a server's refusal is met, and no other of them",
+  async () => {
+    assert.deepEqual(new Set(Object.keys(SERVER)), REFUSAL_REASONS);
+    for (const [name, message] of Object.entries(SERVER)) {
+      const wanted = name as EnforcementReason;
+      const { stage, before } = await begun();
+      stage.state.refusal = new ApiError(403, "Forbidden", message);
+      await stage.reconcile();
+      const places = seen(stage, { wanted, before });
+      assert.deepEqual(places.filter((place) => !listed(wanted).includes(place)), [], name);
+      const claimed = listed(wanted).filter((place) => BY_SCENE.has(place));
+      assert.deepEqual(claimed.filter((place) => !places.includes(place)), [], name);
+    }
+  },
+);
 
-test("REASON_PLACES has each place where a reason that waits is met", async () => {
+pure("REASON_PLACES has each place where a reason that waits is met", async () => {
   const { reconcile, clock, ...stage } = reconcilerStage();
   await reconcile();
   const before = stage.events.length;

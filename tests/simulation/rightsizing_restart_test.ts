@@ -1,4 +1,5 @@
 /** What was seen and no source of usage has, after the controller has ended and begun again. */
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -61,10 +62,9 @@ function stage() {
   };
 }
 
-Deno.test({
-  name: "runRightsizing() knows after a restart what a pod had that was killed and is gone",
-  permissions: "none",
-  async fn() {
+pure(
+  "runRightsizing() knows after a restart what a pod had that was killed and is gone",
+  async () => {
     const { api, clock, source, pass, memory } = stage();
     const correctionStore = keptCheckpoints();
     {
@@ -87,13 +87,11 @@ Deno.test({
     }
     assert.deepEqual([...correctionStore.kept.keys()], []);
   },
-});
+);
 
-Deno.test({
-  name:
-    "runRightsizing() looks at nothing before it knows what was seen, and says so on the policy",
-  permissions: "none",
-  async fn() {
+pure(
+  "runRightsizing() looks at nothing before it knows what was seen, and says so on the policy",
+  async () => {
     const { api, clock, source, pass, memory } = stage();
     const correctionStore = keptCheckpoints();
     correctionStore.refusal = new ApiError(500, "InternalError", "etcd");
@@ -108,4 +106,4 @@ Deno.test({
     await pass(5 * MINUTE_MS);
     assert.equal(memory(), 228 * MI);
   },
-});
+);

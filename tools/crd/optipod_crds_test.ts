@@ -1,4 +1,5 @@
 /** The definitions of OptimizationPolicy and RecommendationReport. */
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { optimizationPolicyCRD } from "./optimization_policy_crd.ts";
 import { recommendationReportCRD } from "./recommendation_report_crd.ts";
@@ -32,11 +33,7 @@ function field(path: string): JSONValue | undefined {
   return at(spec, `properties/${path.split(".").join("/properties/")}`);
 }
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("optimizationPolicyCRD() is what kubectl get optpol shows", () => {
+pure("optimizationPolicyCRD() is what kubectl get optpol shows", () => {
   const crd = optimizationPolicyCRD();
   assert.equal(at(crd, "metadata/name"), "optimizationpolicies.optipod.io");
   assert.deepEqual(at(crd, "spec/names/shortNames"), ["optpol"]);
@@ -53,7 +50,7 @@ test("optimizationPolicyCRD() is what kubectl get optpol shows", () => {
   ]);
 });
 
-test("optimizationPolicyCRD() and recommendationReportCRD() describe each field", () => {
+pure("optimizationPolicyCRD() and recommendationReportCRD() describe each field", () => {
   for (const [schema, least] of [[policy, 60], [report, 20]] as const) {
     const described = fields(schema, "").filter(([path]) => path !== ".metadata");
     assert.ok(described.length > least, `${described.length} fields`);
@@ -63,20 +60,23 @@ test("optimizationPolicyCRD() and recommendationReportCRD() describe each field"
   }
 });
 
-test("optimizationPolicyCRD() bounds lists, maps and texts, so that rules have a bounded cost", () => {
-  const bounded = fields(spec, "").filter(([, one]) =>
-    ["array", "string"].includes(String(at(one, "type"))) || at(one, "additionalProperties")
-  );
-  assert.ok(bounded.length > 15);
-  for (const [path, one] of bounded) {
-    const bound = at(one, "maxItems") ?? at(one, "maxLength") ?? at(one, "maxProperties") ??
-      at(one, "enum");
-    assert.ok(bound !== undefined, path);
-  }
-  assert.equal(at(field("resourceBounds.cpu.min"), "maxLength"), 64);
-});
+pure(
+  "optimizationPolicyCRD() bounds lists, maps and texts, so that rules have a bounded cost",
+  () => {
+    const bounded = fields(spec, "").filter(([, one]) =>
+      ["array", "string"].includes(String(at(one, "type"))) || at(one, "additionalProperties")
+    );
+    assert.ok(bounded.length > 15);
+    for (const [path, one] of bounded) {
+      const bound = at(one, "maxItems") ?? at(one, "maxLength") ?? at(one, "maxProperties") ??
+        at(one, "enum");
+      assert.ok(bound !== undefined, path);
+    }
+    assert.equal(at(field("resourceBounds.cpu.min"), "maxLength"), 64);
+  },
+);
 
-test("optimizationPolicyCRD() has the defaults, so that the server fills them in", () => {
+pure("optimizationPolicyCRD() has the defaults, so that the server fills them in", () => {
   const defaults = Object.fromEntries(
     fields(spec, "").flatMap(([path, one]) => {
       const value = at(one, "default");
@@ -106,7 +106,7 @@ test("optimizationPolicyCRD() has the defaults, so that the server fills them in
   assert.deepEqual(at(spec, "required"), ["mode", "selector", "metricsConfig", "resourceBounds"]);
 });
 
-test("optimizationPolicyCRD() takes quantities as text and as numbers, as OptiPod does", () => {
+pure("optimizationPolicyCRD() takes quantities as text and as numbers, as OptiPod does", () => {
   for (const bound of ["cpu.min", "cpu.max", "memory.min", "memory.max"]) {
     const quantity = field(`resourceBounds.${bound}`);
     assert.equal(at(quantity, "x-kubernetes-int-or-string"), true);
@@ -115,7 +115,7 @@ test("optimizationPolicyCRD() takes quantities as text and as numbers, as OptiPo
   }
 });
 
-test("optimizationPolicyCRD() has a message for each rule that its author can follow", () => {
+pure("optimizationPolicyCRD() has a message for each rule that its author can follow", () => {
   const rules = [["", spec] as const, ...fields(spec, "")].flatMap(([path, one]) => {
     const own = (at(one, "x-kubernetes-validations") ?? []) as { message: string }[];
     return own.map(({ message }) => [path.slice(1), message] as const);
@@ -142,7 +142,13 @@ test("optimizationPolicyCRD() has a message for each rule that its author can fo
   }
 });
 
-test("recommendationReportCRD() keeps workloads as a whole, without a record of their fields", () => {
-  assert.equal(at(report, "properties/workloads/x-kubernetes-list-type"), "atomic");
-  assert.equal(at(recommendationReportCRD(), "metadata/name"), "recommendationreports.optipod.io");
-});
+pure(
+  "recommendationReportCRD() keeps workloads as a whole, without a record of their fields",
+  () => {
+    assert.equal(at(report, "properties/workloads/x-kubernetes-list-type"), "atomic");
+    assert.equal(
+      at(recommendationReportCRD(), "metadata/name"),
+      "recommendationreports.optipod.io",
+    );
+  },
+);

@@ -1,4 +1,5 @@
 /** Custom resources with odd fields: each reader names what it can't read. */
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ApiObject } from "../../../shared/api/object.ts";
@@ -44,26 +45,22 @@ function assertInRange(value: unknown, name = "object"): void {
 for (const kind of Object.keys(PARSERS) as (keyof typeof PARSERS)[]) {
   const sample = RAW_OBJECTS[kind];
 
-  Deno.test({
-    name: `the parser of ${kind} reads what is in range, or names what it can't read`,
-    permissions: "none",
-    fn() {
-      assertInRange(PARSERS[kind](sample));
-      fc.assert(
-        fc.property(mutatedJSON(sample), (mutated) => {
-          // The server itself writes the metadata.
-          const raw = { ...Object(mutated), metadata: sample.metadata };
-          const before = JSON.stringify(raw);
-          try {
-            assertInRange(PARSERS[kind](raw));
-          } catch (error) {
-            assert.ok(error instanceof TypeError || error instanceof SyntaxError, String(error));
-            assert.match(error.message, /^Cannot (read|parse) [^\p{C}]{5,2000}$/u);
-          }
-          assert.equal(JSON.stringify(raw), before);
-        }),
-        cases(3),
-      );
-    },
+  pure(`the parser of ${kind} reads what is in range, or names what it can't read`, () => {
+    assertInRange(PARSERS[kind](sample));
+    fc.assert(
+      fc.property(mutatedJSON(sample), (mutated) => {
+        // The server itself writes the metadata.
+        const raw = { ...Object(mutated), metadata: sample.metadata };
+        const before = JSON.stringify(raw);
+        try {
+          assertInRange(PARSERS[kind](raw));
+        } catch (error) {
+          assert.ok(error instanceof TypeError || error instanceof SyntaxError, String(error));
+          assert.match(error.message, /^Cannot (read|parse) [^\p{C}]{5,2000}$/u);
+        }
+        assert.equal(JSON.stringify(raw), before);
+      }),
+      cases(3),
+    );
   });
 }

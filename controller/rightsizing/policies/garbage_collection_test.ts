@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
@@ -47,10 +48,9 @@ async function keptWith(
   return kept.join(", ");
 }
 
-Deno.test({
-  name: "collectGarbage() keeps records, annotations and VPAs that a policy is for, or may be for",
-  permissions: "none",
-  async fn() {
+pure(
+  "collectGarbage() keeps records, annotations and VPAs that a policy is for, or may be for",
+  async () => {
     const all = storedPolicy();
     const other = storedPolicy("other");
     const { updateStrategy } = autoPolicy({ publishVPA: true });
@@ -99,4 +99,4 @@ Deno.test({
       assert.equal(await keptWith(policies, choice), expected, what);
     }
   },
-});
+);

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { createPermits } from "../../../shared/control/permits.ts";
@@ -15,10 +16,6 @@ import {
 import type { UsageAnswer, UsageQuestion } from "../ports.ts";
 import { RecordStore } from "../store.ts";
 import { type CycleOutcome, type CycleParts, PolicyCycles } from "./policy_cycle.ts";
-
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const NEVER = new AbortController().signal;
 const NO_USAGE: UsageAnswer = { problem: "unreachable", message: "refused" };
@@ -83,21 +80,24 @@ function stage(
 const ALL = storedPolicy();
 const reasonsOf = ({ matched }: CycleOutcome) => matched.map(({ record }) => record.reason);
 
-test("run() reconciles workloads that the policy wins, and records the winner of the others", async () => {
-  const policies = [storedPolicy("light", { weight: 1 }), storedPolicy("heavy", { weight: 9 })];
-  const [light = ALL, heavy = ALL] = policies;
-  const { asked, run } = stage();
-  const lost = await run(light, { policies });
-  assert.deepEqual([asked, lost.reconciled.length], [[], 0]);
-  assert.deepEqual(reasonsOf(lost), ["Outweighed", "Outweighed"]);
-  const won = await run(heavy, { policies });
-  assert.deepEqual([asked, won.reconciled.length], [["web", "db"], 2]);
-  assert.equal(won.problem?.reason, "ProviderUnavailable");
-  // A policy that is deleted meanwhile has none.
-  assert.deepEqual((await run(heavy, { policies: [light] })).matched, []);
-});
+pure(
+  "run() reconciles workloads that the policy wins, and records the winner of the others",
+  async () => {
+    const policies = [storedPolicy("light", { weight: 1 }), storedPolicy("heavy", { weight: 9 })];
+    const [light = ALL, heavy = ALL] = policies;
+    const { asked, run } = stage();
+    const lost = await run(light, { policies });
+    assert.deepEqual([asked, lost.reconciled.length], [[], 0]);
+    assert.deepEqual(reasonsOf(lost), ["Outweighed", "Outweighed"]);
+    const won = await run(heavy, { policies });
+    assert.deepEqual([asked, won.reconciled.length], [["web", "db"], 2]);
+    assert.equal(won.problem?.reason, "ProviderUnavailable");
+    // A policy that is deleted meanwhile has none.
+    assert.deepEqual((await run(heavy, { policies: [light] })).matched, []);
+  },
+);
 
-test("run() records a workload that can't be read, and reconciles the others", async () => {
+pure("run() records a workload that can't be read, and reconciles the others", async () => {
   const { asked, run } = stage();
   const { kind, metadata } = workloadNamed("odd");
   const unreadableTemplate = "Cannot read a template: it has no containers";
@@ -116,7 +116,7 @@ test("run() records a workload that can't be read, and reconciles the others", a
   assert.equal(outcome.aborted, false);
 });
 
-test("run() reconciles nothing for a policy that is disabled or can't be read", async () => {
+pure("run() reconciles nothing for a policy that is disabled or can't be read", async () => {
   const { asked, run } = stage();
   for (
     const [policy, reason] of [
@@ -129,24 +129,27 @@ test("run() reconciles nothing for a policy that is disabled or can't be read", 
   }
 });
 
-test("run() of some workloads has the last outcomes of the others, until they are deleted", async () => {
-  const { asked, run, cycles } = stage();
-  await run(ALL);
-  const some = { names: ["web", "db", "new"], only: new Set(["Deployment/shop/db"]) };
-  const outcome = await run(ALL, some);
-  assert.deepEqual(asked, ["web", "db", "db", "new"]);
-  assert.equal(outcome.matched.length, 3);
-  assert.equal(outcome.problem?.reason, "ProviderUnavailable");
-  // An outcome under another policy does not count.
-  const other = storedPolicy("other", { weight: 900 });
-  await run(other, { ...some, policies: [ALL, other], only: new Set() });
-  assert.equal(asked.length, 7);
-  cycles.keepOnly((key) => key !== "Deployment/shop/web");
-  await run(other, { ...some, only: new Set() });
-  assert.deepEqual(asked.slice(7), ["web"]);
-});
+pure(
+  "run() of some workloads has the last outcomes of the others, until they are deleted",
+  async () => {
+    const { asked, run, cycles } = stage();
+    await run(ALL);
+    const some = { names: ["web", "db", "new"], only: new Set(["Deployment/shop/db"]) };
+    const outcome = await run(ALL, some);
+    assert.deepEqual(asked, ["web", "db", "db", "new"]);
+    assert.equal(outcome.matched.length, 3);
+    assert.equal(outcome.problem?.reason, "ProviderUnavailable");
+    // An outcome under another policy does not count.
+    const other = storedPolicy("other", { weight: 900 });
+    await run(other, { ...some, policies: [ALL, other], only: new Set() });
+    assert.equal(asked.length, 7);
+    cycles.keepOnly((key) => key !== "Deployment/shop/web");
+    await run(other, { ...some, only: new Set() });
+    assert.deepEqual(asked.slice(7), ["web"]);
+  },
+);
 
-test("run() goes on with the others when one reconcile throws", async () => {
+pure("run() goes on with the others when one reconcile throws", async () => {
   const { run } = stage(({ workload }) =>
     workload.name === "web" ? Promise.reject(new TypeError("Cannot")) : Promise.resolve(NO_USAGE)
   );
@@ -155,7 +158,7 @@ test("run() goes on with the others when one reconcile throws", async () => {
   assert.equal(outcome.problem, undefined);
 });
 
-test("run() reports a missing permission, and no other refusals", async () => {
+pure("run() reports a missing permission, and no other refusals", async () => {
   const source = createUsageAnswers();
   for (const name of ["web", "db"]) {
     const usage = source.of({ namespace: "shop", kind: "Deployment", name }, "app");
@@ -186,7 +189,7 @@ test("run() reports a missing permission, and no other refusals", async () => {
   assert.deepEqual(refused, ["web: patch deployments.apps"]);
 });
 
-test("run() begins no reconcile once it is aborted, and says so", async () => {
+pure("run() begins no reconcile once it is aborted, and says so", async () => {
   const { asked, run, end } = stage(() => {
     end.abort();
     return Promise.resolve(NO_USAGE);
@@ -195,7 +198,7 @@ test("run() begins no reconcile once it is aborted, and says so", async () => {
   assert.deepEqual([asked, outcome.reconciled, outcome.aborted], [["web"], [], true]);
 });
 
-test("run() never reconciles a workload twice at the same time", async () => {
+pure("run() never reconciles a workload twice at the same time", async () => {
   let running = 0;
   const { run, asked } = stage(async () => {
     running++;

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { Workload } from "../../../shared/api/workload.ts";
 import { seededRandom } from "../../../shared/random.ts";
@@ -9,10 +10,6 @@ import { templateContainer } from "../../../tests/fixtures/rightsizing/rightsizi
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
 import { PolicySchedule } from "./policy_schedule.ts";
-
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const INTERVAL_MS = 300_000;
 const KEY = "shop/all";
@@ -82,7 +79,7 @@ function stage() {
   };
 }
 
-test("policyChanged() queues a new generation and a deletion, and nothing else", async () => {
+pure("policyChanged() queues a new generation and a deletion, and nothing else", async () => {
   const { schedule, put, remove, due } = stage();
   const first = put("all", 1, {});
   assert.deepEqual(schedule.policyChanged(KEY), [first]);
@@ -96,7 +93,7 @@ test("policyChanged() queues a new generation and a deletion, and nothing else",
   assert.deepEqual(await due(0), [KEY]);
 });
 
-test("policyChanged() aborts the running cycle, and the next one is over all workloads", () => {
+pure("policyChanged() aborts the running cycle, and the next one is over all workloads", () => {
   const { schedule, put, cycle } = stage();
   const policy = put("all", 1, {});
   schedule.policyChanged(KEY);
@@ -111,7 +108,7 @@ test("policyChanged() aborts the running cycle, and the next one is over all wor
   return Promise.resolve();
 });
 
-test("queueAffected() queues policies of workloads that the policy had, or has", async () => {
+pure("queueAffected() queues policies of workloads that the policy had, or has", async () => {
   const { schedule, put, remove, due } = stage();
   const nothing = { selector: { workloadKinds: [] } };
   put("other", 1, {});
@@ -136,22 +133,25 @@ test("queueAffected() queues policies of workloads that the policy had, or has",
   assert.deepEqual(await affected(), ["shop/other"]);
 });
 
-test("reconciled() begins a cycle over all workloads again shortly before the interval ends", async () => {
-  const { clock, schedule, put, cycle } = stage();
-  const policy = put("all", 1, {});
-  schedule.policyChanged(KEY);
-  cycle(policy);
-  const inMs = schedule.dueInMs(KEY);
-  assert.ok(inMs >= 0.9 * INTERVAL_MS && inMs <= 0.95 * INTERVAL_MS, `${inMs}`);
-  assert.deepEqual(cycle(policy).only, []);
-  assert.equal(schedule.dueInMs(KEY), inMs);
-  await clock.runUntil(inMs);
-  assert.equal(cycle(policy, { aborted: true }).only, undefined);
-  assert.equal(cycle(policy).only, undefined, "after an aborted cycle");
-  assert.ok(schedule.dueInMs(KEY) > 0);
-});
+pure(
+  "reconciled() begins a cycle over all workloads again shortly before the interval ends",
+  async () => {
+    const { clock, schedule, put, cycle } = stage();
+    const policy = put("all", 1, {});
+    schedule.policyChanged(KEY);
+    cycle(policy);
+    const inMs = schedule.dueInMs(KEY);
+    assert.ok(inMs >= 0.9 * INTERVAL_MS && inMs <= 0.95 * INTERVAL_MS, `${inMs}`);
+    assert.deepEqual(cycle(policy).only, []);
+    assert.equal(schedule.dueInMs(KEY), inMs);
+    await clock.runUntil(inMs);
+    assert.equal(cycle(policy, { aborted: true }).only, undefined);
+    assert.equal(cycle(policy).only, undefined, "after an aborted cycle");
+    assert.ok(schedule.dueInMs(KEY) > 0);
+  },
+);
 
-test("end() repeats a cycle that has no outcome", () => {
+pure("end() repeats a cycle that has no outcome", () => {
   const { schedule, put, cycle } = stage();
   const policy = put("all", 1, {});
   schedule.policyChanged(KEY);
@@ -165,28 +165,31 @@ test("end() repeats a cycle that has no outcome", () => {
   return Promise.resolve();
 });
 
-test("workloadChanged() queues the policy of a new workload once, for a cycle over it alone", async () => {
-  const { schedule, workload, put, due, cycle, reconciled } = stage();
-  const policy = put("all", 1, {});
-  schedule.policyChanged(KEY);
-  cycle(policy);
-  await due(0);
-  for (const one of [undefined, workload, workload]) schedule.workloadChanged(one);
-  assert.deepEqual(await due(2000), [KEY]);
-  assert.deepEqual(cycle(policy, reconciled()).only, [WEB]);
-  assert.deepEqual(cycle(policy).only, [], "it is reconciled");
-  const recreated = { ...workload, metadata: { ...workload.metadata, uid: "another" } };
-  schedule.workloadChanged(recreated);
-  assert.deepEqual(await due(2000), [KEY]);
-  assert.deepEqual(cycle(policy, reconciled()).only, [WEB]);
-  assert.deepEqual(cycle(policy).only, [WEB], "the outcome was of the deleted one");
-  schedule.keepOnly(new Map());
-  assert.deepEqual(cycle(policy).only, []);
-  schedule.workloadChanged(recreated);
-  assert.deepEqual(await due(2000), [KEY], "it is new again");
-});
+pure(
+  "workloadChanged() queues the policy of a new workload once, for a cycle over it alone",
+  async () => {
+    const { schedule, workload, put, due, cycle, reconciled } = stage();
+    const policy = put("all", 1, {});
+    schedule.policyChanged(KEY);
+    cycle(policy);
+    await due(0);
+    for (const one of [undefined, workload, workload]) schedule.workloadChanged(one);
+    assert.deepEqual(await due(2000), [KEY]);
+    assert.deepEqual(cycle(policy, reconciled()).only, [WEB]);
+    assert.deepEqual(cycle(policy).only, [], "it is reconciled");
+    const recreated = { ...workload, metadata: { ...workload.metadata, uid: "another" } };
+    schedule.workloadChanged(recreated);
+    assert.deepEqual(await due(2000), [KEY]);
+    assert.deepEqual(cycle(policy, reconciled()).only, [WEB]);
+    assert.deepEqual(cycle(policy).only, [WEB], "the outcome was of the deleted one");
+    schedule.keepOnly(new Map());
+    assert.deepEqual(cycle(policy).only, []);
+    schedule.workloadChanged(recreated);
+    assert.deepEqual(await due(2000), [KEY], "it is new again");
+  },
+);
 
-test("reconciled() retries what failed for a while, and backs off", () => {
+pure("reconciled() retries what failed for a while, and backs off", () => {
   const { schedule, put, cycle, reconciled } = stage();
   const policy = put("all", 1, {});
   schedule.policyChanged(KEY);

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { PolicyCondition, PolicyStatus } from "../../../shared/api/policy_status.ts";
 import { createPermits } from "../../../shared/control/permits.ts";
@@ -8,11 +9,7 @@ import { NOW_MS } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts
 import type { CycleOutcome } from "./policy_cycle.ts";
 import { reportCycle, unwrittenRecord } from "./report_cycle.ts";
 
-function test(name: string, fn: () => void | Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("unwrittenRecord() names a namespace of the policy's workloads, and no other", () => {
+pure("unwrittenRecord() names a namespace of the policy's workloads, and no other", () => {
   const unwritten = (namespace: string) => namespace === "bank" ? "forbidden" : undefined;
   const matchedIn = (...namespaces: readonly string[]) => ({
     matched: namespaces.map((namespace) =>
@@ -82,22 +79,28 @@ async function reported(
 const VALID = "1 workloads, PolicyValid";
 const REST = ["publish 1", "annotate web"];
 
-test("reportCycle() writes the status first, and reports of workloads even where it can't be written", async () => {
-  assert.deepEqual(await reported(), [VALID, ...REST]);
-  assert.deepEqual(await reported({ refuses: true }), [VALID, ...REST]);
-  assert.deepEqual(await reported({ aborted: true }), [VALID]);
-});
+pure(
+  "reportCycle() writes the status first, and reports of workloads even where it can't be written",
+  async () => {
+    assert.deepEqual(await reported(), [VALID, ...REST]);
+    assert.deepEqual(await reported({ refuses: true }), [VALID, ...REST]);
+    assert.deepEqual(await reported({ aborted: true }), [VALID]);
+  },
+);
 
-test("reportCycle() writes no status of an aborted cycle, nor to another policy or generation", async () => {
-  assert.deepEqual(await reported({ outcome: { aborted: true } }), REST);
-  for (const change of [{ uid: "q" }, { generation: 2 }]) {
-    assert.deepEqual(await reported({ present: storedPolicy("all", {}, change) }), REST);
-  }
-  assert.deepEqual(await reported({ policy: storedPolicy("all", { mode: "Disabled" }) }), [
-    "no workloads, PolicyValid",
-    ...REST,
-  ]);
-});
+pure(
+  "reportCycle() writes no status of an aborted cycle, nor to another policy or generation",
+  async () => {
+    assert.deepEqual(await reported({ outcome: { aborted: true } }), REST);
+    for (const change of [{ uid: "q" }, { generation: 2 }]) {
+      assert.deepEqual(await reported({ present: storedPolicy("all", {}, change) }), REST);
+    }
+    assert.deepEqual(await reported({ policy: storedPolicy("all", { mode: "Disabled" }) }), [
+      "no workloads, PolicyValid",
+      ...REST,
+    ]);
+  },
+);
 
 /** The policy with these conditions in its status. */
 function withCondition(policy: typeof POLICY, reason: PolicyCondition["reason"], message: string) {
@@ -112,28 +115,36 @@ function withCondition(policy: typeof POLICY, reason: PolicyCondition["reason"],
   return { ...policy, status: { conditions: [condition] } };
 }
 
-test("reportCycle() reports a record that can't be written once in an event, and in each status", async () => {
-  const outcome = { unwritten: { reason: "RecordNotWritten", message: "forbidden" } as const };
-  const [event, status] = await reported({ outcome });
-  assert.match(event ?? "", /^OptimizationPolicy UpdateFailed: RecordNotWritten: forbidden; /);
-  assert.equal(status, "1 workloads, RecordNotWritten: forbidden");
-  const present = withCondition(POLICY, "RecordNotWritten", "");
-  assert.deepEqual(await reported({ outcome, present }), [status, ...REST]);
-  // A problem of the policy comes before that of its record.
-  const problem = { reason: "ProviderUnavailable", message: "refused" } as const;
-  const [, other] = await reported({ outcome: { ...outcome, problem } });
-  assert.equal(other, "1 workloads, ProviderUnavailable: refused");
-});
+pure(
+  "reportCycle() reports a record that can't be written once in an event, and in each status",
+  async () => {
+    const outcome = { unwritten: { reason: "RecordNotWritten", message: "forbidden" } as const };
+    const [event, status] = await reported({ outcome });
+    assert.match(event ?? "", /^OptimizationPolicy UpdateFailed: RecordNotWritten: forbidden; /);
+    assert.equal(status, "1 workloads, RecordNotWritten: forbidden");
+    const present = withCondition(POLICY, "RecordNotWritten", "");
+    assert.deepEqual(await reported({ outcome, present }), [status, ...REST]);
+    // A problem of the policy comes before that of its record.
+    const problem = { reason: "ProviderUnavailable", message: "refused" } as const;
+    const [, other] = await reported({ outcome: { ...outcome, problem } });
+    assert.equal(other, "1 workloads, ProviderUnavailable: refused");
+  },
+);
 
-test("reportCycle() reports a window with too few samples once in an event, and the policy's reach", async () => {
-  const policy = storedPolicy("all", { provider: "metrics-server", windowMs: 300_000 });
-  const [event = "", status] = await reported({ policy });
-  assert.match(event, /^OptimizationPolicy MetricsCollectionFailed: InsufficientSamples: /);
-  assert.match(status ?? "", /^1 workloads, PolicyValid: .* minSamples/);
-  const [, lack = ""] = /InsufficientSamples: (.*?); /.exec(event) ?? [];
-  const present = withCondition(policy, "PolicyValid", `valid; ${lack}`);
-  assert.equal((await reported({ policy, present }))[0], status);
-  const namespaces = { allow: ["elsewhere"], deny: [] };
-  const reaching = storedPolicy("all", { selector: { namespaces, workloadKinds: ["Deployment"] } });
-  assert.match((await reported({ policy: reaching }))[0] ?? "", /PolicyValid: .*elsewhere/);
-});
+pure(
+  "reportCycle() reports a window with too few samples once in an event, and the policy's reach",
+  async () => {
+    const policy = storedPolicy("all", { provider: "metrics-server", windowMs: 300_000 });
+    const [event = "", status] = await reported({ policy });
+    assert.match(event, /^OptimizationPolicy MetricsCollectionFailed: InsufficientSamples: /);
+    assert.match(status ?? "", /^1 workloads, PolicyValid: .* minSamples/);
+    const [, lack = ""] = /InsufficientSamples: (.*?); /.exec(event) ?? [];
+    const present = withCondition(policy, "PolicyValid", `valid; ${lack}`);
+    assert.equal((await reported({ policy, present }))[0], status);
+    const namespaces = { allow: ["elsewhere"], deny: [] };
+    const reaching = storedPolicy("all", {
+      selector: { namespaces, workloadKinds: ["Deployment"] },
+    });
+    assert.match((await reported({ policy: reaching }))[0] ?? "", /PolicyValid: .*elsewhere/);
+  },
+);

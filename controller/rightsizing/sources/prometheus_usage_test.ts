@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type {
@@ -15,10 +16,6 @@ import {
   usageQueries,
 } from "./prometheus_usage.ts";
 
-function test(name: string, fn: () => void | Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 const SAFE = "bcdfghjklmnpqrstvwxz2456789";
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -35,7 +32,7 @@ function generated(base: string, end: string): string {
   return base.slice(0, 58) + end;
 }
 
-test("podNamePattern() is the rule of each kind", () => {
+pure("podNamePattern() is the rule of each kind", () => {
   const rules = {
     Deployment: ["web-6d4cf56db6-x2b7z", "web-6-x2b7z"],
     StatefulSet: ["web-0", "web-17"],
@@ -53,7 +50,7 @@ test("podNamePattern() is the rule of each kind", () => {
   }
 });
 
-test("podNamePattern() holds for all names that Kubernetes makes, however long, with dots", () => {
+pure("podNamePattern() holds for all names that Kubernetes makes, however long, with dots", () => {
   const name = fc.oneof(text(`${LETTERS}-.`, 1, 63), text(LETTERS, 44, 63))
     .filter((one) => /^[a-z0-9].*[a-z0-9]$|^[a-z0-9]$/.test(one));
   const [hash, random] = [text(SAFE, 1, 10), text(SAFE, 5, 5)];
@@ -70,7 +67,7 @@ test("podNamePattern() holds for all names that Kubernetes makes, however long, 
   );
 });
 
-test("othersPods() knows others' pods, and those of the same maker that are gone", () => {
+pure("othersPods() knows others' pods, and those of the same maker that are gone", () => {
   const isOthers = othersPods({
     pods: ["web-6d4cf56db6-x2b7z"],
     otherPods: ["web-bcd-x2b7z", "web-6d4cf56db6-bbbbb", "alone"],
@@ -98,19 +95,22 @@ const QUESTION: UsageQuestion = {
   window: { fromMs: NOW_MS - HOUR_MS, toMs: NOW_MS },
 };
 
-test("momentsOf() takes steps of 15 s to 2 min, and longer ones where there would be too many", () => {
-  const hours = { 0.001: 15, 1: 15, 3: 15, 6: 30, 24: 120, 168: 120, 720: 236 };
-  for (const [one, seconds] of Object.entries(hours)) {
-    const windowMs = Number(one) * HOUR_MS;
-    const { stepMs } = momentsOf({ fromMs: NOW_MS - windowMs, toMs: NOW_MS });
-    assert.equal(stepMs, 1000 * seconds, `${one} h`);
-  }
-});
+pure(
+  "momentsOf() takes steps of 15 s to 2 min, and longer ones where there would be too many",
+  () => {
+    const hours = { 0.001: 15, 1: 15, 3: 15, 6: 30, 24: 120, 168: 120, 720: 236 };
+    for (const [one, seconds] of Object.entries(hours)) {
+      const windowMs = Number(one) * HOUR_MS;
+      const { stepMs } = momentsOf({ fromMs: NOW_MS - windowMs, toMs: NOW_MS });
+      assert.equal(stepMs, 1000 * seconds, `${one} h`);
+    }
+  },
+);
 
 const windows = fc.double({ min: 1, max: 400 * 24 * HOUR_MS, noNaN: true })
   .map((windowMs) => ({ fromMs: NOW_MS + 781 - Math.ceil(windowMs), toMs: NOW_MS + 781 }));
 
-test("property 12: momentsOf() lie in (from, to], the last at its end, at most 11,000", () => {
+pure("property 12: momentsOf() lie in (from, to], the last at its end, at most 11,000", () => {
   fc.assert(
     fc.property(windows, (window) => {
       const moments = momentsOf(window);
@@ -130,7 +130,7 @@ function allOf(moments: ReturnType<typeof momentsOf>): number[] {
   );
 }
 
-test("splitMoments() has each moment in one part", () => {
+pure("splitMoments() has each moment in one part", () => {
   const shortWindows = windows.map(({ fromMs, toMs }) => ({
     fromMs: toMs - ((toMs - fromMs) % HOUR_MS || 1),
     toMs,
@@ -143,7 +143,7 @@ test("splitMoments() has each moment in one part", () => {
   }));
 });
 
-test("usageQueries() asks for rates over 2 min and working sets, the largest of doubles", () => {
+pure("usageQueries() asks for rates over 2 min and working sets, the largest of doubles", () => {
   const selector = 'namespace="shop",pod=~"web-(?:0|[1-9][0-9]*)",container=~"app|proxy",a="b"';
   assert.deepEqual(usageQueries(QUESTION, ['a="b"']), {
     cpu: `max by (pod,container) (rate(container_cpu_usage_seconds_total{${selector}}[2m]))`,
@@ -163,18 +163,21 @@ test("usageQueries() asks for rates over 2 min and working sets, the largest of 
   );
 });
 
-test("property 11: usageQueries() covers each container that is asked for, in both resources", () => {
-  const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
-  fc.assert(fc.property(fc.uniqueArray(name, { minLength: 1 }), (containers) => {
-    for (const query of Object.values(usageQueries({ ...QUESTION, containers }, []))) {
-      const [, pattern = ""] = /container=~"([^"]*)"/.exec(query) ?? [];
-      const finds = new RegExp(`^(?:${JSON.parse(`"${pattern}"`)})$`);
-      assert.ok(containers.every((one) => finds.test(one)));
-      assert.equal(finds.test("POD"), false);
-      assert.equal(finds.test(""), false);
-    }
-  }));
-});
+pure(
+  "property 11: usageQueries() covers each container that is asked for, in both resources",
+  () => {
+    const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
+    fc.assert(fc.property(fc.uniqueArray(name, { minLength: 1 }), (containers) => {
+      for (const query of Object.values(usageQueries({ ...QUESTION, containers }, []))) {
+        const [, pattern = ""] = /container=~"([^"]*)"/.exec(query) ?? [];
+        const finds = new RegExp(`^(?:${JSON.parse(`"${pattern}"`)})$`);
+        assert.ok(containers.every((one) => finds.test(one)));
+        assert.equal(finds.test("POD"), false);
+        assert.equal(finds.test(""), false);
+      }
+    }));
+  },
+);
 
 /** A source with a server that answers like this, and its queries. */
 function source(
@@ -197,7 +200,7 @@ function everyMoment(range: PrometheusRange, labels = { pod: "web-0", container:
   return { labels, timesMs, values: timesMs.map(() => 0.25) };
 }
 
-test("createPrometheusUsage() asks twice, whatever the pods and containers", async () => {
+pure("createPrometheusUsage() asks twice, whatever the pods and containers", async () => {
   const { ask, asked } = source((range) => ({
     series: [
       everyMoment(range, { pod: "web-7", container: "app" }),
@@ -216,7 +219,7 @@ test("createPrometheusUsage() asks twice, whatever the pods and containers", asy
   assert.equal(answer.usage.get("proxy")?.cpu.count, 0);
 });
 
-test("createPrometheusUsage() asks nothing without a server, or for no containers", async () => {
+pure("createPrometheusUsage() asks nothing without a server, or for no containers", async () => {
   assert.deepEqual(await source(() => assert.fail(), null).ask(), {
     problem: "unavailable",
     message: "no metrics.prometheusURL is configured",
@@ -225,7 +228,7 @@ test("createPrometheusUsage() asks nothing without a server, or for no container
   assert.deepEqual(answer, { usage: new Map() });
 });
 
-test("createPrometheusUsage() passes problems of either query on", async () => {
+pure("createPrometheusUsage() passes problems of either query on", async () => {
   const problem = { problem: "refused", message: "no" } as const;
   for (const part of ["rate(", "working_set"]) {
     const { ask } = source(({ query }) => query.includes(part) ? problem : { series: [] });
@@ -233,29 +236,32 @@ test("createPrometheusUsage() passes problems of either query on", async () => {
   }
 });
 
-test("createPrometheusUsage() asks for large answers in parts, and halves what is too large still", async () => {
-  const tooMuch = { problem: "unreadable", message: "too long", tooMuch: true } as const;
-  const pods = fc.constantFrom(1, 2000);
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 2, max: 300 }), pods, async (most, pods) => {
-      const { ask, asked } = source((range) =>
-        countMoments(range) > most ? tooMuch : { series: [everyMoment(range)] }
-      );
-      const answer = await ask({
-        ...QUESTION,
-        pods: Array.from({ length: pods }, (_, index) => `web-${index + 10}`),
-      });
-      assert.ok("usage" in answer);
-      // Each of the 240 moments came once.
-      const { cpu, memory } = answer.usage.get("app") ?? assert.fail();
-      assert.deepEqual([cpu.count, memory.count], [240, 240]);
-      assert.deepEqual([cpu.oldestMs, cpu.newestMs], [NOW_MS - 3_585_000, NOW_MS]);
-      // 2 containers of 2,000 pods have 960,000 points, for three parts.
-      if (pods === 2000 && most >= 80) assert.equal(asked.length, 6);
-      assert.equal(asked.length === 2, pods === 1 && most >= 240, `${asked.length} questions`);
-    }),
-  );
-  const { ask, asked } = source(() => tooMuch);
-  assert.deepEqual(await ask(), { problem: "unreadable", message: "too long" });
-  assert.ok(asked.length < 20, "what can't be answered at all is given up");
-});
+pure(
+  "createPrometheusUsage() asks for large answers in parts, and halves what is too large still",
+  async () => {
+    const tooMuch = { problem: "unreadable", message: "too long", tooMuch: true } as const;
+    const pods = fc.constantFrom(1, 2000);
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 2, max: 300 }), pods, async (most, pods) => {
+        const { ask, asked } = source((range) =>
+          countMoments(range) > most ? tooMuch : { series: [everyMoment(range)] }
+        );
+        const answer = await ask({
+          ...QUESTION,
+          pods: Array.from({ length: pods }, (_, index) => `web-${index + 10}`),
+        });
+        assert.ok("usage" in answer);
+        // Each of the 240 moments came once.
+        const { cpu, memory } = answer.usage.get("app") ?? assert.fail();
+        assert.deepEqual([cpu.count, memory.count], [240, 240]);
+        assert.deepEqual([cpu.oldestMs, cpu.newestMs], [NOW_MS - 3_585_000, NOW_MS]);
+        // 2 containers of 2,000 pods have 960,000 points, for three parts.
+        if (pods === 2000 && most >= 80) assert.equal(asked.length, 6);
+        assert.equal(asked.length === 2, pods === 1 && most >= 240, `${asked.length} questions`);
+      }),
+    );
+    const { ask, asked } = source(() => tooMuch);
+    assert.deepEqual(await ask(), { problem: "unreadable", message: "too long" });
+    assert.ok(asked.length < 20, "what can't be answered at all is given up");
+  },
+);

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { KubePodUsage } from "../../../adapters/kube/kinds/pod_metrics.ts";
@@ -14,10 +15,6 @@ import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
 import { createSampledPods, type PodOwner } from "./pod_owners.ts";
 import { readHistory, storedHistory, UsageHistory, type WorkloadHistory } from "./usage_history.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const NOW_MS = 1_767_225_600_000;
 const HOUR_MS = 3_600_000;
@@ -50,7 +47,7 @@ function stage(kept = new Map<string, WorkloadHistory>()) {
   return { kept, history, add, app };
 }
 
-test("add() counts a reading of a pod once, over all pods, of the owner's containers only", () => {
+pure("add() counts a reading of a pod once, over all pods, of the owner's containers only", () => {
   const { kept, history, add, app } = stage();
   assert.equal(app().cpu.count, 0);
   for (const timeMs of [NOW_MS, NOW_MS, NOW_MS - 1]) add(reading({ timeMs }));
@@ -65,7 +62,7 @@ test("add() counts a reading of a pod once, over all pods, of the owner's contai
   assert.equal(app(other).cpu.count, 0);
 });
 
-test("add() passes over readings that are too old to know whether they were counted", () => {
+pure("add() passes over readings that are too old to know whether they were counted", () => {
   const { add, app } = stage();
   add(reading({ timeMs: NOW_MS - 600_000 }));
   assert.equal(app().cpu.count, 0);
@@ -73,7 +70,7 @@ test("add() passes over readings that are too old to know whether they were coun
   assert.equal(app().cpu.count, 1);
 });
 
-test("add() counts nothing of the time that an earlier process has counted", () => {
+pure("add() counts nothing of the time that an earlier process has counted", () => {
   const countedMs = NOW_MS - 100;
   const before = { workload: WEB, namespace: "shop", newestMs: countedMs, countedMs };
   const { add, app } = stage(new Map([["u1", { ...before, containers: new Map() }]]));
@@ -84,29 +81,32 @@ test("add() counts nothing of the time that an earlier process has counted", () 
   assert.equal(app().cpu.count, 2);
 });
 
-test("property 12: usage() has samples of (now - window, now], whatever the nodes' clocks say", () => {
-  const offset = fc.integer({ min: -900_000, max: 900_000 });
-  fc.assert(fc.property(
-    fc.array(offset, { minLength: 1, maxLength: 30 }),
-    fc.integer({ min: 1, max: 900_000 }),
-    (offsets, windowMs) => {
-      const { add, app } = stage();
-      for (const [at, ms] of offsets.entries()) {
-        add(reading({ pod: `web-${at}`, timeMs: NOW_MS + ms }));
-      }
-      const { cpu } = app(question(NOW_MS, windowMs));
-      const counts = (sinceMs: number): number =>
-        offsets.filter((ms) => ms > -sinceMs && ms > -600_000).length;
-      // A part of the ring that the window cuts is left out.
-      assert.ok(cpu.count <= counts(windowMs));
-      assert.ok(cpu.count >= counts(windowMs - HOUR_MS / 16));
-      if (cpu.count === 0) return;
-      assert.ok(cpu.oldestMs > NOW_MS - windowMs && cpu.newestMs <= NOW_MS);
-    },
-  ));
-});
+pure(
+  "property 12: usage() has samples of (now - window, now], whatever the nodes' clocks say",
+  () => {
+    const offset = fc.integer({ min: -900_000, max: 900_000 });
+    fc.assert(fc.property(
+      fc.array(offset, { minLength: 1, maxLength: 30 }),
+      fc.integer({ min: 1, max: 900_000 }),
+      (offsets, windowMs) => {
+        const { add, app } = stage();
+        for (const [at, ms] of offsets.entries()) {
+          add(reading({ pod: `web-${at}`, timeMs: NOW_MS + ms }));
+        }
+        const { cpu } = app(question(NOW_MS, windowMs));
+        const counts = (sinceMs: number): number =>
+          offsets.filter((ms) => ms > -sinceMs && ms > -600_000).length;
+        // A part of the ring that the window cuts is left out.
+        assert.ok(cpu.count <= counts(windowMs));
+        assert.ok(cpu.count >= counts(windowMs - HOUR_MS / 16));
+        if (cpu.count === 0) return;
+        assert.ok(cpu.oldestMs > NOW_MS - windowMs && cpu.newestMs <= NOW_MS);
+      },
+    ));
+  },
+);
 
-test("add() keeps what there is when the window changes, as far as it covers it", () => {
+pure("add() keeps what there is when the window changes, as far as it covers it", () => {
   const { add, app } = stage();
   add(reading({ timeMs: NOW_MS - 300_000 }));
   add(reading());
@@ -115,7 +115,7 @@ test("add() keeps what there is when the window changes, as far as it covers it"
   assert.equal(app(question(NOW_MS + 1)).cpu.count, 2);
 });
 
-test("readHistory() reads what storedHistory() makes, in whatever shape rings now have", () => {
+pure("readHistory() reads what storedHistory() makes, in whatever shape rings now have", () => {
   const { kept, add } = stage();
   add(reading({ cpu: 0.5 }));
   add(reading({ pod: "web-b", timeMs: NOW_MS - 500_000, cpu: 1e9 }));
@@ -180,34 +180,37 @@ function sampledPods(...specs: readonly PolicySpec[]) {
   };
 }
 
-test("isWanted() is true where an enabled policy looks at metrics-server", () => {
+pure("isWanted() is true where an enabled policy looks at metrics-server", () => {
   const isWanted = (...policies: PolicySpec[]) => sampledPods(...policies).owners.isWanted();
   assert.equal(isWanted(), false);
   assert.equal(isWanted(autoPolicy(), DISABLED), false);
   assert.equal(isWanted(autoPolicy(), { ...METRICS, mode: "Recommend" }), true);
 });
 
-test("ofReading() finds a pod's workload where its policy looks at metrics-server, once for a reading", () => {
-  const ownerOf = (name: string, ...policies: PolicySpec[]) =>
-    sampledPods(...policies).owners.ofReading()({ namespace: "shop", name });
-  assert.deepEqual(ownerOf("web-0", METRICS), {
-    workload: { kind: "Deployment", name: "web", uid: "web" },
-    containers: ["app"],
-    windowMs: METRICS.windowMs,
-  });
-  assert.equal(ownerOf("job-0", METRICS), undefined);
-  for (const policies of [[autoPolicy()], [DISABLED], []]) {
-    assert.equal(ownerOf("web-0", ...policies), undefined);
-  }
-  const { owners, reads } = sampledPods(METRICS);
-  for (const matched of [2, 4]) {
-    const ownerOf = owners.ofReading();
-    for (const name of ["web-0", "web-0", "db-0"]) ownerOf({ namespace: "shop", name });
-    assert.equal(reads(), matched);
-  }
-});
+pure(
+  "ofReading() finds a pod's workload where its policy looks at metrics-server, once for a reading",
+  () => {
+    const ownerOf = (name: string, ...policies: PolicySpec[]) =>
+      sampledPods(...policies).owners.ofReading()({ namespace: "shop", name });
+    assert.deepEqual(ownerOf("web-0", METRICS), {
+      workload: { kind: "Deployment", name: "web", uid: "web" },
+      containers: ["app"],
+      windowMs: METRICS.windowMs,
+    });
+    assert.equal(ownerOf("job-0", METRICS), undefined);
+    for (const policies of [[autoPolicy()], [DISABLED], []]) {
+      assert.equal(ownerOf("web-0", ...policies), undefined);
+    }
+    const { owners, reads } = sampledPods(METRICS);
+    for (const matched of [2, 4]) {
+      const ownerOf = owners.ofReading();
+      for (const name of ["web-0", "web-0", "db-0"]) ownerOf({ namespace: "shop", name });
+      assert.equal(reads(), matched);
+    }
+  },
+);
 
-test("workloadUIDs() is known once all workloads are", () => {
+pure("workloadUIDs() is known once all workloads are", () => {
   const { owners, unsynced } = sampledPods();
   assert.deepEqual(owners.workloadUIDs(), new Set(["web", "db"]));
   assert.equal(unsynced.workloadUIDs(), undefined);

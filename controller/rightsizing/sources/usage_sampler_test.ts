@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { silentLog } from "../../../shared/log.ts";
@@ -11,10 +12,6 @@ const START_MS = 1_767_225_600_000;
 const HOUR_MS = 3_600_000;
 const INTERVAL_MS = 30_000;
 const WEB: WorkloadIdentity = { kind: "Deployment", name: "web", uid: "u1" };
-
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** A cluster with one pod of one workload, with an API server and samplers that come and go. */
 function stage() {
@@ -91,7 +88,7 @@ function stage() {
   return { clock, store, logged, world, begin, pass };
 }
 
-test("UsageSampler() reads each interval, and counts the same reading once", async () => {
+pure("UsageSampler() reads each interval, and counts the same reading once", async () => {
   const { world, begin, pass } = stage();
   const process = begin();
   const before = await process.ask();
@@ -106,7 +103,7 @@ test("UsageSampler() reads each interval, and counts the same reading once", asy
   assert.ok("problem" in after && after.problem === "unavailable");
 });
 
-test("UsageSampler() loses nothing at a clean end, and counts nothing twice after it", async () => {
+pure("UsageSampler() loses nothing at a clean end, and counts nothing twice after it", async () => {
   const { begin, pass } = stage();
   const first = begin();
   await pass(10 * 60_000 - 1);
@@ -119,7 +116,7 @@ test("UsageSampler() loses nothing at a clean end, and counts nothing twice afte
   await second.end();
 });
 
-test("UsageSampler() loses no more than the last interval of writing when it dies", async () => {
+pure("UsageSampler() loses no more than the last interval of writing when it dies", async () => {
   const { clock, begin, pass, store } = stage();
   begin();
   await pass(17 * 60_000 + 30_000);
@@ -133,25 +130,28 @@ test("UsageSampler() loses no more than the last interval of writing when it die
   assert.equal(clock.monotonic(), diedAt);
 });
 
-test("UsageSampler() answers from its history while readings fail for a while, and not for ever", async () => {
-  const { world, begin, pass, logged } = stage();
-  const process = begin();
-  await pass(60_000);
-  const known = await process.count();
-  world.problem = { problem: "unreachable", message: "gone" };
-  await pass(4 * INTERVAL_MS);
-  assert.equal(await process.count(), known);
-  await pass(INTERVAL_MS);
-  assert.deepEqual(await process.ask(), world.problem);
-  assert.equal(logged.length, 1, "once");
-  world.problem = undefined;
-  await pass(INTERVAL_MS);
-  assert.ok(await process.count() > known);
-  assert.equal(logged.length, 2, "and that it can be read again");
-  await process.end();
-});
+pure(
+  "UsageSampler() answers from its history while readings fail for a while, and not for ever",
+  async () => {
+    const { world, begin, pass, logged } = stage();
+    const process = begin();
+    await pass(60_000);
+    const known = await process.count();
+    world.problem = { problem: "unreachable", message: "gone" };
+    await pass(4 * INTERVAL_MS);
+    assert.equal(await process.count(), known);
+    await pass(INTERVAL_MS);
+    assert.deepEqual(await process.ask(), world.problem);
+    assert.equal(logged.length, 1, "once");
+    world.problem = undefined;
+    await pass(INTERVAL_MS);
+    assert.ok(await process.count() > known);
+    assert.equal(logged.length, 2, "and that it can be read again");
+    await process.end();
+  },
+);
 
-test("UsageSampler() samples nothing over a history that it can't read", async () => {
+pure("UsageSampler() samples nothing over a history that it can't read", async () => {
   const { world, begin, pass, store } = stage();
   const first = begin();
   await pass(10 * 60_000 - 1);
@@ -171,23 +171,26 @@ test("UsageSampler() samples nothing over a history that it can't read", async (
   await second.end();
 });
 
-test("UsageSampler() writes nothing that has not changed, and deletes histories of deleted workloads", async () => {
-  const { world, begin, pass, store } = stage();
-  const process = begin();
-  await pass(3 * 60_000);
-  assert.equal(store.writes.length, 1);
-  await pass(60_000);
-  world.pods = false;
-  await pass(30 * 60_000);
-  assert.equal(store.writes.length, 2, "what was read after the first write");
-  world.exists = false;
-  await pass(5 * 60_000);
-  assert.equal(store.kept.size, 0);
-  assert.equal(await process.count(), 0);
-  await process.end();
-});
+pure(
+  "UsageSampler() writes nothing that has not changed, and deletes histories of deleted workloads",
+  async () => {
+    const { world, begin, pass, store } = stage();
+    const process = begin();
+    await pass(3 * 60_000);
+    assert.equal(store.writes.length, 1);
+    await pass(60_000);
+    world.pods = false;
+    await pass(30 * 60_000);
+    assert.equal(store.writes.length, 2, "what was read after the first write");
+    world.exists = false;
+    await pass(5 * 60_000);
+    assert.equal(store.kept.size, 0);
+    assert.equal(await process.count(), 0);
+    await process.end();
+  },
+);
 
-test("UsageSampler() reads nothing while no policy needs it, and keeps its history", async () => {
+pure("UsageSampler() reads nothing while no policy needs it, and keeps its history", async () => {
   const { world, begin, pass, logged } = stage();
   const process = begin();
   await pass(10 * 60_000 - 1);
@@ -207,20 +210,23 @@ test("UsageSampler() reads nothing while no policy needs it, and keeps its histo
   await process.end();
 });
 
-test("UsageSampler() says since when it samples a workload: since the first question, or since a policy needs it again", async () => {
-  const { clock, world, begin, pass } = stage();
-  const process = begin();
-  await pass(60 * 60_000);
-  const firstMs = clock.wall();
-  assert.equal(await process.watchedSinceMs(), firstMs);
-  await pass(20 * 60_000);
-  assert.equal(await process.watchedSinceMs(), firstMs);
-  world.wanted = false;
-  await pass(60_000);
-  world.wanted = true;
-  assert.equal(await process.watchedSinceMs(), clock.wall());
-  world.exists = false;
-  await pass(60_000);
-  assert.equal(await process.watchedSinceMs(), clock.wall());
-  await process.end();
-});
+pure(
+  "UsageSampler() says since when it samples a workload: since the first question, or since a policy needs it again",
+  async () => {
+    const { clock, world, begin, pass } = stage();
+    const process = begin();
+    await pass(60 * 60_000);
+    const firstMs = clock.wall();
+    assert.equal(await process.watchedSinceMs(), firstMs);
+    await pass(20 * 60_000);
+    assert.equal(await process.watchedSinceMs(), firstMs);
+    world.wanted = false;
+    await pass(60_000);
+    world.wanted = true;
+    assert.equal(await process.watchedSinceMs(), clock.wall());
+    world.exists = false;
+    await pass(60_000);
+    assert.equal(await process.watchedSinceMs(), clock.wall());
+    await process.end();
+  },
+);

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { OURS, VPA } from "../../simulation/rightsizing/contestants.ts";
 import type { Judgement } from "../../simulation/rightsizing/judge_replay.ts";
@@ -45,26 +46,18 @@ function result(): PlayedRules {
   };
 }
 
-Deno.test({
-  name: "backTestTable() has a line per rule, and says on which series ours is worse",
-  permissions: "none",
-  fn() {
-    const text = backTestTable([{ title: "CPU", resource: "cpu", result: result() }]);
-    assert.match(text, /^CPU\nrule +covered % +short days % +waste +waste days +changes +min over/);
-    assert.match(text, /^vpa, its updater +93\.00 +0\.0 12\.5 100\.0 +2\.00 .* 1\.25 +21$/m);
-    assert.match(text, /^ours.* 24 h +90\.00\/2\.00 3k +99\.00\/1\.00 +90\.00\/3\.00$/m);
-    assert.match(text, /less: one, three$/m);
-    assert.match(text, /more: two$/m);
-    assert.doesNotMatch(text, /kills$/m);
-  },
+pure("backTestTable() has a line per rule, and says on which series ours is worse", () => {
+  const text = backTestTable([{ title: "CPU", resource: "cpu", result: result() }]);
+  assert.match(text, /^CPU\nrule +covered % +short days % +waste +waste days +changes +min over/);
+  assert.match(text, /^vpa, its updater +93\.00 +0\.0 12\.5 100\.0 +2\.00 .* 1\.25 +21$/m);
+  assert.match(text, /^ours.* 24 h +90\.00\/2\.00 3k +99\.00\/1\.00 +90\.00\/3\.00$/m);
+  assert.match(text, /less: one, three$/m);
+  assert.match(text, /more: two$/m);
+  assert.doesNotMatch(text, /kills$/m);
 });
 
-Deno.test({
-  name: "backTestTable() counts kills of memory",
-  permissions: "none",
-  fn() {
-    const text = backTestTable([{ title: "Memory", resource: "memory", result: result() }]);
-    assert.match(text, /^rule .* kills$/m);
-    assert.match(text, /^vpa, its updater .* 3$/m);
-  },
+pure("backTestTable() counts kills of memory", () => {
+  const text = backTestTable([{ title: "Memory", resource: "memory", result: result() }]);
+  assert.match(text, /^rule .* kills$/m);
+  assert.match(text, /^vpa, its updater .* 3$/m);
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { seededRandom } from "../../../shared/random.ts";
@@ -59,27 +60,22 @@ const CLOSED_CASES: readonly Case[] = [
 ];
 
 for (const { name, limit, threads, seconds, throttledS, usedS, tolerance } of CLOSED_CASES) {
-  Deno.test({
-    name: `createSimulatedNode() reproduces the recorded closed case ${name}`,
-    permissions: "none",
-    fn() {
-      const node = nodeWith(4, onePod(busyLoop(threads), { limit, threads }));
-      // One slice more: the last period is accounted at the refill that ends it.
-      node.advance(seconds * 1000 + 10);
-      const pod = node.pod("pod");
-      const held = pod.totalThrottledUs / 1e6;
-      assert.ok(Math.abs(held - throttledS) <= tolerance * throttledS, `throttled ${held} s`);
-      const used = pod.usageUs / 1e6;
-      assert.ok(Math.abs(used - usedS) <= 0.02 * usedS, `used ${used} s`);
-      assert.equal(node.container("c-pod").periods, Math.round(seconds * 10));
-    },
+  pure(`createSimulatedNode() reproduces the recorded closed case ${name}`, () => {
+    const node = nodeWith(4, onePod(busyLoop(threads), { limit, threads }));
+    // One slice more: the last period is accounted at the refill that ends it.
+    node.advance(seconds * 1000 + 10);
+    const pod = node.pod("pod");
+    const held = pod.totalThrottledUs / 1e6;
+    assert.ok(Math.abs(held - throttledS) <= tolerance * throttledS, `throttled ${held} s`);
+    const used = pod.usageUs / 1e6;
+    assert.ok(Math.abs(used - usedS) <= 0.02 * usedS, `used ${used} s`);
+    assert.equal(node.container("c-pod").periods, Math.round(seconds * 10));
   });
 }
 
-Deno.test({
-  name: "createSimulatedNode() throttles n × max(0, period − quota / n) a period, at either level",
-  permissions: "none",
-  fn: () =>
+pure(
+  "createSimulatedNode() throttles n × max(0, period − quota / n) a period, at either level",
+  () =>
     fc.assert(
       fc.property(
         fc.integer({ min: 10, max: 5000 }),
@@ -119,13 +115,11 @@ Deno.test({
         },
       ),
     ),
-});
+);
 
-Deno.test({
-  name:
-    "createSimulatedNode() holds threads at ticks, and what ran on credit is paid from the next quota",
-  permissions: "none",
-  fn() {
+pure(
+  "createSimulatedNode() holds threads at ticks, and what ran on credit is paid from the next quota",
+  () => {
     // 1 ms a period, and the first tick that finds it used up comes within 8 ms: many periods a pause.
     const node = nodeWith(4, onePod(busyLoop(1), { limit: 10, threads: 1 }));
     node.advance(50);
@@ -141,13 +135,11 @@ Deno.test({
     const { throttledPeriods } = node.container("c-pod");
     assert.equal(throttledPeriods + node.pod("pod").throttledPeriods, pause);
   },
-});
+);
 
-Deno.test({
-  name:
-    "createSimulatedNode() leaves a CPU a millisecond when it falls idle, and a debt to the next quota",
-  permissions: "none",
-  fn() {
+pure(
+  "createSimulatedNode() leaves a CPU a millisecond when it falls idle, and a debt to the next quota",
+  () => {
     // Each 8 ms need the whole quota of 5, what is in hand, and up to 3 ms of credit.
     const node = nodeWith(4, onePod(requests([10, 410, 810, 1210], 8), { limit: 50, threads: 1 }));
     node.advance(2000);
@@ -158,77 +150,64 @@ Deno.test({
     assert.ok(both >= 4, `${both}`);
     assert.ok(node.pod("pod").totalThrottledUs < 4 * 90_000);
   },
+);
+
+pure("createSimulatedNode() may hold one thread while another has quota in hand", () => {
+  // Of 8 ms one CPU takes 5 and the other 3: one has done its 4.5 ms while the other waits.
+  const node = createSimulatedNode({ cores: 2, random: seededRandom(1), tickMs: 1 });
+  node.addPod(onePod(requests([10, 10], 4.5), { limit: 80, threads: 2 }));
+  node.setPodQuota("pod", undefined);
+  node.advance(90);
+  assert.equal(node.pod("pod").completed, 1);
+  node.advance(200);
+  const { completed, usageUs } = node.pod("pod");
+  assert.deepEqual({ completed, usageUs }, { completed: 2, usageUs: 9000 });
+  assert.equal(node.container("c-pod").throttledPeriods, 1);
 });
 
-Deno.test({
-  name: "createSimulatedNode() may hold one thread while another has quota in hand",
-  permissions: "none",
-  fn() {
-    // Of 8 ms one CPU takes 5 and the other 3: one has done its 4.5 ms while the other waits.
-    const node = createSimulatedNode({ cores: 2, random: seededRandom(1), tickMs: 1 });
-    node.addPod(onePod(requests([10, 10], 4.5), { limit: 80, threads: 2 }));
-    node.setPodQuota("pod", undefined);
-    node.advance(90);
-    assert.equal(node.pod("pod").completed, 1);
-    node.advance(200);
-    const { completed, usageUs } = node.pod("pod");
-    assert.deepEqual({ completed, usageUs }, { completed: 2, usageUs: 9000 });
-    assert.equal(node.container("c-pod").throttledPeriods, 1);
-  },
+pure("createSimulatedNode() lets a held request wait for the refills it needs", () => {
+  // 20 ms a period: 50 ms of work end after 10 ms of the third period, at 210 ms; less what the
+  // last tick of the second let it run on credit.
+  const node = nodeWith(4, onePod(requests([0], 50), { limit: 200 }));
+  node.advance(400);
+  const { latency, totalThrottledUs, waitedUs } = node.pod("pod");
+  const end = latencyQuantile(latency, 1);
+  assert.ok(end > 206 * 0.99 && end < 210 * 1.01, `${end}`);
+  assert.ok(totalThrottledUs > 156_000 && totalThrottledUs <= 160_000, `${totalThrottledUs}`);
+  assert.equal(waitedUs, totalThrottledUs);
 });
 
-Deno.test({
-  name: "createSimulatedNode() lets a held request wait for the refills it needs",
-  permissions: "none",
-  fn() {
-    // 20 ms a period: 50 ms of work end after 10 ms of the third period, at 210 ms; less what the
-    // last tick of the second let it run on credit.
-    const node = nodeWith(4, onePod(requests([0], 50), { limit: 200 }));
-    node.advance(400);
-    const { latency, totalThrottledUs, waitedUs } = node.pod("pod");
-    const end = latencyQuantile(latency, 1);
-    assert.ok(end > 206 * 0.99 && end < 210 * 1.01, `${end}`);
-    assert.ok(totalThrottledUs > 156_000 && totalThrottledUs <= 160_000, `${totalThrottledUs}`);
-    assert.equal(waitedUs, totalThrottledUs);
-  },
+pure("setContainerQuota() and setPodQuota() count at once, as a whole quota anew", () => {
+  const node = nodeWith(4, onePod(busyLoop(1), { limit: 200 }));
+  node.advance(50);
+  const held = node.pod("pod").usageUs;
+  assert.ok(held >= 20_000 && held < 24_000);
+  assert.equal(node.pod("pod").totalThrottledUs, 0);
+  node.setContainerQuota("c-pod", 700);
+  node.setPodQuota("pod", 700);
+  assert.equal(node.container("c-pod").quota, 700);
+  // The pause ends here and is counted; the period is not, since no thread is throttled at its end.
+  assert.equal(node.pod("pod").totalThrottledUs, 50_000 - held);
+  node.advance(100);
+  assert.equal(node.pod("pod").usageUs, held + 50_000);
+  node.advance(110);
+  assert.equal(node.container("c-pod").throttledPeriods + node.pod("pod").throttledPeriods, 0);
+  // A smaller one, too, is there as a whole, whatever was used before.
+  node.setContainerQuota("c-pod", 100);
+  node.setPodQuota("pod", 100);
+  node.advance(200);
+  const used = node.pod("pod").usageUs - held - 60_000;
+  assert.ok(used >= 10_000 && used < 14_000);
+  node.setContainerQuota("c-pod", undefined);
+  node.setPodQuota("pod", undefined);
+  node.advance(300);
+  assert.equal(node.pod("pod").usageUs, held + 160_000 + used);
+  assert.equal(node.container("c-pod").quota, undefined);
 });
 
-Deno.test({
-  name: "setContainerQuota() and setPodQuota() count at once, as a whole quota anew",
-  permissions: "none",
-  fn() {
-    const node = nodeWith(4, onePod(busyLoop(1), { limit: 200 }));
-    node.advance(50);
-    const held = node.pod("pod").usageUs;
-    assert.ok(held >= 20_000 && held < 24_000);
-    assert.equal(node.pod("pod").totalThrottledUs, 0);
-    node.setContainerQuota("c-pod", 700);
-    node.setPodQuota("pod", 700);
-    assert.equal(node.container("c-pod").quota, 700);
-    // The pause ends here and is counted; the period is not, since no thread is throttled at its end.
-    assert.equal(node.pod("pod").totalThrottledUs, 50_000 - held);
-    node.advance(100);
-    assert.equal(node.pod("pod").usageUs, held + 50_000);
-    node.advance(110);
-    assert.equal(node.container("c-pod").throttledPeriods + node.pod("pod").throttledPeriods, 0);
-    // A smaller one, too, is there as a whole, whatever was used before.
-    node.setContainerQuota("c-pod", 100);
-    node.setPodQuota("pod", 100);
-    node.advance(200);
-    const used = node.pod("pod").usageUs - held - 60_000;
-    assert.ok(used >= 10_000 && used < 14_000);
-    node.setContainerQuota("c-pod", undefined);
-    node.setPodQuota("pod", undefined);
-    node.advance(300);
-    assert.equal(node.pod("pod").usageUs, held + 160_000 + used);
-    assert.equal(node.container("c-pod").quota, undefined);
-  },
-});
-
-Deno.test({
-  name: "setContainerQuota() does not let go what the pod's quota holds, and the other way round",
-  permissions: "none",
-  fn() {
+pure(
+  "setContainerQuota() does not let go what the pod's quota holds, and the other way round",
+  () => {
     const node = nodeWith(4, onePod(busyLoop(1), { limit: 200 }));
     node.setPodQuota("pod", 100);
     node.advance(50);
@@ -246,18 +225,14 @@ Deno.test({
     node.advance(190);
     assert.equal(node.pod("pod").usageUs, later);
   },
-});
+);
 
-Deno.test({
-  name: "createSimulatedNode() counts the first idle period of a group, then none",
-  permissions: "none",
-  fn() {
-    const node = nodeWith(4, onePod(requests([1000], 30), { limit: 200 }));
-    node.advance(5000);
-    // 30 ms at 20 ms a period: two periods, throttled in the first, and one to see that no thread comes.
-    const { periods } = node.container("c-pod");
-    assert.equal(periods, 3);
-    const both = node.container("c-pod").throttledPeriods + node.pod("pod").throttledPeriods;
-    assert.equal(both, 1);
-  },
+pure("createSimulatedNode() counts the first idle period of a group, then none", () => {
+  const node = nodeWith(4, onePod(requests([1000], 30), { limit: 200 }));
+  node.advance(5000);
+  // 30 ms at 20 ms a period: two periods, throttled in the first, and one to see that no thread comes.
+  const { periods } = node.container("c-pod");
+  assert.equal(periods, 3);
+  const both = node.container("c-pod").throttledPeriods + node.pod("pod").throttledPeriods;
+  assert.equal(both, 1);
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createClaims, shareByWeight } from "./contention.ts";
@@ -13,26 +14,20 @@ function shares(claims: readonly (readonly [wanted: number, weight: number])[], 
   return [...table.given];
 }
 
-Deno.test({
-  name: "shareByWeight() gives everyone what it wants while that fits",
-  permissions: "none",
-  fn: () => assert.deepEqual(shares([[1, 5], [2, 1], [0, 1]], 4), [1, 2, 0]),
+pure(
+  "shareByWeight() gives everyone what it wants while that fits",
+  () => assert.deepEqual(shares([[1, 5], [2, 1], [0, 1]], 4), [1, 2, 0]),
+);
+
+pure("shareByWeight() divides by weight and hands on what the satisfied leave", () => {
+  assert.deepEqual(shares([[8, 1], [8, 3]], 4), [1, 3]);
+  // 1 wants 1 of its fair 2, so the others divide 5 by 1 : 4.
+  assert.deepEqual(shares([[1, 2], [8, 1], [8, 4]], 6), [1, 1, 4]);
 });
 
-Deno.test({
-  name: "shareByWeight() divides by weight and hands on what the satisfied leave",
-  permissions: "none",
-  fn() {
-    assert.deepEqual(shares([[8, 1], [8, 3]], 4), [1, 3]);
-    // 1 wants 1 of its fair 2, so the others divide 5 by 1 : 4.
-    assert.deepEqual(shares([[1, 2], [8, 1], [8, 4]], 6), [1, 1, 4]);
-  },
-});
-
-Deno.test({
-  name: "shareByWeight() is work-conserving, bounded and weighted max-min fair",
-  permissions: "none",
-  fn: () =>
+pure(
+  "shareByWeight() is work-conserving, bounded and weighted max-min fair",
+  () =>
     fc.assert(fc.property(
       fc.array(
         fc.tuple(
@@ -57,4 +52,4 @@ Deno.test({
         }
       },
     )),
-});
+);

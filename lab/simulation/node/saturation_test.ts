@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { seededRandom } from "../../../shared/random.ts";
 import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
@@ -31,11 +32,9 @@ function isAll(got: number, { wanted, threads }: { wanted: number; threads: numb
   return Math.abs(got - wanted) <= 0.01 * wanted + 9 * threads * 1000 / MEASURED_MS;
 }
 
-Deno.test({
-  name:
-    "createSimulatedNode() lets a saturated pod use its whole quota, at either level and at both",
-  permissions: "none",
-  fn() {
+pure(
+  "createSimulatedNode() lets a saturated pod use its whole quota, at either level and at both",
+  () => {
     const levels: Record<string, (node: SimulatedNode) => void> = {
       container: (node) => node.setPodQuota("pod", undefined),
       pod: (node) => node.setContainerQuota("c-pod", undefined),
@@ -52,35 +51,29 @@ Deno.test({
       }
     }
   },
-});
+);
 
-Deno.test({
-  name: "createSimulatedNode() lets a pod use its whole quota on requests, however short",
-  permissions: "none",
-  fn() {
-    for (const costMs of [0.5, 4, 60]) {
-      for (const limit of [50, 1500]) {
-        for (const threads of THREADS) {
-          const wanted = Math.min(limit, 1000 * threads);
-          // Twice as many requests as it can serve.
-          const trace = { name: "t", unit: "cores" as const, stepS: 60 };
-          const workload = createWorkload({ ...trace, values: Float64Array.of(wanted / 500) }, {
-            random: seededRandom(7),
-            costMs,
-          });
-          const [got = NaN] = used({ cores: 8, seed: 2 }, [onePod(workload, { limit, threads })]);
-          assert.ok(isAll(got, { wanted, threads }), `${costMs} ms, ${limit}m x${threads}: ${got}`);
-        }
+pure("createSimulatedNode() lets a pod use its whole quota on requests, however short", () => {
+  for (const costMs of [0.5, 4, 60]) {
+    for (const limit of [50, 1500]) {
+      for (const threads of THREADS) {
+        const wanted = Math.min(limit, 1000 * threads);
+        // Twice as many requests as it can serve.
+        const trace = { name: "t", unit: "cores" as const, stepS: 60 };
+        const workload = createWorkload({ ...trace, values: Float64Array.of(wanted / 500) }, {
+          random: seededRandom(7),
+          costMs,
+        });
+        const [got = NaN] = used({ cores: 8, seed: 2 }, [onePod(workload, { limit, threads })]);
+        assert.ok(isAll(got, { wanted, threads }), `${costMs} ms, ${limit}m x${threads}: ${got}`);
       }
     }
-  },
+  }
 });
 
-Deno.test({
-  name:
-    "createSimulatedNode() wastes nothing of small quotas at two levels, wherever the ticks lie",
-  permissions: "none",
-  fn() {
+pure(
+  "createSimulatedNode() wastes nothing of small quotas at two levels, wherever the ticks lie",
+  () => {
     for (const limit of [10, 20, 40, 60]) {
       for (const threads of [1, 4, 16]) {
         // Another name, other ticks.
@@ -95,7 +88,7 @@ Deno.test({
       }
     }
   },
-});
+);
 
 /** Pods of one container that always want more than they get. */
 function greedy(limits: readonly number[], requestOf: (index: number) => number): PodSpec[] {
@@ -106,26 +99,21 @@ function greedy(limits: readonly number[], requestOf: (index: number) => number)
   });
 }
 
-Deno.test({
-  name: "createSimulatedNode() lets all pods use their quotas on a node that has as much",
-  permissions: "none",
-  fn() {
-    const limits = [200, 500, 1000, 300, 1500, 700];
-    const pods = greedy(limits, () => 100);
-    // More threads than cores, but cores for all quotas: no pod lacks more than it loses by waiting.
-    const got = used({ cores: 8, seed: 3 }, pods);
-    got.forEach((mine, index) => {
-      const threads = pods[index]?.containers[0]?.threads ?? NaN;
-      const wanted = limits[index] ?? NaN;
-      assert.ok(isAll(mine, { wanted, threads }), `${wanted}m x${threads}: ${mine}`);
-    });
-  },
+pure("createSimulatedNode() lets all pods use their quotas on a node that has as much", () => {
+  const limits = [200, 500, 1000, 300, 1500, 700];
+  const pods = greedy(limits, () => 100);
+  // More threads than cores, but cores for all quotas: no pod lacks more than it loses by waiting.
+  const got = used({ cores: 8, seed: 3 }, pods);
+  got.forEach((mine, index) => {
+    const threads = pods[index]?.containers[0]?.threads ?? NaN;
+    const wanted = limits[index] ?? NaN;
+    assert.ok(isAll(mine, { wanted, threads }), `${wanted}m x${threads}: ${mine}`);
+  });
 });
 
-Deno.test({
-  name: "createSimulatedNode() uses all cores of a short node, shared by weight below the quotas",
-  permissions: "none",
-  fn() {
+pure(
+  "createSimulatedNode() uses all cores of a short node, shared by weight below the quotas",
+  () => {
     // Weights 1 : 2 : 3 nearly, of 2 cores; the quotas are more than each one's share.
     const pods = greedy([700, 1500, 4000], (index) => 1000 * (index + 1));
     const weights = [39, 79, 118];
@@ -142,4 +130,4 @@ Deno.test({
     assert.ok(isAll(mixed[1]!, { wanted: 100, threads: 4 }), `${mixed}`);
     assert.ok(Math.abs(mixed[2]! / mixed[3]! - 1) < 0.02, `${mixed}`);
   },
-});
+);

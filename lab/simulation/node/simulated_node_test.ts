@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { seededRandom } from "../../../shared/random.ts";
@@ -6,41 +7,32 @@ import { nodeWith, onePod, requests } from "../../../tests/fixtures/lab/one_pod_
 import { countAbove, latencyQuantile } from "./latency_histogram.ts";
 import { createSimulatedNode } from "./simulated_node.ts";
 
-Deno.test({
-  name: "createSimulatedNode() ends a request after its own work when nothing is short",
-  permissions: "none",
-  fn() {
-    const node = nodeWith(2, onePod(requests([3, 100, 101], 25), { limit: 2000 }));
-    node.advance(200);
-    const { latency, completed, open, usageUs, offeredUs, throttledUs } = node.pod("pod");
-    assert.deepEqual({ completed, open, usageUs, offeredUs, throttledUs }, {
-      completed: 3,
-      open: 0,
-      usageUs: 75_000,
-      offeredUs: 75_000,
-      throttledUs: 0,
-    });
-    assert.ok(Math.abs(latencyQuantile(latency, 1) / 25 - 1) <= 0.01);
-  },
+pure("createSimulatedNode() ends a request after its own work when nothing is short", () => {
+  const node = nodeWith(2, onePod(requests([3, 100, 101], 25), { limit: 2000 }));
+  node.advance(200);
+  const { latency, completed, open, usageUs, offeredUs, throttledUs } = node.pod("pod");
+  assert.deepEqual({ completed, open, usageUs, offeredUs, throttledUs }, {
+    completed: 3,
+    open: 0,
+    usageUs: 75_000,
+    offeredUs: 75_000,
+    throttledUs: 0,
+  });
+  assert.ok(Math.abs(latencyQuantile(latency, 1) / 25 - 1) <= 0.01);
 });
 
-Deno.test({
-  name: "createSimulatedNode() queues requests beyond the threads, first come, first served",
-  permissions: "none",
-  fn() {
-    const node = nodeWith(4, onePod(requests([0, 0, 0, 0], 40), { threads: 2 }));
-    node.advance(200);
-    const { latency, completed } = node.pod("pod");
-    assert.equal(completed, 4);
-    assert.ok(Math.abs(latencyQuantile(latency, 0.5) / 40 - 1) <= 0.01);
-    assert.ok(Math.abs(latencyQuantile(latency, 1) / 80 - 1) <= 0.01);
-  },
+pure("createSimulatedNode() queues requests beyond the threads, first come, first served", () => {
+  const node = nodeWith(4, onePod(requests([0, 0, 0, 0], 40), { threads: 2 }));
+  node.advance(200);
+  const { latency, completed } = node.pod("pod");
+  assert.equal(completed, 4);
+  assert.ok(Math.abs(latencyQuantile(latency, 0.5) / 40 - 1) <= 0.01);
+  assert.ok(Math.abs(latencyQuantile(latency, 1) / 80 - 1) <= 0.01);
 });
 
-Deno.test({
-  name: "createSimulatedNode() drops requests that clients have given up, and counts late answers",
-  permissions: "none",
-  fn() {
+pure(
+  "createSimulatedNode() drops requests that clients have given up, and counts late answers",
+  () => {
     // One thread, 40 ms each, clients wait for 70 ms: the second ends at 80 ms, too late; the third
     // starts at once after it, dropped; the fourth came at 50 ms and is done at 120 ms, just in time.
     const node = nodeWith(4, onePod(requests([0, 0, 0, 50], 40), { threads: 1, giveUpMs: 70 }));
@@ -49,12 +41,11 @@ Deno.test({
     assert.deepEqual([latency.failed, completed, open, usageUs], [2, 4, 0, 120_000]);
     assert.deepEqual([countAbove(latency, 71), countAbove(latency, 41)], [0, 3]);
   },
-});
+);
 
-Deno.test({
-  name: "createSimulatedNode() divides short cores by weight, and no pod loses quota by waiting",
-  permissions: "none",
-  fn() {
+pure(
+  "createSimulatedNode() divides short cores by weight, and no pod loses quota by waiting",
+  () => {
     // Weights 39 and 118 of 2 cores: 2 × 39 / 157 = 0.497 and 1.503 cores.
     const node = nodeWith(
       2,
@@ -67,32 +58,27 @@ Deno.test({
     assert.equal(node.pod("small").waitedUs, 10_000_000);
     assert.equal(node.pod("small").throttledUs, 0);
   },
+);
+
+pure("setContainerRequest() moves the weights of a container and of its pod", () => {
+  const node = nodeWith(
+    2,
+    onePod(busyLoop(4), { uid: "small", request: 1000 }),
+    onePod(busyLoop(4), { uid: "large", request: 3000 }),
+  );
+  node.advance(5000);
+  const before = node.pod("small").usageUs;
+  assert.ok(Math.abs(before - 5e6 * 2 * 39 / 157) <= 1);
+  node.setContainerRequest("c-small", 3000);
+  assert.deepEqual([node.container("c-small").weight, node.pod("small").weight], [118, 118]);
+  node.advance(10_000);
+  assert.ok(Math.abs(node.pod("small").usageUs - before - 5e6) <= 1);
+  assert.throws(() => node.setContainerRequest("unknown", 1), RangeError);
 });
 
-Deno.test({
-  name: "setContainerRequest() moves the weights of a container and of its pod",
-  permissions: "none",
-  fn() {
-    const node = nodeWith(
-      2,
-      onePod(busyLoop(4), { uid: "small", request: 1000 }),
-      onePod(busyLoop(4), { uid: "large", request: 3000 }),
-    );
-    node.advance(5000);
-    const before = node.pod("small").usageUs;
-    assert.ok(Math.abs(before - 5e6 * 2 * 39 / 157) <= 1);
-    node.setContainerRequest("c-small", 3000);
-    assert.deepEqual([node.container("c-small").weight, node.pod("small").weight], [118, 118]);
-    node.advance(10_000);
-    assert.ok(Math.abs(node.pod("small").usageUs - before - 5e6) <= 1);
-    assert.throws(() => node.setContainerRequest("unknown", 1), RangeError);
-  },
-});
-
-Deno.test({
-  name: "createSimulatedNode() divides a pod's share among its containers, under the pod's quota",
-  permissions: "none",
-  fn() {
+pure(
+  "createSimulatedNode() divides a pod's share among its containers, under the pod's quota",
+  () => {
     const container = (id: string, request: number) => ({
       id,
       request,
@@ -110,12 +96,11 @@ Deno.test({
     assert.equal(node.container("a").throttledUs, 0);
     assert.equal(node.container("a").usageUs, node.container("b").usageUs);
   },
-});
+);
 
-Deno.test({
-  name: "createSimulatedNode() conserves work and CPU for any mix of pods, alone or together",
-  permissions: "none",
-  fn: () =>
+pure(
+  "createSimulatedNode() conserves work and CPU for any mix of pods, alone or together",
+  () =>
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 6 }),
@@ -156,42 +141,34 @@ Deno.test({
         },
       ),
     ),
+);
+
+pure("createSimulatedNode() gives an endless thread of a late pod its CPU from then on", () => {
+  const node = nodeWith(2);
+  node.advance(1000);
+  node.addPod(onePod(busyLoop(1)));
+  node.addPod(onePod(requests([400, 1600], 10), { uid: "late" }));
+  node.advance(3000);
+  assert.equal(node.pod("pod").usageUs, 2_000_000);
+  assert.equal(node.pod("pod").offeredUs, 2_000_000);
+  assert.equal(node.pod("late").completed, 1);
+  node.removePod("pod");
+  assert.deepEqual(node.pods(), [{ uid: "late", containerIDs: ["c-late"] }]);
+  assert.throws(() => node.container("c-pod"), { name: "RangeError", message: /c-pod/ });
 });
 
-Deno.test({
-  name: "createSimulatedNode() gives an endless thread of a late pod its CPU from then on",
-  permissions: "none",
-  fn() {
-    const node = nodeWith(2);
-    node.advance(1000);
-    node.addPod(onePod(busyLoop(1)));
-    node.addPod(onePod(requests([400, 1600], 10), { uid: "late" }));
-    node.advance(3000);
-    assert.equal(node.pod("pod").usageUs, 2_000_000);
-    assert.equal(node.pod("pod").offeredUs, 2_000_000);
-    assert.equal(node.pod("late").completed, 1);
-    node.removePod("pod");
-    assert.deepEqual(node.pods(), [{ uid: "late", containerIDs: ["c-late"] }]);
-    assert.throws(() => node.container("c-pod"), { name: "RangeError", message: /c-pod/ });
-  },
-});
-
-Deno.test({
-  name: "createSimulatedNode() names what is wrong with a node, a pod or a quota",
-  permissions: "none",
-  fn() {
-    const random = seededRandom(1);
-    assert.throws(() => createSimulatedNode({ cores: 0, random }), /cores is 0/);
-    assert.throws(() => createSimulatedNode({ cores: 1, random, sliceMs: 30 }), /does not divide/);
-    assert.throws(() => createSimulatedNode({ cores: 1, random, tickMs: 0 }), /tickMs is 0/);
-    const node = nodeWith(1, onePod(busyLoop(1)));
-    assert.throws(() => node.addPod(onePod(busyLoop(1))), /already/);
-    assert.throws(
-      () => node.addPod(onePod(busyLoop(1), { uid: "x", threads: 0 })),
-      /threads of container c-x is 0/,
-    );
-    assert.throws(() => node.setPodQuota("pod", NaN), /NaN/);
-    node.advance(100);
-    assert.throws(() => node.advance(50), /50 ms is before 100 ms/);
-  },
+pure("createSimulatedNode() names what is wrong with a node, a pod or a quota", () => {
+  const random = seededRandom(1);
+  assert.throws(() => createSimulatedNode({ cores: 0, random }), /cores is 0/);
+  assert.throws(() => createSimulatedNode({ cores: 1, random, sliceMs: 30 }), /does not divide/);
+  assert.throws(() => createSimulatedNode({ cores: 1, random, tickMs: 0 }), /tickMs is 0/);
+  const node = nodeWith(1, onePod(busyLoop(1)));
+  assert.throws(() => node.addPod(onePod(busyLoop(1))), /already/);
+  assert.throws(
+    () => node.addPod(onePod(busyLoop(1), { uid: "x", threads: 0 })),
+    /threads of container c-x is 0/,
+  );
+  assert.throws(() => node.setPodQuota("pod", NaN), /NaN/);
+  node.advance(100);
+  assert.throws(() => node.advance(50), /50 ms is before 100 ms/);
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cheapestSegments } from "./cheapest_segments.ts";
@@ -58,88 +59,75 @@ function cheapestByTrying(table: LevelTable, segments: number): number {
 
 const someWork = fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 10 });
 
-Deno.test({
-  name: "levelTable() gives each segment the least level of all windows in it",
-  permissions: "none",
-  fn: () =>
-    fc.assert(
-      fc.property(someWork, fc.nat({ max: 3 }), (work, lag) => {
-        const table = tableOf(work, lag);
+pure("levelTable() gives each segment the least level of all windows in it", () =>
+  fc.assert(
+    fc.property(someWork, fc.nat({ max: 3 }), (work, lag) => {
+      const table = tableOf(work, lag);
+      for (let from = 0; from < work.length; from++) {
+        for (let to = from + 1; to <= work.length; to++) {
+          const expected = leastByDefinition(work, { lag, from, to });
+          assert.equal(levelOf(table, { from, to }), expected, `[${from}, ${to})`);
+        }
+      }
+    }),
+  ));
+
+pure("applyCut() raises the segments that hold the steps, and no other", () =>
+  fc.assert(
+    fc.property(
+      someWork,
+      fc.array(fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 3 }), fc.nat({ max: CEILING }))),
+      (work, drawn) => {
+        const cuts = drawn.map(([first, more, level]): Cut => ({
+          first,
+          last: first + more,
+          level,
+        })).filter(({ last }) => last < work.length);
+        const before = tableOf(work, 1);
+        const table = tableOf(work, 1);
+        for (const cut of cuts) applyCut(table, cut);
         for (let from = 0; from < work.length; from++) {
           for (let to = from + 1; to <= work.length; to++) {
-            const expected = leastByDefinition(work, { lag, from, to });
-            assert.equal(levelOf(table, { from, to }), expected, `[${from}, ${to})`);
+            const held = cuts.filter(({ first, last }) => first >= from && last < to);
+            const expected = Math.max(
+              levelOf(before, { from, to }),
+              ...held.map(({ level }) => level),
+            );
+            assert.equal(levelOf(table, { from, to }), expected);
           }
         }
-      }),
+      },
     ),
-});
+  ));
 
-Deno.test({
-  name: "applyCut() raises the segments that hold the steps, and no other",
-  permissions: "none",
-  fn: () =>
-    fc.assert(
-      fc.property(
-        someWork,
-        fc.array(fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 3 }), fc.nat({ max: CEILING }))),
-        (work, drawn) => {
-          const cuts = drawn.map(([first, more, level]): Cut => ({
-            first,
-            last: first + more,
-            level,
-          })).filter(({ last }) => last < work.length);
-          const before = tableOf(work, 1);
-          const table = tableOf(work, 1);
-          for (const cut of cuts) applyCut(table, cut);
-          for (let from = 0; from < work.length; from++) {
-            for (let to = from + 1; to <= work.length; to++) {
-              const held = cuts.filter(({ first, last }) => first >= from && last < to);
-              const expected = Math.max(
-                levelOf(before, { from, to }),
-                ...held.map(({ level }) => level),
-              );
-              assert.equal(levelOf(table, { from, to }), expected);
-            }
-          }
-        },
-      ),
+pure("cheapestSegments() finds what trying all cuts finds, from any price", () =>
+  fc.assert(
+    fc.property(
+      someWork,
+      fc.integer({ min: 1, max: 10 }),
+      fc.option(fc.double({ min: 0.01, max: 200, noNaN: true })),
+      (work, segments, price) => {
+        const table = tableOf(work, 1);
+        const best = cheapestByTrying(table, segments);
+        const found = cheapestSegments(table, {
+          segments,
+          ...(price === null ? {} : { price }),
+        });
+        assert.equal(found.cost, best);
+        assert.equal(found.bound, best);
+        assert.ok(found.starts.length <= segments);
+        const cost = found.starts.reduce((sum, from, index) => {
+          const to = found.starts[index + 1] ?? work.length;
+          return sum + levelOf(table, { from, to }) * (to - from);
+        }, 0);
+        assert.equal(cost, best);
+      },
     ),
-});
+  ));
 
-Deno.test({
-  name: "cheapestSegments() finds what trying all cuts finds, from any price",
-  permissions: "none",
-  fn: () =>
-    fc.assert(
-      fc.property(
-        someWork,
-        fc.integer({ min: 1, max: 10 }),
-        fc.option(fc.double({ min: 0.01, max: 200, noNaN: true })),
-        (work, segments, price) => {
-          const table = tableOf(work, 1);
-          const best = cheapestByTrying(table, segments);
-          const found = cheapestSegments(table, {
-            segments,
-            ...(price === null ? {} : { price }),
-          });
-          assert.equal(found.cost, best);
-          assert.equal(found.bound, best);
-          assert.ok(found.starts.length <= segments);
-          const cost = found.starts.reduce((sum, from, index) => {
-            const to = found.starts[index + 1] ?? work.length;
-            return sum + levelOf(table, { from, to }) * (to - from);
-          }, 0);
-          assert.equal(cost, best);
-        },
-      ),
-    ),
-});
-
-Deno.test({
-  name: "shiftBoundaries() never costs more, and finds the optimum when all is in reach",
-  permissions: "none",
-  fn: () =>
+pure(
+  "shiftBoundaries() never costs more, and finds the optimum when all is in reach",
+  () =>
     fc.assert(
       fc.property(
         someWork,
@@ -158,19 +146,15 @@ Deno.test({
         },
       ),
     ),
-});
+);
 
-Deno.test({
-  name: "cheapestSegments() refuses fewer segments than the longest allows",
-  permissions: "none",
-  fn() {
-    const grid = periodGrid({ durationMs: 1000, stepMs: 100, phaseMs: 0 });
-    const none = { dueBefore: new Float64Array(10), doneBefore: new Float64Array(11) };
-    const table = levelTable(grid, none, { floor: 3, ceiling: 9, longest: 4 });
-    assert.equal(levelOf(table, { from: 6, to: 10 }), 3);
-    assert.throws(() => cheapestSegments(table, { segments: 2 }), /^RangeError: Cannot plan/);
-    const { starts, cost } = cheapestSegments(table, { segments: 3 });
-    assert.equal(starts.length, 3);
-    assert.equal(cost, 30);
-  },
+pure("cheapestSegments() refuses fewer segments than the longest allows", () => {
+  const grid = periodGrid({ durationMs: 1000, stepMs: 100, phaseMs: 0 });
+  const none = { dueBefore: new Float64Array(10), doneBefore: new Float64Array(11) };
+  const table = levelTable(grid, none, { floor: 3, ceiling: 9, longest: 4 });
+  assert.equal(levelOf(table, { from: 6, to: 10 }), 3);
+  assert.throws(() => cheapestSegments(table, { segments: 2 }), /^RangeError: Cannot plan/);
+  const { starts, cost } = cheapestSegments(table, { segments: 3 });
+  assert.equal(starts.length, 3);
+  assert.equal(cost, 30);
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { seededRandom } from "../../../shared/random.ts";
 import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
@@ -20,44 +21,34 @@ function pod(seed: number, cores: number): OraclePod {
 
 const RUN = { durationMs: 60_000, sloMs: 100, cores: 8 };
 
-Deno.test({
-  name: "oracleLimits() are the pods' own plans while they fit",
-  permissions: "none",
-  fn() {
-    const options = { ...RUN, capacity: 7200, changesPerMinute: 2 };
-    const { limits, plans, shortSteps } = oracleLimits([pod(1, 0.6), pod(2, 0.9)], options);
-    assert.equal(shortSteps, 0);
-    assert.deepEqual(limits, plans.map((plan) => plan.limits));
-    for (const changes of limits) {
-      assert.equal(changes[0]?.atMs, 0);
-      assert.ok(changes.length <= 3);
-    }
-  },
+pure("oracleLimits() are the pods' own plans while they fit", () => {
+  const options = { ...RUN, capacity: 7200, changesPerMinute: 2 };
+  const { limits, plans, shortSteps } = oracleLimits([pod(1, 0.6), pod(2, 0.9)], options);
+  assert.equal(shortSteps, 0);
+  assert.deepEqual(limits, plans.map((plan) => plan.limits));
+  for (const changes of limits) {
+    assert.equal(changes[0]?.atMs, 0);
+    assert.ok(changes.length <= 3);
+  }
 });
 
-Deno.test({
-  name: "oracleLimits() share a short node exactly, to the step",
-  permissions: "none",
-  fn() {
-    const greedy = { ...pod(3, 1), arrivals: busyLoop(4), weight: 300 };
-    const { limits, shortSteps } = oracleLimits([pod(1, 0.6), greedy], { ...RUN, capacity: 2000 });
-    assert.equal(shortSteps, 60);
-    for (let at = 0; at < RUN.durationMs; at += 1000) {
-      const sum = limits.reduce(
-        (total, changes) => total + (changes.findLast(({ atMs }) => atMs <= at)?.limit ?? 0),
-        0,
-      );
-      assert.ok(sum <= 2000, `${sum} m at ${at} ms`);
-      assert.ok(sum > 1980, `${sum} m at ${at} ms: less than there is`);
-    }
-  },
+pure("oracleLimits() share a short node exactly, to the step", () => {
+  const greedy = { ...pod(3, 1), arrivals: busyLoop(4), weight: 300 };
+  const { limits, shortSteps } = oracleLimits([pod(1, 0.6), greedy], { ...RUN, capacity: 2000 });
+  assert.equal(shortSteps, 60);
+  for (let at = 0; at < RUN.durationMs; at += 1000) {
+    const sum = limits.reduce(
+      (total, changes) => total + (changes.findLast(({ atMs }) => atMs <= at)?.limit ?? 0),
+      0,
+    );
+    assert.ok(sum <= 2000, `${sum} m at ${at} ms`);
+    assert.ok(sum > 1980, `${sum} m at ${at} ms: less than there is`);
+  }
 });
 
-Deno.test({
-  name:
-    "oracleLimits() plan nothing on a node that is always short, where requests may wait for long",
-  permissions: "none",
-  fn() {
+pure(
+  "oracleLimits() plan nothing on a node that is always short, where requests may wait for long",
+  () => {
     const greedy = { ...pod(3, 1), arrivals: busyLoop(4), weight: 300 };
     const options = { ...RUN, capacity: 2000, sloMs: 10_000 };
     const { limits, plans, shortSteps } = oracleLimits([pod(1, 0.6), greedy], options);
@@ -74,4 +65,4 @@ Deno.test({
     const roomy = oracleLimits([pod(1, 0.6), pod(2, 0.9)], { ...options, capacity: 7200 });
     assert.equal(roomy.plans.length, 2);
   },
-});
+);

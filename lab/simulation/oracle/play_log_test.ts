@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { seededRandom } from "../../../shared/random.ts";
@@ -18,110 +19,94 @@ const BURSTS: RequestLog = {
 const GRID = periodGrid({ durationMs: 3000, stepMs: 1000, phaseMs: 30 });
 const OPTIONS: PlayOptions = { uid: "p", grid: GRID, threads: 2, cores: 4, quotaOf: () => 20 };
 
-Deno.test({
-  name: "playLog() reports each request, in any order of their ends",
-  permissions: "none",
-  fn() {
-    const doneMs = new Float64Array(6).fill(Infinity);
-    assert.ok(playLog(BURSTS, { ...OPTIONS, quotaOf: () => 200 }, { doneMs }));
-    assert.deepEqual([...doneMs].map(Math.round), [35, 17, 18, 2117, 2135, 2255]);
-  },
+pure("playLog() reports each request, in any order of their ends", () => {
+  const doneMs = new Float64Array(6).fill(Infinity);
+  assert.ok(playLog(BURSTS, { ...OPTIONS, quotaOf: () => 200 }, { doneMs }));
+  assert.deepEqual([...doneMs].map(Math.round), [35, 17, 18, 2117, 2135, 2255]);
 });
 
-Deno.test({
-  name: "playLog() serves the end of a run as the whole run does, when nothing was under way",
-  permissions: "none",
-  fn() {
-    const doneMs = new Float64Array(6).fill(Infinity);
-    const usedMs = new Float64Array(GRID.periods);
-    const throttled = new Uint8Array(GRID.periods);
-    playLog(BURSTS, { ...OPTIONS, untilMs: 3000 }, { doneMs, usedMs, throttled });
-    assert.equal(Math.round(usedMs.reduce((sum, used) => sum + used, 0)), 90);
-    // 43 ms at 20 ms a period: the first, of 30 ms, and the second do not suffice.
-    assert.deepEqual([...throttled.subarray(0, 4)], [1, 1, 0, 0]);
-    for (const fromPeriod of [11, 18, 21]) {
-      const mine = new Float64Array(6).fill(Infinity);
-      playLog(BURSTS, { ...OPTIONS, fromPeriod, untilMs: 3000 }, { doneMs: mine });
-      assert.deepEqual([...mine.subarray(0, 3)], [Infinity, Infinity, Infinity]);
-      mine.subarray(3).forEach((done, index) => {
-        assert.ok(Math.abs(done - doneMs[3 + index]!) < 1e-6, `${done}, not ${doneMs[3 + index]}`);
-      });
-    }
-  },
+pure("playLog() serves the end of a run as the whole run does, when nothing was under way", () => {
+  const doneMs = new Float64Array(6).fill(Infinity);
+  const usedMs = new Float64Array(GRID.periods);
+  const throttled = new Uint8Array(GRID.periods);
+  playLog(BURSTS, { ...OPTIONS, untilMs: 3000 }, { doneMs, usedMs, throttled });
+  assert.equal(Math.round(usedMs.reduce((sum, used) => sum + used, 0)), 90);
+  // 43 ms at 20 ms a period: the first, of 30 ms, and the second do not suffice.
+  assert.deepEqual([...throttled.subarray(0, 4)], [1, 1, 0, 0]);
+  for (const fromPeriod of [11, 18, 21]) {
+    const mine = new Float64Array(6).fill(Infinity);
+    playLog(BURSTS, { ...OPTIONS, fromPeriod, untilMs: 3000 }, { doneMs: mine });
+    assert.deepEqual([...mine.subarray(0, 3)], [Infinity, Infinity, Infinity]);
+    mine.subarray(3).forEach((done, index) => {
+      assert.ok(Math.abs(done - doneMs[3 + index]!) < 1e-6, `${done}, not ${doneMs[3 + index]}`);
+    });
+  }
 });
 
-Deno.test({
-  name: "playLog() says whether all was done in time",
-  permissions: "none",
-  fn() {
-    const doneMs = new Float64Array(6).fill(Infinity);
-    playLog(BURSTS, OPTIONS, { doneMs });
-    const inTime = (early: number, untilMs: number) =>
-      playLog(BURSTS, { ...OPTIONS, untilMs }, { stopAfterMs: doneMs.map((done) => done - early) });
-    assert.equal(inTime(0, 3000), true);
-    assert.equal(inTime(1, 3000), false);
-    // What is not done when time is up is late, too, be it not even begun.
-    assert.equal(inTime(0, 100), true);
-    assert.equal(inTime(500, 100), false);
-  },
+pure("playLog() says whether all was done in time", () => {
+  const doneMs = new Float64Array(6).fill(Infinity);
+  playLog(BURSTS, OPTIONS, { doneMs });
+  const inTime = (early: number, untilMs: number) =>
+    playLog(BURSTS, { ...OPTIONS, untilMs }, { stopAfterMs: doneMs.map((done) => done - early) });
+  assert.equal(inTime(0, 3000), true);
+  assert.equal(inTime(1, 3000), false);
+  // What is not done when time is up is late, too, be it not even begun.
+  assert.equal(inTime(0, 100), true);
+  assert.equal(inTime(500, 100), false);
 });
 
-Deno.test({
-  name: "playLog() gives every request the latency that it has on the node",
-  permissions: "none",
-  fn: () =>
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 1000 }),
-        fc.integer({ min: 0, max: 9 }),
-        fc.integer({ min: 1, max: 12 }),
-        fc.array(fc.integer({ min: 5, max: 300 }), { minLength: 1, maxLength: 8 }),
-        (seed, phase, threads, levels) => {
-          const durationMs = 1000 * levels.length;
-          const phaseMs = 10 * phase;
-          const trace = { name: "t", unit: "cores" as const, stepS: 1 };
-          const workload = () =>
-            createWorkload({ ...trace, values: Float64Array.of(0.6, 2.5, 0.1) }, {
-              random: seededRandom(seed),
-              costMs: 12,
-            });
-          const log = readRequestLog(workload(), durationMs);
-          const grid = periodGrid({ durationMs, stepMs: 1000, phaseMs });
-          const doneMs = new Float64Array(log.atMs.length).fill(Infinity);
-          playLog(log, {
-            uid: "p",
-            grid,
-            threads,
-            cores: 3,
-            quotaOf: (period) => levels[grid.stepOf[period] ?? 0] ?? 0,
-          }, { doneMs });
+pure("playLog() gives every request the latency that it has on the node", () =>
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 1000 }),
+      fc.integer({ min: 0, max: 9 }),
+      fc.integer({ min: 1, max: 12 }),
+      fc.array(fc.integer({ min: 5, max: 300 }), { minLength: 1, maxLength: 8 }),
+      (seed, phase, threads, levels) => {
+        const durationMs = 1000 * levels.length;
+        const phaseMs = 10 * phase;
+        const trace = { name: "t", unit: "cores" as const, stepS: 1 };
+        const workload = () =>
+          createWorkload({ ...trace, values: Float64Array.of(0.6, 2.5, 0.1) }, {
+            random: seededRandom(seed),
+            costMs: 12,
+          });
+        const log = readRequestLog(workload(), durationMs);
+        const grid = periodGrid({ durationMs, stepMs: 1000, phaseMs });
+        const doneMs = new Float64Array(log.atMs.length).fill(Infinity);
+        playLog(log, {
+          uid: "p",
+          grid,
+          threads,
+          cores: 3,
+          quotaOf: (period) => levels[grid.stepOf[period] ?? 0] ?? 0,
+        }, { doneMs });
 
-          const node = createSimulatedNode({ cores: 3, random: seededRandom(1) });
-          const container = { id: "c", request: 100, threads, workload: workload() };
-          const first = (levels[0] ?? 0) * 10;
-          node.addPod({ uid: "p", phaseMs, containers: [{ ...container, limit: first }] });
-          levels.forEach((level, step) => {
-            node.advance(step * 1000);
-            // Writing the same again would be a gift, too.
-            if (level === (levels[step - 1] ?? level)) return;
-            node.setContainerQuota("c", level * 10);
-            node.setPodQuota("p", level * 10);
-          });
-          node.advance(durationMs);
+        const node = createSimulatedNode({ cores: 3, random: seededRandom(1) });
+        const container = { id: "c", request: 100, threads, workload: workload() };
+        const first = (levels[0] ?? 0) * 10;
+        node.addPod({ uid: "p", phaseMs, containers: [{ ...container, limit: first }] });
+        levels.forEach((level, step) => {
+          node.advance(step * 1000);
+          // Writing the same again would be a gift, too.
+          if (level === (levels[step - 1] ?? level)) return;
+          node.setContainerQuota("c", level * 10);
+          node.setPodQuota("p", level * 10);
+        });
+        node.advance(durationMs);
 
-          const mine = createLatencyHistogram();
-          doneMs.forEach((done, index) => {
-            if (done < durationMs) recordLatency(mine, done - (log.atMs[index] ?? 0));
-          });
-          const theirs = node.pod("p").latency;
-          let apart = 0;
-          theirs.counts.forEach((count, bucket) => {
-            apart += Math.abs(count - (mine.counts[bucket] ?? 0));
-          });
-          // Rounding may move one across a bucket's edge, and one across the end.
-          assert.ok(apart <= 3, `${apart} of ${theirs.total} differ`);
-        },
-      ),
-      cases(0.4),
+        const mine = createLatencyHistogram();
+        doneMs.forEach((done, index) => {
+          if (done < durationMs) recordLatency(mine, done - (log.atMs[index] ?? 0));
+        });
+        const theirs = node.pod("p").latency;
+        let apart = 0;
+        theirs.counts.forEach((count, bucket) => {
+          apart += Math.abs(count - (mine.counts[bucket] ?? 0));
+        });
+        // Rounding may move one across a bucket's edge, and one across the end.
+        assert.ok(apart <= 3, `${apart} of ${theirs.total} differ`);
+      },
     ),
-});
+    cases(0.4),
+  ));

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
@@ -18,47 +19,31 @@ function requests(list: readonly (readonly [at: number, cost: number])[]): Arriv
   return process;
 }
 
-Deno.test({
-  name: "readRequestLog() writes down what comes before the end",
-  permissions: "none",
-  fn() {
-    const log = readRequestLog(requests([[0, 3], [5, 0], [99.5, 8], [100, 1]]), 100);
-    assert.deepEqual([...log.atMs], [0, 5, 99.5]);
-    assert.deepEqual([...log.costMs], [3, 0, 8]);
-    assert.equal(log.durationMs, 100);
-  },
+pure("readRequestLog() writes down what comes before the end", () => {
+  const log = readRequestLog(requests([[0, 3], [5, 0], [99.5, 8], [100, 1]]), 100);
+  assert.deepEqual([...log.atMs], [0, 5, 99.5]);
+  assert.deepEqual([...log.costMs], [3, 0, 8]);
+  assert.equal(log.durationMs, 100);
 });
 
-Deno.test({
-  name: "readRequestLog() has room for more requests than it began with",
-  permissions: "none",
-  fn() {
-    const list = Array.from({ length: 5000 }, (_, index) => [index, 2] as const);
-    const log = readRequestLog(requests(list), 4000);
-    assert.equal(log.atMs.length, 4000);
-    assert.equal(log.atMs[3999], 3999);
-    assert.equal(log.costMs[3999], 2);
-  },
+pure("readRequestLog() has room for more requests than it began with", () => {
+  const list = Array.from({ length: 5000 }, (_, index) => [index, 2] as const);
+  const log = readRequestLog(requests(list), 4000);
+  assert.equal(log.atMs.length, 4000);
+  assert.equal(log.atMs[3999], 3999);
+  assert.equal(log.costMs[3999], 2);
 });
 
-Deno.test({
-  name: "readRequestLog() writes a thread that never ends as work that comes at 1 ms per ms",
-  permissions: "none",
-  fn() {
-    const log = readRequestLog(busyLoop(2, { startMs: 15 }), 40);
-    assert.deepEqual([...log.atMs], [15, 15, 25, 25, 35, 35]);
-    assert.deepEqual([...log.costMs], [10, 10, 10, 10, 5, 5]);
-  },
+pure("readRequestLog() writes a thread that never ends as work that comes at 1 ms per ms", () => {
+  const log = readRequestLog(busyLoop(2, { startMs: 15 }), 40);
+  assert.deepEqual([...log.atMs], [15, 15, 25, 25, 35, 35]);
+  assert.deepEqual([...log.costMs], [10, 10, 10, 10, 5, 5]);
 });
 
-Deno.test({
-  name: "readRequestLog() refuses durations and costs that make no sense",
-  permissions: "none",
-  fn() {
-    assert.throws(() => readRequestLog(requests([]), 0), {
-      name: "RangeError",
-      message: /durationMs is 0/,
-    });
-    assert.throws(() => readRequestLog(requests([[1, NaN]]), 10), /costs NaN ms/);
-  },
+pure("readRequestLog() refuses durations and costs that make no sense", () => {
+  assert.throws(() => readRequestLog(requests([]), 0), {
+    name: "RangeError",
+    message: /durationMs is 0/,
+  });
+  assert.throws(() => readRequestLog(requests([[1, NaN]]), 10), /costs NaN ms/);
 });

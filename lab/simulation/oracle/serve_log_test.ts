@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { periodGrid } from "./period_grid.ts";
@@ -25,80 +26,63 @@ function served(
   return [...doneMs].map((ms) => Math.round(ms * 1e6) / 1e6);
 }
 
-Deno.test({
-  name: "serveLog() lets a held request wait for the refills it needs",
-  permissions: "none",
-  fn() {
-    // 20 ms a period: 50 ms of work end after 10 ms of the third period.
-    assert.deepEqual(served(logOf([[0, 50]], 500), { quota: 20 }), [210]);
-  },
+pure("serveLog() lets a held request wait for the refills it needs", () => {
+  // 20 ms a period: 50 ms of work end after 10 ms of the third period.
+  assert.deepEqual(served(logOf([[0, 50]], 500), { quota: 20 }), [210]);
 });
 
-Deno.test({
-  name: "serveLog() queues beyond the threads and shares the cores among the busy",
-  permissions: "none",
-  fn() {
-    const four = logOf([[0, 40], [0, 40], [0, 40], [0, 40]], 500);
-    assert.deepEqual(served(four, { quota: 400, threads: 2 }), [40, 40, 80, 80]);
-    assert.deepEqual(served(four, { quota: 400, cores: 2 }), [80, 80, 80, 80]);
-  },
+pure("serveLog() queues beyond the threads and shares the cores among the busy", () => {
+  const four = logOf([[0, 40], [0, 40], [0, 40], [0, 40]], 500);
+  assert.deepEqual(served(four, { quota: 400, threads: 2 }), [40, 40, 80, 80]);
+  assert.deepEqual(served(four, { quota: 400, cores: 2 }), [80, 80, 80, 80]);
 });
 
-Deno.test({
-  name: "serveLog() says whether all was done in time, and what was used and throttled",
-  permissions: "none",
-  fn() {
-    const log = logOf([[0, 50], [250, 10]], 400);
-    const grid = periodGrid({ durationMs: 400, stepMs: 100, phaseMs: 0 });
-    const usedMs = new Float64Array(4);
-    const throttled = new Uint8Array(4);
-    const options = { grid, threads: 4, cores: 4, quotaOf: () => 20 };
-    assert.equal(serveLog(log, { ...options, untilMs: 400 }, { usedMs, throttled }), true);
-    assert.deepEqual([...usedMs], [20, 20, 20, 0]);
-    // The third period's quota is used to the last, but no thread needs more.
-    assert.deepEqual([...throttled], [1, 1, 0, 0]);
-    const inTime = (first: number, untilMs?: number) =>
-      serveLog(log, { ...options, ...(untilMs === undefined ? {} : { untilMs }) }, {
-        stopAfterMs: Float64Array.of(first, Infinity),
-      });
-    assert.equal(inTime(210), true);
-    assert.equal(inTime(209), false);
-    // What is not done when time is up is late too, in service or in the queue.
-    assert.equal(inTime(150, 200), false);
-    assert.equal(inTime(250, 200), true);
-    const queue = logOf([[0, 50], [1, 50]], 400);
-    assert.equal(
-      serveLog(queue, { ...options, threads: 1, untilMs: 100 }, {
-        stopAfterMs: Float64Array.of(900, 60),
-      }),
-      false,
-    );
-  },
+pure("serveLog() says whether all was done in time, and what was used and throttled", () => {
+  const log = logOf([[0, 50], [250, 10]], 400);
+  const grid = periodGrid({ durationMs: 400, stepMs: 100, phaseMs: 0 });
+  const usedMs = new Float64Array(4);
+  const throttled = new Uint8Array(4);
+  const options = { grid, threads: 4, cores: 4, quotaOf: () => 20 };
+  assert.equal(serveLog(log, { ...options, untilMs: 400 }, { usedMs, throttled }), true);
+  assert.deepEqual([...usedMs], [20, 20, 20, 0]);
+  // The third period's quota is used to the last, but no thread needs more.
+  assert.deepEqual([...throttled], [1, 1, 0, 0]);
+  const inTime = (first: number, untilMs?: number) =>
+    serveLog(log, { ...options, ...(untilMs === undefined ? {} : { untilMs }) }, {
+      stopAfterMs: Float64Array.of(first, Infinity),
+    });
+  assert.equal(inTime(210), true);
+  assert.equal(inTime(209), false);
+  // What is not done when time is up is late too, in service or in the queue.
+  assert.equal(inTime(150, 200), false);
+  assert.equal(inTime(250, 200), true);
+  const queue = logOf([[0, 50], [1, 50]], 400);
+  assert.equal(
+    serveLog(queue, { ...options, threads: 1, untilMs: 100 }, {
+      stopAfterMs: Float64Array.of(900, 60),
+    }),
+    false,
+  );
 });
 
-Deno.test({
-  name: "serveLog() ends with the last request where quotas change and periods have a phase",
-  permissions: "none",
-  fn() {
-    // Refills at 30, 130, ...: quotas 10, 5, 40 in [0, 30), [30, 130), [130, 230).
-    const grid = periodGrid({ durationMs: 300, stepMs: 100, phaseMs: 30 });
-    assert.deepEqual([...grid.startMs].slice(0, 3), [0, 30, 130]);
-    assert.deepEqual([...grid.stepOf], [0, 0, 1, 2]);
-    const doneMs = new Float64Array(1);
-    serveLog(logOf([[0, 40]], 300), {
-      grid,
-      threads: 1,
-      cores: 1,
-      quotaOf: (period) => [10, 5, 40, 40][period] ?? 0,
-    }, { doneMs });
-    assert.equal(Math.round((doneMs[0] ?? 0) * 1e6) / 1e6, 155);
-  },
+pure("serveLog() ends with the last request where quotas change and periods have a phase", () => {
+  // Refills at 30, 130, ...: quotas 10, 5, 40 in [0, 30), [30, 130), [130, 230).
+  const grid = periodGrid({ durationMs: 300, stepMs: 100, phaseMs: 30 });
+  assert.deepEqual([...grid.startMs].slice(0, 3), [0, 30, 130]);
+  assert.deepEqual([...grid.stepOf], [0, 0, 1, 2]);
+  const doneMs = new Float64Array(1);
+  serveLog(logOf([[0, 40]], 300), {
+    grid,
+    threads: 1,
+    cores: 1,
+    quotaOf: (period) => [10, 5, 40, 40][period] ?? 0,
+  }, { doneMs });
+  assert.equal(Math.round((doneMs[0] ?? 0) * 1e6) / 1e6, 155);
 });
 
-Deno.test({
-  name: "serveLog() makes no request later with more quota, nor with fewer requests before it",
-  permissions: "none",
-  fn: () =>
+pure(
+  "serveLog() makes no request later with more quota, nor with fewer requests before it",
+  () =>
     fc.assert(
       fc.property(
         fc.array(
@@ -139,4 +123,4 @@ Deno.test({
         },
       ),
     ),
-});
+);

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord, RunScores } from "../run_record.ts";
@@ -13,53 +14,37 @@ function runs(...scores: Partial<RunScores>[]): RunRecord[] {
   });
 }
 
-Deno.test({
-  name: "headline() says how much less the pods were throttled than with limits as set",
-  permissions: "none",
-  fn() {
-    assert.match(
-      headline(runs({ throttledMsPerS: 12.34 }, { throttledMsPerS: 361.4 })),
-      /1 minute.* 2 pods.* 8 cores.* 12\.3 ms\/s instead of 361 ms\/s/,
-    );
-  },
+pure("headline() says how much less the pods were throttled than with limits as set", () => {
+  assert.match(
+    headline(runs({ throttledMsPerS: 12.34 }, { throttledMsPerS: 361.4 })),
+    /1 minute.* 2 pods.* 8 cores.* 12\.3 ms\/s instead of 361 ms\/s/,
+  );
 });
 
-Deno.test({
-  name: "headline() says so if the pods were throttled more, or as much",
-  permissions: "none",
-  fn() {
-    assert.match(
-      headline(runs({ throttledMsPerS: 400 }, { throttledMsPerS: 30 })),
-      / 400 ms\/s, more than the 30\.0 ms\/s /,
-    );
-    assert.match(
-      headline(runs({ throttledMsPerS: 0 }, { throttledMsPerS: 0 })),
-      / 0 ms\/s, as much /,
-    );
-  },
+pure("headline() says so if the pods were throttled more, or as much", () => {
+  assert.match(
+    headline(runs({ throttledMsPerS: 400 }, { throttledMsPerS: 30 })),
+    / 400 ms\/s, more than the 30\.0 ms\/s /,
+  );
+  assert.match(
+    headline(runs({ throttledMsPerS: 0 }, { throttledMsPerS: 0 })),
+    / 0 ms\/s, as much /,
+  );
 });
 
-Deno.test({
-  name: "headline() does without a second run, but not without any",
-  permissions: "none",
-  fn() {
-    assert.match(headline(runs({ throttledMsPerS: 5 })), /5\.00 ms\/s; no other algorithm/);
-    assert.throws(() => headline([]), RangeError);
-  },
+pure("headline() does without a second run, but not without any", () => {
+  assert.match(headline(runs({ throttledMsPerS: 5 })), /5\.00 ms\/s; no other algorithm/);
+  assert.throws(() => headline([]), RangeError);
 });
 
-Deno.test({
-  name: "keyFigures() states the record's own figures",
-  permissions: "none",
-  fn() {
-    const figures = keyFigures(runs(
-      { throttledMsPerS: 12.34, p99Ms: 76.5, reactionMsMedian: 412, bursts: 1, burstsMissed: 0 },
-      { throttledMsPerS: 361.4, p99Ms: 207 },
-    ));
-    assert.deepEqual(figures.map(({ value }) => value), ["12.3 ms/s", "76.5 ms", "4.00", "412 ms"]);
-    const beside = ["361 ms/s", "207 ms", "4.00 cores"].map((value) =>
-      `${value} with ${MADE[1]?.algorithm}`
-    );
-    assert.deepEqual(figures.map((figure) => figure.beside), [...beside, "1 burst, 0 missed"]);
-  },
+pure("keyFigures() states the record's own figures", () => {
+  const figures = keyFigures(runs(
+    { throttledMsPerS: 12.34, p99Ms: 76.5, reactionMsMedian: 412, bursts: 1, burstsMissed: 0 },
+    { throttledMsPerS: 361.4, p99Ms: 207 },
+  ));
+  assert.deepEqual(figures.map(({ value }) => value), ["12.3 ms/s", "76.5 ms", "4.00", "412 ms"]);
+  const beside = ["361 ms/s", "207 ms", "4.00 cores"].map((value) =>
+    `${value} with ${MADE[1]?.algorithm}`
+  );
+  assert.deepEqual(figures.map((figure) => figure.beside), [...beside, "1 burst, 0 missed"]);
 });

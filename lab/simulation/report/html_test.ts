@@ -1,39 +1,28 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { escapeText, html, shorten, trusted } from "./html.ts";
 
-Deno.test({
-  name: "html() escapes text and keeps markup",
-  permissions: "none",
-  fn() {
-    const inner = html`<b title="${`a"b'c`}">${"<i>&"}</b>`;
-    assert.equal(inner.markup, `<b title="a&quot;b&#39;c">&lt;i&gt;&amp;</b>`);
-    assert.equal(
-      html`<p>${inner}${[inner, trusted("<br>")]}${3}</p>`.markup.includes("<br>3"),
-      true,
-    );
-  },
+pure("html() escapes text and keeps markup", () => {
+  const inner = html`<b title="${`a"b'c`}">${"<i>&"}</b>`;
+  assert.equal(inner.markup, `<b title="a&quot;b&#39;c">&lt;i&gt;&amp;</b>`);
+  assert.equal(
+    html`<p>${inner}${[inner, trusted("<br>")]}${3}</p>`.markup.includes("<br>3"),
+    true,
+  );
 });
 
-Deno.test({
-  name: "escapeText() leaves nothing that could end text or an attribute",
-  permissions: "none",
-  fn() {
-    fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => {
-      // deno-lint-ignore no-control-regex -- control characters are what is looked for
-      assert(!/[<>"'\u0000-\u001f\u007f-\u009f]/.test(escapeText(text)));
-      assert(escapeText(text).isWellFormed());
-    }));
-    assert.equal(escapeText("a\ud800\0"), "a\ufffd\ufffd");
-  },
+pure("escapeText() leaves nothing that could end text or an attribute", () => {
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => {
+    // deno-lint-ignore no-control-regex -- control characters are what is looked for
+    assert(!/[<>"'\u0000-\u001f\u007f-\u009f]/.test(escapeText(text)));
+    assert(escapeText(text).isWellFormed());
+  }));
+  assert.equal(escapeText("a\ud800\0"), "a\ufffd\ufffd");
 });
 
-Deno.test({
-  name: "shorten() cuts by characters, not in the middle of one",
-  permissions: "none",
-  fn() {
-    assert.equal(shorten("abcdef", 6), "abcdef");
-    assert.equal(shorten("abcdef", 4), "abc…");
-    assert.equal(shorten("🐳🐳🐳", 2), "🐳…");
-  },
+pure("shorten() cuts by characters, not in the middle of one", () => {
+  assert.equal(shorten("abcdef", 6), "abcdef");
+  assert.equal(shorten("abcdef", 4), "abc…");
+  assert.equal(shorten("🐳🐳🐳", 2), "🐳…");
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord } from "../run_record.ts";
@@ -15,50 +16,34 @@ function runs(...throttled: readonly number[][]): RunRecord[] {
   }));
 }
 
-Deno.test({
-  name: "tallySentence() says how many pods were throttled less, and how many more",
-  permissions: "none",
-  fn() {
-    const other = runs([], [])[1]?.algorithm;
-    const said = (...throttled: readonly number[][]) => tallySentence(runs(...throttled)) ?? "";
-    assert.match(
-      said([1, 2, 9], [4, 5, 6]),
-      new RegExp(`^2 of 3 pods were .* ${other}, 1 more\\.$`),
-    );
-    assert.match(said([7, 8], [4, 5]), new RegExp(`^0 of 2 pods were .* ${other}, 2 more\\.$`));
-  },
+pure("tallySentence() says how many pods were throttled less, and how many more", () => {
+  const other = runs([], [])[1]?.algorithm;
+  const said = (...throttled: readonly number[][]) => tallySentence(runs(...throttled)) ?? "";
+  assert.match(
+    said([1, 2, 9], [4, 5, 6]),
+    new RegExp(`^2 of 3 pods were .* ${other}, 1 more\\.$`),
+  );
+  assert.match(said([7, 8], [4, 5]), new RegExp(`^0 of 2 pods were .* ${other}, 2 more\\.$`));
 });
 
-Deno.test({
-  name: "tallySentence() names pods with figures that read the same",
-  permissions: "none",
-  fn() {
-    assert.match(
-      tallySentence(runs([1, 0, 10.01], [2, 0, 10.02])) ?? "",
-      /^1 of 3 pods was .*, 0 more, 2 as much\.$/,
-    );
-  },
+pure("tallySentence() names pods with figures that read the same", () => {
+  assert.match(
+    tallySentence(runs([1, 0, 10.01], [2, 0, 10.02])) ?? "",
+    /^1 of 3 pods was .*, 0 more, 2 as much\.$/,
+  );
 });
 
-Deno.test({
-  name: "tallySentence() is absent where there is nothing to compare with",
-  permissions: "none",
-  fn() {
-    assert.equal(tallySentence([]), undefined);
-    assert.equal(tallySentence(runs([1])), undefined);
-    assert.equal(tallySentence(runs([], [])), undefined);
-  },
+pure("tallySentence() is absent where there is nothing to compare with", () => {
+  assert.equal(tallySentence([]), undefined);
+  assert.equal(tallySentence(runs([1])), undefined);
+  assert.equal(tallySentence(runs([], [])), undefined);
 });
 
-Deno.test({
-  name: "tallyPods() joins by name and leaves out pods that the other run lacks",
-  permissions: "none",
-  fn() {
-    const [ours, theirs] = runs([1, 5, 3], [2, 4]);
-    assert(ours !== undefined && theirs !== undefined);
-    const turned = { ...theirs, pods: theirs.pods.toReversed() };
-    assert.deepEqual(tallyPods(ours, turned), { less: 1, more: 1, same: 0 });
-    assert.equal(tallyText({ less: 11, more: 9, same: 0 }), "11 / 9");
-    assert.equal(tallyText({ less: 11, more: 6, same: 3 }), "11 / 6, 3 as much");
-  },
+pure("tallyPods() joins by name and leaves out pods that the other run lacks", () => {
+  const [ours, theirs] = runs([1, 5, 3], [2, 4]);
+  assert(ours !== undefined && theirs !== undefined);
+  const turned = { ...theirs, pods: theirs.pods.toReversed() };
+  assert.deepEqual(tallyPods(ours, turned), { less: 1, more: 1, same: 0 });
+  assert.equal(tallyText({ less: 11, more: 9, same: 0 }), "11 / 9");
+  assert.equal(tallyText({ less: 11, more: 6, same: 3 }), "11 / 6, 3 as much");
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { DOMParser } from "linkedom";
 import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
@@ -34,64 +35,55 @@ function texts(node: Node, selector: string): string[] {
   );
 }
 
-Deno.test({
-  name: "renderReport() states the scores of every run as they are",
-  permissions: "none",
-  fn() {
-    const runs = syntheticRuns();
-    const page = parsed(runs);
-    const cells = texts(page, ".scores tbody td");
-    assert.deepEqual(texts(page, ".scores thead th").slice(1), runs.map((run) => run.algorithm));
-    const [ours, own, same] = runs;
-    assert(ours !== undefined && own !== undefined && same !== undefined);
-    assert.deepEqual(cells, [
-      ...SCORE_MEASURES.flatMap(({ text }) => runs.map(text)),
-      "–",
-      tallyText(tallyPods(ours, own)),
-      tallyText(tallyPods(ours, same)),
+pure("renderReport() states the scores of every run as they are", () => {
+  const runs = syntheticRuns();
+  const page = parsed(runs);
+  const cells = texts(page, ".scores tbody td");
+  assert.deepEqual(texts(page, ".scores thead th").slice(1), runs.map((run) => run.algorithm));
+  const [ours, own, same] = runs;
+  assert(ours !== undefined && own !== undefined && same !== undefined);
+  assert.deepEqual(cells, [
+    ...SCORE_MEASURES.flatMap(({ text }) => runs.map(text)),
+    "–",
+    tallyText(tallyPods(ours, own)),
+    tallyText(tallyPods(ours, same)),
+  ]);
+  assert.deepEqual(texts(page, ".tally"), [tallySentence(runs)]);
+  const title = texts(page, "h1")[0] ?? "";
+  assert(title.includes(`${formatFigure(ours.scores.throttledMsPerS)} ms/s instead of`), title);
+  assert(title.includes(`${formatFigure(own.scores.throttledMsPerS)} ms/s with`), title);
+});
+
+pure("renderReport() has a row for every pod with its own figures", () => {
+  const runs = syntheticRuns();
+  const page = parsed(runs);
+  const rows = [...page.querySelectorAll(".pods tbody tr")].map((row) => texts(row, "th, td"));
+  assert.equal(rows.length, 20);
+  for (const [index, { ours, theirs, reasons }] of podRows(runs).entries()) {
+    const row = rows[index] ?? [];
+    assert.deepEqual(row.slice(0, 3), [ours.name, ours.trace, String(ours.weight)]);
+    assert.deepEqual(row.slice(3, 7).map(Number), [
+      ours.request,
+      ours.originalLimit,
+      Math.round(ours.meanLimit),
+      Math.round(ours.meanUsage),
     ]);
-    assert.deepEqual(texts(page, ".tally"), [tallySentence(runs)]);
-    const title = texts(page, "h1")[0] ?? "";
-    assert(title.includes(`${formatFigure(ours.scores.throttledMsPerS)} ms/s instead of`), title);
-    assert(title.includes(`${formatFigure(own.scores.throttledMsPerS)} ms/s with`), title);
-  },
+    assert.deepEqual(row.slice(7, 11), [
+      formatFigure(ours.throttledMsPerS),
+      formatFigure(theirs?.throttledMsPerS),
+      formatFigure(ours.p99Ms),
+      formatFigure(theirs?.p99Ms),
+    ]);
+    assert.equal(row[11], String(ours.changes));
+    const counted = reasons.reduce((sum, [, count]) => sum + count, 0);
+    assert.equal(counted, ours.changes);
+    assert.equal(row[12], reasons.map((reason) => reason.join(" ")).join(", ") || "–");
+  }
 });
 
-Deno.test({
-  name: "renderReport() has a row for every pod with its own figures",
-  permissions: "none",
-  fn() {
-    const runs = syntheticRuns();
-    const page = parsed(runs);
-    const rows = [...page.querySelectorAll(".pods tbody tr")].map((row) => texts(row, "th, td"));
-    assert.equal(rows.length, 20);
-    for (const [index, { ours, theirs, reasons }] of podRows(runs).entries()) {
-      const row = rows[index] ?? [];
-      assert.deepEqual(row.slice(0, 3), [ours.name, ours.trace, String(ours.weight)]);
-      assert.deepEqual(row.slice(3, 7).map(Number), [
-        ours.request,
-        ours.originalLimit,
-        Math.round(ours.meanLimit),
-        Math.round(ours.meanUsage),
-      ]);
-      assert.deepEqual(row.slice(7, 11), [
-        formatFigure(ours.throttledMsPerS),
-        formatFigure(theirs?.throttledMsPerS),
-        formatFigure(ours.p99Ms),
-        formatFigure(theirs?.p99Ms),
-      ]);
-      assert.equal(row[11], String(ours.changes));
-      const counted = reasons.reduce((sum, [, count]) => sum + count, 0);
-      assert.equal(counted, ours.changes);
-      assert.equal(row[12], reasons.map((reason) => reason.join(" ")).join(", ") || "–");
-    }
-  },
-});
-
-Deno.test({
-  name: "renderReport() draws marks into every plot, without a coordinate that is not a number",
-  permissions: "none",
-  fn() {
+pure(
+  "renderReport() draws marks into every plot, without a coordinate that is not a number",
+  () => {
     const page = parsed(syntheticRuns());
     const plots = [...page.querySelectorAll("svg.plot")];
     // Cores, throttling, latency and price in two widths each, and a plot per pod.
@@ -105,109 +97,85 @@ Deno.test({
       assert(!/NaN|Infinity|undefined/.test(plot.outerHTML));
     }
   },
+);
+
+pure("renderReport() lists every change with time, limits, reason and price", () => {
+  const runs = syntheticRuns({ pods: 3, minutes: 6 });
+  const changes = runs[0]?.changes ?? [];
+  const page = parsed(runs);
+  assert(changes.length > 5);
+  assert.equal([...page.querySelectorAll(".changes tbody tr")].length, changes.length);
+  assert.match(texts(page, "summary")[0] ?? "", new RegExp(`^All ${changes.length} changes`));
+  const counts = texts(page, ".reasons tbody td:first-child").map(Number);
+  assert.equal(counts.reduce((sum, count) => sum + count, 0), changes.length);
 });
 
-Deno.test({
-  name: "renderReport() lists every change with time, limits, reason and price",
-  permissions: "none",
-  fn() {
-    const runs = syntheticRuns({ pods: 3, minutes: 6 });
-    const changes = runs[0]?.changes ?? [];
-    const page = parsed(runs);
-    assert(changes.length > 5);
-    assert.equal([...page.querySelectorAll(".changes tbody tr")].length, changes.length);
-    assert.match(texts(page, "summary")[0] ?? "", new RegExp(`^All ${changes.length} changes`));
-    const counts = texts(page, ".reasons tbody td:first-child").map(Number);
-    assert.equal(counts.reduce((sum, count) => sum + count, 0), changes.length);
-  },
+pure("renderReport() escapes names of pods, traces, algorithms and sources", () => {
+  const evil = `<img src=x onerror=alert(1)>"'</svg></script>\u0000`;
+  const runs = syntheticRuns({ pods: 2, minutes: 3, names: [evil, "</title><script>"] })
+    .map((run): RunRecord => ({
+      ...run,
+      algorithm: `${run.algorithm}${evil}`,
+      description: evil,
+      pods: run.pods.map((pod) => ({ ...pod, trace: evil })),
+    }));
+  const scene = { description: evil, traces: [{ name: evil, source: evil, licence: evil }] };
+  const markup = renderReport(runs, { scene });
+  assert(!/<img|<script/.test(markup));
+  assert(!markup.includes("\0"));
+  const page = parsed(runs, scene);
+  assert.equal([...page.querySelectorAll("img, script, [onerror]")].length, 0);
+  assert.equal([...page.querySelectorAll("svg.plot")].length, 4 * 2 + 2 - 2);
+  assert(texts(page, ".pods tbody th").some((name) => name.startsWith("<img src=x")));
 });
 
-Deno.test({
-  name: "renderReport() escapes names of pods, traces, algorithms and sources",
-  permissions: "none",
-  fn() {
-    const evil = `<img src=x onerror=alert(1)>"'</svg></script>\u0000`;
-    const runs = syntheticRuns({ pods: 2, minutes: 3, names: [evil, "</title><script>"] })
-      .map((run): RunRecord => ({
-        ...run,
-        algorithm: `${run.algorithm}${evil}`,
-        description: evil,
-        pods: run.pods.map((pod) => ({ ...pod, trace: evil })),
-      }));
-    const scene = { description: evil, traces: [{ name: evil, source: evil, licence: evil }] };
-    const markup = renderReport(runs, { scene });
-    assert(!/<img|<script/.test(markup));
-    assert(!markup.includes("\0"));
-    const page = parsed(runs, scene);
-    assert.equal([...page.querySelectorAll("img, script, [onerror]")].length, 0);
-    assert.equal([...page.querySelectorAll("svg.plot")].length, 4 * 2 + 2 - 2);
-    assert(texts(page, ".pods tbody th").some((name) => name.startsWith("<img src=x")));
-  },
+pure("renderReport() asks nothing of anybody and forbids it too", () => {
+  const markup = renderReport(syntheticRuns({ pods: 2, minutes: 3 }), { scene: SCENE });
+  assert(
+    markup.includes(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`),
+  );
+  const links = [...markup.matchAll(/(?:src|href|url\()\s*=?\s*"?([^"\s>]+)/g)]
+    .map((match) => match[1]).filter((link) => link !== "data:,");
+  assert.deepEqual(links.filter((link) => /^(?:https?:)?\/\//.test(link ?? "")), []);
+  assert(!markup.includes("@import"));
 });
 
-Deno.test({
-  name: "renderReport() asks nothing of anybody and forbids it too",
-  permissions: "none",
-  fn() {
-    const markup = renderReport(syntheticRuns({ pods: 2, minutes: 3 }), { scene: SCENE });
-    assert(
-      markup.includes(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`),
+pure("renderReport() says which plots are missing", () => {
+  const quiet = syntheticRuns({ pods: 2, minutes: 3, bursts: false, changes: false });
+  const idle = quiet.map((run) => ({
+    ...run,
+    pods: run.pods.map((pod) => ({ ...pod, requests: 0, throttled: pod.throttled.map(() => 0) })),
+  }));
+  const absent = (runs: readonly RunRecord[]) =>
+    texts(parsed(runs), ".nothing").map((text) =>
+      /throttled|request|price|limit|steps|pods/.exec(text)?.[0]
     );
-    const links = [...markup.matchAll(/(?:src|href|url\()\s*=?\s*"?([^"\s>]+)/g)]
-      .map((match) => match[1]).filter((link) => link !== "data:,");
-    assert.deepEqual(links.filter((link) => /^(?:https?:)?\/\//.test(link ?? "")), []);
-    assert(!markup.includes("@import"));
-  },
+  assert.deepEqual(absent(idle), ["throttled", "request", "price", "limit"]);
+  const bare = idle.map((run) => ({
+    ...run,
+    pods: [],
+    price: [],
+    sumLimits: [],
+    sumUsage: [],
+    changes: [],
+  }));
+  assert.deepEqual(absent(bare), ["steps", "steps", "request", "price", "pods", "limit"]);
 });
 
-Deno.test({
-  name: "renderReport() says which plots are missing",
-  permissions: "none",
-  fn() {
-    const quiet = syntheticRuns({ pods: 2, minutes: 3, bursts: false, changes: false });
-    const idle = quiet.map((run) => ({
-      ...run,
-      pods: run.pods.map((pod) => ({ ...pod, requests: 0, throttled: pod.throttled.map(() => 0) })),
-    }));
-    const absent = (runs: readonly RunRecord[]) =>
-      texts(parsed(runs), ".nothing").map((text) =>
-        /throttled|request|price|limit|steps|pods/.exec(text)?.[0]
-      );
-    assert.deepEqual(absent(idle), ["throttled", "request", "price", "limit"]);
-    const bare = idle.map((run) => ({
-      ...run,
-      pods: [],
-      price: [],
-      sumLimits: [],
-      sumUsage: [],
-      changes: [],
-    }));
-    assert.deepEqual(absent(bare), ["steps", "steps", "request", "price", "pods", "limit"]);
-  },
+pure("renderReport() stays below 2 MB for the largest scene and says what it leaves out", () => {
+  const [ours, ...others] = syntheticRuns({ pods: 200, minutes: 10 });
+  const [change] = ours?.changes ?? [];
+  assert(ours !== undefined && change !== undefined);
+  const changes = Array.from({ length: 50_000 }, (_, index) => ({ ...change, atS: index }));
+  const markup = renderReport([{ ...ours, changes }, ...others], { scene: SCENE });
+  assert(markup.length < 2e6, `${markup.length} characters`);
+  assert(markup.includes("The last 4000 of 50000 changes"));
+  assert(markup.includes("the first 40 of 200 pods"));
 });
 
-Deno.test({
-  name: "renderReport() stays below 2 MB for the largest scene and says what it leaves out",
-  permissions: "none",
-  fn() {
-    const [ours, ...others] = syntheticRuns({ pods: 200, minutes: 10 });
-    const [change] = ours?.changes ?? [];
-    assert(ours !== undefined && change !== undefined);
-    const changes = Array.from({ length: 50_000 }, (_, index) => ({ ...change, atS: index }));
-    const markup = renderReport([{ ...ours, changes }, ...others], { scene: SCENE });
-    assert(markup.length < 2e6, `${markup.length} characters`);
-    assert(markup.includes("The last 4000 of 50000 changes"));
-    assert(markup.includes("the first 40 of 200 pods"));
-  },
-});
-
-Deno.test({
-  name: "renderReport() is the same for the same runs",
-  permissions: "none",
-  fn() {
-    const render = (): string =>
-      renderReport(syntheticRuns({ pods: 3, minutes: 3 }), { scene: SCENE });
-    assert.equal(render(), render());
-    assert.throws(() => renderReport([], { scene: SCENE }), RangeError);
-  },
+pure("renderReport() is the same for the same runs", () => {
+  const render = (): string =>
+    renderReport(syntheticRuns({ pods: 3, minutes: 3 }), { scene: SCENE });
+  assert.equal(render(), render());
+  assert.throws(() => renderReport([], { scene: SCENE }), RangeError);
 });

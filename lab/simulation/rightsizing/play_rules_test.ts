@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { OURS, VPA } from "./contestants.ts";
 import { playRules } from "./play_rules.ts";
@@ -30,52 +31,42 @@ function ruleOf<T extends { readonly label: string }>(rules: readonly T[], label
   return found;
 }
 
-Deno.test({
-  name: "playRules() plays every rule on every series, and sums them up",
-  permissions: "none",
-  fn() {
-    const { series, rules } = playRules([history("a", "cpu", 1), history("b", "cpu", 2)]);
-    assert.deepEqual(series.map(({ name }) => name), ["a", "b"]);
-    const labels = rules.map(({ label }) => label);
-    assert.equal(new Set(labels).size, labels.length);
-    for (const { rules: own } of series) assert.deepEqual(own.map(({ label }) => label), labels);
-    const of = (label: string) => ruleOf(rules, label);
-    assert.deepEqual([of(OURS).kills, of(VPA).kills], [0, 0]);
-    // P90 of a day knows nothing of an hour in it: 23 of 24 are covered, on both.
-    assert.ok(Math.abs(of(OURS).coverage - 23 / 24) < 1e-9, `${of(OURS).coverage}`);
-    assert.equal(of(OURS).overLimitMinutes, 2 * 2 * 60);
-    assert.ok(Math.abs(of(OURS).shortDays.p50 - 1 / 24) < 1e-9);
-    // P99 does, once it has seen one: the judged days come after it.
-    assert.equal(of("ours, P99 × 1.2, 24 h").coverage, 1);
-    const oracle = of("oracle, maximum");
-    assert.deepEqual([oracle.coverage, oracle.waste], [1, 0]);
-    assert.equal(of("fixed, maximum").changesPerDay, 0);
-  },
+pure("playRules() plays every rule on every series, and sums them up", () => {
+  const { series, rules } = playRules([history("a", "cpu", 1), history("b", "cpu", 2)]);
+  assert.deepEqual(series.map(({ name }) => name), ["a", "b"]);
+  const labels = rules.map(({ label }) => label);
+  assert.equal(new Set(labels).size, labels.length);
+  for (const { rules: own } of series) assert.deepEqual(own.map(({ label }) => label), labels);
+  const of = (label: string) => ruleOf(rules, label);
+  assert.deepEqual([of(OURS).kills, of(VPA).kills], [0, 0]);
+  // P90 of a day knows nothing of an hour in it: 23 of 24 are covered, on both.
+  assert.ok(Math.abs(of(OURS).coverage - 23 / 24) < 1e-9, `${of(OURS).coverage}`);
+  assert.equal(of(OURS).overLimitMinutes, 2 * 2 * 60);
+  assert.ok(Math.abs(of(OURS).shortDays.p50 - 1 / 24) < 1e-9);
+  // P99 does, once it has seen one: the judged days come after it.
+  assert.equal(of("ours, P99 × 1.2, 24 h").coverage, 1);
+  const oracle = of("oracle, maximum");
+  assert.deepEqual([oracle.coverage, oracle.waste], [1, 0]);
+  assert.equal(of("fixed, maximum").changesPerDay, 0);
 });
 
-Deno.test({
-  name: "playRules() kills memory under limits, and rules learn of it",
-  permissions: "none",
-  fn() {
-    const { rules } = playRules([history("m", "memory", 2 ** 20)], {
-      limitFactor: 1.1,
-      warmUpMs: HOUR_MS,
-    });
-    const kills = (label: string): number => ruleOf(rules, label).kills;
-    // 220 Mi below the peak of 1000: rules that know no kills would die each day, on each step.
-    for (const label of [OURS, VPA]) {
-      const died = kills(label);
-      assert.ok(died >= 2 && died <= 10, `${label}: ${died}`);
-    }
-    assert.equal(kills("fixed, maximum"), 0);
-  },
+pure("playRules() kills memory under limits, and rules learn of it", () => {
+  const { rules } = playRules([history("m", "memory", 2 ** 20)], {
+    limitFactor: 1.1,
+    warmUpMs: HOUR_MS,
+  });
+  const kills = (label: string): number => ruleOf(rules, label).kills;
+  // 220 Mi below the peak of 1000: rules that know no kills would die each day, on each step.
+  for (const label of [OURS, VPA]) {
+    const died = kills(label);
+    assert.ok(died >= 2 && died <= 10, `${label}: ${died}`);
+  }
+  assert.equal(kills("fixed, maximum"), 0);
 });
 
-Deno.test({
-  name:
-    "playRules() plays the correction for throttling where limits hold CPU back, and only there",
-  permissions: "none",
-  fn() {
+pure(
+  "playRules() plays the correction for throttling where limits hold CPU back, and only there",
+  () => {
     const corrects = (resource: UsageHistory["resource"], limitFactor?: number): boolean =>
       playRules([history("a", resource, 2 ** 20)], limitFactor === undefined ? {} : { limitFactor })
         .rules.some(({ label }) => label === `${OURS}, corrected`);
@@ -83,13 +74,9 @@ Deno.test({
     assert.equal(corrects("cpu"), false);
     assert.equal(corrects("memory", 1.1), false);
   },
-});
+);
 
-Deno.test({
-  name: "playRules() does the same twice",
-  permissions: "none",
-  fn() {
-    const play = () => playRules([history("a", "memory", 2 ** 20)], { limitFactor: 1.1 });
-    assert.deepEqual(play(), play());
-  },
+pure("playRules() does the same twice", () => {
+  const play = () => playRules([history("a", "memory", 2 ** 20)], { limitFactor: 1.1 });
+  assert.deepEqual(play(), play());
 });

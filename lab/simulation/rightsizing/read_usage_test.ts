@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { readShippedText } from "../trace_files.ts";
 import { readUsage } from "./read_usage.ts";
@@ -7,54 +8,42 @@ function prometheus(values: readonly (readonly [number, string])[]): string {
   return JSON.stringify({ status: "success", data: { resultType: "matrix", result } });
 }
 
-Deno.test({
-  name: "readUsage() reads CSV and Prometheus exports, and leaves gaps",
-  permissions: "none",
-  fn() {
-    const csv = readUsage("ts,value\n0,0.5\n60,1\n600,2\n660,2\n", { name: "f", resource: "cpu" });
-    assert.deepEqual([...csv.atMs], [0, 60_000, 600_000, 660_000]);
-    assert.deepEqual([...csv.values], [500, 1000, 2000, 2000]);
-    const range = readUsage(prometheus([[0, "0.25"], [30, "1"], [300, "1"]]), {
-      name: "f",
-      resource: "cpu",
-    });
-    assert.deepEqual([range.stepMs, ...range.values], [30_000, 250, 1000, 1000]);
-  },
+pure("readUsage() reads CSV and Prometheus exports, and leaves gaps", () => {
+  const csv = readUsage("ts,value\n0,0.5\n60,1\n600,2\n660,2\n", { name: "f", resource: "cpu" });
+  assert.deepEqual([...csv.atMs], [0, 60_000, 600_000, 660_000]);
+  assert.deepEqual([...csv.values], [500, 1000, 2000, 2000]);
+  const range = readUsage(prometheus([[0, "0.25"], [30, "1"], [300, "1"]]), {
+    name: "f",
+    resource: "cpu",
+  });
+  assert.deepEqual([range.stepMs, ...range.values], [30_000, 250, 1000, 1000]);
 });
 
-Deno.test({
-  name: "readUsage() takes gibibytes for memory, and not for cores",
-  permissions: "none",
-  fn() {
-    const bytes = `0,${8 * 2 ** 30}\n60,${9 * 2 ** 30}\n`;
-    const { values, resource } = readUsage(bytes, { name: "f", resource: "memory" });
-    assert.deepEqual([resource, ...values], ["memory", 8 * 2 ** 30, 9 * 2 ** 30]);
-    assert.throws(
-      () => readUsage(bytes, { name: "f", resource: "cpu" }),
-      /line 2 is "60,.*timestamp .* 0 to 1e9/,
-    );
-    const huge = prometheus([[0, "1e16"]]);
-    assert.throws(
-      () => readUsage(huge, { name: "f", resource: "memory" }),
-      /"1e16" at 0, .*bytes .* 0 to 1e15/,
-    );
-  },
+pure("readUsage() takes gibibytes for memory, and not for cores", () => {
+  const bytes = `0,${8 * 2 ** 30}\n60,${9 * 2 ** 30}\n`;
+  const { values, resource } = readUsage(bytes, { name: "f", resource: "memory" });
+  assert.deepEqual([resource, ...values], ["memory", 8 * 2 ** 30, 9 * 2 ** 30]);
+  assert.throws(
+    () => readUsage(bytes, { name: "f", resource: "cpu" }),
+    /line 2 is "60,.*timestamp .* 0 to 1e9/,
+  );
+  const huge = prometheus([[0, "1e16"]]);
+  assert.throws(
+    () => readUsage(huge, { name: "f", resource: "memory" }),
+    /"1e16" at 0, .*bytes .* 0 to 1e15/,
+  );
 });
 
-Deno.test({
-  name: "readUsage() refuses requests, which are no usage",
-  permissions: "none",
-  fn() {
-    assert.throws(
-      () => readUsage("1\n2\n3\n", { name: "f", resource: "cpu" }),
-      /^SyntaxError: .*"f": .* rps, /,
-    );
-    const csv = "0,1\n60,1\n";
-    assert.throws(
-      () => readUsage(csv, { name: "f", resource: "cpu", format: "arrivals" }),
-      / arrivals, /,
-    );
-  },
+pure("readUsage() refuses requests, which are no usage", () => {
+  assert.throws(
+    () => readUsage("1\n2\n3\n", { name: "f", resource: "cpu" }),
+    /^SyntaxError: .*"f": .* rps, /,
+  );
+  const csv = "0,1\n60,1\n";
+  assert.throws(
+    () => readUsage(csv, { name: "f", resource: "cpu", format: "arrivals" }),
+    / arrivals, /,
+  );
 });
 
 Deno.test({

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sentences.ts";
 import { autoPolicy } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { everyChange } from "./guard.ts";
@@ -14,56 +15,52 @@ const NAMED = { name: "f", resource: "cpu" } as const;
 const idle = (...seconds: readonly number[]) =>
   usageHistory(seconds.map((atS) => ({ atS, value: 0 })), NAMED);
 
-Deno.test({
-  name: "sentences of errors about replays",
-  permissions: "none",
-  fn: () =>
-    assertSentences([
-      [
-        "format",
-        () => messageOf(() => readUsage("1\n2\n", NAMED)),
-        'Cannot read history "f": it is taken for rps, expected usage over time: CSV of ' +
-        "timestamp,value or a Prometheus export",
-      ],
-      [
-        "samples",
-        () => messageOf(() => idle(1)),
-        'Cannot replay history "f": it has 1 samples, expected at least 2',
-      ],
-      [
-        "times",
-        () => messageOf(() => idle(60, 59)),
-        'Cannot replay history "f": sample 2 has the time 59 after 60, expected growing times',
-      ],
-      [
-        "steps",
-        () => messageOf(() => idle(0, 60, 120, 1_633_478_400)),
-        'Cannot replay history "f": it spans 27224640 steps of 60 s, expected at most 1100000: ' +
-        "cut it or check its times",
-      ],
-      [
-        "scale",
-        () => messageOf(() => scaledTo(idle(0, 60), 1000)),
-        'Cannot scale history "f": its 95th percentile is 0, expected above 0',
-      ],
-      [
-        "interval",
-        () =>
-          messageOf(() =>
-            replayRule(idle(0, 60), { rule: vpaRule(), guard: everyChange(), intervalMs: 0 })
-          ),
-        "Cannot replay a rule: intervalMs is 0, expected above 0",
-      ],
-      [
-        "judgement",
-        () => messageOf(() => judgeReplay({ history: idle(0, 60), steps: [] })),
-        'Cannot judge a rule on history "f": it has no sample after the warm-up',
-      ],
-      [
-        "policy",
-        () => messageOf(() => replayPolicy(idle(0, 60), autoPolicy())),
-        'Cannot replay history "f": no recommendation came of its 2 samples, expected more than ' +
-        "10 in 24 h",
-      ],
-    ]),
-});
+pure("sentences of errors about replays", () =>
+  assertSentences([
+    [
+      "format",
+      () => messageOf(() => readUsage("1\n2\n", NAMED)),
+      'Cannot read history "f": it is taken for rps, expected usage over time: CSV of ' +
+      "timestamp,value or a Prometheus export",
+    ],
+    [
+      "samples",
+      () => messageOf(() => idle(1)),
+      'Cannot replay history "f": it has 1 samples, expected at least 2',
+    ],
+    [
+      "times",
+      () => messageOf(() => idle(60, 59)),
+      'Cannot replay history "f": sample 2 has the time 59 after 60, expected growing times',
+    ],
+    [
+      "steps",
+      () => messageOf(() => idle(0, 60, 120, 1_633_478_400)),
+      'Cannot replay history "f": it spans 27224640 steps of 60 s, expected at most 1100000: ' +
+      "cut it or check its times",
+    ],
+    [
+      "scale",
+      () => messageOf(() => scaledTo(idle(0, 60), 1000)),
+      'Cannot scale history "f": its 95th percentile is 0, expected above 0',
+    ],
+    [
+      "interval",
+      () =>
+        messageOf(() =>
+          replayRule(idle(0, 60), { rule: vpaRule(), guard: everyChange(), intervalMs: 0 })
+        ),
+      "Cannot replay a rule: intervalMs is 0, expected above 0",
+    ],
+    [
+      "judgement",
+      () => messageOf(() => judgeReplay({ history: idle(0, 60), steps: [] })),
+      'Cannot judge a rule on history "f": it has no sample after the warm-up',
+    ],
+    [
+      "policy",
+      () => messageOf(() => replayPolicy(idle(0, 60), autoPolicy())),
+      'Cannot replay history "f": no recommendation came of its 2 samples, expected more than ' +
+      "10 in 24 h",
+    ],
+  ]));

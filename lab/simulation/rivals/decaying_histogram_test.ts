@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createDecayingHistogram, FIRST_MEMORY_BUCKET } from "./decaying_histogram.ts";
@@ -15,70 +16,50 @@ function near(actual: number, expected: number): void {
   assert.ok(Math.abs(actual - expected) < 1e-6, `${actual}, expected ${expected}`);
 }
 
-Deno.test({
-  name: "createDecayingHistogram() is 0 when empty",
-  permissions: "none",
-  fn() {
-    assert.equal(createDecayingHistogram().percentile(0.9), 0);
-  },
+pure("createDecayingHistogram() is 0 when empty", () => {
+  assert.equal(createDecayingHistogram().percentile(0.9), 0);
 });
 
-Deno.test({
-  name: "createDecayingHistogram() reads the end of the bucket where the share is reached",
-  permissions: "none",
-  fn() {
-    const histogram = createDecayingHistogram();
-    for (let sample = 0; sample < 9; sample++) {
-      histogram.add({ value: 5, weight: 1, atMs: 0 });
-    }
-    // 20.5 to 31.525 m is the third bucket.
-    histogram.add({ value: 25, weight: 1, atMs: 0 });
-    near(histogram.percentile(0.9), 10);
-    near(histogram.percentile(0.91), endOf(2));
-    near(endOf(2), 31.525);
-  },
+pure("createDecayingHistogram() reads the end of the bucket where the share is reached", () => {
+  const histogram = createDecayingHistogram();
+  for (let sample = 0; sample < 9; sample++) {
+    histogram.add({ value: 5, weight: 1, atMs: 0 });
+  }
+  // 20.5 to 31.525 m is the third bucket.
+  histogram.add({ value: 25, weight: 1, atMs: 0 });
+  near(histogram.percentile(0.9), 10);
+  near(histogram.percentile(0.91), endOf(2));
+  near(endOf(2), 31.525);
 });
 
-Deno.test({
-  name: "createDecayingHistogram() weighs samples, and halves their weight in a day",
-  permissions: "none",
-  fn() {
-    const histogram = createDecayingHistogram();
-    histogram.add({ value: 100, weight: 3, atMs: 0 });
-    histogram.add({ value: 5, weight: 2, atMs: DAY_MS });
-    // 2 of 2 + 3 / 2 are 0.571.
-    near(histogram.percentile(0.57), 10);
-    assert.ok(histogram.percentile(0.58) > 100);
-  },
+pure("createDecayingHistogram() weighs samples, and halves their weight in a day", () => {
+  const histogram = createDecayingHistogram();
+  histogram.add({ value: 100, weight: 3, atMs: 0 });
+  histogram.add({ value: 5, weight: 2, atMs: DAY_MS });
+  // 2 of 2 + 3 / 2 are 0.571.
+  near(histogram.percentile(0.57), 10);
+  assert.ok(histogram.percentile(0.58) > 100);
 });
 
-Deno.test({
-  name: "createDecayingHistogram() is at most 5 % and one bucket of 10 m above the only value",
-  permissions: "none",
-  fn() {
-    fc.assert(
-      fc.property(
-        fc.double({ min: 0, max: 64_000, noNaN: true }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        (value, share) => {
-          const histogram = createDecayingHistogram();
-          histogram.add({ value, weight: 1, atMs: 0 });
-          const read = histogram.percentile(share);
-          assert.ok(read >= value * (1 - 1e-9) && read <= value * 1.05 + 10.001, `${read}`);
-        },
-      ),
-    );
-  },
+pure("createDecayingHistogram() is at most 5 % and one bucket of 10 m above the only value", () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0, max: 64_000, noNaN: true }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (value, share) => {
+        const histogram = createDecayingHistogram();
+        histogram.add({ value, weight: 1, atMs: 0 });
+        const read = histogram.percentile(share);
+        assert.ok(read >= value * (1 - 1e-9) && read <= value * 1.05 + 10.001, `${read}`);
+      },
+    ),
+  );
 });
 
-Deno.test({
-  name: "createDecayingHistogram() has buckets of 10 MB and more for memory",
-  permissions: "none",
-  fn() {
-    const histogram = createDecayingHistogram({ firstBucket: FIRST_MEMORY_BUCKET });
-    histogram.add({ value: 9_999_999, weight: 1, atMs: 0 });
-    near(histogram.percentile(0.5), 1e7);
-    histogram.add({ value: 2.5e7, weight: 9, atMs: 0 });
-    near(histogram.percentile(0.5) / 1e6, endOf(2));
-  },
+pure("createDecayingHistogram() has buckets of 10 MB and more for memory", () => {
+  const histogram = createDecayingHistogram({ firstBucket: FIRST_MEMORY_BUCKET });
+  histogram.add({ value: 9_999_999, weight: 1, atMs: 0 });
+  near(histogram.percentile(0.5), 1e7);
+  histogram.add({ value: 2.5e7, weight: 9, atMs: 0 });
+  near(histogram.percentile(0.5) / 1e6, endOf(2));
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { feedFor, feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { k8sCpu, k8sCpuFast } from "./k8s_cpu.ts";
@@ -12,29 +13,17 @@ function followsHighestUsage(rival: Rival): void {
   assert.deepEqual(look({ usage: 50 }), [50 / 0.5]);
 }
 
-Deno.test({
-  name: "k8sCpu() sets the highest usage of 300 s over the target, every 15 s",
-  permissions: "none",
-  fn() {
-    assert.equal(k8sCpu(0.5).lookMs, 15_000);
-    followsHighestUsage(k8sCpu(0.5));
-  },
+pure("k8sCpu() sets the highest usage of 300 s over the target, every 15 s", () => {
+  assert.equal(k8sCpu(0.5).lookMs, 15_000);
+  followsHighestUsage(k8sCpu(0.5));
 });
 
-Deno.test({
-  name: "k8sCpuFast() sets the highest usage of 20 s over the target, every second",
-  permissions: "none",
-  fn() {
-    assert.equal(k8sCpuFast(0.5).lookMs, 1000);
-    followsHighestUsage(k8sCpuFast(0.5));
-  },
+pure("k8sCpuFast() sets the highest usage of 20 s over the target, every second", () => {
+  assert.equal(k8sCpuFast(0.5).lookMs, 1000);
+  followsHighestUsage(k8sCpuFast(0.5));
 });
 
-Deno.test({
-  name: "k8sCpu() refuses a target that is no share",
-  permissions: "none",
-  fn() {
-    assert.throws(() => k8sCpu(0), /^RangeError: Cannot run k8s-cpu: target 0 /);
-    assert.throws(() => k8sCpuFast(1.1), /^RangeError: Cannot run k8s-cpu-fast: target 1.1 /);
-  },
+pure("k8sCpu() refuses a target that is no share", () => {
+  assert.throws(() => k8sCpu(0), /^RangeError: Cannot run k8s-cpu: target 0 /);
+  assert.throws(() => k8sCpuFast(1.1), /^RangeError: Cannot run k8s-cpu-fast: target 1.1 /);
 });

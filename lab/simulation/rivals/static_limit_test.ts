@@ -1,50 +1,31 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { ceilingLimit, limitOfP90, requestTimes } from "./static_limit.ts";
 
 const SCENE = { pods: [{ request: 300, p90Demand: 200 }, { request: 50, p90Demand: 400 }] };
 
-Deno.test({
-  name: "requestTimes() sets each limit to its request times the factor, whatever is used",
-  permissions: "none",
-  fn() {
-    const look = feedRival(requestTimes(4), SCENE);
-    assert.deepEqual(look({ usage: 900 }), [4 * 300, 4 * 50]);
-    assert.deepEqual(look({ usage: 1, throttledPeriods: 9 }), [4 * 300, 4 * 50]);
-  },
+pure("requestTimes() sets each limit to its request times the factor, whatever is used", () => {
+  const look = feedRival(requestTimes(4), SCENE);
+  assert.deepEqual(look({ usage: 900 }), [4 * 300, 4 * 50]);
+  assert.deepEqual(look({ usage: 1, throttledPeriods: 9 }), [4 * 300, 4 * 50]);
 });
 
-Deno.test({
-  name: "requestTimes() refuses what is no factor",
-  permissions: "none",
-  fn() {
-    assert.throws(() => requestTimes(0), { name: "RangeError", message: / 0 .*factor/ });
-    assert.throws(() => requestTimes(NaN), RangeError);
-  },
+pure("requestTimes() refuses what is no factor", () => {
+  assert.throws(() => requestTimes(0), { name: "RangeError", message: / 0 .*factor/ });
+  assert.throws(() => requestTimes(NaN), RangeError);
 });
 
-Deno.test({
-  name: "ceilingLimit() sets the whole node for each pod",
-  permissions: "none",
-  fn() {
-    assert.equal(ceilingLimit().setting, "ceiling");
-    assert.deepEqual(feedRival(ceilingLimit(), { ...SCENE, node: { cpu: 6000 } })(), [6000, 6000]);
-  },
+pure("ceilingLimit() sets the whole node for each pod", () => {
+  assert.equal(ceilingLimit().setting, "ceiling");
+  assert.deepEqual(feedRival(ceilingLimit(), { ...SCENE, node: { cpu: 6000 } })(), [6000, 6000]);
 });
 
-Deno.test({
-  name: "limitOfP90() sets the known percentile and 15 % more",
-  permissions: "none",
-  fn() {
-    assert.deepEqual(feedRival(limitOfP90(), SCENE)(), [200 * 1.15, 400 * 1.15]);
-  },
+pure("limitOfP90() sets the known percentile and 15 % more", () => {
+  assert.deepEqual(feedRival(limitOfP90(), SCENE)(), [200 * 1.15, 400 * 1.15]);
 });
 
-Deno.test({
-  name: "ceilingLimit() sets a limit at the first reading",
-  permissions: "none",
-  fn() {
-    const pod = { request: 1, originalLimit: 1, floor: 1, ceiling: 1, weight: 1, p90Demand: 1 };
-    assert.deepEqual(ceilingLimit().start([pod], { cpu: 4000, capacity: 1 }).look(0, []), [4000]);
-  },
+pure("ceilingLimit() sets a limit at the first reading", () => {
+  const pod = { request: 1, originalLimit: 1, floor: 1, ceiling: 1, weight: 1, p90Demand: 1 };
+  assert.deepEqual(ceilingLimit().start([pod], { cpu: 4000, capacity: 1 }).look(0, []), [4000]);
 });

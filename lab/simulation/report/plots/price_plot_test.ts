@@ -1,3 +1,4 @@
+import { pure } from "../../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { syntheticRuns } from "../../../../tests/fixtures/lab/run_records.ts";
 import { pricePlot } from "./price_plot.ts";
@@ -8,23 +9,15 @@ function plotted(price: readonly number[]): string {
   return pricePlot({ ...made, price }).markup.replaceAll(/\s+/g, " ");
 }
 
-Deno.test({
-  name: "pricePlot() counts infinite prices, not those before the first clearing",
-  permissions: "none",
-  fn() {
-    const some = plotted([NaN, NaN, 0.1, Infinity, 0.2]);
-    assert.match(some, / 1 step .*infinite/);
-    assert.doesNotMatch(plotted([NaN, NaN, 0.1, 0.2]), /infinite/);
-    assert.match(plotted([0, Infinity]), / 1 step .*infinite/);
-  },
+pure("pricePlot() counts infinite prices, not those before the first clearing", () => {
+  const some = plotted([NaN, NaN, 0.1, Infinity, 0.2]);
+  assert.match(some, / 1 step .*infinite/);
+  assert.doesNotMatch(plotted([NaN, NaN, 0.1, 0.2]), /infinite/);
+  assert.match(plotted([0, Infinity]), / 1 step .*infinite/);
 });
 
-Deno.test({
-  name: "pricePlot() distinguishes an infinite price from none by its text",
-  permissions: "none",
-  fn() {
-    assert.match(plotted([Infinity, Infinity]), /infinite throughout/);
-    assert.match(plotted([NaN, Infinity]), /No finite price/);
-    assert.match(plotted([]), /sets no price/);
-  },
+pure("pricePlot() distinguishes an infinite price from none by its text", () => {
+  assert.match(plotted([Infinity, Infinity]), /infinite throughout/);
+  assert.match(plotted([NaN, Infinity]), /No finite price/);
+  assert.match(plotted([]), /sets no price/);
 });
