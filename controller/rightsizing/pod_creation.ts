@@ -5,7 +5,7 @@
  */
 import { madeSubject } from "../../shared/resize/inputs/subject.ts";
 import { parseTemplate } from "../../adapters/kube/kinds/workloads.ts";
-import { RawTemplate } from "../../adapters/kube/kinds/raw_objects.ts";
+import type { RawTemplate } from "../../adapters/kube/kinds/raw_objects.ts";
 import { byResource } from "../../shared/resize/inputs/resources.ts";
 import { NO_RESOURCES, type Pod, type PodContainer, type Resources } from "../../shared/api/pod.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";

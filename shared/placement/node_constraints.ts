@@ -217,7 +217,8 @@ export interface SentNodeSelector {
   >[];
 }
 
-type SentRequirement = Pick<NodeRequirement, "key" | "operator"> & Partial<NodeRequirement>;
+/** A `v1.NodeSelectorRequirement`; some operators have no values. */
+export type SentRequirement = Pick<NodeRequirement, "key" | "operator"> & Partial<NodeRequirement>;
 
 /** Constraints of a pod that was sent for admission: node selector and required node affinity. */
 export function sentNodeConstraints(
