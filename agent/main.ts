@@ -235,6 +235,8 @@ if (import.meta.main) {
     clock: systemClock,
     signal: signals.signal,
     connect: ({ kubeconfig }) =>
-      kubeconfig === null ? connectInCluster() : connectKubeconfig({ path: kubeconfig }),
+      kubeconfig === null
+        ? connectInCluster({ program: "agent" })
+        : connectKubeconfig({ path: kubeconfig, program: "agent" }),
   });
 }

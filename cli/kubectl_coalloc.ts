@@ -39,6 +39,7 @@ if (import.meta.main) {
           ...(path === undefined ? {} : { path }),
           ...(context === undefined ? {} : { context }),
           env,
+          program: "kubectl",
         }).catch((cause: unknown) => {
           const problem = kubeconfigProblem(cause, { path, env });
           throw problem === undefined ? cause : new CommandProblem(problem, { cause });

@@ -86,8 +86,8 @@ async function run(
   const shared = { clock, log, random: { next: () => Math.random() }, registry };
   const identity = `${values.identity ?? "controller"}-${crypto.randomUUID().slice(0, 8)}`;
   const connection = kubeconfig === null
-    ? await connectInCluster()
-    : await connectKubeconfig({ path: kubeconfig });
+    ? await connectInCluster({ program: "controller" })
+    : await connectKubeconfig({ path: kubeconfig, program: "controller" });
   const options = { ...values, ...shared, identity, settings: settings.values };
   const api = connectControllerAPI(connection, options);
   const { allCaches, ...parts } = cachedParts(api, { ...shared, settings });

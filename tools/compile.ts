@@ -75,8 +75,9 @@ for (const program of PROGRAMS) {
   console.log(`${kind} ${path} ${amount}`);
 }
 if (kinds.has("bundle")) {
-  console.log(
-    "Deno's runtime could not be downloaded: these are bundles. The compile step itself was checked " +
-      "with a stand-in; no binary was made and none was run.",
+  console.error(
+    "Cannot make binaries: Deno's runtime could not be downloaded; these are bundles, which Deno runs. " +
+      "The compile step itself was checked with a stand-in.",
   );
+  Deno.exitCode = 1;
 }

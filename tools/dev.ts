@@ -22,7 +22,8 @@ async function answer(program: string, ...args: string[]): Promise<string | unde
   }
 }
 
-const [docker, kind, kubectl, clusters, context] = await Promise.all([
+const [docker, daemon, kind, kubectl, clusters, context] = await Promise.all([
+  answer("docker", "--version"),
   answer("docker", "info"),
   answer("kind", "version"),
   answer("kubectl", "version", "--client"),
@@ -35,6 +36,7 @@ const plan = devPlan({
   installed: new Set(
     Object.entries(found).filter(([, state]) => state !== undefined).map(([name]) => name),
   ),
+  dockerRuns: daemon !== undefined,
   kindClusters: clusters?.split("\n") ?? [],
   follow: !Deno.args.includes("--no-follow"),
   useInstalled: Deno.args.includes("--use-installed"),

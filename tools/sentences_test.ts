@@ -139,8 +139,8 @@ Deno.test("sentences of the other tools", () =>
     [
       "missing tools",
       () => problem({ installed: new Set(["kubectl"]), kindClusters: [], follow: true }),
-      "Cannot run dev: docker is missing: install Docker Engine (docs.docker.com/engine/install) and " +
-      "start it; kind is missing: install Kind 0.31 or newer (kind.sigs.k8s.io)",
+      "Cannot run dev: docker is missing: install Docker Engine (docs.docker.com/engine/install); " +
+      "kind is missing: install Kind 0.31 or newer (kind.sigs.k8s.io)",
     ],
     [
       "no Kind cluster",
@@ -151,7 +151,7 @@ Deno.test("sentences of the other tools", () =>
           kindClusters: [],
           follow: true,
         }),
-      "Cannot run dev: the context production is no Kind cluster, so images can't be loaded into it; " +
+      "Cannot run dev: the context production is not a Kind cluster, so images can't be loaded into it; " +
       "unset KUBECONFIG for a new Kind cluster, or push images and apply " +
       "manifests/overlays/release",
     ],

@@ -7,6 +7,8 @@ import type { ApiError } from "../../shared/api/api_error.ts";
 
 /** `Cannot <action>: <the server's message>; <what to do>`. */
 export function explainApiError(action: string, error: ApiError): string {
+  // The kubeconfig's plugin has failed, and its message says what to do.
+  if (error.reason === "LoginFailed") return error.message;
   const remedy = remedyOf(error);
   const message = error.message.replace(/\.$/, "");
   return `Cannot ${action}: ${message}${remedy === "" ? "" : `; ${remedy}`}`;

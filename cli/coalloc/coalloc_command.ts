@@ -12,7 +12,7 @@ import { limitRequestParser } from "./resize/limit_request.ts";
 import { simulateArguments } from "./simulate/simulate_arguments.ts";
 import { OUTPUT_FORMATS } from "./output.ts";
 import { TOP_ORDERS } from "./top/top_view.ts";
-import { VERSION } from "./version_command.ts";
+import { VERSION } from "../../shared/version.ts";
 import { collectedOutput } from "../../shared/config/command_line.ts";
 
 /** What the program does, in a sentence. */

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { VERSION } from "../../shared/version.ts";
 import { defined } from "../../shared/defined.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import {
@@ -75,7 +76,12 @@ async function run(call: Call, world: CommandWorld): Promise<number> {
   }
   if (name === "simulate") return await simulate(flags, world);
   const command = checkedCommand(call);
-  return await command(await contextOf(flags as unknown as GlobalFlags, world));
+  const context = await contextOf(flags as unknown as GlobalFlags, world).catch((error) => {
+    // As kubectl does: the client's version needs no cluster.
+    if (name === "version" && flags.output === undefined) world.out(`Client: ${VERSION}\n`);
+    throw error;
+  });
+  return await command(context);
 }
 
 /** Needs no cluster. Its code is read when it is asked for: nothing else here simulates. */

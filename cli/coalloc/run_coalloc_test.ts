@@ -6,7 +6,7 @@ import { sampleNodeView, samplePodView } from "../../tests/fixtures/cli/node_vie
 import { podArgument } from "./formats.ts";
 import type { Cluster } from "./ports.ts";
 import { runCoalloc } from "./run_coalloc.ts";
-import { VERSION } from "./version_command.ts";
+import { VERSION } from "../../shared/version.ts";
 import { inParallel } from "./in_parallel.ts";
 
 sceneTest("runCoalloc() answers --help of every command with examples, and 0", async (scene) => {
@@ -77,6 +77,10 @@ sceneTest("runCoalloc() knows --version and help without a cluster", async (scen
   assert.equal(await said("help"), await said("--help"));
   assert.equal(await said("help", "top"), await said("top", "--help"));
   assert.equal(await scene.run("help", "tap"), 2);
+  scene.out = "";
+  const connect = () => Promise.reject(new Deno.errors.NotFound("no kubeconfig"));
+  assert.equal(await runCoalloc(["version"], { ...scene.world, connect }), 1);
+  assert.equal(scene.out, `Client: ${VERSION}\n`);
 });
 
 sceneTest(

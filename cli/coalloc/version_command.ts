@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { VERSION } from "../../shared/version.ts";
 import type { ClusterVersions, CommandContext } from "./ports.ts";
 import { structuredOutput } from "./output.ts";
 
@@ -22,6 +23,3 @@ function controllerText({ controllerImage, controllerIsVisible }: ClusterVersion
   if (!controllerIsVisible) return "not known, you may not read the installation";
   return controllerImage ?? "not installed";
 }
-
-/** That of `deno.json`; a test compares the two. */
-export const VERSION = "0.1.0";

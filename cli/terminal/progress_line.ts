@@ -40,12 +40,17 @@ export const NO_PROGRESS: ProgressMemory = { tenths: new Map(), line: "" };
 const BACK_AND_CLEAR = "\r\x1b[K";
 const BETWEEN = "  |  ";
 
+/** Shorter runs count seconds. */
+const SHORT_S = 600;
+
 /** One run as text: `ours 42 % · 12 m of 30 m · 3.1 s`. */
 export function progressLine(run: RunProgress): string {
   const { algorithm, doneS, totalS, elapsedS } = run;
-  const done = Math.floor(doneS / 60);
   const total = formatFigure(totalS / 60).replace(/\.0+$/, "");
-  return `${algorithm} ${percent(run)} % · ${done} m of ${total} m · ${elapsedS.toFixed(1)} s`;
+  const done = totalS < SHORT_S
+    ? `${Math.floor(doneS)} s of ${totalS} s`
+    : `${Math.floor(doneS / 60)} m of ${total} m`;
+  return `${algorithm} ${percent(run)} % · ${done} · ${elapsedS.toFixed(1)} s`;
 }
 
 /**

@@ -111,6 +111,8 @@ pure("progressLine() says how far one run is", () => {
   const run = { algorithm: "ours", doneS: 756, totalS: 1800, elapsedS: 3.14 };
   assert.equal(progressLine(run), "ours 42 % · 12 m of 30 m · 3.1 s");
   assert.equal(progressLine(at("static", 100)), "static 100 % · 30 m of 30 m · 10.0 s");
+  const short = { ...run, doneS: 40, totalS: 120 };
+  assert.equal(progressLine(short), "ours 33 % · 40 s of 120 s · 3.1 s");
 });
 
 pure("nextProgress() rewrites one line on a terminal, and only if it changed", () => {

@@ -70,5 +70,8 @@ function figure(score: keyof Figures, head: OutcomeColumn["head"]): OutcomeColum
 }
 
 function percent(share: number | undefined): string {
-  return share === undefined ? NO_FIGURE : `${(100 * share).toFixed(1)} %`;
+  if (share === undefined) return NO_FIGURE;
+  // Adding 0 makes -0 of a rounded share 0.
+  const rounded = Math.round(1000 * share) / 10 + 0;
+  return `${rounded.toFixed(1)} %`;
 }

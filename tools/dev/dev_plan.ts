@@ -8,6 +8,8 @@
 export interface DevInput {
   /** Programs that are installed. */
   readonly installed: ReadonlySet<string>;
+  /** Whether Docker's daemon answers. @default {true} */
+  readonly dockerRuns?: boolean;
   /** Name of the harness's cluster that this runs in; absent elsewhere. */
   readonly harness?: string;
   /** Current context, when `KUBECONFIG` names a cluster; absent otherwise. */
@@ -36,7 +38,7 @@ const NAMESPACE = ["--namespace", "mbcas-system"];
 const WORKLOADS = ["daemonset/mbcas-agent", "deployment/mbcas-controller"] as const;
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  docker: "install Docker Engine (docs.docker.com/engine/install) and start it",
+  docker: "install Docker Engine (docs.docker.com/engine/install)",
   kind: "install Kind 0.31 or newer (kind.sigs.k8s.io)",
   kubectl: "install kubectl 1.32 or newer (kubernetes.io/docs/tasks/tools)",
 };
@@ -44,12 +46,19 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** Builds, loads, deploys, waits, and follows the logs if asked to. */
 export function devPlan(found: DevInput): DevPlan {
   const { installed, harness, context, kindClusters, follow, useInstalled = false } = found;
+  const { dockerRuns = true } = found;
   const foreign = harness === undefined && context !== undefined && !context.startsWith("kind-");
   const needed = harness === undefined && !foreign ? ["docker", "kind", "kubectl"] : ["kubectl"];
   const missing = needed.filter((program) => !installed.has(program));
   if (missing.length > 0) {
     const remedies = missing.map((program) => `${program} is missing: ${REMEDIES[program]}`);
     return { problem: `Cannot run dev: ${remedies.join("; ")}` };
+  }
+  if (needed.includes("docker") && !dockerRuns) {
+    return {
+      problem: "Cannot run dev: Docker's daemon does not answer; start it, or join the group " +
+        "docker if docker info says that permission is denied",
+    };
   }
   if (harness !== undefined) {
     const load: DevStep = {
@@ -61,7 +70,7 @@ export function devPlan(found: DevInput): DevPlan {
   if (foreign && useInstalled) return { steps: waitSteps(["--context", context]) };
   if (foreign) {
     return {
-      problem: `Cannot run dev: the context ${context} is no Kind cluster, so images can't be ` +
+      problem: `Cannot run dev: the context ${context} is not a Kind cluster, so images can't be ` +
         "loaded into it; unset KUBECONFIG for a new Kind cluster, or push images and apply " +
         "manifests/overlays/release",
     };

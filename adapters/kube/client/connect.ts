@@ -23,6 +23,8 @@ import {
 
 /** Address of the server, and the folder of the credentials. */
 export interface InClusterOptions {
+  /** The program, for the header `User-Agent`. @default {"client"} */
+  readonly program?: string;
   /** @default {"https://kubernetes.default.svc"} */
   readonly server?: string;
   /**
@@ -45,6 +47,7 @@ export async function connectInCluster(
     server = "https://kubernetes.default.svc",
     directory = "/var/run/secrets/kubernetes.io/serviceaccount",
     clock = systemClock,
+    program = "client",
   } = options;
   const readToken = createTokenReader(`${directory}/token`, { clock });
   const openClient = async (): Promise<Deno.HttpClient> =>
@@ -53,6 +56,7 @@ export async function connectInCluster(
   await Deno.stat(`${directory}/ca.crt`);
   return createHTTPConnection({
     server,
+    program,
     clock,
     openClient,
     connect: connectTo(server),
@@ -62,6 +66,8 @@ export async function connectInCluster(
 
 /** Path of the kubeconfig, and context. */
 export interface KubeconfigOptions {
+  /** The program, for the header `User-Agent`. @default {"client"} */
+  readonly program?: string;
   /** Default: the files in `KUBECONFIG`, and `~/.kube/config` without it. */
   readonly path?: string;
   /** Default: `current-context`. */
@@ -87,7 +93,7 @@ export type KubeconfigConnection = OpenKubeConnection & {
 export async function connectKubeconfig(
   options: KubeconfigOptions = {},
 ): Promise<KubeconfigConnection> {
-  const { clock = systemClock } = options;
+  const { clock = systemClock, program = "client" } = options;
   const config = await readKubeconfig(options);
   const { cluster, context, user } = targetOf(config, options.context);
   const ca = await pemOf(cluster.caData, cluster.caFile);
@@ -110,6 +116,7 @@ export async function connectKubeconfig(
     }));
   const connection = createHTTPConnection({
     server: server.href.replace(/\/$/, ""),
+    program,
     login: createKubeconfigLogin(user, { clock }),
     openClient,
     clock,

@@ -1,3 +1,6 @@
+import { dirname, join } from "node:path";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { VERSION } from "../../../shared/version.ts";
 import assert from "node:assert/strict";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
 import { withFile } from "../../../tests/fixtures/cli/task_world.ts";
@@ -59,6 +62,56 @@ Deno.test("connectKubeconfig() logs in by token, token file, password or not at 
   assert.equal(await authorizationOf({ tokenFile }), "Bearer secret-token");
   assert.equal(await authorizationOf({ username: "a", password: "b" }), "Basic YTpi");
   assert.equal(await authorizationOf({}), null);
+});
+
+Deno.test("connectKubeconfig() acts as the user, UID and groups of the kubeconfig, by its name", async () => {
+  // Deno joins headers of one name when it reads them, so the bytes are read.
+  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const { port } = listener.addr as Deno.NetAddr;
+  const user = {
+    ...{ as: "jane", "as-uid": "7", "as-groups": ["dev", "ops"] },
+    "as-user-extra": { "example.com/team": ["shop"] },
+  };
+  const received = listener.accept().then(async (accepted) => {
+    using from = accepted;
+    const bytes = new Uint8Array(4096);
+    const text = new TextDecoder().decode(bytes.subarray(0, await from.read(bytes) ?? 0));
+    await from.write(
+      new TextEncoder().encode(
+        "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
+      ),
+    );
+    return text.toLowerCase().split("\r\n");
+  });
+  await withFile(config(`http://127.0.0.1:${port}`, { user }), async (path) => {
+    const connection = await connectKubeconfig({ path, program: "kubectl" });
+    await connection.request({ path: "/version" });
+    connection.close();
+  });
+  const headers = (await received).filter((line) => /^(impersonate|user-agent)/.test(line));
+  assert.deepEqual(headers.sort(), [
+    "impersonate-extra-example.com%2fteam: shop",
+    "impersonate-group: dev",
+    "impersonate-group: ops",
+    "impersonate-uid: 7",
+    "impersonate-user: jane",
+    `user-agent: coallocator-kubectl/${VERSION}`,
+  ]);
+});
+
+Deno.test("connectKubeconfig() finds a plugin beside the file, and reports that it failed", async () => {
+  await using server = serveCanned(() => ({}));
+  const user = { exec: { command: "./bin/login", installHint: "install it" } };
+  await withFile(config(server.url, { user }), async (path) => {
+    const connection = await connectKubeconfig({ path });
+    const error: unknown = await connection.request({ path: "/version" })
+      .then(() => assert.fail("connected"), (failure) => failure);
+    assert.ok(error instanceof ApiError);
+    assert.deepEqual([error.status, error.reason], [0, "LoginFailed"]);
+    assert.ok(error.message.includes(join(dirname(path), "bin/login")));
+    connection.close();
+  });
+  assert.deepEqual(server.requests, []);
 });
 
 Deno.test("connectKubeconfig() runs a plugin, and again when its token is refused", async () => {

@@ -104,10 +104,20 @@ export interface OpenKubeConnection extends KubeConnection {
   close(): void;
 }
 
+/** A program that should log in has failed, before anything was sent. */
+export class LoginError extends Error {
+  override readonly name = "LoginError";
+}
+
+/** Name and value of a header. */
+export type Header = readonly [name: string, value: string];
+
 /** The credentials of one request. Never logged. */
 export interface Login {
   /** `authorization` for instance; empty when the certificate is enough. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Further headers, of which several may have the same name. @default {none} */
+  readonly repeated?: readonly Header[];
   /** Certificate chain and private key, PEM. */
   readonly certificate?: { readonly cert: string; readonly key: string };
 }

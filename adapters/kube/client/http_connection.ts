@@ -7,7 +7,14 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { createRequestTimeout, type RequestTimeout } from "../../bounded_fetch.ts";
 import { systemClock } from "../../system_clock.ts";
-import type { KubeRequest, KubeSocketRequest, Login, OpenKubeConnection } from "./connection.ts";
+import { VERSION } from "../../../shared/version.ts";
+import {
+  type KubeRequest,
+  type KubeSocketRequest,
+  type Login,
+  LoginError,
+  type OpenKubeConnection,
+} from "./connection.ts";
 import {
   type Connect,
   type ConnectionPool,
@@ -28,6 +35,8 @@ export interface HTTPConnectionOptions {
    * server could not be reached: the pool's connections may be dead.
    */
   readonly openClient: (login: Login) => Promise<Deno.HttpClient>;
+  /** The program, for the header `User-Agent`. @default {"client"} */
+  readonly program?: string;
   /** Tested before other requests after one without a response. @default no test */
   readonly connect?: Connect;
   /** @default {systemClock} */
@@ -59,7 +68,7 @@ interface Sender {
 
 /** Creates a connection; nothing is sent before the first request. */
 export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeConnection {
-  const { server, login } = options;
+  const { server, login, program = "client" } = options;
   const connections = createConnectionPool(options.openClient);
   const sender = createSender(options, connections);
   return {
@@ -97,7 +106,7 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
       const credentials = await login({ refresh: false });
       return new WebSocket(addressOf(server.replace(/^http/, "ws"), request), {
         protocols: [...request.protocols],
-        headers: credentials.headers,
+        headers: headersOf(credentials, program),
         client: (await connections.pool(credentials)).client,
       });
     },
@@ -106,8 +115,18 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
   };
 }
 
+/** As pairs: an object holds each name once, and `Headers` would join values. */
+function headersOf({ headers, repeated = [] }: Login, program: string): [string, string][] {
+  return [
+    ["user-agent", `coallocator-${program}/${VERSION}`],
+    ...Object.entries(headers),
+    ...repeated.map(([name, value]): [string, string] => [name, value]),
+  ];
+}
+
 function createSender(
-  { server, login, connect = () => Promise.resolve(), clock = systemClock }: HTTPConnectionOptions,
+  { server, login, program = "client", connect = () => Promise.resolve(), clock = systemClock }:
+    HTTPConnectionOptions,
   connections: ConnectionPool,
 ): Sender {
   const reachability = createReachability(connect);
@@ -129,11 +148,11 @@ function createSender(
       method: request.method ?? "GET",
       client: call.pool.client,
       redirect: "error",
-      headers: {
-        ...credentials.headers,
-        accept: "application/json",
-        ...(body === undefined ? {} : { "content-type": type }),
-      },
+      headers: [
+        ...headersOf(credentials, program),
+        ["accept", "application/json"],
+        ...(body === undefined ? [] : [["content-type", type] as [string, string]]),
+      ],
       ...(body === undefined ? {} : { body }),
       signal: timeout.signal,
     });
@@ -156,6 +175,9 @@ function createSender(
     },
     failure(error, call) {
       if (error instanceof ApiError) return error;
+      if (error instanceof LoginError) {
+        return new ApiError(0, "LoginFailed", error.message, { cause: error });
+      }
       const { timeout: { exceededMs }, pool } = call;
       const failed = noResponseError(error, call);
       // Also after a broken stream: others break with it, and all of them retry at once.

@@ -19,7 +19,7 @@ import { parse } from "yaml";
 import { listOf, objectOf, present, textOf } from "./json_fields.ts";
 import { Buffer } from "node:buffer";
 import type { Clock } from "../../../shared/clock.ts";
-import type { Login } from "./connection.ts";
+import { type Header, type Login, LoginError } from "./connection.ts";
 import { createTokenReader } from "../../http_login.ts";
 
 /** A cluster; paths are absolute, data are base64. */
@@ -32,6 +32,8 @@ export type KubeconfigContext = Context;
 export type KubeconfigUser = User & {
   /** A file with a bearer token, which is read again every minute. */
   readonly tokenFile?: string;
+  /** The user to act as, with UID, groups and extra fields. */
+  readonly impersonation?: readonly Header[];
 };
 
 /** The files' content; of two entries with the same name the first counts, as in kubectl. */
@@ -71,6 +73,11 @@ export function targetOf(
   readonly user: KubeconfigUser | undefined;
 } {
   const name = contextName ?? config.currentContext;
+  if (config.contexts.length === 0) {
+    throw new RangeError(
+      "Cannot choose a context: the kubeconfig has none; give another one by --kubeconfig or KUBECONFIG",
+    );
+  }
   if (name === undefined) {
     throw new RangeError(
       "Cannot choose a context: the kubeconfig has no current-context, name one of " +
@@ -125,11 +132,19 @@ function parseFile({ path, text }: KubeconfigFile): Kubeconfig {
     return copy;
   };
   try {
-    const content = objectOf(parse(text));
+    const whole = parse(text);
+    if (whole !== null && (typeof whole !== "object" || Array.isArray(whole))) {
+      throw new SyntaxError(
+        `Cannot read kubeconfig ${path}: expected a mapping with clusters, contexts and users`,
+      );
+    }
+    const content = objectOf(whole);
     const rawUsers = listOf(content.users);
     const users = newUsers(rawUsers).map((user, index): KubeconfigUser => ({
       ...user,
       ...present("tokenFile", textOf(objectOf(objectOf(rawUsers[index]).user).tokenFile)),
+      impersonation: impersonationOf(objectOf(objectOf(rawUsers[index]).user)),
+      ...(user.exec ? { exec: besideFile(objectOf(user.exec), directory) } : {}),
     }));
     return {
       currentContext: textOf(content["current-context"]),
@@ -139,8 +154,30 @@ function parseFile({ path, text }: KubeconfigFile): Kubeconfig {
     };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
+    if (message.startsWith("Cannot ")) throw error;
     throw new SyntaxError(`Cannot read kubeconfig ${path}: ${message}`, { cause: error });
   }
+}
+
+/** The headers of a user that acts as another one (Kubernetes documentation, "User impersonation"). */
+function impersonationOf(user: Readonly<Record<string, unknown>>): readonly Header[] {
+  const texts = (value: unknown): readonly string[] =>
+    listOf(value).flatMap((one) => textOf(one) ?? []);
+  const extra = Object.entries(objectOf(user["as-user-extra"])).flatMap(([key, values]) =>
+    texts(values).map((value): Header => [`impersonate-extra-${encodeURIComponent(key)}`, value])
+  );
+  return [
+    ...texts([user.as]).map((name): Header => ["impersonate-user", name]),
+    ...texts([user["as-uid"]]).map((uid): Header => ["impersonate-uid", uid]),
+    ...texts(user["as-groups"]).map((group): Header => ["impersonate-group", group]),
+    ...extra,
+  ];
+}
+
+/** The plugin with its program beside the kubeconfig where it is named by a relative path. */
+function besideFile(exec: Readonly<Record<string, unknown>>, directory: string): object {
+  const command = textOf(exec.command) ?? "";
+  return command.includes("/") ? { ...exec, command: resolve(directory, command) } : exec;
 }
 
 /** Returns the credentials of one request; `refresh` ignores cached ones. */
@@ -157,15 +194,14 @@ export function createKubeconfigLogin(
   { clock }: KubeconfigLoginOptions,
 ): LoginSource {
   if (user === undefined) return () => Promise.resolve({ headers: {} });
-  const impersonation: Record<string, string> = user.impersonateUser
-    ? { "impersonate-user": user.impersonateUser }
-    : {};
+  const { impersonation = [] } = user;
   const authorization = authorizationOf(user, clock);
   return async (how) => {
     const { headers, certificate } = await authorization(how);
     const own = certificate ?? await certificateOf(user);
     return {
-      headers: { ...impersonation, ...headers },
+      headers,
+      ...(impersonation.length === 0 ? {} : { repeated: impersonation }),
       ...(own === undefined ? {} : { certificate: own }),
     };
   };
@@ -253,7 +289,7 @@ export function createExecPlugin(exec: unknown, { clock }: KubeconfigLoginOption
     const cert = textOf(clientCertificateData);
     const key = textOf(clientKeyData);
     if (bearer === undefined && (cert === undefined || key === undefined)) {
-      throw new Error(`Cannot log in: plugin "${program}" gave neither token nor certificate`);
+      throw new LoginError(`Cannot log in: plugin "${program}" gave neither token nor certificate`);
     }
     const login: Login = {
       headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
@@ -278,17 +314,19 @@ async function runPlugin(
     output = await new Deno.Command(program, options).output();
   } catch (cause) {
     const remedy = installHint === undefined ? "" : `: ${installHint}`;
-    throw new Error(`Cannot run the plugin "${program}"${remedy}`, { cause });
+    throw new LoginError(`Cannot run the plugin "${program}"${remedy}`, { cause });
   }
   const text = new TextDecoder();
   if (!output.success) {
     const message = text.decode(output.stderr).trim();
-    throw new Error(`Cannot log in: plugin "${program}" ended with ${output.code}: ${message}`);
+    throw new LoginError(
+      `Cannot log in: plugin "${program}" ended with ${output.code}: ${message}`,
+    );
   }
   try {
     return objectOf(JSON.parse(text.decode(output.stdout))).status;
   } catch {
     // The output may hold a token: it is not repeated, not even as the cause.
-    throw new Error(`Cannot log in: plugin "${program}" answered no JSON`);
+    throw new LoginError(`Cannot log in: plugin "${program}" answered no JSON`);
   }
 }

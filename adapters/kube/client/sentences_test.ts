@@ -32,7 +32,17 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
     [
       "no context",
       () => target(undefined, parse("")),
-      "Cannot choose a context: the kubeconfig has no current-context, name one of none",
+      "Cannot choose a context: the kubeconfig has none; give another one by --kubeconfig or KUBECONFIG",
+    ],
+    [
+      "no kubeconfig",
+      () => messageOf(() => parse("just a text")),
+      "Cannot read kubeconfig /c: expected a mapping with clusters, contexts and users",
+    ],
+    [
+      "no current context",
+      () => target(undefined, parse("contexts: [{name: a, context: {cluster: b}}]")),
+      'Cannot choose a context: the kubeconfig has no current-context, name one of "a"',
     ],
     [
       "context",

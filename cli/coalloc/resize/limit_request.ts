@@ -24,10 +24,12 @@ export function limitRequestParser(
   const limitCPU = quantity(text.slice(equals + 1));
   if (equals === 0) throw new InvalidArgumentError(`The name before "${text}" is missing`);
   const request = equals < 0 ? { limitCPU } : { container, limitCPU };
+  const isUnnamed = [...before, request].some((one) => one.container === undefined);
+  if (before.length > 0 && isUnnamed) {
+    throw new InvalidArgumentError("Name the container of each limit, as in app=200m");
+  }
   if (before.some((other) => other.container === request.container)) {
-    throw new InvalidArgumentError(
-      equals < 0 ? "Name the containers" : `Container ${container} has two limits`,
-    );
+    throw new InvalidArgumentError(`Container ${container} has two limits`);
   }
   return [...before, request];
 }

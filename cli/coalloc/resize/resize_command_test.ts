@@ -92,5 +92,7 @@ webTest("resizeCommand() ends with 1 for pods, and with 2 for quantities", async
     assert.equal(await scene.run("resize", "web", `--cpu-limit=${wrong}`), 2, wrong);
   }
   assert.equal(await scene.run("resize", "web"), 2);
-  assert.equal(await scene.run("resize", "web", "--cpu-limit", "1", "--cpu-limit", "2"), 2);
+  for (const second of ["2", "app=2"]) {
+    assert.equal(await scene.run("resize", "web", "--cpu-limit", "1", "--cpu-limit", second), 2);
+  }
 });

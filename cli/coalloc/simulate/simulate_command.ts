@@ -13,7 +13,11 @@ import { replay } from "./replay.ts";
 import type { SimulateRequest } from "./simulate_request.ts";
 import { simulateText, type Story } from "./simulate_text.ts";
 import { type StageJSON, stageJSON } from "../../../lab/arena/result_json.ts";
+import { quantile } from "../../../lab/simulation/statistics.ts";
+import type { Trace } from "../../../lab/simulation/trace.ts";
 
+/** A load of more cores takes minutes to play. */
+const MANY_CORES = 16;
 /** From this time on progress is shown, ms. */
 const QUIET_MS = 1000;
 
@@ -31,7 +35,8 @@ export async function simulateCommand(
   const { source, output, minutes: mostMinutes, ...service } = request;
   const history = await readHistory(source, { readFile: world.readFile, mostMinutes });
   if (history.guess !== undefined) world.err(textLines([history.guess]));
-  const progress = progressTo(world);
+  const cores = service.p95Cores ?? p95Cores(history.trace, service.costMs);
+  const progress = progressTo(world, cores);
   const played = await replay(history.trace, {
     ...service,
     world,
@@ -54,9 +59,16 @@ export async function simulateCommand(
   return 0;
 }
 
+/** The 95th percentile of the trace's demand, cores. */
+function p95Cores({ unit, values }: Trace, costMs: number): number {
+  const p95 = quantile([...values], 0.95);
+  return unit === "cores" ? p95 : p95 * costMs / 1000;
+}
+
 /** Progress goes to standard error, so that output can be piped. */
 function progressTo(
-  { progress, errIsTerminal: isTerminal, clock }: CommandWorld,
+  { progress, err, errIsTerminal: isTerminal, clock }: CommandWorld,
+  cores: number,
 ): { readonly report: (share: number) => void; readonly end: () => void } {
   const since = clock.monotonic();
   let before = 0;
@@ -64,6 +76,12 @@ function progressTo(
     report(share) {
       const elapsedMs = clock.monotonic() - since;
       if (elapsedMs < QUIET_MS) return;
+      if (before === 0 && cores > MANY_CORES) {
+        err(textLines([
+          `The history is of ${cores.toFixed(0)} cores (P95), which takes minutes to play; ` +
+          "--scale-p95 2 plays its shape at 2 cores.",
+        ]));
+      }
       const now = { share, elapsedS: elapsedMs / 1000 };
       progress(nextArenaProgress(before, { now, isTerminal }));
       before = share;

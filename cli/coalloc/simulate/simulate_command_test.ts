@@ -54,6 +54,20 @@ traceTest(
   },
 );
 
+traceTest(
+  "simulateCommand() warns about a history of many cores, unless it is scaled",
+  async (scene) => {
+    scene.files.set("many.csv", Array.from({ length: 60 }, (_, s) => `${s},40`).join("\n"));
+    const args = "simulate --trace many.csv --format cores --seeds 1 --minutes 1".split(" ");
+    const world = { ...scene.world, clock: passing(400) };
+    assert.equal(await runCoalloc(args, world), 0);
+    assert.match(scene.err, / 40 cores .*--scale-p95 2/);
+    scene.err = "";
+    assert.equal(await runCoalloc([...args, "--scale-p95", "2"], world), 0);
+    assert.doesNotMatch(scene.err, /scale-p95/);
+  },
+);
+
 traceTest("simulateCommand() prints one object in the arena's shape", async (scene) => {
   const args = ["simulate", "--trace", "rps.txt", "--seeds", "1", "--slo-ms", "200", "--json"];
   assert.equal(await scene.run(...args), 0);
