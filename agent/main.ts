@@ -186,7 +186,7 @@ async function runAgent(
   const parts: NodeLoopParts = {
     ...{ allocations, clock, random, log, sample: sampler.sample },
     limitsIgnored: () => ignoresLimits(kernel),
-    writer: metrics.counted(createDesiredWriter(connection)),
+    writer: metrics.countingWrites(createDesiredWriter(connection)),
     link: createNodeLink(connection, { nodeName, namespace, clock, durationSeconds }),
   };
   const market = runNodeLoop(parts, supervisor.signal, {
@@ -198,8 +198,7 @@ async function runAgent(
     sampled: metrics.sampled,
     observe(round, roundInput) {
       latest.observe(round, roundInput);
-      metrics.cleared(roundInput.clearMs);
-      metrics.decided(round);
+      metrics.cleared(round, roundInput.clearMs);
     },
   });
   supervisor.supervise("market", market);

@@ -11,17 +11,16 @@ import type { DesiredWriter } from "../ports.ts";
 
 /** Takes what has to be counted when it happens. */
 export interface AgentMetrics {
-  /** Note how long a sample and a round took, ms. */
+  /** Counts a sample of the cgroups: how long it took, and by how much it was late, ms. */
   sampled(tookMs: number, lateMs: number): void;
-  cleared(tookMs: number): void;
-  /** Counts what a round decided. */
-  decided(round: DecidedRound): void;
+  /** Counts a round, which has one clearing: its changes, and how long it took, ms. */
+  cleared(round: ClearedRound, tookMs: number): void;
   /** The writer, its writes counted by outcome. */
-  counted(writer: DesiredWriter): DesiredWriter;
+  countingWrites(writer: DesiredWriter): DesiredWriter;
 }
 
 /** The part of a round that is counted. */
-export type DecidedRound = Pick<RoundResult, "now" | "nodeState" | "containers">;
+export type ClearedRound = Pick<RoundResult, "now" | "nodeState" | "containers">;
 
 /** From 0.5 ms to a quarter of a second, the time between two samples. */
 const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25];
@@ -154,12 +153,12 @@ export function createAgentMetrics({ registry, view }: {
       sampling.observe(tookMs / MS_PER_S);
       lateness.observe(lateMs / MS_PER_S);
     },
-    cleared: (tookMs) => clearing.observe(tookMs / MS_PER_S),
-    decided(round) {
+    cleared(round, tookMs) {
+      clearing.observe(tookMs / MS_PER_S);
       throttled.add(round.containers);
       countScarcity(round);
     },
-    counted: writesCounter(registers),
+    countingWrites: writesCounter(registers),
   };
 }
 
@@ -179,7 +178,7 @@ function podsByName({ pods }: NodeView): IteratorObject<PodView> {
 /** Adds up for how long each pod was throttled since the agent began to see it. */
 function createThrottledTime(): {
   /** Takes a round's containers, with all that was read since the last one. */
-  add(containers: DecidedRound["containers"]): void;
+  add(containers: ClearedRound["containers"]): void;
   /** By pod UID, of the pods of the last round. Never falls while a pod is there. */
   readonly seconds: ReadonlyMap<string, number>;
 } {
@@ -208,7 +207,7 @@ function createThrottledTime(): {
 }
 
 /** Counts the time in which CPU was scarce, and the limits that changed for that. */
-function scarcityCounters(registers: Registry[]): AgentMetrics["decided"] {
+function scarcityCounters(registers: Registry[]): (round: ClearedRound) => void {
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
   const seconds = counter(
     "mbcas_node_scarce_seconds_total",
@@ -231,7 +230,7 @@ function scarcityCounters(registers: Registry[]): AgentMetrics["decided"] {
 }
 
 /** Counts writes by outcome. */
-function writesCounter(registers: Registry[]): AgentMetrics["counted"] {
+function writesCounter(registers: Registry[]): AgentMetrics["countingWrites"] {
   const writes = new Counter({
     name: "mbcas_writes_total",
     help: "Writes of desired limits by outcome: ok, or the status of the refusal.",

@@ -101,10 +101,10 @@ pure("createAgentMetrics() counts scarce time and the limits that changed for it
   const fallen = decided(APP, { limit: 450, changedFor: "CeilingFell" });
   const rounds = [[1000, SCARCE, lowered, lowered], [1500, SCARCE]] as const;
   for (const [now, nodeState, ...containers] of rounds) {
-    metrics.decided({ now, nodeState, containers });
+    metrics.cleared({ now, nodeState, containers }, 1);
   }
-  metrics.decided({ now: 3000, nodeState: AMPLE, containers: [released] });
-  metrics.decided({ now: 9000, nodeState: AMPLE, containers: [fallen] });
+  metrics.cleared({ now: 3000, nodeState: AMPLE, containers: [released] }, 1);
+  metrics.cleared({ now: 9000, nodeState: AMPLE, containers: [fallen] }, 1);
   assert.deepEqual([...await scraped("mbcas_node_scarce_s"), ...await scraped("mbcas_limits")], [
     "mbcas_node_scarce_seconds_total 2",
     "mbcas_limits_to_ceiling_total 1",
@@ -119,7 +119,7 @@ async function throttled(...rounds: Rounds): Promise<readonly (string | undefine
   const { metrics, scraped, show } = stage();
   for (const round of rounds) {
     const containers = round.map(([one, throttledMs]) => decided(one, { throttledMs }));
-    metrics.decided({ now: 0, nodeState: AMPLE, containers });
+    metrics.cleared({ now: 0, nodeState: AMPLE, containers }, 1);
   }
   show(pod("a", { uid: "a" }), pod("c", { uid: "c" }));
   return (await scraped("mbcas_pod_throttled_seconds_total")).map((line) => line.split(" ")[1]);
