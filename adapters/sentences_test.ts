@@ -2,7 +2,7 @@ import * as z from "zod";
 import { numberKind, textKind } from "../shared/config/kinds.ts";
 import { assertSentences, messageOf } from "../tests/fixtures/assert_sentences.ts";
 import { serveCanned } from "../tests/fixtures/canned_server.ts";
-import { createCustomUsage } from "./custom_usage.ts";
+import { createCustomUsageClient } from "./custom_usage_client.ts";
 import { createHTTPLogin } from "./http_login.ts";
 import { readProgramSettings } from "./program_settings.ts";
 import { createInstantQueries } from "./prometheus/instant_queries.ts";
@@ -96,7 +96,7 @@ Deno.test("sentences of answers of Prometheus and of usage sources", () => {
   }
   async function usage(answer: unknown): Promise<string> {
     await using server = serveCanned(() => answer);
-    const answered = await createCustomUsage({ url: server.url }).ask({
+    const answered = await createCustomUsageClient({ url: server.url }).ask({
       namespace: "shop",
       workload: { kind: "Deployment", name: "web", uid: "u" },
       pods: [],

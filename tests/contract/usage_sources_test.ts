@@ -1,8 +1,8 @@
-import { createCustomUsage } from "../../adapters/custom_usage.ts";
+import { createCustomUsageClient } from "../../adapters/custom_usage_client.ts";
 import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import type { UsageProblem, UsageSource } from "../../controller/rightsizing/ports.ts";
 import { createCustomUsageSource } from "../../controller/rightsizing/sources/custom_usage.ts";
-import { createPrometheusUsage } from "../../controller/rightsizing/sources/prometheus_usage.ts";
+import { createPrometheusUsageSource } from "../../controller/rightsizing/sources/prometheus_usage.ts";
 import type { CannedServer } from "../fixtures/canned_server.ts";
 import {
   serveCustomUsage,
@@ -34,9 +34,9 @@ function harness(server: CannedServer, subject: UsageSource): UsageSourceHarness
   return { subject, endMs: SERVED_END_MS, stop, close: stop };
 }
 
-usageSourceContract("createPrometheusUsage() on a stand-in", () => {
+usageSourceContract("createPrometheusUsageSource() on a stand-in", () => {
   const server = servePrometheusStandIn(SERVED_END_MS);
-  const subject = createPrometheusUsage({
+  const subject = createPrometheusUsageSource({
     queries: createRangeQueries(),
     server: () => server.url,
     matchers: () => [],
@@ -44,9 +44,9 @@ usageSourceContract("createPrometheusUsage() on a stand-in", () => {
   return Promise.resolve(harness(server, subject));
 });
 
-usageSourceContract("createPrometheusUsage() in small parts", () => {
+usageSourceContract("createPrometheusUsageSource() in small parts", () => {
   const server = servePrometheusStandIn(SERVED_END_MS);
-  const subject = createPrometheusUsage({
+  const subject = createPrometheusUsageSource({
     queries: createRangeQueries({ mostBytes: 4000 }),
     server: () => server.url,
     matchers: () => [],
@@ -56,7 +56,7 @@ usageSourceContract("createPrometheusUsage() in small parts", () => {
 
 usageSourceContract("createCustomUsageSource()", () => {
   const server = serveCustomUsage(SERVED_END_MS);
-  const subject = createCustomUsageSource(createCustomUsage({ url: server.url }));
+  const subject = createCustomUsageSource(createCustomUsageClient({ url: server.url }));
   return Promise.resolve(harness(server, subject));
 });
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import { createPrometheusUsage } from "../../controller/rightsizing/sources/prometheus_usage.ts";
+import { createPrometheusUsageSource } from "../../controller/rightsizing/sources/prometheus_usage.ts";
 import { sceneQuestion } from "../contract/support/usage_scene.ts";
 import { usageSourceContract, type UsageSourceHarness } from "../contract/usage_source_contract.ts";
 import { serveExporter } from "./exporter.ts";
@@ -21,7 +21,7 @@ async function open(): Promise<UsageSourceHarness & { readonly prometheus: OwnPr
     target: exporter.address,
     history: usageHistory(endMs),
   });
-  const subject = createPrometheusUsage({
+  const subject = createPrometheusUsageSource({
     queries: createRangeQueries(),
     matchers: () => [],
     server: () => prometheus.url,
@@ -39,11 +39,11 @@ async function open(): Promise<UsageSourceHarness & { readonly prometheus: OwnPr
 }
 
 if (withoutPrometheus()) {
-  Deno.test.ignore("createPrometheusUsage() against a real Prometheus", () => {});
+  Deno.test.ignore("createPrometheusUsageSource() against a real Prometheus", () => {});
 } else {
-  usageSourceContract("createPrometheusUsage()", open);
+  usageSourceContract("createPrometheusUsageSource()", open);
 
-  Deno.test("createPrometheusUsage() asks no more points than a real Prometheus answers", async () => {
+  Deno.test("createPrometheusUsageSource() asks no more points than a real Prometheus answers", async () => {
     const harness = await open();
     try {
       for (const days of [0.001, 1, 14, 15.3, 90, 400]) {
@@ -56,7 +56,7 @@ if (withoutPrometheus()) {
     }
   });
 
-  Deno.test("createPrometheusUsage() says what a real Prometheus refuses", async () => {
+  Deno.test("createPrometheusUsageSource() says what a real Prometheus refuses", async () => {
     const { prometheus, endMs, close } = await open();
     try {
       const moments = { startMs: endMs - 20_000_000, endMs, stepMs: 1000 };

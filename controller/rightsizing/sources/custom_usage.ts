@@ -3,7 +3,10 @@
  *
  * @module
  */
-import { createCustomUsage, type CustomUsageServer } from "../../../adapters/custom_usage.ts";
+import {
+  createCustomUsageClient,
+  type CustomUsageServer,
+} from "../../../adapters/custom_usage_client.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { UsageConnections, UsageProblem, UsageSource } from "../ports.ts";
 import { CollectedSamples } from "./collected_samples.ts";
@@ -17,7 +20,7 @@ export function connectCustomUsage(
   const found = customSources.get(name);
   if (found !== undefined) {
     return createCustomUsageSource(
-      createCustomUsage({ url: found.url, login: loginOf(found.login) }),
+      createCustomUsageClient({ url: found.url, login: loginOf(found.login) }),
     );
   }
   const names = [...customSources.keys()].join(", ");

@@ -176,7 +176,7 @@ const NO_SERVER: UsageProblem = {
 /** The source at the address of the settings, which is followed while the program runs. */
 export function connectPrometheusUsage({ settings, loginOf }: UsageConnections): UsageSource {
   const { prometheusLogin, prometheusHeaders } = settings();
-  return createPrometheusUsage({
+  return createPrometheusUsageSource({
     queries: createRangeQueries({ login: loginOf(prometheusLogin, prometheusHeaders) }),
     server: () => settings().prometheusURL,
     matchers: () => settings().prometheusMatchers,
@@ -188,7 +188,7 @@ export function connectPrometheusUsage({ settings, loginOf }: UsageConnections):
  * asked for in parts of the time, by the number of living pods, and halved where the series
  * of pods that are gone make them too large still.
  */
-export function createPrometheusUsage(
+export function createPrometheusUsageSource(
   { queries, server, matchers }: PrometheusUsageParts,
 ): UsageSource {
   /** The series of all moments, the same one in several parts perhaps. */

@@ -8,7 +8,7 @@ import type {
 import type { UsageQuestion } from "../ports.ts";
 import {
   countMoments,
-  createPrometheusUsage,
+  createPrometheusUsageSource,
   momentsOf,
   othersPods,
   podNamePattern,
@@ -185,7 +185,7 @@ function source(
   server: string | null = "http://prometheus",
 ) {
   const asked: PrometheusRange[] = [];
-  const { usage } = createPrometheusUsage({
+  const { usage } = createPrometheusUsageSource({
     queries: { ask: (range) => (asked.push(range), Promise.resolve(answer(range))) },
     server: () => server,
     matchers: () => [],
@@ -200,7 +200,7 @@ function everyMoment(range: PrometheusRange, labels = { pod: "web-0", container:
   return { labels, timesMs, values: timesMs.map(() => 0.25) };
 }
 
-pure("createPrometheusUsage() asks twice, whatever the pods and containers", async () => {
+pure("createPrometheusUsageSource() asks twice, whatever the pods and containers", async () => {
   const { ask, asked } = source((range) => ({
     series: [
       everyMoment(range, { pod: "web-7", container: "app" }),
@@ -219,16 +219,19 @@ pure("createPrometheusUsage() asks twice, whatever the pods and containers", asy
   assert.equal(answer.usage.get("proxy")?.cpu.count, 0);
 });
 
-pure("createPrometheusUsage() asks nothing without a server, or for no containers", async () => {
-  assert.deepEqual(await source(() => assert.fail(), null).ask(), {
-    problem: "unavailable",
-    message: "no metrics.prometheusURL is configured",
-  });
-  const answer = await source(() => assert.fail()).ask({ ...QUESTION, containers: [] });
-  assert.deepEqual(answer, { usage: new Map() });
-});
+pure(
+  "createPrometheusUsageSource() asks nothing without a server, or for no containers",
+  async () => {
+    assert.deepEqual(await source(() => assert.fail(), null).ask(), {
+      problem: "unavailable",
+      message: "no metrics.prometheusURL is configured",
+    });
+    const answer = await source(() => assert.fail()).ask({ ...QUESTION, containers: [] });
+    assert.deepEqual(answer, { usage: new Map() });
+  },
+);
 
-pure("createPrometheusUsage() passes problems of either query on", async () => {
+pure("createPrometheusUsageSource() passes problems of either query on", async () => {
   const problem = { problem: "refused", message: "no" } as const;
   for (const part of ["rate(", "working_set"]) {
     const { ask } = source(({ query }) => query.includes(part) ? problem : { series: [] });
@@ -237,7 +240,7 @@ pure("createPrometheusUsage() passes problems of either query on", async () => {
 });
 
 pure(
-  "createPrometheusUsage() asks for large answers in parts, and halves what is too large still",
+  "createPrometheusUsageSource() asks for large answers in parts, and halves what is too large still",
   async () => {
     const tooMuch = { problem: "unreadable", message: "too long", tooMuch: true } as const;
     const pods = fc.constantFrom(1, 2000);

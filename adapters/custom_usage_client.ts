@@ -79,7 +79,7 @@ const REFUSALS: readonly number[] = [400, 404, 422];
 const MOST_CHARACTERS = 300;
 
 /** Creates a client; its only state are open connections. */
-export function createCustomUsage(
+export function createCustomUsageClient(
   { url, timeoutMs = 15_000, mostBytes = 16 * 1024 * 1024, ...login }: CustomUsageOptions,
 ): CustomUsageServer {
   return {

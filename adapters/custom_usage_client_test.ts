@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { serveCanned } from "../tests/fixtures/canned_server.ts";
 import { mutatedJSON } from "../tests/fixtures/mutated_json.ts";
-import { createCustomUsage, type CustomUsageOptions } from "./custom_usage.ts";
+import { createCustomUsageClient, type CustomUsageOptions } from "./custom_usage_client.ts";
 
 const NEVER = new AbortController().signal;
 const QUESTION = {
@@ -23,7 +23,7 @@ const ANSWER = {
 
 async function ask(answer: unknown, options: Partial<CustomUsageOptions> = {}) {
   await using server = serveCanned(() => answer);
-  const subject = createCustomUsage({ url: `${server.url}/usage`, ...options });
+  const subject = createCustomUsageClient({ url: `${server.url}/usage`, ...options });
   const answered = await subject.ask(QUESTION, NEVER);
   return { answered, requests: server.requests };
 }
@@ -34,10 +34,10 @@ async function problemOf(answer: unknown, options: Partial<CustomUsageOptions> =
   return [answered.problem, answered.message];
 }
 
-Deno.test("createCustomUsage() sends the question and reads the samples, as documented", async () => {
+Deno.test("createCustomUsageClient() sends the question and reads the samples, as documented", async () => {
   const extra = { ...QUESTION, otherPods: ["secret"] };
   await using server = serveCanned(() => ANSWER);
-  const answered = await createCustomUsage({ url: `${server.url}/usage` }).ask(extra, NEVER);
+  const answered = await createCustomUsageClient({ url: `${server.url}/usage` }).ask(extra, NEVER);
   const none = { timesMs: [], values: [] };
   assert.deepEqual(answered, {
     containers: new Map([
@@ -53,7 +53,7 @@ Deno.test("createCustomUsage() sends the question and reads the samples, as docu
   assert.deepEqual(request?.body, { version: 1, ...QUESTION });
 });
 
-Deno.test("createCustomUsage() understands the examples of its document", async () => {
+Deno.test("createCustomUsageClient() understands the examples of its document", async () => {
   const page = await Deno.readTextFile("docs/custom-usage-source.md");
   const [question = "", answer = ""] = Array.from(
     page.matchAll(/```json\n([\s\S]*?)```/g),
@@ -67,7 +67,7 @@ Deno.test("createCustomUsage() understands the examples of its document", async 
   assert.ok((answered.containers.get("app")?.cpu.values.length ?? 0) > 0);
 });
 
-Deno.test("createCustomUsage() reports a rejected query and a failing server as different problems", async () => {
+Deno.test("createCustomUsageClient() reports a rejected query and a failing server as different problems", async () => {
   const error = (status: number) => Response.json({ error: "no\nsuch" }, { status });
   assert.deepEqual(await problemOf(error(422)), ["refused", 'HTTP 422: "no\\nsuch"']);
   assert.deepEqual(await problemOf(error(404)), ["refused", 'HTTP 404: "no\\nsuch"']);
@@ -81,7 +81,7 @@ Deno.test("createCustomUsage() reports a rejected query and a failing server as 
   assertMatches(await problemOf(ANSWER, { mostBytes: 20 }), [/^unreadable$/, / 20 bytes$/]);
 });
 
-Deno.test("createCustomUsage() reports which part of an answer is none", async () => {
+Deno.test("createCustomUsageClient() reports which part of an answer is none", async () => {
   const [problem, message = ""] = await problemOf({
     containers: { app: { cpuMillicores: [[1, -2]] } },
   });
@@ -92,10 +92,10 @@ Deno.test("createCustomUsage() reports which part of an answer is none", async (
   }
 });
 
-Deno.test("createCustomUsage() gives numbers or a problem for any answer", async () => {
+Deno.test("createCustomUsageClient() gives numbers or a problem for any answer", async () => {
   let answer: unknown;
   await using server = serveCanned(() => answer);
-  const subject = createCustomUsage({ url: server.url });
+  const subject = createCustomUsageClient({ url: server.url });
   await fc.assert(
     fc.asyncProperty(mutatedJSON(ANSWER), async (mutated) => {
       answer = new Response(JSON.stringify(mutated) ?? "");
