@@ -364,7 +364,7 @@ Deno.test("a Deployment that is scaled and rolled out is split at every moment t
         await seconds(60);
         assert.ok(cluster.whole);
       })),
-    cases(0.3),
+    cases(0.5),
   );
   assert.ok(moments > 1000, `${moments}`);
 });
