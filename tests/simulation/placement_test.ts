@@ -267,19 +267,20 @@ function anyStory(
   });
 }
 
-/** Plays the story, with a check in each second, and the time since something happened. */
+/** Plays the story with checks, which have the time since something happened. */
 async function played(
   { options, replicas, share, floor, events }: Story,
-  eachSecond: (cluster: PlacementCluster, quietS: number) => void,
+  check: (cluster: PlacementCluster, quietS: number) => void,
   end: (cluster: PlacementCluster, seconds: (count: number) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   await using cluster = new PlacementCluster(`${share}%`, options);
   cluster.floor = floor;
   let quietS = 0;
   const seconds = async (count: number): Promise<void> => {
-    for (let second = 0; second < count; second++) {
-      await cluster.pass(1000);
-      eachSecond(cluster, ++quietS);
+    // More often than the controller acts after a change.
+    for (let quarter = 0; quarter < 4 * count; quarter++) {
+      await cluster.pass(250);
+      check(cluster, quietS += 0.25);
     }
   };
   addForeignPod(cluster.api, "spot-0", { ...WEB_OWNER, name: "other", uid: "rs-other" });
