@@ -162,14 +162,15 @@ function firstOf(text: string): X509Certificate {
 }
 
 function certificatesOf(text: string): readonly X509Certificate[] {
-  return reading("certificates: the text is not a list of PEM certificates", () => {
-    const blocks = text.match(BLOCK) ?? [];
-    // Otherwise a truncated block would be left out silently.
-    if (blocks.length !== text.split("-----BEGIN").length - 1) {
-      throw new TypeError("Cannot read certificates: a block is truncated");
-    }
-    return blocks.map((block) => new X509Certificate(block));
-  });
+  const blocks = text.match(BLOCK) ?? [];
+  // Otherwise a truncated block would be left out silently.
+  if (blocks.length !== text.split("-----BEGIN").length - 1) {
+    throw new TypeError("Cannot read certificates: a block is truncated or not a certificate");
+  }
+  return reading(
+    "certificates: a block is not X.509",
+    () => blocks.map((block) => new X509Certificate(block)),
+  );
 }
 
 /** What `read` returns. Its error might repeat the text. */

@@ -54,11 +54,11 @@ Deno.test("createCertificateReader() refuses what is no pair, and repeats nothin
     [() => reader.readPair({ ...one, key: "" }), /not a PEM private key$/],
     [() => reader.readPair({ ...one, key: two.key.slice(0, 80) }), /not a PEM private key$/],
     [() => reader.readPair({ ...one, cert: "" }), /there is none/],
-    [() => reader.readPair({ ...one, cert: one.key }), /not a list of PEM certificates$/],
-    [() => reader.readBundle(two.cert + cut), /not a list of PEM certificates$/],
+    [() => reader.readPair({ ...one, cert: one.key }), /truncated or not a certificate$/],
+    [() => reader.readBundle(two.cert + cut), /truncated or not a certificate$/],
     [
       () => reader.readBundle(one.cert.replace(/\n.{30}/, "\n" + "A".repeat(30))),
-      /not a list of PEM certificates$/,
+      /a block is not X\.509$/,
     ],
   ];
   for (const [read, message] of wrong) {

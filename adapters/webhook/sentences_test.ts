@@ -27,7 +27,7 @@ Deno.test("sentences of certificates and connections of the webhook", async () =
     [
       "bundle",
       () => messageOf(() => reader.readBundle(one.cert.slice(0, -40))),
-      "Cannot read certificates: the text is not a list of PEM certificates",
+      "Cannot read certificates: a block is truncated or not a certificate",
     ],
     [
       "long request",

@@ -29,7 +29,9 @@ const placementReasons = Object.keys(PLACEMENT_REASONS) as PlacementReason[];
 
 /** What the series of reconciles may have. */
 const ACTIONS: readonly PlacementAction[] = ["PodRescheduled", ...placementReasons];
-const RESULTS: readonly ReconcileReport["result"][] = ["done", "dry", "blocked", "failed"];
+const RESULTS = Object.keys(
+  { done: 1, dry: 1, blocked: 1, failed: 1 } satisfies Record<ReconcileReport["result"], 1>,
+);
 
 /** Registers the metrics. */
 export function createPlacementMetrics(registry: Registry): Required<PlacementObserver> {

@@ -77,7 +77,11 @@ Deno.test("createPlacementMetrics() removes the series of a workload that is gon
   for (const subject of [WEB, other]) {
     const counts = { spot: 1, "on-demand": 1 };
     const replicas = { actual: counts, desired: counts, floor: 0, pendingMs: 0 };
-    metrics.reconciled(subject, { tookMs: 1, action: "AsSpecified", result: "done", replicas });
+    for (const result of ["done", "dry", "blocked", "failed"] as const) {
+      for (const action of ["AsSpecified", "PodRescheduled", "BlockedByPDB"] as const) {
+        metrics.reconciled(subject, { tookMs: 1, action, result, replicas });
+      }
+    }
     metrics.blocked(subject);
     metrics.fellBack(subject);
   }

@@ -103,8 +103,8 @@ export function createStatusPublisher(
   }
 
   function remove(namespace: string, key: string): void {
-    const known = statusesOf(namespace);
-    if (known.entries.delete(key)) known.changed = true;
+    const known = namespaces.get(namespace);
+    if (known?.entries.delete(key)) known.changed = true;
   }
 
   return {

@@ -69,9 +69,12 @@ const MOST_KNOWN = 256;
  * can't be parsed or has no time.
  */
 export function parseCronSchedule(text: string): CronSchedule {
-  const result = known.get(text) ?? readSchedule(text);
-  if (known.size >= MOST_KNOWN) known.clear();
-  if (text.length <= LONGEST_TEXT) known.set(text, result);
+  let result = known.get(text);
+  if (result === undefined) {
+    result = readSchedule(text);
+    if (known.size >= MOST_KNOWN) known.clear();
+    if (text.length <= LONGEST_TEXT) known.set(text, result);
+  }
   if (result instanceof SyntaxError) throw result;
   return result;
 }

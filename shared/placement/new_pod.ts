@@ -46,7 +46,10 @@ export interface PlacementRequest {
   readonly dryRun: boolean;
 }
 
-/** The fields of a sent pod that placement reads: API servers have checked their types, and may send null. */
+/**
+ * The fields of a sent pod that placement reads: API servers have checked their types, but not yet their
+ * values, and may send null.
+ */
 interface SentPod {
   readonly metadata: {
     readonly uid?: string;

@@ -87,6 +87,9 @@ pure("placementRequest() reads node selector and required node affinity", () => 
       terms: [[expression, { key: "x", operator: "Exists", values: [] }], [host]],
     },
   ]);
+  const empty = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: null } };
+  const unmatched = requestOf(METADATA, { spec: { affinity: { nodeAffinity: empty } } });
+  assert.deepEqual(unmatched?.constraints, [{ what: "its node affinity", terms: [] }]);
   const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [] };
   for (const affinity of [undefined, null, {}, { nodeAffinity: preferred }]) {
     const none = { affinity, nodeSelector: { zone: "a" } };

@@ -212,9 +212,12 @@ export function volumeConstraints(
 
 /** A `v1.NodeSelector` of a pod that was sent for admission. */
 export interface SentNodeSelector {
-  readonly nodeSelectorTerms: readonly Readonly<
-    Partial<Record<"matchExpressions" | "matchFields", readonly SentRequirement[] | null>>
-  >[];
+  /** Null where the user gave none: servers refuse that only after the webhook. */
+  readonly nodeSelectorTerms:
+    | readonly Readonly<
+      Partial<Record<"matchExpressions" | "matchFields", readonly SentRequirement[] | null>>
+    >[]
+    | null;
 }
 
 /** A `v1.NodeSelectorRequirement`; some operators have no values. */
@@ -227,7 +230,7 @@ export function sentNodeConstraints(
 ): readonly NodeConstraint[] {
   const named = selectorConstraints(nodeSelector);
   if (!required) return named;
-  const terms = required.nodeSelectorTerms.map(({ matchExpressions, matchFields }) =>
+  const terms = (required.nodeSelectorTerms ?? []).map(({ matchExpressions, matchFields }) =>
     [
       ...matchExpressions ?? [],
       // The only field that a term may have is the node's name.

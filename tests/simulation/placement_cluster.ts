@@ -39,6 +39,7 @@ import { byCost } from "./deletion_order.ts";
 import {
   CAPACITY_TYPE,
   type ClusterOptions,
+  ownPods,
   runningCounts,
   schedule,
 } from "./placement_scheduler.ts";
@@ -195,9 +196,9 @@ export class PlacementCluster {
     return this.events.filter((one) => one.reason === reason).map(({ message }) => message);
   }
 
-  /** Pods that are not being deleted. */
+  /** Pods of the workload that are not being deleted. */
   get live(): readonly Pod[] {
-    return this.api.store.tables.Pod.all().filter(({ metadata }) => !metadata.terminating);
+    return ownPods(this.api).filter(({ metadata }) => !metadata.terminating);
   }
 
   /** Starts a replica of the controller at this address. */
@@ -268,11 +269,6 @@ export class PlacementCluster {
     await Promise.all([this.#controller, ...this.programs.map(({ ended }) => ended)]);
   }
 
-  /** The time as API servers write it: in whole seconds. */
-  get #second(): number {
-    return secondOf(this.clock.wall());
-  }
-
   #isNewest({ metadata }: Pod): boolean {
     return revisionOf(metadata.labels) === `r${this.revision}`;
   }
@@ -283,8 +279,8 @@ export class PlacementCluster {
 
   async #run(): Promise<void> {
     while (!this.#end.signal.aborted) {
-      const { Pod, Node } = this.api.store.tables;
-      for (const pod of Pod.all()) {
+      const { Node } = this.api.store.tables;
+      for (const pod of ownPods(this.api)) {
         const isLost = pod.nodeName !== "" && Node.get(pod.nodeName) === undefined;
         if (pod.metadata.terminating || isLost) this.#remove(pod);
       }
@@ -351,7 +347,7 @@ export class PlacementCluster {
       ...samplePod("", { nodeName: "" }),
       metadata: { ...metadata, labels: { app: "web", ...metadata.labels } },
       nodeSelector: stored.nodeSelector ?? {},
-      createdAtMs: this.#second,
+      createdAtMs: secondOf(this.clock.wall()),
     });
   }
 

@@ -1,7 +1,11 @@
 /** The whole controller with placement on, in virtual time. */
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { clusterTest } from "./placement_cluster.ts";
+import { CAPACITY } from "../../shared/api/placement_keys.ts";
+import { splitReplicas } from "../../shared/placement/split.ts";
+import { cases } from "../fixtures/cases.ts";
+import { clusterTest, PlacementCluster } from "./placement_cluster.ts";
 
 /** Until a replica leads and decides: the election, what it remembers, and the time to settle. */
 const BEGIN_MS = 10_000;
@@ -60,6 +64,44 @@ clusterTest(
     assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 70, "on-demand": 30 }, 35]);
   },
 );
+
+/** A burst in steps of half a second, in which the leader is killed. */
+const anyBurst = fc.record({
+  latencyMs: fc.integer({ min: 1, max: 70 }),
+  floor: fc.nat(30),
+  step: fc.integer({ min: 2, max: 10 }),
+  killedAfterMs: fc.nat(6000),
+});
+
+Deno.test("runController() that is killed in a burst costs placements, and neither floor nor share", async () => {
+  let halves = 0;
+  await fc.assert(
+    fc.asyncProperty(anyBurst, async ({ latencyMs, floor, step, killedAfterMs }) => {
+      await using cluster = new PlacementCluster("70%", { latencyMs });
+      cluster.floor = floor;
+      const first = cluster.start("10.0.0.1");
+      await cluster.pass(BEGIN_MS);
+      cluster.start("10.0.0.2");
+      await cluster.pass(BEGIN_MS);
+      void cluster.clock.sleep(killedAfterMs, new AbortController().signal).then(first.cutOff);
+      while (cluster.replicas < 100) {
+        cluster.replicas = Math.min(100, cluster.replicas + step);
+        await cluster.pass(500);
+      }
+      await cluster.pass(2000);
+      const spec = { spotPercentage: 70, minOnDemand: floor };
+      const classes = cluster.live.flatMap(({ metadata }) => metadata.labels[CAPACITY] ?? []);
+      const spot = classes.filter((one) => one === "spot").length;
+      // Answers on their way may be lost with the leader.
+      const least = splitReplicas(classes.length, spec).spot - step;
+      assert.equal(cluster.live.length, 100);
+      assert.ok(spot >= least && spot <= 70, `${spot} on spot, at least ${least}`);
+      if (classes.length > 0 && classes.length < 100) halves++;
+    }),
+    cases(0.2),
+  );
+  assert.ok(halves > 5, `${halves}`);
+});
 
 clusterTest(
   "runController() fills the floor though creations are denied after the webhook",

@@ -5,12 +5,14 @@
  */
 import { labelsMatch } from "../../shared/api/label_selector.ts";
 import type { Node } from "../../shared/api/node.ts";
-import type { Pod } from "../../shared/api/pod.ts";
+import { CAPACITY } from "../../shared/api/placement_keys.ts";
+import type { Pod, PodOwner } from "../../shared/api/pod.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import { secondOf } from "../../shared/placement/placed_pod.ts";
 import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { samplePod } from "../contract/support/sample_objects.ts";
 
 /** The label of a node with its class. */
 export const CAPACITY_TYPE = "karpenter.sh/capacity-type";
@@ -84,4 +86,27 @@ export function runningCounts(pods: readonly Pod[], { store }: SimulatedAPI): Cl
     if (ready && node !== undefined) counts[node.labels?.[CAPACITY_TYPE] as NodeClass]++;
   }
   return counts;
+}
+
+/** What the names of pods begin with that are not the workload's. */
+const FOREIGN = "foreign-";
+
+/** Adds a pod on this node with labels like those of the workload's pods, and another owner or none. */
+export function addForeignPod({ store }: SimulatedAPI, nodeName: string, owner?: PodOwner): void {
+  const { metadata, ...pod } = samplePod(FOREIGN + nodeName, { nodeName });
+  const labels = { app: "web", "pod-template-hash": "r0", [CAPACITY]: "spot" };
+  const owned = { ...metadata, labels, ...(owner === undefined ? {} : { owner }) };
+  store.tables.Pod.seed({ ...pod, metadata: owned, phase: "Running", ready: true });
+}
+
+/** Pods of the workload. */
+export function ownPods({ store }: SimulatedAPI): readonly Pod[] {
+  return store.tables.Pod.all().filter(({ metadata }) => !metadata.name.startsWith(FOREIGN));
+}
+
+/** How many other pods are there. */
+export function foreignCount({ store }: SimulatedAPI): number {
+  return store.tables.Pod.all().filter(({ metadata: { name, terminating } }) =>
+    name.startsWith(FOREIGN) && !terminating
+  ).length;
 }

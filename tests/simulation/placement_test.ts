@@ -3,8 +3,14 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import { cases } from "../fixtures/cases.ts";
+import { WEB_OWNER } from "../fixtures/placement/placement_caches.ts";
 import { clusterTest, PlacementCluster } from "./placement_cluster.ts";
-import { type ClusterOptions, tainted } from "./placement_scheduler.ts";
+import {
+  addForeignPod,
+  type ClusterOptions,
+  foreignCount,
+  tainted,
+} from "./placement_scheduler.ts";
 
 /** Shorter than by default, so that a case ends soon. */
 const FLAGS = {
@@ -128,6 +134,22 @@ clusterTest("moves that don't help stay rare when the controller begins anew", a
   assert.deepEqual(cluster.counts, cluster.split);
 });
 
+clusterTest("a controller that dies between its writes moves no second pod", async (cluster) => {
+  await cluster.begin(10);
+  cluster.share = "40%";
+  for (let life = 2; life < 9; life++) {
+    const { evictions, memory } = cluster;
+    memory.failAfter = memory.writes.length + life % 3;
+    await cluster.pass(30_000);
+    assert.ok(cluster.evictions <= evictions + 1, `${evictions} ${cluster.evictions}`);
+    cluster.programs.at(-1)?.cutOff();
+    memory.failAfter = Infinity;
+    cluster.start(`10.0.0.${life}`);
+  }
+  await cluster.pass(300_000);
+  assert.deepEqual([cluster.counts, cluster.evictions], [cluster.split, 3]);
+});
+
 type Happening =
   | { readonly does: "scale" | "share" | "floor"; readonly to: number }
   | { readonly does: "lose" | "interrupt" | "drain"; readonly which: number }
@@ -216,6 +238,7 @@ const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
       "controller dies",
       "all up",
       "spot gone",
+      "spot gone",
       "nodes back",
     ),
   }),
@@ -244,47 +267,62 @@ function anyStory(
   });
 }
 
-/** Plays the story, with a check in each second. */
+/** Plays the story with checks, which have the time since something happened. */
 async function played(
   { options, replicas, share, floor, events }: Story,
-  eachSecond: (cluster: PlacementCluster) => void,
+  check: (cluster: PlacementCluster, quietS: number) => void,
   end: (cluster: PlacementCluster, seconds: (count: number) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   await using cluster = new PlacementCluster(`${share}%`, options);
   cluster.floor = floor;
+  let quietS = 0;
   const seconds = async (count: number): Promise<void> => {
-    for (let second = 0; second < count; second++) {
-      await cluster.pass(1000);
-      eachSecond(cluster);
+    // More often than the controller acts after a change.
+    for (let quarter = 0; quarter < 4 * count; quarter++) {
+      await cluster.pass(250);
+      check(cluster, quietS += 0.25);
     }
   };
+  addForeignPod(cluster.api, "spot-0", { ...WEB_OWNER, name: "other", uid: "rs-other" });
+  addForeignPod(cluster.api, "on-demand-0");
   cluster.start("10.0.0.1", FLAGS);
   await seconds(60);
   cluster.replicas = replicas;
   for (const [afterS, what] of events) {
     await seconds(afterS);
     happen(cluster, what);
+    quietS = 0;
   }
   await end(cluster, seconds);
 }
 
 Deno.test("once things are quiet the replicas run as specified, whatever has happened", async () => {
   const seen = new Set<string>();
-  let deaths = 0;
+  let [deaths, floors] = [0, 0];
   const anyKind = fc.constantFrom<PlacedKind>("Deployment", "StatefulSet");
   const story = anyStory(anyHappening, anyKind, { everyS: fc.nat(60), mostLateMs: 3000 });
   await fc.assert(
     fc.asyncProperty(story, async (one) => {
       let wholeSince = true;
+      let wasWhole = false;
       let moves = 0;
-      await played(one, (cluster) => {
+      await played(one, (cluster, quietS) => {
         const made = movesOf(cluster);
         if (made > moves) {
           assert.equal(made, moves + 1, "two moves at once");
           assert.ok(wholeSince, "a move before the one before it was over");
           [moves, wholeSince] = [made, false];
+          // Caches show what happened before.
+          const toSpot = cluster.messages("PodRescheduled").at(-1)?.endsWith("to spot");
+          if (toSpot && wasWhole && quietS > 10) {
+            const least = Math.min(cluster.replicas, cluster.floor);
+            floors += least;
+            assert.ok(cluster.counts["on-demand"] >= least, "a move from the floor");
+          }
         }
-        if (cluster.whole) wholeSince = true;
+        wasWhole = cluster.whole;
+        if (wasWhole) wholeSince = true;
+        assert.equal(foreignCount(cluster.api), 2, "a pod of another owner is evicted");
       }, async (cluster, seconds) => {
         happen(cluster, { does: "all up" });
         happen(cluster, { does: "nodes back" });
@@ -300,14 +338,15 @@ Deno.test("once things are quiet the replicas run as specified, whatever has hap
         assert.deepEqual(cluster.counts, cluster.split);
         deaths += cluster.programs.length - 1;
         for (const message of cluster.messages("PodRescheduled")) {
-          seen.add(message.replace(/^pod \S+ |\(.*$/g, ""));
+          seen.add(message.replace(/^pod \S+ /, ""));
         }
       });
     }),
-    cases(0.3),
+    cases(0.5),
   );
-  assert.ok(seen.size >= 3, [...seen].join());
-  assert.ok(deaths >= 3, `${deaths}`);
+  // Of misplaced pods, of pods that find no spot node, and of both kinds of nodes that go.
+  assert.equal(seen.size, 5, [...seen].join());
+  assert.ok(deaths > 5 && floors > 5, `${deaths} ${floors}`);
 });
 
 Deno.test("a Deployment that is scaled and rolled out is split at every moment that it is whole", async () => {
@@ -326,7 +365,7 @@ Deno.test("a Deployment that is scaled and rolled out is split at every moment t
         await seconds(60);
         assert.ok(cluster.whole);
       })),
-    cases(0.3),
+    cases(0.5),
   );
   assert.ok(moments > 1000, `${moments}`);
 });

@@ -12,7 +12,7 @@ import {
 } from "./cgroups.ts";
 import { parseCommand } from "./command_line.ts";
 import { isSame, parseStat } from "./daemon.ts";
-import { BINARIES } from "./install/binary.ts";
+import { BINARIES, download } from "./install/binary.ts";
 import { goModule } from "./install/build_binary.ts";
 import { DEFAULT_NAME, type Instance, instanceNamed } from "./instance.ts";
 import { lockFile } from "./progress.ts";
@@ -232,4 +232,24 @@ require (
     "replace k8s.io/api => k8s.io/api v0.36.3",
   ]);
   assert.ok(linkerFlags.includes("component-base/version.gitVersion=v1.36.3"));
+});
+
+Deno.test("download() has the whole content, and throws when refused, broken off or stalled", async () => {
+  const half = (stream: ReadableStreamDefaultController) => stream.enqueue(new Uint8Array(1000));
+  const broken = (stream: ReadableStreamDefaultController) => stream.error(new Error("broken"));
+  const answers: Readonly<Record<string, () => BodyInit>> = {
+    "/good": () => "a program",
+    "/break": () => new ReadableStream({ start: half, pull: broken }),
+    "/stall": () => new ReadableStream({ start: half }),
+  };
+  const options = { port: 0, hostname: "127.0.0.1", onListen() {}, onError: () => new Response() };
+  await using server = Deno.serve(options, ({ url }) => {
+    const answer = answers[new URL(url).pathname];
+    return answer === undefined ? new Response("no", { status: 403 }) : new Response(answer());
+  });
+  const get = (path: string) => download(`http://127.0.0.1:${server.addr.port}${path}`, 50);
+  assert.equal(new TextDecoder().decode(await get("/good")), "a program");
+  await assert.rejects(get("/none"), /status 403$/);
+  await assert.rejects(get("/break"));
+  await assert.rejects(get("/stall"), /nothing came for 0\.05 s$/);
 });
