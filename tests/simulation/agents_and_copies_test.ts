@@ -18,16 +18,17 @@ async function restoredPod(scene: ControllerScene): Promise<void> {
 }
 
 /** Fails where a resize is sent within a quarter of an hour. */
-async function assertNothingApplied(scene: ControllerScene): Promise<void> {
+async function assertNothingApplied(scene: ControllerScene, limit: number): Promise<void> {
   const before = scene.count("resize Pod");
   await scene.pass(900_000);
   assert.equal(scene.count("resize Pod"), before);
-  scene.assertLimit(200);
+  scene.assertLimit(limit);
 }
 
-/** What may happen while an agent is silent: its desired limits stay ineffective. */
+/** What may happen while an agent is silent: its desired limits stay ineffective, a user's do not. */
 const WHILE_SILENT: Readonly<Record<string, (scene: ControllerScene) => unknown>> = {
   "a restart": (scene) => scene.restartController(),
+  "a limit of 500m set by hand": (scene) => scene.setByHand(500),
   "an outage of the leases"(scene) {
     scene.api.failNext({ verb: "watch", kind: "Lease", status: 503 });
     scene.api.failNext({ verb: "list", kind: "Lease", status: 503, times: 4 });
@@ -40,7 +41,7 @@ for (const [event, happens] of Object.entries(WHILE_SILENT)) {
     scene.startController();
     await restoredPod(scene);
     await happens(scene);
-    await assertNothingApplied(scene);
+    await assertNothingApplied(scene, event.includes("500m") ? 500 : 200);
     scene.silent.clear();
     await scene.pass(20_000);
     scene.assertLimit(300);
@@ -198,4 +199,51 @@ loopTest("sends decreases that pay for raises before the raises after an outage"
   for (const [index, name] of names.entries()) scene.assertLimit(index < 5 ? 600 : 200, name);
   const moves = changes.map(([, change]) => change);
   assert.deepEqual(moves, [...Array<number>(5).fill(-400), ...Array<number>(5).fill(400)]);
+});
+
+loopTest("raises throttled pods first, and reports once that the rate binds", async (scene) => {
+  const names = (kind: string, count: number): readonly string[] =>
+    Array.from({ length: count }, (_, index) => `${kind}-${index}`);
+  const [fell, rose, throttled] = [
+    names("a-fell", 14),
+    names("b-rose", 14),
+    names("c-throttled", 5),
+  ];
+  const kill = scene.startController();
+  for (const name of [...fell, ...rose, ...throttled]) {
+    scene.createPod(name);
+    scene.want(name, 600);
+  }
+  await scene.pass(20_000);
+  kill();
+  for (const name of fell) scene.want(name, 550, "DemandFell");
+  for (const name of rose) scene.want(name, 700);
+  for (const name of throttled) scene.want(name, 800, "Throttled");
+  await scene.pass(2000);
+  const changes = noteChanges(scene);
+  const bottlenecks: boolean[] = [];
+  scene.startController({ maxResizesPerSecond: 1 }, {
+    observer: { resizeQueue: ({ isBottleneck }) => void bottlenecks.push(isBottleneck) },
+  });
+  await scene.pass(15_000);
+  // The first was sent when no other had been looked at.
+  const order = changes.map(([name]) => name.slice(2, 3)).join("");
+  assert.match(order, /^.?t{5}r{6,}$|^.t{4}r{6,}$/, order);
+  const shared = scene.events("CPULimitHeld").filter(({ about }) => about?.kind === "Namespace");
+  assert.deepEqual(shared.map(({ message }) => message.split(":")[0]), ["RateLimited"]);
+  await scene.pass(200_000);
+  for (const name of fell) scene.assertLimit(550, name);
+  assert.ok(bottlenecks.includes(true) && bottlenecks.at(-1) === false);
+});
+
+loopTest("gives limits back though the server puts resizes off for a day", async (scene) => {
+  scene.startController();
+  await scene.raise();
+  const putOff = { status: 503, retryAfterMs: 86_400_000, times: 3 };
+  scene.api.failNext({ verb: "resize", kind: "Pod", ...putOff });
+  await scene.wantFor(2000, 400);
+  scene.setManaged("false");
+  // Its own back-off, for two refusals.
+  await scene.pass(12_000);
+  scene.assertLimit(200);
 });

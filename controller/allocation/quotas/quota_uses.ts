@@ -57,7 +57,7 @@ interface NamespaceUse {
   /** The pod that asked last. */
   asker?: string;
   readonly pods: Map<string, PodUse>;
-  /** By resource and scopes; empty since the last change. */
+  /** By resource and scopes; none from before the last change. */
   readonly sums: Map<string, QuotaUse>;
 }
 
@@ -103,7 +103,8 @@ export function createQuotaUses(
     const before = use.pods.get(podKey);
     if (now === undefined) use.pods.delete(podKey);
     else use.pods.set(podKey, now);
-    use.sums.clear();
+    // A pod is read anew with each reconcile, and mostly nothing of it has changed.
+    if (JSON.stringify(before) !== JSON.stringify(now)) use.sums.clear();
     if (claimOf(before) !== claimOf(now)) use.version++;
   }
 
