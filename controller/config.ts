@@ -8,7 +8,7 @@ import type { ServedResize } from "./start_check.ts";
 import type { ControllerSettings } from "./settings.ts";
 
 /** Settings that the market clock takes as they are. */
-type MarketSetting =
+export type MarketSetting =
   | "market"
   | "managementPolicy"
   | "excludedNamespaces"

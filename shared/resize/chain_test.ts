@@ -168,8 +168,6 @@ pure("decide() never clamps what an agent of ours may clear, held or not", () =>
 const two = pod(enforcedContainer(), jvm());
 const unsynced = { ...two, outOfSync: ["namespaces"] };
 const swinging = { ...two, oscillatingMs: 9000 };
-const NO_LIMIT = { limits: {}, applied: { requests: {}, limits: {} } };
-const unlimited = pod({ ...enforcedContainer(), ...NO_LIMIT });
 
 table(
   "decide() moves limits one way while copies are out of sync or limits oscillate, and by steps",
@@ -178,9 +176,6 @@ table(
     [{ ...unsynced, ...wants(100, 300) }, "app 100; CopiesOutOfSync OutOfSync"],
     [{ ...unsynced, ...wants(300) }, "CopiesOutOfSync OutOfSync"],
     [{ ...two, outOfSync: [], ...wants(300) }, "app 300"],
-    // A first limit is no raise, and never 0.
-    [{ ...unlimited, ...wants(300), outOfSync: ["nodes"] }, "app 300"],
-    [{ ...unlimited, ...wants(300), oscillatingMs: 9000 }, "app 300"],
     [{ ...swinging, ...wants(300, 200) }, "app 300"],
     [{ ...swinging, ...wants(150, 300) }, "jvm 300; Oscillates Oscillating"],
     [{ ...swinging, ...wants(150) }, "Oscillates Oscillating"],
