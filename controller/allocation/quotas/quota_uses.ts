@@ -124,10 +124,8 @@ export function createQuotaUses(
     of(quota, resource) {
       const { pods, sums } = namespaceUse(quota.metadata.namespace);
       const key = `${resource} ${JSON.stringify(quota.scopes)}`;
-      const sum = sums.get(key) ?? summed(
-        [...pods.values()].filter(({ scoped }) => quotaCounts(quota, scoped))
-          .map((use) => use[resource]),
-      );
+      const counted = pods.values().filter(({ scoped }) => quotaCounts(quota, scoped));
+      const sum = sums.get(key) ?? summed(counted.map((use) => use[resource]));
       sums.set(key, sum);
       return sum;
     },
@@ -159,7 +157,7 @@ function askerOf({ pods, asker = "" }: NamespaceUse): string | undefined {
   return [...pods].find(([, { bids }]) => bids.length > 0)?.[0];
 }
 
-function summed(uses: readonly ResourceUse[]): QuotaUse {
+function summed(uses: Iterable<ResourceUse>): QuotaUse {
   const sum = { used: 0, raised: 0, fixed: 0, largest: 0 };
   for (const use of uses) {
     sum.used += use.used;
