@@ -7,22 +7,22 @@ import type { MetricsConfig } from "./metrics_demand/metric_question.ts";
 import type { ServedResize } from "./start_check.ts";
 import type { ControllerSettings } from "./settings.ts";
 
+/** Settings that the market clock takes as they are. */
+export type MarketSetting =
+  | "market"
+  | "managementPolicy"
+  | "excludedNamespaces"
+  | "burstFactor"
+  | "leastCeiling"
+  | "priorityMultipliers"
+  | "quotaHeadroom"
+  | "dryRun"
+  | "maxResizesPerSecond"
+  | "maxNewAllocationsPerSecond"
+  | "maxStep";
+
 /** Settings of the market clock in the controller: those of its settings file, and the server's. */
-export interface MarketConfig extends
-  Pick<
-    ControllerSettings,
-    | "market"
-    | "managementPolicy"
-    | "excludedNamespaces"
-    | "burstFactor"
-    | "leastCeiling"
-    | "priorityMultipliers"
-    | "quotaHeadroom"
-    | "dryRun"
-    | "maxResizesPerSecond"
-    | "maxNewAllocationsPerSecond"
-    | "maxStep"
-  > {
+export interface MarketConfig extends Pick<ControllerSettings, MarketSetting> {
   /** Where and what pods' metrics are asked. */
   readonly metrics: MetricsConfig;
   /** False: the server does not serve `pods/resize`, and no limit is changed. */
@@ -57,7 +57,9 @@ export function marketConfig(
   settings: () => ControllerSettings,
   resize: Pick<ServedResize, "served"> = { served: true },
 ): MarketConfig {
-  const others = {
+  const others: {
+    readonly [K in Exclude<keyof MarketConfig, MarketSetting>]: () => MarketConfig[K];
+  } = {
     resizeServed: () => resize.served,
     minResizeIntervalMs: () => settings().minResizeInterval,
     agentSilentAfterMs: () => settings().agentSilentAfter,
@@ -72,9 +74,7 @@ export function marketConfig(
     },
   };
   const valueOf = (key: keyof MarketConfig): unknown =>
-    key in others
-      ? others[key as keyof typeof others]()
-      : settings()[key as keyof ControllerSettings];
+    key in others ? others[key as keyof typeof others]() : settings()[key as MarketSetting];
   const view = Object.keys(DEFAULT_MARKET_CONFIG).map((key) =>
     [key, { enumerable: true, get: () => valueOf(key as keyof MarketConfig) }] as const
   );

@@ -42,6 +42,10 @@ Deno.test("createControllerMetrics() counts reasons of other versions under one 
     'mbcas_bounds{reason="NodeSize"} 1',
     'mbcas_bounds{reason="OtherVersion"} 1',
   ]);
+  assert.deepEqual(
+    (await registry.metrics()).split("\n").filter((one) => one.includes("reason=")),
+    lines,
+  );
 });
 
 pure(

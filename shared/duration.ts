@@ -66,7 +66,9 @@ export function parseGoDuration(text: string): number {
 /** Milliseconds of a text such as `250ms`, `1.5s`, `2m` or `1h`; undefined for any other. */
 export function parseDuration(text: string): number | undefined {
   const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
-  return number === undefined ? undefined : Number(number) * Number(NS_PER_UNIT[unit]) / 1e6;
+  if (number === undefined) return undefined;
+  // Whole nanoseconds: 4.1 × 1000 is a little less than 4100 in floating point.
+  return Math.round(Number(number) * Number(NS_PER_UNIT[unit])) / 1e6;
 }
 
 /** A duration in the greatest unit that makes it a whole number: 90000 is `90s`, 120000 is `2m`. */

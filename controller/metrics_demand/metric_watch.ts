@@ -193,7 +193,7 @@ async function sendQuery(
   if (signal.aborted) return reading.kind;
   observe?.(reading.kind);
   reports.answered(question, reading);
-  if (hasNewDemand(state, key, reading)) podKeys.forEach(onChange);
+  if (hasNewDemand(state, key, reading)) { for (const podKey of podKeys) onChange(podKey); }
   return reading.kind;
 }
 

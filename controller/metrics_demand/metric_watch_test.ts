@@ -131,7 +131,7 @@ function stage() {
         return typeof value === "number" ? { samples: [{ value, atMs: clock.wall() }] } : value;
       },
     },
-    onChange: (podKey) => void changed.push(podKey),
+    onChange: (...podKeys: readonly string[]) => void changed.push(...podKeys),
     observe: (outcome) => void outcomes.push(outcome),
   });
   const stop = new AbortController();

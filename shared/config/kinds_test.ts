@@ -168,6 +168,10 @@ forAll(
     assert.equal(valueOf(durationKind({ leastMs: 0, mostMs: 1e9 }), formatDuration(ms)), ms);
     const texts = [0, 90_000, 120_000, 3_600_000, 1500].map(formatDuration);
     assert.deepEqual(texts, ["0s", "90s", "2m", "1h", "1500ms"]);
+    const fractions = ["4.1s", "0.07m", "1.5h"].map((text) =>
+      valueOf(durationKind({ leastMs: 0, mostMs: 1e9 }), text)
+    );
+    assert.deepEqual(fractions, [4100, 4200, 5_400_000]);
   },
   1,
 );

@@ -20,8 +20,9 @@ const SLACK = 1e-12;
 export interface Bid {
   /** Twice the weight is twice the CPU between two bidders off their bounds. */
   weight: number;
-  /** Given while the floors fit into the capacity. */
+  /** The least share while the floors fit into the capacity. */
   floor: number;
+  /** The largest share. */
   ceiling: number;
   /** CPU that the bidder would use without a limit. */
   demand: number;
@@ -141,12 +142,18 @@ function exactSum(values: readonly number[], start = 0): number {
 
 /** Throws an error that names the rule of {@linkcode Bid} that the bid breaks, if it breaks one. */
 function check(bid: Bid, index: number): void {
-  const least: Bid = { weight: Number.MIN_VALUE, floor: 0, ceiling: bid.floor, demand: 0 };
-  for (const field of ["weight", "floor", "ceiling", "demand"] as const) {
-    if (bid[field] >= least[field] && bid[field] < Infinity) continue;
+  const { weight, floor, ceiling, demand } = bid;
+  const rules = [
+    ["weight", weight > 0, "above 0"],
+    ["floor", floor >= 0, "of millicores, at least 0"],
+    ["ceiling", ceiling >= floor, `of millicores, at least the floor ${floor}`],
+    ["demand", demand >= 0, "of millicores, at least 0"],
+  ] as const;
+  for (const [field, holds, expected] of rules) {
+    if (holds && bid[field] < Infinity) continue;
     throw new RangeError(
       `Cannot clear the market: bid ${index}: ${field} is ${bid[field]}, ` +
-        `expected a finite number, at least ${least[field]}`,
+        `expected a finite number ${expected}`,
     );
   }
 }

@@ -141,24 +141,28 @@ loopTest(
   },
 );
 
-loopTest("lowers no limit while a StatefulSet rolls out, until it stands still", async (scene) => {
-  const { StatefulSet: table } = scene.tables;
-  table.create(sampleWorkload({ kind: "StatefulSet" }));
-  scene.startController();
-  await scene.raise(600, (pod) => ownedBy("StatefulSet", pod));
-  assert.equal(await lowers(scene), true);
-  const roll = (updated: number): unknown =>
-    table.modify("shop/web", (one) => ({ ...one, rollout: { ...one.rollout, updated } }));
-  roll(1);
-  await scene.pass(300_000);
-  roll(2);
-  await scene.pass(2000);
-  assert.equal(await lowers(scene), false);
-  await scene.wantFor(500_000, 250);
-  scene.assertLimit(600);
-  await scene.pass(120_000);
-  scene.assertLimit(250);
-});
+for (const kind of ["StatefulSet", "DaemonSet"] as const) {
+  loopTest(`lowers no limit while a ${kind} rolls out, until it stands still`, async (scene) => {
+    const table = scene.tables[kind];
+    table.create(sampleWorkload({ kind }));
+    scene.startController();
+    await scene.raise(600, (pod) => ownedBy(kind, pod));
+    assert.equal(await lowers(scene), true);
+    const roll = (updated: number): unknown =>
+      table.modify("shop/web", (one) => ({ ...one, rollout: { ...one.rollout, updated } }));
+    roll(1);
+    await scene.pass(2000);
+    assert.equal(scene.bound().held, "lower");
+    await scene.pass(300_000);
+    roll(2);
+    await scene.pass(2000);
+    assert.equal(await lowers(scene), false);
+    await scene.wantFor(500_000, 250);
+    scene.assertLimit(600);
+    await scene.pass(120_000);
+    scene.assertLimit(250);
+  });
+}
 
 loopTest("leaves pods to a VPA until it is gone", async (scene) => {
   const { VerticalPodAutoscaler: autoscalers } = scene.tables;

@@ -57,7 +57,7 @@ interface NamespaceUse {
   /** The pod that asked last. */
   asker?: string;
   readonly pods: Map<string, PodUse>;
-  /** By resource and scopes; empty since the last change. */
+  /** By resource and scopes; none from before the last change. */
   readonly sums: Map<string, QuotaUse>;
 }
 
@@ -103,7 +103,8 @@ export function createQuotaUses(
     const before = use.pods.get(podKey);
     if (now === undefined) use.pods.delete(podKey);
     else use.pods.set(podKey, now);
-    use.sums.clear();
+    // A pod is read anew with each reconcile, and mostly nothing of it has changed.
+    if (JSON.stringify(before) !== JSON.stringify(now)) use.sums.clear();
     if (claimOf(before) !== claimOf(now)) use.version++;
   }
 
@@ -123,10 +124,8 @@ export function createQuotaUses(
     of(quota, resource) {
       const { pods, sums } = namespaceUse(quota.metadata.namespace);
       const key = `${resource} ${JSON.stringify(quota.scopes)}`;
-      const sum = sums.get(key) ?? summed(
-        [...pods.values()].filter(({ scoped }) => quotaCounts(quota, scoped))
-          .map((use) => use[resource]),
-      );
+      const counted = pods.values().filter(({ scoped }) => quotaCounts(quota, scoped));
+      const sum = sums.get(key) ?? summed(counted.map((use) => use[resource]));
       sums.set(key, sum);
       return sum;
     },
@@ -158,7 +157,7 @@ function askerOf({ pods, asker = "" }: NamespaceUse): string | undefined {
   return [...pods].find(([, { bids }]) => bids.length > 0)?.[0];
 }
 
-function summed(uses: readonly ResourceUse[]): QuotaUse {
+function summed(uses: Iterable<ResourceUse>): QuotaUse {
   const sum = { used: 0, raised: 0, fixed: 0, largest: 0 };
   for (const use of uses) {
     sum.used += use.used;

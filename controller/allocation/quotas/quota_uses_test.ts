@@ -220,6 +220,10 @@ pure("createQuotaUses() reads a namespace once, and then one pod for each that c
   assert.equal(reads(() => void [sums(), uses.pod("shop/p9")]), 0);
   assert.equal(reads(() => void pods.put(limited("p7", 300))), 2);
   assert.equal(sums(), "50200 0 50200 300");
+  // Nor are sums made anew for a pod of which nothing has changed.
+  const before = uses.of(quota(), "limits");
+  uses.refresh("shop/p9");
+  assert.equal(uses.of(quota(), "limits"), before);
   // What is forgotten is not read until it is asked about again.
   uses.forget("shop");
   assert.equal(reads(() => void pods.put(limited("p7", 200))), 0);

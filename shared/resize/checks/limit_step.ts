@@ -57,10 +57,8 @@ function oneWay(
   const limits = limitsOf(wanted);
   const present = presentLimits(pod);
   const kept = new Map(
-    [...limits].map(([name, limit]) => [
-      name,
-      present.has(name) ? choose(present.get(name) ?? 0, limit) : limit,
-    ]),
+    // Nothing is known of a container without a limit: its first one is neither raise nor decrease.
+    [...limits].map(([name, limit]) => [name, choose(present.get(name) ?? limit, limit)]),
   );
   if ([...limits].every(([name, limit]) => kept.get(name) === limit)) return undefined;
   const clamp = { verdict: "clamp", ...held, wanted: limitsWanted(pod, kept) } as const;

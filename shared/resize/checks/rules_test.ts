@@ -4,6 +4,8 @@ import type { ContainerFields } from "../../../tests/fixtures/container_fields.t
 import {
   enforcedContainer,
   enforcedPod,
+  marketClaim,
+  marketDecision,
 } from "../../../tests/fixtures/market/enforcement_input.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import {
@@ -257,4 +259,10 @@ pure("disruptions() are the changes that restart a container, or that the server
   assert.ok(verdict?.verdict === "clamp");
   assert.equal(verdict.reason, "RestartPolicy");
   assert.deepEqual(verdict.wanted, new Map([["app", limits({ memory: 256 })], ["log", log]]));
+});
+
+pure("copiesOutOfSync() takes the first limit of a container for no raise", () => {
+  const app = { ...enforcedContainer(), limits: {}, applied: { requests: {}, limits: {} } };
+  const unsynced = { pod: enforcedPod({ containers: [app] }), outOfSync: ["nodes"] };
+  assert.equal(marketDecision({ ...unsynced, claims: [marketClaim(300)] }), "app 300");
 });
