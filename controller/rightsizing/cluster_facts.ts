@@ -33,17 +33,20 @@ export type WorkloadCaches = CachesWith<
   "get" | "all" | "synced"
 >;
 
-const CACHE_OF_KIND: Readonly<Record<string, keyof WorkloadCaches>> = {
-  Deployment: "deployments",
-  StatefulSet: "statefulSets",
-  DaemonSet: "daemonSets",
-} satisfies Record<WorkloadKind, keyof WorkloadCaches>;
+/** A map, since a pod may name any kind as its owner: `constructor`, too. */
+const CACHE_OF_KIND: ReadonlyMap<string, keyof WorkloadCaches> = new Map(
+  [
+    ["Deployment", "deployments"],
+    ["StatefulSet", "statefulSets"],
+    ["DaemonSet", "daemonSets"],
+  ] satisfies readonly (readonly [WorkloadKind, keyof WorkloadCaches])[],
+);
 
 /** The caches of all kinds of workloads. */
 export function workloadCaches<C extends WorkloadCaches>(
   caches: C,
 ): readonly C[keyof WorkloadCaches][] {
-  return Object.values(CACHE_OF_KIND).map((name) => caches[name]);
+  return Array.from(CACHE_OF_KIND.values(), (name) => caches[name]);
 }
 
 /** The workload that is named; undefined also for other kinds. */
@@ -52,7 +55,7 @@ export function cachedWorkload(
   namespace: string,
   { kind, name }: WorkloadRef,
 ): Workload | undefined {
-  const cache = CACHE_OF_KIND[kind];
+  const cache = CACHE_OF_KIND.get(kind);
   return cache && caches[cache].get(`${namespace}/${name}`);
 }
 

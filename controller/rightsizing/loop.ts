@@ -236,18 +236,9 @@ function* allWorkloads(caches: Caches): Iterable<Workload> {
 
 /** What the first cycle waits for, by a name for people. */
 function cachesOf({ caches, first }: RightsizingLoopParts): Readonly<Record<string, Synced>> {
-  const { reports, namespaces, deployments, statefulSets, daemonSets, ...others } = caches;
-  const { verticalPodAutoscalers, horizontalPodAutoscalers, pods, replicaSets, nodes } = others;
-  // Without its autoscalers a workload would be changed against them.
-  const facts = [pods, replicaSets, nodes, others.allocations, horizontalPodAutoscalers];
-  return {
-    ...{ reports, namespaces, deployments, statefulSets, daemonSets, verticalPodAutoscalers },
-    "pods, nodes and autoscalers": {
-      whenSynced: async (signal) =>
-        (await Promise.all(facts.map((cache) => cache.whenSynced(signal)))).every((one) => one),
-    },
-    ...first,
-  };
+  // Without what bounds its values a workload would be changed against that.
+  const { policies: _policies, leases: _leases, ...read } = caches;
+  return { ...read, ...first };
 }
 
 /** Caches that are waited for, and where a long wait is reported. */

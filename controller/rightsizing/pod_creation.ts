@@ -88,8 +88,9 @@ interface ReadReports {
 
 /**
  * Values of workloads with a policy in mode Auto that changes pods in place: where it may only recreate them,
- * the template has the values. The reports of a namespace are read once for each version. A pod with unknown bounds stays as its template
- * says: no value of rightsizing may get it refused.
+ * the template has the values. The reports of a namespace are read once for each version.
+ *
+ * A pod with unknown bounds stays as its template says: no value of rightsizing may get it refused.
  */
 export function createCreationValues(
   { caches, reports, policies, dryRun }: PodCreationParts,
@@ -111,7 +112,8 @@ export function createCreationValues(
         record,
       ]),
     );
-    read.set(namespace, { versions, records });
+    if (present.length === 0) read.delete(namespace);
+    else read.set(namespace, { versions, records });
     return records;
   }
 

@@ -190,6 +190,25 @@ pure(
 );
 
 pure(
+  "reconcileWorkload() lowers what is in force to a LimitRange whatever holds, but to no quota or node",
+  async () => {
+    const strategy = { updateRequestsOnly: false };
+    const { inForce } = (await look({ strategy })).outcome?.record ?? assert.fail();
+    const any = { min: 0, max: Infinity, ratio: Infinity };
+    const ranges = { cpu: { container: { ...any, max: 150 }, pod: any } };
+    const quotas = [{ name: "q", resource: "cpu", of: "requests", room: 0 }] as const;
+    const largestNode = { allocatableCPU: 120, allocatableMemory: Infinity };
+    for (
+      const [bound, cpu] of [[{ ranges }, 150], [{ quotas }, 180], [{ largestNode }, 180]] as const
+    ) {
+      const before = recordOf("web", { inForce });
+      const { outcome } = await look({ ...bound, strategy, before, seen: 3, resizeServed: false });
+      assert.equal(outcome?.record.inForce[0]?.cpu, cpu, JSON.stringify(bound));
+    }
+  },
+);
+
+pure(
   "reconcileWorkload() leaves applied what was cut, and reports neither skip nor cut again",
   async () => {
     const containers = [templateContainer({ limits: { cpu: 120 } })];

@@ -36,7 +36,9 @@ pure("reportParts() keeps each object below a megabyte, however much there is to
     { length: 2000 },
     (_, index) => largeRecord(`web-${index}`, { containers: 3, explanation: 400 }),
   );
-  const one = [largeRecord("giant", { containers: 1000, explanation: 4000 })];
+  const giant = largeRecord("giant", { containers: 1000, explanation: 4000 });
+  const template = giant.inForce.map(({ container }) => ({ container, values: { cpu: 100 } }));
+  const one = [{ ...giant, template }];
   for (const records of [many, one, [...many, ...one]]) {
     const sizes = objectsOf(records).map(({ bytes }) => bytes);
     assert.ok(sizes.length > 3, `${sizes.length}`);

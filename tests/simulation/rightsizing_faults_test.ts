@@ -121,6 +121,18 @@ test("runRightsizingLoop() waits for its copies of autoscalers before it changes
   );
 });
 
+for (const kind of ["LimitRange", "ResourceQuota", "VerticalPodAutoscaler", "Node"] as const) {
+  test(`runRightsizingLoop() evaluates nothing before it has its copies of each ${kind}`, async (scene) => {
+    busyDeployment(scene);
+    scene.policy("all");
+    scene.api.failNext({ verb: "list", kind, status: 500, times: 6 });
+    await scene.run(20_000);
+    assert.equal(scene.source.asked.length, 0);
+    await scene.run(5 * MINUTE_MS);
+    assert.equal(scene.recordOf("web")?.status, "Applied");
+  });
+}
+
 test("runRightsizingLoop() does not leave until the next cycle what fails for a while", async (scene) => {
   busyDeployment(scene, "web", 1);
   scene.api.failNext({ verb: "resize", kind: "Pod", status: 503, times: 3 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
+import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import { NO_RESOURCES, type Pod, type Resources } from "../../shared/api/pod.ts";
@@ -161,6 +162,28 @@ test("values in force follow narrower bounds, though the difference is below the
   });
   await scene.run(5 * MINUTE_MS);
   assert.deepEqual(inForce(scene), [350, 120 * MI, 350, 132 * MI]);
+});
+
+/** Sets each container's CPU request, as a VPA's webhook does. */
+const VPA_WEBHOOK: Mutator = {
+  name: "vpa",
+  mutate: () => ({
+    patch: [{
+      op: "replace",
+      path: "/spec/containers/0/resources/requests/cpu",
+      value: "77m",
+    }],
+  }),
+};
+
+test("what a VPA sets stays, whichever webhook is asked first", async (scene) => {
+  await adopted(scene);
+  scene.api.store.tables.VerticalPodAutoscaler.create(sampleVPA("Initial"));
+  await scene.run(WATCHED_MS);
+  for (const others of [{ first: [VPA_WEBHOOK] }, { last: [VPA_WEBHOOK] }]) {
+    const requests = { ...TEMPLATE.requests, cpu: 77 };
+    assert.deepEqual(resourcesOf(await scene.born("web", others)), { ...TEMPLATE, requests });
+  }
 });
 
 for (

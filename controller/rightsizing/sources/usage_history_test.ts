@@ -141,7 +141,7 @@ pure("readHistory() reads what storedHistory() makes, in whatever shape rings no
 const METRICS: PolicySpec = autoPolicy({}, { provider: "metrics-server" });
 const DISABLED: PolicySpec = { ...METRICS, mode: "Disabled" };
 
-/** Owners of pods `web-0` and `db-0` of Deployments of these names, under these policies. */
+/** Owners of pods `web-0` and `db-0` of Deployments of these names, and of another kind, under these policies. */
 function sampledPods(...specs: readonly PolicySpec[]) {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
   const makes = { paused: false, replicas: 1, template: { containers, initContainers: [] } };
@@ -155,6 +155,10 @@ function sampledPods(...specs: readonly PolicySpec[]) {
     const made = owner && { ...owner, name: owner.name.replace(/^web/, name) };
     pods.push({ ...pod, metadata: { ...pod.metadata, ...(made && { owner: made }) } });
   }
+  // A pod names what owner it likes.
+  const owner = { apiVersion: "v1", kind: "constructor", name: "web", uid: "web" };
+  const odd = workloadPod("odd-0", containers);
+  pods.push({ ...odd, metadata: { ...odd.metadata, owner } });
   let reads = 0;
   const all = specs.map((spec, index) => ({
     metadata: { namespace: "shop", name: `${index}`, uid: "", resourceVersion: "", generation: 1 },
@@ -197,7 +201,7 @@ pure(
       containers: ["app"],
       windowMs: METRICS.windowMs,
     });
-    assert.equal(ownerOf("job-0", METRICS), undefined);
+    for (const name of ["job-0", "odd-0"]) assert.equal(ownerOf(name, METRICS), undefined);
     for (const policies of [[autoPolicy()], [DISABLED], []]) {
       assert.equal(ownerOf("web-0", ...policies), undefined);
     }

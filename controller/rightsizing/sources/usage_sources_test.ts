@@ -131,6 +131,16 @@ test("createUsageCache() aborts the source when no question waits any more, and 
   assert.equal(asked.length, 2);
 });
 
+test("createUsageCache() asks again after a question that was rejected", async () => {
+  const answers = [Promise.reject(new TypeError("no JSON")), Promise.resolve({ usage: new Map() })];
+  const source = createUsageCache({
+    source: { usage: () => answers.shift() ?? assert.fail() },
+    clock: createVirtualClock({ wallStart: 0 }),
+  })(30_000);
+  await assert.rejects(source.usage(question("web"), NEVER), /no JSON/);
+  assert.ok("usage" in await source.usage(question("web"), NEVER));
+});
+
 const INTERVAL = { intervalMs: 60_000 };
 const CUSTOM = { provider: "custom", customSource: "billing", ...INTERVAL } as const;
 
