@@ -19,9 +19,8 @@ import {
 } from "./terminal/progress_line.ts";
 import { scoreTable } from "./terminal/score_table.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
-import { GRID } from "../shared/quantity.ts";
 import { type AlgorithmText, runMarket, runStatic } from "../lab/simulation/run_algorithm.ts";
-import type { Scene } from "../lab/simulation/scene.ts";
+import { roundUp, type Scene } from "../lab/simulation/scene.ts";
 import { mean, quantile } from "../lab/simulation/statistics.ts";
 import { demandPerSecond } from "../lab/simulation/workload.ts";
 
@@ -143,13 +142,9 @@ const EQUAL = {
 function carefulLimits({ pods, minutes }: Scene): { twice: number[]; percentile: number[] } {
   const halves = pods.map(({ workload }) => demandPerSecond(workload(), minutes * 30));
   return {
-    twice: pods.map(({ request }, i) => 2 * Math.max(request, onGrid(mean(halves[i]!)))),
-    percentile: halves.map((half) => onGrid(quantile(half, 0.95))),
+    twice: pods.map(({ request }, i) => 2 * Math.max(request, roundUp(1000 * mean(halves[i]!)))),
+    percentile: halves.map((half) => roundUp(1000 * quantile(half, 0.95))),
   };
-}
-
-function onGrid(cores: number): number {
-  return GRID * Math.max(1, Math.ceil(1000 * cores / GRID));
 }
 
 /** The market first: its mean sum of limits is what the last of the static runs is given. */

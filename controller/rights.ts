@@ -5,7 +5,7 @@
  */
 import { placementRights } from "./placement/connect.ts";
 import { rightsizingRights } from "./rightsizing/permissions.ts";
-import type { AccessRight } from "./start_check.ts";
+import type { AccessRule } from "../adapters/kube/client/api_checks.ts";
 
 /** The name of the Lease over which the controllers agree; the Role names it too. */
 export const LEADER_LEASE = "mbcas-controller";
@@ -30,8 +30,8 @@ const FOLLOWED = ["pods", "namespaces", "nodes", "limitranges", "resourcequotas"
 /** Each right by itself, so that a missing one can be named. */
 export function controllerRights(
   { namespace, configMap, rightsizing = false, placement = false }: RightsPlace,
-): readonly AccessRight[] {
-  const rights: AccessRight[] = FOLLOWED.flatMap((resource) => followed({ group: "", resource }));
+): readonly AccessRule[] {
+  const rights: AccessRule[] = FOLLOWED.flatMap((resource) => followed({ group: "", resource }));
   for (const resource of ["deployments", "statefulsets", "daemonsets"]) {
     rights.push(...followed({ group: "apps", resource }));
   }
@@ -56,6 +56,6 @@ export function controllerRights(
   return rights;
 }
 
-function followed(kind: Omit<AccessRight, "verb">): AccessRight[] {
+function followed(kind: Omit<AccessRule, "verb">): AccessRule[] {
   return ["list", "watch"].map((verb) => ({ verb, ...kind }));
 }

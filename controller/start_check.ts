@@ -5,25 +5,13 @@
  */
 import { ApiError } from "../shared/api/api_error.ts";
 import type { Node } from "../shared/api/node.ts";
+import type { AccessRule } from "../adapters/kube/client/api_checks.ts";
 import type { Clock } from "../shared/clock.ts";
 import { createBackoff } from "../shared/control/backoff.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import { isOldKubelet } from "../shared/resize/checks/platform.ts";
-
-/** A permission that the controller needs, in RBAC's terms. */
-export interface AccessRight {
-  readonly verb: string;
-  /** Empty for the core group. */
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource?: string;
-  /** Absent: in all namespaces, or of a kind without one. */
-  readonly namespace?: string;
-  /** One object by its name. */
-  readonly name?: string;
-}
 
 /** What the server said. */
 export interface ClusterFindings {
@@ -34,11 +22,11 @@ export interface ClusterFindings {
   /** Fields and reasons of allocations that the server's definition does not know. */
   readonly unknownFields: readonly string[];
   /** Rights that were asked for and are not given. */
-  readonly missingRights: readonly AccessRight[];
+  readonly missingRights: readonly AccessRule[];
 }
 
 /** Asks the server all of it. Throws an `ApiError` when it does not answer. */
-export type AskCluster = (rights: readonly AccessRight[]) => Promise<ClusterFindings>;
+export type AskCluster = (rights: readonly AccessRule[]) => Promise<ClusterFindings>;
 
 /** What the check needs. */
 export interface StartCheckParts {
@@ -46,7 +34,7 @@ export interface StartCheckParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly rights: readonly AccessRight[];
+  readonly rights: readonly AccessRule[];
   /** Receives the reason why the controller is not ready; undefined once it may begin. */
   readonly waitsFor: (reason: string | undefined) => void;
 }
@@ -117,7 +105,7 @@ function faultsOf({ missingRights }: ClusterFindings): string[] {
 }
 
 /** For instance `patch pods/resize` or `watch configmaps "mbcas-config" in mbcas-system`. */
-function rightText({ verb, group, resource, subresource, namespace, name }: AccessRight): string {
+function rightText({ verb, group, resource, subresource, namespace, name }: AccessRule): string {
   const kind = subresource === undefined ? resource : `${resource}/${subresource}`;
   const full = group === "" ? kind : `${kind}.${group}`;
   const which = name === undefined ? full : `${full} "${name}"`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { placementRights } from "../controller/placement/connect.ts";
 import { controllerRights } from "../controller/rights.ts";
-import type { AccessRight } from "../controller/start_check.ts";
+import type { AccessRule } from "../adapters/kube/client/api_checks.ts";
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -13,7 +13,7 @@ interface Rule {
 
 const NAMESPACE = "mbcas-system";
 
-function covers(rule: Rule, right: AccessRight): boolean {
+function covers(rule: Rule, right: AccessRule): boolean {
   const { verb, group, resource, subresource, name } = right;
   const full = subresource === undefined ? resource : `${resource}/${subresource}`;
   return rule.apiGroups.includes(group) && rule.resources.includes(full) &&
@@ -35,7 +35,7 @@ async function rulesOf(
 const PLACE = { namespace: NAMESPACE, configMap: "mbcas-config" };
 const rights = controllerRights(PLACE);
 
-function rightText({ verb, group, resource, subresource }: AccessRight): string {
+function rightText({ verb, group, resource, subresource }: AccessRule): string {
   return `${verb} ${group}/${[resource, subresource].filter(Boolean).join("/")}`;
 }
 

@@ -128,7 +128,7 @@ const STATUS = ["`status.reason`", ALLOCATIONS];
 const IN_BOUNDS = `${EXPLAIN}, Bounds`;
 const BOUNDS = ["`status.bounds.rules`", "`mbcas_bounds{reason}`"];
 
-/** What is no event. */
+/** Places of bounds without an event. */
 const UNREPORTED = [...BOUNDS, IN_BOUNDS];
 const QUIET = Object.fromEntries([...QUIET_BOUNDS].map((name) => [name, UNREPORTED]));
 

@@ -163,7 +163,7 @@ pure("repeatFor() repeats what a copy as new as the own write shows otherwise", 
       assert.deepEqual(repeatsOver(3_600_000, version, spec), [], version);
     }
   }
-  // What is no limit changes from clearing to clearing.
+  // Other fields than limits change from clearing to clearing.
   for (const spec of [written(), { ...written(), desiredCPULimit: "0.5" }]) {
     assert.deepEqual(repeatsOver(3_600_000, "12", spec), []);
   }

@@ -118,7 +118,7 @@ async function contextOf(flags: GlobalFlags, world: CommandWorld): Promise<Comma
 
 function lookOf({ color }: GlobalFlags, world: CoallocWorld): TerminalLook {
   const { outIsTerminal: isTerminal, noColor } = world;
-  // Output that is no terminal has no width: its reader cuts the lines.
+  // Output other than a terminal has no width: its reader cuts the lines.
   const width = isTerminal ? { columns: world.size().columns } : {};
   return { ...width, color: color && wantsColor({ isTerminal, noColor }) };
 }

@@ -15,7 +15,7 @@ import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
 import type { Log } from "../../shared/log.ts";
 import { MEMORY_LABEL, STATUS_LABEL } from "../../shared/placement/status.ts";
 import type { Random } from "../../shared/random.ts";
-import type { AccessRight } from "../start_check.ts";
+import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 import type { PlacementAPI, PlacementEvents } from "./ports.ts";
 
 /** Their field manager. */
@@ -56,7 +56,7 @@ export function connectPlacementAPI(
  * Rights beside those of the market, one by one, so that a missing one can be named. `namespace`: of the
  * installation.
  */
-export function placementRights(namespace: string): readonly AccessRight[] {
+export function placementRights(namespace: string): readonly AccessRule[] {
   const followed = [
     { group: "apps", resource: "replicasets" },
     { group: "policy", resource: "poddisruptionbudgets" },

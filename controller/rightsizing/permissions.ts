@@ -9,14 +9,14 @@ import type {
   ApplyMethod,
   MissingPermission,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { AccessRight } from "../start_check.ts";
+import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 
 const POLICIES = { group: "optipod.io", resource: "optimizationpolicies" } as const;
 const REPLICA_SETS = { group: "apps", resource: "replicasets" } as const;
 const REPORTS = { group: "optipod.io", resource: "recommendationreports" } as const;
 
 /** Each right by itself, so that a missing one can be named. */
-export function rightsizingRights(): readonly AccessRight[] {
+export function rightsizingRights(): readonly AccessRule[] {
   return [
     ...["list", "watch"].flatMap((verb) => [{ verb, ...POLICIES }, { verb, ...REPLICA_SETS }]),
     { verb: "update", ...POLICIES, subresource: "status" },

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AccessRight } from "../start_check.ts";
+import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 
 /** The Secret with the certificates, which each leader takes over from the one before. */
 export const WEBHOOK_SECRET = "mbcas-webhook-certificates";
@@ -44,9 +44,9 @@ export function webhookRights(
     /** True if it makes certificates, and has API servers trust them. */
     readonly keepsCertificates: boolean;
   },
-): readonly AccessRight[] {
+): readonly AccessRule[] {
   const slices = { group: "discovery.k8s.io", resource: "endpointslices", namespace } as const;
-  const rights: AccessRight[] = [
+  const rights: AccessRule[] = [
     // RBAC can't allow the creation of one name alone.
     { verb: "create", ...slices },
     ...ENDPOINT_SLICES.flatMap((name) =>

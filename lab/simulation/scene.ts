@@ -136,7 +136,7 @@ function shortName(trace: string): string {
 }
 
 /** On the 10 m grid, at least 10 m. */
-function roundUp(millicores: number): number {
+export function roundUp(millicores: number): number {
   return Math.max(GRID, Math.ceil(millicores / GRID) * GRID);
 }
 

@@ -247,8 +247,6 @@ export type Bounds = z.infer<typeof boundsSchema>;
 export type Original = z.infer<typeof originalSchema>;
 /** What the agent writes. */
 export type Desired = z.infer<typeof desiredSchema>;
-/** A condition of the status. */
-export type AllocationCondition = z.infer<typeof conditionSchema>;
 /** The status half. */
 export type PodAllocationStatus = NonNullable<z.infer<typeof podAllocationSchema>["status"]>;
 /** The whole object. */

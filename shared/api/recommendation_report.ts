@@ -105,14 +105,8 @@ export const recommendationReportSchema = z.object({
 
 /** Requests and limits, as the API has them. */
 export type WrittenAmounts = z.infer<typeof containerAmountsSchema>;
-/** Values in force. */
-export type WrittenInForce = z.infer<typeof containerValuesSchema>;
 /** A container of the template, as the API has it. */
 export type WrittenTemplate = z.infer<typeof containerTemplateSchema>;
-/** A change of a resource of the template, as the API has it. */
-export type WrittenChange = z.infer<typeof templateChangeSchema>;
-/** What was seen of one resource, as the API has it. */
-export type UsageFigures = z.infer<typeof usageFiguresSchema>;
 /** What a container used, as the API has it. */
 export type ReportedUsage = z.infer<typeof reportedUsageSchema>;
 /** A workload in a report. */

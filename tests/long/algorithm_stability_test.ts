@@ -35,6 +35,18 @@ const FADED_MS = 150 * MINUTE_MS;
 
 const constant = fc.array(fc.tuple(drawnBounds, millicores), { minLength: 1, maxLength: 4 });
 
+/** Containers with a demand that steps from the drawn value to the next one at this time. */
+function steppingAt(
+  stepAt: number,
+  drawn: readonly (readonly [Bounds, number])[],
+  next: readonly number[],
+) {
+  return drawn.map(([bounds, first], index) => {
+    const then = next[index] ?? 0;
+    return drawnContainer(bounds, Math.max(first, then), (at) => at < stepAt ? first : then);
+  });
+}
+
 /** Without a hysteresis: in the 49th minute credits lower a limit by a step of the grid. */
 const LATE_STEP: [[Bounds, number][], Settings] = [
   [
@@ -82,14 +94,7 @@ pure(
         drawnSettings,
         (drawn, next, settings) => {
           const stepAt = 2 * MINUTE_MS;
-          const containers = drawn.map(([bounds, first], index) => {
-            const then = next[index] ?? 0;
-            return drawnContainer(
-              bounds,
-              Math.max(first, then),
-              (at) => at < stepAt ? first : then,
-            );
-          });
+          const containers = steppingAt(stepAt, drawn, next);
           const wants = containers.map(({ ceiling }, index) => Math.min(ceiling, next[index] ?? 0));
           const plant = plantOf(containers, settings);
           plant.runUntil(stepAt);
@@ -228,14 +233,7 @@ pure(
         capacity,
         (drawn, next, settings, size) => {
           const stepAt = 2 * MINUTE_MS;
-          const containers = drawn.map(([bounds, first], index) => {
-            const then = next[index] ?? 0;
-            return drawnContainer(
-              bounds,
-              Math.max(first, then),
-              (at) => at < stepAt ? first : then,
-            );
-          });
+          const containers = steppingAt(stepAt, drawn, next);
           const plant = plantOf(containers, settings, { capacity: size });
           plant.runUntil(10 * MINUTE_MS, (round) => {
             const raised = round.containers.some(({ from, limit, floor }) =>

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import type { EvictionAnswer, PlacementEvent, PodRef } from "../../controller/placement/ports.ts";
 import { createPlacement } from "../../controller/placement/placement.ts";
 import { createPlacementMetrics } from "../../controller/placement/metrics.ts";
-import type { AccessRight } from "../../controller/start_check.ts";
+import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -53,7 +53,7 @@ const FLAGS = { "--market": "off", "--placement": "on", "--webhook": "on" };
 /** A replica of the controller. */
 export interface PlacingProgram extends ControllerProgram {
   /** What it asked at its start to be allowed. */
-  readonly rights: readonly AccessRight[];
+  readonly rights: readonly AccessRule[];
 }
 
 /** A test with a cluster of its own. */
@@ -204,7 +204,7 @@ export class PlacementCluster {
   /** Starts a replica of the controller at this address. */
   start(ip: string, more: Readonly<Record<string, string>> = {}): PlacingProgram {
     const { api, clock } = this;
-    const rights: AccessRight[] = [];
+    const rights: AccessRule[] = [];
     const link = { cut: false };
     const flags = new Map(Object.entries({ ...FLAGS, "--pod-ip": ip, ...more }));
     const program = startProgram({

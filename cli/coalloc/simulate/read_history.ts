@@ -77,8 +77,8 @@ export interface SeriesChoice {
 }
 
 /**
- * The export with the wanted series alone. What is no export at all, or has no series, is left as it
- * is: the parser says what is wrong with it. Throws what `refuse` makes when not exactly one series
+ * The export with the wanted series alone. Another text, or an export without series, stays as it
+ * is: the parser names the fault. Throws what `refuse` makes when not exactly one series
  * is meant, with the labels to choose by.
  */
 export function chooseSeries(text: string, { wanted = new Map(), refuse }: SeriesChoice): string {

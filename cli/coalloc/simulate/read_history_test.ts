@@ -143,7 +143,7 @@ pure("chooseSeries() takes the only series, and the one that has all labels", ()
   assert.deepEqual(chosen(exported(WEB_0, WEB_1), WEB_0), [WEB_0]);
 });
 
-pure("chooseSeries() leaves what is no export, or has no series, to the parser", () => {
+pure("chooseSeries() leaves other texts, and exports without series, to the parser", () => {
   const refuse = (state: string) => new SyntaxError(state);
   for (const text of ["", "{", "[]", '{"data":{"result":"none"}}', exported()]) {
     assert.equal(chooseSeries(text, { refuse }), text);

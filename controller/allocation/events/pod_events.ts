@@ -52,7 +52,7 @@ export const WORKLOAD_BOUNDS: ReadonlySet<BoundReason> = new Set([
   "HPAScaled",
 ]);
 
-/** True for what waits for a node's agent or a copy of the API's objects: it is no event. */
+/** True for reasons that wait for a node's agent or a cache: they give no event. */
 export function isQuiet(reason: EnforcementReason): boolean {
   const { quiet }: Reason = ENFORCEMENT_REASONS[reason];
   return quiet === true;

@@ -12,6 +12,6 @@ export interface Reason {
   readonly remedy: string;
   /** Present for a failure that an administrator should see: the phase of a status with it is `Failed`. */
   readonly fails?: true;
-  /** Present for what concerns many pods at once: a status with it is no event. */
+  /** Present for what concerns many pods at once: a status with it gives no event. */
   readonly quiet?: true;
 }
