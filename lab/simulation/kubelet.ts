@@ -15,7 +15,7 @@ import { createWorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import type { KubeletLink, PodReport } from "./api/kubelet_link.ts";
-import { randomHex } from "./api/random_hex.ts";
+import { randomHex } from "./api/object_store.ts";
 import { containerQuota, quotaSteps } from "./quota_steps.ts";
 
 /** What runs the containers. Container ids are hex, without a scheme; CPU in millicores. */

@@ -11,6 +11,7 @@
  * @module
  */
 import { setImmediate } from "node:timers";
+import FlatQueue from "flatqueue";
 import type { Clock } from "../../shared/clock.ts";
 
 /** A clock with time that is moved by its owner. */
@@ -42,7 +43,7 @@ export function createVirtualClock({ wallStart }: VirtualClockOptions): VirtualC
   if (!Number.isFinite(wallStart)) {
     throw new RangeError(`Cannot create a clock: wallStart is ${wallStart}, expected milliseconds`);
   }
-  const timers = createTimerHeap();
+  const timers = new Timers();
   let now = 0;
   let running = false;
 
@@ -105,79 +106,38 @@ function turn(): Promise<void> {
   });
 }
 
-/** A callback and its time, ms. */
-export interface Timer {
-  readonly at: number;
+interface Timer {
   readonly callback: () => void;
-}
-
-/** A queue of timers. Push and pop cost O(log n). */
-export interface TimerHeap {
-  /** Adds a timer and returns a function that removes it; calling that twice does no harm. */
-  push(at: number, callback: () => void): () => void;
-  /** Takes out the earliest timer if its time is at most `until`. */
-  pop(until: number): Timer | undefined;
-}
-
-interface Entry extends Timer {
-  readonly order: number;
   cancelled: boolean;
 }
 
-/** An empty queue. */
-export function createTimerHeap(): TimerHeap {
-  const heap: Entry[] = [];
-  let inserted = 0;
+/** Timers by their time; those of one time stand in the order in which they were set. */
+class Timers {
+  readonly #times = new FlatQueue<number>();
+  readonly #at = new Map<number, Timer[]>();
 
-  return {
-    push(at, callback) {
-      const entry: Entry = { at, callback, order: inserted++, cancelled: false };
-      siftUp(heap, entry);
-      return () => {
-        // Left in place and skipped by pop: taking it out of the middle would cost O(n).
-        entry.cancelled = true;
-      };
-    },
-    pop(until) {
-      for (let first = heap[0]; first && first.at <= until; first = heap[0]) {
-        const last = heap.pop();
-        if (last && last !== first) siftDown(heap, last);
-        if (!first.cancelled) return first;
-      }
-      return undefined;
-    },
-  };
-}
-
-function isBefore(a: Entry, b: Entry): boolean {
-  return a.at < b.at || (a.at === b.at && a.order < b.order);
-}
-
-function siftUp(heap: Entry[], entry: Entry): void {
-  let hole = heap.length;
-  while (hole > 0) {
-    const parentIndex = (hole - 1) >> 1;
-    const parent = heap[parentIndex];
-    if (parent === undefined || !isBefore(entry, parent)) break;
-    heap[hole] = parent;
-    hole = parentIndex;
+  /** Adds a timer and returns a function that removes it; calling that twice does no harm. */
+  push(at: number, callback: () => void): () => void {
+    const timer = { callback, cancelled: false };
+    const same = this.#at.get(at);
+    if (same === undefined) {
+      this.#at.set(at, [timer]);
+      this.#times.push(at, at);
+    } else same.push(timer);
+    return () => {
+      timer.cancelled = true;
+    };
   }
-  heap[hole] = entry;
-}
 
-/** Puts `entry` where the first one was. */
-function siftDown(heap: Entry[], entry: Entry): void {
-  let hole = 0;
-  for (;;) {
-    const leftIndex = 2 * hole + 1;
-    const left = heap[leftIndex];
-    if (left === undefined) break;
-    const right = heap[leftIndex + 1];
-    const useRight = right !== undefined && isBefore(right, left);
-    const child = useRight ? right : left;
-    if (!isBefore(child, entry)) break;
-    heap[hole] = child;
-    hole = useRight ? leftIndex + 1 : leftIndex;
+  /** Takes out the earliest timer if its time is at most `until`. */
+  pop(until: number): { readonly at: number; readonly callback: () => void } | undefined {
+    for (let at = this.#times.peek(); at !== undefined && at <= until; at = this.#times.peek()) {
+      const timer = this.#at.get(at)?.shift();
+      if (timer === undefined) {
+        this.#at.delete(at);
+        this.#times.pop();
+      } else if (!timer.cancelled) return { at, callback: timer.callback };
+    }
+    return undefined;
   }
-  heap[hole] = entry;
 }

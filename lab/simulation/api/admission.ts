@@ -7,6 +7,7 @@
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod, ResourceName, Resources } from "../../../shared/api/pod.ts";
 import type { QuotaBound, ResourceQuota } from "../../../shared/api/namespace.ts";
+import { defined } from "../../../shared/defined.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { quotaCounts } from "../../../shared/resize/checks/resource_quota.ts";
 import { forbidden } from "./limit_ranger.ts";
@@ -30,49 +31,45 @@ function totalOf({ containers }: Pod, side: keyof Resources, resource: ResourceN
   return containers.reduce((sum, container) => sum + (container[side][resource] ?? 0), 0);
 }
 
-interface Charge {
-  readonly resource: "limits.cpu" | "requests.cpu" | "limits.memory" | "requests.memory";
-  readonly change: number;
-  readonly bound: QuotaBound | undefined;
-}
+type Charged = "limits.cpu" | "requests.cpu" | "limits.memory" | "requests.memory";
 
-function chargesOf(
-  { hardLimitsCPU: hard, usedLimitsCPU: used, requestsCPU, memory }: ResourceQuota,
-  { before, after }: { readonly before: Pod; readonly after: Pod },
-): readonly Charge[] {
+/** What a pod's change takes of a quota, by resource. */
+function changesOf(before: Pod, after: Pod): Readonly<Record<Charged, number>> {
   const change = (side: keyof Resources, resource: ResourceName): number =>
     totalOf(after, side, resource) - totalOf(before, side, resource);
-  const limits = hard === undefined ? undefined : { hard, used };
-  return [
-    { resource: "limits.cpu", change: change("limits", "cpu"), bound: limits },
-    { resource: "requests.cpu", change: change("requests", "cpu"), bound: requestsCPU },
-    { resource: "limits.memory", change: change("limits", "memory"), bound: memory?.limits },
-    { resource: "requests.memory", change: change("requests", "memory"), bound: memory?.requests },
-  ];
+  return {
+    "limits.cpu": change("limits", "cpu"),
+    "requests.cpu": change("requests", "cpu"),
+    "limits.memory": change("limits", "memory"),
+    "requests.memory": change("requests", "memory"),
+  };
 }
 
-/** The bounds with what is used of them after the change. */
-function charged(quota: ResourceQuota, charges: readonly Charge[]): ResourceQuota {
-  const after = (resource: Charge["resource"]): QuotaBound | undefined => {
-    const { bound, change } = charges.find((one) => one.resource === resource) ?? {};
-    return bound === undefined ? undefined : { ...bound, used: bound.used + (change ?? 0) };
-  };
-  const [requestsCPU, limits, requests] = [
-    after("requests.cpu"),
-    after("limits.memory"),
-    after("requests.memory"),
-  ];
+function boundsOf(
+  { hardLimitsCPU: hard, usedLimitsCPU: used, requestsCPU, memory }: ResourceQuota,
+): Readonly<Record<Charged, QuotaBound | undefined>> {
   return {
+    "limits.cpu": hard === undefined ? undefined : { hard, used },
+    "requests.cpu": requestsCPU,
+    "limits.memory": memory?.limits,
+    "requests.memory": memory?.requests,
+  };
+}
+
+/** The quota with what is used of it after the change. */
+function charged(quota: ResourceQuota, changes: Readonly<Record<Charged, number>>): ResourceQuota {
+  const bounds = boundsOf(quota);
+  const after = (resource: Charged): QuotaBound | undefined => {
+    const bound = bounds[resource];
+    return bound && { ...bound, used: bound.used + changes[resource] };
+  };
+  const memory = { requests: after("requests.memory"), limits: after("limits.memory") };
+  return defined({
     ...quota,
     usedLimitsCPU: after("limits.cpu")?.used ?? quota.usedLimitsCPU,
-    ...(requestsCPU === undefined ? {} : { requestsCPU }),
-    ...(quota.memory === undefined ? {} : {
-      memory: {
-        ...(requests === undefined ? {} : { requests }),
-        ...(limits === undefined ? {} : { limits }),
-      },
-    }),
-  };
+    requestsCPU: after("requests.cpu"),
+    memory: quota.memory && defined(memory),
+  });
 }
 
 /** Counts what the pod changes in the namespace's quotas; throws 403 when one is full. */
@@ -80,12 +77,13 @@ export function chargeQuotas(
   { tables }: ObjectStore,
   { before, after }: { readonly before: Pod; readonly after: Pod },
 ): void {
-  const { namespace } = after.metadata;
+  const changes = changesOf(before, after);
   const quotas = tables.ResourceQuota.all().filter((quota) =>
-    quota.metadata.namespace === namespace && quotaCounts(quota, after)
+    quota.metadata.namespace === after.metadata.namespace && quotaCounts(quota, after)
   );
   for (const quota of quotas) {
-    for (const { resource, change, bound } of chargesOf(quota, { before, after })) {
+    for (const [resource, bound] of Object.entries(boundsOf(quota))) {
+      const change = changes[resource as Charged];
       if (bound === undefined || change <= 0 || bound.used + change <= bound.hard) continue;
       const quantityText = (amount: number): string =>
         `${resource}=${amount}${resource.endsWith("cpu") ? "m" : ""}`;
@@ -96,11 +94,7 @@ export function chargeQuotas(
       );
     }
   }
-  for (const quota of quotas) {
-    const charges = chargesOf(quota, { before, after });
-    tables.ResourceQuota.modify(
-      objectKey(quota.metadata),
-      (stored) => charged(stored, charges),
-    );
+  for (const { metadata } of quotas) {
+    tables.ResourceQuota.modify(objectKey(metadata), (quota) => charged(quota, changes));
   }
 }

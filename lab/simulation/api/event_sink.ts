@@ -1,13 +1,13 @@
 /**
- * Events that the simulated API received.
+ * What was written to the simulated API, and the events that it received.
  *
  * @module
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
-import type { EventSink, PodEvent } from "../../../controller/allocation/ports.ts";
+import type { PodEvent } from "../../../controller/allocation/ports.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { RightsizingEvent, RightsizingEvents } from "../../../controller/rightsizing/ports.ts";
+import type { RightsizingEvent } from "../../../controller/rightsizing/ports.ts";
 
 /** One write. */
 export interface LogEntry<T extends ApiObject> {
@@ -42,7 +42,7 @@ function expired(what: string): ApiError {
 }
 
 /** An empty log that keeps the last `limit` entries, and up to twice as many before it cuts. */
-export function createEventLog<T extends ApiObject>(limit: number): EventLog<T> {
+export function createEventLog<T extends ApiObject>(limit = 5000): EventLog<T> {
   let entries: LogEntry<T>[] = [];
   let dropped = 0;
   let compactedTo = 0;
@@ -83,61 +83,28 @@ export function createEventLog<T extends ApiObject>(limit: number): EventLog<T> 
   };
 }
 
-/** An event and its time, ms of the monotonic clock. */
-export type KeptEvent = PodEvent & { readonly atMs: number };
-
-/** A sink that keeps the last events. */
-export interface EventList extends EventSink {
+/** A sink that keeps the last events, each with its time in ms of the monotonic clock. */
+export interface EventList<E = PodEvent> {
+  emit(event: E): void;
   /** Oldest first. */
-  all(): readonly KeptEvent[];
+  all(): readonly (E & { readonly atMs: number })[];
 }
 
-/** What the list needs. */
-export interface EventListOptions {
-  readonly clock: Clock;
-  /** False while events are lost. */
-  readonly reachable: () => boolean;
-  /**
-   * Events that are kept.
-   *
-   * @default {1000}
-   */
-  readonly limit?: number;
-}
+/** A list of events of rightsizing. */
+export type RightsizingEventList = EventList<RightsizingEvent>;
 
-/** An empty list. */
-export function createEventList({ clock, reachable, limit = 1000 }: EventListOptions): EventList {
-  let events: KeptEvent[] = [];
+/** Events that are kept. */
+const KEPT = 1000;
+
+/** An empty list; events are lost while the server is not reachable. */
+export function createEventList<E>(clock: Clock, reachable: () => boolean): EventList<E> {
+  let events: (E & { readonly atMs: number })[] = [];
   return {
     emit(event) {
       if (!reachable()) return;
       events.push({ ...event, atMs: clock.monotonic() });
-      if (events.length > 2 * limit) events = events.slice(-limit);
+      if (events.length > 2 * KEPT) events = events.slice(-KEPT);
     },
-    all: () => events.slice(-limit),
-  };
-}
-
-/** An event and its time, ms of the monotonic clock. */
-export type KeptRightsizingEvent = RightsizingEvent & { readonly atMs: number };
-
-/** A sink that keeps the last events. */
-export interface RightsizingEventList extends RightsizingEvents {
-  /** Oldest first. */
-  all(): readonly KeptRightsizingEvent[];
-}
-
-/** An empty list. */
-export function createRightsizingEventList(
-  { clock, reachable, limit = 1000 }: EventListOptions,
-): RightsizingEventList {
-  let events: KeptRightsizingEvent[] = [];
-  return {
-    emit(event) {
-      if (!reachable()) return;
-      events.push({ ...event, atMs: clock.monotonic() });
-      if (events.length > 2 * limit) events = events.slice(-limit);
-    },
-    all: () => events.slice(-limit),
+    all: () => events.slice(-KEPT),
   };
 }

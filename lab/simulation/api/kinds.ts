@@ -54,20 +54,18 @@ export type KindName = keyof StoredKinds;
 
 /** One kind's rules. */
 export interface StoredKind<T extends ApiObject> {
-  readonly kind: KindName;
-  /** The object as it is after its creation: without status. */
-  withoutStatus(written: T): T;
-  /** The spec half of `written` with the status of `stored`. */
-  takeSpec(stored: T, written: T): T;
-  /** The status half of `written` with the spec of `stored`. */
-  takeStatus(stored: T, written: T): T;
+  /**
+   * `spec` with the status of `from`, with none where that is absent. Default: what is written is stored
+   * as a whole.
+   */
+  withStatus?(spec: T, from: T | undefined): T;
   /**
    * The object as it may be stored. Throws an `ApiError` with status 422 when it is invalid, or
    * changes what is immutable against `before`.
    */
-  admit(object: T, before: T | undefined): T;
-  /** True when `metadata.generation` counts the changes of the spec. */
-  readonly hasGeneration: boolean;
+  admit?(object: T, before: T | undefined): T;
+  /** `metadata.generation` counts the changes of the spec. */
+  readonly hasGeneration?: true;
   /** The node to which the object belongs, for field selectors. */
   nodeName?(object: T): string;
 }
@@ -97,7 +95,7 @@ function withMembers<T extends object>(
 }
 
 /** `spec` with the status of `from`; a container that `from` does not know has none. */
-function withStatus(spec: Pod, from: Pod | undefined): Pod {
+function podWithStatus(spec: Pod, from: Pod | undefined): Pod {
   const containers = (ofSpec: readonly PodContainer[], ofStatus: readonly PodContainer[] = []) =>
     ofSpec.map((container) => {
       const status = ofStatus.find(({ name }) => name === container.name);
@@ -115,99 +113,79 @@ function withStatus(spec: Pod, from: Pod | undefined): Pod {
   };
 }
 
-/** The rules of pods. */
-export const podKind: StoredKind<Pod> = {
-  kind: "Pod",
-  hasGeneration: false,
-  withoutStatus: (written) => withStatus(written, undefined),
-  takeSpec: (stored, written) => withStatus(written, stored),
-  takeStatus: (stored, written) => withStatus(stored, written),
-  admit: (pod) => pod,
-  nodeName: (pod) => pod.nodeName,
-};
-
 const IDENTITY = ["podName", "podUID", "nodeName", "namespace"] as const;
 
-function invalid(allocation: PodAllocation, problem: string): ApiError {
-  const { name } = allocation.metadata;
-  return new ApiError(422, "Invalid", `PodAllocation "${name}" is invalid: ${problem}`);
+function invalid(kind: KindName, { metadata }: ApiObject, problem: string): ApiError {
+  return new ApiError(422, "Invalid", `${kind} "${metadata.name}" is invalid: ${problem}`);
 }
 
 /** Fields that the schema does not know are dropped, as a structural schema prunes them. */
-function admit(allocation: PodAllocation, before: PodAllocation | undefined): PodAllocation {
-  const parsed = podAllocationSchema.safeParse(allocation);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) =>
-      `${issue.path.join(".")}: ${issue.message}`
-    );
-    throw invalid(allocation, problems.join("; "));
-  }
-  if (before !== undefined) {
-    for (const field of IDENTITY) {
-      if (parsed.data.spec[field] !== before.spec[field]) {
-        throw invalid(allocation, `spec.${field}: Invalid value: field is immutable`);
-      }
+function admitAllocation(
+  allocation: PodAllocation,
+  before: PodAllocation | undefined,
+): PodAllocation {
+  const admitted = admittedBy(podAllocationSchema, allocation, {
+    kind: "PodAllocation",
+    of: allocation,
+  });
+  for (const field of IDENTITY) {
+    if (before !== undefined && admitted.spec[field] !== before.spec[field]) {
+      throw invalid("PodAllocation", before, `spec.${field}: Invalid value: field is immutable`);
     }
   }
-  return parsed.data;
+  return admitted;
 }
 
-/** The rules of allocations. */
-export const podAllocationKind: StoredKind<PodAllocation> = {
-  kind: "PodAllocation",
-  hasGeneration: true,
-  withoutStatus: ({ status: _status, ...rest }) => rest,
-  takeSpec({ status }, { status: _status, ...rest }) {
-    return { ...rest, ...(status === undefined ? {} : { status }) };
-  },
-  takeStatus({ status: _status, ...rest }, { status }) {
-    return { ...rest, ...(status === undefined ? {} : { status }) };
-  },
-  admit,
-  nodeName: (allocation) => allocation.spec.nodeName,
-};
-
 /** What the schema makes of it; throws an `ApiError` with status 422 that names the fields. */
-function admitted<S extends z.ZodType>(
-  { kind, metadata }: { readonly kind: KindName; readonly metadata: ApiObject["metadata"] },
-  { schema, value }: { readonly schema: S; readonly value: unknown },
+function admittedBy<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  { kind, of }: { readonly kind: KindName; readonly of: ApiObject },
 ): z.output<S> {
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data as z.output<S>;
   const problems = error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-  throw new ApiError(
-    422,
-    "Invalid",
-    `${kind} "${metadata.name}" is invalid: ${problems.join("; ")}`,
-  );
+  throw invalid(kind, of, problems.join("; "));
 }
 
-/** The rules of policies. */
-export const optimizationPolicyKind: StoredKind<StoredPolicy> = {
-  kind: "OptimizationPolicy",
-  hasGeneration: true,
-  withoutStatus: (policy) => ({ ...policy, status: {} }),
-  takeSpec: ({ status }, written) => ({ ...written, status }),
-  takeStatus: (stored, { status }) => ({ ...stored, status }),
-  admit: (policy) => ({
-    ...policy,
-    status: admitted(
-      { kind: "OptimizationPolicy", metadata: policy.metadata },
-      { schema: policyStatusSchema, value: policy.status },
-    ),
-  }),
-};
-
-/** The rules of reports; they have no status apart. */
-export const recommendationReportKind: StoredKind<RecommendationReport> = {
-  kind: "RecommendationReport",
-  hasGeneration: false,
-  withoutStatus: (report) => report,
-  takeSpec: (_stored, written) => written,
-  takeStatus: (_stored, written) => written,
-  admit: (report) =>
-    admitted({ kind: "RecommendationReport", metadata: report.metadata }, {
-      schema: recommendationReportSchema,
-      value: report,
+/** The rules of all kinds; most have no status apart for this product. */
+export const KINDS: { readonly [K in KindName]: StoredKind<StoredKinds[K]> } = {
+  Pod: { withStatus: podWithStatus, nodeName: (pod) => pod.nodeName },
+  PodAllocation: {
+    withStatus: ({ status: _status, ...spec }, from) =>
+      from?.status === undefined ? spec : { ...spec, status: from.status },
+    admit: admitAllocation,
+    hasGeneration: true,
+    nodeName: (allocation) => allocation.spec.nodeName,
+  },
+  OptimizationPolicy: {
+    withStatus: (policy, from) => ({ ...policy, status: from?.status ?? {} }),
+    admit: (policy) => ({
+      ...policy,
+      status: admittedBy(policyStatusSchema, policy.status, {
+        kind: "OptimizationPolicy",
+        of: policy,
+      }),
     }),
+    hasGeneration: true,
+  },
+  RecommendationReport: {
+    admit: (report) =>
+      admittedBy(recommendationReportSchema, report, { kind: "RecommendationReport", of: report }),
+  },
+  Namespace: {},
+  Node: {},
+  Lease: {},
+  LimitRange: {},
+  ResourceQuota: {},
+  Deployment: {},
+  StatefulSet: {},
+  DaemonSet: {},
+  HorizontalPodAutoscaler: {},
+  VerticalPodAutoscaler: {},
+  ReplicaSet: {},
+  PodDisruptionBudget: {},
+  PersistentVolume: {},
+  ConfigMap: {},
+  EndpointSlice: {},
 };

@@ -7,23 +7,10 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ListWatch, WatchEvent } from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
-import type { ApiAccess, RequestGate, Streams } from "./request_gate.ts";
-import type { EventLog, LogEntry } from "./event_sink.ts";
+import type { ApiAccess } from "./request_gate.ts";
+import type { LogEntry } from "./event_sink.ts";
 import type { KindName, StoredKinds } from "./kinds.ts";
 import type { ObjectTable } from "./object_store.ts";
-
-/** What a watch reads. */
-export interface WatchSource<T extends ApiObject> {
-  readonly kind: KindName;
-  readonly log: EventLog<T>;
-  readonly gate: RequestGate;
-  readonly clock: Clock;
-  /** The selector. */
-  matches(object: T): boolean;
-  /** Version of the last write of whatever kind, for bookmarks. */
-  version(): number;
-  readonly streams: Streams;
-}
 
 /** Times nearer than a microsecond are the same: `now + wait` may fall short by a rounding. */
 const SAME_TIME_MS = 1e-3;
@@ -51,75 +38,23 @@ function createAlarm(clock: Clock): { wake(): void; wait(ms: number): Promise<vo
   };
 }
 
-/**
- * The events after `resourceVersion`, each a one-way delay after its write, in order. Ends when
- * `signal` is aborted or the server closes its streams; throws an `ApiError` with status 410 when
- * the history is gone, and with status 0 when the server stops.
- */
-export async function* watchStream<T extends ApiObject>(
-  source: WatchSource<T>,
-  resourceVersion: string,
-  { signal }: { readonly signal: AbortSignal },
-): AsyncGenerator<WatchEvent<T>, void> {
-  const { clock, gate, log, streams } = source;
-  const alarm = createAlarm(clock);
-  // Writes of other kinds are many, so they do not wake the stream.
-  let concerned = (): boolean => false;
-  const dismiss = streams.onEvent(() => {
-    if (concerned()) alarm.wake();
-  });
-  signal.addEventListener("abort", alarm.wake, { once: true });
-  try {
-    const from = Number(resourceVersion);
-    let position = await gate.send({ verb: "watch", kind: source.kind }, () => log.after(from));
-    const epoch = gate.epoch;
-    const closings = streams.closings();
-    let quietSinceMs = clock.monotonic();
-    let arrivesMs: number | undefined;
-    concerned = () =>
-      gate.epoch !== epoch || streams.closings() !== closings ||
-      (arrivesMs === undefined && log.at(position) !== undefined);
-    while (!signal.aborted && streams.closings() === closings) {
-      if (gate.epoch !== epoch) throw new ApiError(0, "Broken", "watch broken: connection lost");
-      const entry = log.at(position);
-      if (entry !== undefined) arrivesMs ??= entry.atMs + gate.oneWayMs(source.kind);
-      const dueMs = arrivesMs ?? quietSinceMs + streams.bookmarkMs;
-      const waitMs = dueMs - clock.monotonic();
-      if (waitMs > SAME_TIME_MS) {
-        await alarm.wait(waitMs);
-        continue;
-      }
-      quietSinceMs = clock.monotonic();
-      if (entry === undefined) {
-        yield { type: "BOOKMARK", resourceVersion: String(source.version()) };
-        continue;
-      }
-      position++;
-      arrivesMs = undefined;
-      const event = narrowed(entry, source.matches);
-      if (event !== undefined) yield event;
-    }
-  } finally {
-    dismiss();
-    signal.removeEventListener("abort", alarm.wake);
-  }
-}
-
 /** What a list-watch is narrowed to. */
 export interface Selector {
   /** Only objects of this node; kinds without a node are not narrowed. */
   readonly nodeName?: string;
 }
 
+/** A quiet watch gets a bookmark after this, ms. */
+const BOOKMARK_MS = 60_000;
+
 /** List and watch of `kind`. */
 export function createListWatch<K extends KindName>(
-  access: ApiAccess,
+  { store, gate, clock, streams }: ApiAccess,
   kind: K,
-  selectorOptions: Selector = {},
+  { nodeName }: Selector = {},
 ): ListWatch<StoredKinds[K]> {
-  const { store, gate, clock, streams } = access;
-  const table: ObjectTable<StoredKinds[K]> = store.tables[kind];
-  const { nodeName } = selectorOptions;
+  const table = store.tables[kind] as unknown as ObjectTable<StoredKinds[K]>;
+  const { log } = table;
   const matches = (object: StoredKinds[K]): boolean =>
     nodeName === undefined || (table.nodeName(object) ?? nodeName) === nodeName;
   return {
@@ -129,17 +64,54 @@ export function createListWatch<K extends KindName>(
         resourceVersion: String(store.version()),
       }));
     },
-    watch(resourceVersion, signal) {
-      const source = {
-        kind,
-        log: table.log,
-        gate,
-        clock,
-        matches,
-        version: () => store.version(),
-        streams,
-      };
-      return watchStream(source, resourceVersion, { signal });
+    /**
+     * The events after `resourceVersion`, each a one-way delay after its write, in order. Ends when
+     * `signal` is aborted or the server closes its streams; throws an `ApiError` with status 410 when
+     * the history is gone, and with status 0 when the server stops.
+     */
+    async *watch(resourceVersion, signal) {
+      const alarm = createAlarm(clock);
+      // Writes of other kinds are many, so they do not wake the stream.
+      let concerned = (): boolean => false;
+      const dismiss = streams.onEvent(() => {
+        if (concerned()) alarm.wake();
+      });
+      signal.addEventListener("abort", alarm.wake, { once: true });
+      try {
+        const from = Number(resourceVersion);
+        let position = await gate.send({ verb: "watch", kind }, () => log.after(from));
+        const epoch = gate.epoch;
+        const closings = streams.closings();
+        let quietSinceMs = clock.monotonic();
+        let arrivesMs: number | undefined;
+        concerned = () =>
+          gate.epoch !== epoch || streams.closings() !== closings ||
+          (arrivesMs === undefined && log.at(position) !== undefined);
+        while (!signal.aborted && streams.closings() === closings) {
+          if (gate.epoch !== epoch) {
+            throw new ApiError(0, "Broken", "watch broken: connection lost");
+          }
+          const entry = log.at(position);
+          if (entry !== undefined) arrivesMs ??= entry.atMs + gate.oneWayMs(kind);
+          const waitMs = (arrivesMs ?? quietSinceMs + BOOKMARK_MS) - clock.monotonic();
+          if (waitMs > SAME_TIME_MS) {
+            await alarm.wait(waitMs);
+            continue;
+          }
+          quietSinceMs = clock.monotonic();
+          if (entry === undefined) {
+            yield { type: "BOOKMARK", resourceVersion: String(store.version()) };
+            continue;
+          }
+          position++;
+          arrivesMs = undefined;
+          const event = narrowed(entry, matches);
+          if (event !== undefined) yield event;
+        }
+      } finally {
+        dismiss();
+        signal.removeEventListener("abort", alarm.wake);
+      }
     },
   };
 }

@@ -4,34 +4,14 @@
  *
  * @module
  */
-import type { ConfigMap } from "../../../shared/api/config_map.ts";
-import type { EndpointSlice } from "../../../shared/api/endpoint_slice.ts";
-import type {
-  HorizontalPodAutoscaler,
-  VerticalPodAutoscaler,
-} from "../../../shared/api/autoscalers.ts";
-import type { Lease } from "../../../shared/api/lease.ts";
-import type { LimitRange, Namespace, ResourceQuota } from "../../../shared/api/namespace.ts";
-import type { Node, PersistentVolume } from "../../../shared/api/node.ts";
-import type { PodDisruptionBudget } from "../../../shared/api/pod_disruption_budget.ts";
-import type { ReplicaSet, Workload } from "../../../shared/api/workload.ts";
-import type { Clock } from "../../../shared/clock.ts";
-import type { ApiObject } from "../../../shared/api/object.ts";
-import type { Random } from "../../../shared/random.ts";
-import {
-  type KindName,
-  optimizationPolicyKind,
-  podAllocationKind,
-  podKind,
-  recommendationReportKind,
-  type StoredKind,
-  type StoredKinds,
-} from "./kinds.ts";
-import { randomHex } from "./random_hex.ts";
 import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
+import type { Clock } from "../../../shared/clock.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
+import type { Random } from "../../../shared/random.ts";
 import { createEventLog, type EventLog } from "./event_sink.ts";
+import { type KindName, KINDS, type StoredKind, type StoredKinds } from "./kinds.ts";
 
 /** One table a kind. */
 export type ObjectTables = { readonly [K in KindName]: ObjectTable<StoredKinds[K]> };
@@ -49,28 +29,9 @@ export interface ObjectStore {
   onChange(listener: () => void): () => void;
 }
 
-/** What the store needs. */
-export interface ObjectStoreOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  /**
-   * Writes per kind that are kept for watches at least.
-   *
-   * @default {5000}
-   */
-  readonly historyLimit?: number;
-}
-
-/** Kinds without a separate status for this product. */
-function plainKind<T extends ApiObject>(kind: KindName): StoredKind<T> {
-  return {
-    kind,
-    hasGeneration: false,
-    withoutStatus: (written) => written,
-    takeSpec: (_stored, written) => written,
-    takeStatus: (_stored, written) => written,
-    admit: (object) => object,
-  };
+/** `length` hexadecimal digits, for UIDs and container IDs. */
+export function randomHex(random: Random, length: number): string {
+  return Array.from({ length }, () => Math.floor(random.next() * 16).toString(16)).join("");
 }
 
 /** A random (version 4) UUID, RFC 9562. */
@@ -87,56 +48,31 @@ function randomUUID(random: Random): string {
 }
 
 /** An empty store. */
-export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
-  const { clock, random, historyLimit = 5000 } = options;
+export function createObjectStore(
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+): ObjectStore {
   const listeners = new Set<() => void>();
   let version = 0;
-  const shared = {
+  const shared: SharedByTables = {
+    clock,
     nextVersion: () => ++version,
     newUID: () => randomUUID(random),
-    monotonic: () => clock.monotonic(),
-    wall: () => clock.wall(),
     changed: () => listeners.forEach((listener) => listener()),
-    historyLimit,
   };
-  const tables: ObjectTables = {
-    Pod: createObjectTable(podKind, shared),
-    Namespace: createObjectTable(plainKind<Namespace>("Namespace"), shared),
-    Node: createObjectTable(plainKind<Node>("Node"), shared),
-    PodAllocation: createObjectTable(podAllocationKind, shared),
-    Lease: createObjectTable(plainKind<Lease>("Lease"), shared),
-    LimitRange: createObjectTable(plainKind<LimitRange>("LimitRange"), shared),
-    ResourceQuota: createObjectTable(plainKind<ResourceQuota>("ResourceQuota"), shared),
-    Deployment: createObjectTable(plainKind<Workload>("Deployment"), shared),
-    StatefulSet: createObjectTable(plainKind<Workload>("StatefulSet"), shared),
-    DaemonSet: createObjectTable(plainKind<Workload>("DaemonSet"), shared),
-    HorizontalPodAutoscaler: createObjectTable(
-      plainKind<HorizontalPodAutoscaler>("HorizontalPodAutoscaler"),
-      shared,
-    ),
-    VerticalPodAutoscaler: createObjectTable(
-      plainKind<VerticalPodAutoscaler>("VerticalPodAutoscaler"),
-      shared,
-    ),
-    OptimizationPolicy: createObjectTable(optimizationPolicyKind, shared),
-    RecommendationReport: createObjectTable(recommendationReportKind, shared),
-    ReplicaSet: createObjectTable(plainKind<ReplicaSet>("ReplicaSet"), shared),
-    PodDisruptionBudget: createObjectTable(
-      plainKind<PodDisruptionBudget>("PodDisruptionBudget"),
-      shared,
-    ),
-    PersistentVolume: createObjectTable(plainKind<PersistentVolume>("PersistentVolume"), shared),
-    ConfigMap: createObjectTable(plainKind<ConfigMap>("ConfigMap"), shared),
-    EndpointSlice: createObjectTable(plainKind<EndpointSlice>("EndpointSlice"), shared),
-  };
+  const tables = Object.fromEntries(
+    Object.entries(KINDS).map(([name, kind]) => {
+      const named = { ...kind as StoredKind<ApiObject>, name };
+      return [name, new ObjectTable(named, shared)] as const;
+    }),
+  );
   return {
-    tables,
+    tables: tables as unknown as ObjectTables,
     version: () => version,
     skipTo(next) {
       version = Math.max(version, next - 1);
     },
     compact(to) {
-      for (const table of Object.values(tables)) table.log.compact(Math.min(to, version));
+      for (const { log } of Object.values(tables)) log.compact(Math.min(to, version));
     },
     onChange(listener) {
       listeners.add(listener);
@@ -145,39 +81,18 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
   };
 }
 
+interface NamedKind<T extends ApiObject> extends StoredKind<T> {
+  readonly name: string;
+}
+
 /** What all tables of a store share. */
-export interface TableEntry {
+interface SharedByTables {
+  readonly clock: Clock;
   /** Counts one write and returns the new version. */
   nextVersion(): number;
   newUID(): string;
-  monotonic(): number;
-  wall(): number;
   /** Called after each write. */
   changed(): void;
-  /** Entries that a log keeps at least. */
-  readonly historyLimit: number;
-}
-
-/** The objects of one kind. All that is handed out is frozen; the keys are those of `objectKey()`. */
-export interface ObjectTable<T extends ApiObject> {
-  get(key: string): T | undefined;
-  /** All objects in the order of their creation. */
-  all(): readonly T[];
-  /** Stores a new object without its status. Throws 409 `AlreadyExists`, 422. */
-  create(object: T): T;
-  /** Stores a new object as it is, status included: how a scene begins. Throws 409, 422. */
-  seed(object: T): T;
-  /** Writes metadata and spec. Throws 404, 409 `Conflict` when the version is another one, 422. */
-  replace(object: T): T;
-  /** Writes the status alone; errors as in `replace`. */
-  replaceStatus(object: T): T;
-  /** Changes what is stored, whatever its version: how the server applies a patch. Throws 404, 422. */
-  modify(key: string, change: (stored: T) => T): T;
-  /** Removes the object. Throws 404, and 409 when `uid` is given and another one. */
-  remove(key: string, uid?: string): T;
-  readonly log: EventLog<T>;
-  /** The node to which an object belongs; undefined for kinds that have none. */
-  nodeName(object: T): string | undefined;
 }
 
 /** Metadata that only the server writes. */
@@ -186,57 +101,108 @@ interface ServerMetadata {
   readonly creationTimestamp?: string;
 }
 
-/** An empty table. */
-// deno-lint-ignore house/function-length
-export function createObjectTable<T extends ApiObject>(
-  kind: StoredKind<T>,
-  shared: TableEntry,
-): ObjectTable<T> {
-  const objects = new Map<string, T>();
-  const log = createEventLog<T>(shared.historyLimit);
+/** The objects of one kind. All that is handed out is frozen; the keys are those of `objectKey()`. */
+export class ObjectTable<T extends ApiObject> {
+  /** All writes. */
+  readonly log: EventLog<T> = createEventLog<T>();
+  readonly #kind: NamedKind<T>;
+  readonly #shared: SharedByTables;
+  readonly #objects = new Map<string, T>();
 
-  function find(key: string): T {
-    const object = objects.get(key);
-    if (object === undefined) {
-      throw new ApiError(404, "NotFound", `${kind.kind} "${key}" not found`);
+  constructor(kind: NamedKind<T>, shared: SharedByTables) {
+    this.#kind = kind;
+    this.#shared = shared;
+  }
+
+  /** The object; undefined where there is none. */
+  get(key: string): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  /** All objects in the order of their creation. */
+  all(): readonly T[] {
+    return [...this.#objects.values()];
+  }
+
+  /** The node to which an object belongs; undefined for kinds that have none. */
+  nodeName(object: T): string | undefined {
+    return this.#kind.nodeName?.(object);
+  }
+
+  /** Stores a new object without its status. Throws 409 `AlreadyExists`, 422. */
+  create(object: T): T {
+    return this.seed(this.#withStatus(object, undefined));
+  }
+
+  /** Stores a new object as it is, status included: how a scene begins. Throws 409, 422. */
+  seed(object: T): T {
+    const key = objectKey(object.metadata);
+    if (this.#objects.has(key)) throw this.#error(409, "AlreadyExists", key, " already exists");
+    const { clock, newUID } = this.#shared;
+    const uid = object.metadata.uid === "" ? newUID() : object.metadata.uid;
+    const made = this.#kind.hasGeneration
+      ? { generation: 1, creationTimestamp: new Date(clock.wall()).toISOString() }
+      : {};
+    return this.#store({ ...object, metadata: { ...object.metadata, uid, ...made } }, undefined);
+  }
+
+  /** Writes metadata and spec. Throws 404, 409 `Conflict` when the version is another one, 422. */
+  replace(object: T): T {
+    const stored = this.#current(object);
+    return this.#update(stored, this.#withStatus(object, stored));
+  }
+
+  /** Writes the status alone; errors as in `replace`. */
+  replaceStatus(object: T): T {
+    const stored = this.#current(object);
+    return this.#update(stored, this.#withStatus(stored, object));
+  }
+
+  /** Changes what is stored, whatever its version: how the server applies a patch. Throws 404, 422. */
+  modify(key: string, change: (stored: T) => T): T {
+    const stored = this.#find(key);
+    return this.#update(stored, change(stored));
+  }
+
+  /** Removes the object. Throws 404, and 409 when `uid` is given and another one. */
+  remove(key: string, uid?: string): T {
+    const before = this.#find(key);
+    if (uid !== undefined && uid !== before.metadata.uid) {
+      const problem = `: the UID in the precondition is ${uid}, not ${before.metadata.uid}`;
+      throw this.#error(409, "Conflict", key, problem);
     }
+    this.#objects.delete(key);
+    return this.#note(before, { before, isThere: false });
+  }
+
+  #withStatus(spec: T, from: T | undefined): T {
+    return this.#kind.withStatus?.(spec, from) ?? spec;
+  }
+
+  #error(status: number, reason: string, key: string, problem: string): ApiError {
+    return new ApiError(status, reason, `${this.#kind.name} "${key}"${problem}`);
+  }
+
+  #find(key: string): T {
+    const object = this.#objects.get(key);
+    if (object === undefined) throw this.#error(404, "NotFound", key, " not found");
     return object;
   }
 
-  function store(object: T, before: T | undefined, metadata: ServerMetadata): T {
-    // The version is counted last: a refused write leaves no trace.
-    const admitted = kind.admit(
-      { ...object, metadata: { ...object.metadata, ...metadata } },
-      before,
-    );
-    const version = shared.nextVersion();
-    const after = frozenCopy({
-      ...admitted,
-      metadata: { ...admitted.metadata, resourceVersion: String(version) },
-    });
-    objects.set(objectKey(after.metadata), after);
-    log.append({ version, atMs: shared.monotonic(), before, after, object: after });
-    shared.changed();
-    return after;
-  }
-
-  function add(object: T): T {
-    const key = objectKey(object.metadata);
-    if (objects.has(key)) {
-      throw new ApiError(409, "AlreadyExists", `${kind.kind} "${key}" already exists`);
+  #current(written: T): T {
+    const key = objectKey(written.metadata);
+    const stored = this.#find(key);
+    const { uid, resourceVersion } = written.metadata;
+    if (uid !== stored.metadata.uid || resourceVersion !== stored.metadata.resourceVersion) {
+      throw this.#error(409, "Conflict", key, ": the object has been modified");
     }
-    const uid = object.metadata.uid === "" ? shared.newUID() : object.metadata.uid;
-    return store({ ...object, metadata: { ...object.metadata, uid } }, undefined, {
-      ...(kind.hasGeneration
-        ? { generation: 1, creationTimestamp: new Date(shared.wall()).toISOString() }
-        : {}),
-    });
+    return stored;
   }
 
   /**
    * Stores `next` unless it says the same as `before`: then no version is spent and no watch notified.
    */
-  function update(before: T, next: T): T {
+  #update(before: T, next: T): T {
     const { generation, creationTimestamp } = before.metadata as ServerMetadata;
     const metadata = {
       ...next.metadata,
@@ -247,61 +213,32 @@ export function createObjectTable<T extends ApiObject>(
     };
     const plain = frozenCopy({ ...next, metadata });
     if (isDeepStrictEqual(plain, before)) return before;
-    if (generation === undefined) return store(plain, before, {});
-    const { metadata: _before, ...oldSpec } = kind.withoutStatus(before);
-    const { metadata: _next, ...newSpec } = kind.withoutStatus(plain);
-    const changed = !isDeepStrictEqual(newSpec, oldSpec);
-    return store(plain, before, { generation: generation + (changed ? 1 : 0) });
+    if (generation === undefined) return this.#store(plain, before);
+    const { metadata: _before, ...oldSpec } = this.#withStatus(before, undefined);
+    const { metadata: _next, ...newSpec } = this.#withStatus(plain, undefined);
+    const counted = generation + (isDeepStrictEqual(newSpec, oldSpec) ? 0 : 1);
+    return this.#store({ ...plain, metadata: { ...metadata, generation: counted } }, before);
   }
 
-  function current(written: T): T {
-    const key = objectKey(written.metadata);
-    const stored = find(key);
-    const { uid, resourceVersion } = written.metadata;
-    if (uid !== stored.metadata.uid || resourceVersion !== stored.metadata.resourceVersion) {
-      throw new ApiError(409, "Conflict", `${kind.kind} "${key}": the object has been modified`);
-    }
-    return stored;
+  #store(object: T, before: T | undefined): T {
+    // The version is counted last: a refused write leaves no trace.
+    return this.#note(this.#kind.admit?.(object, before) ?? object, { before, isThere: true });
   }
 
-  return {
-    get: (key) => objects.get(key),
-    all: () => [...objects.values()],
-    create: (object) => add(kind.withoutStatus(object)),
-    seed: add,
-    replace(object) {
-      const stored = current(object);
-      return update(stored, kind.takeSpec(stored, object));
-    },
-    replaceStatus(object) {
-      const stored = current(object);
-      const next = kind.takeStatus(stored, object);
-      return update(stored, { ...next, metadata: stored.metadata });
-    },
-    modify(key, change) {
-      const stored = find(key);
-      return update(stored, change(stored));
-    },
-    remove(key, uid) {
-      const before = find(key);
-      if (uid !== undefined && uid !== before.metadata.uid) {
-        throw new ApiError(
-          409,
-          "Conflict",
-          `${kind.kind} "${key}": the UID in the precondition is ${uid}, not ${before.metadata.uid}`,
-        );
-      }
-      objects.delete(key);
-      const version = shared.nextVersion();
-      const metadata = { ...before.metadata, resourceVersion: String(version) };
-      const object = frozenCopy({ ...before, metadata });
-      log.append({ version, atMs: shared.monotonic(), before, after: undefined, object });
-      shared.changed();
-      return object;
-    },
-    log,
-    nodeName: (object) => kind.nodeName?.(object),
-  };
+  /** Counts and logs a write; returns the object with its version. */
+  #note(
+    object: T,
+    { before, isThere }: { readonly before: T | undefined; readonly isThere: boolean },
+  ): T {
+    const version = this.#shared.nextVersion();
+    const metadata = { ...object.metadata, resourceVersion: String(version) };
+    const noted = frozenCopy({ ...object, metadata });
+    if (isThere) this.#objects.set(objectKey(metadata), noted);
+    const atMs = this.#shared.clock.monotonic();
+    this.log.append({ version, atMs, before, after: isThere ? noted : undefined, object: noted });
+    this.#shared.changed();
+    return noted;
+  }
 }
 
 const frozen = new WeakSet<object>();

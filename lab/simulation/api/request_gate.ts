@@ -74,14 +74,6 @@ export interface RequestGate {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-/** How the way is. */
-export interface RequestGateOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Mean time of a request, there and back, ms. */
-  readonly latencyMs: number;
-}
-
 /**
  * Kinds that the controller only follows: their lists and watches take the mean latency, so that
  * following one more draws nothing from the chance that all other requests share.
@@ -132,9 +124,14 @@ function errorOf(failure: InjectedFailure): ApiError {
   );
 }
 
-/** An open way. */
-export function createRequestGate(options: RequestGateOptions): RequestGate {
-  const { clock, random, latencyMs } = options;
+/** An open way; `latencyMs` is the mean time of a request, there and back. */
+export function createRequestGate(
+  { clock, random, latencyMs }: {
+    readonly clock: Clock;
+    readonly random: Random;
+    readonly latencyMs: number;
+  },
+): RequestGate {
   const failures: { readonly failure: InjectedFailure; left: number }[] = [];
   const counts = new Map<string, number>();
   let stopped = false;
@@ -206,8 +203,6 @@ export interface Streams {
   onEvent(wake: () => void): () => void;
   /** Grows when the server closes its streams in an orderly way. */
   closings(): number;
-  /** Time without an event after which a watch gets a bookmark, ms. */
-  readonly bookmarkMs: number;
 }
 
 /** The objects and the way to them. */

@@ -25,12 +25,7 @@ import {
 } from "./api_writers.ts";
 import { type ApiAccess, createRequestGate, type InjectedFailure } from "./request_gate.ts";
 import { createDeletionCostWriter, createPodEvictor, createPodResizer } from "./pod_writers.ts";
-import {
-  createEventList,
-  createRightsizingEventList,
-  type EventList,
-  type RightsizingEventList,
-} from "./event_sink.ts";
+import { createEventList, type EventList, type RightsizingEventList } from "./event_sink.ts";
 import { startGarbageCollector } from "./garbage_collector.ts";
 import { createKubeletLink, type KubeletLink } from "./kubelet_link.ts";
 import { createObjectStore, type ObjectStore } from "./object_store.ts";
@@ -51,23 +46,11 @@ export interface SimulatedAPIOptions {
    */
   readonly latencyMs?: number;
   /**
-   * Time without an event after which a watch gets a bookmark, ms.
-   *
-   * @default {60000}
-   */
-  readonly bookmarkMs?: number;
-  /**
    * Time from a pod's end to that of its allocation, ms.
    *
    * @default {1000}
    */
   readonly garbageDelayMs?: number;
-  /**
-   * Writes per kind that are kept for watches at least.
-   *
-   * @default {5000}
-   */
-  readonly historyLimit?: number;
 }
 
 /** The ports of one client of the server. */
@@ -113,11 +96,12 @@ export interface SimulatedAPI extends SimulatedClient {
 
 /** A running server without objects. */
 export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
-  const { clock, random, latencyMs = 10, bookmarkMs = 60_000, garbageDelayMs = 1000 } = options;
+  const { clock, random, latencyMs = 10, garbageDelayMs = 1000 } = options;
   const store = createObjectStore(options);
   const gate = createRequestGate({ clock, random, latencyMs });
   const listeners = new Set<() => void>();
   let closings = 0;
+  const reachable = (): boolean => !gate.stopped;
   const notify = (): void => listeners.forEach((listener) => listener());
   const access: ApiAccess = {
     store,
@@ -129,7 +113,6 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
         return () => void listeners.delete(wake);
       },
       closings: () => closings,
-      bookmarkMs,
     },
   };
   store.onChange(notify);
@@ -138,8 +121,8 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
     ...createSimulatedClient(access),
     store,
     access,
-    events: createEventList({ clock, reachable: () => !gate.stopped }),
-    rightsizingEvents: createRightsizingEventList({ clock, reachable: () => !gate.stopped }),
+    events: createEventList(clock, reachable),
+    rightsizingEvents: createEventList(clock, reachable),
     failNext: gate.failNext,
     stop() {
       gate.stop();
