@@ -167,7 +167,7 @@ export function playOracle(scene: Scene, options: PlayOracleOptions): RunSeries 
     const phaseMs = phasesMs[index] ?? 0;
     return { uid, floor, ceiling, weight, threads, phaseMs, arrivals: workload() };
   });
-  const { limits } = oracleLimits(pods, {
+  const limits = oracleLimits(pods, {
     durationMs: scene.minutes * 60_000,
     sloMs,
     cores: scene.cores,

@@ -5,13 +5,13 @@
  *
  * @module
  */
-import type { Pod, PodContainer, ResizeCondition } from "../../shared/api/pod.ts";
+import type { Pod, ResizeCondition } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import { createInformer, type Informer } from "../../shared/control/informer.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createSupervisor } from "../../shared/control/supervisor.ts";
-import { createWorkQueue } from "../../shared/control/work_queue.ts";
+import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import type { KubeletLink, PodReport } from "./api/kubelet_link.ts";
@@ -87,17 +87,114 @@ const JITTER = 0.2;
 const RETRY_MS = 30_000;
 
 /** A kubelet that knows no pod yet. */
-// deno-lint-ignore house/function-length
 export function createKubelet(options: KubeletOptions): Kubelet {
-  const { link, runtime, clock, random, log, resizeDelayMs = 300, startDelayMs = 1000 } = options;
-  const { allocatableCPU = Infinity } = options;
-  const queue = createWorkQueue(clock);
-  const locals = new Map<string, LocalPod>();
-  const refusals = new Map<string, ResizeCondition>();
-  const deferred = new Set<string>();
+  return new NodeKubelet(options);
+}
+
+class NodeKubelet implements Kubelet {
+  readonly #options: Required<KubeletOptions>;
+  readonly #queue: WorkQueue;
+  readonly #locals = new Map<string, LocalPod>();
+  readonly #refusals = new Map<string, ResizeCondition>();
+  readonly #deferred = new Set<string>();
+
+  constructor(options: KubeletOptions) {
+    const defaults = { resizeDelayMs: 300, startDelayMs: 1000, allocatableCPU: Infinity };
+    this.#options = { ...defaults, ...options };
+    this.#queue = createWorkQueue(options.clock);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { link, clock, random, log } = this.#options;
+    const queue = this.#queue;
+    const pods = createInformer({ source: link.pods, clock, random, log, name: "pods" });
+    const dismiss = pods.subscribe((key) => queue.add(key));
+    const supervisor = createSupervisor({ clock, log });
+    const stop = (): void => supervisor.stop();
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    supervisor.supervise("pods", pods.run(supervisor.signal));
+    supervisor.supervise("known pods", this.#lookAtKnown(pods, supervisor.signal));
+    supervisor.supervise(
+      "reconcile",
+      runReconcileLoop({
+        queue,
+        reconcile: (key) => this.#reconcile(key, pods.get(key)),
+        backoff: createBackoff({ maxMs: 30_000 }),
+        clock,
+        log,
+        workers: WORKERS,
+      }, supervisor.signal),
+    );
+    await supervisor.done().finally(() => {
+      dismiss();
+      signal.removeEventListener("abort", stop);
+    });
+  }
+
+  restartContainer(podKey: string, containerName: string): void {
+    this.#locals.get(podKey)?.restarts.add(containerName);
+    this.#queue.add(podKey);
+  }
+
+  refuseResizes(podKey: string, condition?: ResizeCondition): void {
+    if (condition === undefined) this.#refusals.delete(podKey);
+    else this.#refusals.set(podKey, condition);
+    this.#queue.add(podKey);
+  }
+
+  /** Pods that were deleted without a watch are noticed once the cache is complete. */
+  async #lookAtKnown(pods: Informer<Pod>, signal: AbortSignal): Promise<void> {
+    if (!await pods.whenSynced(signal)) return;
+    for (const key of this.#locals.keys()) this.#queue.add(key);
+  }
+
+  async #reconcile(key: string, pod: Pod | undefined): Promise<ReconcileResult> {
+    const { link, runtime, startDelayMs, resizeDelayMs } = this.#options;
+    const known = this.#locals.get(key);
+    if (known !== undefined && known.uid !== pod?.metadata.uid) this.#drop(key, known);
+    if (pod === undefined || pod.phase === "Succeeded" || pod.phase === "Failed") return {};
+    const local = this.#locals.get(key) ?? adoptPod(pod, runtime);
+    this.#locals.set(key, local);
+
+    if (pod.metadata.terminating) {
+      const waitMs = this.#remainingMs(local, startDelayMs);
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+      this.#drop(key, local);
+      await link.remove(pod);
+      return {};
+    }
+    if (local.containers.size === 0) {
+      const waitMs = this.#remainingMs(local, startDelayMs);
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+      this.#start(pod, local);
+    }
+    this.#restart(local);
+    let waitMs = 0;
+    const hold = this.#holdOf(key, pod, local);
+    if (hold !== undefined) {
+      local.dueMs = undefined;
+      this.#deferred.add(key);
+      waitMs = RETRY_MS;
+    } else if (differs(pod, local)) {
+      waitMs = this.#remainingMs(local, resizeDelayMs);
+      if (waitMs === 0) {
+        resizeLocal(pod, local, runtime);
+        this.#retryDeferred();
+      }
+    } else local.dueMs = undefined;
+    const status = reportOf(local, hold === undefined ? [] : [hold]);
+    const text = JSON.stringify(status);
+    if (text !== local.reported) {
+      await link.report(pod, status);
+      local.reported = text;
+    }
+    return waitMs > 0 ? { requeueAfterMs: waitMs } : {};
+  }
 
   /** Time that is left before what is prepared may happen; 0 once, when it may. */
-  function remainingMs(local: LocalPod, delayMs: number): number {
+  #remainingMs(local: LocalPod, delayMs: number): number {
+    const { clock, random } = this.#options;
     local.dueMs ??= clock.monotonic() + delayMs * (1 + JITTER * (2 * random.next() - 1));
     const leftMs = local.dueMs - clock.monotonic();
     if (leftMs > 0) return leftMs;
@@ -105,162 +202,83 @@ export function createKubelet(options: KubeletOptions): Kubelet {
     return 0;
   }
 
-  function drop(key: string, local: LocalPod): void {
-    locals.delete(key);
-    if (local.containers.size > 0) runtime.stopPod?.(local.uid);
-    retryDeferred();
+  #drop(key: string, local: LocalPod): void {
+    this.#locals.delete(key);
+    if (local.containers.size > 0) this.#options.runtime.stopPod?.(local.uid);
+    this.#retryDeferred();
   }
 
-  function retryDeferred(): void {
-    for (const key of deferred) queue.add(key);
-    deferred.clear();
+  #retryDeferred(): void {
+    for (const key of this.#deferred) this.#queue.add(key);
+    this.#deferred.clear();
   }
 
   /** Why the pod's resize can't be done now; undefined when it can. */
-  function holdOf(key: string, pod: Pod, local: LocalPod): ResizeCondition | undefined {
+  #holdOf(key: string, pod: Pod, local: LocalPod): ResizeCondition | undefined {
     if (!differs(pod, local)) return undefined;
-    const others = [...locals.values()].filter((one) => one !== local);
-    return refusals.get(key) ?? misfit(pod, { others, allocatableCPU });
+    const others = [...this.#locals.values()].filter((one) => one !== local);
+    const { allocatableCPU } = this.#options;
+    return this.#refusals.get(key) ?? misfit(pod, { others, allocatableCPU });
   }
 
-  function start(pod: Pod, local: LocalPod): void {
-    for (const { name, requests: { cpu: requestCPU } } of pod.containers) {
+  #start(pod: Pod, local: LocalPod): void {
+    const { runtime, random } = this.#options;
+    for (const { name, requests } of pod.containers) {
       const id = randomHex(random, 64);
-      local.containers.set(name, { id, limit: undefined, request: requestCPU });
+      local.containers.set(name, { id, limit: undefined, request: requests.cpu });
     }
-    const containers = pod.containers.map((container) => withLocalID(container, local));
+    const containers = pod.containers.map((container) => ({
+      ...container,
+      containerID: SCHEME + local.containers.get(container.name)?.id,
+    }));
     runtime.startPod?.({ ...pod, phase: "Running", containers });
-    resize(pod, local);
+    resizeLocal(pod, local, runtime);
   }
 
-  function restart(local: LocalPod): void {
-    for (const name of local.restarts) {
-      const container = local.containers.get(name);
-      if (container === undefined) continue;
+  #restart({ containers, restarts }: LocalPod): void {
+    const { runtime, random } = this.#options;
+    for (const name of restarts) {
+      const container = containers.get(name);
+      if (container === undefined) break;
       const newID = randomHex(random, 64);
       runtime.replaceContainer?.(container.id, newID);
       container.id = newID;
-      if (container.limit !== undefined) {
-        runtime.setContainerQuota(newID, containerQuota(container.limit));
-      }
+      const { limit } = container;
+      if (limit !== undefined) runtime.setContainerQuota(newID, containerQuota(limit));
     }
-    local.restarts.clear();
+    restarts.clear();
   }
+}
 
-  function resize(pod: Pod, local: LocalPod): void {
-    for (const { name, requests: { cpu: requestCPU } } of pod.containers) {
-      const container = local.containers.get(name);
-      if (container === undefined || requestCPU === undefined) continue;
-      if (container.request === requestCPU) continue;
-      container.request = requestCPU;
-      runtime.setContainerRequest?.(container.id, requestCPU);
+/** Puts the requests and limits of the pod's spec into force. */
+function resizeLocal(
+  { containers }: Pod,
+  { uid, containers: locals }: LocalPod,
+  runtime: ContainerRuntime,
+): void {
+  for (const { name, requests } of containers) {
+    const local = locals.get(name);
+    if (local === undefined || requests.cpu === undefined || local.request === requests.cpu) {
+      continue;
     }
-    const steps = quotaSteps(pod.containers.flatMap(({ name, limits: { cpu: limitCPU } }) => {
-      const container = local.containers.get(name);
-      if (container === undefined) return [];
-      const from = container.limit;
-      container.limit = limitCPU ?? from;
-      return [{ containerID: container.id, from, to: container.limit }];
-    }));
-    for (const step of steps) {
-      if ("pod" in step) runtime.setPodQuota(local.uid, step.millicores);
-      else runtime.setContainerQuota(step.containerID, step.millicores);
-    }
+    local.request = requests.cpu;
+    runtime.setContainerRequest?.(local.id, requests.cpu);
   }
-
-  async function report(
-    pod: Pod,
-    { local, hold }: { readonly local: LocalPod; readonly hold: ResizeCondition | undefined },
-  ): Promise<void> {
-    const status = reportOf(local, hold === undefined ? [] : [hold]);
-    const text = JSON.stringify(status);
-    if (text === local.reported) return;
-    await link.report(pod, status);
-    local.reported = text;
+  const steps = quotaSteps(containers.flatMap(({ name, limits }) => {
+    const local = locals.get(name);
+    if (local === undefined) return [];
+    const from = local.limit;
+    local.limit = limits.cpu ?? from;
+    return [{ containerID: local.id, from, to: local.limit }];
+  }));
+  for (const step of steps) {
+    if ("pod" in step) runtime.setPodQuota(uid, step.millicores);
+    else runtime.setContainerQuota(step.containerID, step.millicores);
   }
-
-  async function reconcile(key: string, pod: Pod | undefined): Promise<ReconcileResult> {
-    const known = locals.get(key);
-    if (known !== undefined && known.uid !== pod?.metadata.uid) drop(key, known);
-    if (pod === undefined || pod.phase === "Succeeded" || pod.phase === "Failed") return {};
-    const local = locals.get(key) ?? adoptPod(pod, runtime);
-    locals.set(key, local);
-
-    if (pod.metadata.terminating) {
-      const waitMs = remainingMs(local, startDelayMs);
-      if (waitMs > 0) return { requeueAfterMs: waitMs };
-      drop(key, local);
-      await link.remove(pod);
-      return {};
-    }
-    if (local.containers.size === 0) {
-      const waitMs = remainingMs(local, startDelayMs);
-      if (waitMs > 0) return { requeueAfterMs: waitMs };
-      start(pod, local);
-    }
-    restart(local);
-    let waitMs = 0;
-    const hold = holdOf(key, pod, local);
-    if (hold !== undefined) {
-      local.dueMs = undefined;
-      deferred.add(key);
-      waitMs = RETRY_MS;
-    } else if (differs(pod, local)) {
-      waitMs = remainingMs(local, resizeDelayMs);
-      if (waitMs === 0) {
-        resize(pod, local);
-        retryDeferred();
-      }
-    } else local.dueMs = undefined;
-    await report(pod, { local, hold });
-    return waitMs > 0 ? { requeueAfterMs: waitMs } : {};
-  }
-
-  /** Pods that were deleted without a watch are noticed once the cache is complete. */
-  async function lookAtKnown(pods: Informer<Pod>, signal: AbortSignal): Promise<void> {
-    if (await pods.whenSynced(signal)) { for (const key of locals.keys()) queue.add(key); }
-  }
-
-  return {
-    async run(signal) {
-      const pods = createInformer({ source: link.pods, clock, random, log, name: "pods" });
-      const dismiss = pods.subscribe((key) => queue.add(key));
-      const supervisor = createSupervisor({ clock, log });
-      const stop = (): void => supervisor.stop();
-      signal.addEventListener("abort", stop, { once: true });
-      if (signal.aborted) stop();
-      supervisor.supervise("pods", pods.run(supervisor.signal));
-      supervisor.supervise("known pods", lookAtKnown(pods, supervisor.signal));
-      supervisor.supervise(
-        "reconcile",
-        runReconcileLoop({
-          queue,
-          reconcile: (key) => reconcile(key, pods.get(key)),
-          backoff: createBackoff({ maxMs: 30_000 }),
-          clock,
-          log,
-          workers: WORKERS,
-        }, supervisor.signal),
-      );
-      await supervisor.done().finally(() => {
-        dismiss();
-        signal.removeEventListener("abort", stop);
-      });
-    },
-    restartContainer(podKey, containerName) {
-      locals.get(podKey)?.restarts.add(containerName);
-      queue.add(podKey);
-    },
-    refuseResizes(podKey, condition) {
-      if (condition === undefined) refusals.delete(podKey);
-      else refusals.set(podKey, condition);
-      queue.add(podKey);
-    },
-  };
 }
 
 /** A container that runs. */
-export interface LocalContainer {
+interface LocalContainer {
   /** Hex id. */
   id: string;
   /** The limit with a quota that is set, millicores. */
@@ -285,41 +303,27 @@ export interface LocalPod {
 const SCHEME = "containerd://";
 
 /** A pod as the kubelet sees it first; one that runs already is taken over as its status says. */
-export function adoptPod(
-  pod: Pod,
-  runtime: { readonly containerID?: (podUID: string, name: string) => string | undefined },
+function adoptPod(
+  { phase, metadata: { uid }, containers }: Pod,
+  runtime: ContainerRuntime,
 ): LocalPod {
-  const containers = new Map<string, LocalContainer>();
-  if (pod.phase === "Running") {
-    for (const { name, containerID, ...container } of pod.containers) {
-      if (containerID === undefined) continue;
-      const {
-        applied: { limits: { cpu: limit }, requests: { cpu: appliedRequestCPU } },
-        requests: { cpu: requestCPU },
-      } = container;
-      const request = appliedRequestCPU ?? requestCPU;
-      const id = runtime.containerID?.(pod.metadata.uid, name) ?? containerID.slice(SCHEME.length);
-      containers.set(name, { id, limit, request });
-    }
+  const locals = new Map<string, LocalContainer>();
+  for (const { name, containerID, applied, requests } of phase === "Running" ? containers : []) {
+    if (containerID === undefined) continue;
+    const id = runtime.containerID?.(uid, name) ?? containerID.slice(SCHEME.length);
+    const request = applied.requests.cpu ?? requests.cpu;
+    locals.set(name, { id, limit: applied.limits.cpu, request });
   }
-  return {
-    uid: pod.metadata.uid,
-    containers,
-    restarts: new Set(),
-    dueMs: undefined,
-    reported: "",
-  };
+  return { uid, containers: locals, restarts: new Set(), dueMs: undefined, reported: "" };
 }
 
 /** Whether a container's limit or request is not the one in the pod's spec. */
-export function differs(pod: Pod, { containers }: LocalPod): boolean {
-  return pod.containers.some(
-    ({ name, limits: { cpu: limitCPU }, requests: { cpu: requestCPU } }) => {
-      const local = containers.get(name);
-      return (limitCPU !== undefined && limitCPU !== local?.limit) ||
-        (requestCPU !== undefined && requestCPU !== local?.request);
-    },
-  );
+function differs(pod: Pod, { containers }: LocalPod): boolean {
+  return pod.containers.some(({ name, limits, requests }) => {
+    const local = containers.get(name);
+    return (limits.cpu !== undefined && limits.cpu !== local?.limit) ||
+      (requests.cpu !== undefined && requests.cpu !== local?.request);
+  });
 }
 
 /**
@@ -334,10 +338,7 @@ export function misfit(
     readonly allocatableCPU: number;
   },
 ): ResizeCondition | undefined {
-  const requested = pod.containers.reduce(
-    (sum, { requests: { cpu: requestCPU = 0 } }) => sum + requestCPU,
-    0,
-  );
+  const requested = pod.containers.reduce((sum, { requests: { cpu = 0 } }) => sum + cpu, 0);
   let used = 0;
   for (const { containers } of others) {
     for (const { request = 0 } of containers.values()) used += request;
@@ -349,14 +350,8 @@ export function misfit(
   return { type: "PodResizePending", reason: "Deferred", message };
 }
 
-/** The pod's container with the id that the kubelet gave it. */
-export function withLocalID(container: PodContainer, local: LocalPod): PodContainer {
-  const id = local.containers.get(container.name)?.id;
-  return id === undefined ? container : { ...container, containerID: SCHEME + id };
-}
-
 /** What the kubelet reports of a running pod. */
-export function reportOf(local: LocalPod, conditions: readonly ResizeCondition[]): PodReport {
+function reportOf(local: LocalPod, conditions: readonly ResizeCondition[]): PodReport {
   return {
     phase: "Running",
     ready: true,

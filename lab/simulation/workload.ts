@@ -44,17 +44,6 @@ export interface Workload extends ArrivalProcess {
  */
 export function createWorkload(trace: Trace, options: WorkloadOptions): Workload {
   const { random, variation = 1, offsetS = 0 } = options;
-  if (!(options.costMs > 0 && options.costMs < Infinity)) {
-    throw new RangeError(
-      `Cannot create a workload: costMs is ${options.costMs}, expected ms above 0`,
-    );
-  }
-  if (!(variation >= 0 && variation < Infinity)) {
-    throw new RangeError(`Cannot create a workload: variation is ${variation}, expected 0 or more`);
-  }
-  if (!(offsetS >= 0 && offsetS < Infinity)) {
-    throw new RangeError(`Cannot create a workload: offsetS is ${offsetS}, expected 0 or more`);
-  }
   const stepMs = trace.stepS * 1000;
   const periodMs = trace.values.length * stepMs;
   const startMs = (offsetS * 1000) % periodMs;
@@ -86,11 +75,6 @@ function sizeOf(
   trace: Trace,
   { meanCores, p95Cores, costMs }: WorkloadOptions,
 ): { costMs: number; perMs: Float64Array } {
-  if (meanCores !== undefined && p95Cores !== undefined) {
-    throw new RangeError(
-      `Cannot create a workload: meanCores ${meanCores} and p95Cores ${p95Cores} exclude each other`,
-    );
-  }
   const scaled = meanCores !== undefined
     ? scaleToMean(trace, meanCores)
     : p95Cores !== undefined

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -124,13 +125,9 @@ function played(burst: Burst, steps: readonly Step[]): void {
   }
 }
 
-function property(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 const anyKnown = fc.constantFrom<Known>("uid", "name", "prefix");
 
-property(
+pure(
   "a burst ends exactly divided, whatever is seen, lost, asked twice or only asked on the way",
   () => {
     fc.assert(
@@ -149,7 +146,7 @@ property(
   },
 );
 
-property("a hundred pods at 70 % are 70 and 30", () => {
+pure("a hundred pods at 70 % are 70 and 30", () => {
   fc.assert(
     fc.property(anyKnown, anySteps, (known, steps) => {
       const burst = new Burst({
@@ -163,7 +160,7 @@ property("a hundred pods at 70 % are 70 and 30", () => {
   );
 });
 
-property("no pod is on spot before the floor is filled", () => {
+pure("no pod is on spot before the floor is filled", () => {
   fc.assert(
     fc.property(anySplitSpec, fc.integer({ min: 1, max: 30 }), (spec, replicas) => {
       let reservations = noReservations();

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -34,16 +35,12 @@ function surplus(pods: readonly PlacedPod[], spec: SplitSpec): number {
   return Math.abs(countByClass(pods).spot - splitReplicas(pods.length, spec).spot);
 }
 
-function property(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 const anyCounts = fc.record({
   spot: fc.integer({ min: 0, max: 25 }),
   "on-demand": fc.integer({ min: 0, max: 25 }),
 });
 
-property("costs are whole, of 32 bits, and no two pods of a split have the same", () => {
+pure("costs are whole, of 32 bits, and no two pods of a split have the same", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 200 }), anySplitSpec, (replicas, spec) => {
       const split = splitReplicas(replicas, spec);
@@ -62,7 +59,7 @@ property("costs are whole, of 32 bits, and no two pods of a split have the same"
   );
 });
 
-property(
+pure(
   "a scale-down takes what is too many first, and from the split on keeps it at every step",
   () => {
     let [ran, uneven] = [0, 0];
@@ -87,7 +84,7 @@ property(
   },
 );
 
-property("a pod more is one cost to write, and nothing is written twice", () => {
+pure("a pod more is one cost to write, and nothing is written twice", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 40 }), anySplitSpec, (replicas, spec) => {
       const pods = withCosts(placedPods(splitReplicas(replicas, spec)), spec);
@@ -100,7 +97,7 @@ property("a pod more is one cost to write, and nothing is written twice", () => 
   );
 });
 
-property("after pods have gone, those that are left need no more writes than have gone", () => {
+pure("after pods have gone, those that are left need no more writes than have gone", () => {
   fc.assert(
     fc.property(anyCounts, anySplitSpec, fc.infiniteStream(fc.boolean()), (counts, spec, goes) => {
       const pods = withCosts(placedPods(counts), spec);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { admitPod, noReservations } from "../../shared/placement/admit_pod.ts";
@@ -100,11 +101,7 @@ function outcomeOf(next: NextMove): string {
   return "move" in next ? `to ${next.move.to}` : next.wait;
 }
 
-function property(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-property(
+pure(
   "nextMove() evicts only what may go, from a whole workload, in its time, and keeps the floor",
   () => {
     fc.assert(
@@ -143,7 +140,7 @@ property(
   },
 );
 
-property("nextMove() waits only where nothing may go now", () => {
+pure("nextMove() waits only where nothing may go now", () => {
   fc.assert(
     fc.property(anyKind, anyPods, anySplitSpec, (kind, pods, split) => {
       const replicas = pods.length;
@@ -170,7 +167,7 @@ property("nextMove() waits only where nothing may go now", () => {
   );
 });
 
-property("moves come to an end at the split, one for each pod that is misplaced", () => {
+pure("moves come to an end at the split, one for each pod that is misplaced", () => {
   fc.assert(
     fc.property(anyKind, anyPods, anySplitSpec, (kind, start, split) => {
       const replicas = start.length;

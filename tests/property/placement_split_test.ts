@@ -3,18 +3,15 @@
  *
  * @module
  */
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { splitReplicas } from "../../shared/placement/split.ts";
 import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 
-function property(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 const anyReplicas = fc.integer({ min: 0, max: 10_000 });
 
-property(
+pure(
   "the split is of whole replicas, keeps the floor, and has no more on spot than the share",
   () => {
     fc.assert(
@@ -34,7 +31,7 @@ property(
   },
 );
 
-property("one replica more is one more in exactly one class", () => {
+pure("one replica more is one more in exactly one class", () => {
   fc.assert(
     fc.property(anyReplicas, anySplitSpec, (replicas, spec) => {
       const before = splitReplicas(replicas, spec);
@@ -45,7 +42,7 @@ property("one replica more is one more in exactly one class", () => {
   );
 });
 
-property("a larger share never takes from spot, a larger floor never gives to it", () => {
+pure("a larger share never takes from spot, a larger floor never gives to it", () => {
   fc.assert(
     fc.property(anyReplicas, anySplitSpec, (replicas, spec) => {
       const { spot } = splitReplicas(replicas, spec);

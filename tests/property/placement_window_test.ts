@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -10,10 +11,6 @@ import {
   nextOpeningMs,
   parseCronSchedule,
 } from "../../shared/placement/disruption_window.ts";
-
-function property(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const MINUTE_MS = 60_000;
 
@@ -59,7 +56,7 @@ function clockOf(zone: string): (ms: number) => string {
   return (ms) => format.format(ms);
 }
 
-property(
+pure(
   "a schedule's next time is the first minute to come at which the zone's clock shows it",
   () => {
     // No zone of the list changes its clocks at these hours.
@@ -91,7 +88,7 @@ property(
   },
 );
 
-property("a window is open exactly from an opening on, for as long as it lasts", () => {
+pure("a window is open exactly from an opening on, for as long as it lasts", () => {
   const seen = new Set<boolean>();
   const anyHour = fc.constantFrom("*", "*/6", "0", "1", "2", "3", "12", "23");
   fc.assert(

@@ -1,8 +1,6 @@
 /** Agents that fall silent, and copies of the API that fall behind. */
 import assert from "node:assert/strict";
-import { type Log, silentLog } from "../../shared/log.ts";
 import type { KindName } from "../../lab/simulation/api/kinds.ts";
-import { ofDeployment, sampleVPA } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
 
 /** A pod with its original limit of 200 m back, since its agent, which wanted 300 m, fell silent. */
@@ -47,35 +45,6 @@ for (const [event, happens] of Object.entries(WHILE_SILENT)) {
     await scene.pass(20_000);
     scene.assertLimit(300);
   });
-}
-
-/** A pod of 200 m; the agent wants 300 m, and dies before a controller sees it. */
-async function deadAgentsLimit(scene: ControllerScene): Promise<void> {
-  const kill = scene.startController();
-  scene.createPod("web");
-  await scene.pass(5000);
-  kill();
-  await scene.wantFor(1000, 300);
-  scene.silent.add("node-1");
-  assert.equal(scene.allocation()?.spec.desiredCPULimit, "300m");
-}
-
-for (const [agoMs, counts] of [[38_000, false], [16_000, true]] as const) {
-  loopTest(
-    `applies ${counts ? "what" : "nothing that"} an agent wanted ${agoMs} ms ago`,
-    async (scene) => {
-      await deadAgentsLimit(scene);
-      await scene.pass(agoMs - 1000);
-      scene.startController();
-      await scene.pass(counts ? 2000 : 60_000);
-      scene.assertLimit(counts ? 300 : 200);
-      if (counts) return;
-      assert.deepEqual([scene.status().phase, scene.status().reason], ["Pending", "BoundsStale"]);
-      scene.silent.clear();
-      await scene.pass(2000);
-      scene.assertLimit(300);
-    },
-  );
 }
 
 /** Lists and watches of this kind fail for half an hour, and those that run end. */
@@ -127,65 +96,3 @@ for (const kind of DECISIVE) {
     assert.equal(scene.limits().wanted, 600);
   });
 }
-
-function warningLog(): { readonly log: Log; readonly warnings: string[] } {
-  const warnings: string[] = [];
-  return { log: { ...silentLog, warn: (message) => void warnings.push(message) }, warnings };
-}
-
-/** A pod with a VPA of its own, on a server that answers the first lists of a kind with an error. */
-async function refusedLists(
-  scene: ControllerScene,
-  [kind, status, times]: readonly [kind: KindName, status: number, times: number],
-): Promise<readonly string[]> {
-  scene.api.failNext({ verb: "list", kind, status, times });
-  const { log, warnings } = warningLog();
-  scene.startController({}, { log });
-  scene.createPod("web", {}, ofDeployment);
-  await scene.wantFor(25_000, 600);
-  assert.deepEqual([scene.limits().wanted, warnings], [200, []]);
-  return warnings;
-}
-
-for (const status of [403, 500]) {
-  loopTest(
-    `raises nothing, with a warning, where VPAs can't be listed (${status})`,
-    async (scene) => {
-      scene.tables.VerticalPodAutoscaler.create(sampleVPA("Auto"));
-      // A minute and a half of the informer's attempts.
-      const warnings = await refusedLists(scene, ["VerticalPodAutoscaler", status, 7]);
-      await scene.pass(15_000);
-      assert.equal(scene.status().reason, "OutOfSync");
-      assert.match(warnings.join(), /^[^,]*VerticalPodAutoscalers[^,]*$/);
-      await scene.pass(180_000);
-      scene.assertLimit(200);
-      assert.equal(scene.allocation(), undefined);
-      assert.deepEqual([scene.events("CPULimitsRestored").length, warnings.length], [1, 1]);
-    },
-  );
-}
-
-loopTest("applies nothing when it ended between a restore and its status", async (scene) => {
-  const kill = scene.startController();
-  await scene.raise();
-  scene.silent.add("node-1");
-  while (scene.limits().wanted !== 200) await scene.pass(10);
-  kill();
-  await scene.pass(1000);
-  assert.equal(scene.status().reason, "Applied");
-  scene.startController();
-  await assertNothingApplied(scene, 200);
-});
-
-loopTest("restores under a silent agent while the server refuses bounds", async (scene) => {
-  scene.startController();
-  await scene.raise();
-  const refused = { status: 422, times: 1000 };
-  scene.api.failNext({ verb: "updateStatus", kind: "PodAllocation", ...refused });
-  scene.changePod("web", (pod) => ({ ...pod, ready: false }));
-  await scene.pass(60_000);
-  scene.assertLimit(300);
-  scene.silent.add("node-1");
-  await scene.pass(400_000);
-  scene.assertLimit(200);
-});

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { ALLOW_OVERRIDES, STARTUP_BOOST } from "../../shared/api/market_keys.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { EVERY_WORKLOAD } from "../../shared/api/workload.ts";
 import {
   ofDeployment,
   ownedBy,
@@ -29,50 +28,6 @@ async function lowers(scene: ControllerScene): Promise<boolean> {
 function changeApp(fields: Partial<Pod["containers"][number]>): (pod: Pod) => Pod {
   return (pod) => ({ ...pod, containers: pod.containers.map((one) => ({ ...one, ...fields })) });
 }
-
-/** Holds from below: how each begins, and ends. */
-const HOLDS: Readonly<Record<string, readonly [(pod: Pod) => Pod, (pod: Pod) => Pod]>> = {
-  PodNotReady: [(pod) => ({ ...pod, ready: false }), (pod) => ({ ...pod, ready: true })],
-  RolloutInProgress: [(pod) => pod, (pod) => pod],
-};
-
-for (const [reason, [begin, end]] of Object.entries(HOLDS)) {
-  loopTest(`lowers no limit under ${reason}, and does before and after`, async (scene) => {
-    scene.tables.Deployment.create(sampleWorkload());
-    scene.startController();
-    await raise(scene);
-    assert.equal(await lowers(scene), true);
-    for (const isHeld of [true, false]) {
-      scene.changePod("web", isHeld ? begin : end);
-      if (reason === "RolloutInProgress") scene.setRollout(isHeld ? 1 : 3);
-      await scene.pass(2000);
-      assert.deepEqual(
-        [scene.bound().held, scene.boundReasons()],
-        isHeld ? ["lower", `${reason}, BurstFactor`] : [undefined, "BurstFactor"],
-      );
-      assert.equal(await lowers(scene), !isHeld);
-    }
-  });
-}
-
-loopTest("changes no limit while the node is not Ready, and goes on after it", async (scene) => {
-  scene.startController();
-  await raise(scene);
-  scene.changeNode((node) => ({ ...node, ready: false }));
-  await scene.pass(2000);
-  assert.equal(scene.bound().held, "both");
-  for (const limit of [200, 800]) {
-    await scene.wantFor(10_000, limit);
-    scene.assertLimit(600);
-  }
-  scene.changeNode((node) => ({ ...node, ready: true }));
-  await scene.pass(5000);
-  scene.assertLimit(800);
-  const reported = scene.messages("CPULimitBounded").filter((text) =>
-    text.includes("NodeNotReady")
-  );
-  assert.equal(reported.length, 1);
-});
 
 /** Holds that end by themselves, ms after they began. */
 const TIMED: Readonly<
@@ -120,27 +75,6 @@ for (const [reason, [lastsMs, after, begin]] of Object.entries(TIMED)) {
   });
 }
 
-loopTest(
-  "heeds an HPA or a rollout of the pod's own workload only",
-  async ({ tables, ...scene }) => {
-    const elsewhere = <T extends { readonly metadata: object }>(object: T): T => ({
-      ...object,
-      metadata: { ...object.metadata, namespace: "other" },
-    });
-    const rolling = sampleWorkload({ rollout: { updated: 1 } });
-    tables.Deployment.create(elsewhere(rolling));
-    tables.Deployment.create({ ...rolling, metadata: { ...rolling.metadata, name: "api" } });
-    tables.StatefulSet.create({ ...rolling, kind: "StatefulSet" });
-    tables.HorizontalPodAutoscaler.create(elsewhere(sampleHPA()));
-    tables.HorizontalPodAutoscaler.create(
-      sampleHPA({ target: { kind: "Deployment", name: "api" } }),
-    );
-    scene.startController();
-    await scene.raise(600, ofDeployment);
-    assert.deepEqual([scene.bound().held, scene.boundReasons()], [undefined, "BurstFactor"]);
-  },
-);
-
 for (const kind of ["StatefulSet", "DaemonSet"] as const) {
   loopTest(`lowers no limit while a ${kind} rolls out, until it stands still`, async (scene) => {
     const table = scene.tables[kind];
@@ -183,91 +117,12 @@ loopTest("leaves pods to a VPA until it is gone", async (scene) => {
   scene.assertLimit(600);
 });
 
-loopTest("takes pods back when their VPA is Off, for memory alone, or another's", async (scene) => {
-  const { VerticalPodAutoscaler: autoscalers } = scene.tables;
-  autoscalers.create(sampleVPA("Auto"));
-  scene.startController();
-  scene.createPod("web", {}, ofDeployment);
-  scene.want("web", 600);
-  for (
-    const change of [
-      { updateMode: "Off" },
-      { cpuPolicies: [{ container: "*", controlled: false }] },
-      { target: { kind: "Deployment", name: "api" } },
-    ]
-  ) {
-    await scene.pass(10_000);
-    scene.assertLimit(200);
-    assert.equal(scene.allocation(), undefined);
-    autoscalers.modify("shop/web-vpa", (vpa) => ({ ...vpa, ...change }));
-    await scene.pass(10_000);
-    scene.assertLimit(600);
-    autoscalers.modify("shop/web-vpa", () => sampleVPA("Auto"));
-  }
-});
-
-const unreadable = 'Cannot parse CPU quantity: "two" is not a number';
-
-interface Unreadable {
-  readonly kind: "VerticalPodAutoscaler" | "LimitRange";
-  readonly name: string;
-  /** Whether it may hold pods of no workload, too. */
-  readonly holdsAll: boolean;
-  spoil(scene: ControllerScene): void;
-  mend(scene: ControllerScene): void;
-}
-
-const mendVPA = ({ tables }: ControllerScene): void =>
-  void tables.VerticalPodAutoscaler.modify(
-    "shop/web-vpa",
-    ({ metadata }) => sampleVPA("Off", { metadata }),
-  );
-
-const UNREADABLE: readonly Unreadable[] = [
-  ...[{}, { target: EVERY_WORKLOAD }].map((target): Unreadable => ({
-    ...{ kind: "VerticalPodAutoscaler", name: "web-vpa", holdsAll: "target" in target },
-    spoil: ({ tables }) =>
-      void tables.VerticalPodAutoscaler.create(sampleVPA("Off", { ...target, unreadable })),
-    mend: mendVPA,
-  })),
-  {
-    ...{ kind: "LimitRange", name: "cpu", holdsAll: true },
-    spoil: ({ setLimitRange }) => setLimitRange({ items: [], unreadable }),
-    mend: ({ setLimitRange }) => setLimitRange({ items: [{ type: "Container", max: 5000 }] }),
-  },
-];
-
-for (const { kind, name, holdsAll, spoil, mend } of UNREADABLE) {
-  const of = holdsAll ? "all limits" : "its workload's limits";
-  loopTest(`keeps ${of} while a ${kind} can't be read, and reports it`, async (scene) => {
-    scene.startController();
-    await scene.raise(300, ofDeployment);
-    scene.createPod("bare");
-    scene.want("bare", 300);
-    await scene.pass(10_000);
-    const unread = (): readonly string[] =>
-      (scene.status().bounds?.rules ?? []).filter(({ reason }) => reason === "UnreadableBound")
-        .map(({ message }) => message);
-    assert.deepEqual(unread(), []);
-    spoil(scene);
-    await scene.pass(5000);
-    assert.deepEqual(unread(), [`${kind} ${name}: ${unreadable}`]);
-    const { type, message = "" } = scene.events("CPULimitBounded").filter(({ podName }) =>
-      podName === "web"
-    ).at(-1) ?? {};
-    assert.match(message, new RegExp(`^UnreadableBound: ${kind} ${name}: Cannot`));
-    assert.deepEqual([type, scene.bound().held], ["Warning", "both"]);
-    for (const limit of [500, 250]) {
-      scene.want("bare", limit);
-      await scene.wantFor(60_000, limit);
-      scene.assertLimit(300);
-      assert.equal(scene.limits("bare").applied, holdsAll ? 300 : limit);
-    }
-    mend(scene);
-    await scene.pass(10_000);
-    assert.deepEqual(unread(), []);
-    for (const name of ["web", "bare"]) scene.assertLimit(250, name);
-  });
+function setReady({ changePod, clock }: ControllerScene, ready = true): void {
+  changePod("web", ({ readySinceMs: _over, ...pod }) => ({
+    ...pod,
+    ready,
+    ...(ready ? { readySinceMs: clock.wall() } : {}),
+  }));
 }
 
 /** The pod with containers that were started now, not Ready. */
@@ -275,14 +130,6 @@ function start({ changePod, clock }: ControllerScene): void {
   changePod("web", ({ readySinceMs: _over, ...pod }) => ({
     ...changeApp({ startedAtMs: clock.wall() })(pod),
     ready: false,
-  }));
-}
-
-function setReady({ changePod, clock }: ControllerScene, ready = true): void {
-  changePod("web", ({ readySinceMs: _over, ...pod }) => ({
-    ...pod,
-    ready,
-    ...(ready ? { readySinceMs: clock.wall() } : {}),
   }));
 }
 

@@ -17,44 +17,6 @@ async function settled(scene: ControllerScene): Promise<void> {
   await scene.wantFor(10_000, 300);
 }
 
-/** Pod `web` with every rule speaking of it. */
-async function troubled(scene: ControllerScene): Promise<void> {
-  const { tables, clock } = scene;
-  tables.Deployment.create(sampleWorkload({ rollout: { updated: 1 } }));
-  const cpuTargets = [{ utilization: 9 }];
-  tables.HorizontalPodAutoscaler.create(sampleHPA({ cpuTargets, lastScaleMs: clock.wall() }));
-  scene.setQuota({ hardLimitsCPU: 500, usedLimitsCPU: 200 });
-  scene.setLimitRange({ items: [{ type: "Container", max: 700 }] });
-  scene.createPod("web", {}, ofDeployment);
-  await scene.pass(5000);
-  const restartedAtMs = clock.wall();
-  scene.changePod("web", (pod) => ({
-    ...pod,
-    ...{ ready: false, priorityClassName: "system-node-critical" },
-    containers: pod.containers.map((one) => ({ ...one, restartedAtMs })),
-  }));
-  scene.changeNode((node) => ({ ...node, draining: true }));
-}
-
-loopTest("writes bounds once while all that holds a pod stands still", async (scene) => {
-  await troubled(scene);
-  scene.startController();
-  await scene.wantFor(5000, 300);
-  assert.equal(
-    scene.boundReasons(),
-    "NodeDraining, SystemCritical, RecentRestart, PodNotReady, RolloutInProgress, HPAFloor, " +
-      "HPADamped, HPAScaled, QuotaExceeded, HPACapped",
-  );
-  const before = writes(scene);
-  await scene.pass(600_000);
-  // Two holds end by themselves: the one after the restart, and the HPA's window.
-  assert.ok(writes(scene) - before <= 2, `${writes(scene) - before} writes`);
-  assert.ok((scene.status().bounds?.revision ?? 9) <= 3);
-  assert.doesNotMatch(scene.boundReasons() ?? "", /RecentRestart|HPAScaled/);
-  const subjects = scene.events("CPULimitBounded").map(({ about }) => about?.kind);
-  assert.deepEqual(subjects, ["Node", undefined, "Deployment"]);
-});
-
 loopTest(
   "writes nothing when autoscalers, rollouts and quotas report what binds not",
   async (scene) => {
@@ -122,22 +84,6 @@ loopTest("ends bounds that the server finds invalid as one clear reason", async 
   definition.old = false;
   await scene.pass(60_000);
   assert.deepEqual([scene.bound().held, scene.status().phase], ["half", "Applied"]);
-});
-
-loopTest("does not write bounds again and again where the server drops a field", async (scene) => {
-  const { store, definition } = oldStore(scene, (allocation) => {
-    const { status } = allocation;
-    if (status?.bounds === undefined) return allocation;
-    const containers = status.bounds.containers.map(({ held: _unknown, ...rest }) => rest);
-    return { ...allocation, status: { ...status, bounds: { ...status.bounds, containers } } };
-  });
-  await raisedThenScaled(scene, store);
-  const before = writes(scene);
-  await scene.pass(280_000);
-  assert.ok(writes(scene) - before <= 1, `${writes(scene) - before} writes`);
-  definition.old = false;
-  await scene.pass(60_000);
-  assert.equal(scene.bound().held, "half");
 });
 
 /** Kubernetes' own default for a node. */

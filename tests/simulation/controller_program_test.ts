@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Placement } from "../../controller/placement/placement.ts";
-import type { ConfigMap } from "../../shared/api/config_map.ts";
-import type { ListWatch } from "../../shared/control/informer.ts";
 import {
   ALL_THERE,
   type ControllerProgram,
@@ -96,38 +94,6 @@ programTest("follows market: off and on while it runs", async (scene, start) => 
   assert.equal(scene.limits().applied, 240);
 });
 
-/** One ConfigMap that stays as it is. */
-function settled(data: Readonly<Record<string, string>>): ListWatch<ConfigMap> {
-  const place = { name: "mbcas-config", namespace: "mbcas-system" };
-  const metadata = { ...place, uid: "1", resourceVersion: "1" };
-  return {
-    list: () => Promise.resolve({ items: [{ metadata, data }], resourceVersion: "1" }),
-    async *watch(resourceVersion, signal) {
-      yield { type: "BOOKMARK", resourceVersion };
-      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-    },
-  };
-}
-
-for (
-  const [name, data, dryRun, valid] of [
-    ["alone", { dryRun: "true" }, true, true],
-    ["beside its own", { "config.yaml": "market: on", dryRun: "true" }, true, true],
-    // As a whole: neither key holds.
-    ["but none with a fault", { dryRun: "true", dryRunn: "false" }, false, false],
-  ] as const
-) {
-  programTest(`follows OptiPod's keys in its ConfigMap, ${name}`, async (scene, start) => {
-    scene.createPod("web");
-    scene.want("web", 300);
-    const { settings, leads } = start("first");
-    await scene.pass(10_000);
-    assert.equal(await leads(), true);
-    assert.deepEqual([settings.values().dryRun, settings.valid], [dryRun, valid]);
-    assert.equal(scene.limits().applied, dryRun ? 200 : 300);
-  }, { followed: settled(data) });
-}
-
 const server = { asked: 0 };
 
 programTest("waits for the custom resource and for the server", async (scene, start) => {
@@ -155,12 +121,6 @@ programTest("waits for the custom resource and for the server", async (scene, st
     return { ...await ALL_THERE(rights), servesAllocations: asked > 2, unknownFields };
   },
 });
-
-programTest("ends with 1 where it lacks rights", async (scene, start) => {
-  const program = start("first");
-  await scene.pass(1);
-  assert.equal(program.exitCode(), 1);
-}, { ask: async (rights) => ({ ...await ALL_THERE([]), missingRights: rights.slice(0, 2) }) });
 
 const support = { servesPodResize: false, placed: 0 };
 

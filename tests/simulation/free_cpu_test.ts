@@ -6,7 +6,6 @@
 import assert from "node:assert/strict";
 import { readDemoScene } from "../../cli/demo_scene.ts";
 import { SHARED_NODE_SCENES } from "../../lab/arena/shared_node_scenes.ts";
-import { latencyQuantile } from "../../lab/simulation/node/latency_histogram.ts";
 import { jainIndex } from "../../lab/simulation/scores.ts";
 import { playMarket } from "../../lab/simulation/play_market.ts";
 import type { RunSeries } from "../../lab/simulation/run_record.ts";
@@ -87,20 +86,6 @@ Deno.test("playMarket() of equal pods on a scarce node gives them the same CPU",
   assert.ok(index >= 0.999, `${index}`);
 });
 
-Deno.test("playMarket() gives equals the same where priorities divide a scarce node", async () => {
-  for (const seed of [1, 2]) {
-    const series = await play(SHARED_NODE_SCENES.priorities({ seed, minutes: 1 }));
-    const used = usageFrom(series, onsetS(series) + 5);
-    for (const equals of [used.slice(0, 4), used.slice(4)]) {
-      const index = jainIndex(equals);
-      assert.ok(index >= 0.999, `${index}`);
-    }
-    // The light ones may keep what their users set: 800 m, of a part of 648 m.
-    assert.ok(Math.max(...used.slice(0, 4)) < 820, `${used}`);
-    assert.ok(Math.min(...used.slice(4)) > 1144, `${used}`);
-  }
-});
-
 Deno.test("playMarket() lowers what takes from others that wait, from 5 s after the onset", async () => {
   for (const seed of [1, 2, 3]) {
     const series = await play(SHARED_NODE_SCENES["light-services"]({ seed, minutes: 1 }));
@@ -118,22 +103,6 @@ Deno.test("playMarket() lowers what takes from others that wait, from 5 s after 
     const lowered = changes.filter(({ from, to }) => to < from);
     assert.ok(lowered.some(({ pod }) => pod === "batch"));
     for (const { reason } of lowered) assert.equal(reason, "NodeCongested");
-  }
-});
-
-Deno.test("playMarket() leaves services as fast beside a batch job as alone", async () => {
-  const made = SHARED_NODE_SCENES.batch({ seed: 1, minutes: 1 });
-  const scene = {
-    ...made,
-    pods: made.pods.map((pod) => pod.trace === "endless" ? pod : { ...pod, priority: 4000 }),
-  };
-  const services = scene.pods.filter(({ trace }) => trace !== "endless");
-  const [beside, alone] = [await play(scene), await play({ ...scene, pods: services })];
-  for (const { name, latency } of alone.pods) {
-    const other = beside.pods.find((pod) => pod.name === name);
-    assert.ok(other !== undefined);
-    const [with_, without] = [latencyQuantile(other.latency, 0.99), latencyQuantile(latency, 0.99)];
-    assert.ok(with_ <= 1.1 * without, `${name}: ${with_} ms, alone ${without} ms`);
   }
 });
 

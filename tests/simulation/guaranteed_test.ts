@@ -1,12 +1,9 @@
 /** Guaranteed pods: left alone, and taken in with request and limit where they ask for it. */
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
-import { resizePatch } from "../../shared/resize/patch.ts";
 import { SKIP_GUARANTEED } from "../../shared/api/market_keys.ts";
 import { sampleContainer, sampleGuaranteed } from "../contract/support/sample_objects.ts";
-import { settleVirtually } from "../contract/support/settle_virtually.ts";
 import { coallocScene } from "../fixtures/cli/coalloc_scene.ts";
-import { ownedBy, sampleHPA } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, loopTest, sceneTest } from "./controller_scene.ts";
 
 const GUARANTEED = { containers: [sampleGuaranteed()] };
@@ -53,27 +50,6 @@ function fillNode(scene: ControllerScene): void {
   scene.createPod("filler", { containers: [large] });
 }
 
-loopTest(
-  "leaves a Guaranteed pod alone that asks for nothing, reports a bad text",
-  async (scene) => {
-    scene.startController();
-    const texts = { web: undefined, db: "true", bad: "False" };
-    for (const [name, text] of Object.entries(texts)) {
-      scene.createPod(name, GUARANTEED, text === undefined ? (pod) => pod : skipping(text));
-      scene.want(name, 500);
-    }
-    await scene.pass(60_000);
-    for (const name of Object.keys(texts)) {
-      assert.equal(scene.allocation(name), undefined);
-      assertBoth(scene, 200, name);
-    }
-    assert.equal(scene.count("resize Pod"), 0);
-    assert.deepEqual(scene.messages("AnnotationIgnored"), [
-      'mbcas.io/skip-guaranteed: "False" is not "true" or "false"',
-    ]);
-  },
-);
-
 loopTest("moves request and limit of a Guaranteed pod together", async (scene) => {
   scene.startController();
   await takenIn(scene);
@@ -111,21 +87,6 @@ loopTest(
   },
 );
 
-loopTest("takes a value that was set by hand for both original values", async (scene) => {
-  scene.startController();
-  await takenIn(scene, 600);
-  const cpu = { cpu: 400 };
-  const change = { name: "app", sidecar: false, requests: cpu, limits: cpu };
-  const patch = resizePatch(scene.pod().metadata.uid, [change]);
-  const hand = scene.api.podResizer("kubectl-patch");
-  await settleVirtually(scene.clock, hand.resize("shop", "web", patch));
-  await scene.pass(10_000);
-  assertOriginal(scene, 400);
-  scene.setManaged("false");
-  await scene.pass(5000);
-  assertBoth(scene, 400);
-});
-
 loopTest("foresees what the requests on the node leave", async (scene) => {
   scene.startController();
   await takenIn(scene);
@@ -140,20 +101,6 @@ loopTest("foresees what the requests on the node leave", async (scene) => {
   scene.tables.Pod.remove("shop/filler");
   await scene.pass(60_000);
   assertBoth(scene, 800);
-});
-
-loopTest("moves no request that an HPA divides by", async (scene) => {
-  scene.startController();
-  await takenIn(scene, 600);
-  scene.changePod("web", (pod) => ownedBy("StatefulSet", pod));
-  const { HorizontalPodAutoscaler: autoscalers } = scene.tables;
-  autoscalers.create(sampleHPA({ target: { kind: "StatefulSet", name: "web" } }));
-  await scene.pass(5000);
-  assertBoth(scene, 200);
-  assert.match(scene.messages("CPULimitsRestored").join(), /HPA web-hpa divides the CPU usage/);
-  autoscalers.modify("shop/web-hpa", (hpa) => ({ ...hpa, cpuTargets: [{ value: 300 }] }));
-  await scene.pass(5000);
-  assertBoth(scene, 600);
 });
 
 sceneTest("restoreCommand() and resizeCommand() move both beside a controller", async (scene) => {

@@ -69,37 +69,6 @@ loopTest("gives all pods their limits back while the market is off", async (scen
   assert.equal(scene.allocation(), undefined);
 });
 
-loopTest("reports a refusal and backs off 1, 2, 4 s", async (scene) => {
-  scene.startController();
-  scene.createPod("web");
-  await scene.pass(5000);
-  const message = "exceeded quota: limits.cpu";
-  scene.api.failNext({ verb: "resize", kind: "Pod", status: 403, message, times: 3 });
-  await scene.wantFor(6000, 300);
-  const { phase, reason, message: reported } = scene.status();
-  assert.deepEqual([phase, reason, reported], ["Failed", "QuotaExceeded", message]);
-  assert.equal(scene.count("resize Pod"), 3);
-  assert.deepEqual(scene.messages("CPULimitFailed"), [message]);
-  await scene.pass(5000);
-  assert.equal(scene.count("resize Pod"), 4);
-  scene.assertLimit(300);
-});
-
-loopTest("rests the whole queue after a 429", async (scene) => {
-  scene.startController();
-  for (const name of ["web", "db"]) scene.createPod(name);
-  await scene.pass(5000);
-  scene.api.failNext({ verb: "resize", kind: "Pod", status: 429, retryAfterMs: 4000 });
-  await scene.wantFor(700, 300);
-  scene.want("db", 300);
-  await scene.pass(3300);
-  assert.equal(scene.count("resize Pod"), 1);
-  await scene.pass(5000);
-  assert.equal(scene.count("resize Pod"), 3);
-  for (const name of ["web", "db"]) scene.assertLimit(300, name);
-  assert.deepEqual(scene.events("CPULimitFailed"), []);
-});
-
 loopTest("never touches a pod of the same name that replaced another", async (scene) => {
   scene.startController();
   scene.createPod("web");
@@ -125,16 +94,6 @@ loopTest("never touches a pod of the same name that replaced another", async (sc
   scene.assertLimit(300);
 });
 
-loopTest("patches nothing in a dry run", async (scene) => {
-  scene.startController({ dryRun: true });
-  scene.createPod("web");
-  await scene.wantFor(120_000, 300);
-  scene.assertLimit(200);
-  const { reason, message } = scene.status();
-  assert.deepEqual([reason, message], ["DryRun", "would change app 200m → 300m"]);
-  assert.equal(scene.count("resize Pod"), 0);
-});
-
 loopTest("spreads the reconciles of pods that it saw together", async (scene) => {
   const pods = 100;
   for (let index = 0; index < pods; index++) scene.createPod(`web-${index}`);
@@ -151,15 +110,6 @@ loopTest("spreads the reconciles of pods that it saw together", async (scene) =>
   assert.ok(most <= pods / 4, `${most} in one second`);
   const all = [...perSecond.values()].reduce((sum, count) => sum + count, 0);
   assert.ok(all > 3.5 * pods && all < 4.5 * pods, `${all} in four times 30 s`);
-});
-
-loopTest("forgets a pod that has finished, without touching it", async (scene) => {
-  scene.startController();
-  await scene.raise();
-  scene.changePod("web", (pod) => ({ ...pod, phase: "Succeeded" }));
-  await scene.pass(1000);
-  assert.equal(scene.allocation(), undefined);
-  assert.equal(scene.limits().wanted, 300);
 });
 
 /** When the pod's limit changed while the agent wanted two limits by turns, ms. */

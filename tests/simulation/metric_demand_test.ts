@@ -1,6 +1,6 @@
 /** Demand by metrics: what pods get of it, what it costs, and a change of leaders. */
 import assert from "node:assert/strict";
-import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
+import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import type { MetricsConfig } from "../../controller/metrics_demand/metric_question.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { queryTableKind } from "../../controller/metrics_demand/query_template.ts";
@@ -9,7 +9,6 @@ import { type MarketCluster, startMarketCluster } from "../../lab/simulation/mar
 import { SCENE_NAMESPACE, sceneContainerID } from "../../lab/simulation/running_pod.ts";
 import type { Trace } from "../../lab/simulation/trace.ts";
 import { createWorkload } from "../../lab/simulation/workload.ts";
-import { assertMatches } from "../fixtures/assert_matches.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
 
 const MINUTE_MS = 60_000;
@@ -21,8 +20,6 @@ const METRICS: MetricsConfig = {
     same: 'jobs{workload="$workload"}',
   })),
 };
-const NO_SERVER: MetricsConfig = { ...METRICS, server: null };
-
 /** What is asked for pod `web` of namespace `shop`. */
 const QUERY = 'jobs{namespace="shop", pod="web"}';
 
@@ -36,49 +33,6 @@ async function naming(scene: ControllerScene, query: string): Promise<void> {
 function assertDemand({ bound }: ControllerScene, demand: number | undefined): void {
   assert.equal(bound().demand, demand);
 }
-
-loopTest(
-  "drops a stale demand when its time is over, with a reason but no event",
-  async (scene) => {
-    scene.metrics.results.set(QUERY, [0.5]);
-    scene.startController({ metrics: METRICS });
-    await naming(scene, "jobs");
-    scene.metrics.up = false;
-    await scene.pass(105_000);
-    assertDemand(scene, 500);
-    await scene.pass(20_000);
-    assertDemand(scene, undefined);
-    const rule = scene.status().bounds?.rules?.find(({ reason }) => reason === "MetricMissing");
-    assert.match(rule?.message ?? "", /^query jobs: connection/);
-    const before = scene.count("updateStatus PodAllocation");
-    await scene.pass(10 * MINUTE_MS);
-    assert.equal(scene.count("updateStatus PodAllocation"), before, "an outage costs nothing");
-    assert.equal(scene.events("CPULimitBounded").length, 1);
-    assert.deepEqual(scene.events("AnnotationIgnored"), []);
-  },
-);
-
-loopTest("follows a change of the metrics' settings at once", async (scene) => {
-  scene.metrics.results.set(QUERY, [0.5]);
-  const config: { -readonly [K in keyof MarketConfig]?: MarketConfig[K] } = { metrics: NO_SERVER };
-  const changed = new Set<() => void>();
-  scene.startController(config, {
-    onConfigChange(onChange) {
-      changed.add(onChange);
-      return () => void changed.delete(onChange);
-    },
-  });
-  await naming(scene, "jobs");
-  assertMatches(scene.messages("AnnotationIgnored"), [/"jobs": .*metrics\.prometheusURL/]);
-  assertDemand(scene, undefined);
-  assert.deepEqual(scene.metrics.asked, []);
-  for (const [metrics, demand] of [[METRICS, 500], [NO_SERVER, undefined]] as const) {
-    config.metrics = metrics;
-    for (const onChange of changed) onChange();
-    await scene.pass(1000);
-    assertDemand(scene, demand);
-  }
-});
 
 loopTest("changes no bounds of a metric when another controller takes over", async (scene) => {
   scene.metrics.results.set(QUERY, [0.5]);
@@ -179,17 +133,4 @@ test("gives a metric the ceiling at most, and one below the usage nothing", asyn
   assert.equal(scene.quota("plain"), FLOOR);
   await scene.at(WORK_S + 60);
   assert.ok(scene.quota("plain") >= 700, `${scene.quota("plain")}: what it uses counts`);
-});
-
-test("leaves a pod as without a metric where the server has no value", async () => {
-  for (const result of ["down", [], [1, 2], [NaN], [-1], [Infinity]] as const) {
-    await using scene = cluster();
-    if (result === "down") scene.metrics.up = false;
-    else scene.metrics.results.set(ASKED, result);
-    scene.annotate("web", "jobs");
-    await scene.at(WORK_S - 1);
-    assert.equal(scene.quota("web"), FLOOR, String(result));
-    await scene.at(WORK_S + 60);
-    assert.ok(scene.quota("web") >= 700, `${result}: the kernel's readings count`);
-  }
 });

@@ -17,14 +17,12 @@ import type { ObjectStore } from "../../lab/simulation/api/object_store.ts";
 import { resizePod } from "../../lab/simulation/api/resize_rules.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { sampleContainer } from "../contract/support/sample_objects.ts";
 import {
   enforcedContainer,
   enforcedPod,
   enforcementInput,
   marketClaim,
 } from "../fixtures/market/enforcement_input.ts";
-import { loopTest } from "./controller_scene.ts";
 
 const metadata = { name: "late", namespace: "shop", uid: "", resourceVersion: "" };
 const MEMORY = { requests: { memory: 2 ** 20 }, limits: { memory: 2 ** 21 } };
@@ -168,26 +166,3 @@ pure(
     assert.ok(counts.changed > least && counts.held > least, JSON.stringify(counts));
   },
 );
-
-for (const leaves of [false, true]) {
-  const what = leaves ? "leaves a raised limit (RestoreBlocked)" : "sends no resize";
-  loopTest(`${what} while the server would write defaults`, async (scene) => {
-    scene.startController();
-    const side = { ...sampleContainer({ name: "side" }), ...NO_RESOURCES };
-    scene.createPod("web", { containers: [sampleContainer(), side] });
-    if (leaves) await scene.wantFor(10_000, 400);
-    scene.setLimitRange({ items: [{ type: "Container", defaults: { "limits.cpu": "500m" } }] });
-    const before = scene.count("resize Pod");
-    if (leaves) scene.setManaged("false");
-    await scene.wantFor(30_000, 400);
-    assert.equal(scene.count("resize Pod"), before);
-    const { reason, message = "" } = scene.status();
-    assert.equal(reason, leaves ? "RestoreBlocked" : "LimitRange");
-    if (!leaves) assert.match(message, /into container side \(limits\.cpu\)/);
-    assert.equal(scene.limits().wanted, leaves ? 400 : 200);
-    scene.tables.LimitRange.remove("shop/cpu");
-    await scene.pass(30_000);
-    assert.equal(scene.limits().wanted, leaves ? 200 : 400);
-    assert.equal(scene.pod().containers[1]?.limits.cpu, undefined);
-  });
-}

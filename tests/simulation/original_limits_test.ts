@@ -64,25 +64,6 @@ for (const [lost, lose] of Object.entries(LOST)) {
   }
 }
 
-for (const template of [undefined, TEMPLATE]) {
-  const found = template === undefined ? "no original limit" : "the template's limit";
-  loopTest(`finds ${found} where record and pod have lost it`, async (scene) => {
-    if (template !== undefined) scene.templates.set("web", template);
-    scene.startController();
-    await scene.raise();
-    // As after a list of original limits that is too long.
-    scene.changePod("web", (pod) => ({
-      ...pod,
-      containers: pod.containers.map((one) => ({ ...one, limitManagers: ["mbcas"] })),
-    }));
-    removeRecord(scene);
-    await scene.pass(10_000);
-    scene.assertLimit(300);
-    assert.equal(scene.originalLimit(), template && "200m");
-    assert.equal(scene.status().reason === "OriginalUnknown", template === undefined);
-  });
-}
-
 loopTest(
   "records originals after a crash behind the create, and sends nothing twice",
   async (scene) => {
@@ -120,17 +101,6 @@ for (const template of [undefined, TEMPLATE]) {
   });
 }
 
-loopTest("takes no older limit from the template after a restart", async (scene) => {
-  scene.templates.set("web", TEMPLATE);
-  scene.startController();
-  await scene.raise();
-  await scene.setByHand(800);
-  await scene.pass(10_000);
-  await outAndIn(scene);
-  assert.equal(scene.originalLimit(), "800m");
-  scene.assertLimit(300);
-});
-
 loopTest("overwrites no limit that it has not seen", async (scene) => {
   scene.startController();
   await scene.raise();
@@ -163,23 +133,6 @@ loopTest("overwrites no limit that it has not seen", async (scene) => {
     await scene.pass(40_000);
     assert.deepEqual([scene.originalLimit(), scene.limits().applied], [`${theirs}m`, limit]);
   }
-});
-
-loopTest("sends no limits while the pods' copy is out of step", async (scene) => {
-  scene.startController();
-  await scene.raise();
-  scene.api.failNext({ verb: "watch", kind: "Pod", status: 503 });
-  scene.api.failNext({ verb: "list", kind: "Pod", status: 503, times: 3 });
-  scene.api.closeWatches();
-  await scene.pass(50);
-  await scene.setByHand(800);
-  const before = scene.count("resize Pod");
-  await scene.wantFor(2000, 400);
-  assert.equal(scene.allocation()?.spec.desiredCPULimit, "400m");
-  assert.equal(scene.count("resize Pod"), before);
-  await scene.pass(60_000);
-  assert.equal(scene.originalLimit(), "800m");
-  scene.assertLimit(400);
 });
 
 /**
@@ -279,22 +232,5 @@ loopTest("undoes a patch of a dead leader that arrives after the restore", async
   await scene.pass(1);
   await scene.pass(60_000);
   assert.equal(scene.limits().wanted, 200);
-  assert.equal(scene.allocation(), undefined);
-});
-
-loopTest("tries a blocked restore until it is let through", async (scene) => {
-  scene.startController();
-  await scene.raise();
-  await scene.wantFor(5000, 100);
-  scene.setQuota({ hardLimitsCPU: 150, usedLimitsCPU: 150 });
-  scene.setManaged("false");
-  await scene.pass(10_000);
-  const { phase, reason, message = "" } = scene.status();
-  assert.deepEqual([phase, reason], ["Failed", "RestoreBlocked"]);
-  assert.match(message, /exceeded quota: cpu/);
-  scene.assertLimit(100);
-  scene.setQuota({ hardLimitsCPU: 500 });
-  await scene.pass(30_000);
-  scene.assertLimit(200);
   assert.equal(scene.allocation(), undefined);
 });

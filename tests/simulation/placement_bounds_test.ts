@@ -31,22 +31,6 @@ for (const afterMs of [0, 100, 500, 900]) {
   );
 }
 
-clusterTest("pods that tolerate all are evicted once from a node that goes", async (cluster) => {
-  cluster.toleratesAll = true;
-  await cluster.begin(10);
-  for (const key of ["aws-node-termination-handler/spot-itn", "karpenter.sh/disrupted"]) {
-    const there = cluster.podsOn("spot-0");
-    assert.ok(there > 0);
-    const earlier = cluster.evictions;
-    cluster.changeNode("spot-0", tainted(key));
-    await cluster.pass(5 * MINUTE_MS);
-    const evicted = cluster.evictions - earlier;
-    assert.ok(evicted > 0 && evicted <= there, `${evicted} of ${there}`);
-    cluster.changeNode("spot-0", ({ taints: _gone, ...node }) => node);
-    await cluster.pass(MINUTE_MS);
-  }
-});
-
 clusterTest(
   "a fallback recreates pods without a webhook's answer ever more rarely",
   async (cluster) => {
@@ -76,66 +60,6 @@ clusterTest(
     );
   },
 );
-
-clusterTest(
-  "pods that are made while a leader settles in a fallback wait for a minute",
-  async (cluster) => {
-    cluster.template = FOR_SPOT;
-    const first = cluster.start("10.0.0.1");
-    await cluster.pass(10_000);
-    cluster.start("10.0.0.2");
-    await cluster.pass(5000);
-    cluster.removeNodes("spot");
-    cluster.replicas = 10;
-    // In the fallback of eight minutes.
-    await cluster.pass(12 * MINUTE_MS);
-    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 10 });
-    first.terminate();
-    await cluster.pass(200);
-    cluster.replicas = 20;
-    await cluster.pass(30_000);
-    // No webhook has answered for them, and their template says spot.
-    assert.ok(cluster.pending > 0);
-    await cluster.pass(MINUTE_MS);
-    assert.deepEqual([cluster.counts, cluster.pending], [{ spot: 0, "on-demand": 20 }, 0]);
-    const reported = cluster.events.filter(({ reason }) => reason === "SpotFallback");
-    assert.ok(reported.every(({ message }) => message.startsWith("until")));
-  },
-);
-
-clusterTest(
-  "pods of nodes that go when a fallback is due are made on-demand at once",
-  async (cluster) => {
-    cluster.start("10.0.0.1");
-    await cluster.pass(10_000);
-    cluster.replicas = 100;
-    await cluster.pass(30_000);
-    cluster.evictionMs = 50;
-    // One spot node is lost, others take no more pods, and then go one after the other.
-    cluster.api.store.tables.Node.remove("spot-2");
-    for (const name of ["spot-0", "spot-1"]) {
-      cluster.changeNode(name, tainted("node.kubernetes.io/unschedulable"));
-    }
-    await cluster.pass(59_000);
-    cluster.changeNode("spot-0", tainted("aws-node-termination-handler/spot-itn"));
-    await cluster.pass(1000);
-    cluster.changeNode("spot-1", tainted("aws-node-termination-handler/spot-itn"));
-    await cluster.pass(30_000);
-    assert.deepEqual([cluster.counts, cluster.pending], [{ spot: 0, "on-demand": 100 }, 0]);
-    const reported = cluster.events.filter(({ reason }) => reason === "SpotFallback");
-    assert.equal(reported.length, 1);
-  },
-);
-
-clusterTest("pods that must not be disturbed fall back while they don't run", async (cluster) => {
-  cluster.template = { metadata: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } };
-  cluster.start("10.0.0.1");
-  await cluster.pass(10_000);
-  cluster.removeNodes("spot");
-  cluster.replicas = 10;
-  await cluster.pass(2 * MINUTE_MS);
-  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 10 }, 7]);
-});
 
 clusterTest(
   "a refused eviction is requested again now and then, and reported once",
@@ -193,22 +117,3 @@ clusterTest("a denied eviction is tried of others, and becomes rare", async (clu
   await cluster.pass(60 * MINUTE_MS);
   assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
 });
-
-clusterTest(
-  "a drain that finds no other node takes one replica, and none if it ends",
-  async (cluster) => {
-    const { Node } = cluster.api.store.tables;
-    for (const name of ["on-demand-1", "on-demand-2"]) Node.remove(name);
-    cluster.share = "0%";
-    cluster.start("10.0.0.1");
-    await cluster.pass(10_000);
-    cluster.replicas = 4;
-    await cluster.pass(30_000);
-    cluster.changeNode("on-demand-0", tainted("karpenter.sh/disrupted"));
-    await cluster.pass(10 * MINUTE_MS);
-    assert.deepEqual([cluster.counts["on-demand"], cluster.evictions], [3, 1]);
-    cluster.changeNode("on-demand-0", ({ taints: _gone, ...node }) => node);
-    await cluster.pass(MINUTE_MS);
-    assert.deepEqual([cluster.counts["on-demand"], cluster.evictions], [4, 1]);
-  },
-);

@@ -1,7 +1,6 @@
 /** The whole controller with placement on, in virtual time. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ApiError } from "../../shared/api/api_error.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import { splitReplicas } from "../../shared/placement/split.ts";
 import { cases } from "../fixtures/cases.ts";
@@ -122,45 +121,6 @@ clusterTest(
 );
 
 clusterTest(
-  "runController() splits pods with an affinity that names hosts of both classes",
-  async (cluster) => {
-    const values = ["spot-0", "spot-1", "on-demand-0"];
-    const matchExpressions = [{ key: "kubernetes.io/hostname", operator: "In", values }];
-    const required = { nodeSelectorTerms: [{ matchExpressions }] };
-    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
-    cluster.template = { spec: { affinity: { nodeAffinity } } };
-    cluster.start("10.0.0.1");
-    await cluster.pass(BEGIN_MS);
-    cluster.replicas = 10;
-    await cluster.pass(5000);
-    assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 7, "on-demand": 3 }, 0]);
-  },
-);
-
-for (
-  const [what, key, forMs] of [
-    ["on the host", "kubernetes.io/hostname", 300_000],
-    // Until each fallback that there might be has ended once.
-    ["in the pool", "cloud.google.com/gke-nodepool", 4_000_000],
-  ] as const
-) {
-  clusterTest(
-    `runController() leaves pods ${what} that their node selector names`,
-    async (cluster) => {
-      for (const name of ["spot-0", "on-demand-0"]) {
-        cluster.changeNode(name, (node) => ({ ...node, labels: { ...node.labels, [key]: name } }));
-      }
-      cluster.template = { spec: { nodeSelector: { [key]: "on-demand-0" } } };
-      cluster.start("10.0.0.1");
-      await cluster.pass(BEGIN_MS);
-      cluster.replicas = 4;
-      await cluster.pass(forMs);
-      assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 4 }, 0]);
-    },
-  );
-}
-
-clusterTest(
   "runController() moves what was made before, and the next leader goes on",
   async (cluster) => {
     cluster.replicas = 10;
@@ -180,25 +140,6 @@ clusterTest(
     await cluster.pass(180_000);
     assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
     assert.equal(cluster.evictions, 7);
-  },
-);
-
-clusterTest(
-  "runController() goes on a minute after an eviction that came to nothing",
-  async (cluster) => {
-    cluster.replicas = 10;
-    await cluster.pass(5000);
-    let failures = 0;
-    cluster.refusal = () => {
-      if (failures++ === 0) throw new ApiError(500, "InternalError", "etcd is gone");
-      cluster.refusal = undefined;
-      return { is: "blocked", message: "later" };
-    };
-    // However seldom it looks at all.
-    cluster.start("10.0.0.1", { "--resync-period": "1h" });
-    await cluster.pass(300_000);
-    assert.equal(failures, 2);
-    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
   },
 );
 
@@ -228,115 +169,6 @@ clusterTest(
     cluster.addNodes("spot", 3);
     await cluster.pass(600_000);
     assert.deepEqual(cluster.counts, { spot: 9, "on-demand": 5 });
-  },
-);
-
-clusterTest(
-  "runController() counts pods on a node that is about to go for nothing, at creation and after",
-  async (cluster) => {
-    cluster.start("10.0.0.1");
-    await cluster.pass(BEGIN_MS);
-    cluster.replicas = 10;
-    await cluster.pass(30_000);
-    const lost = cluster.podsOn("spot-0");
-    assert.ok(lost > 0);
-    const key = "aws-node-termination-handler/spot-itn";
-    const taints = [{ key, value: "", effect: "NoSchedule" }];
-    cluster.changeNode("spot-0", (node) => ({ ...node, taints }));
-    await cluster.pass(10_000);
-    assert.equal(cluster.podsOn("spot-0"), 0);
-    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
-    assert.equal(cluster.evictions, lost);
-  },
-);
-
-clusterTest(
-  "runController() places nothing in read-only mode, and says what it would",
-  async (cluster) => {
-    const program = cluster.start("10.0.0.1", { "--read-only-mode": "on" });
-    await cluster.pass(BEGIN_MS);
-    cluster.replicas = 10;
-    await cluster.pass(60_000);
-    assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 10 }, 0]);
-    const metrics = await program.registry.metrics();
-    assert.match(metrics, /^spotalis_webhook_requests_total\{.*result="ReadOnly"\} 10$/m);
-    assert.match(metrics, /^spotalis_workload_desired_replicas\{.*replica_type="spot"\} 7$/m);
-  },
-);
-
-clusterTest(
-  "runController() reports what runs, and what is to run on-demand at least",
-  async (cluster) => {
-    const { registry } = cluster.start("10.0.0.1", {
-      "--disruption-window-schedule": "0 12 * * *",
-      "--disruption-window-duration": "1h",
-    });
-    const OF_WEB = 'namespace="shop",workload="web",workload_type="deployment"';
-    const valueOf = async (name: string, more = ""): Promise<number> => {
-      const start = `spotalis_${name}{${OF_WEB}${more}} `;
-      const line = (await registry.metrics()).split("\n").find((one) => one.startsWith(start));
-      assert.ok(line, start);
-      return Number(line.slice(start.length));
-    };
-    /** As the alert `SpotalisFloorBroken` has it. */
-    const lacks = async (): Promise<number> =>
-      await valueOf("workload_floor_replicas") -
-      await valueOf("workload_replicas", ',replica_type="on-demand"');
-    cluster.share = "90%";
-    await cluster.pass(BEGIN_MS);
-    cluster.replicas = 10;
-    await cluster.pass(30_000);
-    // Less than the share leaves, and no floor: nothing is broken, though the window is closed.
-    cluster.share = "70%";
-    await cluster.pass(60_000);
-    assert.equal(cluster.counts["on-demand"], 1);
-    assert.deepEqual([await lacks() <= 0, await valueOf("pending_seconds")], [true, 0]);
-    cluster.floor = 2;
-    cluster.removeNodes("on-demand");
-    await cluster.pass(20 * 60_000);
-    assert.deepEqual([cluster.counts["on-demand"], await lacks()], [0, 2]);
-    const pending = await valueOf("pending_seconds");
-    assert.ok(pending > 900 && pending <= 1200, `${pending}`);
-  },
-);
-
-clusterTest(
-  "runController() reports a floor that runs, though its nodes are drained",
-  async (cluster) => {
-    cluster.floor = 3;
-    // The drain of its node waits for it, which may take hours.
-    cluster.template = { metadata: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } };
-    const { registry } = cluster.start("10.0.0.1");
-    await cluster.pass(BEGIN_MS);
-    cluster.replicas = 10;
-    await cluster.pass(30_000);
-    const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
-    for (const name of ["on-demand-0", "on-demand-1", "on-demand-2"]) {
-      cluster.changeNode(name, (node) => ({ ...node, taints }));
-    }
-    await cluster.pass(30 * 60_000);
-    assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 7, "on-demand": 3 }, 0]);
-    const metrics = await registry.metrics();
-    assert.match(metrics, /^spotalis_workload_replicas\{.*replica_type="on-demand"\} 3$/m);
-    assert.match(metrics, /^spotalis_workload_floor_replicas\{.*\} 3$/m);
-  },
-);
-
-clusterTest(
-  "runController() heals at its usual pace, however often it had to before",
-  async (cluster) => {
-    cluster.start("10.0.0.1");
-    await cluster.pass(BEGIN_MS);
-    cluster.replicas = 10;
-    await cluster.pass(30_000);
-    const { Pod } = cluster.api.store.tables;
-    for (let times = 1; times < 8; times++) {
-      const [spot] = Pod.all().filter(({ nodeName }) => nodeName.startsWith("spot"));
-      assert.ok(spot);
-      Pod.modify(`shop/${spot.metadata.name}`, (pod) => ({ ...pod, nodeName: "on-demand-0" }));
-      await cluster.pass(20_000);
-      assert.deepEqual([cluster.counts.spot, cluster.evictions], [7, times]);
-    }
   },
 );
 

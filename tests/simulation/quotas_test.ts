@@ -51,19 +51,6 @@ loopTest("keeps all raises within a quota, with room for one more pod", async (s
   assertNoneRefused(scene);
 });
 
-loopTest("follows a LimitRange that comes and goes", async (scene) => {
-  scene.startController();
-  scene.createPod("web");
-  scene.setLimitRange({ items: [{ type: "Container", max: 350 }] });
-  await scene.wantFor(10_000, 600);
-  scene.assertLimit(350);
-  assert.deepEqual([scene.bound().ceiling, scene.boundReasons()], [350, "LimitRange"]);
-  scene.tables.LimitRange.remove("shop/cpu");
-  await scene.pass(10_000);
-  scene.assertLimit(600);
-  assertNoneRefused(scene);
-});
-
 loopTest("takes raises back when a new pod has taken the room that was kept", async (scene) => {
   scene.startController();
   underQuota(scene, { names: "ab", hard: 1000, want: 600 });
@@ -78,40 +65,6 @@ loopTest("takes raises back when a new pod has taken the room that was kept", as
   const before = scene.count("resize Pod");
   await scene.pass(300_000);
   assert.equal(scene.count("resize Pod"), before);
-});
-
-/** Pods under a quota of 1600 m; each step of ceilings is one revision more. */
-async function divided(scene: ControllerScene, names: string): Promise<void> {
-  underQuota(scene, { names, hard: 1600 });
-  await scene.pass(5000);
-  scene.startController();
-  await scene.pass(60_000);
-}
-
-function assertDivided(scene: ControllerScene, ceiling: number, revision: number): void {
-  for (const name of ["a", "b"]) {
-    const { containers: [bound] = [], revision: now } = scene.status(name).bounds ?? {};
-    assert.deepEqual([bound?.ceiling, now], [ceiling, revision], name);
-  }
-}
-
-loopTest("divides a quota anew, once, when a pod comes or goes", async (scene) => {
-  await divided(scene, "ab");
-  assertDivided(scene, 700, 1);
-  addPod(scene, "c");
-  await scene.pass(60_000);
-  assertDivided(scene, 470, 2);
-  assert.deepEqual([scene.bound("c").ceiling, scene.status("c").bounds?.revision], [460, 1]);
-  scene.tables.Pod.remove("shop/c");
-  scene.setQuota({ usedLimitsCPU: 2 * OWN });
-  await scene.pass(10_000);
-  assertDivided(scene, 700, 3);
-  // One that takes no part counts as it is.
-  const { metadata, ...pod } = scene.pod("a");
-  const labels = { "mbcas.io/managed": "false" };
-  scene.tables.Pod.create({ ...pod, metadata: { ...metadata, name: "x", uid: "x", labels } });
-  await scene.pass(10_000);
-  assertDivided(scene, 600, 4);
 });
 
 Deno.test("startMarketCluster() raises all limits to what a quota allows, and none is refused", async () => {
@@ -210,22 +163,3 @@ for (const [hold, [pods, begin]] of Object.entries(HOLDS)) {
     assertRaised(scene, pods === 8 ? OWN : 400);
   });
 }
-
-loopTest("takes back what a quota needs and no more from limits that are held", async (scene) => {
-  await raised(scene);
-  HOLDS["HPAScaled"]?.[1](scene);
-  await scene.pass(5000);
-  for (const name of RAISED) scene.want(name, 100);
-  await scene.pass(60_000);
-  // Nothing is missing: idle limits stay up.
-  assertRaised(scene, 400);
-  // Two pods come, and room for one more is wanted.
-  assert.equal(await grow(scene, 5), 5);
-  const left = HARD - scene.totalLimits();
-  assert.ok(left >= OWN && left <= OWN + 30, `${left} m left`);
-  assert.equal(scene.bound("web-0").held, "lower");
-  // Where raises are gone, original limits stay, though the quota is full and the agent wants less.
-  assert.equal(await grow(scene, 8), 8);
-  assert.equal(scene.totalLimits(), HARD);
-  assertRaised(scene, OWN);
-});

@@ -73,15 +73,3 @@ loopTest("raises throttled pods first, and reports once that the rate binds", as
   for (const name of fell) scene.assertLimit(550, name);
   assert.ok(bottlenecks.includes(true) && bottlenecks.at(-1) === false);
 });
-
-loopTest("gives limits back though the server puts resizes off for a day", async (scene) => {
-  scene.startController();
-  await scene.raise();
-  const putOff = { status: 503, retryAfterMs: 86_400_000, times: 3 };
-  scene.api.failNext({ verb: "resize", kind: "Pod", ...putOff });
-  await scene.wantFor(2000, 400);
-  scene.setManaged("false");
-  // Its own back-off, for two refusals.
-  await scene.pass(12_000);
-  scene.assertLimit(200);
-});

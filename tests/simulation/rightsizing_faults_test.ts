@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { bareContainer, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import type { RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
-import { sampleHPA } from "../fixtures/sample_workloads.ts";
 import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
@@ -52,75 +51,6 @@ test("runRightsizingLoop() follows a policy that changes in the middle of its cy
   assert.equal(scene.statusOf("all").workloads?.length, 21);
 });
 
-test("runRightsizingLoop() looks at all when another policy goes in the middle of its cycle", async (scene) => {
-  busyDeployment(scene, "web");
-  scene.policy("heavy", { weight: 500, mode: "Recommend" });
-  await scene.run(MINUTE_MS);
-  scene.policy("all", { intervalMs: 60 * MINUTE_MS });
-  // Its event comes while the status of the other one is being written.
-  await scene.run(4);
-  scene.api.store.tables.OptimizationPolicy.remove("shop/heavy");
-  await scene.run(MINUTE_MS);
-  assert.deepEqual(scene.recordOf("web")?.policy, { namespace: "shop", name: "all" });
-  assert.equal(scene.recordOf("web")?.status, "Applied");
-});
-
-test("runRightsizingLoop() says nothing of sources when it is ended in the middle of a cycle", async (scene) => {
-  for (let index = 0; index < 30; index++) busyDeployment(scene, `web${index}`, 3);
-  scene.policy("all", { mode: "Auto" });
-  await scene.run(60);
-  await scene.restart();
-  assert.ok(scene.events.every(({ reason }) => reason !== "MetricsCollectionFailed"));
-  const reasons = scene.api.store.tables.RecommendationReport.all()
-    .flatMap(({ workloads }) => workloads.map(({ reason }) => reason));
-  assert.ok(!reasons.includes("ProviderUnavailable"), reasons.join());
-  await scene.run(5 * MINUTE_MS);
-  for (let index = 0; index < 30; index++) {
-    assert.ok(
-      scene.podsOf(`web${index}`).every(({ containers: [app] }) => app?.requests.cpu === 180),
-    );
-  }
-});
-
-test("runRightsizingLoop() keeps what it knows while a policy or a template can't be read", async (scene) => {
-  busyDeployment(scene);
-  scene.policy("all");
-  await scene.run(MINUTE_MS);
-  const { inForce, appliedAtMs } = scene.recordOf("web") ?? assert.fail("no record");
-  const { OptimizationPolicy, Deployment } = scene.api.store.tables;
-  const makes = Deployment.get("shop/web")?.makes ?? assert.fail("no template");
-  OptimizationPolicy.modify("shop/all", ({ spec: _spec, ...policy }) => ({
-    ...policy,
-    faults: [{ field: "spec.weight", value: "0", valid: "1 to 1000" }],
-  }));
-  await scene.run(5 * MINUTE_MS);
-  assert.equal(readyOf(scene), "ValidationFailed");
-  assert.deepEqual(scene.recordOf("web")?.inForce, inForce);
-  const reported = scene.events.filter(({ reason }) => reason === "ValidationFailed");
-  assert.equal(reported.length, 1);
-  assert.match(reported[0]?.message ?? "", /spec\.weight.*; correct the field/);
-  scene.policy("all");
-  Deployment.modify("shop/web", ({ makes: _makes, ...workload }) => workload);
-  await scene.run(5 * MINUTE_MS);
-  assert.deepEqual(scene.recordOf("web")?.inForce, inForce);
-  Deployment.modify("shop/web", (workload) => ({ ...workload, makes }));
-  await scene.run(10 * MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.appliedAtMs, appliedAtMs);
-});
-
-test("runRightsizingLoop() waits for its copies of autoscalers before it changes anything", async (scene) => {
-  busyDeployment(scene);
-  scene.api.store.tables.HorizontalPodAutoscaler.create(sampleHPA());
-  scene.policy("all");
-  scene.api.failNext({ verb: "list", kind: "HorizontalPodAutoscaler", status: 500, times: 3 });
-  await scene.run(5 * MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.reason, "HPAConflict");
-  assert.deepEqual(
-    scene.podsOf("web").map(({ containers: [app] }) => [app?.requests.cpu, app?.requests.memory]),
-    [[100, 96 * MI], [100, 96 * MI]],
-  );
-});
-
 for (const kind of ["LimitRange", "ResourceQuota", "VerticalPodAutoscaler", "Node"] as const) {
   test(`runRightsizingLoop() evaluates nothing before it has its copies of each ${kind}`, async (scene) => {
     busyDeployment(scene);
@@ -148,16 +78,6 @@ test("runRightsizingLoop() does not leave until the next cycle what fails for a 
   assert.equal(reportsOf(scene, "UpdateFailed"), 1);
 });
 
-test("runRightsizingLoop() tries again what failed for a while when its status could not be written, too", async (scene) => {
-  busyDeployment(scene, "web", 1);
-  scene.api.failNext({ verb: "resize", kind: "Pod", status: 503, times: 1 });
-  scene.api.failNext({ verb: "updateStatus", kind: "OptimizationPolicy", status: 500 });
-  scene.policy("all", { intervalMs: 24 * 60 * MINUTE_MS });
-  await scene.run(5 * MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.status, "Applied");
-  assert.equal(scene.statusOf("all").workloads?.[0]?.status, "Applied");
-});
-
 test("runRightsizingLoop() raises memory once for a kill, however often it begins anew", async (scene) => {
   const killed = templateContainer({ oomKilledAtMs: scene.clock.wall() - MINUTE_MS });
   scene.deployment("web", { containers: [killed] });
@@ -172,21 +92,6 @@ test("runRightsizingLoop() raises memory once for a kill, however often it begin
     await scene.run(10 * MINUTE_MS);
     assert.deepEqual(requests(), [228 * MI, 228 * MI]);
   }
-});
-
-test("runRightsizingLoop() stops where its policy goes in the middle of a cycle, and forgets it", async (scene) => {
-  for (let index = 0; index < 20; index++) busyDeployment(scene, `web${index}`, 3);
-  scene.config.workers = 2;
-  scene.policy("all");
-  await scene.run(100);
-  scene.api.store.tables.OptimizationPolicy.remove("shop/all");
-  await scene.run(20);
-  const writes = scene.api.requests.get("resize Pod") ?? 0;
-  await scene.run(3 * MINUTE_MS);
-  const later = scene.api.requests.get("resize Pod") ?? 0;
-  assert.ok(writes > 0 && later <= writes + 2 * 3 && later < 60, `${writes} ${later}`);
-  assert.equal(scene.api.requests.get("updateStatus OptimizationPolicy"), undefined);
-  assert.deepEqual(scene.api.store.tables.RecommendationReport.all(), []);
 });
 
 test("runRightsizingLoop() goes on with the others while a source hangs on some, and reports those", async (scene) => {
@@ -225,19 +130,6 @@ test("runRightsizingLoop() informs policies of what can't be listed, and goes on
   assert.equal(scene.recordOf("web")?.status, "Applied");
 });
 
-test("runRightsizingLoop() reports a policy that comes while the cluster's copies are missing, too, and each once", async (scene) => {
-  scene.api.failNext({ verb: "list", kind: "StatefulSet", status: 403, times: 20 });
-  await scene.run(40_000);
-  scene.policy("late");
-  await scene.run(25_000);
-  const ready = scene.statusOf("late").conditions?.find(({ type }) => type === "Ready");
-  assert.deepEqual([ready?.status, ready?.reason], ["False", "DiscoveryFailed"]);
-  await scene.run(3 * MINUTE_MS);
-  const about = scene.events.filter(({ reason }) => reason === "DiscoveryFailed")
-    .map(({ about: { name } }) => name);
-  assert.deepEqual(about, ["late"]);
-});
-
 const resizes = ({ api }: RightsizingScene): number => api.requests.get("resize Pod") ?? 0;
 
 /** Two Deployments; usage of the second one takes four minutes to come. */
@@ -246,16 +138,6 @@ function slowCycle(scene: RightsizingScene): void {
   busyDeployment(scene, "db");
   scene.delays.set("db", 4 * MINUTE_MS);
 }
-
-test("runRightsizingLoop() has on record what it has applied long before its cycle ends", async (scene) => {
-  slowCycle(scene);
-  scene.policy("all");
-  await scene.run(10_000);
-  assert.equal(scene.statusOf("all").workloads, undefined, "the cycle goes on");
-  const [{ adoptedOn: _template, ...values } = assert.fail()] = scene.recordOf("web")?.inForce ??
-    [];
-  assert.deepEqual(values, { container: "app", cpu: 180, memory: 96 * MI });
-});
 
 test("runRightsizingLoop() keeps cooldown and values in force over a crash in the middle of a cycle", async (scene) => {
   slowCycle(scene);

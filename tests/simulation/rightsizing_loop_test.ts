@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../shared/api/api_error.ts";
 import type { ResizeCondition } from "../../shared/api/pod.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
@@ -70,88 +69,6 @@ test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recom
   assert.equal(writes(scene), 2);
 });
 
-test("runRightsizingLoop() goes on after a restart from the reports", async (scene) => {
-  busyDeployments(scene, "web");
-  scene.policy("all");
-  await scene.run(MINUTE_MS);
-  const before = scene.recordOf("web");
-  // Much more, but the cooldown of the first change is not over.
-  scene.uses("web", { cpu: 300, memory: 80 * MI });
-  await scene.restart();
-  await scene.run(10 * MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.reason, "Cooldown");
-  assert.equal(scene.recordOf("web")?.appliedAtMs, before?.appliedAtMs);
-  assert.equal(writes(scene), 2);
-});
-
-test("runRightsizingLoop() annotates workloads where that is wanted, and takes it away again", async (scene) => {
-  busyDeployments(scene, "web");
-  scene.config.annotateWorkloads = true;
-  scene.policy("all", { mode: "Recommend" });
-  await scene.run(2 * MINUTE_MS);
-  const reported = scene.annotationsOf("web");
-  assert.equal(reported["optipod.io/policy"], "shop/all");
-  assert.equal(reported["optipod.io/recommendation.app.cpu-request"], "180m");
-  scene.api.store.tables.OptimizationPolicy.remove("shop/all");
-  await scene.run(5 * MINUTE_MS);
-  assert.deepEqual(scene.annotationsOf("web"), {});
-  assert.equal(scene.recordOf("web"), undefined);
-});
-
-test("runRightsizingLoop() reports the winner to the loser of two policies, and looks at a workload once", async (scene) => {
-  busyDeployments(scene, "web");
-  scene.policy("light", { weight: 10 });
-  scene.policy("heavy", { weight: 500, mode: "Recommend" });
-  await scene.run(3 * MINUTE_MS);
-  assert.equal(writes(scene), 0);
-  assert.deepEqual(scene.recordOf("web")?.policy, { namespace: "shop", name: "heavy" });
-  const [lost] = scene.statusOf("light").workloads ?? [];
-  assert.equal(lost?.reason, "Outweighed");
-  assert.match(lost?.message ?? "", /shop\/heavy/);
-});
-
-test("runRightsizingLoop() notices a new workload long before the next cycle", async (scene) => {
-  scene.policy("all", { intervalMs: 60 * MINUTE_MS });
-  await scene.run(MINUTE_MS);
-  busyDeployments(scene, "web");
-  await scene.run(MINUTE_MS);
-  assert.equal(scene.recordOf("web")?.status, "Applied");
-});
-
-test("runRightsizingLoop() reports a container that lacks samples beside one that does not", async (scene) => {
-  scene.deployment("web", { containers: [{ ...open, name: "a" }, { ...open, name: "b" }] });
-  scene.uses("web", { cpu: 150, memory: 100 * MI });
-  const ofB = scene.source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "b");
-  ofB.cpu.length = 0;
-  ofB.memory.length = 0;
-  scene.policy("all", { mode: "Recommend", intervalMs: INTERVAL_MS });
-  await scene.run(MINUTE_MS);
-  assert.deepEqual(statusesOf(scene), ["Recommended", "RecommendOnly"]);
-  assert.match(
-    scene.recordOf("web")?.message ?? "",
-    /; InsufficientSamples: b has 0 of 10 samples$/,
-  );
-  scene.policy("all", { intervalMs: INTERVAL_MS });
-  for (let cycle = 0; cycle < 3; cycle++) {
-    await scene.run(INTERVAL_MS);
-    assert.deepEqual(statusesOf(scene), ["Applied", "InsufficientSamples"]);
-    assert.match(scene.recordOf("web")?.message ?? "", /^b has 0 of 10 samples/);
-  }
-  assert.deepEqual(reportsOf(scene), ["RecommendationGenerated", "OptimizationApplied"]);
-});
-
-test("runRightsizingLoop() takes a workload that is new, or without replicas, for one without samples yet", async (scene) => {
-  scene.policy("all", { intervalMs: INTERVAL_MS });
-  await scene.run(MINUTE_MS);
-  scene.deployment("web", { pods: 0 });
-  await scene.run(30 * MINUTE_MS);
-  assert.deepEqual(statusesOf(scene), ["Skipped", "InsufficientSamples"]);
-  assert.equal(scene.recordOf("web")?.message, "app has 0 of 10 samples");
-  assert.deepEqual(reportsOf(scene), ["WorkloadSkipped"]);
-  const conditions = scene.statusOf("all").conditions ?? [];
-  assert.equal(conditions.find(({ type }) => type === "MetricsMissing")?.status, "False");
-});
-
 test("runRightsizingLoop() says what kubelets have against the values in force, until they have them", async (scene) => {
   scene.deployment("web", { containers: [open] });
   scene.uses("web", { cpu: 300, memory: 100 * MI });
@@ -195,41 +112,6 @@ test("runRightsizingLoop() gives a straggler the values in force, and no other p
   );
   const record = scene.recordOf("web");
   assert.deepEqual([record?.inForce, record?.appliedAtMs], [inForce, appliedAtMs]);
-});
-
-test("runRightsizingLoop() asks a policy engine again once policy or recommendation is another", async (scene) => {
-  scene.deployment("web", { containers: [open] });
-  scene.uses("web", { cpu: 300, memory: 100 * MI });
-  const strategy = { allowInPlaceResize: false, allowRecreate: true };
-  const methodOf = (): string | undefined => scene.statusOf("all").workloads?.[0]?.lastApplyMethod;
-  const denied = new ApiError(403, "", 'admission webhook "kyverno.svc" denied the request: no');
-  const allowed = async (change: () => void): Promise<number> => {
-    scene.refusals.set("web", denied);
-    change();
-    await scene.run(2 * INTERVAL_MS);
-    assert.equal(statusesOf(scene)[1], "AdmissionDenied");
-    scene.refusals.delete("web");
-    await scene.run(2 * INTERVAL_MS);
-    return scene.recreations.length;
-  };
-  const ask = (weight: number): void =>
-    scene.policy("all", { intervalMs: INTERVAL_MS, weight, strategy });
-  assert.equal(await allowed(() => ask(100)), 0);
-  assert.match(
-    scene.recordOf("web")?.message ?? "",
-    / denied .*: no; .*2026-01-01T01:0\d:\d\d\.\d{3}Z$/,
-  );
-  assert.equal(methodOf(), "Skip");
-  ask(101);
-  await scene.run(INTERVAL_MS);
-  assert.equal(scene.recreations.length, 1);
-  assert.equal(methodOf(), "Recreate");
-  await scene.run(60 * MINUTE_MS);
-  const busier = { cpu: 600, memory: 100 * MI };
-  assert.equal(await allowed(() => scene.uses("web", busier)), 1);
-  scene.uses("web", { ...busier, cpu: 700 });
-  await scene.run(2 * INTERVAL_MS);
-  assert.equal(scene.recreations.length, 2);
 });
 
 /** For workloads with one of these labels `app`. */

@@ -141,55 +141,6 @@ worldProperty(
     }),
 );
 
-worldProperty(
-  "property 6: what needs recreation happens only where it is allowed, and otherwise there is one Warning event",
-  [
-    freeWorkloads,
-    fc.boolean(),
-    fc.boolean(),
-    fc.integer({ min: 1000, max: 20 * MINUTE_MS }),
-    fc.boolean(),
-  ],
-  (workloads, allowRecreate, isServed, restartAtMs, useServerSideApply) => {
-    // Whatever is changed in place would restart the container.
-    const restarting = workloads.map((one) => ({
-      ...one,
-      pods: Math.max(1, one.pods),
-      usage: { cpu: 2000, memory: 800 * MI },
-      containers: one.containers.map((container) => ({
-        ...container,
-        restartsOnCPU: true,
-        restartsOnMemory: true as const,
-      })),
-    }));
-    return inWorld(restarting, async (scene) => {
-      scene.served.resizeServed = isServed;
-      scene.policy("all", { strategy: { ...AT_ONCE, allowRecreate, useServerSideApply } });
-      await scene.run(restartAtMs);
-      await scene.restart();
-      await scene.run(20 * MINUTE_MS);
-      assert.equal(scene.api.requests.get("resize Pod"), undefined);
-      const done = scene.recreations.map(({ name }) => name).toSorted();
-      const names = restarting.map(({ name }) => name);
-      assert.deepEqual(done, allowRecreate ? names.toSorted() : []);
-      for (const name of names) {
-        const warnings = scene.events.filter(({ about, type }) =>
-          type === "Warning" && about.kind === "Deployment" && about.name === name
-        );
-        assert.deepEqual(
-          warnings.map(({ reason }) => reason),
-          allowRecreate ? [] : ["InPlaceResizeUnavailable"],
-        );
-        const { status, method } = scene.recordOf(name) ?? {};
-        assert.deepEqual(
-          [status, method],
-          allowRecreate ? ["Applied", "Recreate"] : ["Skipped", undefined],
-        );
-      }
-    });
-  },
-);
-
 interface HeldWorld {
   readonly workload: WorldWorkload;
   readonly strategy: NonNullable<PolicyChoice["strategy"]>;

@@ -5,14 +5,8 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { WorkloadKind } from "../../shared/api/workload.ts";
 import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
-import { templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
-import {
-  NAMESPACE,
-  type PolicyChoice,
-  type RightsizingScene,
-} from "../fixtures/rightsizing/rightsizing_scene.ts";
+import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import {
   anyProblem,
   anyWorkloads,
@@ -115,39 +109,6 @@ worldProperty(
 );
 
 worldProperty(
-  "property 29: dry-run recommends for all, applies nothing and says so",
-  [
-    anyWorkloads,
-    anyStrategy,
-    fc.option(fc.integer({ min: 100, max: 5 * MINUTE_MS }), { nil: 0 }),
-    incidentsWithin(10 * MINUTE_MS),
-  ],
-  (workloads, strategy, onAtMs, incidents) =>
-    inWorld(workloads, async (scene) => {
-      scene.config.dryRun = onAtMs === 0;
-      const policy: PolicyChoice = { strategy, intervalMs: 2 * MINUTE_MS };
-      scene.policy("all", policy);
-      await scene.run(onAtMs);
-      scene.config.dryRun = true;
-      await scene.run(MINUTE_MS);
-      const writes = writesOf(scene);
-      if (onAtMs === 0) assert.equal(writes, 0);
-      await live(scene, 15 * MINUTE_MS, { incidents, workloads });
-      assert.equal(writesOf(scene), writes);
-      for (const workload of workloads) {
-        const record = scene.recordOf(workload.name);
-        assert.deepEqual([record?.status, record?.reason], ["Recommended", "DryRun"]);
-        assert.deepEqual(
-          record?.recommendations.map(({ container }) => container),
-          ownContainers(workload),
-        );
-      }
-      const dryRun = scene.statusOf("all").conditions?.find(({ type }) => type === "DryRun");
-      assert.equal(dryRun?.status, "True");
-    }),
-);
-
-worldProperty(
   "property 7: without metrics nothing is written, and the reason says that they are missing",
   [
     anyWorkloads,
@@ -222,69 +183,5 @@ worldProperty(
       const ever = new Set(scene.source.asked.map(({ workload }) => workload.name));
       assert.deepEqual([...ever].toSorted(), inScope.toSorted());
       assert.equal(scene.statusOf("all").workloadsDiscovered, inScope.length);
-    }),
-);
-
-const NAMESPACES = [NAMESPACE, "bank", "ops"];
-const KINDS = ["Deployment", "StatefulSet", "DaemonSet"] as const;
-
-interface Place {
-  readonly namespace: string;
-  readonly kind: WorkloadKind;
-}
-
-/** A workload `web` without pods. */
-function create({ api }: RightsizingScene, { namespace, kind }: Place): void {
-  api.store.tables[kind].create({
-    kind,
-    metadata: { name: "web", namespace, uid: "", resourceVersion: "", labels: {}, annotations: {} },
-    rollout: { updated: 0, total: 0, stands: false },
-    makes: {
-      paused: false,
-      replicas: 0,
-      template: { containers: [templateContainer()], initContainers: [] },
-    },
-  });
-}
-
-const textOf = ({ namespace, kind }: Place): string => `${namespace}/${kind}`;
-
-worldProperty(
-  "property 16 in the loop: what is looked at is what a policy matches within its reach, no more and no less",
-  [
-    fc.uniqueArray(
-      fc.record({ namespace: fc.constantFrom(...NAMESPACES), kind: fc.constantFrom(...KINDS) }),
-      { selector: textOf, minLength: 1, maxLength: 9 },
-    ),
-    fc.subarray(NAMESPACES),
-    fc.subarray(NAMESPACES),
-    fc.subarray([...KINDS]),
-    fc.boolean(),
-  ],
-  (places, allow, deny, workloadKinds, reachesAll) =>
-    inWorld([], async (scene) => {
-      for (const name of NAMESPACES.filter((one) => one !== NAMESPACE)) {
-        scene.api.store.tables.Namespace.create({
-          metadata: { name, uid: "", resourceVersion: "", labels: {}, annotations: {} },
-        });
-      }
-      for (const place of places) create(scene, place);
-      scene.config.policyNamespaces = reachesAll ? [NAMESPACE] : ["ops"];
-      scene.policy("all", { selector: { namespaces: { allow, deny }, workloadKinds } });
-      await scene.run(7 * MINUTE_MS);
-      const asked = scene.source.asked.map(({ namespace, workload: { kind } }) => ({
-        namespace,
-        kind,
-      }));
-      const expected = places.filter(({ namespace, kind }) =>
-        (reachesAll || namespace === NAMESPACE) &&
-        (allow.length === 0 || allow.includes(namespace)) && !deny.includes(namespace) &&
-        workloadKinds.includes(kind)
-      );
-      assert.deepEqual(
-        [...new Set(asked.map(textOf))].toSorted(),
-        expected.map(textOf).toSorted(),
-      );
-      assert.equal(scene.statusOf("all").workloadsDiscovered, expected.length);
     }),
 );

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
-import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import { NO_RESOURCES, type Pod, type Resources } from "../../shared/api/pod.ts";
@@ -83,11 +82,6 @@ function limitRange(scene: RightsizingScene, items: readonly LimitRangeItem[]): 
   scene.api.store.tables.LimitRange.create({ metadata, items });
 }
 
-function addNode(scene: RightsizingScene, name: string, allocatableCPU: number): void {
-  const metadata = { name, uid: "", resourceVersion: "" };
-  scene.api.store.tables.Node.create({ metadata, allocatableCPU, ready: true, pressures: [] });
-}
-
 test("a new pod begins with what is in force, as those that were resized", async (scene) => {
   await adopted(scene);
   assert.deepEqual(resourcesOf(await scene.born("web")), ADOPTED);
@@ -118,20 +112,6 @@ test("a new pod of a template that was raised has the template's values, and the
   });
 });
 
-test("the loop says once why new pods are as their template again", async (scene) => {
-  await adopted(scene);
-  scene.template("web", [
-    templateOf({ ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } }),
-  ]);
-  rollOut(scene);
-  await scene.run(20 * MINUTE_MS);
-  const reported = scene.events.filter(({ about, message }) =>
-    about.kind === "Deployment" && message.includes(" new pods ")
-  );
-  assert.deepEqual(reported.map(({ reason }) => reason), ["WorkloadSkipped"]);
-  assert.match(reported[0]?.message ?? "", /: [^;]* template .*memory .*app [^;]*; /);
-});
-
 test("limits end where the policy turns to requests only: for new pods, stragglers, and on record", async (scene) => {
   await adopted(scene);
   scene.policy("all", REQUESTS);
@@ -148,67 +128,6 @@ test("limits end where the policy turns to requests only: for new pods, straggle
   assert.deepEqual(resourcesOf(straggler), expected);
   assert.deepEqual(inForce(scene), [360, 120 * MI, undefined, undefined]);
 });
-
-test("values in force follow narrower bounds, though the difference is below the threshold", async (scene) => {
-  await adopted(scene);
-  const bounds = { cpu: { min: 10, max: 350 }, memory: { min: MI, max: 4096 * MI } };
-  scene.policy("all", { ...LIMITS, bounds });
-  await scene.run(WATCHED_MS);
-  const born = await scene.born("web");
-  assert.deepEqual(resourcesOf(born), {
-    ...ADOPTED,
-    requests: { ...ADOPTED.requests, cpu: 350 },
-    limits: { ...ADOPTED.limits, cpu: 350 },
-  });
-  await scene.run(5 * MINUTE_MS);
-  assert.deepEqual(inForce(scene), [350, 120 * MI, 350, 132 * MI]);
-});
-
-/** Sets each container's CPU request, as a VPA's webhook does. */
-const VPA_WEBHOOK: Mutator = {
-  name: "vpa",
-  mutate: () => ({
-    patch: [{
-      op: "replace",
-      path: "/spec/containers/0/resources/requests/cpu",
-      value: "77m",
-    }],
-  }),
-};
-
-test("what a VPA sets stays, whichever webhook is asked first", async (scene) => {
-  await adopted(scene);
-  scene.api.store.tables.VerticalPodAutoscaler.create(sampleVPA("Initial"));
-  await scene.run(WATCHED_MS);
-  for (const others of [{ first: [VPA_WEBHOOK] }, { last: [VPA_WEBHOOK] }]) {
-    const requests = { ...TEMPLATE.requests, cpu: 77 };
-    assert.deepEqual(resourcesOf(await scene.born("web", others)), { ...TEMPLATE, requests });
-  }
-});
-
-for (
-  const [name, still] of [
-    ["mode Recommend", (scene) => scene.policy("all", { ...REQUESTS, mode: "Recommend" })],
-    ["mode Disabled", (scene) => scene.policy("all", { ...REQUESTS, mode: "Disabled" })],
-    ["a dry-run", (scene) => {
-      scene.config.dryRun = true;
-      scene.policy("all", REQUESTS);
-    }],
-  ] as const satisfies readonly (readonly [string, (scene: RightsizingScene) => void])[]
-) {
-  test(`${name} changes nothing of what is in force, and gives new pods nothing of it`, async (scene) => {
-    await adopted(scene);
-    still(scene);
-    limitRange(scene, [{ type: "Container", max: 5000 }]);
-    scene.template("web", [templateOf({ ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 2000 } })]);
-    await scene.run(5 * MINUTE_MS);
-    assert.deepEqual(inForce(scene), [360, 120 * MI, 360, 132 * MI]);
-    assert.deepEqual(resourcesOf(await scene.born("web")), {
-      ...TEMPLATE,
-      limits: { ...TEMPLATE.limits, cpu: 2000 },
-    });
-  });
-}
 
 test("a pod of the market is born with what its siblings have as their original limit", async (scene) => {
   scene.deployment("web", { containers: [templateOf(TEMPLATE)] });
@@ -254,48 +173,6 @@ test("a release with more memory keeps it for a day", async (scene) => {
   assert.equal(scene.recordOf("web")?.reason, "RecentlyEdited");
   await scene.run(HOUR_MS);
   assert.deepEqual(limits(), [132 * MI]);
-});
-
-test("a pod on a small node that the webhook has missed lowers no other", async (scene) => {
-  addNode(scene, "node-1", 16_000);
-  addNode(scene, "small", 200);
-  await adopted(scene, { policy: REQUESTS });
-  const [pod] = scene.podsOf("web");
-  assert.ok(pod !== undefined);
-  const metadata = { ...pod.metadata, name: "web-9", uid: "late" };
-  const containers = [bareContainer("app", TEMPLATE)];
-  scene.api.store.tables.Pod.seed({ ...pod, metadata, containers, nodeName: "small" });
-  await scene.run(60 * MINUTE_MS);
-  assert.deepEqual(scene.podsOf("web").map((one) => resourcesOf(one).requests.cpu), [
-    360,
-    360,
-    100,
-  ]);
-  const { status, reason, inForce } = scene.recordOf("web") ?? {};
-  assert.deepEqual([status, reason, inForce?.[0]?.cpu], ["Applied", "NodeCapacity", 360]);
-});
-
-test("no pod has less memory than the recent peak + 15 % while a raise is held, and one event says why", async (scene) => {
-  const template = {
-    ...TEMPLATE,
-    requests: { ...TEMPLATE.requests, memory: 512 * MI },
-    limits: { ...TEMPLATE.limits, memory: 1024 * MI },
-  };
-  const strategy = { updateRequestsOnly: false, cooldownMs: 600 * MINUTE_MS };
-  await adopted(scene, { template, policy: { ...LIMITS, strategy } });
-  const usage = scene.source.of({ namespace: NAMESPACE, kind: "Deployment", name: "web" }, "app");
-  usage.memory.push([scene.clock.wall(), 130 * MI]);
-  await scene.run(30 * MINUTE_MS);
-  // The threshold beyond what is safe: it lasts for a while.
-  const lifted = Math.ceil(Math.ceil(130 * MI * 1.15) * 1.1);
-  const { containers: [app] } = await scene.born("web");
-  assert.deepEqual([app?.requests.memory, app?.limits.memory], [lifted, lifted]);
-  const limits = scene.podsOf("web").map(({ containers: [one] }) => one?.limits.memory);
-  assert.deepEqual(limits, limits.map(() => lifted));
-  const reported = scene.events.filter(({ about, message }) =>
-    about.kind === "Deployment" && message.includes("15 %: ")
-  );
-  assert.equal(reported.length, 1);
 });
 
 /** What the input become once values are in force. */

@@ -12,7 +12,6 @@ import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import {
-  anyProblem,
   anyWorkloads,
   freeContainers,
   incidentsWithin,
@@ -27,8 +26,6 @@ const MINUTE_MS = 60_000;
 
 /** Nothing is in the way of a change of these. */
 const freeWorkloads = workloadsOf(freeContainers);
-
-const mode = fc.constantFrom("Auto" as const, "Recommend" as const);
 
 /** Each version of each workload's record that was ever written, by name. */
 function historyOf(scene: RightsizingScene): Map<string, WorkloadRecord[]> {
@@ -81,38 +78,6 @@ worldProperty(
           : Date.parse(reported.lastApplied);
         assert.equal(applied, before?.appliedAtMs);
       }
-    }),
-);
-
-worldProperty(
-  "property 24: whatever is skipped or fails has a machine-readable reason, wherever it is reported",
-  [
-    anyWorkloads,
-    anyStrategy,
-    mode,
-    fc.constantFrom(1, 10, 1000),
-    fc.boolean(),
-    incidentsWithin(15 * MINUTE_MS, { problems: anyProblem }),
-  ],
-  (workloads, strategy, policyMode, minSamples, resizeServed, incidents) =>
-    inWorld(workloads, async (scene) => {
-      const history = historyOf(scene);
-      scene.served.resizeServed = resizeServed;
-      scene.policy("all", { mode: policyMode, minSamples, strategy, intervalMs: 3 * MINUTE_MS });
-      scene.policy("other", { weight: 1 });
-      await live(scene, 20 * MINUTE_MS, { incidents, workloads });
-      const reported = [
-        ...[...history.values()].flat(),
-        ...(["all", "other"] as const).flatMap((name) => scene.statusOf(name).workloads ?? []),
-      ];
-      assert.ok(reported.length >= 3 * workloads.length);
-      for (const { status, reason, message } of reported) {
-        if (status === "Applied") continue;
-        assert.notEqual(remedyFor(reason ?? ""), undefined, `${status} ${reason}`);
-        assert.ok((message ?? "").length > 0, reason);
-      }
-      const lost = scene.statusOf("other").workloads?.map(({ status, reason }) => [status, reason]);
-      assert.deepEqual(lost, workloads.map(() => ["Skipped", "Outweighed"]));
     }),
 );
 

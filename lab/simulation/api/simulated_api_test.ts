@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { createInformer } from "../../../shared/control/informer.ts";
 import { silentLog } from "../../../shared/log.ts";
@@ -11,18 +12,15 @@ import { settleVirtually } from "../../../tests/contract/support/settle_virtuall
 import { createVirtualClock } from "../virtual_clock.ts";
 import { createSimulatedAPI, type SimulatedAPIOptions } from "./simulated_api.ts";
 
-const permissions = "none" as const;
-
 function server(options: Partial<SimulatedAPIOptions> = {}) {
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
   const api = createSimulatedAPI({ clock, random: seededRandom(3), ...options });
   return { clock, api, tables: api.store.tables };
 }
 
-Deno.test({
-  name: "createSimulatedAPI() lets a request take its latency, half of it there and half back",
-  permissions,
-  async fn() {
+pure(
+  "createSimulatedAPI() lets a request take its latency, half of it there and half back",
+  async () => {
     const { clock, api, tables } = server({ latencyMs: 100 });
     tables.Node.create(sampleNode("node-1"));
     const reading = api.nodeLink("node-1").node();
@@ -33,12 +31,11 @@ Deno.test({
     await clock.runUntil(150);
     assert.equal((await reading).metadata.name, "node-1");
   },
-});
+);
 
-Deno.test({
-  name: "failNext() fails as many requests of the verb and kind as instructed, and no other",
-  permissions,
-  async fn() {
+pure(
+  "failNext() fails as many requests of the verb and kind as instructed, and no other",
+  async () => {
     const { clock, api, tables } = server();
     tables.Node.create(sampleNode("node-1"));
     const link = api.nodeLink("node-1");
@@ -53,29 +50,24 @@ Deno.test({
     }
     await settleVirtually(clock, link.node());
   },
+);
+
+pure("failNext() can lose the answer to a request that was done", async () => {
+  const { clock, api, tables } = server();
+  const pod = tables.Pod.create(samplePod("web"));
+  api.failNext({ verb: "create", kind: "PodAllocation", status: 0, done: true });
+  const store = api.allocationStore;
+  await assert.rejects(settleVirtually(clock, store.create(sampleAllocation(pod))), {
+    status: 0,
+  });
+  await assert.rejects(settleVirtually(clock, store.create(sampleAllocation(pod))), {
+    reason: "AlreadyExists",
+  });
 });
 
-Deno.test({
-  name: "failNext() can lose the answer to a request that was done",
-  permissions,
-  async fn() {
-    const { clock, api, tables } = server();
-    const pod = tables.Pod.create(samplePod("web"));
-    api.failNext({ verb: "create", kind: "PodAllocation", status: 0, done: true });
-    const store = api.allocationStore;
-    await assert.rejects(settleVirtually(clock, store.create(sampleAllocation(pod))), {
-      status: 0,
-    });
-    await assert.rejects(settleVirtually(clock, store.create(sampleAllocation(pod))), {
-      reason: "AlreadyExists",
-    });
-  },
-});
-
-Deno.test({
-  name: "stop() refuses requests, loses answers under way and puts informers out of sync at once",
-  permissions,
-  async fn() {
+pure(
+  "stop() refuses requests, loses answers under way and puts informers out of sync at once",
+  async () => {
     const { clock, api, tables } = server({ latencyMs: 100 });
     tables.Node.create(sampleNode("node-1"));
     const informer = createInformer({
@@ -113,12 +105,11 @@ Deno.test({
     await clock.runUntil(60_001);
     await run;
   },
-});
+);
 
-Deno.test({
-  name: "createSimulatedAPI() removes an allocation a while after its pod, and one made too late",
-  permissions,
-  async fn() {
+pure(
+  "createSimulatedAPI() removes an allocation a while after its pod, and one made too late",
+  async () => {
     const { clock, api, tables } = server({ garbageDelayMs: 1000 });
     const pod = tables.Pod.create(samplePod("web"));
     const other = tables.Pod.create(samplePod("db"));
@@ -136,52 +127,40 @@ Deno.test({
     await clock.runUntil(2000);
     assert.deepEqual(names(), ["db"]);
   },
+);
+
+pure("createSimulatedAPI() hands out objects that can't be changed", () => {
+  const { tables } = server();
+  const pod = tables.Pod.create(samplePod("web"));
+  assert.throws(() => Object.assign(pod.metadata.labels, { a: "b" }), TypeError);
+  assert.throws(
+    () => Object.assign(pod.containers[0] ?? {}, { requests: {}, limits: { cpu: 1 } }),
+    TypeError,
+  );
 });
 
-Deno.test({
-  name: "createSimulatedAPI() hands out objects that can't be changed",
-  permissions,
-  fn() {
-    const { tables } = server();
-    const pod = tables.Pod.create(samplePod("web"));
-    assert.throws(() => Object.assign(pod.metadata.labels, { a: "b" }), TypeError);
-    assert.throws(
-      () => Object.assign(pod.containers[0] ?? {}, { requests: {}, limits: { cpu: 1 } }),
-      TypeError,
-    );
-  },
+pure("createSimulatedAPI() sends a bookmark to a watch that has been quiet", async () => {
+  const { clock, api, tables } = server();
+  const stop = new AbortController();
+  const watch = api.listWatch("Pod").watch("0", stop.signal)[Symbol.asyncIterator]();
+  tables.Node.create(sampleNode("node-1"));
+  const next = await settleVirtually(clock, watch.next());
+  assert.deepEqual(next.value, { type: "BOOKMARK", resourceVersion: "1" });
+  assert.ok(clock.monotonic() >= 60_000 && clock.monotonic() <= 60_020);
+  stop.abort();
+  assert.equal((await settleVirtually(clock, watch.next())).done, true);
 });
 
-Deno.test({
-  name: "createSimulatedAPI() sends a bookmark to a watch that has been quiet",
-  permissions,
-  async fn() {
-    const { clock, api, tables } = server();
-    const stop = new AbortController();
-    const watch = api.listWatch("Pod").watch("0", stop.signal)[Symbol.asyncIterator]();
-    tables.Node.create(sampleNode("node-1"));
-    const next = await settleVirtually(clock, watch.next());
-    assert.deepEqual(next.value, { type: "BOOKMARK", resourceVersion: "1" });
-    assert.ok(clock.monotonic() >= 60_000 && clock.monotonic() <= 60_020);
-    stop.abort();
-    assert.equal((await settleVirtually(clock, watch.next())).done, true);
-  },
-});
-
-Deno.test({
-  name: "closeWatches() ends a watch without an error, after which it can be resumed",
-  permissions,
-  async fn() {
-    const { clock, api, tables } = server();
-    const never = new AbortController().signal;
-    const watch = api.listWatch("Pod").watch("0", never)[Symbol.asyncIterator]();
-    const next = watch.next();
-    await clock.runUntil(100);
-    api.closeWatches();
-    assert.equal((await settleVirtually(clock, next)).done, true);
-    tables.Pod.create(samplePod("web"));
-    const resumed = api.listWatch("Pod").watch("0", never)[Symbol.asyncIterator]();
-    const event = await settleVirtually(clock, resumed.next());
-    assert.ok(!event.done && event.value.type === "ADDED");
-  },
+pure("closeWatches() ends a watch without an error, after which it can be resumed", async () => {
+  const { clock, api, tables } = server();
+  const never = new AbortController().signal;
+  const watch = api.listWatch("Pod").watch("0", never)[Symbol.asyncIterator]();
+  const next = watch.next();
+  await clock.runUntil(100);
+  api.closeWatches();
+  assert.equal((await settleVirtually(clock, next)).done, true);
+  tables.Pod.create(samplePod("web"));
+  const resumed = api.listWatch("Pod").watch("0", never)[Symbol.asyncIterator]();
+  const event = await settleVirtually(clock, resumed.next());
+  assert.ok(!event.done && event.value.type === "ADDED");
 });

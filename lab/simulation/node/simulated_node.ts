@@ -27,6 +27,7 @@ import {
   type PodState,
   refillPod,
   setRequest,
+  type Slice,
 } from "./pod_state.ts";
 import type { ArrivalProcess } from "./request_server.ts";
 import { runAlone, runTogether } from "./run_slice.ts";
@@ -41,170 +42,170 @@ export interface PodSpec {
   readonly phaseMs?: number;
 }
 
-/** The node. Unknown ids are RangeErrors. */
-export interface SimulatedNode {
-  readonly cores: number;
-  /** Grows when a pod is added or removed. */
-  readonly revision: number;
-  /** Virtual time up to which it has run, ms. */
-  readonly now: number;
-  /** Puts a pod on the node; its arrivals before now are dropped. */
-  addPod(pod: PodSpec): void;
-  removePod(uid: string): void;
-  /**
-   * Sets a limit in millicores, or none. At least 10 m (1 ms). As in the kernel it counts at once: the
-   * group has a whole quota anew, and held threads run on, until the period's end as ever.
-   */
-  setContainerQuota(containerID: string, millicores: number | undefined): void;
-  setPodQuota(podUID: string, millicores: number | undefined): void;
-  /** Sets the request, millicores, from which the weights of container and pod follow. */
-  setContainerRequest(containerID: string, millicores: number): void;
-  /** Runs all whole slices up to `toMs` of virtual time. */
-  advance(toMs: number): void;
-  container(containerID: string): GroupReading;
-  pod(podUID: string): PodReading;
-  /** UIDs with their containers' ids, in the order of their coming. */
-  pods(): readonly { readonly uid: string; readonly containerIDs: readonly string[] }[];
-}
-
 /** How the node is built. */
 export interface SimulatedNodeOptions {
   readonly cores: number;
   /** Draws phases, and which level counts a pause. */
   readonly random: Random;
-  /** @default 100 */
-  readonly periodMs?: number;
-  /** A divisor of the period. @default 10 */
-  readonly sliceMs?: number;
   /** Between two ticks of the kernel, at which quotas are charged: 1000 / CONFIG_HZ. @default 4 */
   readonly tickMs?: number;
-  /**
-   * What a CPU takes of a quota at a time: sched_cfs_bandwidth_slice_us. The smaller this and the tick,
-   * the closer to quotas that are taken continuously. @default 5
-   */
-  readonly cfsSliceMs?: number;
 }
 
+/** The kubelet's period of CPU quotas. */
+const PERIOD_MS = 100;
+const SLICE_MS = 10;
+const SLICES_PER_PERIOD = PERIOD_MS / SLICE_MS;
+/** What a CPU takes of a quota at a time: sched_cfs_bandwidth_slice_us. */
+const CFS_SLICE_MS = 5;
 /** The kubelet's smallest quota: 1 ms per 100 ms. */
 const MIN_QUOTA_MS = 1;
 
-/** An empty node at virtual time 0. Throws a RangeError for cores or times that make no sense. */
-// deno-lint-ignore house/function-length
-export function createSimulatedNode(options: SimulatedNodeOptions): SimulatedNode {
-  const { cores, random, periodMs = 100, sliceMs = 10, tickMs = 4, cfsSliceMs = 5 } = options;
-  if (!(cores > 0 && cores < Infinity)) {
-    throw new RangeError(`Cannot create a node: cores is ${cores}, expected a number above 0`);
-  }
-  const slicesPerPeriod = periodMs / sliceMs;
-  if (!(sliceMs > 0 && slicesPerPeriod >= 1 && Number.isInteger(slicesPerPeriod))) {
-    throw new RangeError(
-      `Cannot create a node: sliceMs ${sliceMs} does not divide periodMs ${periodMs}`,
-    );
-  }
-  if (!(tickMs > 0 && tickMs < Infinity && cfsSliceMs > 0 && cfsSliceMs < Infinity)) {
-    throw new RangeError(
-      `Cannot create a node: tickMs is ${tickMs} and cfsSliceMs ${cfsSliceMs}, expected more than 0`,
-    );
-  }
-  const pods: PodState[] = [];
-  const containers = new Map<string, ContainerState>();
-  const crowd: PodState[] = [];
-  let slices = 0;
-  let revision = 0;
+function quotaOf(millicores: number | undefined): number {
+  return millicores === undefined
+    ? Infinity
+    : Math.max(MIN_QUOTA_MS, millicores * PERIOD_MS / 1000);
+}
 
-  const quotaOf = (millicores: number | undefined): number => {
-    if (millicores === undefined) return Infinity;
-    if (!(millicores >= 0 && millicores < Infinity)) {
-      throw new RangeError(`Cannot set a quota: ${millicores} is not a number of millicores`);
+/** An empty node at virtual time 0. */
+export function createSimulatedNode(options: SimulatedNodeOptions): SimulatedNode {
+  return new SimulatedNode(options);
+}
+
+/** The node. Unknown ids are RangeErrors. */
+export class SimulatedNode {
+  readonly cores: number;
+  /** Grows when a pod is added or removed. */
+  revision = 0;
+  readonly #pods: PodState[] = [];
+  readonly #containers = new Map<string, ContainerState>();
+  /** Scratch of a slice. */
+  readonly #crowd: PodState[] = [];
+  readonly #slice: { -readonly [K in keyof Slice]: Slice[K] };
+  #slices = 0;
+
+  constructor({ cores, random, tickMs = 4 }: SimulatedNodeOptions) {
+    this.cores = cores;
+    this.#slice = { from: 0, length: SLICE_MS, cores, tick: tickMs, random, now: 0, step: 0 };
+  }
+
+  /** Virtual time up to which it has run, ms. */
+  get now(): number {
+    return this.#slices * SLICE_MS;
+  }
+
+  /** Puts a pod on the node; its arrivals before now are dropped. */
+  addPod({ uid, containers, podLimit, phaseMs }: PodSpec): void {
+    const { random, tick } = this.#slice;
+    const phase = phaseMs === undefined
+      ? Math.floor(random.next() * SLICES_PER_PERIOD)
+      : phaseMs / SLICE_MS;
+    const pod = createPodState(containers, {
+      uid,
+      quota: quotaOf(podLimit ?? sumOfLimits(containers)),
+      containerQuota: ({ limit }) => quotaOf(limit),
+      containerFirst: random.next(),
+      phase,
+      tickAt: -tick * shareOf(uid),
+      slice: CFS_SLICE_MS,
+      cores: this.cores,
+      latency: createLatencyHistogram(),
+    });
+    for (const { workload } of containers) skipPast(workload, this.now);
+    this.#pods.push(pod);
+    for (const container of pod.containers) this.#containers.set(container.id, container);
+    this.revision++;
+  }
+
+  /** Takes a pod from the node. */
+  removePod(uid: string): void {
+    const pod = this.#findPod(uid);
+    this.#pods.splice(this.#pods.indexOf(pod), 1);
+    for (const { id } of pod.containers) this.#containers.delete(id);
+    this.revision++;
+  }
+
+  /**
+   * Sets a limit in millicores, or none. At least 10 m (1 ms). As in the kernel it counts at once: the
+   * group has a whole quota anew, and held threads run on, until the period's end as ever.
+   */
+  setContainerQuota(containerID: string, millicores: number | undefined): void {
+    setContainerQuota(this.#findContainer(containerID), quotaOf(millicores));
+  }
+
+  /** As {@linkcode setContainerQuota}, for the pod's level. */
+  setPodQuota(podUID: string, millicores: number | undefined): void {
+    const pod = this.#findPod(podUID);
+    setQuota(pod.bandwidth, quotaOf(millicores));
+    freeContainers(pod);
+  }
+
+  /** Sets the request, millicores, from which the weights of container and pod follow. */
+  setContainerRequest(containerID: string, millicores: number): void {
+    const container = this.#findContainer(containerID);
+    const pod = this.#pods.find((one) => one.containers.includes(container));
+    if (pod !== undefined) setRequest(pod, { container, request: millicores });
+  }
+
+  /** Runs all whole slices up to `toMs` of virtual time. */
+  advance(toMs: number): void {
+    const target = Math.floor(toMs / SLICE_MS + 1e-9);
+    if (!(target >= this.#slices)) {
+      throw new RangeError(`Cannot advance: ${toMs} ms is before ${this.now} ms`);
     }
-    return Math.max(MIN_QUOTA_MS, millicores * periodMs / 1000);
-  };
-  const slice = { from: 0, length: sliceMs, cores, tick: tickMs, random, now: 0, step: 0 };
-  function runSlice(): void {
-    const from = slices * sliceMs;
+    while (this.#slices < target) this.#runSlice();
+  }
+
+  /** What the files of a container show. */
+  container(containerID: string): GroupReading {
+    return groupReading(this.#findContainer(containerID), PERIOD_MS);
+  }
+
+  /** What the files of a pod show, and what its requests have seen. */
+  pod(podUID: string): PodReading {
+    return podReading(this.#findPod(podUID), { periodMs: PERIOD_MS, now: this.now });
+  }
+
+  /** UIDs with their containers' ids, in the order of their coming. */
+  pods(): readonly { readonly uid: string; readonly containerIDs: readonly string[] }[] {
+    return this.#pods.map(({ uid, containers }) => ({
+      uid,
+      containerIDs: containers.map(({ id }) => id),
+    }));
+  }
+
+  #runSlice(): void {
+    const [slice, crowd] = [this.#slice, this.#crowd];
+    const from = this.now;
     slice.from = from;
     let threads = 0;
     crowd.length = 0;
-    for (const pod of pods) {
-      if (slices % slicesPerPeriod === pod.phase) refillPod(pod, slice);
-      if (!hasWork(pod, from + sliceMs)) continue;
+    for (const pod of this.#pods) {
+      if (this.#slices % SLICES_PER_PERIOD === pod.phase) refillPod(pod, slice);
+      if (!hasWork(pod, from + SLICE_MS)) continue;
       const runnable = mostRunnable(pod);
       threads += runnable;
       if (runnable > 0) crowd.push(pod);
       else runAlone(pod, slice);
     }
     const one = crowd.length === 1 && crowd[0]?.containers.length === 1;
-    if (threads > cores && !one) runTogether(crowd, slice);
+    if (threads > this.cores && !one) runTogether(crowd, slice);
     else for (const pod of crowd) runAlone(pod, slice);
-    slices++;
+    this.#slices++;
   }
 
-  return {
-    cores,
-    get revision() {
-      return revision;
-    },
-    get now() {
-      return slices * sliceMs;
-    },
-    addPod(spec) {
-      checkPod(spec, pods, containers);
-      const phase = (spec.phaseMs ?? sliceMs * Math.floor(random.next() * slicesPerPeriod)) /
-        sliceMs;
-      if (!(Number.isInteger(phase) && phase >= 0 && phase < slicesPerPeriod)) {
-        throw new RangeError(
-          `Cannot add pod ${spec.uid}: phaseMs ${spec.phaseMs} is not a multiple of ${sliceMs} below ${periodMs}`,
-        );
-      }
-      const pod = createPodState(spec.containers, {
-        uid: spec.uid,
-        quota: quotaOf(spec.podLimit ?? sumOfLimits(spec.containers)),
-        containerQuota: ({ limit }) => quotaOf(limit),
-        containerFirst: random.next(),
-        phase,
-        tickAt: -tickMs * shareOf(spec.uid),
-        slice: cfsSliceMs,
-        cores,
-        latency: createLatencyHistogram(),
-      });
-      for (const { workload } of spec.containers) {
-        skipPast(workload, slices * sliceMs);
-      }
-      pods.push(pod);
-      for (const container of pod.containers) containers.set(container.id, container);
-      revision++;
-    },
-    removePod(uid) {
-      const pod = findPod(pods, uid);
-      pods.splice(pods.indexOf(pod), 1);
-      for (const { id } of pod.containers) containers.delete(id);
-      revision++;
-    },
-    setContainerQuota(containerID, millicores) {
-      setContainerQuota(findContainer(containers, containerID), quotaOf(millicores));
-    },
-    setPodQuota(podUID, millicores) {
-      const pod = findPod(pods, podUID);
-      setQuota(pod.bandwidth, quotaOf(millicores));
-      freeContainers(pod);
-    },
-    setContainerRequest(containerID, millicores) {
-      const container = findContainer(containers, containerID);
-      const pod = pods.find((one) => one.containers.includes(container));
-      if (pod !== undefined) setRequest(pod, { container, request: millicores });
-    },
-    advance(toMs) {
-      const target = Math.floor(toMs / sliceMs + 1e-9);
-      if (!(target >= slices)) {
-        throw new RangeError(`Cannot advance: ${toMs} ms is before ${slices * sliceMs} ms`);
-      }
-      while (slices < target) runSlice();
-    },
-    container: (containerID) => groupReading(findContainer(containers, containerID), periodMs),
-    pod: (podUID) => podReading(findPod(pods, podUID), { periodMs, now: slices * sliceMs }),
-    pods: () =>
-      pods.map((pod) => ({ uid: pod.uid, containerIDs: pod.containers.map((c) => c.id) })),
-  };
+  #findPod(uid: string): PodState {
+    const pod = this.#pods.find((one) => one.uid === uid);
+    if (pod === undefined) throw new RangeError(`Cannot find pod ${uid}: it is not on the node`);
+    return pod;
+  }
+
+  #findContainer(id: string): ContainerState {
+    const container = this.#containers.get(id);
+    if (container === undefined) {
+      throw new RangeError(`Cannot find container ${id}: it is not on the node`);
+    }
+    return container;
+  }
 }
 
 /** Drops the requests before `now`; a never-ending one begins now instead. */
@@ -228,42 +229,4 @@ function shareOf(text: string): number {
   let hash = 2166136261;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
   return (hash >>> 0) / 2 ** 32;
-}
-
-function findPod(pods: readonly PodState[], uid: string): PodState {
-  const pod = pods.find((one) => one.uid === uid);
-  if (pod === undefined) throw new RangeError(`Cannot find pod ${uid}: it is not on the node`);
-  return pod;
-}
-
-function findContainer(
-  containers: ReadonlyMap<string, ContainerState>,
-  id: string,
-): ContainerState {
-  const container = containers.get(id);
-  if (container === undefined) {
-    throw new RangeError(`Cannot find container ${id}: it is not on the node`);
-  }
-  return container;
-}
-
-function checkPod(
-  { uid, containers }: PodSpec,
-  pods: readonly PodState[],
-  known: ReadonlyMap<string, ContainerState>,
-): void {
-  const refuse = (state: string) => new RangeError(`Cannot add pod ${uid}: ${state}`);
-  if (pods.some((pod) => pod.uid === uid)) throw refuse("it is already on the node");
-  if (containers.length === 0) throw refuse("it has no containers");
-  const ids = new Set<string>();
-  for (const { id, request, threads } of containers) {
-    if (known.has(id) || ids.has(id)) throw refuse(`container ${id} is already on the node`);
-    ids.add(id);
-    if (!(request >= 0 && request < Infinity)) {
-      throw refuse(`request of container ${id} is ${request}, expected millicores`);
-    }
-    if (!(Number.isInteger(threads) && threads >= 1)) {
-      throw refuse(`threads of container ${id} is ${threads}, expected a whole number above 0`);
-    }
-  }
 }

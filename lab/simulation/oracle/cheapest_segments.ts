@@ -15,10 +15,6 @@ import type { LevelTable } from "./level_table.ts";
 export interface SegmentCut {
   /** First step of each segment; the first is 0. */
   readonly starts: readonly number[];
-  /** Sum of level × steps. */
-  readonly cost: number;
-  /** No cut with as many segments or fewer costs less, in level × steps. */
-  readonly bound: number;
   /** Price of a segment at which the search ended; a good start for a table slightly raised. */
   readonly price: number;
 }
@@ -49,35 +45,28 @@ interface Search {
   readonly previous: Int32Array;
 }
 
-/**
- * The cheapest cut. RangeError when the table's longest segment is too short for so few of them.
- */
+/** The cheapest cut. The table's longest segment suffices for so few of them. */
 export function cheapestSegments(table: LevelTable, options: SegmentCutOptions): SegmentCut {
-  const { steps, longest } = table;
+  const { steps } = table;
   const { segments } = options;
-  const least = Math.ceil(steps / longest);
-  if (!(segments >= least)) {
-    throw new RangeError(
-      `Cannot plan: ${segments} segments of at most ${longest} steps do not cover ${steps} steps`,
-    );
-  }
   const search: Search = {
     table,
     ahead: new Float64Array(steps + 1),
     previous: new Int32Array(steps + 1),
   };
   const ends = bracket(search, { segments, guess: options.price ?? 0 });
-  if (ends.many === undefined) return { ...ends.few, bound: ends.few.cost, price: 0 };
+  if (ends.many === undefined) return { starts: ends.few.starts, price: 0 };
   let { many, few } = ends;
   for (;;) {
     const price = (few.cost - many.cost) / (many.starts.length - few.starts.length);
     // A path that is cheapest at some price is the cheapest of its number of segments.
-    if (few.starts.length === segments) return { ...few, bound: few.cost, price };
+    if (few.starts.length === segments) return { starts: few.starts, price };
     const path = shortestPath(search, price);
     const value = path.cost + price * path.starts.length;
     if (value >= few.cost + price * few.starts.length - EPSILON) {
       const bound = Math.ceil(value - price * segments - EPSILON);
-      return { ...exactPath(search, { price, segments, few, bound }), price };
+      const { starts } = bound >= few.cost ? few : exactPath(search, { price, segments, few });
+      return { starts, price };
     }
     if (path.starts.length <= segments) few = path;
     else many = path;
@@ -159,15 +148,10 @@ interface Gap {
   readonly segments: number;
   /** The best path that fits. */
   readonly few: Path;
-  readonly bound: number;
 }
 
 /** The cheapest path of at most `segments`: among the edges that a path below `few` can use. */
-function exactPath(
-  search: Search,
-  { price, segments, few, bound }: Gap,
-): Path & { readonly bound: number } {
-  if (bound >= few.cost) return { ...few, bound: few.cost };
+function exactPath(search: Search, { price, segments, few }: Gap): Path {
   const { steps, rowStart, levels } = search.table;
   const width = steps + 1;
   const edges = usableEdges(search, {
@@ -175,7 +159,7 @@ function exactPath(
     most: few.cost + price * segments,
     count: Math.floor(MOST_RELAXATIONS / segments),
   });
-  if (edges === undefined) return { ...few, bound };
+  if (edges === undefined) return few;
   const cost = new Float64Array((segments + 1) * width).fill(Infinity);
   const previous = new Int32Array((segments + 1) * width);
   cost[0] = 0;
@@ -199,9 +183,8 @@ function exactPath(
       used = layer;
     }
   }
-  if (!((cost[used * width + steps] as number) < few.cost)) return { ...few, bound: few.cost };
-  const path = pathTo(search.table, (step) => previous[used-- * width + step] as number);
-  return { ...path, bound: path.cost };
+  if (!((cost[used * width + steps] as number) < few.cost)) return few;
+  return pathTo(search.table, (step) => previous[used-- * width + step] as number);
 }
 
 /**

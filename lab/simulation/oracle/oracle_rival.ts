@@ -10,7 +10,7 @@
 import type { LimitRange } from "../../../shared/market/rounding.ts";
 import { mean } from "../statistics.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
-import { type LimitPlan, limitsOf, planLimits, type PlannedLimit } from "./plan_limits.ts";
+import { limitsOf, planLimits, type PlannedLimit } from "./plan_limits.ts";
 import { readRequestLog, type RequestLog } from "./request_log.ts";
 import { type NeedyPod, offeredWork, shareShortNode } from "./short_node.ts";
 
@@ -21,10 +21,10 @@ export interface OraclePod extends LimitRange {
   readonly threads: number;
   /** A stream of its own of the requests to come; it is used up. */
   readonly arrivals: ArrivalProcess;
-  /** Where in the period its quota is refilled, ms. @default {0} */
-  readonly phaseMs?: number;
-  /** Its name on the node, which places the CPUs' ticks in its periods. @default {"pod"} */
-  readonly uid?: string;
+  /** Where in the period its quota is refilled, ms. */
+  readonly phaseMs: number;
+  /** Its name on the node, which places the CPUs' ticks in its periods. */
+  readonly uid: string;
 }
 
 /** The run. */
@@ -36,78 +36,47 @@ export interface OracleOptions {
   readonly cores: number;
   /** What limits may share, millicores. */
   readonly capacity: number;
-  /** Changes of a pod's limit per minute while the node is not short. @default {0.5} */
-  readonly changesPerMinute?: number;
-  /** Limits change at multiples of this, ms. @default {1000} */
-  readonly stepMs?: number;
+  /** Changes of a pod's limit per minute while the node is not short. */
+  readonly changesPerMinute: number;
 }
 
-/** What the oracle has to say. */
-export interface OracleLimits {
-  /** Of each pod, the limits and when they come into force; the first is at 0. */
-  readonly limits: readonly (readonly PlannedLimit[])[];
-  /** Each pod's plan on a node that is never short, with its bounds; none where it is always short. */
-  readonly plans: readonly LimitPlan[];
-  /** Steps in which the node was short, so that the plans were replaced by the weighted optimum. */
-  readonly shortSteps: number;
-}
+/** Limits change at multiples of this, ms. */
+const STEP_MS = 1000;
 
 /** An SLO of this many steps asks for no headroom: what comes in a step is what it needs. */
 const LONG_SLO_STEPS = 10;
 
 /**
- * Plans every pod by itself; where the plans exceed the capacity, the weighted optimum of each step
- * takes their place, in which requests are late and limits change as often as the optimum does.
+ * The limits of each pod and when they come into force; the first is at 0. Plans every pod by itself;
+ * where the plans exceed the capacity, the weighted optimum of each step takes their place, in which
+ * requests are late and limits change as often as the optimum does.
  *
  * Nothing is planned for a node that is short from beginning to end, with an SLO of many steps: there
  * a pod's demand in a step is the work that comes and that is left.
  */
-export function oracleLimits(pods: readonly OraclePod[], options: OracleOptions): OracleLimits {
-  const { durationMs, sloMs, capacity, stepMs = 1000 } = options;
+export function oracleLimits(
+  pods: readonly OraclePod[],
+  { durationMs, sloMs, cores, capacity, changesPerMinute }: OracleOptions,
+): readonly (readonly PlannedLimit[])[] {
   const logs = pods.map(({ arrivals }) => readRequestLog(arrivals, durationMs));
-  const offered = logs.map((log) => offeredWork(log, stepMs));
+  const offered = logs.map((log) => offeredWork(log, STEP_MS));
   const used = pods.map(({ ceiling }, index) =>
     Math.min(ceiling, mean(offered[index] as Float64Array))
   );
   const isShort = used.reduce((sum, cores) => sum + cores, 0) > capacity;
-  const plans = isShort && sloMs >= LONG_SLO_STEPS * stepMs
-    ? []
-    : pods.map((pod, index) => planPod(pod, logs[index] as RequestLog, options));
-  const needy = pods.map(({ floor, ceiling, weight }, index): NeedyPod => {
+  const plansNothing = isShort && sloMs >= LONG_SLO_STEPS * STEP_MS;
+  const maxChanges = Math.floor(changesPerMinute * durationMs / 60_000);
+  const needy = pods.map((pod, index): NeedyPod => {
+    const { floor, ceiling, weight, threads, phaseMs, uid } = pod;
     const work = offered[index] as Float64Array;
-    const plan = plans[index];
-    const need = plan === undefined ? work : perStep(plan.limits, { stepMs, steps: work.length });
+    if (plansNothing) return { floor, ceiling, weight, offered: work, need: work };
+    const server = { sloMs, threads, floor, ceiling, cores, phaseMs, uid };
+    const need = new Float64Array(work.length);
+    const options = { ...server, maxChanges, stepMs: STEP_MS };
+    for (const { atMs, limit } of planLimits(logs[index] as RequestLog, options)) {
+      need.fill(limit, atMs / STEP_MS);
+    }
     return { floor, ceiling, weight, offered: work, need };
   });
-  const { limits, shortSteps } = shareShortNode(needy, capacity);
-  return { plans, shortSteps, limits: limits.map((values) => limitsOf(values, stepMs)) };
-}
-
-function planPod(
-  { floor, ceiling, threads, phaseMs = 0, uid = "pod" }: OraclePod,
-  log: RequestLog,
-  { durationMs, sloMs, cores, changesPerMinute = 0.5, stepMs = 1000 }: OracleOptions,
-): LimitPlan {
-  const maxChanges = Math.floor(changesPerMinute * durationMs / 60_000);
-  return planLimits(log, {
-    sloMs,
-    threads,
-    floor,
-    ceiling,
-    cores,
-    maxChanges,
-    stepMs,
-    phaseMs,
-    uid,
-  });
-}
-
-/** The limits as one value per step. */
-function perStep(
-  limits: readonly PlannedLimit[],
-  { stepMs, steps }: { readonly stepMs: number; readonly steps: number },
-): Float64Array {
-  const values = new Float64Array(steps);
-  for (const { atMs, limit } of limits) values.fill(limit, atMs / stepMs);
-  return values;
+  return shareShortNode(needy, capacity).map((values) => limitsOf(values, STEP_MS));
 }

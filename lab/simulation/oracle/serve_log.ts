@@ -66,12 +66,72 @@ export function firstRequestAt({ atMs }: RequestLog, ms: number): number {
   return low;
 }
 
+/** When requests were done, and the latest that they may be; ms. */
+interface Outcome {
+  readonly doneMs: Float64Array | undefined;
+  readonly latest: Float64Array | undefined;
+}
+
+/** The requests that are worked on: threads that run equally fast. */
+class BusyThreads {
+  busy = 0;
+  /** CPU ms that each thread got since last there was none. */
+  served = 0;
+  nextFinish = Infinity;
+  readonly #finish: Float64Array;
+  readonly #request: Int32Array;
+  readonly #doneMs: Float64Array | undefined;
+  readonly #latest: Float64Array | undefined;
+
+  constructor(threads: number, { doneMs, latest }: Outcome) {
+    this.#doneMs = doneMs;
+    this.#latest = latest;
+    this.#finish = new Float64Array(threads);
+    this.#request = new Int32Array(threads);
+  }
+
+  start(request: number, costMs: number): void {
+    if (this.busy === 0) this.served = 0;
+    const ends = this.served + costMs;
+    this.#finish[this.busy] = ends;
+    this.#request[this.busy] = request;
+    if (ends < this.nextFinish) this.nextFinish = ends;
+    this.busy++;
+  }
+
+  /** Ends the requests that have been served; false, and no more of them, at one that is late. */
+  end(now: number): boolean {
+    this.nextFinish = Infinity;
+    for (let thread = 0; thread < this.busy;) {
+      const ends = this.#finish[thread] as number;
+      if (ends > this.served + EPSILON) {
+        if (ends < this.nextFinish) this.nextFinish = ends;
+        thread++;
+        continue;
+      }
+      const index = this.#request[thread] as number;
+      if (this.#doneMs !== undefined) this.#doneMs[index] = now;
+      if (now > (this.#latest?.[index] ?? Infinity) + LATE_SLACK_MS) return false;
+      this.busy--;
+      this.#finish[thread] = this.#finish[this.busy] as number;
+      this.#request[thread] = this.#request[this.busy] as number;
+    }
+    return true;
+  }
+
+  /** Whether one of them should be done at `now`. */
+  isOverdue(now: number): boolean {
+    return this.#request.subarray(0, this.busy).some((index) =>
+      now >= (this.#latest?.[index] ?? Infinity)
+    );
+  }
+}
+
 /**
  * Serves the requests from the start of `fromPeriod` on. Returns false when a request was not done
  * by its `stopAfterMs`. After the grid's last period the quota of that one
  * stays.
  */
-// deno-lint-ignore house/function-length
 export function serveLog(
   log: RequestLog,
   options: ServeOptions,
@@ -81,11 +141,7 @@ export function serveLog(
   const { threads, cores, grid, quotaOf, fromPeriod = 0, untilMs = Infinity } = options;
   const { startMs, periods } = grid;
   const count = atMs.length;
-  const finish = new Float64Array(threads);
-  const request = new Int32Array(threads);
-  let busy = 0;
-  let served = 0;
-  let nextFinish = Infinity;
+  const running = new BusyThreads(threads, { doneMs, latest: stopAfterMs });
   let period = fromPeriod;
   let now = startMs[period] as number;
   let periodEnd = startMs[period + 1] as number;
@@ -93,85 +149,48 @@ export function serveLog(
   let left = quota;
   let head = firstRequestAt(log, now);
 
-  const overdue = (latest: Float64Array, at: number): boolean => {
-    const isLate = (index: number) => at >= (latest[index] as number);
-    for (let thread = 0; thread < busy; thread++) {
-      if (isLate(request[thread] as number)) return true;
-    }
-    for (let index = head; index < count && (atMs[index] as number) < at; index++) {
-      if (isLate(index)) return true;
-    }
-    return false;
-  };
-
   const closePeriod = (): void => {
     if (period >= periods) return;
     if (usedMs !== undefined) usedMs[period] = quota - left;
-    if (throttled !== undefined) throttled[period] = left <= EPSILON && busy > 0 ? 1 : 0;
+    if (throttled !== undefined) throttled[period] = left <= EPSILON && running.busy > 0 ? 1 : 0;
   };
 
   for (;;) {
-    while (head < count && busy < threads && (atMs[head] as number) <= now + EPSILON) {
-      if (busy === 0) served = 0;
-      const ends = served + (costMs[head] as number);
-      finish[busy] = ends;
-      request[busy] = head;
-      if (ends < nextFinish) nextFinish = ends;
-      busy++;
+    while (head < count && running.busy < threads && (atMs[head] as number) <= now + EPSILON) {
+      running.start(head, costMs[head] as number);
       head++;
     }
-    let until = periodEnd;
-    let rate = 0;
-    // Lengths, not ends, lest a remainder below the resolution of late times hold up the loop.
-    let length = Infinity;
-    if (head < count && busy < threads && (atMs[head] as number) < until) {
-      until = atMs[head] as number;
-    }
-    if (busy > 0 && left > EPSILON) {
-      rate = busy < cores ? busy : cores;
-      const completion = (nextFinish - served) * busy / rate;
-      const exhaustion = left / rate;
-      length = completion < exhaustion ? completion : exhaustion;
-    } else if (busy === 0 && head === count) {
+    const { busy } = running;
+    if (busy === 0 && head === count) {
       closePeriod();
       return true;
     }
-    if (length < until - now) {
-      now += length;
-    } else {
+    const arrives = head < count && busy < threads ? atMs[head] as number : Infinity;
+    const until = arrives < periodEnd ? arrives : periodEnd;
+    const rate = busy === 0 || left <= EPSILON ? 0 : busy < cores ? busy : cores;
+    // Lengths, not ends, lest a remainder below the resolution of late times hold up the loop.
+    const completion = (running.nextFinish - running.served) * busy / rate;
+    let length = rate === 0 ? Infinity : Math.min(completion, left / rate);
+    if (length < until - now) now += length;
+    else {
       length = until - now;
       now = until;
     }
     if (rate > 0) {
       left -= rate * length;
-      served += rate * length / busy;
+      running.served += rate * length / busy;
+      if (running.nextFinish <= running.served + EPSILON && !running.end(now)) return false;
     }
-    if (rate > 0 && nextFinish <= served + EPSILON) {
-      nextFinish = Infinity;
-      for (let thread = 0; thread < busy;) {
-        const ends = finish[thread] as number;
-        if (ends <= served + EPSILON) {
-          const index = request[thread] as number;
-          if (doneMs !== undefined) doneMs[index] = now;
-          if (stopAfterMs !== undefined && now > (stopAfterMs[index] as number) + LATE_SLACK_MS) {
-            return false;
-          }
-          busy--;
-          finish[thread] = finish[busy] as number;
-          request[thread] = request[busy] as number;
-        } else {
-          if (ends < nextFinish) nextFinish = ends;
-          thread++;
-        }
-      }
+    if (now < periodEnd) continue;
+    closePeriod();
+    if (now >= untilMs) {
+      if (stopAfterMs === undefined) return true;
+      const waiting = stopAfterMs.subarray(head, firstRequestAt(log, now));
+      return !running.isOverdue(now) && !waiting.some((latest) => now >= latest);
     }
-    if (now >= periodEnd) {
-      closePeriod();
-      if (now >= untilMs) return stopAfterMs === undefined || !overdue(stopAfterMs, now);
-      period++;
-      periodEnd = period < periods ? startMs[period + 1] as number : periodEnd + PERIOD_MS;
-      quota = quotaOf(Math.min(period, periods - 1));
-      left = quota;
-    }
+    period++;
+    periodEnd = period < periods ? startMs[period + 1] as number : periodEnd + PERIOD_MS;
+    quota = quotaOf(Math.min(period, periods - 1));
+    left = quota;
   }
 }

@@ -18,30 +18,20 @@ export interface NeedyPod {
   readonly offered: Float64Array;
 }
 
-/** Limits of all pods in all steps. */
-export interface NodeShares {
-  /** Millicores on the 10 m grid, by pod and step. */
-  readonly limits: readonly Float64Array[];
-  /** Steps in which the needs did not fit, or work was left from such steps. */
-  readonly shortSteps: number;
-}
-
 /**
  * Divides `capacity` (millicores) step by step. Where all needs fit, each pod has its need. From the
  * first step in which they do not, until all work left behind is done, each step is cleared like the
  * market: the maximum of Σ weight · ln limit within floor and demand, with the true demand, that is
  * the need or, if more, the work that comes and that is left over. Shares are rounded as the market's.
- * RangeError for bids that break a rule.
+ * Returns millicores on the 10 m grid, by pod and step.
  */
-export function shareShortNode(pods: readonly NeedyPod[], capacity: number): NodeShares {
+export function shareShortNode(pods: readonly NeedyPod[], capacity: number): Float64Array[] {
   const steps = pods[0]?.need.length ?? 0;
   const limits = pods.map(({ need }) => need.slice());
   const left = new Float64Array(pods.length);
-  let shortSteps = 0;
   for (let step = 0; step < steps; step++) {
     const needed = pods.reduce((sum, { need }) => sum + (need[step] ?? 0), 0);
     if (needed <= capacity && left.every((work) => work === 0)) continue;
-    shortSteps++;
     const work = pods.map(({ offered }, index) => (offered[step] ?? 0) + (left[index] ?? 0));
     const bids = pods.map(({ floor, ceiling, weight, need }, index): Bid => ({
       floor,
@@ -55,7 +45,7 @@ export function shareShortNode(pods: readonly NeedyPod[], capacity: number): Nod
       left[index] = Math.max(0, (work[index] ?? 0) - share);
     });
   }
-  return { limits, shortSteps };
+  return limits;
 }
 
 /** Work that comes in each step of `stepMs`, as millicores over the step. */

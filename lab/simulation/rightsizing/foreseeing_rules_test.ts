@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { fixedMaximum, nextMaximum } from "./foreseeing_rules.ts";
@@ -18,10 +19,6 @@ function history(values: readonly number[], atMin = values.map((_, index) => ind
     atMs: Float64Array.from(atMin, (minute) => minute * MINUTE_MS),
     values: Float64Array.from(values),
   };
-}
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
 }
 
 pure("nextMaximum() knows the interval that begins, and no more", () => {

@@ -1,11 +1,8 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { everyChange, thresholdGuard, vpaUpdater } from "./guard.ts";
 
 const HOUR_MS = 3_600_000;
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 pure("thresholdGuard() leaves changes of less than the threshold", () => {
   const guard = thresholdGuard({ changeThresholdPercent: 10, cooldownMs: 0 });

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type Judgement, judgeReplay } from "./judge_replay.ts";
@@ -43,10 +44,6 @@ function judged(
 
 function near(actual: number, expected: number): void {
   assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}, expected ${expected}`);
-}
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
 }
 
 pure("judgeReplay() reports what was covered, idle and lacking", () => {

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ResourceName } from "../../../shared/api/pod.ts";
@@ -22,10 +23,6 @@ function begin(options: Partial<PercentileOptions> = {}): RuleRun {
 function recommended(run: RuleRun, values: readonly number[]): Proposal | undefined {
   values.forEach((usage, index) => run.observe({ atMs: index * MINUTE_MS, usage }));
   return run.recommend(values.length * MINUTE_MS);
-}
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
 }
 
 pure("percentileRule() is the percentile times the factor, cut to whole units", () => {

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type ReplayedPolicy, replayPolicy } from "./replay_policy.ts";
@@ -42,10 +43,6 @@ function policy(more: Partial<ReplayedPolicy> = {}): ReplayedPolicy {
 
 function level(minutes: number, usage: number): number[] {
   return Array.from({ length: minutes }, () => usage);
-}
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
 }
 
 pure("replayPolicy() has a line per day, judged after the first", () => {

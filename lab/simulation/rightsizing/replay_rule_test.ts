@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { contestants, OURS, VPA } from "./contestants.ts";
@@ -55,10 +56,6 @@ function play(
 
 function minutes(count: number, usage: number): number[] {
   return Array.from({ length: count }, () => usage);
-}
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
 }
 
 pure("replayRule() sets a value each hour, and judges nothing before the first", () => {

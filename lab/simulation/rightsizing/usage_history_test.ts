@@ -1,11 +1,8 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { scaledTo, usageHistory } from "./usage_history.ts";
 
 const CPU = { name: "f", resource: "cpu" } as const;
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 pure("usageHistory() keeps gaps, and takes the most frequent distance for the step", () => {
   const { atMs, values, stepMs } = usageHistory(

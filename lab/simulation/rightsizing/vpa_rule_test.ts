@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { RuleRun } from "./rule.ts";
 import { vpaRule } from "./vpa_rule.ts";
@@ -29,10 +30,6 @@ function feed(
     run.observe({ atMs: fromMs + minute * MINUTE_MS, usage, inForce });
   }
   return fromMs + minutes * MINUTE_MS;
-}
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
 }
 
 pure("vpaRule() says nothing before the first sample", () => {

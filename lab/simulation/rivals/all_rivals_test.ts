@@ -1,13 +1,10 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { firstReadings } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { allRivals, rivalAlgorithms, rivalsNamed } from "./all_rivals.ts";
 import type { Rival, RivalNode, RivalPod, RivalRun } from "./rival.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 pure("allRivals() has every setting of every algorithm, each under a name of its own", () => {
   const counts = new Map<string, number>();

@@ -24,21 +24,15 @@ export const THROTTLE_TARGETS: readonly number[] = [
   0.3,
 ];
 
-/** Settings of {@linkcode captain}. */
-export interface CaptainOptions {
-  /**
-   * Standard deviations above the highest usage, to begin with. The authors' program begins with 3
-   * (https://github.com/microsoft/autothrottle).
-   *
-   * @default {3}
-   */
-  readonly margin?: number;
-}
-
 /** A reading per CFS period; a decision for ten of them. */
 const LOOK_MS = 100;
 const DECIDE_MS = 1000;
 const PERIODS = DECIDE_MS / LOOK_MS;
+/**
+ * Standard deviations above the highest usage, to begin with, as in the authors' program
+ * (https://github.com/microsoft/autothrottle).
+ */
+const FIRST_MARGIN = 3;
 /** Readings with usage that is remembered: 5 s. */
 const REMEMBERED = 50;
 /** Multiple of the target above which the limit is raised. */
@@ -71,27 +65,20 @@ const SLACK = 1e-9;
  * throttled period takes a cut back, and margin never falls: every period ever throttled keeps the
  * limit further above usage, so that it rests where throttling is over for good.
  */
-export function captain(target: number, options: CaptainOptions = {}): Rival {
-  const { margin = 3 } = options;
-  if (!(target >= 0 && target < 1)) {
-    throw new RangeError(`Cannot run captain: target ${target} is not at least 0 and below 1`);
-  }
+export function captain(target: number): Rival {
   return perPod({
     algorithm: "captain",
     setting: `target ${target}`,
     lookMs: LOOK_MS,
-    createRule: (pod) => captainRule(pod, { target, margin }),
+    createRule: (pod) => captainRule(pod, target),
   });
 }
 
-function captainRule(
-  pod: RivalPod,
-  { target, margin: firstMargin }: { readonly target: number; readonly margin: number },
-): PodRule {
+function captainRule(pod: RivalPod, target: number): PodRule {
   const bounds = { floor: Math.max(LEAST_LIMIT, pod.floor), ceiling: pod.ceiling };
   const usages: number[] = [];
   const tolerated = TOLERANCE * target;
-  let margin = firstMargin;
+  let margin = FIRST_MARGIN;
   let limit = pod.originalLimit;
   let beforeCut: number | undefined;
   let throttled = 0;

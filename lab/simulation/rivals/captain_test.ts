@@ -1,10 +1,7 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { captain } from "./captain.ts";
 import { type FedLook, feedFor, feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function near(actual: number | undefined, expected: number): void {
   assert.ok(Math.abs((actual ?? NaN) - expected) < 1e-9, `${actual}, expected ${expected}`);
@@ -56,14 +53,6 @@ pure("captain() keeps the margin in standard deviations above the highest usage"
   near(limit, 200 + 2.9 * Math.sqrt(10 * 50 ** 2 / 9));
 });
 
-pure("captain() forgets usage after 5 s", () => {
-  const look = feedRival(captain(0.1, { margin: 0 }));
-  near(second(look, { usage: 800 }), 800);
-  // For four more seconds a reading of 800 m is among the last fifty, and 800 > 0.9 × 800.
-  for (let past = 0; past < 4; past++) near(second(look, { usage: 300 }), 800);
-  near(second(look, { usage: 300 }), 800 / 2);
-});
-
 pure("captain() gives back more than it took when throttling follows a cut within a second", () => {
   const look = feedRival(captain(0.1));
   near(second(look, { usage: 600 }), 600);
@@ -74,16 +63,6 @@ pure("captain() gives back more than it took when throttling follows a cut withi
   near(look({ usage: 600, throttledPeriods: 1 })[0], 2 * 1000 - 600);
   // These four are not counted again: nothing is throttled in the rest of the second, so it cuts.
   near(feedFor(look, { looks: 6, pods: [{ usage: 600 }] })[0], 1400 / 2);
-});
-
-pure("captain() raises its margin when it gives back", () => {
-  const look = feedRival(captain(0.1, { margin: 0.1 }));
-  near(second(look, { usage: 600 }), 600);
-  feedFor(look, { looks: 4, pods: [{ usage: 600, throttledPeriods: 1 }] });
-  for (let read = 0; read < 5; read++) look({ usage: 600 });
-  // Margin 0.1 − 0.1, then + 0.4 − 0.1, then − 0.1: 0.2 deviations of nineteen 600 and one 860,
-  // mean 613, s² = (19 × 13² + 247²) / 19.
-  near(look({ usage: 860 })[0], 860 + 0.2 * Math.sqrt((19 * 13 ** 2 + 247 ** 2) / 19));
 });
 
 pure("captain() gives back nothing when a second has passed since the cut", () => {
@@ -114,9 +93,4 @@ pure("captain() does not climb out of reach while the ceiling holds it", () => {
   for (let past = 0; past < 9; past++) second(look, { usage: 1500, throttled: 10 });
   near(second(look, { usage: 1500, throttled: 10 }), 2000);
   near(second(look, { usage: 1500 }), 1500);
-});
-
-pure("captain() refuses a target that is no share", () => {
-  assert.throws(() => captain(1), { name: "RangeError", message: /target 1 / });
-  assert.throws(() => captain(-0.1), RangeError);
 });

@@ -15,14 +15,6 @@ import type { Rival, RivalPod } from "./rival.ts";
 /** Shares of the request to be used. */
 export const UTILISATION_TARGETS: readonly number[] = [0.5, 0.6, 0.7, 0.8];
 
-/** Settings of {@linkcode hpa}. */
-export interface HpaOptions {
-  /** Request, and limit, of a replica as a share of the pod's request. @default {0.25} */
-  readonly replicaShare?: number;
-  /** From the request for a replica until it serves, ms, a multiple of 100. @default {10000} */
-  readonly readyAfterMs?: number;
-}
-
 /** `--horizontal-pod-autoscaler-sync-period`, and metrics-server's resolution. */
 const SYNC_MS = 15_000;
 /** `--horizontal-pod-autoscaler-tolerance`. */
@@ -32,6 +24,12 @@ const STABILISE_MS = 300_000;
 /** `behavior.scaleUp.policies`: the larger of 100 % and 4 pods in 15 s. */
 const GROWTH = 2;
 const MORE_PODS = 4;
+/** Request, and limit, of a replica as a share of the pod's request. */
+const REPLICA_SHARE = 0.25;
+/** From the request for a replica until it serves. */
+const READY_AFTER_MS = 10_000;
+/** Often enough to see both the decisions and the moments when replicas are ready. */
+const LOOK_MS = 5000;
 /** The smallest quota that the kubelet sets, millicores. */
 const LEAST_REPLICA = 10;
 /** Before rounding up, so that 6.0000000001 replicas are 6. */
@@ -47,33 +45,17 @@ const SLACK = 1e-9;
  * Replicas that do not serve yet count with no usage, as in the original when it scales up; with a
  * load spread evenly this yields the same number as leaving them out.
  */
-export function hpa(target: number, options: HpaOptions = {}): Rival {
-  const { replicaShare = 0.25, readyAfterMs = 10_000 } = options;
-  if (!(target > 0 && target <= 1)) {
-    throw new RangeError(`Cannot run hpa: target ${target} is not above 0 and at most 1`);
-  }
-  if (!(replicaShare > 0 && replicaShare <= 1)) {
-    throw new RangeError(`Cannot run hpa: ${replicaShare} of a pod is no replica`);
-  }
-  if (!(readyAfterMs >= 0 && readyAfterMs % 100 === 0)) {
-    throw new RangeError(
-      `Cannot run hpa: replicas ready after ${readyAfterMs} ms, expected a multiple of 100`,
-    );
-  }
+export function hpa(target: number): Rival {
   return perPod({
     algorithm: "hpa",
     setting: `target ${target}`,
-    // Often enough to see both the decisions and the moments when replicas are ready.
-    lookMs: greatestDivisor(SYNC_MS, readyAfterMs),
-    createRule: (pod) => hpaRule(pod, { target, replicaShare, readyAfterMs }),
+    lookMs: LOOK_MS,
+    createRule: (pod) => hpaRule(pod, target),
   });
 }
 
-function hpaRule(
-  pod: RivalPod,
-  { target, replicaShare, readyAfterMs }: Required<HpaOptions> & { readonly target: number },
-): PodRule {
-  const replica = Math.max(LEAST_REPLICA, pod.request * replicaShare);
+function hpaRule(pod: RivalPod, target: number): PodRule {
+  const replica = Math.max(LEAST_REPLICA, pod.request * REPLICA_SHARE);
   const least = Math.max(1, Math.ceil(pod.floor / replica - SLACK));
   const most = Math.max(least, Math.floor(pod.ceiling / replica + SLACK));
   const cut = (replicas: number) => Math.max(least, Math.min(replicas, most));
@@ -101,7 +83,7 @@ function hpaRule(
     const fastest = Math.max(replicas * GROWTH, replicas + MORE_PODS);
     if (now > replicas) {
       replicas = cut(Math.min(now, fastest));
-      starting.push({ dueMs: atMs + readyAfterMs, replicas });
+      starting.push({ dueMs: atMs + READY_AFTER_MS, replicas });
     } else {
       replicas = cut(Math.min(replicas, stable));
       ready = Math.min(ready, replicas);
@@ -122,9 +104,4 @@ function hpaRule(
     }
     return ready * replica;
   };
-}
-
-/** Euclid's algorithm. */
-function greatestDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestDivisor(b, a % b);
 }

@@ -1,18 +1,10 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { feedFor, feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { hpa } from "./hpa.ts";
 
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 /** Looks of 5 s; replicas of 250 m, four of them at the start, one to sixteen. */
 const LOOKS = 3;
-
-pure("hpa() looks when it decides and when replicas are ready", () => {
-  assert.equal(hpa(0.5).lookMs, 5000);
-  assert.equal(hpa(0.5, { readyAfterMs: 0 }).lookMs, 15_000);
-});
 
 pure("hpa() asks for replicas by utilisation and target, and has them 10 s later", () => {
   const look = feedRival(hpa(0.5));
@@ -53,31 +45,10 @@ pure("hpa() scales down to the highest number desired in 300 s, at once", () => 
   assert.deepEqual(feedFor(look, { looks: LOOKS, pods: [{ usage: 200 }] }), [2 * 250]);
 });
 
-pure("hpa() drops replicas that are not ready yet when it scales down", () => {
-  const look = feedRival(hpa(0.5, { readyAfterMs: 600_000 }));
-  feedFor(look, { looks: 1, pods: [{ usage: 1000 }] });
-  // The HPA set eight at 15 s; from 330 s on two are enough, so six of them never served.
-  const limits = Array.from({ length: 45 }, () => look({ usage: 200 })[0]);
-  assert.equal(limits[0], 1000);
-  assert.equal(limits.at(-1), 2 * 250);
-});
-
 pure("hpa() keeps between the replicas of floor and ceiling", () => {
   const pods = [{ floor: 600, ceiling: 1100 }];
   const busy = feedRival(hpa(0.5), { pods });
   assert.deepEqual(feedFor(busy, { looks: LOOKS + 2, pods: [{ usage: 1000 }] }), [4 * 250]);
   const idle = feedRival(hpa(0.5), { pods });
   assert.deepEqual(feedFor(idle, { looks: 21 * LOOKS, pods: [{}] }), [3 * 250]);
-});
-
-pure("hpa() takes the share of the request that it is given as a replica", () => {
-  const look = feedRival(hpa(0.5, { replicaShare: 0.5, readyAfterMs: 0 }));
-  // 2 × (600 / 1000) / 0.5 = 2.4
-  assert.deepEqual(look({ usage: 600 }), [3 * 500]);
-});
-
-pure("hpa() refuses settings that make no sense", () => {
-  assert.throws(() => hpa(0), { name: "RangeError", message: /target 0 / });
-  assert.throws(() => hpa(0.5, { replicaShare: 0 }), / 0 of a pod/);
-  assert.throws(() => hpa(0.5, { readyAfterMs: 50 }), /ready after 50 ms/);
 });

@@ -36,9 +36,6 @@ function usageOverTarget(
   algorithm: string,
   { target, everyMs, windowMs }: Times & { readonly target: number },
 ): Rival {
-  if (!(target > 0 && target <= 1)) {
-    throw new RangeError(`Cannot run ${algorithm}: target ${target} is not above 0 and at most 1`);
-  }
   const remembered = windowMs / everyMs;
   return perPod({
     algorithm,

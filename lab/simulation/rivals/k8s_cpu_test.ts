@@ -22,8 +22,3 @@ pure("k8sCpuFast() sets the highest usage of 20 s over the target, every second"
   assert.equal(k8sCpuFast(0.5).lookMs, 1000);
   followsHighestUsage(k8sCpuFast(0.5));
 });
-
-pure("k8sCpu() refuses a target that is no share", () => {
-  assert.throws(() => k8sCpu(0), /^RangeError: Cannot run k8s-cpu: target 0 /);
-  assert.throws(() => k8sCpuFast(1.1), /^RangeError: Cannot run k8s-cpu-fast: target 1.1 /);
-});

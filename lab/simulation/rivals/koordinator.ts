@@ -11,23 +11,14 @@
 import { perPod, type PodRule } from "./per_pod.ts";
 import type { Rival, RivalNode, RivalPod } from "./rival.ts";
 
-/** Settings of {@linkcode koordinator}. */
-export interface KoordinatorOptions {
-  /**
-   * cfsQuotaBurstPeriodSeconds: how long a pod with a full budget may use three times its limit, s.
-   * Without end by default, as in the original.
-   */
-  readonly budgetS?: number;
-  /** Usage of the node from which it is busy, as a share of its CPU. @default {0.5} */
-  readonly busyShare?: number;
-}
-
 /** koordlet's reconcile interval of the policy. */
 const LOOK_MS = 1000;
 const UP = 1.2;
 const DOWN = 0.8;
 /** cfsQuotaBurstPercent 300. */
 const MOST = 3;
+/** sharePoolThresholdPercent: usage of the node from which it is busy, as a share of its CPU. */
+const BUSY_SHARE = 0.5;
 /** From this share of the threshold on, the node is too warm to raise anything. */
 const COOLING = 0.9;
 /** The node's usage is averaged over as many looks. */
@@ -46,26 +37,22 @@ const FIRST_SHARE = 0.25;
  * The budget is a bucket of (3 − 1) × budget seconds of the original limit, a quarter full at the
  * start. With u = usage / original limit, a second at u ≥ 1 takes u − 1, a second at u < 0.6 adds 1 −
  * u; it may owe as much as it holds, and bursting is allowed above 0.
+ *
+ * `budgetS` is cfsQuotaBurstPeriodSeconds: how long a pod with a full budget may use three times its
+ * limit, s. Without end by default, as in the original.
  */
-export function koordinator(options: KoordinatorOptions = {}): Rival {
-  const { budgetS = Infinity, busyShare = 0.5 } = options;
-  if (!(budgetS > 0)) {
-    throw new RangeError(`Cannot run koordinator: a budget of ${budgetS} s is not above 0`);
-  }
-  if (!(busyShare > 0 && busyShare <= 1)) {
-    throw new RangeError(`Cannot run koordinator: ${busyShare} is no share of a node`);
-  }
+export function koordinator(budgetS = Infinity): Rival {
   return perPod({
     algorithm: "koordinator",
     setting: budgetS === Infinity ? "no budget" : `budget ${budgetS} s`,
     lookMs: LOOK_MS,
-    createRule: (pod, node) => koordinatorRule(pod, { node, budgetS, busyShare }),
+    createRule: (pod, node) => koordinatorRule(pod, { node, budgetS }),
   });
 }
 
 function koordinatorRule(
   pod: RivalPod,
-  { node, budgetS, busyShare }: Required<KoordinatorOptions> & { readonly node: RivalNode },
+  { node, budgetS }: { readonly node: RivalNode; readonly budgetS: number },
 ): PodRule {
   const base = pod.originalLimit;
   const most = Math.max(base, Math.min(MOST * base, pod.ceiling));
@@ -76,7 +63,7 @@ function koordinatorRule(
     nodeUsages.push(nodeUsage);
     if (nodeUsages.length > NODE_LOOKS) nodeUsages.shift();
     const meanUsage = nodeUsages.reduce((sum, value) => sum + value, 0) / nodeUsages.length;
-    const warmth = meanUsage / node.cpu / busyShare;
+    const warmth = meanUsage / node.cpu / BUSY_SHARE;
     const allowed = mayBurst(usage / base, elapsedMs / 1000);
     if (!allowed || warmth >= 1) quota *= DOWN;
     else if (throttledPeriods > 0 && warmth < COOLING) quota *= UP;

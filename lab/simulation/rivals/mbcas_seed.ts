@@ -5,7 +5,7 @@
  * @module
  */
 import { type Bid, clearMarket } from "../../../shared/market/solver.ts";
-import { createIntervals, type PodInterval } from "./pod_interval.ts";
+import { createIntervals, type PodInterval } from "./per_pod.ts";
 import type { Rival, RivalNode, RivalPod, RivalRun } from "./rival.ts";
 
 /** The seeds' agent samples cgroups every second and writes every 15 s. */

@@ -1,10 +1,7 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { feedFor, feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { mbcasSeed } from "./mbcas_seed.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function near(actual: number | undefined, expected: number): void {
   assert.ok(Math.abs((actual ?? NaN) - expected) < 1e-6, `${actual}, expected ${expected}`);

@@ -1,10 +1,64 @@
 /**
- * Algorithms that decide for each pod by itself.
+ * What happened to pods between two looks of an algorithm, and algorithms that decide for each pod by
+ * itself.
  *
  * @module
  */
-import { createIntervals, type PodInterval } from "./pod_interval.ts";
-import type { Rival, RivalNode, RivalPod } from "./rival.ts";
+import type { Rival, RivalNode, RivalPod, RivalReading } from "./rival.ts";
+
+/** One pod from one look to the next. */
+export interface PodInterval {
+  /** Virtual time of the later look, ms. */
+  readonly atMs: number;
+  readonly elapsedMs: number;
+  /** Mean use of the pod, millicores. */
+  readonly usage: number;
+  /** Mean use of all pods of the node together, millicores. */
+  readonly nodeUsage: number;
+  /** CPU time used, and throttled thread time by quotas, ms. */
+  readonly usageMs: number;
+  readonly throttledMs: number;
+  /** Enforcement periods in which a quota ran out. */
+  readonly throttledPeriods: number;
+  /** The limit in force at the later look, millicores. */
+  readonly limit: number;
+}
+
+/**
+ * Turns counters into intervals, one per pod in the order of the readings. Undefined at the first
+ * look, which has nothing to compare with, and where no time has passed.
+ */
+export function createIntervals(): (
+  atMs: number,
+  readings: readonly RivalReading[],
+) => readonly PodInterval[] | undefined {
+  let last: { readonly atMs: number; readonly readings: readonly RivalReading[] } | undefined;
+  return (atMs, readings) => {
+    const before = last;
+    if (before !== undefined && atMs <= before.atMs) return undefined;
+    last = { atMs, readings: readings.map((reading) => ({ ...reading })) };
+    if (before === undefined) return undefined;
+    const elapsedMs = atMs - before.atMs;
+    const usedMs = readings.map(({ usageMs }, index) =>
+      usageMs - (before.readings[index]?.usageMs ?? 0)
+    );
+    const nodeUsage = usedMs.reduce((sum, used) => sum + used, 0) / elapsedMs * 1000;
+    return readings.map((reading, index) => {
+      const earlier = before.readings[index];
+      const usageMs = usedMs[index] as number;
+      return {
+        atMs,
+        elapsedMs,
+        usage: usageMs / elapsedMs * 1000,
+        nodeUsage,
+        usageMs,
+        throttledMs: reading.throttledMs - (earlier?.throttledMs ?? 0),
+        throttledPeriods: reading.throttledPeriods - (earlier?.throttledPeriods ?? 0),
+        limit: reading.limit,
+      };
+    });
+  };
+}
 
 /**
  * The algorithm at work on one pod: asked at each look but the first, it says the limit that it wants,

@@ -12,11 +12,8 @@ const P90_MARGIN = 1.15;
 /** It has nothing to learn from looks after the first. */
 const LOOK_MS = 60_000;
 
-/** Limit = request × factor. Throws a RangeError for a factor that is not above 0. */
+/** Limit = request × factor. */
 export function requestTimes(factor: number): Rival {
-  if (!(factor > 0 && factor < Infinity)) {
-    throw new RangeError(`Cannot set limits by requests: ${factor} is not a factor above 0`);
-  }
   return staticLimit(`request x ${factor}`, ({ request }) => request * factor);
 }
 

@@ -11,11 +11,6 @@ pure("requestTimes() sets each limit to its request times the factor, whatever i
   assert.deepEqual(look({ usage: 1, throttledPeriods: 9 }), [4 * 300, 4 * 50]);
 });
 
-pure("requestTimes() refuses what is no factor", () => {
-  assert.throws(() => requestTimes(0), { name: "RangeError", message: / 0 .*factor/ });
-  assert.throws(() => requestTimes(NaN), RangeError);
-});
-
 pure("ceilingLimit() sets the whole node for each pod", () => {
   assert.equal(ceilingLimit().setting, "ceiling");
   assert.deepEqual(feedRival(ceilingLimit(), { ...SCENE, node: { cpu: 6000 } })(), [6000, 6000]);

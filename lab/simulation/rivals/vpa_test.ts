@@ -1,10 +1,7 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { feedFor, feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { vpa } from "./vpa.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function near(actual: number | undefined, expected: number): void {
   assert.ok(Math.abs((actual ?? NaN) - expected) < 1e-6, `${actual}, expected ${expected}`);
@@ -38,13 +35,6 @@ pure("vpa() leaves what is within 10 % of the target", () => {
   for (let round = 0; round < 10; round++) {
     assert.deepEqual(feedFor(look, { looks: MINUTE, pods: [{ usage: 150 }] }), [undefined]);
   }
-});
-
-pure("vpa() samples the last 15 s of each minute", () => {
-  const look = feedRival(vpa(), { pods: [POD] });
-  feedFor(look, { looks: MINUTE - 1, pods: [{ usage: 2000 }] });
-  look({ usage: 150 });
-  near(feedFor(look, { looks: MINUTE, pods: [{ usage: 150 }] })[0], TARGET * 2);
 });
 
 pure("vpa() follows a peak once more than a tenth of the weight has seen it", () => {
@@ -112,11 +102,4 @@ pure("vpa() outside bounds climbs by censored steps as slowly as a real one did"
   assert.ok(enoughS >= 480 && enoughS <= 780, `enough after ${enoughS} s`);
   // More than one step: a quota of 200 m hides that 1 core is wanted.
   assert.ok(steps.length > 1 && (steps[0]?.limit ?? Infinity) < 1000);
-});
-
-pure("vpa() at 10 % climbs by censored steps, sooner than a real one", () => {
-  const look = feedRival(vpa(), { pods: [POD] });
-  assert.deepEqual(feedFor(look, { looks: MINUTE, pods: [{ usage: 200 }] }), [undefined]);
-  const [limit] = feedFor(look, { looks: MINUTE, pods: [{ usage: 200 }] });
-  assert.ok(limit !== undefined && limit > 400 && limit < 600, `${limit}`);
 });
