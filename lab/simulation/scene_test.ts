@@ -85,8 +85,3 @@ pure("createScene() works for any seed and number of pods that the demo accepts"
     cases(0.5),
   );
 });
-
-pure("createScene() refuses to go without a trace", () => {
-  const options = { seed: 1, pods: 1, minutes: 1, traces: [] };
-  assert.throws(() => createScene(options), { name: "RangeError", message: /no trace/ });
-});

@@ -1,4 +1,3 @@
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { readShippedTrace, readTraceFile, SHIPPED_TRACES } from "./trace_files.ts";
 
@@ -34,11 +33,6 @@ Deno.test({
     assert.ok(Math.abs((arrivalsMs?.[0] ?? 0) - 979.96) < 1e-3);
   },
 });
-
-pure(
-  "readShippedTrace() names the traces there are when asked for another",
-  () => assert.rejects(readShippedTrace("sunny"), /"sunny".* diurnal, bursty/),
-);
 
 Deno.test({
   name: "readTraceFile() recognizes gzip by its first bytes and refuses damage with the path",

@@ -24,7 +24,6 @@ pure(
     assert.deepEqual([...busiestWindow(long, 180).values], [5, 0, 3]);
     assert.deepEqual([...busiestWindow(trace(60, [1, 5, 0, 3, 4, 1]), 120).values], [3, 4]);
     assert.equal(busiestWindow(long, 7200), long);
-    assert.throws(() => busiestWindow(long, 30), / 30 s .* 60 s$/);
   },
 );
 
@@ -41,8 +40,6 @@ pure("scaleToP95() and scaleToMean() reach their target and keep the shape", () 
   assert.ok(Math.abs(quantile(scaled.values, 0.95) - 1.9) < 1e-12);
   assert.ok(Math.abs((scaled.values[50] ?? 0) - 1) < 1e-12);
   assert.ok(Math.abs((scaleToMean(ramp, 5).values[100] ?? 0) - 10) < 1e-12);
-  assert.throws(() => scaleToMean(trace(1, [0, 0]), 1), /level is 0$/);
-  assert.throws(() => scaleToP95(ramp, NaN), /target is NaN$/);
 });
 
 pure("withBursts() multiplies whole seconds by the factor, for the stated length", () => {

@@ -4,7 +4,7 @@
  * @module
  */
 import { alignedColumns } from "../aligned_columns.ts";
-import { compareBalance, type Comparison } from "../../simulation/rightsizing/compare_balance.ts";
+import { compareBalance, type Comparison } from "../../simulation/rightsizing/judge_replay.ts";
 import type { DayQuantiles, PlayedRules } from "../../simulation/rightsizing/play_rules.ts";
 import { OURS, VPA } from "../../simulation/rightsizing/contestants.ts";
 import { formatFigure } from "../../simulation/report/figure.ts";

@@ -2,7 +2,7 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord, RunScores } from "../run_record.ts";
-import { headline, keyFigures } from "./headline.ts";
+import { keyFigures } from "./headline.ts";
 
 const MADE = syntheticRuns({ pods: 2, minutes: 1 });
 
@@ -13,29 +13,6 @@ function runs(...scores: Partial<RunScores>[]): RunRecord[] {
     return { ...run, scores: { ...run.scores, coresAllocated: 4, ...score } };
   });
 }
-
-pure("headline() says how much less the pods were throttled than with limits as set", () => {
-  assert.match(
-    headline(runs({ throttledMsPerS: 12.34 }, { throttledMsPerS: 361.4 })),
-    /1 minute.* 2 pods.* 8 cores.* 12\.3 ms\/s instead of 361 ms\/s/,
-  );
-});
-
-pure("headline() says so if the pods were throttled more, or as much", () => {
-  assert.match(
-    headline(runs({ throttledMsPerS: 400 }, { throttledMsPerS: 30 })),
-    / 400 ms\/s, more than the 30\.0 ms\/s /,
-  );
-  assert.match(
-    headline(runs({ throttledMsPerS: 0 }, { throttledMsPerS: 0 })),
-    / 0 ms\/s, as much /,
-  );
-});
-
-pure("headline() does without a second run, but not without any", () => {
-  assert.match(headline(runs({ throttledMsPerS: 5 })), /5\.00 ms\/s; no other algorithm/);
-  assert.throws(() => headline([]), RangeError);
-});
 
 pure("keyFigures() states the record's own figures", () => {
   const figures = keyFigures(runs(

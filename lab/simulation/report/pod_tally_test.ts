@@ -16,23 +16,6 @@ function runs(...throttled: readonly number[][]): RunRecord[] {
   }));
 }
 
-pure("tallySentence() says how many pods were throttled less, and how many more", () => {
-  const other = runs([], [])[1]?.algorithm;
-  const said = (...throttled: readonly number[][]) => tallySentence(runs(...throttled)) ?? "";
-  assert.match(
-    said([1, 2, 9], [4, 5, 6]),
-    new RegExp(`^2 of 3 pods were .* ${other}, 1 more\\.$`),
-  );
-  assert.match(said([7, 8], [4, 5]), new RegExp(`^0 of 2 pods were .* ${other}, 2 more\\.$`));
-});
-
-pure("tallySentence() names pods with figures that read the same", () => {
-  assert.match(
-    tallySentence(runs([1, 0, 10.01], [2, 0, 10.02])) ?? "",
-    /^1 of 3 pods was .*, 0 more, 2 as much\.$/,
-  );
-});
-
 pure("tallySentence() is absent where there is nothing to compare with", () => {
   assert.equal(tallySentence([]), undefined);
   assert.equal(tallySentence(runs([1])), undefined);

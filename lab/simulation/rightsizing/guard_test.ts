@@ -1,6 +1,6 @@
 import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
-import { everyChange, thresholdGuard, vpaUpdater } from "./guard.ts";
+import { thresholdGuard, vpaUpdater } from "./guard.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -24,10 +24,6 @@ pure("thresholdGuard() lowers memory to above the recent peak at most, and lets 
   assert.equal(careful({ value: 700, peak: 720 }, standing), undefined, "within two steps");
   assert.equal(careful({ value: 1200, peak: 1100 }, standing), 1200);
   assert.equal(thresholdGuard()({ value: 800, peak: 700 }, standing), 800);
-});
-
-pure("everyChange() applies whatever is proposed", () => {
-  assert.equal(everyChange()({ value: 1000.1 }, { value: 1000, ageMs: 0 }), 1000.1);
 });
 
 pure("vpaUpdater() acts outside of the bounds at once", () => {

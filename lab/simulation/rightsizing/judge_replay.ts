@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { limitOf } from "./limit_of.ts";
-import type { RuleReplay } from "./replay_rule.ts";
+import { limitOf, type RuleReplay } from "./replay_rule.ts";
 
 /** Shares of one stretch of time. */
 export interface Balance {
@@ -112,4 +111,20 @@ function balance({ samples, covered, usage, idle, lack }: Sums, stepMinutes: num
     waste: usage > 0 ? idle / usage : idle > 0 ? Infinity : 0,
     lack: usage > 0 ? lack / usage : 0,
   };
+}
+
+/** Covering more and wasting more is `safer`, less of both `leaner`. */
+export type Comparison = "better" | "worse" | "safer" | "leaner" | "same";
+
+/** Both measures decide; there is no price at which one is worth the other. */
+export function compareBalance(
+  one: Pick<Balance, "coverage" | "waste">,
+  other: Pick<Balance, "coverage" | "waste">,
+): Comparison {
+  const covers = Math.sign(one.coverage - other.coverage);
+  const saves = Math.sign(other.waste - one.waste);
+  if (covers === 0 && saves === 0) return "same";
+  if (covers >= 0 && saves >= 0) return "better";
+  if (covers <= 0 && saves <= 0) return "worse";
+  return covers > 0 ? "safer" : "leaner";
 }

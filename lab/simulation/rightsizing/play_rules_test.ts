@@ -75,8 +75,3 @@ pure(
     assert.equal(corrects("memory", 1.1), false);
   },
 );
-
-pure("playRules() does the same twice", () => {
-  const play = () => playRules([history("a", "memory", 2 ** 20)], { limitFactor: 1.1 });
-  assert.deepEqual(play(), play());
-});

@@ -34,18 +34,6 @@ pure("readUsage() takes gibibytes for memory, and not for cores", () => {
   );
 });
 
-pure("readUsage() refuses requests, which are no usage", () => {
-  assert.throws(
-    () => readUsage("1\n2\n3\n", { name: "f", resource: "cpu" }),
-    /^SyntaxError: .*"f": .* rps, /,
-  );
-  const csv = "0,1\n60,1\n";
-  assert.throws(
-    () => readUsage(csv, { name: "f", resource: "cpu", format: "arrivals" }),
-    / arrivals, /,
-  );
-});
-
 Deno.test({
   name: "readUsage() reads production histories of days, a sample per minute without a gap",
   permissions: { read: [new URL("../traces/", import.meta.url)] },

@@ -3,9 +3,9 @@
  *
  * @module
  */
+import { truncatedProduct } from "../../../shared/rightsizing/amounts.ts";
 import type { Guard } from "./guard.ts";
-import { limitOf } from "./limit_of.ts";
-import type { Kill, Proposal, RightsizingRule } from "./rule.ts";
+import type { Kill, Proposal, RightsizingRule, RuleRun } from "./rule.ts";
 import type { UsageHistory } from "./usage_history.ts";
 
 /** How a rule is played. */
@@ -51,9 +51,13 @@ export interface RuleReplay {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-interface Standing {
-  readonly value: number;
-  readonly sinceMs: number;
+/**
+ * The limit of a request: times the factor in whole millicores or bytes, as a policy sets it; never
+ * below the request, which Kubernetes would refuse. Without a factor: Infinity.
+ */
+export function limitOf(request: number, factor: number | undefined): number {
+  if (factor === undefined) return Infinity;
+  return Math.max(request, truncatedProduct(request, factor));
 }
 
 /**
@@ -62,93 +66,116 @@ interface Standing {
  * when usage passes the limit, and again where that was raised and it still does: after a kill the rule
  * is asked at once, and may raise without a guard, since any updater acts on kills within minutes.
  */
-// deno-lint-ignore house/function-length
 export function replayRule(
   history: UsageHistory,
-  { rule, ...options }: ReplayOptions & { readonly rule: RightsizingRule },
+  options: ReplayOptions & { readonly rule: RightsizingRule },
 ): RuleReplay {
-  const { guard, warmUpMs = DAY_MS, limitFactor } = options;
-  requirePositive({ intervalMs: options.intervalMs ?? HOUR_MS });
-  const { atMs, values, stepMs } = history;
-  // A look between two samples would see nothing new.
-  const intervalMs = Math.max(options.intervalMs ?? HOUR_MS, stepMs);
-  const startMs = atMs[0] ?? 0;
-  const endMs = (atMs.at(-1) ?? 0) + stepMs;
-  const run = rule.begin(history.resource);
-  const steps: ReplayStep[] = [];
-  let standing: Standing | undefined;
-  let killedAt: number | undefined;
-  let next = 0;
+  const { limitFactor } = options;
+  const steps = new Replay(history, options).play();
+  return { history, ...(limitFactor === undefined ? {} : { limitFactor }), steps };
+}
 
-  /** What is set from `fromMs` on, by a proposal that the guard may hold or cut. */
-  function decide(fromMs: number, proposal: Proposal | undefined): Standing | undefined {
-    if (proposal === undefined || proposal.value === standing?.value) return standing;
-    const value = standing === undefined
-      ? proposal.value
-      : guard(proposal, { value: standing.value, ageMs: fromMs - standing.sinceMs });
-    return value === undefined ? standing : { value, sinceMs: fromMs };
+interface Standing {
+  readonly value: number;
+  readonly sinceMs: number;
+}
+
+class Replay {
+  readonly #history: UsageHistory;
+  readonly #options: ReplayOptions;
+  readonly #run: RuleRun;
+  #standing: Standing | undefined;
+  /** What was set when memory was killed last, until usage is below the limit again. */
+  #killedAt: number | undefined;
+  /** The next sample. */
+  #next = 0;
+
+  constructor(
+    history: UsageHistory,
+    { rule, ...options }: ReplayOptions & { readonly rule: RightsizingRule },
+  ) {
+    this.#history = history;
+    this.#options = options;
+    this.#run = rule.begin(history.resource);
   }
 
-  /** Plays samples until the interval ends or a kill raises what is set; the time of that. */
-  function playStep(fromMs: number, untilMs: number): Pick<ReplayStep, "kills"> & { toMs: number } {
-    const kills: Kill[] = [];
-    const inForce = standing?.value;
-    const limit = inForce === undefined ? Infinity : limitOf(inForce, limitFactor);
-    while ((atMs[next] ?? Infinity) < untilMs) {
-      const [at = fromMs, used = 0] = [atMs[next], values[next]];
-      next++;
-      const usage = Math.min(used, limit);
-      run.observe({
-        atMs: at,
-        usage,
-        ...(inForce === undefined ? {} : { inForce }),
-        ...(used > limit ? { throttled: true } : {}),
-      });
-      if (used <= limit) killedAt = undefined;
-      if (history.resource !== "memory" || used <= limit || inForce === undefined) continue;
-      if (killedAt === inForce) continue;
-      killedAt = inForce;
-      const kill = { atMs: at, inForce, limit };
-      kills.push(kill);
-      run.killed(kill);
-      const proposal = run.recommend(at + stepMs);
-      if (proposal === undefined || proposal.value <= inForce) continue;
-      standing = { value: proposal.value, sinceMs: at + stepMs };
-      return { kills, toMs: at + stepMs };
+  play(): ReplayStep[] {
+    const { atMs, stepMs } = this.#history;
+    // A look between two samples would see nothing new.
+    const intervalMs = Math.max(this.#options.intervalMs ?? HOUR_MS, stepMs);
+    const startMs = atMs[0] ?? 0;
+    const judgedFrom = startMs + (this.#options.warmUpMs ?? DAY_MS);
+    const endMs = (atMs.at(-1) ?? 0) + stepMs;
+    const steps: ReplayStep[] = [];
+    for (let fromMs = startMs; fromMs < endMs; fromMs += intervalMs) {
+      steps.push(...this.#playInterval(fromMs, fromMs + intervalMs));
     }
-    return { kills, toMs: untilMs };
+    return steps.filter((step) => step.fromMs >= judgedFrom);
   }
 
-  for (let intervalFrom = startMs; intervalFrom < endMs; intervalFrom += intervalMs) {
-    const untilMs = intervalFrom + intervalMs;
-    const proposal = run.recommend(intervalFrom);
-    const before = standing;
-    standing = decide(intervalFrom, proposal);
-    let changed = before !== undefined && standing !== before;
-    for (let fromMs = intervalFrom; fromMs < untilMs;) {
-      const [first, inForce] = [next, standing?.value];
-      const { kills, toMs } = playStep(fromMs, untilMs);
-      if (inForce !== undefined && fromMs >= startMs + warmUpMs) {
-        steps.push({
-          fromMs,
-          first,
-          end: next,
-          inForce,
-          ...(proposal === undefined ? {} : { proposed: proposal.value }),
-          changed,
-          kills,
-        });
+  /** Steps with something set: one, and one more for each kill that raises it. */
+  #playInterval(beginMs: number, untilMs: number): ReplayStep[] {
+    const proposal = this.#run.recommend(beginMs);
+    const before = this.#standing;
+    this.#decide(beginMs, proposal);
+    let changed = before !== undefined && this.#standing !== before;
+    const steps: ReplayStep[] = [];
+    for (let fromMs = beginMs; fromMs < untilMs;) {
+      const [first, inForce] = [this.#next, this.#standing?.value];
+      const { kills, toMs } = this.#playStep(inForce, untilMs);
+      if (inForce !== undefined) {
+        const proposed = proposal === undefined ? {} : { proposed: proposal.value };
+        steps.push({ fromMs, first, end: this.#next, inForce, ...proposed, changed, kills });
       }
       changed = true;
       fromMs = toMs;
     }
+    return steps;
   }
-  return { history, ...(limitFactor === undefined ? {} : { limitFactor }), steps };
-}
 
-function requirePositive(given: Readonly<Record<string, number>>): void {
-  for (const [name, value] of Object.entries(given)) {
-    if (value > 0 && Number.isFinite(value)) continue;
-    throw new RangeError(`Cannot replay a rule: ${name} is ${value}, expected above 0`);
+  /** Sets what is proposed, unless the guard holds it. */
+  #decide(nowMs: number, proposal: Proposal | undefined): void {
+    const standing = this.#standing;
+    if (proposal === undefined || proposal.value === standing?.value) return;
+    const value = standing === undefined
+      ? proposal.value
+      : this.#options.guard(proposal, { value: standing.value, ageMs: nowMs - standing.sinceMs });
+    if (value !== undefined) this.#standing = { value, sinceMs: nowMs };
+  }
+
+  /** Plays samples until the interval ends or a kill raises what is set; the time of that. */
+  #playStep(
+    inForce: number | undefined,
+    untilMs: number,
+  ): Pick<ReplayStep, "kills"> & { readonly toMs: number } {
+    const { atMs, values, stepMs, resource } = this.#history;
+    const kills: Kill[] = [];
+    const limit = inForce === undefined ? Infinity : limitOf(inForce, this.#options.limitFactor);
+    while ((atMs[this.#next] ?? Infinity) < untilMs) {
+      const [at = 0, used = 0] = [atMs[this.#next], values[this.#next]];
+      this.#next++;
+      this.#run.observe({
+        atMs: at,
+        usage: Math.min(used, limit),
+        ...(inForce === undefined ? {} : { inForce }),
+        ...(used > limit ? { throttled: true } : {}),
+      });
+      if (used <= limit) this.#killedAt = undefined;
+      else if (resource === "memory" && inForce !== undefined && this.#killedAt !== inForce) {
+        this.#killedAt = inForce;
+        kills.push({ atMs: at, inForce, limit });
+        if (this.#isRaisedBy({ atMs: at, inForce, limit })) return { kills, toMs: at + stepMs };
+      }
+    }
+    return { kills, toMs: untilMs };
+  }
+
+  #isRaisedBy(kill: Kill): boolean {
+    const sinceMs = kill.atMs + this.#history.stepMs;
+    this.#run.killed(kill);
+    const proposal = this.#run.recommend(sinceMs);
+    if (proposal === undefined || proposal.value <= kill.inForce) return false;
+    this.#standing = { value: proposal.value, sinceMs };
+    return true;
   }
 }

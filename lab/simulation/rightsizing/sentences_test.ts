@@ -1,13 +1,10 @@
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sentences.ts";
 import { autoPolicy } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import { everyChange } from "./guard.ts";
 import { judgeReplay } from "./judge_replay.ts";
 import { readUsage } from "./read_usage.ts";
 import { replayPolicy } from "./replay_policy.ts";
-import { replayRule } from "./replay_rule.ts";
 import { scaledTo, usageHistory } from "./usage_history.ts";
-import { vpaRule } from "./vpa_rule.ts";
 
 const NAMED = { name: "f", resource: "cpu" } as const;
 
@@ -43,14 +40,6 @@ pure("sentences of errors about replays", () =>
       "scale",
       () => messageOf(() => scaledTo(idle(0, 60), 1000)),
       'Cannot scale history "f": its 95th percentile is 0, expected above 0',
-    ],
-    [
-      "interval",
-      () =>
-        messageOf(() =>
-          replayRule(idle(0, 60), { rule: vpaRule(), guard: everyChange(), intervalMs: 0 })
-        ),
-      "Cannot replay a rule: intervalMs is 0, expected above 0",
     ],
     [
       "judgement",

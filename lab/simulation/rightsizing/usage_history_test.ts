@@ -25,33 +25,9 @@ pure("usageHistory() leaves bytes as they are", () => {
   assert.deepEqual([...values], [2 ** 30, 2 ** 30]);
 });
 
-pure("usageHistory() refuses what has no step and times that do not grow", () => {
-  assert.throws(
-    () => usageHistory([{ atS: 1, value: 1 }], CPU),
-    /^RangeError: .*"f": .* 1 samples, .* 2$/,
-  );
-  for (const later of [60, 59]) {
-    const samples = [{ atS: 60, value: 1 }, { atS: later, value: 1 }];
-    assert.throws(
-      () => usageHistory(samples, CPU),
-      new RegExp(`sample 2 .* ${later} after 60,`),
-    );
-  }
-});
-
-pure("usageHistory() refuses a time that is out of proportion", () => {
-  const samples = [0, 60, 120, 1_633_478_400].map((atS) => ({ atS, value: 1 }));
-  assert.throws(
-    () => usageHistory(samples, CPU),
-    /27224640 steps .*60 s, .* 1100000: /,
-  );
-});
-
 pure("scaledTo() keeps the shape and sets the 95th percentile", () => {
   const samples = Array.from({ length: 101 }, (_, index) => ({ atS: 60 * index, value: index }));
   const scaled = scaledTo(usageHistory(samples, CPU), 1000);
   assert.ok(Math.abs((scaled.values[95] ?? 0) - 1000) < 1e-9);
   assert.ok(Math.abs((scaled.values[19] ?? 0) - 200) < 1e-9);
-  const idle = usageHistory(samples.map(({ atS }) => ({ atS, value: 0 })), CPU);
-  assert.throws(() => scaledTo(idle, 1000), /95th percentile is 0,/);
 });

@@ -1,7 +1,7 @@
 import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { createDecayingHistogram, FIRST_MEMORY_BUCKET } from "./decaying_histogram.ts";
+import { createDecayingHistogram } from "./decaying_histogram.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -15,10 +15,6 @@ function endOf(bucket: number): number {
 function near(actual: number, expected: number): void {
   assert.ok(Math.abs(actual - expected) < 1e-6, `${actual}, expected ${expected}`);
 }
-
-pure("createDecayingHistogram() is 0 when empty", () => {
-  assert.equal(createDecayingHistogram().percentile(0.9), 0);
-});
 
 pure("createDecayingHistogram() reads the end of the bucket where the share is reached", () => {
   const histogram = createDecayingHistogram();
@@ -54,12 +50,4 @@ pure("createDecayingHistogram() is at most 5 % and one bucket of 10 m above the 
       },
     ),
   );
-});
-
-pure("createDecayingHistogram() has buckets of 10 MB and more for memory", () => {
-  const histogram = createDecayingHistogram({ firstBucket: FIRST_MEMORY_BUCKET });
-  histogram.add({ value: 9_999_999, weight: 1, atMs: 0 });
-  near(histogram.percentile(0.5), 1e7);
-  histogram.add({ value: 2.5e7, weight: 9, atMs: 0 });
-  near(histogram.percentile(0.5) / 1e6, endOf(2));
 });
