@@ -5,8 +5,7 @@
  */
 import { seededRandom } from "../shared/random.ts";
 import { formatCount } from "../lab/simulation/report/figure.ts";
-import type { ReportScene } from "../lab/simulation/report/report_scene.ts";
-import { ownSource, traceSources } from "../lab/simulation/report/trace_sources.ts";
+import { ownSource, type ReportScene, traceSources } from "../lab/simulation/report/method_note.ts";
 import { createScene, type Scene } from "../lab/simulation/scene.ts";
 import { type Trace, traceRefusal } from "../lab/simulation/trace.ts";
 import { readShippedTrace, readTraceFile, type TraceFile } from "../lab/simulation/trace_files.ts";

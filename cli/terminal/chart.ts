@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { envelope } from "../../lab/simulation/report/envelope.ts";
+import { envelope, throttledPerStep } from "../../lab/simulation/report/envelope.ts";
 import { formatCores, formatFigure } from "../../lab/simulation/report/figure.ts";
 import { shorten } from "../../lab/simulation/report/html.ts";
-import { throttledPerStep } from "../../lab/simulation/report/throttled_per_step.ts";
 import type { RunRecord } from "../../lab/simulation/run_record.ts";
 import { blockLines, chartAxis, chartText, plotWidth, scaleLabel } from "./chart_frame.ts";
 import { paint, type TerminalLook } from "./terminal_text.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
-import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { cacheSources, createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { settleVirtually } from "../../tests/contract/support/settle_virtually.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";

@@ -14,7 +14,7 @@ import { createSupervisor } from "../../shared/control/supervisor.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import type { KubeletLink, PodReport } from "./api/kubelet_link.ts";
+import type { KubeletLink, PodReport } from "./api/pod_writers.ts";
 import { randomHex } from "./api/object_store.ts";
 import { containerQuota, quotaSteps } from "./quota_steps.ts";
 

@@ -1,11 +1,20 @@
 /**
- * Plays a scene under the market: the real loops of agent and controller on a simulated cluster.
+ * Plays a scene under the market (the real loops of agent and controller on a simulated cluster) and
+ * writes down what happened.
  *
  * @module
  */
-import { createDecisionLog, recordScene } from "./recorder.ts";
+import {
+  type AlgorithmText,
+  assembleRecord,
+  createDecisionLog,
+  type OnProgress,
+  PLAY_STEP_MS,
+  recordScene,
+  reportProgress,
+} from "./recorder.ts";
 import { type MarketClusterOptions, startMarketCluster } from "./market_cluster.ts";
-import type { RunSeries } from "./run_record.ts";
+import type { RunRecord, RunSeries } from "./run_record.ts";
 import { sceneContainerID } from "./running_pod.ts";
 import type { Scene } from "./scene.ts";
 
@@ -50,15 +59,10 @@ export async function playMarket(
   return recorder.series();
 }
 
-/** Called from time to time with the progress of the run, in seconds of virtual time. */
-export type OnProgress = (doneS: number) => void;
-
-/** CFS periods are the resolution of a record, ms. */
-export const PLAY_STEP_MS = 100;
-/** How often progress is reported, ms of virtual time. */
-const PROGRESS_MS = 10_000;
-
-/** Reports progress at `atMs` of virtual time, if it is time for it. */
-export function reportProgress(atMs: number, onProgress: OnProgress | undefined): void {
-  if (atMs % PROGRESS_MS === 0) onProgress?.(atMs / 1000);
+/** The scene under the market: the real loops of agent and controller on a simulated cluster. */
+export async function runMarket(
+  scene: Scene,
+  options: AlgorithmText & PlayMarketOptions,
+): Promise<RunRecord> {
+  return assembleRecord(await playMarket(scene, options), { ...options, seed: scene.seed });
 }

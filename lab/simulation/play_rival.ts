@@ -7,12 +7,19 @@ import { GRID } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { sceneNode } from "./market_cluster.ts";
 import type { SimulatedNode } from "./node/simulated_node.ts";
-import { type OnProgress, PLAY_STEP_MS, reportProgress } from "./play_market.ts";
 import { podOnNode, sceneContainerID } from "./running_pod.ts";
 import type { Rival, RivalReading, RivalRun } from "./rivals/rival.ts";
-import type { RecordedPod, RunSeries } from "./run_record.ts";
+import type { RecordedPod, RunRecord, RunSeries } from "./run_record.ts";
 import type { Scene, ScenePod } from "./scene.ts";
-import { type RecordedScene, recordScene } from "./recorder.ts";
+import {
+  type AlgorithmText,
+  assembleRecord,
+  type OnProgress,
+  PLAY_STEP_MS,
+  type RecordedScene,
+  recordScene,
+  reportProgress,
+} from "./recorder.ts";
 
 /** How a scene is played. */
 export interface PlayOptions {
@@ -53,6 +60,18 @@ export function playFixed(
     reportProgress(at, onProgress);
   }
   return recorder.series();
+}
+
+/** What a run of fixed limits needs beside the scene. */
+export interface StaticOptions extends AlgorithmText {
+  /** In the order of the scene's pods, millicores. */
+  readonly limits: readonly number[];
+  readonly onProgress?: OnProgress;
+}
+
+/** The scene under fixed limits. */
+export function runStatic(scene: Scene, options: StaticOptions): RunRecord {
+  return assembleRecord(playFixed(scene, options), { ...options, seed: scene.seed });
 }
 
 /**

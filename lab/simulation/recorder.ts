@@ -36,15 +36,13 @@ export interface RecorderOptions {
   /** What limits may share of the node, millicores. */
   readonly capacity: number;
   readonly seconds: number;
-  /** ms per entry. @default {100} */
-  readonly resolutionMs?: number;
   /** Latencies of its victims are recorded apart. */
   readonly contention?: Contention | undefined;
 }
 
 /** The record of a run in the making. */
 export interface Recorder {
-  /** Reads the node; to be called once per `resolutionMs`, after the node has run up to then. */
+  /** Reads the node; to be called once per `PLAY_STEP_MS`, after the node has run up to then. */
   sample(): void;
   /** Notes a limit change that reached a cgroup. */
   change(change: LimitChangeRecord): void;
@@ -56,11 +54,8 @@ export interface Recorder {
 
 /** A recorder with a first interval that begins now. */
 export function createRecorder(node: SimulatedNode, options: RecorderOptions): Recorder {
-  const { pods, capacity, seconds, resolutionMs = 100, contention } = options;
-  const size = Math.round(seconds * 1000 / resolutionMs);
-  if (!(size >= 1)) {
-    throw new RangeError(`Cannot record ${seconds} s: that is no step of ${resolutionMs} ms`);
-  }
+  const { pods, capacity, seconds, contention } = options;
+  const size = Math.round(seconds * 1000 / PLAY_STEP_MS);
   const tracks = pods.map((pod) => createTrack(pod, { size, reading: node.pod(pod.uid) }));
   const price = new Float32Array(size);
   const changes: LimitChangeRecord[] = [];
@@ -69,7 +64,7 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
 
   const noteContention = (): void => {
     if (contention === undefined) return;
-    const stepAt = (atS: number) => Math.round(atS * 1000 / resolutionMs);
+    const stepAt = (atS: number) => Math.round(atS * 1000 / PLAY_STEP_MS);
     for (const track of tracks) {
       if (!contention.victims.includes(track.pod.name)) continue;
       const { latency } = track.last;
@@ -82,18 +77,15 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
 
   return {
     sample() {
-      if (steps === size) {
-        throw new RangeError(`Cannot record: ${seconds} s are full, ${size} samples were taken`);
-      }
       for (const track of tracks) {
         const reading = node.pod(track.pod.uid);
         const before = track.last;
         // µs per ms are thousandths of a CPU, that is, millicores.
-        track.usage[steps] = (reading.usageUs - before.usageUs) / resolutionMs;
-        track.demand[steps] = (reading.offeredUs - before.offeredUs) / resolutionMs;
+        track.usage[steps] = (reading.usageUs - before.usageUs) / PLAY_STEP_MS;
+        track.demand[steps] = (reading.offeredUs - before.offeredUs) / PLAY_STEP_MS;
         track.throttled[steps] = (reading.totalThrottledUs - before.totalThrottledUs) /
-          resolutionMs;
-        track.waited[steps] = (reading.waitedUs - before.waitedUs) / resolutionMs;
+          PLAY_STEP_MS;
+        track.waited[steps] = (reading.waitedUs - before.waitedUs) / PLAY_STEP_MS;
         track.limit[steps] = reading.limit ?? node.cores * 1000;
         track.last = reading;
       }
@@ -101,14 +93,10 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
       steps++;
       noteContention();
     },
-    change: (change) => {
-      changes.push(change);
-    },
-    price(value) {
-      presentPrice = value;
-    },
+    change: (change) => void changes.push(change),
+    price: (value) => void (presentPrice = value),
     series: () => ({
-      stepS: resolutionMs / 1000,
+      stepS: PLAY_STEP_MS / 1000,
       nodeCPU: node.cores * 1000,
       capacity,
       pods: tracks.map((track) => seriesOf(track, steps)),
@@ -153,11 +141,14 @@ function seriesOf(track: Track, steps: number): PodSeries {
   };
 }
 
-/** What the series don't know. */
-export interface RecordOptions {
+/** What an algorithm is called in tables, and a sentence on what it does. */
+export interface AlgorithmText {
   readonly algorithm: string;
-  /** A sentence for the reader: what the algorithm does. */
   readonly description: string;
+}
+
+/** What the series don't know. */
+export interface RecordOptions extends AlgorithmText {
   readonly seed: number;
   /** Seconds per entry of the record, a multiple of the series' own. @default {1} */
   readonly stepS?: number;
@@ -200,12 +191,9 @@ function podRecord(
   pod: PodSeries,
   { factor, run }: { factor: number; run: RunSeries },
 ): PodRecord {
+  const { name, trace, request, originalLimit, weight } = pod;
   return {
-    name: pod.name,
-    trace: pod.trace,
-    request: pod.request,
-    originalLimit: pod.originalLimit,
-    weight: pod.weight,
+    ...{ name, trace, request, originalLimit, weight },
     limit: thin(pod.limit, factor),
     usage: thin(pod.usage, factor),
     demand: thin(pod.demand, factor),
@@ -216,7 +204,7 @@ function podRecord(
     throttledMsPerS: mean(pod.throttled),
     meanLimit: mean(pod.limit),
     meanUsage: mean(pod.usage),
-    changes: run.changes.filter(({ pod: name }) => name === pod.name).length,
+    changes: run.changes.filter((change) => change.pod === name).length,
   };
 }
 
@@ -309,4 +297,17 @@ export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
     contention,
   });
   return { recorder, capacity, bounds: pods };
+}
+
+/** Called from time to time with the progress of the run, in seconds of virtual time. */
+export type OnProgress = (doneS: number) => void;
+
+/** CFS periods are the resolution of a record, ms. */
+export const PLAY_STEP_MS = 100;
+/** How often progress is reported, ms of virtual time. */
+const PROGRESS_MS = 10_000;
+
+/** Reports progress at `atMs` of virtual time, if it is time for it. */
+export function reportProgress(atMs: number, onProgress: OnProgress | undefined): void {
+  if (atMs % PROGRESS_MS === 0) onProgress?.(atMs / 1000);
 }

@@ -18,8 +18,9 @@ export interface LimitChangeRecord {
   readonly price?: number;
 }
 
-/** One pod: its spec, and its figures. CPU in millicores, arrays one entry per step of `stepS`. */
-export interface PodRecord {
+/** The identity of a pod, and the bounds under which every algorithm runs it. CPU in millicores. */
+export interface RecordedPod {
+  readonly uid: string;
   readonly name: string;
   /** Name of the trace that drives it, for instance `bursty`. */
   readonly trace: string;
@@ -27,6 +28,12 @@ export interface PodRecord {
   /** The original limit. */
   readonly originalLimit: number;
   readonly weight: number;
+  readonly floor: number;
+  readonly ceiling: number;
+}
+
+/** One pod: its spec, and its figures. CPU in millicores, arrays one entry per step of `stepS`. */
+export interface PodRecord extends Omit<RecordedPod, "uid" | "floor" | "ceiling"> {
   readonly limit: readonly number[];
   readonly usage: readonly number[];
   /** Offered work: what its arrivals would use if served at once. */
@@ -91,20 +98,6 @@ export interface RunRecord {
   readonly sumUsage: readonly number[];
   readonly changes: readonly LimitChangeRecord[];
   readonly scores: RunScores;
-}
-
-/** The identity of a pod, and the bounds under which every algorithm runs it. CPU in millicores. */
-export interface RecordedPod {
-  readonly uid: string;
-  readonly name: string;
-  /** Name of the trace that drives it, for instance `bursty`. */
-  readonly trace: string;
-  readonly request: number;
-  /** The original limit. */
-  readonly originalLimit: number;
-  readonly weight: number;
-  readonly floor: number;
-  readonly ceiling: number;
 }
 
 /** A pod over time. CPU in millicores, one entry per step; entry k stands for the step's end. */

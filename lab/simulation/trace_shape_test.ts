@@ -1,5 +1,5 @@
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { quantile } from "./statistics.ts";
 import type { Trace } from "./trace.ts";
@@ -79,4 +79,13 @@ pure("scaleToMean(), scaleToP95() and withBursts() go by the rates of recorded a
   assert.deepEqual(scaleToP95(recorded, 4), scaleToP95(plain, 4));
   const bursts = (one: Trace) => withBursts(one, { everyS: 1, lastS: 1, random: seededRandom(4) });
   assert.deepEqual(bursts(recorded), bursts(plain));
+});
+
+pure("quantile() interpolates between neighbours, whatever their order", () => {
+  assert.equal(quantile([4, 1, 3, 2], 0.5), 2.5);
+  assert.ok(Math.abs(quantile([1, 2, 3, 4], 0.95) - 3.85) < 1e-12);
+  assert.equal(quantile([7], 0.95), 7);
+  assert.equal(quantile([3, 1], 1), 3);
+  assert.ok(Number.isNaN(quantile([], 0.5)));
+  assert.throws(() => quantile([1], 2), /2 is not between 0 and 1/);
 });

@@ -11,7 +11,7 @@ import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
 import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
+import { cacheSources } from "../../lab/simulation/api/simulated_api.ts";
 import type { CoallocScene } from "../fixtures/cli/coalloc_scene.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
 import { NOW, placedScene, placementOf, shopNode } from "../fixtures/placement/placed_shop.ts";

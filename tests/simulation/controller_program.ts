@@ -17,8 +17,7 @@ import { effectiveSettings } from "../../shared/config/load.ts";
 import type { ListWatch } from "../../shared/control/informer.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
-import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { cacheSources, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createMetricAnswers } from "../../lab/simulation/metric_answers.ts";
 
 /** Where the program runs, and what differs from a program with all that is needed. */

@@ -26,8 +26,11 @@ import { type Log, silentLog } from "../../shared/log.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
-import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
-import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import {
+  cacheSources,
+  createSimulatedAPI,
+  type SimulatedAPI,
+} from "../../lab/simulation/api/simulated_api.ts";
 import { createKubelet, type Kubelet } from "../../lab/simulation/kubelet.ts";
 import { createMetricAnswers, type MetricAnswers } from "../../lab/simulation/metric_answers.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";

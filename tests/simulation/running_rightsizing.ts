@@ -10,8 +10,7 @@ import { type RightsizingParts, runRightsizing } from "../../controller/rightsiz
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
-import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { cacheSources, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
 import { notedVPAs } from "../fixtures/rightsizing/scene_ports.ts";

@@ -6,12 +6,11 @@
  */
 import { changeList } from "../../../lab/simulation/report/change_list.ts";
 import { type Html, html } from "../../../lab/simulation/report/html.ts";
-import { methodNote } from "../../../lab/simulation/report/method_note.ts";
+import { methodNote, ownSource } from "../../../lab/simulation/report/method_note.ts";
 import { page } from "../../../lab/simulation/report/page.ts";
 import { latencyPlot } from "../../../lab/simulation/report/plots/latency_plot.ts";
 import { limitsPlot } from "../../../lab/simulation/report/plots/limits_plot.ts";
 import { throttlingPlot } from "../../../lab/simulation/report/plots/throttling_plot.ts";
-import { ownSource } from "../../../lab/simulation/report/trace_sources.ts";
 import { algorithmLabel } from "./replay.ts";
 import { simulateCommandLine } from "./simulate_request.ts";
 import { notes, REPLAY_MEASURES, type Story, storySentences } from "./simulate_text.ts";

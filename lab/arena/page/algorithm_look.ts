@@ -5,7 +5,7 @@
  */
 import { type Entry, isOurs, isYardstick, ORACLE, OURS, OURS_TIGHT } from "../outcome.ts";
 import type { StageResult } from "../stages.ts";
-import { algorithmColor } from "../../simulation/report/plots/algorithm_color.ts";
+import { algorithmColor } from "../../simulation/report/plots/algorithm_facets.ts";
 import type { Glyph } from "./glyph.ts";
 
 /** How an algorithm is drawn. */

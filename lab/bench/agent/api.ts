@@ -11,7 +11,7 @@ import {
   type PodAllocation,
 } from "../../../shared/api/pod_allocation.ts";
 import { allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
-import { mergePatch } from "../../simulation/api/merge_patch.ts";
+import { mergePatch } from "../../simulation/api/api_writers.ts";
 import { BENCH_NODE } from "./pods.ts";
 
 /** A server that answers. */

@@ -5,8 +5,11 @@
  */
 import type { ResourceName } from "../../../shared/api/pod.ts";
 import type { PlayRulesOptions } from "../../simulation/rightsizing/play_rules.ts";
-import { readUsage } from "../../simulation/rightsizing/read_usage.ts";
-import { scaledTo, type UsageHistory } from "../../simulation/rightsizing/usage_history.ts";
+import {
+  readUsage,
+  scaledTo,
+  type UsageHistory,
+} from "../../simulation/rightsizing/usage_history.ts";
 import { decodeText, readShippedText, SHIPPED_TRACES } from "../../simulation/trace_files.ts";
 
 /** Histories under one set of limits. */

@@ -17,8 +17,11 @@ import { seededRandom } from "../../../shared/random.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import { recordsOf } from "../../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
-import { cacheSources } from "../../simulation/api/cache_sources.ts";
-import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import {
+  cacheSources,
+  createSimulatedAPI,
+  type SimulatedAPI,
+} from "../../simulation/api/simulated_api.ts";
 import {
   type ClusterSize,
   containerName,

@@ -9,7 +9,6 @@ import type { ApiAccess } from "./request_gate.ts";
 import type { DesiredWriter, NodeLink } from "../../../agent/ports.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { mergePatch } from "./merge_patch.ts";
 import type { LeaseStore } from "../../../shared/control/leader_election.ts";
 import { agentLeaseRef } from "../../../shared/api/lease.ts";
 import type { EndpointSliceStore } from "../../../controller/webhook/ports.ts";
@@ -136,4 +135,23 @@ export function createEndpointSliceStore(
         slices.replace({ ...spec, metadata: { ...metadata, ...ref } });
       }),
   };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * `target` changed by `patch` (RFC 7386): objects merge member by member, null removes a member,
+ * everything else, arrays included, replaces what was there. Neither argument is changed.
+ */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const result: Record<string, unknown> = isObject(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === undefined) continue;
+    if (value === null) delete result[name];
+    else result[name] = mergePatch(result[name], value);
+  }
+  return result;
 }

@@ -1,5 +1,5 @@
 /**
- * Writes to pods of the simulated API: resize, eviction, deletion cost.
+ * Writes to pods of the simulated API: a kubelet's status, resize, eviction, deletion cost.
  *
  * @module
  */
@@ -15,11 +15,14 @@ import type {
   PodEvictor,
   PodRef,
 } from "../../../controller/placement/ports.ts";
-import type { Pod } from "../../../shared/api/pod.ts";
+import type { Pod, ResizeCondition, Resources } from "../../../shared/api/pod.ts";
 import type { PodDisruptionBudget } from "../../../shared/api/pod_disruption_budget.ts";
 import { budgetRefusal } from "../../../shared/placement/workload_snapshot.ts";
 import { labelsMatch } from "../../../shared/api/label_selector.ts";
 import { DELETION_COST } from "../../../shared/placement/split.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
+import { createListWatch } from "./list_watch.ts";
 
 /** The port's implementation; `manager` is the field manager that the pod then names. */
 export function createPodResizer({ store, gate }: ApiAccess, manager: string): PodResizer {
@@ -103,5 +106,68 @@ export function createDeletionCostWriter({ store, gate }: ApiAccess): DeletionCo
         });
         return true;
       }),
+  };
+}
+
+/** What the kubelet reports of a container. */
+export interface ContainerReport {
+  readonly name: string;
+  /** `containerd://<hex>`. */
+  readonly containerID: string;
+  readonly ready: boolean;
+  /** CPU in force. */
+  readonly applied: Resources;
+}
+
+/** What the kubelet reports of a pod. */
+export interface PodReport {
+  readonly phase: Pod["phase"];
+  readonly ready: boolean;
+  readonly containers: readonly ContainerReport[];
+  readonly resizeConditions: readonly ResizeCondition[];
+}
+
+/** The kubelet's door to the API. */
+export interface KubeletLink {
+  readonly pods: ListWatch<Pod>;
+  /** Writes the pod's status. Throws an `ApiError`: 404, 409 when the UID is another one. */
+  report(pod: Pod, report: PodReport): Promise<void>;
+  /** Removes a pod that has ended. Throws an `ApiError` as `report`. */
+  remove(pod: Pod): Promise<void>;
+}
+
+function withReport(stored: Pod, report: PodReport): Pod {
+  const containers = stored.containers.map((container) => {
+    const found = report.containers.find(({ name }) => name === container.name);
+    return found === undefined ? container : { ...container, ...found };
+  });
+  const { phase, ready, resizeConditions } = report;
+  return { ...stored, phase, ready, resizeConditions, containers };
+}
+
+/** The door for the kubelet of `nodeName`. */
+export function createKubeletLink(access: ApiAccess, nodeName: string): KubeletLink {
+  const { store, gate } = access;
+  const table = store.tables.Pod;
+  return {
+    pods: createListWatch(access, "Pod", { nodeName }),
+    async report({ metadata }, report) {
+      await gate.send(
+        { verb: "updateStatus", kind: "Pod" },
+        () =>
+          table.modify(objectKey(metadata), (stored) => {
+            if (stored.metadata.uid !== metadata.uid) {
+              throw new ApiError(409, "Conflict", `Pod "${metadata.name}" has another UID`);
+            }
+            return withReport(stored, report);
+          }),
+      );
+    },
+    async remove({ metadata }) {
+      await gate.send(
+        { verb: "delete", kind: "Pod" },
+        () => table.remove(objectKey(metadata), metadata.uid),
+      );
+    },
   };
 }

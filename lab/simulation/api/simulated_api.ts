@@ -24,15 +24,24 @@ import {
   createNodeLink,
 } from "./api_writers.ts";
 import { type ApiAccess, createRequestGate, type InjectedFailure } from "./request_gate.ts";
-import { createDeletionCostWriter, createPodEvictor, createPodResizer } from "./pod_writers.ts";
+import {
+  createDeletionCostWriter,
+  createKubeletLink,
+  createPodEvictor,
+  createPodResizer,
+  type KubeletLink,
+} from "./pod_writers.ts";
 import { createEventList, type EventList, type RightsizingEventList } from "./event_sink.ts";
 import { startGarbageCollector } from "./garbage_collector.ts";
-import { createKubeletLink, type KubeletLink } from "./kubelet_link.ts";
 import { createObjectStore, type ObjectStore } from "./object_store.ts";
-import { createPolicyStatusWriter, createReportStore } from "./recommendation_writers.ts";
+import {
+  createPolicyStatusWriter,
+  createReportStore,
+  createWorkloadWriter,
+} from "./rightsizing_writers.ts";
 import { createListWatch, type Selector } from "./list_watch.ts";
 import type { KindName, StoredKinds } from "./kinds.ts";
-import { createWorkloadWriter } from "./workload_writer.ts";
+import type { CacheSources } from "../../../controller/caches.ts";
 
 /** How the server behaves. */
 export interface SimulatedAPIOptions {
@@ -154,5 +163,23 @@ export function createSimulatedClient(access: ApiAccess): SimulatedClient {
     workloadWriter: createWorkloadWriter(access),
     podEvictor: createPodEvictor(access),
     deletionCostWriter: createDeletionCostWriter(access),
+  };
+}
+
+/** Lists and watches of every kind that the controller keeps a copy of. */
+export function cacheSources(api: Pick<SimulatedAPI, "listWatch">): CacheSources {
+  return {
+    pods: api.listWatch("Pod"),
+    namespaces: api.listWatch("Namespace"),
+    nodes: api.listWatch("Node"),
+    allocations: api.listWatch("PodAllocation"),
+    leases: api.listWatch("Lease"),
+    limitRanges: api.listWatch("LimitRange"),
+    resourceQuotas: api.listWatch("ResourceQuota"),
+    deployments: api.listWatch("Deployment"),
+    statefulSets: api.listWatch("StatefulSet"),
+    daemonSets: api.listWatch("DaemonSet"),
+    horizontalPodAutoscalers: api.listWatch("HorizontalPodAutoscaler"),
+    verticalPodAutoscalers: api.listWatch("VerticalPodAutoscaler"),
   };
 }

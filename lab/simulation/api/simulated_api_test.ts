@@ -1,5 +1,6 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import fc from "fast-check";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { createInformer } from "../../../shared/control/informer.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
@@ -11,6 +12,9 @@ import {
 import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
 import { createVirtualClock } from "../virtual_clock.ts";
 import { createSimulatedAPI, type SimulatedAPIOptions } from "./simulated_api.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
+import { createEventLog, type LogEntry } from "./event_sink.ts";
+import { mergePatch } from "./api_writers.ts";
 
 function server(options: Partial<SimulatedAPIOptions> = {}) {
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
@@ -163,4 +167,84 @@ pure("closeWatches() ends a watch without an error, after which it can be resume
   const resumed = api.listWatch("Pod").watch("0", never)[Symbol.asyncIterator]();
   const event = await settleVirtually(clock, resumed.next());
   assert.ok(!event.done && event.value.type === "ADDED");
+});
+
+const expired = { name: "ApiError", status: 410 };
+
+function entry(version: number): LogEntry<ApiObject> {
+  const object = {
+    metadata: { name: "a", uid: "u", resourceVersion: String(version) },
+  };
+  return { version, atMs: 0, before: undefined, after: object, object };
+}
+
+pure("createEventLog() gives all entries after a version, or says that they are gone", () => {
+  fc.assert(fc.property(
+    fc.uniqueArray(fc.integer({ min: 1, max: 60 })),
+    fc.integer({ min: 0, max: 60 }),
+    fc.integer({ min: 0, max: 60 }),
+    (numbers, compactTo, from) => {
+      const versions = numbers.toSorted((a, b) => a - b);
+      const log = createEventLog<ApiObject>(100);
+      for (const version of versions) log.append(entry(version));
+      log.compact(compactTo);
+      if (from < compactTo) return assert.throws(() => log.after(from), expired);
+      const read: number[] = [];
+      for (let at = log.after(from), next = log.at(at); next; next = log.at(++at)) {
+        read.push(next.version);
+      }
+      assert.deepEqual(read, versions.filter((version) => version > from));
+    },
+  ));
+});
+
+pure("createEventLog() reports a reader that was overtaken by a compaction", () => {
+  const log = createEventLog<ApiObject>(100);
+  const position = log.after(0);
+  [1, 2, 3].forEach((version) => log.append(entry(version)));
+  assert.equal(log.at(position)?.version, 1);
+  log.compact(2);
+  assert.throws(() => log.at(position), expired);
+  assert.equal(log.at(position + 2)?.version, 3);
+});
+
+pure("createEventLog() keeps the last entries up to its limit, and at most twice as many", () => {
+  const log = createEventLog<ApiObject>(10);
+  for (let version = 1; version <= 100; version++) log.append(entry(version));
+  assert.equal(log.at(log.after(90))?.version, 91);
+  assert.throws(() => log.after(79), expired);
+});
+
+pure("createEventLog() takes a version that is no number for one that is gone", () => {
+  assert.throws(() => createEventLog<ApiObject>(10).after(Number("list1")), expired);
+});
+
+pure("mergePatch() gives the results of RFC 7386, appendix A", () => {
+  for (
+    const [target, patch, result] of [
+      [{ a: "b" }, { a: "c" }, { a: "c" }],
+      [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],
+      [{ a: "b" }, { a: null }, {}],
+      [{ a: "b", b: "c" }, { a: null }, { b: "c" }],
+      [{ a: ["b"] }, { a: "c" }, { a: "c" }],
+      [{ a: "c" }, { a: ["b"] }, { a: ["b"] }],
+      [{ a: { b: "c" } }, { a: { b: "d", c: null } }, { a: { b: "d" } }],
+      [{ a: [{ b: "c" }] }, { a: [1] }, { a: [1] }],
+      [["a", "b"], ["c", "d"], ["c", "d"]],
+      [{ a: "b" }, ["c"], ["c"]],
+      [{ a: "foo" }, null, null],
+      [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+      [[1, 2], { a: "b", c: null }, { a: "b" }],
+      [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+    ]
+  ) assert.deepEqual(mergePatch(target, patch), result);
+});
+
+pure("mergePatch() changes nothing the second time, and never its arguments", () => {
+  fc.assert(fc.property(fc.jsonValue(), fc.jsonValue(), (target, patch) => {
+    const before = JSON.stringify([target, patch]);
+    const once = mergePatch(target, patch);
+    assert.deepEqual(mergePatch(once, patch), once);
+    assert.equal(JSON.stringify([target, patch]), before);
+  }));
 });

@@ -1,7 +1,7 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { createClaims, shareByWeight } from "./contention.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { cpuWeight, createClaims, shareByWeight } from "./contention.ts";
 
 function shares(claims: readonly (readonly [wanted: number, weight: number])[], capacity: number) {
   const table = createClaims(claims.length);
@@ -53,3 +53,15 @@ pure(
       },
     )),
 );
+
+pure("cpuWeight() maps requests as kubelet and runtime do", () => {
+  assert.deepEqual([0, 1, 100, 1000, 4000, 255_000, 1e9].map(cpuWeight), [
+    1,
+    1,
+    4,
+    39,
+    157,
+    9960,
+    10_000,
+  ]);
+});

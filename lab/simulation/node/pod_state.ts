@@ -4,11 +4,18 @@
  * @module
  */
 import type { Random } from "../../../shared/random.ts";
-import { type Bandwidth, createBandwidth, EXHAUSTED, KEPT } from "./bandwidth.ts";
+import {
+  type Bandwidth,
+  createBandwidth,
+  EXHAUSTED,
+  holdPod,
+  isExhausted,
+  KEPT,
+  refillPodQuota,
+} from "./bandwidth.ts";
 import { charge, refillContainer, restRunning } from "./cpu_slices.ts";
-import { cpuWeight } from "./cpu_weight.ts";
+import { cpuWeight } from "./contention.ts";
 import type { LatencyHistogram } from "./latency_histogram.ts";
-import { holdPod, isExhausted, refillPodQuota } from "./pod_quota.ts";
 import {
   type ArrivalProcess,
   type Completion,

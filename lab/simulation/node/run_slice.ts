@@ -4,9 +4,8 @@
  * @module
  */
 import { type Claims, createClaims, shareByWeight } from "./contention.ts";
-import { KEPT } from "./bandwidth.ts";
+import { isExhausted, KEPT, restPod } from "./bandwidth.ts";
 import { admit, rest } from "./cpu_slices.ts";
-import { isExhausted, restPod } from "./pod_quota.ts";
 import {
   chargePod,
   type ContainerState,

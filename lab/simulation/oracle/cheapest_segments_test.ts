@@ -1,9 +1,9 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { cheapestSegments } from "./cheapest_segments.ts";
 import { applyCut, type Cut, levelOf, type LevelTable, levelTable } from "./level_table.ts";
-import { periodGrid } from "./period_grid.ts";
+import { periodGrid } from "./request_log.ts";
 import { shiftBoundaries } from "./shift_boundaries.ts";
 
 const FLOOR = 2;

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { PERIOD_MS, type PeriodGrid } from "./period_grid.ts";
-import type { RequestLog } from "./request_log.ts";
+import { PERIOD_MS, type PeriodGrid, type RequestLog } from "./request_log.ts";
 import { LATE_SLACK_MS, type Serve, type ServerSpec } from "./serve_log.ts";
 
 /** What a plan has to hold to. */

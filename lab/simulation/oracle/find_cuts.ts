@@ -11,8 +11,7 @@
  */
 import { type DueWork, periodAt } from "./due_work.ts";
 import { type Cut, LEVEL_MS, type LevelBounds } from "./level_table.ts";
-import type { PeriodGrid } from "./period_grid.ts";
-import type { RequestLog } from "./request_log.ts";
+import type { PeriodGrid, RequestLog } from "./request_log.ts";
 import { firstRequestAt, LATE_SLACK_MS, type Serve, type ServerSpec } from "./serve_log.ts";
 
 /** Periods before a window in which an idle server comes to what is under way when it begins. */

@@ -9,7 +9,7 @@
  * @module
  */
 import type { DueWork } from "./due_work.ts";
-import type { PeriodGrid } from "./period_grid.ts";
+import type { PeriodGrid } from "./request_log.ts";
 
 /** Least levels of the segments of steps [from, to) with to − from ≤ longest. 1 level = 10 m. */
 export interface LevelTable {

@@ -30,9 +30,8 @@ import {
   longestSegment,
 } from "./level_table.ts";
 import { lowerSegments } from "./lower_segments.ts";
-import { PERIOD_MS, periodGrid } from "./period_grid.ts";
+import { PERIOD_MS, periodGrid, type RequestLog } from "./request_log.ts";
 import { playLog } from "./play_log.ts";
-import type { RequestLog } from "./request_log.ts";
 import { type Serve, serveLog, type ServerSpec } from "./serve_log.ts";
 import { shiftBoundaries } from "./shift_boundaries.ts";
 

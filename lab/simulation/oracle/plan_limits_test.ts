@@ -1,14 +1,13 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import { latencyQuantile } from "../node/latency_histogram.ts";
 import { createSimulatedNode } from "../node/simulated_node.ts";
 import { createWorkload } from "../workload.ts";
 import { dueWork } from "./due_work.ts";
-import { periodGrid } from "./period_grid.ts";
+import { periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
 import { planLimits, type PlannedLimit, type PlanOptions } from "./plan_limits.ts";
-import { readRequestLog, type RequestLog } from "./request_log.ts";
 import { playLog } from "./play_log.ts";
 import type { Serve } from "./serve_log.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";

@@ -10,8 +10,7 @@
 import { seededRandom } from "../../../shared/random.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
 import { createSimulatedNode, type SimulatedNode } from "../node/simulated_node.ts";
-import { PERIOD_MS } from "./period_grid.ts";
-import type { RequestLog } from "./request_log.ts";
+import { PERIOD_MS, type RequestLog } from "./request_log.ts";
 import { firstRequestAt, LATE_SLACK_MS, type ServeOptions, type ServeTrace } from "./serve_log.ts";
 
 /** What is played, and how. */

@@ -1,13 +1,12 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import { createLatencyHistogram, recordLatency } from "../node/latency_histogram.ts";
 import { createSimulatedNode } from "../node/simulated_node.ts";
 import { createWorkload } from "../workload.ts";
-import { periodGrid } from "./period_grid.ts";
+import { periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
 import { playLog, type PlayOptions } from "./play_log.ts";
-import { readRequestLog, type RequestLog } from "./request_log.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
 
 const BURSTS: RequestLog = {

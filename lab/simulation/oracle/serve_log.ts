@@ -12,8 +12,7 @@
  *
  * @module
  */
-import { PERIOD_MS, type PeriodGrid } from "./period_grid.ts";
-import type { RequestLog } from "./request_log.ts";
+import { PERIOD_MS, type PeriodGrid, type RequestLog } from "./request_log.ts";
 
 /** The server. */
 export interface ServerSpec {

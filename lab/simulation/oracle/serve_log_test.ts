@@ -1,8 +1,7 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { periodGrid } from "./period_grid.ts";
-import type { RequestLog } from "./request_log.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { periodGrid, type RequestLog } from "./request_log.ts";
 import { serveLog } from "./serve_log.ts";
 
 function logOf(

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { RunRecord } from "../run_record.ts";
 
 /** One point of a shortened series. */
 export interface EnvelopePoint {
@@ -18,7 +19,7 @@ export interface EnvelopeOptions {
   /** Seconds a step lasts. */
   readonly stepS: number;
   /** Most points to keep. @default {240} */
-  readonly points?: number;
+  readonly points?: number | undefined;
 }
 
 /**
@@ -44,10 +45,41 @@ export function envelope(
   });
 }
 
+/** A point of one algorithm's series. */
+export interface AlgorithmPoint extends EnvelopePoint {
+  /** Its place among the runs. */
+  readonly algorithm: number;
+}
+
+/** A series of each run, shortened to so many points; millicores become cores. */
+export function coresOfRuns(
+  runs: readonly RunRecord[],
+  { series, points }: {
+    readonly series: (run: RunRecord) => readonly number[];
+    readonly points?: number;
+  },
+): AlgorithmPoint[] {
+  return runs.flatMap((run, algorithm) =>
+    envelope(series(run), { stepS: run.stepS, points }).map(({ minute, mean, max }) => ({
+      algorithm,
+      minute,
+      mean: mean / 1000,
+      max: max / 1000,
+    }))
+  );
+}
+
 /** Seconds that one drawn point stands for, at most; `stepS` where nothing was shortened. */
 export function secondsPerPoint(
   steps: number,
   { stepS, points = 240 }: EnvelopeOptions,
 ): number {
   return Math.ceil(steps / Math.max(1, Math.min(points, steps))) * stepS;
+}
+
+/** Throttled ms/s of all pods together, one entry per step. */
+export function throttledPerStep(run: RunRecord): number[] {
+  return run.sumLimits.map((_, step) =>
+    run.pods.reduce((sum, pod) => sum + (pod.throttled[step] ?? 0), 0)
+  );
 }

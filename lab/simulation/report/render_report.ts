@@ -7,18 +7,16 @@ import type { PodRecord, RunRecord } from "../run_record.ts";
 import { changeList } from "./change_list.ts";
 import { headline, keyFigures } from "./headline.ts";
 import { type Html, html } from "./html.ts";
-import { methodNote } from "./method_note.ts";
+import { methodNote, type ReportScene } from "./method_note.ts";
 import { page } from "./page.ts";
 import { coresPlot } from "./plots/cores_plot.ts";
 import { latencyPlot } from "./plots/latency_plot.ts";
 import { podMultiples } from "./plots/pod_multiples.ts";
 import { pricePlot } from "./plots/price_plot.ts";
 import { throttlingPlot } from "./plots/throttling_plot.ts";
-import { tallyPods, tallySentence, tallyText } from "./pod_tally.ts";
-import type { ReportScene } from "./report_scene.ts";
+import { type PodRow, podRows, tallyPods, tallySentence, tallyText } from "./pod_rows.ts";
 import { describeScale, isBest, SCORE_MEASURES } from "./score_measures.ts";
 import { formatFigure, formatMillicores, NO_FIGURE } from "./figure.ts";
-import { type PodRow, podRows } from "./pod_rows.ts";
 
 /** What the report needs beside the runs. */
 export interface ReportOptions {

@@ -1,13 +1,12 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { DOMParser } from "linkedom";
 import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord } from "../run_record.ts";
 import { formatFigure } from "./figure.ts";
-import { podRows } from "./pod_rows.ts";
-import { tallyPods, tallySentence, tallyText } from "./pod_tally.ts";
+import { podRows, tallyPods, tallySentence, tallyText } from "./pod_rows.ts";
 import { renderReport } from "./render_report.ts";
-import type { ReportScene } from "./report_scene.ts";
+import type { ReportScene } from "./method_note.ts";
 import { SCORE_MEASURES } from "./score_measures.ts";
 
 const SCENE: ReportScene = {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RunRecord } from "../run_record.ts";
+import type { RunRecord, RunScores } from "../run_record.ts";
 import { formatCores, formatCount, formatFigure, NO_FIGURE } from "./figure.ts";
 
 /** One measure: its names, its text for a run, and the number by which runs are ranked. */
@@ -31,40 +31,45 @@ function failedOrLate({ requests, failed, late }: RunRecord["scores"]): number {
   return requests === 0 ? 0 : (failed + late) / requests;
 }
 
+type Figure = {
+  [K in keyof RunScores]-?: RunScores[K] extends number ? K : never;
+}[keyof RunScores];
+
+/** A measure that is one figure of the scores; the lower, the better. */
+function figure(
+  key: Figure,
+  measure: Pick<ScoreMeasure, "name" | "head" | "unit" | "meaning">,
+): ScoreMeasure & Required<Pick<ScoreMeasure, "cost">> {
+  const cost = ({ scores }: RunRecord): number => scores[key];
+  return { ...measure, text: (run) => formatFigure(cost(run)), cost };
+}
+
 /** All measures, throttling first. */
 export const SCORE_MEASURES: readonly ScoreMeasure[] = [
-  {
+  figure("throttledMsPerS", {
     name: "Throttled",
     head: ["throttled", "ms/s"],
     unit: "ms/s",
     meaning: "time in which a pod could have run but its limit held it back, summed over the pods",
-    text: (run) => formatFigure(run.scores.throttledMsPerS),
-    cost: (run) => run.scores.throttledMsPerS,
-  },
-  {
+  }),
+  figure("p50Ms", {
     name: "P50 latency",
     head: ["P50", "ms"],
     unit: "ms",
     meaning: "half of all requests are answered within",
-    text: (run) => formatFigure(run.scores.p50Ms),
-    cost: (run) => run.scores.p50Ms,
-  },
-  {
+  }),
+  figure("p99Ms", {
     name: "P99 latency",
     head: ["P99", "ms"],
     unit: "ms",
     meaning: "99 of 100 requests are answered within",
-    text: (run) => formatFigure(run.scores.p99Ms),
-    cost: (run) => run.scores.p99Ms,
-  },
-  {
+  }),
+  figure("p999Ms", {
     name: "P99.9 latency",
     head: ["P99.9", "ms"],
     unit: "ms",
     meaning: "999 of 1000 requests are answered within",
-    text: (run) => formatFigure(run.scores.p999Ms),
-    cost: (run) => run.scores.p999Ms,
-  },
+  }),
   {
     name: "Requests failed or late",
     head: ["failed or", "late, %"],
@@ -73,14 +78,12 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
     text: ({ scores }) => `${formatFigure(100 * failedOrLate(scores))}`,
     cost: ({ scores }) => failedOrLate(scores),
   },
-  {
+  figure("coresAllocated", {
     name: "CPU allocated",
     head: ["allocated", "cores"],
     unit: "cores",
     meaning: "mean over time of the sum of all limits",
-    text: (run) => formatFigure(run.scores.coresAllocated),
-    cost: (run) => run.scores.coresAllocated,
-  },
+  }),
   {
     name: "CPU used",
     head: ["used", "cores"],

@@ -1,11 +1,11 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
 import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord, RunScores } from "../run_record.ts";
 import { headline, keyFigures } from "./headline.ts";
 import { pricePlot } from "./plots/price_plot.ts";
-import { tallySentence } from "./pod_tally.ts";
+import { tallySentence } from "./pod_rows.ts";
 import { renderReport } from "./render_report.ts";
 import { SCORE_MEASURES } from "./score_measures.ts";
 

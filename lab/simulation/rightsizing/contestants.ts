@@ -4,11 +4,10 @@
  * @module
  */
 import type { Percentile } from "../../../shared/rightsizing/policy_spec.ts";
-import { fixedMaximum, nextMaximum } from "./foreseeing_rules.ts";
 import { everyChange, type Guard, thresholdGuard, vpaUpdater } from "./guard.ts";
 import { percentileRule } from "./percentile_rule.ts";
 import type { ReplayOptions } from "./replay_rule.ts";
-import type { RightsizingRule } from "./rule.ts";
+import type { RightsizingRule, RuleRun } from "./rule.ts";
 import type { UsageHistory } from "./usage_history.ts";
 import { vpaRule } from "./vpa_rule.ts";
 
@@ -76,4 +75,44 @@ export function contestants(
 
 function contestant(rule: RightsizingRule, guard: Guard): Contestant {
   return { label: `${rule.name}, ${rule.setting}`, rule, guard };
+}
+
+/**
+ * The largest value of the interval that begins: with one value per interval, the least waste that
+ * covers everything. Where nothing was recorded it leaves what was.
+ */
+export function nextMaximum(history: UsageHistory, intervalMs: number): RightsizingRule {
+  const { atMs, values } = history;
+  let from = 0;
+  return {
+    name: "oracle",
+    setting: "maximum of what comes",
+    begin: () =>
+      foreseeing((nowMs) => {
+        if ((atMs[from] ?? 0) > nowMs) from = 0;
+        while (from < atMs.length && (atMs[from] ?? Infinity) < nowMs) from++;
+        let most = -Infinity;
+        for (let index = from; (atMs[index] ?? Infinity) < nowMs + intervalMs; index++) {
+          most = Math.max(most, values[index] ?? 0);
+        }
+        return most === -Infinity ? undefined : most;
+      }),
+  };
+}
+
+/** The largest value of all, set once: what covers everything without ever changing. */
+export function fixedMaximum({ values }: UsageHistory): RightsizingRule {
+  const most = values.reduce((a, b) => Math.max(a, b), 0);
+  return { name: "fixed", setting: "maximum of all", begin: () => foreseeing(() => most) };
+}
+
+function foreseeing(value: (nowMs: number) => number | undefined): RuleRun {
+  return {
+    observe() {},
+    killed() {},
+    recommend(nowMs) {
+      const known = value(nowMs);
+      return known === undefined ? undefined : { value: known };
+    },
+  };
 }

@@ -2,9 +2,8 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sentences.ts";
 import { autoPolicy } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { judgeReplay } from "./judge_replay.ts";
-import { readUsage } from "./read_usage.ts";
+import { readUsage, scaledTo, usageHistory } from "./usage_history.ts";
 import { replayPolicy } from "./replay_policy.ts";
-import { scaledTo, usageHistory } from "./usage_history.ts";
 
 const NAMED = { name: "f", resource: "cpu" } as const;
 

@@ -6,6 +6,7 @@
 import type { ResourceName } from "../../../shared/api/pod.ts";
 import { quantile } from "../statistics.ts";
 import type { TimedValue } from "../time_series.ts";
+import { guessTraceFormat, parseTimedValues, type TraceFormat } from "../trace.ts";
 
 /** A history. */
 export interface UsageHistory {
@@ -90,4 +91,38 @@ export function scaledTo(history: UsageHistory, p95: number): UsageHistory {
     );
   }
   return { ...history, values: history.values.map((value) => value / present * p95) };
+}
+
+/** How usage is to be read. */
+export interface ReadUsageOptions {
+  /** For messages. */
+  readonly name: string;
+  readonly resource: ResourceName;
+  /** Absent: its content shows it. */
+  readonly format?: TraceFormat;
+}
+
+/** A petabyte: bytes need larger numbers than cores. */
+const MOST_BYTES = 1e15;
+
+/**
+ * Reads CSV of `timestamp,value` or a Prometheus range query, in cores or bytes; gaps stay gaps. Throws
+ * a
+ * `SyntaxError` for other formats, which have no usage in them, and for what `parseTrace()` refuses.
+ */
+export function readUsage(text: string, options: ReadUsageOptions): UsageHistory {
+  const { name, resource } = options;
+  const format = options.format ?? guessTraceFormat(text);
+  if (format !== "cores" && format !== "prometheus") {
+    throw new SyntaxError(
+      `Cannot read history "${name}": it is taken for ${format}, expected usage over time: CSV of ` +
+        "timestamp,value or a Prometheus export",
+    );
+  }
+  const samples = parseTimedValues(text, {
+    name,
+    format,
+    ...(resource === "memory" ? { most: MOST_BYTES, counted: "bytes" } : {}),
+  });
+  return usageHistory(samples, { name, resource });
 }

@@ -11,6 +11,7 @@ import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
 import {
+  cacheSources,
   createSimulatedAPI,
   type SimulatedAPI,
   type SimulatedClient,
@@ -59,7 +60,6 @@ import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import { effectiveSettings } from "../../../shared/config/load.ts";
 import { createInformer } from "../../../shared/control/informer.ts";
 import { placementConfig } from "../../../shared/placement/settings.ts";
-import { cacheSources } from "../../../lab/simulation/api/cache_sources.ts";
 import type { EventList } from "../../../lab/simulation/api/event_sink.ts";
 import { createMetricAnswers } from "../../../lab/simulation/metric_answers.ts";
 import { cgroupView } from "../../../lab/simulation/node/cgroup_view.ts";

@@ -3,9 +3,11 @@
  *
  * @module
  */
-import { readUsage } from "../../../../lab/simulation/rightsizing/read_usage.ts";
+import {
+  readUsage,
+  type UsageHistory,
+} from "../../../../lab/simulation/rightsizing/usage_history.ts";
 import { replayPolicy } from "../../../../lab/simulation/rightsizing/replay_policy.ts";
-import type { UsageHistory } from "../../../../lab/simulation/rightsizing/usage_history.ts";
 import { guessOf } from "../../../../lab/simulation/trace_files.ts";
 import { guessTraceFormat } from "../../../../lab/simulation/trace.ts";
 import type { CoallocWorld } from "../../ports.ts";

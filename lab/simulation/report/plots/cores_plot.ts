@@ -5,7 +5,7 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { RunRecord } from "../../run_record.ts";
-import { envelope, secondsPerPoint } from "../envelope.ts";
+import { coresOfRuns, secondsPerPoint } from "../envelope.ts";
 import { formatCores } from "../figure.ts";
 import type { Html } from "../html.ts";
 import { figureBlock } from "./figure_block.ts";
@@ -18,13 +18,9 @@ const MOST_OF_CAPACITY = 1.5;
 export function coresPlot(runs: readonly RunRecord[]): Html {
   const title = "Cores allocated and used";
   const most = MOST_OF_CAPACITY * Math.max(...runs.map((run) => run.capacity / 1000));
-  const limits = runs.flatMap((run, algorithm) =>
-    rows(run.sumLimits, { algorithm, stepS: run.stepS })
-  )
+  const limits = coresOfRuns(runs, { series: (run) => run.sumLimits })
     .map((row) => ({ ...row, mean: Math.min(most, row.mean), max: Math.min(most, row.max) }));
-  const usage = runs.flatMap((run, algorithm) =>
-    rows(run.sumUsage, { algorithm, stepS: run.stepS })
-  );
+  const usage = coresOfRuns(runs, { series: (run) => run.sumUsage });
   const first = runs[0];
   if (first === undefined || limits.length === 0) {
     return figureBlock({ title, wide: "The runs recorded no steps to draw.", caption: "" });
@@ -37,36 +33,22 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
     yLabel: "cores",
     yMax: 1.06 * Math.max(highest, ...capacity.map((row) => row.cores)),
     minutes: first.minutes,
-    marks: (channel) => [
-      Plot.areaY(usage, {
-        [channel]: "algorithm",
-        x: "minute",
-        y: "max",
-        fill: "var(--usage-peak)",
-      }),
-      Plot.areaY(usage, { [channel]: "algorithm", x: "minute", y: "mean", fill: "var(--usage)" }),
-      Plot.areaY(limits, {
-        [channel]: "algorithm",
-        x: "minute",
-        y1: "mean",
-        y2: "max",
-        fill: "var(--limit)",
-        fillOpacity: 0.25,
-      }),
-      Plot.lineY(limits, {
-        [channel]: "algorithm",
-        x: "minute",
-        y: "mean",
-        stroke: "var(--limit)",
-        strokeWidth: 1.8,
-      }),
-      Plot.ruleY(capacity, {
-        [channel]: "algorithm",
-        y: "cores",
-        stroke: "var(--ink)",
-        strokeDasharray: "5,4",
-      }),
-    ],
+    marks: (channel) => {
+      const shared = { [channel]: "algorithm", x: "minute" };
+      const limit = "var(--limit)";
+      return [
+        Plot.areaY(usage, { ...shared, y: "max", fill: "var(--usage-peak)" }),
+        Plot.areaY(usage, { ...shared, y: "mean", fill: "var(--usage)" }),
+        Plot.areaY(limits, { ...shared, y1: "mean", y2: "max", fill: limit, fillOpacity: 0.25 }),
+        Plot.lineY(limits, { ...shared, y: "mean", stroke: limit, strokeWidth: 1.8 }),
+        Plot.ruleY(capacity, {
+          [channel]: "algorithm",
+          y: "cores",
+          stroke: "var(--ink)",
+          strokeDasharray: "5,4",
+        }),
+      ];
+    },
   });
   const seconds = secondsPerPoint(first.sumLimits.length, { stepS: first.stepS });
   return figureBlock({
@@ -85,16 +67,4 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
       `step within. While CPU is free limits rest at their ceilings, so Σ limits exceeds the capacity: ` +
       `above ${MOST_OF_CAPACITY} times the capacity it is drawn there.`,
   });
-}
-
-function rows(
-  millicores: readonly number[],
-  { algorithm, stepS }: { readonly algorithm: number; readonly stepS: number },
-): { algorithm: number; minute: number; mean: number; max: number }[] {
-  return envelope(millicores, { stepS }).map(({ minute, mean, max }) => ({
-    algorithm,
-    minute,
-    mean: mean / 1000,
-    max: max / 1000,
-  }));
 }

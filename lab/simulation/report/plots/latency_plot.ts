@@ -9,7 +9,7 @@ import { formatCount, formatFigure } from "../figure.ts";
 import { type Html, printable, shorten } from "../html.ts";
 import { podRows } from "../pod_rows.ts";
 import { figureBlock } from "./figure_block.ts";
-import { algorithmColor } from "./algorithm_color.ts";
+import { algorithmColor } from "./algorithm_facets.ts";
 import { svgPlot } from "./svg_plot.ts";
 
 /** Pods drawn at most. */

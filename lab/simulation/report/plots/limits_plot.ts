@@ -5,7 +5,7 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { PodRecord, RunRecord } from "../../run_record.ts";
-import { envelope, secondsPerPoint } from "../envelope.ts";
+import { coresOfRuns, secondsPerPoint } from "../envelope.ts";
 import type { Html } from "../html.ts";
 import { figureBlock } from "./figure_block.ts";
 import { algorithmFacets } from "./algorithm_facets.ts";
@@ -13,17 +13,10 @@ import { algorithmFacets } from "./algorithm_facets.ts";
 /** Per line: the arena's page has more than a dozen of these plots. */
 const POINTS = 180;
 
-interface Row {
-  readonly algorithm: number;
-  readonly minute: number;
-  readonly mean: number;
-  readonly max: number;
-}
-
 /** A panel per run, named by its algorithm; of several pods the sums are drawn. */
 export function limitsPlot(runs: readonly RunRecord[], title: string): Html {
-  const limits = rowsOf(runs, (run) => run.sumLimits);
-  const demands = rowsOf(runs, (run) => sumOf(run.pods));
+  const limits = coresOfRuns(runs, { series: (run) => run.sumLimits, points: POINTS });
+  const demands = coresOfRuns(runs, { series: (run) => sumOf(run.pods), points: POINTS });
   const first = runs[0];
   if (first === undefined || limits.length === 0) {
     return figureBlock({ title, wide: "No series of these algorithms were kept.", caption: "" });
@@ -69,20 +62,6 @@ export function limitsPlot(runs: readonly RunRecord[], title: string): Html {
       "and pale demand reaches to its highest second within. Demand is the CPU time of the " +
       "requests that came, whether or not the limit let them have it.",
   });
-}
-
-function rowsOf(
-  runs: readonly RunRecord[],
-  series: (run: RunRecord) => readonly number[],
-): Row[] {
-  return runs.flatMap((run, algorithm) =>
-    envelope(series(run), { stepS: run.stepS, points: POINTS }).map(({ minute, mean, max }) => ({
-      algorithm,
-      minute,
-      mean: mean / 1000,
-      max: max / 1000,
-    }))
-  );
 }
 
 function sumOf(pods: readonly PodRecord[]): number[] {

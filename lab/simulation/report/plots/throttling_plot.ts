@@ -5,12 +5,10 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { RunRecord } from "../../run_record.ts";
-import { envelope, secondsPerPoint } from "../envelope.ts";
+import { envelope, secondsPerPoint, throttledPerStep } from "../envelope.ts";
 import type { Html } from "../html.ts";
-import { throttledPerStep } from "../throttled_per_step.ts";
 import { figureBlock } from "./figure_block.ts";
-import { algorithmColor } from "./algorithm_color.ts";
-import { algorithmFacets } from "./algorithm_facets.ts";
+import { algorithmColor, algorithmFacets } from "./algorithm_facets.ts";
 
 /** Throttled ms/s over time, one panel per algorithm on shared axes. */
 export function throttlingPlot(runs: readonly RunRecord[]): Html {

@@ -1,15 +1,23 @@
 /**
- * Rightsizing's writes of workloads, on the simulated API. No controller makes new pods for a new
- * template.
+ * Rightsizing's writes of statuses, reports and workloads, on the simulated API. No controller makes new
+ * pods for a new template.
  *
  * @module
  */
-import { isDeepStrictEqual } from "node:util";
-import type { WorkloadWriter } from "../../../controller/rightsizing/ports.ts";
+import type {
+  NewReport,
+  PolicyStatusWriter,
+  ReportStore,
+  WorkloadWriter,
+} from "../../../controller/rightsizing/ports.ts";
+import type { ApiAccess } from "./request_gate.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import { OPTIPOD_GROUP_VERSION } from "../../../shared/api/optimization_policy.ts";
+import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
+import { objectKey } from "../../../shared/control/object_key.ts";
+import { isDeepStrictEqual } from "node:util";
 import { NO_RESOURCES, type PodContainer, withResources } from "../../../shared/api/pod.ts";
 import type { MadePods, TemplateOwners, Workload } from "../../../shared/api/workload.ts";
-import { objectKey } from "../../../shared/control/object_key.ts";
 import {
   pairOf,
   pairsOf,
@@ -18,7 +26,74 @@ import {
 } from "../../../shared/resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { ApiAccess } from "./request_gate.ts";
+
+/** The port's implementation. */
+export function createPolicyStatusWriter({ store, gate }: ApiAccess): PolicyStatusWriter {
+  const table = store.tables.OptimizationPolicy;
+  return {
+    async writeStatus({ metadata }, status) {
+      const stored = await gate.send(
+        { verb: "updateStatus", kind: "OptimizationPolicy" },
+        () => table.replaceStatus({ metadata, faults: [], status }),
+      );
+      return stored.metadata.resourceVersion;
+    },
+  };
+}
+
+/** The port's implementation. */
+export function createReportStore({ store, gate }: ApiAccess): ReportStore {
+  const table = store.tables.RecommendationReport;
+  const kind = "RecommendationReport";
+  return {
+    list(namespace) {
+      return gate.send(
+        { verb: "list", kind },
+        () => table.all().filter(({ metadata }) => metadata.namespace === namespace),
+      );
+    },
+    apply(report) {
+      const verb = report.resourceVersion === undefined ? "create" : "patch";
+      return gate.send({ verb, kind }, () => {
+        const stored = table.get(objectKey(report));
+        const wanted = objectOf(report, stored);
+        return report.resourceVersion === undefined || stored === undefined
+          ? table.create(wanted)
+          : table.replace(wanted);
+      });
+    },
+    async remove({ metadata }) {
+      const key = objectKey(metadata);
+      await gate.send({ verb: "delete", kind }, () => {
+        const stored = table.get(key);
+        const isOther = stored?.metadata.resourceVersion !== metadata.resourceVersion;
+        if (stored !== undefined && isOther) {
+          throw new ApiError(409, "Conflict", `${kind} "${key}": the precondition failed`);
+        }
+        return table.remove(key, metadata.uid);
+      });
+    },
+  };
+}
+
+/** As it is to be stored. */
+function objectOf(
+  { namespace, name, resourceVersion, workloads }: NewReport,
+  stored: RecommendationReport | undefined,
+): RecommendationReport {
+  return {
+    apiVersion: OPTIPOD_GROUP_VERSION,
+    kind: "RecommendationReport",
+    metadata: {
+      namespace,
+      name,
+      uid: stored?.metadata.uid ?? "",
+      resourceVersion: resourceVersion ?? "",
+      labels: { "app.kubernetes.io/managed-by": "mbcas-controller" },
+    },
+    workloads: [...workloads],
+  };
+}
 
 type Named = Pick<RightsizedWorkload, "kind" | "metadata">;
 

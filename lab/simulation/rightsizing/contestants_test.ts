@@ -1,7 +1,7 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { fixedMaximum, nextMaximum } from "./foreseeing_rules.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { fixedMaximum, nextMaximum } from "./contestants.ts";
 import { everyChange, thresholdGuard } from "./guard.ts";
 import { judgeReplay } from "./judge_replay.ts";
 import { percentileRule } from "./percentile_rule.ts";

@@ -1,8 +1,8 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord } from "../run_record.ts";
-import { tallyPods, tallySentence, tallyText } from "./pod_tally.ts";
+import { tallyPods, tallySentence, tallyText } from "./pod_rows.ts";
 
 /** A run per list, a pod per figure; all runs cost the same. */
 function runs(...throttled: readonly number[][]): RunRecord[] {
