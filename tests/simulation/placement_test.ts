@@ -71,25 +71,6 @@ for (const kind of ["Deployment", "StatefulSet"] as const) {
     const [before = 0, ...at] = saved;
     assert.deepEqual(at.map((writes) => writes - before), [1, 3, 5]);
   });
-
-  scene("pods of a drained node leave it one by one, each when all are Ready", async (cluster) => {
-    await cluster.begin(10);
-    const there = cluster.podsOn("spot-0");
-    cluster.changeNode("spot-0", tainted("karpenter.sh/disrupted"));
-    assert.equal(await leastReady(cluster, 60 * there), 9);
-    assert.deepEqual([cluster.podsOn("spot-0"), cluster.evictions], [0, there]);
-    assert.deepEqual(cluster.counts, cluster.split);
-  });
-
-  scene("replicas of a spot node that dies run on another spot node", async (cluster) => {
-    cluster.share = "100%";
-    await cluster.begin(6);
-    const { evictions } = cluster;
-    cluster.api.store.tables.Node.remove("spot-0");
-    await cluster.pass(60_000);
-    assert.deepEqual(cluster.counts, { spot: 6, "on-demand": 0 });
-    assert.equal(cluster.evictions, evictions);
-  });
 }
 
 clusterTest("moves that don't help stay rare when the controller begins anew", async (cluster) => {

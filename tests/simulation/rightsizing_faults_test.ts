@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { bareContainer, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import type { RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 
@@ -10,9 +10,6 @@ function busyDeployment(scene: RightsizingScene, name = "web", pods = 2): void {
   scene.deployment(name, { pods });
   scene.uses(name, { cpu: 150, memory: 80 * MI });
 }
-
-const readyOf = (scene: RightsizingScene, name = "all"): unknown =>
-  scene.statusOf(name).conditions?.find(({ type }) => type === "Ready")?.reason;
 
 const reportsOf = (scene: RightsizingScene, expected: string): number =>
   scene.events.filter(({ reason, about }) => reason === expected && about.kind === "Deployment")
@@ -78,22 +75,6 @@ test("runRightsizingLoop() does not leave until the next cycle what fails for a 
   assert.equal(reportsOf(scene, "UpdateFailed"), 1);
 });
 
-test("runRightsizingLoop() raises memory once for a kill, however often it begins anew", async (scene) => {
-  const killed = templateContainer({ oomKilledAtMs: scene.clock.wall() - MINUTE_MS });
-  scene.deployment("web", { containers: [killed] });
-  scene.uses("web", { cpu: 150, memory: 80 * MI });
-  scene.policy("all", { strategy: { updateRequestsOnly: false, cooldownMs: 0 } });
-  await scene.run(MINUTE_MS);
-  const requests = (): unknown[] =>
-    scene.podsOf("web").map(({ containers: [app] }) => app?.requests.memory);
-  assert.deepEqual(requests(), [228 * MI, 228 * MI]);
-  for (let restart = 0; restart < 3; restart++) {
-    await scene.restart();
-    await scene.run(10 * MINUTE_MS);
-    assert.deepEqual(requests(), [228 * MI, 228 * MI]);
-  }
-});
-
 test("runRightsizingLoop() goes on with the others while a source hangs on some, and reports those", async (scene) => {
   const { source } = scene;
   const stuck = Array.from({ length: 3 }, (_, index) => `stuck${index}`);
@@ -111,23 +92,6 @@ test("runRightsizingLoop() goes on with the others while a source hangs on some,
   source.stuck.clear();
   await scene.run(15 * MINUTE_MS);
   for (const name of stuck) assert.equal(scene.recordOf(name)?.status, "Applied");
-});
-
-test("runRightsizingLoop() informs policies of what can't be listed, and goes on once it can", async (scene) => {
-  busyDeployment(scene);
-  scene.policy("all", { intervalMs: 2 * MINUTE_MS });
-  scene.policy("off", { mode: "Disabled" });
-  scene.api.failNext({ verb: "list", kind: "StatefulSet", status: 403, times: 6 });
-  await scene.run(20_000);
-  assert.equal(readyOf(scene), undefined);
-  await scene.run(15_000);
-  assert.deepEqual([readyOf(scene), readyOf(scene, "off")], ["DiscoveryFailed", undefined]);
-  const reported = scene.events.filter(({ reason }) => reason === "DiscoveryFailed");
-  assert.deepEqual(reported.map(({ about, type }) => [about.name, type]), [["all", "Warning"]]);
-  assert.match(reported[0]?.message ?? "", /^DiscoveryFailed: .*statefulSets .*30 s; /);
-  await scene.run(20 * MINUTE_MS);
-  assert.equal(readyOf(scene), "PolicyValid");
-  assert.equal(scene.recordOf("web")?.status, "Applied");
 });
 
 const resizes = ({ api }: RightsizingScene): number => api.requests.get("resize Pod") ?? 0;
@@ -168,20 +132,6 @@ test("runRightsizingLoop() decides again what was applied in the seconds before 
     assert.equal(scene.recordOf(name)?.status, "Applied");
     assert.ok(scene.podsOf(name).every(({ containers: [app] }) => app?.requests.cpu === 180));
   }
-});
-
-test("runRightsizingLoop() is not Ready while what it applies can't be put on record", async (scene) => {
-  busyDeployment(scene);
-  const refuse = { verb: "create", kind: "RecommendationReport", status: 403 } as const;
-  scene.api.failNext({ ...refuse, times: 8 });
-  scene.policy("all");
-  await scene.run(MINUTE_MS);
-  assert.equal(readyOf(scene), "PolicyValid", "it may be a matter of a moment");
-  await scene.run(5 * MINUTE_MS);
-  assert.equal(readyOf(scene), "RecordNotWritten");
-  await scene.run(10 * MINUTE_MS);
-  assert.equal(readyOf(scene), "PolicyValid");
-  assert.equal(scene.recordOf("web")?.status, "Applied");
 });
 
 for (const how of ["crash", "lost answer"] as const) {

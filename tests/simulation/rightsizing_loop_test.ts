@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import type { ResizeCondition } from "../../shared/api/pod.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { NAMESPACE, type RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
-import { sampleVPA } from "../fixtures/sample_workloads.ts";
 import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
@@ -27,17 +25,6 @@ function requestsOf(scene: RightsizingScene, name: string): readonly unknown[] {
 }
 
 const writes = ({ api }: RightsizingScene): number => api.requests.get("resize Pod") ?? 0;
-
-/** Status and reason of Deployment `web`. */
-function statusesOf(scene: RightsizingScene): readonly (string | undefined)[] {
-  const { status, reason } = scene.recordOf("web") ?? {};
-  return [status, reason];
-}
-
-const reportsOf = (scene: RightsizingScene): readonly string[] =>
-  scene.events.filter(({ about }) => about.kind === "Deployment").map(({ reason }) => reason);
-
-const open = { ...templateContainer(), limits: {} };
 
 test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recommendation", async (scene) => {
   busyDeployments(scene, "web");
@@ -69,26 +56,7 @@ test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recom
   assert.equal(writes(scene), 2);
 });
 
-test("runRightsizingLoop() says what kubelets have against the values in force, until they have them", async (scene) => {
-  scene.deployment("web", { containers: [open] });
-  scene.uses("web", { cpu: 300, memory: 100 * MI });
-  scene.policy("all", { intervalMs: INTERVAL_MS });
-  await scene.run(MINUTE_MS);
-  assert.deepEqual(statusesOf(scene), ["Applied", undefined]);
-  const { Pod } = scene.api.store.tables;
-  const say = (...resizeConditions: readonly ResizeCondition[]): void =>
-    void Pod.modify("shop/web-1", (pod) => ({ ...pod, resizeConditions }));
-  const message = "Node didn't have enough capacity: cpu, requested: 360, capacity: 200";
-  const observedGeneration = Number.MAX_SAFE_INTEGER;
-  say({ type: "PodResizePending", reason: "Infeasible", message, observedGeneration });
-  await scene.run(2 * INTERVAL_MS);
-  assert.deepEqual(statusesOf(scene), ["Error", "NodeCapacity"]);
-  assert.equal(scene.recordOf("web")?.message, `1 pods, web-1: ${message}`);
-  assert.deepEqual(reportsOf(scene), ["OptimizationApplied", "UpdateFailed"]);
-  say();
-  await scene.run(20 * INTERVAL_MS);
-  assert.deepEqual(statusesOf(scene), ["Applied", "BelowThreshold"]);
-});
+const open = { ...templateContainer(), limits: {} };
 
 test("runRightsizingLoop() gives a straggler the values in force, and no other pod anything for it", async (scene) => {
   scene.deployment("web", { containers: [open] });
@@ -146,26 +114,6 @@ test("runRightsizingLoop() lets a policy win at once what another one's change l
   const lost = scene.statusOf("light").workloads?.find(({ name }) => name === "web");
   assert.equal(lost?.reason, "Outweighed");
   assert.equal(looksAt(scene, "db"), 1);
-});
-
-test("runRightsizingLoop() publishes VPAs of a policy that wants them until it is gone, and is not held by them", async (scene) => {
-  busyDeployments(scene, "web", "db");
-  const { VerticalPodAutoscaler, OptimizationPolicy } = scene.api.store.tables;
-  VerticalPodAutoscaler.create(sampleVPA("Off"));
-  const names = () => VerticalPodAutoscaler.all().map(({ metadata }) => metadata.name).toSorted();
-  scene.policy("all", { strategy: { publishVPA: true } });
-  await scene.run(30 * MINUTE_MS);
-  assert.deepEqual(names(), ["optipod-deployment-db", "optipod-deployment-web", "web-vpa"]);
-  assert.ok(scene.vpas.asked.includes("recommend optipod-deployment-web app=180m,96Mi"));
-  assert.equal(scene.recordOf("web")?.status, "Applied");
-  // Nothing is written again while nothing changes, nor after a restart more than once.
-  const before = scene.vpas.asked.length;
-  await scene.restart();
-  await scene.run(30 * MINUTE_MS);
-  assert.equal(scene.vpas.asked.length, before + 2);
-  OptimizationPolicy.remove("shop/all");
-  await scene.run(2 * MINUTE_MS);
-  assert.deepEqual(names(), ["web-vpa"]);
 });
 
 /** A reading each 30 s, some seconds later than that, as metrics-server's own times have it. */

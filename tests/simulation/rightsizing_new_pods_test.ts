@@ -20,8 +20,6 @@ const MINUTE_MS = 60_000;
 /** Until copies have received a change; before the loop looks at it. */
 const WATCHED_MS = 500;
 
-const HOUR_MS = 60 * MINUTE_MS;
-
 const LIMITS: PolicyChoice = {
   intervalMs: 2 * MINUTE_MS,
   strategy: { updateRequestsOnly: false, cooldownMs: 1000 },
@@ -148,31 +146,6 @@ test("a pod of the market is born with what its siblings have as their original 
   await scene.run(5 * MINUTE_MS);
   assert.deepEqual(own(), ["360m", "360m"]);
   assert.equal(resourcesOf(await scene.born("web")).limits.cpu, 1000);
-});
-
-test("a release with more memory keeps it for a day", async (scene) => {
-  await adopted(scene, { policy: { ...LIMITS, windowMs: 60 * MINUTE_MS } });
-  const raised = {
-    ...TEMPLATE,
-    requests: { ...TEMPLATE.requests, memory: 1024 * MI },
-    limits: { ...TEMPLATE.limits, memory: 4096 * MI },
-  };
-  scene.template("web", [templateOf(raised)]);
-  for (const { metadata: { name } } of scene.podsOf("web")) {
-    scene.api.store.tables.Pod.remove(`${NAMESPACE}/${name}`);
-  }
-  await scene.run(WATCHED_MS);
-  await scene.born("web");
-  const limits = (): unknown =>
-    scene.podsOf("web").map(({ containers }) => containers[0]?.limits.memory);
-  // Neither a cooldown nor a new leader makes it forget that the author has spoken.
-  await scene.run(30 * MINUTE_MS);
-  await scene.restart();
-  await scene.run(23 * HOUR_MS);
-  assert.deepEqual(limits(), [4096 * MI]);
-  assert.equal(scene.recordOf("web")?.reason, "RecentlyEdited");
-  await scene.run(HOUR_MS);
-  assert.deepEqual(limits(), [132 * MI]);
 });
 
 /** What the input become once values are in force. */

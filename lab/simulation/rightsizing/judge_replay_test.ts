@@ -1,4 +1,6 @@
+import { near } from "../../../tests/fixtures/near.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
+import { minuteHistory } from "../../../tests/fixtures/lab/minute_history.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { compareBalance, type Judgement, judgeReplay } from "./judge_replay.ts";
@@ -29,21 +31,11 @@ function judged(
     kills: [],
   }));
   const replay: RuleReplay = {
-    history: {
-      name: "f",
-      resource: "cpu",
-      stepMs: MINUTE_MS,
-      atMs: Float64Array.from(atMin, (minute) => minute * MINUTE_MS),
-      values: Float64Array.from(values),
-    },
+    history: minuteHistory(values, { atMin }),
     ...(limitFactor === undefined ? {} : { limitFactor }),
     steps,
   };
   return judgeReplay(replay);
-}
-
-function near(actual: number, expected: number): void {
-  assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}, expected ${expected}`);
 }
 
 pure("judgeReplay() reports what was covered, idle and lacking", () => {

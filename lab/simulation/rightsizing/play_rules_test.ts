@@ -1,10 +1,10 @@
 import { pure } from "../../../tests/fixtures/pure.ts";
+import { minuteHistory } from "../../../tests/fixtures/lab/minute_history.ts";
 import assert from "node:assert/strict";
 import { OURS, VPA } from "./contestants.ts";
 import { playRules } from "./play_rules.ts";
 import type { UsageHistory } from "./usage_history.ts";
 
-const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /** Three days with a peak each noon. */
@@ -13,13 +13,7 @@ function history(name: string, resource: UsageHistory["resource"], scale: number
     const hour = minute / 60 % 24;
     return scale * (hour >= 12 && hour < 13 ? 1000 : 200);
   });
-  return {
-    name,
-    resource,
-    stepMs: MINUTE_MS,
-    atMs: Float64Array.from(values, (_, index) => index * MINUTE_MS),
-    values: Float64Array.from(values),
-  };
+  return minuteHistory(values, { name, resource });
 }
 
 /** The rule with this label, or the only one with a label that starts with it. */

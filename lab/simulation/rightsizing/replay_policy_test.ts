@@ -1,4 +1,5 @@
 import { pure } from "../../../tests/fixtures/pure.ts";
+import { minuteHistory } from "../../../tests/fixtures/lab/minute_history.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type ReplayedPolicy, replayPolicy } from "./replay_policy.ts";
@@ -7,19 +8,6 @@ import type { UsageHistory } from "./usage_history.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-
-function history(
-  values: readonly number[],
-  resource: UsageHistory["resource"] = "cpu",
-): UsageHistory {
-  return {
-    name: "f",
-    resource,
-    stepMs: MINUTE_MS,
-    atMs: Float64Array.from(values, (_, index) => index * MINUTE_MS),
-    values: Float64Array.from(values),
-  };
-}
 
 function policy(more: Partial<ReplayedPolicy> = {}): ReplayedPolicy {
   const bounds = { min: 10, max: 2 ** 40 };
@@ -46,7 +34,7 @@ function level(minutes: number, usage: number): number[] {
 }
 
 pure("replayPolicy() has a line per day, judged after the first", () => {
-  const { days, judgement, warmUpMs } = replayPolicy(history(level(5 * 1440, 100)), policy());
+  const { days, judgement, warmUpMs } = replayPolicy(minuteHistory(level(5 * 1440, 100)), policy());
   assert.equal(warmUpMs, DAY_MS);
   assert.deepEqual(days.map(({ day, least, most }) => [day, least, most]), [
     [0, 120, 120],
@@ -59,7 +47,7 @@ pure("replayPolicy() has a line per day, judged after the first", () => {
 });
 
 pure("replayPolicy() judges three quarters of a short history", () => {
-  const { warmUpMs, judgement } = replayPolicy(history(level(240, 100)), policy());
+  const { warmUpMs, judgement } = replayPolicy(minuteHistory(level(240, 100)), policy());
   assert.equal(warmUpMs, HOUR_MS);
   assert.equal(judgement.minutes, 180);
 });
@@ -67,7 +55,7 @@ pure("replayPolicy() judges three quarters of a short history", () => {
 pure("replayPolicy() keeps the policy's bounds, threshold and cooldown", () => {
   const values = [...level(1440, 100), ...level(1440, 104), ...level(1440, 1000)];
   const bounds = { cpu: { min: 10, max: 500 }, memory: { min: 1, max: 2 } };
-  const { replay } = replayPolicy(history(values), policy({ bounds, windowMs: HOUR_MS }));
+  const { replay } = replayPolicy(minuteHistory(values), policy({ bounds, windowMs: HOUR_MS }));
   const set = [...new Set(replay.steps.map(({ inForce }) => inForce))];
   // 104 × 1.2 is 4 % more than 120, and 1000 is clamped.
   assert.deepEqual(set, [120, 500]);
@@ -76,7 +64,7 @@ pure("replayPolicy() keeps the policy's bounds, threshold and cooldown", () => {
 pure("replayPolicy() applies limits only where the policy does", () => {
   const mebibyte = 2 ** 20;
   const values = [...level(2000, 100 * mebibyte), ...level(500, 900 * mebibyte)];
-  const memory = history(values, "memory");
+  const memory = minuteHistory(values, { resource: "memory" });
   const following = policy();
   const updateStrategy = { ...following.updateStrategy, updateRequestsOnly: false };
   assert.equal(replayPolicy(memory, following).judgement.kills, 0);
@@ -98,7 +86,10 @@ pure(
     const last = (resource: UsageHistory["resource"], updateRequestsOnly: boolean) => {
       const given = policy({ windowMs: 6 * HOUR_MS });
       const updateStrategy = { ...given.updateStrategy, updateRequestsOnly };
-      const { days } = replayPolicy(history(values, resource), { ...given, updateStrategy });
+      const { days } = replayPolicy(minuteHistory(values, { resource }), {
+        ...given,
+        updateStrategy,
+      });
       return days.at(-1)?.least;
     };
     assert.equal(last("memory", true), 690);
@@ -119,7 +110,10 @@ pure("replayPolicy() never sets anything outside of the bounds", () => {
         const given = policy({ bounds: { cpu: bounds, memory: bounds } });
         const updateStrategy = { ...given.updateStrategy, updateRequestsOnly };
         for (const resource of ["cpu", "memory"] as const) {
-          const { days } = replayPolicy(history(values, resource), { ...given, updateStrategy });
+          const { days } = replayPolicy(minuteHistory(values, { resource }), {
+            ...given,
+            updateStrategy,
+          });
           assert.ok(days.length > 0);
           for (const { least, most } of days) {
             assert.ok(least >= bounds.min && most <= bounds.max, `${least} to ${most}`);

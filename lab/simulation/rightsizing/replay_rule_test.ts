@@ -1,4 +1,5 @@
 import { pure } from "../../../tests/fixtures/pure.ts";
+import { minuteHistory } from "../../../tests/fixtures/lab/minute_history.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { contestants, OURS, VPA } from "./contestants.ts";
@@ -15,13 +16,7 @@ function history(
   values: readonly number[],
   resource: UsageHistory["resource"] = "cpu",
 ): UsageHistory {
-  return {
-    name: "f",
-    resource,
-    stepMs: MINUTE_MS,
-    atMs: Float64Array.from(values, (_, index) => START_MS + index * MINUTE_MS),
-    values: Float64Array.from(values),
-  };
+  return minuteHistory(values, { resource, fromMs: START_MS });
 }
 
 /** Recommends what it is given, hour by hour, and notes what it sees. */

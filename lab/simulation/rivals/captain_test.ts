@@ -1,11 +1,8 @@
+import { near } from "../../../tests/fixtures/near.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { captain } from "./captain.ts";
 import { type FedLook, feedFor, feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
-
-function near(actual: number | undefined, expected: number): void {
-  assert.ok(Math.abs((actual ?? NaN) - expected) < 1e-9, `${actual}, expected ${expected}`);
-}
 
 /** A second of readings, the first `throttled` of them with a throttled period; the last limit. */
 function second(

@@ -1,3 +1,4 @@
+import { near } from "../../../tests/fixtures/near.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -10,10 +11,6 @@ function endOf(bucket: number): number {
   let end = 0;
   for (let index = 0; index <= bucket; index++) end += 10 * 1.05 ** index;
   return end;
-}
-
-function near(actual: number, expected: number): void {
-  assert.ok(Math.abs(actual - expected) < 1e-6, `${actual}, expected ${expected}`);
 }
 
 pure("createDecayingHistogram() reads the end of the bucket where the share is reached", () => {

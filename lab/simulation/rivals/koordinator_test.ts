@@ -1,3 +1,4 @@
+import { near } from "../../../tests/fixtures/near.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { feedFor, feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
@@ -5,10 +6,6 @@ import { koordinator } from "./koordinator.ts";
 
 const POD = { originalLimit: 400 };
 const THROTTLED = { usage: 400, throttledPeriods: 1 };
-
-function near(actual: number | undefined, expected: number): void {
-  assert.ok(Math.abs((actual ?? NaN) - expected) < 1e-9, `${actual}, expected ${expected}`);
-}
 
 pure(
   "koordinator() raises by a fifth each second of throttling, up to three original limits",

@@ -1,11 +1,8 @@
+import { near } from "../../../tests/fixtures/near.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { feedFor, feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { vpa } from "./vpa.ts";
-
-function near(actual: number | undefined, expected: number): void {
-  assert.ok(Math.abs((actual ?? NaN) - expected) < 1e-6, `${actual}, expected ${expected}`);
-}
 
 /** Looks of 15 s in a minute. */
 const MINUTE = 4;
