@@ -12,7 +12,7 @@ import {
 import { type CacheSources, createCaches, namedCaches } from "../../controller/caches.ts";
 import type { OwnerTemplates, PodEvent } from "../../controller/allocation/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
-import type { LimitRange, Namespace, ResourceQuota } from "../../shared/api/namespace.ts";
+import type { Namespace, ResourceQuota } from "../../shared/api/namespace.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -78,8 +78,6 @@ export interface ControllerScene {
   changeNamespace(metadata: Partial<Namespace["metadata"]>): void;
   /** Creates quota `cpu` on limits of CPU, or changes it. */
   setQuota(change: Partial<ResourceQuota>): void;
-  /** Creates LimitRange `cpu`, or changes it. */
-  setLimitRange(range: Omit<LimitRange, "metadata">): void;
   /** Sets the rollout of Deployment `web`: updated pods of all. */
   setRollout(updated: number, total?: number): void;
   pod(name?: string): Pod;
@@ -265,11 +263,6 @@ function writersOf({ store: { tables } }: SimulatedAPI) {
       if (tables.ResourceQuota.get("shop/cpu") === undefined) {
         tables.ResourceQuota.create({ metadata, usedLimitsCPU: 0, scopes: [], ...change });
       } else tables.ResourceQuota.modify("shop/cpu", (quota) => ({ ...quota, ...change }));
-    },
-    setLimitRange(range: Omit<LimitRange, "metadata">) {
-      if (tables.LimitRange.get("shop/cpu") === undefined) {
-        tables.LimitRange.create({ metadata, ...range });
-      } else tables.LimitRange.modify("shop/cpu", (one) => ({ metadata: one.metadata, ...range }));
     },
     setRollout: (updated: number, total = 3) =>
       void tables.Deployment.modify("shop/web", (workload) => ({

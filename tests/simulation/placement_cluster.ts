@@ -88,14 +88,10 @@ export class PlacementCluster {
   template: Parameters<typeof podRequest>[1] = {};
   /** The number of the newest template. */
   revision = 0;
-  /** True: pods come to nodes whatever their taints. */
-  toleratesAll = false;
   /** False: no webhook answers. */
   webhookUp = true;
   /** Answers evictions in place of the API; undefined: it does so itself. */
   refusal: ((pod: PodRef) => EvictionAnswer | undefined) | undefined;
-  /** How long an eviction is under way, ms. */
-  evictionMs = 0;
   readonly events: PlacementEvent[] = [];
   /** ConfigMaps of placement, which outlive programs. */
   readonly memory: KeptCheckpoints = keptCheckpoints();
@@ -181,11 +177,6 @@ export class PlacementCluster {
     return this.api.requests.get("evict Pod") ?? 0;
   }
 
-  /** How many pods have no node. */
-  get pending(): number {
-    return this.podsOn("");
-  }
-
   /** Pods on a node. */
   podsOn(name: string): number {
     return this.live.filter(({ nodeName }) => nodeName === name).length;
@@ -238,7 +229,6 @@ export class PlacementCluster {
               evict: async (pod) => {
                 // Of a machine that is cut off no request reaches the server.
                 if (link.cut) return await new Promise(() => {});
-                if (this.evictionMs > 0) await clock.sleep(this.evictionMs);
                 return this.refusal?.(pod) ?? await api.podEvictor.evict(pod);
               },
             },
@@ -287,8 +277,8 @@ export class PlacementCluster {
       await this.#announce();
       await (this.kind === "Deployment" ? this.#deploy() : this.#order());
       for (const pod of this.live) {
-        const { api, clock, toleratesAll } = this;
-        schedule(pod, { api, clock, toleratesAll, podsOn: (node) => this.podsOn(node) });
+        const { api, clock } = this;
+        schedule(pod, { api, clock, podsOn: (node) => this.podsOn(node) });
       }
       this.#notify();
       await this.clock.sleep(RECONCILE_MS, this.#end.signal);

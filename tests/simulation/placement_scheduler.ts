@@ -33,8 +33,6 @@ export interface ClusterOptions {
 export interface ScheduledCluster {
   readonly api: SimulatedAPI;
   readonly clock: VirtualClock;
-  /** True: pods come to nodes whatever their taints. */
-  readonly toleratesAll: boolean;
   podsOn(node: string): number;
 }
 
@@ -44,7 +42,7 @@ export interface ScheduledCluster {
  */
 export function schedule(
   pod: Pod,
-  { api, clock, toleratesAll, podsOn }: ScheduledCluster,
+  { api, clock, podsOn }: ScheduledCluster,
 ): void {
   const { Pod, Node } = api.store.tables;
   const { metadata: { name }, nodeName, nodeSelector = {}, createdAtMs = 0, ready } = pod;
@@ -57,7 +55,7 @@ export function schedule(
   const isSpot = ({ labels = {} }: Node): boolean => labels[CAPACITY_TYPE] === "spot";
   const [node] = Node.all()
     .filter(({ labels = {}, taints = [] }) =>
-      (toleratesAll || taints.length === 0) &&
+      taints.length === 0 &&
       labelsMatch(labels, { matchLabels: nodeSelector, matchExpressions: [] })
     )
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
