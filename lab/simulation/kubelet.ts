@@ -48,19 +48,6 @@ export interface KubeletOptions {
   readonly random: Random;
   readonly log: Log;
   /**
-   * Time from seeing new limits to the quota, ms ± 20 %. A real kubelet took 0.10 to 0.32 s from
-   * the patch to the quota.
-   *
-   * @default {300}
-   */
-  readonly resizeDelayMs?: number;
-  /**
-   * Time from seeing a pod to its start, and from its termination to its end, ms ± 20 %.
-   *
-   * @default {1000}
-   */
-  readonly startDelayMs?: number;
-  /**
    * CPU that the node has for pods, millicores: a resize of a pod with requests that don't fit beside
    * those of the others is deferred until they do.
    *
@@ -81,6 +68,10 @@ export interface Kubelet {
 
 /** Pods that are worked on at the same time. */
 const WORKERS = 16;
+/** From seeing new limits to the quota, ms: a real kubelet took 0.10 to 0.32 s from the patch. */
+const RESIZE_DELAY_MS = 300;
+/** From seeing a pod to its start, and from its termination to its end, ms. */
+const START_DELAY_MS = 1000;
 /** Spread of the delays. */
 const JITTER = 0.2;
 /** A deferred resize is tried again after this, ms, and when another pod has changed or gone. */
@@ -99,8 +90,7 @@ class NodeKubelet implements Kubelet {
   readonly #deferred = new Set<string>();
 
   constructor(options: KubeletOptions) {
-    const defaults = { resizeDelayMs: 300, startDelayMs: 1000, allocatableCPU: Infinity };
-    this.#options = { ...defaults, ...options };
+    this.#options = { allocatableCPU: Infinity, ...options };
     this.#queue = createWorkQueue(options.clock);
   }
 
@@ -150,7 +140,7 @@ class NodeKubelet implements Kubelet {
   }
 
   async #reconcile(key: string, pod: Pod | undefined): Promise<ReconcileResult> {
-    const { link, runtime, startDelayMs, resizeDelayMs } = this.#options;
+    const { link, runtime } = this.#options;
     const known = this.#locals.get(key);
     if (known !== undefined && known.uid !== pod?.metadata.uid) this.#drop(key, known);
     if (pod === undefined || pod.phase === "Succeeded" || pod.phase === "Failed") return {};
@@ -158,14 +148,14 @@ class NodeKubelet implements Kubelet {
     this.#locals.set(key, local);
 
     if (pod.metadata.terminating) {
-      const waitMs = this.#remainingMs(local, startDelayMs);
+      const waitMs = this.#remainingMs(local, START_DELAY_MS);
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       this.#drop(key, local);
       await link.remove(pod);
       return {};
     }
     if (local.containers.size === 0) {
-      const waitMs = this.#remainingMs(local, startDelayMs);
+      const waitMs = this.#remainingMs(local, START_DELAY_MS);
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       this.#start(pod, local);
     }
@@ -177,7 +167,7 @@ class NodeKubelet implements Kubelet {
       this.#deferred.add(key);
       waitMs = RETRY_MS;
     } else if (differs(pod, local)) {
-      waitMs = this.#remainingMs(local, resizeDelayMs);
+      waitMs = this.#remainingMs(local, RESIZE_DELAY_MS);
       if (waitMs === 0) {
         resizeLocal(pod, local, runtime);
         this.#retryDeferred();

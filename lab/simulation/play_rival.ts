@@ -21,15 +21,7 @@ import {
   reportProgress,
 } from "./recorder.ts";
 
-/** How a scene is played. */
-export interface PlayOptions {
-  readonly onProgress?: OnProgress;
-  /**
-   * From an algorithm's request to the quota, ms ± 20 %; as long as our own chain takes. @default {300}
-   */
-  readonly resizeDelayMs?: number;
-}
-
+/** From a request of an algorithm to the quota, ms ± 20 %; as long as our own chain takes. */
 const RESIZE_DELAY_MS = 300;
 /** Spread of the delay, that of the simulated kubelet. */
 const JITTER = 0.2;
@@ -46,7 +38,7 @@ interface LimitRequest {
 /** The scene under fixed limits, millicores in the order of the pods; they hold from the start. */
 export function playFixed(
   scene: Scene,
-  { limits, onProgress }: { readonly limits: readonly number[] } & PlayOptions,
+  { limits, onProgress }: Pick<StaticOptions, "limits" | "onProgress">,
 ): RunSeries {
   const node = sceneNode(scene);
   scene.pods.forEach((pod, index) =>
@@ -79,8 +71,11 @@ export function runStatic(scene: Scene, options: StaticOptions): RunRecord {
  * original limits. A request is kept within floor and ceiling, put on the grid (upwards) and is in
  * force after the resize delay.
  */
-export function playRival(scene: Scene, rival: Rival, options: PlayOptions = {}): RunSeries {
-  const { onProgress, resizeDelayMs = RESIZE_DELAY_MS } = options;
+export function playRival(
+  scene: Scene,
+  rival: Rival,
+  { onProgress }: Pick<StaticOptions, "onProgress"> = {},
+): RunSeries {
   const node = sceneNode(scene);
   for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.originalLimit));
   const recorded = recordScene(scene, node);
@@ -92,7 +87,7 @@ export function playRival(scene: Scene, rival: Rival, options: PlayOptions = {})
   }));
   const run = rival.start(known, { cpu: scene.cores * 1000, capacity });
   const random = seededRandom(scene.seed * SEED_STEP + DELAY_SEED);
-  const delayMs = () => resizeDelayMs * (1 + JITTER * (2 * random.next() - 1));
+  const delayMs = () => RESIZE_DELAY_MS * (1 + JITTER * (2 * random.next() - 1));
   const stage: Stage = { scene, node, run, recorded, delayMs, requests: scene.pods.map(() => []) };
   look(stage, 0);
   const endMs = scene.minutes * 60_000;
