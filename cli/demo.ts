@@ -11,7 +11,12 @@ import { traceProblem } from "./file_problem.ts";
 import { runTask, type TaskPlay, type TaskWorld, taskWorld } from "./task.ts";
 import { coresChart, throttlingChart } from "./terminal/chart.ts";
 import { wantsColor } from "./terminal/terminal_text.ts";
-import { endProgress, nextProgress, NO_PROGRESS, type RunProgress } from "./terminal/progress_line.ts";
+import {
+  endProgress,
+  nextProgress,
+  NO_PROGRESS,
+  type RunProgress,
+} from "./terminal/progress_line.ts";
 import { scoreTable } from "./terminal/score_table.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import type { AlgorithmText } from "../lab/simulation/recorder.ts";

@@ -3,12 +3,27 @@
  *
  * @module
  */
-import { assembleRecord, recordScene, type OnProgress, PLAY_STEP_MS } from "../simulation/recorder.ts";
+import {
+  assembleRecord,
+  type OnProgress,
+  PLAY_STEP_MS,
+  recordScene,
+} from "../simulation/recorder.ts";
 import { playFixed, playRival } from "../simulation/play_rival.ts";
 import type { RecordedPod, RunRecord, RunSeries } from "../simulation/run_record.ts";
 import type { Scene } from "../simulation/scene.ts";
 import { type ArenaScores, scoreArena } from "./arena_scores.ts";
-import { ALONE, AS_IT_IS, type Entry, EQUAL_CORES, isSameEntry, ORACLE, OURS, OURS_TIGHT, UNLIMITED } from "./outcome.ts";
+import {
+  ALONE,
+  AS_IT_IS,
+  type Entry,
+  EQUAL_CORES,
+  isSameEntry,
+  ORACLE,
+  OURS,
+  OURS_TIGHT,
+  UNLIMITED,
+} from "./outcome.ts";
 import { buildStage, type Stage } from "./stages.ts";
 import { playMarket } from "../simulation/play_market.ts";
 import { allRivals } from "../simulation/rivals/all_rivals.ts";
