@@ -268,7 +268,7 @@ function resizeLocal(
 }
 
 /** A container that runs. */
-interface LocalContainer {
+export interface LocalContainer {
   /** Hex id. */
   id: string;
   /** The limit with a quota that is set, millicores. */
