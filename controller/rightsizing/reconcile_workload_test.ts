@@ -4,7 +4,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { recordOf } from "../../tests/fixtures/rightsizing_outcomes.ts";
-import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
+import { createUsageAnswers } from "../../tests/fixtures/rightsizing/usage_answers.ts";
 import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,

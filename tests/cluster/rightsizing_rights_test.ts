@@ -33,7 +33,7 @@ import {
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { WORKLOAD_KINDS } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf, reportParts } from "../../shared/rightsizing/reports.ts";
-import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
+import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
 import { anyFacts } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";

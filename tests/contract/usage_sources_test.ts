@@ -9,7 +9,7 @@ import {
   servePrometheusStandIn,
 } from "../fixtures/rightsizing/usage_stand_ins.ts";
 import { usageSourceContract, type UsageSourceHarness } from "./usage_source_contract.ts";
-import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
+import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
 import {
   SCENE,
   SCENE_MINUTES,

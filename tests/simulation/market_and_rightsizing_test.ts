@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import type { UpdateStrategy } from "../../shared/rightsizing/policy_spec.ts";
-import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
+import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
 import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { ofDeployment } from "../fixtures/sample_workloads.ts";
 import { ALL_THERE, startProgram } from "./controller_program.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { seededRandom } from "../../shared/random.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
-import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
+import { createUsageAnswers } from "../fixtures/rightsizing/usage_answers.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
 import {

@@ -5,7 +5,7 @@ import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
 import type { FoundWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { createUsageAnswers } from "../../../lab/simulation/metric_answers.ts";
+import { createUsageAnswers } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
 import { storedPolicy, workloadNamed } from "../../../tests/fixtures/rightsizing_outcomes.ts";
 import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {

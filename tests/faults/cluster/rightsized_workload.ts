@@ -10,7 +10,7 @@ import type { Checkpoint, CheckpointStore } from "../../../shared/control/persis
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import type { RightsizingEventList } from "../../../lab/simulation/api/event_sink.ts";
 import type { SimulatedAPI, SimulatedClient } from "../../../lab/simulation/api/simulated_api.ts";
-import { createUsageAnswers } from "../../../lab/simulation/metric_answers.ts";
+import { createUsageAnswers } from "../../fixtures/rightsizing/usage_answers.ts";
 import { LOADED_PODS, newPod } from "./cluster_load.ts";
 
 /** The namespace and name of the Deployment, and of its policy. */
