@@ -32,8 +32,7 @@ import {
   type KubeletLink,
 } from "./pod_writers.ts";
 import { createEventList, type EventList, type RightsizingEventList } from "./event_sink.ts";
-import { startGarbageCollector } from "./garbage_collector.ts";
-import { createObjectStore, type ObjectStore } from "./object_store.ts";
+import { createObjectStore, type ObjectStore, startGarbageCollector } from "./object_store.ts";
 import {
   createPolicyStatusWriter,
   createReportStore,

@@ -4,7 +4,7 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import { cheapestSegments } from "./cheapest_segments.ts";
 import { applyCut, type Cut, levelOf, type LevelTable, levelTable } from "./level_table.ts";
 import { periodGrid } from "./request_log.ts";
-import { shiftBoundaries } from "./shift_boundaries.ts";
+import { shiftBoundaries } from "./lower_segments.ts";
 
 const FLOOR = 2;
 const CEILING = 40;

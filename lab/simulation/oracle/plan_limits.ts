@@ -29,11 +29,10 @@ import {
   levelTable,
   longestSegment,
 } from "./level_table.ts";
-import { lowerSegments } from "./lower_segments.ts";
+import { lowerSegments, shiftBoundaries } from "./lower_segments.ts";
 import { PERIOD_MS, periodGrid, type RequestLog } from "./request_log.ts";
 import { playLog } from "./play_log.ts";
 import { type Serve, serveLog, type ServerSpec } from "./serve_log.ts";
-import { shiftBoundaries } from "./shift_boundaries.ts";
 
 /** What the plan is made for. Bounds in millicores; the plan keeps to multiples of 10 m in them. */
 export interface PlanOptions extends LimitRange, ServerSpec {

@@ -3,7 +3,7 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
 import { readRequestLog } from "./request_log.ts";
-import { type NeedyPod, offeredWork, shareShortNode } from "./short_node.ts";
+import { type NeedyPod, offeredWork, shareShortNode } from "./oracle_rival.ts";
 
 function requests(list: readonly (readonly [at: number, cost: number])[]): ArrivalProcess {
   let index = 0;

@@ -5,11 +5,18 @@
  */
 import { captain, THROTTLE_TARGETS } from "./captain.ts";
 import { hpa, UTILISATION_TARGETS } from "./hpa.ts";
-import { k8sCpu, k8sCpuFast, USAGE_TARGETS } from "./k8s_cpu.ts";
+import {
+  ceilingLimit,
+  k8sCpu,
+  k8sCpuFast,
+  LIMIT_FACTORS,
+  limitOfP90,
+  requestTimes,
+  USAGE_TARGETS,
+} from "./static_limit.ts";
 import { koordinator } from "./koordinator.ts";
 import { mbcasSeed } from "./mbcas_seed.ts";
 import type { Rival } from "./rival.ts";
-import { ceilingLimit, LIMIT_FACTORS, limitOfP90, requestTimes } from "./static_limit.ts";
 import { vpa } from "./vpa.ts";
 
 /** A budget beside the original's default of none, s: five minutes at three times the limit. */

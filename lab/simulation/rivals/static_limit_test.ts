@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { feedFor, feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
-import { ceilingLimit, limitOfP90, requestTimes } from "./static_limit.ts";
-import { k8sCpu, k8sCpuFast } from "./k8s_cpu.ts";
+import { ceilingLimit, k8sCpu, k8sCpuFast, limitOfP90, requestTimes } from "./static_limit.ts";
 import type { Rival } from "./rival.ts";
 
 const SCENE = { pods: [{ request: 300, p90Demand: 200 }, { request: 50, p90Demand: 400 }] };
