@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { RoundResult } from "../../agent/market/round.ts";
 import { WAIT_TARGET_MS } from "../../shared/demand/common_wait.ts";
 import { GRID } from "../../shared/quantity.ts";
-import { DEFAULT_PACE, grantable } from "../../shared/pacing/paced_container.ts";
+import { DEFAULT_PACE } from "../../shared/pacing/paced_container.ts";
 import { seededRandom } from "../../shared/random.ts";
 import {
   type Bounds,
@@ -212,44 +212,6 @@ pure(
         );
       }),
       { ...cases(0.4), endOnFailure: true, examples: [FEW_READINGS, NEAR_LIMIT] },
-    );
-  },
-);
-
-/** What is certainly committed after a round: limits above their floors. */
-function surelyCommitted({ containers }: RoundResult): number {
-  return containers.reduce((sum, { limit, floor }) => limit > floor ? sum + limit : sum, 0);
-}
-
-pure(
-  "the algorithm never commits more than may be granted by a raise, however short the node is",
-  () => {
-    const capacity = fc.integer({ min: 200, max: 6000 });
-    fc.assert(
-      fc.property(
-        constant,
-        fc.array(millicores, { minLength: 4 }),
-        drawnSettings,
-        capacity,
-        (drawn, next, settings, size) => {
-          const stepAt = 2 * MINUTE_MS;
-          const containers = steppingAt(stepAt, drawn, next);
-          const plant = plantOf(containers, settings, { capacity: size });
-          plant.runUntil(10 * MINUTE_MS, (round) => {
-            const raised = round.containers.some(({ from, limit, floor }) =>
-              limit > from && limit > floor
-            );
-            if (!raised) {
-              return;
-            }
-            const after = surelyCommitted(round);
-            // What may still be in force from before counts, too.
-            const most = Math.max(grantable(size, DEFAULT_PACE), round.committed);
-            assert.ok(after <= most + 1e-6, `${after} of ${size}, ${round.committed} before`);
-          });
-        },
-      ),
-      { ...cases(0.4), endOnFailure: true },
     );
   },
 );

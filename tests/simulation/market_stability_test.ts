@@ -1,5 +1,5 @@
 /**
- * The least of the algorithm's stability that each change must pass; tests/long has all of it.
+ * The least of the algorithm's stability that each change must pass; tests/long has the rest.
  *
  * @module
  */
