@@ -32,14 +32,10 @@ export interface VirtualClock extends Clock {
 /** More timers than this at one moment: a loop that never waits. */
 const MAX_FIRED_AT_ONCE = 100_000;
 
-/** What the clock shows at the beginning. */
-export interface VirtualClockOptions {
-  /** Milliseconds since the Unix epoch at monotonic time 0. */
-  readonly wallStart: number;
-}
-
-/** A virtual clock at monotonic time 0. */
-export function createVirtualClock({ wallStart }: VirtualClockOptions): VirtualClock {
+/** A virtual clock at monotonic time 0, which is `wallStart` ms after the Unix epoch. */
+export function createVirtualClock(
+  { wallStart }: { readonly wallStart: number },
+): VirtualClock {
   const timers = new Timers();
   let now = 0;
   let running = false;

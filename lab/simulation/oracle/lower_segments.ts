@@ -11,19 +11,14 @@ import type { RequestLog } from "./request_log.ts";
 /** Steps before and after a segment that are played with it. */
 const AROUND = 3;
 
-/** A plan: its level in each step, and the first step of each segment. */
-export interface SegmentedPlan {
-  readonly levels: Uint16Array;
-  readonly starts: readonly number[];
-}
-
 /**
- * The plan, each segment in turn at the least level at which no request near it is late. The costliest
- * goes first. When the whole of it is late all the same, the plan stays as it is.
+ * The plan, by its level in each step and the first step of each segment, with each segment in turn at
+ * the least level at which no request near it is late. The costliest goes first. When the whole of it
+ * is late all the same, the plan stays as it is.
  */
 export function lowerSegments(
   log: RequestLog,
-  { levels, starts }: SegmentedPlan,
+  { levels, starts }: { readonly levels: Uint16Array; readonly starts: readonly number[] },
   options: ReplayOptions,
 ): Uint16Array {
   const { grid, floor } = options;

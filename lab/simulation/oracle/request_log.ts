@@ -87,17 +87,10 @@ export interface PeriodGrid {
   readonly stepOf: Int32Array;
 }
 
-/** What makes a grid, ms. */
-export interface PeriodGridOptions {
-  readonly durationMs: number;
-  /** A multiple of the period. */
-  readonly stepMs: number;
-  /** Where in the period quotas are refilled, 0 to below 100. */
-  readonly phaseMs: number;
-}
-
-/** The grid. */
-export function periodGrid({ durationMs, stepMs, phaseMs }: PeriodGridOptions): PeriodGrid {
+/** The grid of a run: steps are multiples of the period, in which quotas are refilled at the phase. */
+export function periodGrid(
+  { durationMs, stepMs, phaseMs }: Readonly<Record<"durationMs" | "stepMs" | "phaseMs", number>>,
+): PeriodGrid {
   const partial = phaseMs > 0 ? 1 : 0;
   const periods = partial + Math.max(0, Math.ceil((durationMs - phaseMs) / PERIOD_MS));
   const startMs = Float64Array.from(

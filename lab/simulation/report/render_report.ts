@@ -18,16 +18,14 @@ import { type PodRow, podRows, tallyPods, tallySentence, tallyText } from "./pod
 import { describeScale, isBest, SCORE_MEASURES } from "./score_measures.ts";
 import { formatFigure, formatMillicores, NO_FIGURE } from "./figure.ts";
 
-/** What the report needs beside the runs. */
-export interface ReportOptions {
-  readonly scene: ReportScene;
-}
-
 /**
  * One self-contained HTML page about the runs of one scene, of which the first is ours and the
  * others are static algorithms. Throws a `RangeError` without any run.
  */
-export function renderReport(runs: readonly RunRecord[], { scene }: ReportOptions): string {
+export function renderReport(
+  runs: readonly RunRecord[],
+  { scene }: { readonly scene: ReportScene },
+): string {
   const ours = runs[0];
   if (ours === undefined) {
     throw new RangeError("Cannot render a report: runs is empty, expected at least one run");

@@ -20,12 +20,6 @@ export interface UsageHistory {
   readonly values: Float64Array;
 }
 
-/** What samples are of. */
-export interface UsageOptions {
-  readonly name: string;
-  readonly resource: ResourceName;
-}
-
 /** A sample in cores is a thousand millicores; memory is in bytes everywhere. */
 const PER_UNIT: Readonly<Record<ResourceName, number>> = { cpu: 1000, memory: 1 };
 
@@ -39,7 +33,7 @@ const MOST_STEPS = 1_100_000;
  */
 export function usageHistory(
   samples: readonly TimedValue[],
-  { name, resource }: UsageOptions,
+  { name, resource }: Pick<UsageHistory, "name" | "resource">,
 ): UsageHistory {
   const frequency = new Map<number, number>();
   samples.forEach(({ atS }, index) => {
@@ -94,10 +88,7 @@ export function scaledTo(history: UsageHistory, p95: number): UsageHistory {
 }
 
 /** How usage is to be read. */
-export interface ReadUsageOptions {
-  /** For messages. */
-  readonly name: string;
-  readonly resource: ResourceName;
+export interface ReadUsageOptions extends Pick<UsageHistory, "name" | "resource"> {
   /** Absent: its content shows it. */
   readonly format?: TraceFormat;
 }
@@ -107,8 +98,7 @@ const MOST_BYTES = 1e15;
 
 /**
  * Reads CSV of `timestamp,value` or a Prometheus range query, in cores or bytes; gaps stay gaps. Throws
- * a
- * `SyntaxError` for other formats, which have no usage in them, and for what `parseTrace()` refuses.
+ * a `SyntaxError` for other formats, which have no usage in them, and for what `parseTrace()` refuses.
  */
 export function readUsage(text: string, options: ReadUsageOptions): UsageHistory {
   const { name, resource } = options;
