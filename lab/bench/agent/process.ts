@@ -12,7 +12,7 @@ import {
 } from "../../../tools/build/programs.ts";
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
 import { BENCH_NODE } from "./pods.ts";
-import { memoryKiB } from "./process_memory.ts";
+import { memoryKiB } from "../memory.ts";
 
 /** What the agent used. */
 export interface AgentUse {
@@ -43,8 +43,6 @@ export interface AgentMeasurement {
   /** Before the measurement: start, first list, compilation. */
   readonly warmUpMs: number;
   readonly measureMs: number;
-  /** A scrape of the metrics this often, as Prometheus does. */
-  readonly scrapeMs: number;
 }
 
 type Durations = Readonly<Record<"looks" | "lookMs" | "rounds" | "clearMs", number>>;
@@ -52,6 +50,8 @@ type Observed = Durations & { readonly at: number; readonly cpuMs: number };
 
 const LISTEN = "127.0.0.1:18081";
 const TICKS_PER_SECOND = 100;
+/** A scrape of the metrics this often, as Prometheus does. */
+const SCRAPE_MS = 15_000;
 
 /** The command line, the paths and ports of this machine in the place of the shipped ones. */
 export async function agentCommand(
@@ -103,7 +103,8 @@ export async function measureAgent(
     throw new Error(`Cannot measure the agent: ${cause}; it said: ${await output}`, { cause });
   }
   await end(child);
-  refuseWarnings(await output);
+  const warning = (await output).split("\n").find((line) => /"level":"(WARN|ERROR)"/.test(line));
+  if (warning !== undefined) throw new Error(`Cannot measure the agent: it said: ${warning}`);
   return use;
 }
 
@@ -118,17 +119,17 @@ async function end(child: Deno.ChildProcess): Promise<void> {
 
 async function measured(
   pid: number,
-  { warmUpMs, measureMs, scrapeMs }: AgentMeasurement,
+  { warmUpMs, measureMs }: AgentMeasurement,
 ): Promise<AgentUse> {
-  const before = await observed(pid, { ms: warmUpMs, scrapeMs });
-  const after = await observed(pid, { ms: measureMs, scrapeMs });
+  const before = await observed(pid, warmUpMs);
+  const after = await observed(pid, measureMs);
   const looks = after.looks - before.looks;
   const rounds = after.rounds - before.rounds;
   if (!(looks > 0)) throw new Error("Cannot measure the agent: it did not look at the node");
   return {
     millicores: (after.cpuMs - before.cpuMs) / (after.at - before.at) * 1000,
-    rssMB: memoryMB(pid, "VmRSS"),
-    highestRSSMB: memoryMB(pid, "VmHWM"),
+    rssMB: memoryKiB(pid, "VmRSS") * 1.024e-3,
+    highestRSSMB: memoryKiB(pid, "VmHWM") * 1.024e-3,
     looksPerSecond: looks / (after.at - before.at) * 1000,
     lookMs: (after.lookMs - before.lookMs) / looks,
     roundsPerSecond: rounds / (after.at - before.at) * 1000,
@@ -136,20 +137,12 @@ async function measured(
   };
 }
 
-function refuseWarnings(output: string): void {
-  const warning = output.split("\n").find((line) => /"level":"(WARN|ERROR)"/.test(line));
-  if (warning !== undefined) throw new Error(`Cannot measure the agent: it said: ${warning}`);
-}
-
 /** What it had used and done after so long, in which it was scraped as often as by Prometheus. */
-async function observed(
-  pid: number,
-  { ms, scrapeMs }: { readonly ms: number; readonly scrapeMs: number },
-): Promise<Observed> {
+async function observed(pid: number, ms: number): Promise<Observed> {
   let text = "";
-  for (let left = ms; left > 0; left -= scrapeMs) {
-    await sleep(Math.min(left, scrapeMs));
-    text = await metrics();
+  for (let left = ms; left > 0; left -= SCRAPE_MS) {
+    await sleep(Math.min(left, SCRAPE_MS));
+    text = await (await fetch(`http://${LISTEN}/metrics`)).text();
   }
   return { at: performance.now(), cpuMs: cpuMs(pid), ...durations(text) };
 }
@@ -160,14 +153,6 @@ function cpuMs(pid: number): number {
   // The name, in parentheses, may hold blanks; the third field comes after it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND * 1000;
-}
-
-function memoryMB(pid: number, field: Parameters<typeof memoryKiB>[1]): number {
-  return memoryKiB(pid, field) * 1024 / 1e6;
-}
-
-async function metrics(): Promise<string> {
-  return await (await fetch(`http://${LISTEN}/metrics`)).text();
 }
 
 function durations(text: string): Durations {

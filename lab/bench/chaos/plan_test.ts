@@ -1,17 +1,16 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { drawPlan, type Kill, type Step, TARGETS } from "./plan.ts";
-
-const test = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });
 
 const killsOf = (steps: readonly Step[]): Kill[] =>
   steps.filter((step): step is Kill => step.kind === "kill");
 
-test("drawPlan() gives the same plan for the same seed, and another for another", () => {
+pure("drawPlan() gives the same plan for the same seed, and another for another", () => {
   assert.deepEqual(drawPlan(7, 600_000), drawPlan(7, 600_000));
   assert.notDeepEqual(drawPlan(7, 600_000), drawPlan(8, 600_000));
 });
 
-test("drawPlan() kills each target once in each round, 8 to 24 s apart, for 1 to 10 s", () => {
+pure("drawPlan() kills each target once in each round, 8 to 24 s apart, for 1 to 10 s", () => {
   for (let seed = 1; seed <= 20; seed++) {
     const kills = killsOf(drawPlan(seed, 600_000));
     assert.ok(kills.length >= 24, `${kills.length} kills`);
@@ -27,7 +26,7 @@ test("drawPlan() kills each target once in each round, 8 to 24 s apart, for 1 to
   }
 });
 
-test("drawPlan() is in the order of time, ends in time, and opts out and in by turns", () => {
+pure("drawPlan() is in the order of time, ends in time, and opts out and in by turns", () => {
   const steps = drawPlan(3, 600_000);
   const times = steps.map(({ atMs }) => atMs);
   assert.deepEqual(times, times.toSorted((a, b) => a - b));

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { type ContainerFields, withFields } from "../../../tests/fixtures/container_fields.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { parseAudit, type ResizeAnswer } from "../audit_log.ts";
@@ -13,8 +14,6 @@ import {
   type PodChange,
 } from "./promises.ts";
 import assert from "node:assert/strict";
-
-const test = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });
 
 const BASELINE: Baseline = {
   limits: new Map([["app", 300]]),
@@ -38,13 +37,13 @@ function promises(container: ContainerFields, rest: Partial<PodChange> = {}): st
 
 const RAISED = { requests: {}, limits: { cpu: 900 }, limitManagers: ["mbcas/300m"] };
 
-test("limitFaults() passes the original limit and those of the market within the ceiling", () => {
+pure("limitFaults() passes the original limit and those of the market within the ceiling", () => {
   for (const limitCPU of [100, 300, 2400]) {
     assert.deepEqual(promises({ limits: { cpu: limitCPU }, limitManagers: ["mbcas/300m"] }), []);
   }
 });
 
-test("limitFaults() reports each broken promise by its name", () => {
+pure("limitFaults() reports each broken promise by its name", () => {
   assert.deepEqual(promises({ limits: { cpu: 99 } }), ["LimitBelowRequest"]);
   assert.deepEqual(promises({ limits: { cpu: 2401 } }), ["Ceiling"]);
   const unmanaged = { ...BASELINE, managed: false };
@@ -54,17 +53,20 @@ test("limitFaults() reports each broken promise by its name", () => {
   assert.deepEqual(promises(guaranteed), ["QoS"]);
 });
 
-test("limitFaults() refuses another limit of the market's after the opt-out, not one that stays", () => {
-  const optedOut = { optedOut: true, previous: podWith({ limits: { cpu: 300 } }) };
-  assert.deepEqual(promises(RAISED, optedOut), ["OptedOut"]);
-  assert.deepEqual(promises(RAISED, { ...optedOut, previous: podWith(RAISED) }), []);
-  assert.deepEqual(
-    promises({ limits: { cpu: 300 } }, { ...optedOut, previous: podWith(RAISED) }),
-    [],
-  );
-});
+pure(
+  "limitFaults() refuses another limit of the market's after the opt-out, not one that stays",
+  () => {
+    const optedOut = { optedOut: true, previous: podWith({ limits: { cpu: 300 } }) };
+    assert.deepEqual(promises(RAISED, optedOut), ["OptedOut"]);
+    assert.deepEqual(promises(RAISED, { ...optedOut, previous: podWith(RAISED) }), []);
+    assert.deepEqual(
+      promises({ limits: { cpu: 300 } }, { ...optedOut, previous: podWith(RAISED) }),
+      [],
+    );
+  },
+);
 
-test("notCarried() names the containers without an original limit in the pod", () => {
+pure("notCarried() names the containers without an original limit in the pod", () => {
   const carried = (container: ContainerFields): string[] =>
     notCarried(podWith(container), BASELINE);
   assert.deepEqual(carried({}), []);
@@ -87,7 +89,7 @@ function answer(writer: string, atMs: number, code = 200): ResizeAnswer {
   return parsed;
 }
 
-test("otherWriters() finds resizes of pods that did not hold the Lease", () => {
+pure("otherWriters() finds resizes of pods that did not hold the Lease", () => {
   const late = answer("c-1", 21_000);
   const found = otherWriters([answer("c-1", 15_000), late, answer("c-2", 21_000)], TERMS);
   assert.deepEqual(found.map(({ promise }) => promise), ["OneLeader"]);
@@ -95,12 +97,12 @@ test("otherWriters() finds resizes of pods that did not hold the Lease", () => {
   assert.equal(otherWriters([answer("c-2", 15_000)], TERMS).length, 1, "too early");
 });
 
-test("otherWriters() passes refusals, a request under way at the change, and other users", () => {
+pure("otherWriters() passes refusals, a request under way at the change, and other users", () => {
   const answers = [answer("c-1", 21_000, 409), answer("c-1", 20_400), answer("", 21_000)];
   assert.deepEqual(otherWriters(answers, TERMS), []);
 });
 
-test("endFaults() finds ends without a cause, and passes kills and a lost Lease", () => {
+pure("endFaults() finds ends without a cause, and passes kills and a lost Lease", () => {
   const kills: DoneKill[] = [
     { target: "agent", pod: "mbcas-agent-1", killedMs: 10_400 },
     { target: "etcd", killedMs: 20_000 },

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import { checkRecords, expectedRequest } from "./check_records.ts";
@@ -32,10 +33,6 @@ function recordsWith(moreCPU = 0): readonly WorkloadRecord[] {
     }),
     inForce: [],
   } as WorkloadRecord));
-}
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
 }
 
 pure("checkRecords() takes what is cut to whole units for right", () => {

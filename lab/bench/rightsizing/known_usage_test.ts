@@ -1,13 +1,10 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { podNamePattern } from "../../../controller/rightsizing/sources/prometheus_usage.ts";
 import { podName, valueAt, workloadName } from "./known_usage.ts";
 
 const NOON_MS = Date.UTC(2026, 0, 1, 12);
 const place = { workload: 3, pod: 0, container: 1 };
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 pure("valueAt() changes with each scrape and no sooner, and from series to series", () => {
   for (const resource of ["cpu", "memory"] as const) {

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { usageQueries } from "../../../controller/rightsizing/sources/prometheus_usage.ts";
 import { containerName, namespaceOf, podName, valueAt, workloadName } from "./known_usage.ts";
@@ -23,10 +24,6 @@ function queriesOf(workload: number): ReturnType<typeof usageQueries> {
     containers: [containerName(0), containerName(2)],
     window: { fromMs: 0, toMs: 1 },
   }, []);
-}
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
 }
 
 pure("rangeAnswer() finds the series of a workload's query, and no others", () => {
