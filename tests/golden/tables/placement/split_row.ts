@@ -1,5 +1,6 @@
 /**
- * The decision table of placement's formula: how replicas are split, and which class each next pod gets.
+ * Decides one input of placement's formula: how replicas are split, which class each next pod gets, and
+ * what becomes of a shortage.
  *
  * @module
  */
@@ -15,14 +16,12 @@ import { classifyPod, type PlacedPod } from "../../../../shared/placement/placed
 import { readPlacementSpec } from "../../../../shared/placement/eligibility.ts";
 import { splitReplicas } from "../../../../shared/placement/split.ts";
 import {
-  type DecisionRow,
-  type DecisionTable,
-  type Draw,
-  drawWith,
-  tableOf,
-} from "../decision_table.ts";
-import type { SplitInput } from "./move_table.ts";
-import { nodesOf, NOW_MS, placementAnnotations, placementPods } from "./raw_placement.ts";
+  nodesOf,
+  NOW_MS,
+  type PlacementAnnotations,
+  placementAnnotations,
+  placementPods,
+} from "./raw_placement.ts";
 import {
   fallbackDueMs,
   nextShortage,
@@ -32,13 +31,8 @@ import {
   unplacedInFallback,
 } from "../../../../shared/placement/shortage.ts";
 
-const SEED = 5;
-const ROWS = 50;
-/** Pods that are made in a row at most. */
-const MOST_NEXT = 6;
-
 /** What becomes of an input. */
-interface SplitResult {
+export interface SplitResult {
   /** Of all replicas. */
   readonly split: { readonly spot: number; readonly onDemand: number };
   /** The class of each pod that is made next, one after the other, and its deletion cost. */
@@ -47,48 +41,22 @@ interface SplitResult {
   readonly differs?: boolean;
 }
 
-/** Draws the inputs and splits each. */
-export function splitTable(): DecisionTable {
-  const draw = drawWith(SEED);
-  const rows = Array.from({ length: ROWS }, () => {
-    const input = drawn(draw);
-    return { input, result: splitResult(input) };
-  });
-  return tableOf(rows, {
-    reasonsOf: ({ next }) => next.map((one) => one.replace(/ .*/, "")),
-    expected: ["spot", "on-demand"],
-    impossible: {},
-  });
+/** One input of the table of splits. What is absent is as usual. */
+export interface SplitInput {
+  readonly kind: "Deployment" | "StatefulSet";
+  readonly annotations: PlacementAnnotations;
+  readonly replicas: number;
+  /** `spec.ordinals.start` of a StatefulSet. */
+  readonly firstOrdinal?: number;
+  /** Pods that there are of each class. */
+  readonly spot: number;
+  readonly onDemand: number;
+  /** Spot nodes are short, or were a moment ago. */
+  readonly shortage?: "fallback" | "returning";
 }
 
-function drawn(draw: Draw): SplitInput {
-  const kind = draw.oneOf(["Deployment", "Deployment", "StatefulSet"]);
-  const spot = draw.oneOf([0, 0, 1, 2, 4]);
-  const onDemand = draw.oneOf([0, 0, 1, 2, 4]);
-  const shortage = draw.oneOf([
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    "fallback",
-    "returning",
-  ]);
-  return {
-    kind,
-    annotations: {
-      "spot-percentage": `${draw.oneOf([0, 33, 50, 60, 70, 75, 100, draw.whole(1, 99)])}`,
-      ...(draw.chance(3 / 4) ? { "min-on-demand": `${draw.oneOf([0, 1, 1, 2, 3, 20])}` } : {}),
-    },
-    replicas: spot + onDemand + draw.whole(1, MOST_NEXT),
-    ...(kind === "StatefulSet" && draw.chance(1 / 4) ? { firstOrdinal: draw.whole(1, 3) } : {}),
-    spot,
-    onDemand,
-    ...(shortage === undefined ? {} : { shortage }),
-  };
-}
-
-function splitResult(input: SplitInput): SplitResult {
+/** Splits the replicas of an input, and admits its next pods. */
+export function splitResult(input: SplitInput): SplitResult {
   const { kind, annotations, replicas, firstOrdinal, spot, onDemand } = input;
   const reading = readPlacementSpec({
     workload: { labels: {}, annotations: placementAnnotations(annotations) },
@@ -145,11 +113,8 @@ function podsOf({ kind, spot, onDemand }: SplitInput): readonly CountedPod[] {
   );
 }
 
-const SHORTAGE_SEED = 9;
-const SHORTAGE_ROWS = 240;
-
 /** Times in seconds from now: negative ones are past. */
-interface ShortageInput {
+export interface ShortageInput {
   readonly asWished: boolean;
   readonly shortage?: {
     readonly until: number;
@@ -167,13 +132,6 @@ interface ShortageInput {
   }[];
 }
 
-/** Pods are made again at once, or a second later. */
-const AT_BOUNDS: readonly ShortageInput[] = [-60, -59].map((waitsSince) => ({
-  asWished: false,
-  shortage: { until: 60, since: -60, rounds: 1 },
-  pods: [{ class: "spot", created: -60, waitsSince }],
-}));
-
 /** What is known afterwards, times in seconds from now. */
 export interface ShortageResult {
   readonly phase: string;
@@ -183,48 +141,8 @@ export interface ShortageResult {
   readonly next: ShortageInput["shortage"] | null;
 }
 
-/** Draws the inputs and decides each. */
-export function shortageRows(): readonly DecisionRow<ShortageResult>[] {
-  const draw = drawWith(SHORTAGE_SEED);
-  const inputs = [
-    ...AT_BOUNDS,
-    ...Array.from({ length: SHORTAGE_ROWS }, () => drawnShortage(draw)),
-  ];
-  return inputs.map((input) => ({ input, result: shortageResult(input) }));
-}
-
-function drawnShortage(draw: Draw): ShortageInput {
-  const since = draw.oneOf([-240, -120, -61, -60, -59]);
-  const pods = Array.from({ length: draw.oneOf([0, 1, 1, 1, 2]) }, () => ({
-    class: draw.oneOf(["spot", "spot", "spot", "on-demand"]),
-    created: draw.oneOf([-241, -240, -121, -120, -119, -60, -59, -1, 0]),
-    ...draw.oneOf([
-      { waitsSince: -61 },
-      { waitsSince: -60 },
-      { waitsSince: -60 },
-      { waitsSince: -59 },
-      { waitsSince: 0 },
-      { scheduled: true as const },
-      {},
-    ]),
-    ...draw.oneOf([{}, {}, {}, {}, { gone: true as const }, { bound: true as const }]),
-  }));
-  const shortage = {
-    until: draw.oneOf([-241, -240, -239, -121, -120, -119, -60, -1, 0, 0, 1, 60, 60, 60]),
-    ...(draw.chance(4 / 5) ? { since } : {}),
-    rounds: draw.oneOf([1, 1, 2]),
-    ...(draw.chance(1 / 3)
-      ? { remade: { at: draw.oneOf([-121, -120, -119, -60, 0]), count: draw.oneOf([1, 2]) } }
-      : {}),
-  };
-  return {
-    asWished: draw.chance(1 / 6),
-    ...(draw.chance(1 / 6) ? {} : { shortage }),
-    pods,
-  };
-}
-
-function shortageResult({ asWished, ...input }: ShortageInput): ShortageResult {
+/** What becomes of a shortage of spot nodes. */
+export function shortageResult({ asWished, ...input }: ShortageInput): ShortageResult {
   const shortage = input.shortage === undefined ? undefined : shortageOf(input.shortage);
   const pods = input.pods.map(podOf);
   const next = nextShortage(shortage, { pods, asSpecified: asWished, nowMs: NOW_MS });
