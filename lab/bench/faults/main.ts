@@ -13,8 +13,8 @@ import { examLine, type ExamRow, failureLine, failureText } from "./report.ts";
 import { playPlans, playSafely } from "./play_plans.ts";
 import { type BenchFlags, benchFlags, columns, wholeNumber } from "../bench.ts";
 import { Command, InvalidArgumentError } from "commander";
-import type { Mutant } from "../../../tests/faults/mutants/mutant.ts";
-import { MUTANTS } from "../../../tests/faults/mutants/mutants.ts";
+import type { Mutant } from "../../../tests/faults/mutants.ts";
+import { MUTANTS } from "../../../tests/faults/mutants.ts";
 
 /** Of the mutants this share must be found. */
 const FOUND_SHARE = 0.9;

@@ -5,7 +5,7 @@
  */
 import process from "node:process";
 import type { FaultPlan } from "../../../tests/faults/fault.ts";
-import { type Mutant, mutate } from "../../../tests/faults/mutants/mutant.ts";
+import { type Mutant, mutate } from "../../../tests/faults/mutants.ts";
 import { type ExamRow, failureLine } from "./report.ts";
 import type { Violation } from "../../../tests/faults/invariants.ts";
 import { playSafely } from "./play_plans.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { faultText } from "../../../tests/faults/fault.ts";
-import type { Mutant } from "../../../tests/faults/mutants/mutant.ts";
+import type { Mutant } from "../../../tests/faults/mutants.ts";
 import type { FailedPlan } from "./play_plans.ts";
 
 /** What became of a mutant. */
