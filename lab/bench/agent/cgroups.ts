@@ -64,7 +64,7 @@ export async function makeAgentCgroups(
     }
     for (const place of mounted) await command("umount", place);
     await Deno.remove(root, { recursive: true });
-    for (const tree of trees) removeCgroup(at(tree));
+    for (const tree of trees) await command("sh", "-c", REMOVE, "sh", at(tree));
   };
 
   try {
@@ -159,31 +159,9 @@ async function command(name: string, ...args: string[]): Promise<void> {
   throw new Error(`Cannot ${name} ${args.join(" ")}: ${new TextDecoder().decode(stderr).trim()}`);
 }
 
-const REMOVE_TRIES = 40;
-const TRY_AGAIN_MS = 25;
-
 /**
- * Removes a cgroup with all below it, deepest first; the last process may take a moment to go. One that
- * is not there is removed. Throws an `Error` for one that stays.
+ * Removes a cgroup with all below it, deepest first; the last process may take a moment to go. Deno would
+ * remove the files in it first, which a cgroup does not allow.
  */
-function removeCgroup(directory: string): void {
-  let children: Deno.DirEntry[];
-  try {
-    children = [...Deno.readDirSync(directory)];
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return;
-    throw error;
-  }
-  for (const { name, isDirectory } of children) {
-    if (isDirectory) removeCgroup(`${directory}/${name}`);
-  }
-  for (let tries = 0;; tries++) {
-    // Deno.remove would remove the files in it first, which a cgroup does not allow.
-    const { success, stderr } = new Deno.Command("rmdir", { args: [directory] }).outputSync();
-    if (success) return;
-    if (tries === REMOVE_TRIES) {
-      throw new Error(`Cannot remove ${directory}: ${new TextDecoder().decode(stderr).trim()}`);
-    }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TRY_AGAIN_MS);
-  }
-}
+const REMOVE = 'for try in 1 2 3 4 5 6 7 8 9 10; do [ -d "$1" ] || exit 0; ' +
+  'find "$1" -depth -type d -exec rmdir {} +; sleep 0.1; done; [ ! -d "$1" ]';
