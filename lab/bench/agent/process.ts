@@ -11,6 +11,7 @@ import {
   V8_FLAGS,
 } from "../../../tools/build/programs.ts";
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
+import { pause } from "../../../tests/cluster/scene/until.ts";
 import { BENCH_NODE } from "./pods.ts";
 import { memoryKiB } from "../memory.ts";
 
@@ -66,7 +67,7 @@ export async function agentCommand(
   const shipped: PermissionSet = config.permissions[program.permissions];
   const here = {
     ...shipped,
-    read: [cgroupRoot, "/host/kernel/sched_ext/state", kubeconfig.replace(/\/[^/]*$/, "")],
+    read: [cgroupRoot, "/host/kernel/sched_ext/state", kubeconfig],
     net: [address, LISTEN],
   };
   return [
@@ -141,7 +142,7 @@ async function measured(
 async function observed(pid: number, ms: number): Promise<Observed> {
   let text = "";
   for (let left = ms; left > 0; left -= SCRAPE_MS) {
-    await sleep(Math.min(left, SCRAPE_MS));
+    await pause(Math.min(left, SCRAPE_MS));
     text = await (await fetch(`http://${LISTEN}/metrics`)).text();
   }
   return { at: performance.now(), cpuMs: cpuMs(pid), ...durations(text) };
@@ -164,8 +165,4 @@ function durations(text: string): Durations {
     rounds: value("mbcas_clear_duration_seconds_count"),
     clearMs: value("mbcas_clear_duration_seconds_sum") * 1000,
   };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
