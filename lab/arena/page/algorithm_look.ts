@@ -21,7 +21,7 @@ import { algorithmColor } from "../../simulation/report/plots/algorithm_color.ts
 export interface AlgorithmLook {
   /** A CSS colour of the page. */
   readonly color: string;
-  /** A character, by which algorithms are told apart without colour. */
+  /** A character, by which algorithms are distinguished without colour. */
   readonly mark: string;
 }
 
