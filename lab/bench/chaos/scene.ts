@@ -31,7 +31,7 @@ const PLACES = ["services", "guests", "tenants"] as const;
 export type Place = typeof PLACES[number];
 
 /** Pods of one name, which is their label `app`. */
-interface App {
+export interface App {
   readonly name: string;
   readonly place: Place;
   readonly container: Omit<LoadContainer, "name">;
