@@ -74,7 +74,7 @@ export async function agentCommand(
     ..."run --quiet --no-config --no-lock --no-remote --no-npm --no-code-cache".split(" "),
     V8_FLAGS,
     ...permissionFlags(here),
-    new URL(`../../${bundle}`, import.meta.url).pathname,
+    new URL(`../../../${bundle}`, import.meta.url).pathname,
     ...["--kubeconfig", kubeconfig, "--cgroup-root", cgroupRoot],
     ...["--node-name", BENCH_NODE, "--listen", LISTEN],
   ];
