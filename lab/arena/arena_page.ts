@@ -25,7 +25,7 @@ export function arenaPage(results: readonly StageResult[], goals: readonly Goal[
       </header>
       <main style="${trusted(MORE_COLORS)}">
       ${goalSection(goals)}
-      ${results.map((result, index) => stageSection(result, { id: idOf(index), lookOf, goals }))}
+      ${results.map((result, index) => stageSection(result, { id: idOf(index), lookOf }))}
       ${arenaMethod(results)}
       </main>
     `,

@@ -5,7 +5,17 @@ import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts
 import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import { allRivals } from "../simulation/rivals/all_rivals.ts";
 import { arenaPage } from "./arena_page.ts";
-import { EQUAL_CORES, isRival, ORACLE, OURS, UNLIMITED } from "./outcome.ts";
+import {
+  algorithmNames,
+  EQUAL_CORES,
+  isRival,
+  ORACLE,
+  OURS,
+  OURS_TIGHT,
+  UNLIMITED,
+} from "./outcome.ts";
+import { algorithmLooks, algorithmNote, entryName } from "./page/algorithm_look.ts";
+import { stageRecords } from "./page/stage_section.ts";
 import { checkGoals } from "./goals.ts";
 import type { StageResult } from "./stages.ts";
 
@@ -100,8 +110,8 @@ pure("arenaPage() has plots without a coordinate that is not a number, each with
   ];
   const stages = kinds.map(fullStage);
   const plots = [...parsed(made(stages)).querySelectorAll("svg.plot")];
-  // Scatter and series in two widths each, and figures with a row per algorithm.
-  assert.ok(plots.length >= 4 * 6, `${plots.length} plots`);
+  // Scatter and series, each in two widths.
+  assert.equal(plots.length, 4 * 4);
   for (const plot of plots) {
     assert.ok((plot.getAttribute("aria-label") ?? "").length > 20);
     assert(!/NaN|Infinity|undefined/.test(plot.outerHTML), plot.getAttribute("aria-label") ?? "");
@@ -152,4 +162,47 @@ pure("arenaPage() stays below 3 MB for as many stages as the arena has", () => {
   );
   const { length } = made([...traces, ...scenes, ...shared]);
   assert.ok(length < 3e6, `${length} characters`);
+});
+
+pure(
+  "algorithmLooks() distinguishes every algorithm by its colour and by its mark, and algorithmNote() says what it does",
+  () => {
+    const algorithms = algorithmNames();
+    const lookOf = algorithmLooks([
+      stageResult(algorithms.map((algorithm) => outcome({ algorithm }))),
+    ]);
+    assert.equal(
+      new Set(algorithms.map((algorithm) => lookOf(algorithm).color)).size,
+      algorithms.length,
+    );
+    assert.equal(
+      new Set(algorithms.map((algorithm) => lookOf(algorithm).mark)).size,
+      algorithms.length,
+    );
+    assert.deepEqual(algorithms.filter((algorithm) => algorithmNote(algorithm) === undefined), []);
+  },
+);
+
+pure("entryName() leaves out a setting that says nothing", () => {
+  assert.equal(entryName(OURS), "ours");
+  assert.equal(entryName(ORACLE), "oracle");
+  assert.equal(entryName({ algorithm: "captain", setting: "target 0.1" }), "captain, target 0.1");
+});
+
+pure("stageRecords() takes ours, the best rival and the oracle, whatever their order", () => {
+  const [run] = syntheticRuns({ pods: 1, minutes: 1 });
+  assert(run !== undefined);
+  const best = outcome({ algorithm: "captain", setting: "target 0.1", cores: 1 });
+  const other = outcome({ algorithm: "hpa", setting: "target 0.5", cores: 3 });
+  const outcomes = [ORACLE, OURS_TIGHT, OURS].map((entry) => outcome(entry));
+  const records = [other, ...outcomes, best].map(({ algorithm, setting }) => ({
+    ...run,
+    algorithm,
+    description: setting,
+  }));
+  const result = stageResult([other, best, ...outcomes], { records });
+  assert.deepEqual(stageRecords(result).map(({ algorithm }) => algorithm), [
+    ...["ours", "ours-tight", "captain, target 0.1", "oracle"],
+  ]);
+  assert.deepEqual(stageRecords({ ...result, records: [] }), []);
 });

@@ -4,7 +4,6 @@
  * @module
  */
 import {
-  type AlgorithmOutcome,
   ALONE,
   bestPerAlgorithm,
   type Entry,
@@ -63,13 +62,13 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
   return [
     ...results.map(latencyGoal),
     ...bursts.flatMap((stage) => [
-      figureGoal([stage], {
+      figureGoal(stage, {
         measure: "reaction to a 4x burst, median, ms",
         score: "reactionMsMedian",
         goal: REACTION_MEDIAN_MS,
         likeCores: true,
       }),
-      figureGoal([stage], {
+      figureGoal(stage, {
         measure: "reaction to a 4x burst, P95, ms",
         score: "reactionMsP95",
         goal: REACTION_P95_MS,
@@ -77,7 +76,7 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
       }),
     ]),
     ...results.map((stage) =>
-      figureGoal([stage], {
+      figureGoal(stage, {
         measure: "changes per pod and minute",
         score: "changesPerPodMinute",
         goal: CHANGES_PER_POD_MINUTE,
@@ -86,7 +85,7 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
     ...traces.map(coresGoal),
     ...traces.map(throttledGoal),
     ...results.filter(({ name }) => name === "eight-equal").map((stage) =>
-      figureGoal([stage], {
+      figureGoal(stage, {
         measure: "Jain's index, eight equal pods",
         score: "jain",
         goal: JAIN,
@@ -95,7 +94,7 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
     ),
     beyondCapacityGoal(results),
     ...results.filter(({ kind }) => kind === "steps").map((stage) =>
-      figureGoal([stage], {
+      figureGoal(stage, {
         measure: "time to converge after a step, longest, s",
         score: "convergeS",
         goal: CONVERGE_S,
@@ -139,36 +138,24 @@ interface FigureGoal {
   readonly likeCores?: boolean;
 }
 
-/** A goal for a score as it is; over several stages, summed up. */
-function figureGoal(stages: readonly StageResult[], options: FigureGoal): Goal | undefined {
+/** A goal for a score as it is. */
+function figureGoal({ name, outcomes }: StageResult, options: FigureGoal): Goal | undefined {
   const { measure, score, goal, bound = "at most", likeCores = false } = options;
-  const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
-  const perStage = stages.map(({ outcomes }) => {
-    const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT));
-    const most = likeCores ? LIKE_CORES * (ours?.median.coresAllocated ?? 0) : Infinity;
-    return {
-      ours,
-      rivals: movingRivals(outcomes.filter(({ median }) => (median.coresAllocated ?? 0) <= most)),
-    };
-  });
-  if (perStage.length === 0 || perStage.some(({ ours }) => ours === undefined)) return undefined;
-  const algorithms = perStage[0]?.rivals ?? [];
-  const totals = algorithms.map(({ algorithm, setting }) => ({
+  const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT));
+  if (ours === undefined) return undefined;
+  const most = likeCores ? LIKE_CORES * (ours.median.coresAllocated ?? 0) : Infinity;
+  const rivals = outcomes.filter((one) =>
+    isRival(one) && one.algorithm !== FIXED && (one.median.coresAllocated ?? 0) <= most
+  );
+  const values = bestPerAlgorithm(rivals).map(({ algorithm, setting, median }) => ({
     algorithm,
-    setting: stages.length === 1 ? setting : "best settings",
-    value: sum(
-      perStage.map(({ rivals }) =>
-        rivals.find((one) => one.algorithm === algorithm)?.median[score] ?? NaN
-      ),
-    ),
+    setting,
+    value: median[score] ?? NaN,
   })).filter(({ value }) => Number.isFinite(value));
-  return judged({
-    measure,
-    where: stages.length === 1 ? stages[0]?.name ?? "" : "all stages",
-    bound,
-    goal,
-    ours: sum(perStage.map(({ ours }) => ours?.median[score] ?? NaN)),
-  }, totals);
+  return judged(
+    { measure, where: name, bound, goal, ours: ours.median[score] ?? NaN },
+    values,
+  );
 }
 
 /** Raises beyond capacity in any seed. */
@@ -225,10 +212,6 @@ function throttledGoal({ name, outcomes }: StageResult): Goal | undefined {
     goal: SHARE_OF_EQUAL_CORES,
     ours: ours === 0 ? 0 : ours / fixed,
   }, []);
-}
-
-function movingRivals(outcomes: readonly AlgorithmOutcome[]): AlgorithmOutcome[] {
-  return bestPerAlgorithm(outcomes.filter((one) => isRival(one) && one.algorithm !== FIXED));
 }
 
 function judged(

@@ -33,35 +33,17 @@ export interface StageJSON {
   readonly [more: string]: unknown;
 }
 
-/** The names of the figures in JSON, each with its score. */
-const FIGURES: readonly (readonly [string, keyof Figures])[] = [
-  ["cores", "coresAllocated"],
-  ["coresUsed", "coresUsed"],
-  ["p50Ms", "p50Ms"],
-  ["p99Ms", "p99Ms"],
-  ["p999Ms", "p999Ms"],
-  ["throttledMsPerS", "throttledMsPerS"],
-  ["changesPerPodMinute", "changesPerPodMinute"],
-  ["writesPerMinute", "writesPerMinute"],
-  ["victimsP99Ms", "victimsP99Ms"],
-  ["reversalsPer5Min", "reversalsPer5Min"],
-  ["reactionMsMedian", "reactionMsMedian"],
-  ["reactionMsP95", "reactionMsP95"],
-  ["bursts", "bursts"],
-  ["burstsMissed", "burstsMissed"],
-  ["drainSMedian", "drainSMedian"],
-  ["drainSP95", "drainSP95"],
-  ["convergeS", "convergeS"],
-  ["stepsUnconverged", "stepsUnconverged"],
-  ["slack", "slack"],
-  ["utilisation", "utilisation"],
-  ["psiMean", "psiMean"],
-  ["psiPeak", "psiPeak"],
-  ["jain", "jain"],
-  ["envy", "envy"],
-  ["overCapacityS", "overCapacityS"],
-  ["floorViolationS", "floorViolationS"],
+/** The figures, which have the names of their scores but for {@linkcode CORES}. */
+const FIGURES: readonly (keyof Figures)[] = [
+  ...["coresAllocated", "coresUsed", "p50Ms", "p99Ms", "p999Ms", "throttledMsPerS"] as const,
+  ...["changesPerPodMinute", "writesPerMinute", "victimsP99Ms", "reversalsPer5Min"] as const,
+  ...["reactionMsMedian", "reactionMsP95", "bursts", "burstsMissed"] as const,
+  ...["drainSMedian", "drainSP95", "convergeS", "stepsUnconverged"] as const,
+  ...["slack", "utilisation", "psiMean", "psiPeak", "jain", "envy"] as const,
+  ...["overCapacityS", "floorViolationS"] as const,
 ];
+/** In place of `coresAllocated`. */
+const CORES = "cores";
 
 /** A stage's findings, without series. */
 export function stageJSON(result: StageResult): StageJSON {
@@ -80,34 +62,23 @@ export function stageJSON(result: StageResult): StageJSON {
 
 function algorithmJSON(outcome: AlgorithmOutcome): AlgorithmJSON {
   const { algorithm, setting, sloHeld, sloHeldShare, median, least, most } = outcome;
-  const spread = FIGURES.filter(([, score]) => Number.isFinite(median[score])).map((
-    [name, score],
-  ) => [name, [least[score], most[score]]]);
+  const nameOf = (score: string): string => score === "coresAllocated" ? CORES : score;
   return {
     algorithm,
     setting,
     sloHeld,
     sloHeldShare,
-    ...named(FIGURES, median),
-    spread: Object.fromEntries(spread),
+    ...Object.fromEntries(FIGURES.map((score) => [nameOf(score), median[score] ?? null])),
+    spread: Object.fromEntries(
+      FIGURES.filter((score) => Number.isFinite(median[score]))
+        .map((score) => [nameOf(score), [least[score], most[score]]]),
+    ),
   };
 }
 
 /** JSON knows no NaN. */
 function goalJSON(goal: Goal): Record<string, unknown> {
-  const { bestRival, ours } = goal;
-  return {
-    ...goal,
-    ...(bestRival === undefined ? {} : { bestRival }),
-    ours: Number.isNaN(ours) ? null : ours,
-  };
-}
-
-function named(
-  names: readonly (readonly [string, keyof Figures])[],
-  figures: Figures,
-): Record<string, number | null> {
-  return Object.fromEntries(names.map(([name, score]) => [name, figures[score] ?? null]));
+  return { ...goal, ours: Number.isNaN(goal.ours) ? null : goal.ours };
 }
 
 /** Everything: traces, scenes, goals. */

@@ -4,22 +4,19 @@
  * @module
  */
 import { seededRandom } from "../../shared/random.ts";
-import { createWorkload, expectedDemand } from "../simulation/workload.ts";
+import { createWorkload } from "../simulation/workload.ts";
 import { readRequestLog } from "../simulation/oracle/request_log.ts";
-import { quantile } from "../simulation/statistics.ts";
 import { createScene, type Scene, type ScenePod } from "../simulation/scene.ts";
 import type { Trace } from "../simulation/trace.ts";
 import { withBursts } from "../simulation/trace_shape.ts";
 import type { ArenaScene, MadeSceneOptions } from "./made_scenes.ts";
 import { type LevelChange, levelChanges } from "./measures.ts";
+import { scenePod } from "./shared_node_scenes.ts";
 
 /** CPUs of the node; the market shares nine tenths of it. */
 const CORES = 8;
 /** Mean CPU time of a request, ms. */
 const COST_MS = 10;
-const THREADS = 8;
-/** People set limits as a multiple of requests; 2 is the most common one. */
-const LIMIT_FACTOR = 2;
 const SEED_STEP = 1_000_003;
 
 /** From the arrival of a request at one service of a chain to its arrival at the next, ms. */
@@ -125,7 +122,7 @@ function services(
 ): { readonly scene: Scene; readonly bursts: readonly LevelChange[] } {
   const endMs = minutes * 60_000;
   const pods = plans.map((plan, index): ScenePod => {
-    const { name, cores, costMs = COST_MS, request, originalLimit = LIMIT_FACTOR * request } = plan;
+    const { name, cores, costMs = COST_MS, request, originalLimit } = plan;
     const values = cores.values.map((value) => value * 1000 / costMs);
     const rates: Trace = { ...cores, unit: "requests/s", values };
     const trace = plan.arrivalsMs === undefined
@@ -133,17 +130,9 @@ function services(
       : { ...rates, arrivalsMs: plan.arrivalsMs.filter((at) => at < endMs) };
     const workload = () =>
       createWorkload(trace, { random: seededRandom(seed * SEED_STEP + index), costMs });
-    return {
-      name,
-      uid: `00000000-0000-4000-a000-${String(index + 1).padStart(12, "0")}`,
-      trace: cores.name,
-      request,
-      originalLimit,
-      priority: 0,
-      threads: THREADS,
-      p90Demand: 1000 * quantile(expectedDemand(workload(), minutes * 60), 0.9),
-      workload,
-    };
+    return scenePod(index, {
+      ...{ name, trace: cores.name, request, originalLimit, minutes, workload },
+    });
   });
   const bursts = plans.flatMap(({ name, cores }) =>
     levelChanges(cores.values, cores.stepS)

@@ -114,7 +114,7 @@ function sharedNode(
   plans: readonly PodPlan[],
 ): Scene {
   const pods = plans.map((plan, index): ScenePod => {
-    const { name, load, request, originalLimit = LIMIT_FACTOR * request, priority = 0 } = plan;
+    const { name, load, request, originalLimit, priority } = plan;
     const workload = (): Workload =>
       load === "endless"
         ? endlessWork(THREADS)
@@ -123,19 +123,32 @@ function sharedNode(
           costMs: COST_MS,
           variation: 1,
         });
-    return {
-      name,
-      uid: `00000000-0000-4000-a000-${String(index + 1).padStart(12, "0")}`,
-      trace: load === "endless" ? "endless" : load.burst === undefined ? "constant" : "bursts",
-      request,
-      originalLimit,
-      priority,
-      threads: THREADS,
-      p90Demand: 1000 * quantile(expectedDemand(workload(), minutes * 60), 0.9),
-      workload,
-    };
+    const trace = load === "endless" ? "endless" : load.burst === undefined ? "constant" : "bursts";
+    return scenePod(index, { name, trace, request, originalLimit, priority, minutes, workload });
   });
   return { seed, minutes, cores: CORES, pods, ...(contention && { contention }) };
+}
+
+/** The pod in this place of its scene. */
+export function scenePod(
+  index: number,
+  { originalLimit, priority = 0, minutes, ...pod }:
+    & Pick<ScenePod, "name" | "trace" | "request" | "workload">
+    & {
+      /** @default {2 × request} */
+      readonly originalLimit?: number | undefined;
+      readonly priority?: number | undefined;
+      readonly minutes: number;
+    },
+): ScenePod {
+  return {
+    ...pod,
+    uid: `00000000-0000-4000-a000-${String(index + 1).padStart(12, "0")}`,
+    originalLimit: originalLimit ?? LIMIT_FACTOR * pod.request,
+    priority,
+    threads: THREADS,
+    p90Demand: 1000 * quantile(expectedDemand(pod.workload(), minutes * 60), 0.9),
+  };
 }
 
 function traceOf(

@@ -77,8 +77,7 @@ test("sentences of the arena", [
   [
     "nothing to draw",
     () => arenaTexts(/<p class="nothing">([^<]*)</g),
-    "No algorithm has cores and a latency to draw. No series of these algorithms were kept. No algorithm has such " +
-    "a figure.",
+    "No algorithm has cores and a latency to draw. No series of these algorithms were kept.",
   ],
   ["method", () => arenaTexts(/<b>(inside [^<]*)</g), "inside a sample the demand is modelled"],
 ]);

@@ -17,7 +17,7 @@ const LEAVING_MARKS = `[...document.querySelectorAll("svg.plot")]
   .filter((svg) => svg.checkVisibility())
   .flatMap((svg) => {
     const frame = svg.getBoundingClientRect();
-    return [...svg.querySelectorAll("path, circle, rect, line")]
+    return [...svg.querySelectorAll("path, circle, rect, line, text")]
       .map((mark) => mark.getBoundingClientRect())
       .filter((box) => box.left < frame.left - 2 || box.right > frame.right + 2 ||
         box.top < frame.top - 2 || box.bottom > frame.bottom + 2)

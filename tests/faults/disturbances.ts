@@ -4,7 +4,14 @@
  *
  * @module
  */
-import { CORRUPTIONS, type Fault, type FaultPlan, PROCESSES, type ProcessName } from "./fault.ts";
+import {
+  CORRUPTIONS,
+  type Fault,
+  type FaultPlan,
+  PROCESSES,
+  type ProcessName,
+  type TimedFault,
+} from "./fault.ts";
 import type { FaultCluster } from "./cluster/fault_cluster.ts";
 import type { KindName } from "../../lab/simulation/api/kinds.ts";
 import { LOADED_PODS, type LoadedPod } from "./cluster/cluster_load.ts";
@@ -225,7 +232,7 @@ export function scheduleFaults(cluster: FaultCluster, faults: readonly Fault[]):
   }
 }
 
-function happen(cluster: FaultCluster, fault: Extract<Fault, { atMs: number }>): void {
+function happen(cluster: FaultCluster, fault: TimedFault): void {
   const { api, clock, processes } = cluster;
   const later = (action: () => void, ms: number): void =>
     void clock.at(clock.monotonic() + ms, action);

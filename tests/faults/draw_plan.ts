@@ -10,6 +10,7 @@ import { LOADED_PODS } from "./cluster/cluster_load.ts";
 import {
   CORRUPTIONS,
   type Fault,
+  type FaultOf,
   type FaultPlan,
   type NumberedRequest,
   PROCESSES,
@@ -77,12 +78,20 @@ function write(dice: Dice) {
   return { process: dice.of(processes), verb, object, nth: dice.within(1, most) };
 }
 
-const KINDS: Readonly<Record<Fault["fault"], (dice: Dice) => Fault>> = {
+const onProcess = (dice: Dice) => ({ process: dice.of(PROCESSES), atMs: dice.atMs() });
+
+function onWatch(dice: Dice, processes: readonly ProcessName[]) {
+  return { process: dice.of(processes), object: dice.of(WATCHED), atMs: dice.atMs() };
+}
+
+const onPod = (dice: Dice) => ({ atMs: dice.atMs(), pod: dice.pod() });
+
+/** What each kind of fault draws. A plan of a seed depends on the order. */
+const KINDS: { readonly [F in Fault["fault"]]: (dice: Dice) => Omit<FaultOf<F>, "fault"> } = {
   answer: (dice) => {
     const status = dice.of(STATUSES);
     const retryAfterMs = dice.of([0, 1000, 20_000, 86_400_000]);
     return {
-      fault: "answer",
       ...write(dice),
       status,
       done: (status === 0 || status >= 500) && dice.chance(0.5),
@@ -90,88 +99,45 @@ const KINDS: Readonly<Record<Fault["fault"], (dice: Dice) => Fault>> = {
       times: dice.of([1, 1, 2, 5, 20]),
     };
   },
-  late: (dice) => ({ fault: "late", ...write(dice), ms: dice.of([800, 4000, 15_000, 30_000]) }),
-  crash: (dice) => ({ fault: "crash", ...write(dice), downMs: dice.of([500, 3000, 20_000]) }),
-  kill: (dice) => ({
-    fault: "kill",
-    process: dice.of(PROCESSES),
-    atMs: dice.atMs(),
-    ms: dice.of([500, 5000, 30_000]),
-  }),
-  pause: (dice) => ({
-    fault: "pause",
-    process: dice.of(PROCESSES),
-    atMs: dice.atMs(),
-    ms: dice.of([1000, 8000, 18_000, 30_000]),
-  }),
+  late: (dice) => ({ ...write(dice), ms: dice.of([800, 4000, 15_000, 30_000]) }),
+  crash: (dice) => ({ ...write(dice), downMs: dice.of([500, 3000, 20_000]) }),
+  kill: (dice) => ({ ...onProcess(dice), ms: dice.of([500, 5000, 30_000]) }),
+  pause: (dice) => ({ ...onProcess(dice), ms: dice.of([1000, 8000, 18_000, 30_000]) }),
   clockJump: (dice) => ({
-    fault: "clockJump",
-    process: dice.of(PROCESSES),
-    atMs: dice.atMs(),
+    ...onProcess(dice),
     ms: dice.of([-3_600_000, -5000, 5000, 3_600_000]),
   }),
   freeze: (dice) => ({
-    fault: "freeze",
-    process: dice.of([...CONTROLLERS, "agent-1"] as const),
-    object: dice.of(WATCHED),
-    atMs: dice.atMs(),
+    ...onWatch(dice, [...CONTROLLERS, "agent-1"]),
     ms: dice.of([2000, 10_000, 30_000]),
     end: dice.of(["resume", "expired", "cut"]),
   }),
   travel: (dice) => ({
-    fault: "travel",
-    process: dice.of(CONTROLLERS),
-    object: dice.of(WATCHED),
-    atMs: dice.atMs(),
+    ...onWatch(dice, CONTROLLERS),
     ms: dice.of([1500, 10_000]),
     ageMs: dice.of([1000, 5000, 20_000]),
   }),
   listFailure: (dice) => ({
-    fault: "listFailure",
-    process: dice.of(CONTROLLERS),
-    object: dice.of(WATCHED),
-    atMs: dice.atMs(),
+    ...onWatch(dice, CONTROLLERS),
     ms: dice.of([3000, 15_000, 30_000]),
   }),
-  duplicate: (dice) => ({
-    fault: "duplicate",
-    process: dice.of([...CONTROLLERS, "agent-1"] as const),
-    object: dice.of(WATCHED),
-    atMs: dice.atMs(),
-    ms: 30_000,
-  }),
-  outage: (dice) => ({ fault: "outage", atMs: dice.atMs(), ms: dice.of([300, 3000, 20_000]) }),
-  compact: (dice) => ({ fault: "compact", atMs: dice.atMs(), ms: 0 }),
-  closeWatches: (dice) => ({ fault: "closeWatches", atMs: dice.atMs(), ms: 0 }),
-  deleteRecord: (dice) => ({ fault: "deleteRecord", atMs: dice.atMs(), pod: dice.pod() }),
-  corrupt: (dice) => ({
-    fault: "corrupt",
-    atMs: dice.atMs(),
-    pod: dice.pod(),
-    field: dice.of(CORRUPTIONS),
-  }),
-  forgetOriginals: (dice) => ({
-    fault: "forgetOriginals",
-    atMs: dice.atMs(),
-    pod: dice.pod(),
-  }),
+  duplicate: (dice) => ({ ...onWatch(dice, [...CONTROLLERS, "agent-1"]), ms: 30_000 }),
+  outage: (dice) => ({ atMs: dice.atMs(), ms: dice.of([300, 3000, 20_000]) }),
+  compact: (dice) => ({ atMs: dice.atMs(), ms: 0 }),
+  closeWatches: (dice) => ({ atMs: dice.atMs(), ms: 0 }),
+  deleteRecord: onPod,
+  corrupt: (dice) => ({ ...onPod(dice), field: dice.of(CORRUPTIONS) }),
+  forgetOriginals: onPod,
   refuse: (dice) => ({
-    fault: "refuse",
     object: "Pod",
     atMs: dice.atMs(),
     ms: dice.of([2000, 10_000, 30_000]),
     pod: dice.pod(),
   }),
-  rebirth: (dice) => ({ fault: "rebirth", atMs: dice.atMs(), pod: dice.pod() }),
-  editLimit: (dice) => ({
-    fault: "editLimit",
-    atMs: dice.atMs(),
-    pod: dice.pod(),
-    limit: dice.of([350, 500, 900]),
-  }),
-  restartContainer: (dice) => ({ fault: "restartContainer", atMs: dice.atMs(), pod: dice.pod() }),
+  rebirth: onPod,
+  editLimit: (dice) => ({ ...onPod(dice), limit: dice.of([350, 500, 900]) }),
+  restartContainer: onPod,
   optOut: (dice) => ({
-    fault: "optOut",
     atMs: dice.atMs(),
     ms: dice.of([1500, 6000, 20_000]),
     namespace: dice.of(["shop", "batch", "tenants"]),
@@ -183,10 +149,10 @@ export function drawPlan(seed: number): FaultPlan {
   const dice = new Dice(seededRandom(seed * 2 + 1));
   const faults: Fault[] = [];
   const share = dice.of([0.15, 0.3, 0.5]);
-  for (const draw of Object.values(KINDS)) {
+  for (const [fault, draw] of Object.entries(KINDS)) {
     if (!dice.chance(share)) continue;
     const count = dice.within(1, MOST_OF_A_KIND);
-    for (let i = 0; i < count; i++) faults.push(draw(dice));
+    for (let i = 0; i < count; i++) faults.push({ fault, ...draw(dice) } as Fault);
   }
   return { seed, idleCPU: dice.of(["free", "tight"]), faults };
 }

@@ -22,91 +22,6 @@ export const PROCESSES = [
 /** The name of a process; it keeps its name over restarts. */
 export type ProcessName = typeof PROCESSES[number];
 
-/** A request of a process: the nth of its verb and kind since the beginning, counted from 1. */
-export interface RequestRef {
-  readonly process: ProcessName;
-  readonly verb: Verb;
-  readonly object: KindName;
-  readonly nth: number;
-}
-
-/** A request fails, or its answer is lost although the server did what it was asked (`done`). */
-export interface AnswerFault extends RequestRef {
-  readonly fault: "answer";
-  /** HTTP status; 0 stands for no answer. */
-  readonly status: number;
-  readonly done: boolean;
-  readonly retryAfterMs?: number;
-  /** This many requests in a row. */
-  readonly times: number;
-}
-
-/** A request reaches the server late; its process gives up waiting after 10 s. */
-export interface LateFault extends RequestRef {
-  readonly fault: "late";
-  readonly ms: number;
-}
-
-/** The process ends right after the server has done this request, and starts again `downMs` later. */
-export interface CrashFault extends RequestRef {
-  readonly fault: "crash";
-  readonly downMs: number;
-}
-
-/** What happens to a process at a time. Milliseconds of virtual time. */
-export interface ProcessFault {
-  readonly process: ProcessName;
-  readonly atMs: number;
-  readonly ms: number;
-}
-
-/** The process ends, and starts again `ms` later. */
-export interface KillFault extends ProcessFault {
-  readonly fault: "kill";
-}
-/** The process stands still for `ms`, then goes on as if nothing had happened. */
-export interface PauseFault extends ProcessFault {
-  readonly fault: "pause";
-}
-/** The process's wall clock jumps by `ms`. */
-export interface ClockJumpFault extends ProcessFault {
-  readonly fault: "clockJump";
-}
-
-/** A process's watch of a kind delivers nothing for `ms`. */
-export interface FreezeFault extends ProcessFault {
-  readonly fault: "freeze";
-  readonly object: KindName;
-  /** `resume`: all events follow, late. `expired`: the watch ends with 410. `cut`: the connection ends. */
-  readonly end: "resume" | "expired" | "cut";
-}
-
-/** Lists of this kind that the process asks for within `ms` show the state of `ageMs` before. */
-export interface TravelFault extends ProcessFault {
-  readonly fault: "travel";
-  readonly object: KindName;
-  readonly ageMs: number;
-}
-
-/** Lists and watches of this kind fail for `ms`: the copy of the process is known to be out of sync. */
-export interface ListFailureFault extends ProcessFault {
-  readonly fault: "listFailure";
-  readonly object: KindName;
-}
-
-/** Each event of a watch is delivered twice for `ms`. */
-export interface DuplicateFault extends ProcessFault {
-  readonly fault: "duplicate";
-  readonly object: KindName;
-}
-
-/** What happens to the whole API server: no answers, no history, or all watches closed. */
-export interface ServerFault {
-  readonly fault: "outage" | "compact" | "closeWatches";
-  readonly atMs: number;
-  readonly ms: number;
-}
-
 /** The fields of a PodAllocation that a fault may corrupt. */
 export const CORRUPTIONS = [
   "desired",
@@ -118,9 +33,73 @@ export const CORRUPTIONS = [
   "status",
 ] as const;
 
+/** A request of a process: the nth of its verb and kind since the beginning, counted from 1. */
+interface RequestRef {
+  readonly process: ProcessName;
+  readonly verb: Verb;
+  readonly object: KindName;
+  readonly nth: number;
+}
+
+/** A fault of one request. */
+export type RequestFault =
+  & RequestRef
+  & Readonly<
+    | {
+      /** This many requests in a row fail, or the server does them and the answer is lost (`done`). */
+      fault: "answer";
+      /** HTTP status; 0 stands for no answer. */
+      status: number;
+      done: boolean;
+      retryAfterMs?: number;
+      times: number;
+    }
+    /** The request reaches the server late; its process gives up waiting after 10 s. */
+    | { fault: "late"; ms: number }
+    /** The process ends right after the server has done the request, and starts again `downMs` later. */
+    | { fault: "crash"; downMs: number }
+  >;
+
+/** When a fault begins and for how long it lasts, ms of virtual time. */
+interface Span {
+  readonly atMs: number;
+  readonly ms: number;
+}
+
+/** What happens to a process. */
+type ProcessFault = Span & {
+  readonly process: ProcessName;
+  /**
+   * `kill`: it ends, and starts again `ms` later. `pause`: it stands still, then goes on as if nothing
+   * had happened. `clockJump`: its wall clock jumps by `ms`.
+   */
+  readonly fault: "kill" | "pause" | "clockJump";
+};
+
+/** What happens to how a process follows a kind. */
+type WatchFault =
+  & Span
+  & Readonly<{ process: ProcessName; object: KindName }>
+  & Readonly<
+    | {
+      /** The watch delivers nothing. */
+      fault: "freeze";
+      /** `resume`: all events follow, late. `expired`: it ends with 410. `cut`: the connection ends. */
+      end: "resume" | "expired" | "cut";
+    }
+    /** Lists show the state of `ageMs` before. */
+    | { fault: "travel"; ageMs: number }
+    /**
+     * `listFailure`: lists and watches fail, the copy is known to be out of sync. `duplicate`: each
+     * event of the watch is delivered twice.
+     */
+    | { fault: "listFailure" | "duplicate" }
+  >;
+
 /**
- * What happens to a pod: its record is deleted or corrupted, the name of the market's field manager no
- * longer lists the original limits (as with 20 containers), users or the node change the pod.
+ * What happens to a pod, `namespace/name`: its record is deleted or corrupted, the name of the market's
+ * field manager no longer lists the original limits (as with 20 containers), users or the node change
+ * the pod.
  */
 export interface PodFault {
   readonly fault:
@@ -131,47 +110,33 @@ export interface PodFault {
     | "editLimit"
     | "restartContainer";
   readonly atMs: number;
-  /** `namespace/name`. */
   readonly pod: string;
   /** For `editLimit`, millicores. */
   readonly limit?: number;
   readonly field?: typeof CORRUPTIONS[number];
 }
 
-/** Admission refuses resizes of a pod, or the status of its record, for `ms`. */
-export interface RefuseFault {
-  readonly fault: "refuse";
-  readonly object: "Pod" | "PodAllocation";
-  readonly atMs: number;
-  readonly ms: number;
-  /** `namespace/name`. */
-  readonly pod: string;
-}
-
-/** A namespace opts out and in again `ms` later. */
-export interface OptOutFault {
-  readonly fault: "optOut";
-  readonly atMs: number;
-  readonly ms: number;
-  readonly namespace: string;
-}
+/** A fault that begins at a time. */
+export type TimedFault =
+  | ProcessFault
+  | WatchFault
+  | PodFault
+  | Span
+    & Readonly<
+      /** The whole API server gives no answers, has no history, or closes all watches. */
+      | { fault: "outage" | "compact" | "closeWatches" }
+      /** Admission refuses resizes of a pod, `namespace/name`, or the status of its record. */
+      | { fault: "refuse"; object: "Pod" | "PodAllocation"; pod: string }
+      /** A namespace opts out and in again `ms` later. */
+      | { fault: "optOut"; namespace: string }
+    >;
 
 /** Any fault. */
-export type Fault =
-  | AnswerFault
-  | LateFault
-  | CrashFault
-  | KillFault
-  | PauseFault
-  | ClockJumpFault
-  | FreezeFault
-  | TravelFault
-  | ListFailureFault
-  | DuplicateFault
-  | ServerFault
-  | PodFault
-  | RefuseFault
-  | OptOutFault;
+export type Fault = RequestFault | TimedFault;
+/** The faults of this name. */
+export type FaultOf<F extends Fault["fault"], T extends Fault = Fault> = T extends unknown
+  ? F extends T["fault"] ? T : never
+  : never;
 
 /** The faults of one run, and the seed of its latencies. */
 export interface FaultPlan {
@@ -186,9 +151,6 @@ export function faultText({ fault, ...fields }: Fault): string {
   return `${fault} ${parts.join(" ")}`;
 }
 
-/** A fault of one request. */
-export type RequestFault = AnswerFault | LateFault | CrashFault;
-
 /** A request that reached the server, for plans that are derived from a run. */
 export interface NumberedRequest extends RequestLine {
   readonly process: ProcessName;
@@ -201,8 +163,8 @@ export interface FaultSchedule {
   /** Counts the request and returns its fault. */
   ofRequest(name: ProcessName, line: RequestLine, atMs: number): RequestFault | undefined;
   /** The fault that stands still this watch now. */
-  freeze(name: ProcessName, object: KindName, atMs: number): FreezeFault | undefined;
-  travel(name: ProcessName, object: KindName, atMs: number): TravelFault | undefined;
+  freeze(name: ProcessName, object: KindName, atMs: number): FaultOf<"freeze"> | undefined;
+  travel(name: ProcessName, object: KindName, atMs: number): FaultOf<"travel"> | undefined;
   duplicates(name: ProcessName, object: KindName, atMs: number): boolean;
   /** Whether admission refuses what is sent about this pod, `namespace/name`, now. */
   refuses(object: KindName, pod: string, atMs: number): boolean;
@@ -238,13 +200,13 @@ export function createFaultSchedule(
     fault: F,
     process: ProcessName,
     { object, atMs }: { readonly object: KindName; readonly atMs: number },
-  ): Extract<Fault, { fault: F }> | undefined {
+  ): FaultOf<F> | undefined {
     const found = faults.find((one) =>
       one.fault === fault && "object" in one && "process" in one && "atMs" in one &&
       one.process === process &&
       one.object === object && atMs >= one.atMs && atMs < one.atMs + one.ms
     );
-    return found as Extract<Fault, { fault: F }> | undefined;
+    return found as FaultOf<F> | undefined;
   }
 
   return {

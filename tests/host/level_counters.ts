@@ -9,8 +9,6 @@
 export interface LevelCounters {
   readonly usageMs: number;
   readonly throttledMs: number;
-  readonly periods: number;
-  readonly throttledPeriods: number;
 }
 
 /** Reads the counters of a directory, in version 1 one of the `cpu` tree. */
@@ -27,21 +25,9 @@ export function levelCounters(directory: string, version: 1 | 2): LevelCounters 
       ? Number(read(`${directory.replace("/cpu/", "/cpuacct/")}/cpuacct.usage`)) / 1e6
       : ms("usage_usec", 1e3),
     throttledMs: version === 1 ? ms("throttled_time", 1e6) : ms("throttled_usec", 1e3),
-    periods: stat.get("nr_periods") ?? 0,
-    throttledPeriods: stat.get("nr_throttled") ?? 0,
   };
 }
 
 function read(file: string): string {
   return Deno.readTextFileSync(file).trim();
-}
-
-/** How much counters grew. */
-export function growth(from: LevelCounters, to: LevelCounters): LevelCounters {
-  return {
-    periods: to.periods - from.periods,
-    throttledPeriods: to.throttledPeriods - from.throttledPeriods,
-    throttledMs: to.throttledMs - from.throttledMs,
-    usageMs: to.usageMs - from.usageMs,
-  };
 }

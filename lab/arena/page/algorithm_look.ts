@@ -1,18 +1,28 @@
 /**
- * Which colour and shape stand for which algorithm, the same on the whole page.
+ * Which colour and mark stand for which algorithm, the same on the whole page, and what it does.
  *
  * @module
  */
-import { type Entry, isOurs, isYardstick, ORACLE, OURS, OURS_TIGHT } from "../outcome.ts";
+import {
+  ALONE,
+  type Entry,
+  EQUAL_CORES,
+  isOurs,
+  isYardstick,
+  ORACLE,
+  OURS,
+  OURS_TIGHT,
+  UNLIMITED,
+} from "../outcome.ts";
 import type { StageResult } from "../stages.ts";
 import { algorithmColor } from "../../simulation/report/plots/algorithm_facets.ts";
-import type { Glyph } from "./glyph.ts";
 
 /** How an algorithm is drawn. */
 export interface AlgorithmLook {
   /** A CSS colour of the page. */
   readonly color: string;
-  readonly glyph: Glyph;
+  /** A character, by which algorithms are distinguished without colour. */
+  readonly mark: string;
 }
 
 /** Finds the look of an algorithm. */
@@ -26,17 +36,8 @@ export const MORE_COLORS: string =
 const RIVAL_COLORS = ["1", "2", "3", "4", "6", "7", "8", "5"].map((name) =>
   `var(--algorithm-${name})`
 );
-const RIVAL_GLYPHS: readonly Glyph[] = [
-  "square",
-  "triangle",
-  "diamond",
-  "plus",
-  "triangle down",
-  "times",
-  "bar",
-  "flat bar",
-];
-const OTHER: AlgorithmLook = { color: "var(--faint)", glyph: "sparkle" };
+const RIVAL_MARKS = [..."■▲◆✚▼✕▮▬"];
+const OTHER: AlgorithmLook = { color: "var(--faint)", mark: "✶" };
 
 /** Looks by the order in which rivals appear; ours, the oracle and yardsticks have their own. */
 export function algorithmLooks(results: readonly StageResult[]): LookOf {
@@ -44,9 +45,9 @@ export function algorithmLooks(results: readonly StageResult[]): LookOf {
     results.flatMap(({ outcomes }) => outcomes.map(({ algorithm }) => algorithm)),
   );
   const looks = new Map<string, AlgorithmLook>([
-    [OURS.algorithm, { color: algorithmColor(0), glyph: "circle" }],
-    [OURS_TIGHT.algorithm, { color: algorithmColor(0), glyph: "sparkle" }],
-    [ORACLE.algorithm, { color: "var(--ink)", glyph: "star" }],
+    [OURS.algorithm, { color: algorithmColor(0), mark: "●" }],
+    [OURS_TIGHT.algorithm, { color: algorithmColor(0), mark: "○" }],
+    [ORACLE.algorithm, { color: "var(--ink)", mark: "★" }],
   ]);
   const rivals = [...algorithms].filter((algorithm) =>
     !looks.has(algorithm) && !isYardstick({ algorithm })
@@ -54,7 +55,7 @@ export function algorithmLooks(results: readonly StageResult[]): LookOf {
   rivals.forEach((algorithm, index) =>
     looks.set(algorithm, {
       color: RIVAL_COLORS[index % RIVAL_COLORS.length] ?? OTHER.color,
-      glyph: RIVAL_GLYPHS[index % RIVAL_GLYPHS.length] ?? OTHER.glyph,
+      mark: RIVAL_MARKS[index % RIVAL_MARKS.length] ?? OTHER.mark,
     })
   );
   return (algorithm) => looks.get(algorithm) ?? OTHER;
@@ -65,4 +66,45 @@ export function entryName({ algorithm, setting }: Entry): string {
   return isOurs({ algorithm }) || algorithm === ORACLE.algorithm
     ? algorithm
     : `${algorithm}, ${setting}`;
+}
+
+/** In a sentence for readers that do not know it. */
+const NOTES: ReadonlyMap<string, string> = new Map([
+  [
+    "static",
+    "a limit that never changes: a multiple of the request, the ceiling, or from the P90 of the whole trace, which no one knows beforehand",
+  ],
+  ["hpa", "Kubernetes' HorizontalPodAutoscaler: replicas by CPU utilisation, every 15 s"],
+  ["k8s-cpu", "every 15 s, the highest usage of the last 300 s / target"],
+  ["k8s-cpu-fast", "every second, the highest usage of the last 20 s / target"],
+  ["captain", "Autothrottle's Captain: every second, from the share of throttled periods"],
+  [
+    "koordinator",
+    "Koordinator's CPU burst: raises a throttled quota by a fifth, up to three times the limit",
+  ],
+  ["vpa", "Kubernetes' VerticalPodAutoscaler: P90 of a decaying histogram, and 15 %"],
+  ["mbcas", "an earlier market: writes every 15 s, with a cooldown of 30 s"],
+  [
+    OURS.algorithm,
+    "the market with the product's defaults: limits are at their ceilings, eight times what users set, until CPU is scarce",
+  ],
+  [
+    OURS_TIGHT.algorithm,
+    "the market that allocates what is needed and no more, not tuned per trace",
+  ],
+  [
+    ORACLE.algorithm,
+    "knows the future: the least limits at which no request waits longer than the SLO, changed no more often than ours; an algorithm that lets one request in a hundred wait longer may cost less",
+  ],
+  [EQUAL_CORES.algorithm, "a yardstick: fixed limits that cost the cores of ours"],
+  [
+    ALONE.algorithm,
+    "a yardstick: the pods beside a noisy neighbour, without it and without limits",
+  ],
+  [UNLIMITED.algorithm, "a yardstick: no limit at all, which the SLO is made from"],
+]);
+
+/** What the algorithm does; undefined for an algorithm without a note. */
+export function algorithmNote(algorithm: string): string | undefined {
+  return NOTES.get(algorithm);
 }

@@ -7,20 +7,21 @@ import { formatCount, formatFigure } from "../../simulation/report/figure.ts";
 import { type Html, html } from "../../simulation/report/html.ts";
 import { coresPlot } from "../../simulation/report/plots/cores_plot.ts";
 import { limitsPlot } from "../../simulation/report/plots/limits_plot.ts";
+import type { RunRecord } from "../../simulation/run_record.ts";
 import {
   type AlgorithmOutcome,
   bestSetting,
+  type Entry,
   isRival,
   isSameEntry,
   ORACLE,
   OURS,
+  OURS_TIGHT,
 } from "../outcome.ts";
 import type { StageResult } from "../stages.ts";
 import { scaleSentence } from "./arena_method.ts";
-import { entryName } from "./algorithm_look.ts";
+import { entryName, type LookOf } from "./algorithm_look.ts";
 import { outcomeTables } from "./outcome_table.ts";
-import { type StageFigureOptions, stageFigures } from "./stage_figures.ts";
-import { stageRecords } from "./stage_records.ts";
 import { tradeOffPlot } from "./trade_off_plot.ts";
 
 const KINDS: Readonly<Record<StageResult["kind"], string>> = {
@@ -39,14 +40,11 @@ export function stageTitle({ kind, name }: StageResult): string {
 /** The whole stage. `id` is the target of links to it. */
 export function stageSection(
   result: StageResult,
-  { id, ...options }: StageFigureOptions & { readonly id: string },
+  { id, lookOf }: { readonly id: string; readonly lookOf: LookOf },
 ): Html {
   const { kind, name, minutes, seeds, sloMs } = result;
   const runs = stageRecords(result);
   const scale = kind === "trace" ? ` Demand: ${scaleSentence(result)}` : "";
-  // Beside each other where there is room for two.
-  const grid = "display:grid;gap:0 40px;" +
-    "grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr))";
   return html`
     <section id="${id}" style="border-top:1px solid var(--axis);padding-top:28px">
       <h2 style="font-size:1.5rem">${stageTitle(result)}</h2>
@@ -56,7 +54,7 @@ export function stageSection(
       )}; SLO: P99 within ${formatFigure(sloMs)} ms.${scale}</p>
       <p class="tally">${findings(result)}</p>
       ${outcomeTables(result)}
-      ${tradeOffPlot(result, options.lookOf)}
+      ${tradeOffPlot(result, lookOf)}
       ${// Several pods want more than there is: capacity says more there than the sum of requests.
       (kind === "shared node" || kind === "services") && runs.length > 0
         ? coresPlot(runs)
@@ -64,9 +62,23 @@ export function stageSection(
           runs.filter(({ algorithm }) => algorithm !== OURS.algorithm),
           `${name}: limit against demand`,
         )}
-      <div style="${grid}">${stageFigures(result, options)}</div>
     </section>
   `;
+}
+
+/**
+ * The runs that are drawn over time, as far as there are series: ours, also where limits follow
+ * demand, the best rival and the oracle, named as in the tables.
+ */
+export function stageRecords({ outcomes, records }: StageResult): RunRecord[] {
+  const rival: Entry | undefined = bestSetting(outcomes.filter(isRival));
+  return [OURS, OURS_TIGHT, ...(rival === undefined ? [] : [rival]), ORACLE].flatMap((entry) => {
+    // A record holds the setting where a report has a description.
+    const record = records.find(({ algorithm, description }) =>
+      algorithm === entry.algorithm && description === entry.setting
+    );
+    return record === undefined ? [] : [{ ...record, algorithm: entryName(entry) }];
+  });
 }
 
 /** Cores and P99 of ours, of the best rival and of the oracle. */

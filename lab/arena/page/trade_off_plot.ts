@@ -17,16 +17,14 @@ import {
   UNLIMITED,
 } from "../outcome.ts";
 import type { StageResult } from "../stages.ts";
-import { glyphSymbol } from "./glyph.ts";
-import { glyphLegend } from "./glyph_legend.ts";
 import { entryName, type LookOf } from "./algorithm_look.ts";
-import { spansDecades, valueAxis } from "./value_axis.ts";
 
 const WIDE = 1080;
 const NARROW = 400;
-const R = 4;
-const R_BEST = 6;
-const R_MARKED = 8;
+/** Of marks, of those of an algorithm's best setting, and of ours and the oracle's. */
+const SIZES = [11, 16, 21] as const;
+/** From this ratio of largest to least on, a logarithmic axis reads better. */
+const LOG_FROM = 6;
 
 interface Dot {
   readonly algorithm: string;
@@ -53,9 +51,10 @@ export function tradeOffPlot(result: StageResult, lookOf: LookOf): Html {
     });
   }
   const algorithms = [...new Set(dots.map(({ algorithm }) => algorithm))];
-  const swatches = glyphLegend(
-    algorithms.map((algorithm) => ({ label: algorithm, ...lookOf(algorithm) })),
-  );
+  const items = algorithms.map((algorithm) => {
+    const { color, mark } = lookOf(algorithm);
+    return html`<li><span aria-hidden="true" style="color:${color}">${mark}</span> ${algorithm}</li>`;
+  });
   const missing = entries.length - dots.length;
   const notes = [
     `Each mark is an algorithm with one setting, median over ${
@@ -68,7 +67,7 @@ export function tradeOffPlot(result: StageResult, lookOf: LookOf): Html {
     missing > 0 ? `${formatCount(missing, "setting")} without a figure can't be drawn.` : "",
   ];
   const draw = (width: number): Html =>
-    html`${swatches}${drawDots(dots, { name, sloMs, lookOf, width })}`;
+    html`<ul class="legend">${items}</ul>${drawDots(dots, { name, sloMs, lookOf, width })}`;
   return figureBlock({
     title,
     wide: draw(WIDE),
@@ -108,7 +107,6 @@ function drawDots(
     readonly width: number;
   },
 ): Html {
-  const ticks = Math.round(width / 110);
   const hasSlo = sloMs > 0 && Number.isFinite(sloMs);
   const latencies = [...dots.map(({ p99Ms }) => p99Ms), ...(hasSlo ? [sloMs] : [])];
   // Small marks first, ours and the oracle last, so that nothing hides them.
@@ -117,7 +115,6 @@ function drawDots(
     dots.filter((dot) => dot.isBest && !isMarked(dot)),
     dots.filter(isMarked),
   ];
-  const radii = [R, R_BEST, R_MARKED];
   return svgPlot({
     description:
       `Cores allocated and P99 latency on ${name}, a mark per algorithm and setting; the ` +
@@ -127,25 +124,27 @@ function drawDots(
     marginLeft: 56,
     marginRight: 16,
     marginBottom: 38,
-    x: valueAxis(dots.map(({ cores }) => cores), { label: "cores allocated, mean →", ticks }),
-    y: valueAxis(latencies, { label: "↑ P99 latency, ms", ticks: 8, log: true }),
+    x: {
+      ...axis(dots.map(({ cores }) => cores)),
+      label: "cores allocated, mean →",
+      ticks: Math.round(width / 110),
+    },
+    y: { ...axis(latencies, true), label: "↑ P99 latency, ms", ticks: 8 },
     marks: [
       ...(hasSlo ? sloMarks(sloMs) : []),
       ...layers.flatMap((layer, place) =>
-        [...new Set(layer.map(({ algorithm }) => algorithm))].map((algorithm) =>
-          Plot.dot(layer.filter((dot) => dot.algorithm === algorithm), {
-            x: "cores",
-            y: "p99Ms",
-            r: radii[place] ?? R,
-            symbol: glyphSymbol(lookOf(algorithm).glyph),
-            fill: lookOf(algorithm).color,
-            fillOpacity: place === 0 ? 0.7 : 1,
-            stroke: place === 0 ? "var(--surface)" : "var(--ink)",
-            strokeWidth: place === 0 ? 0.5 : 1.5,
-            // A phone has no pointer to rest on a mark.
-            ...(width === WIDE ? { title: "title" } : {}),
-          })
-        )
+        Plot.text(layer, {
+          x: "cores",
+          y: "p99Ms",
+          text: ({ algorithm }: Dot) => lookOf(algorithm).mark,
+          fontSize: SIZES[place] ?? SIZES[0],
+          fill: ({ algorithm }: Dot) => lookOf(algorithm).color,
+          fillOpacity: place === 0 ? 0.7 : 1,
+          stroke: place === 0 ? "var(--surface)" : "var(--ink)",
+          strokeWidth: place === 0 ? 0.5 : 1.5,
+          // A phone has no pointer to rest on a mark.
+          ...(width === WIDE ? { title: "title" } : {}),
+        })
       ),
       Plot.text(dots.filter(isMarked), {
         x: "cores",
@@ -158,7 +157,23 @@ function drawDots(
         strokeWidth: 4,
       }),
     ],
+    color: { type: "identity" },
   });
+}
+
+/** Holds all values. A logarithmic scale needs them above 0. */
+function axis(values: readonly number[], log = spansDecades(values)): Plot.ScaleOptions {
+  const most = Math.max(...values);
+  return log
+    ? {
+      ...{ type: "log", domain: [Math.min(...values) / 1.25, most * 1.3] },
+      ...{ tickFormat: "~g", grid: true },
+    }
+    : { domain: [0, most * 1.08], grid: true };
+}
+
+function spansDecades(values: readonly number[]): boolean {
+  return Math.max(...values) / Math.min(...values) >= LOG_FROM;
 }
 
 function sloMarks(sloMs: number): Plot.Markish[] {

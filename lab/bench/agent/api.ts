@@ -16,7 +16,7 @@ import { BENCH_NODE } from "./pods.ts";
 
 /** A server that answers. */
 export interface AgentAPI extends AsyncDisposable {
-  /** A kubeconfig for it, and the certificate that it names. */
+  /** Path of a kubeconfig for it. */
   readonly kubeconfig: string;
   /** `host:port`. */
   readonly address: string;
@@ -39,12 +39,13 @@ const ONE = "/apis/allocation.mbcas.io/v1alpha1/namespaces/:namespace/podallocat
 /** A watch gets a bookmark this often (kube-apiserver, cacher, `bookmarkFrequency`). */
 const BOOKMARK_MS = 60_000;
 
-/** Starts it on a free port of the loopback. Throws an `Error` when openssl is not there. */
+/** Certificates for 127.0.0.1. */
+const TLS = new URL("../../../tests/fixtures/tls/", import.meta.url);
+
+/** Starts it on a free port of the loopback. */
 export async function startAgentAPI(
   { allocations, allocatable, onDesired }: AgentAPIOptions,
 ): Promise<AgentAPI> {
-  const directory = await Deno.makeTempDir({ prefix: "agent-api-" });
-  await makeCertificate(directory);
   const objects = new Map(allocations.map((one) => [one.metadata.name, one]));
   const watchers = new Set<ReadableStreamDefaultController<Uint8Array>>();
   const text = new TextEncoder();
@@ -89,16 +90,16 @@ export async function startAgentAPI(
       object: { apiVersion: ALLOCATION_GROUP_VERSION, kind: "PodAllocation", metadata },
     });
   }, BOOKMARK_MS);
-  const [cert, key] = await Promise.all(
-    ["tls.crt", "tls.key"].map((file) => Deno.readTextFile(`${directory}/${file}`)),
+  const [authority = "", cert = "", key = ""] = await Promise.all(
+    ["ca.crt", "server.crt", "server.key"].map((file) => Deno.readTextFile(new URL(file, TLS))),
   );
   const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {}, cert: cert ?? "", key: key ?? "" },
+    { hostname: "127.0.0.1", port: 0, onListen: () => {}, cert, key },
     (request) => app.fetch(request),
   );
   const address = `127.0.0.1:${server.addr.port}`;
-  const kubeconfig = `${directory}/kubeconfig`;
-  await Deno.writeTextFile(kubeconfig, kubeconfigOf(address, `${directory}/tls.crt`));
+  const kubeconfig = await Deno.makeTempFile({ prefix: "agent-kubeconfig-" });
+  await Deno.writeTextFile(kubeconfig, kubeconfigOf(address, authority));
   return {
     kubeconfig,
     address,
@@ -109,7 +110,7 @@ export async function startAgentAPI(
       clearInterval(bookmarks);
       for (const watcher of watchers) watcher.close();
       await server.shutdown();
-      await Deno.remove(directory, { recursive: true });
+      await Deno.remove(kubeconfig);
     },
   };
 }
@@ -127,19 +128,7 @@ function node(allocatable: number): unknown {
   };
 }
 
-async function makeCertificate(directory: string): Promise<void> {
-  const { success, stderr } = await new Deno.Command("openssl", {
-    args: [
-      ..."req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split(" "),
-      ...["-subj", "/CN=bench", "-addext", "subjectAltName=IP:127.0.0.1"],
-      ...["-addext", "basicConstraints=critical,CA:FALSE"],
-      ...["-keyout", `${directory}/tls.key`, "-out", `${directory}/tls.crt`],
-    ],
-  }).output();
-  if (!success) throw new Error(`Cannot make a certificate: ${new TextDecoder().decode(stderr)}`);
-}
-
-function kubeconfigOf(address: string, certificate: string): string {
+function kubeconfigOf(address: string, authority: string): string {
   return JSON.stringify({
     apiVersion: "v1",
     kind: "Config",
@@ -147,7 +136,7 @@ function kubeconfigOf(address: string, certificate: string): string {
     contexts: [{ name: "bench", context: { cluster: "bench", user: "bench" } }],
     clusters: [{
       name: "bench",
-      cluster: { server: `https://${address}`, "certificate-authority": certificate },
+      cluster: { server: `https://${address}`, "certificate-authority-data": btoa(authority) },
     }],
     users: [{ name: "bench", user: { token: "bench" } }],
   });

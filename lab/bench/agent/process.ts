@@ -11,8 +11,9 @@ import {
   V8_FLAGS,
 } from "../../../tools/build/programs.ts";
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
+import { pause } from "../../../tests/cluster/scene/until.ts";
 import { BENCH_NODE } from "./pods.ts";
-import { memoryKiB } from "./process_memory.ts";
+import { memoryKiB } from "../memory.ts";
 
 /** What the agent used. */
 export interface AgentUse {
@@ -43,8 +44,6 @@ export interface AgentMeasurement {
   /** Before the measurement: start, first list, compilation. */
   readonly warmUpMs: number;
   readonly measureMs: number;
-  /** A scrape of the metrics this often, as Prometheus does. */
-  readonly scrapeMs: number;
 }
 
 type Durations = Readonly<Record<"looks" | "lookMs" | "rounds" | "clearMs", number>>;
@@ -52,6 +51,8 @@ type Observed = Durations & { readonly at: number; readonly cpuMs: number };
 
 const LISTEN = "127.0.0.1:18081";
 const TICKS_PER_SECOND = 100;
+/** A scrape of the metrics this often, as Prometheus does. */
+const SCRAPE_MS = 15_000;
 
 /** The command line, the paths and ports of this machine in the place of the shipped ones. */
 export async function agentCommand(
@@ -66,14 +67,14 @@ export async function agentCommand(
   const shipped: PermissionSet = config.permissions[program.permissions];
   const here = {
     ...shipped,
-    read: [cgroupRoot, "/host/kernel/sched_ext/state", kubeconfig.replace(/\/[^/]*$/, "")],
+    read: [cgroupRoot, "/host/kernel/sched_ext/state", kubeconfig],
     net: [address, LISTEN],
   };
   return [
     ..."run --quiet --no-config --no-lock --no-remote --no-npm --no-code-cache".split(" "),
     V8_FLAGS,
     ...permissionFlags(here),
-    new URL(`../../${bundle}`, import.meta.url).pathname,
+    new URL(`../../../${bundle}`, import.meta.url).pathname,
     ...["--kubeconfig", kubeconfig, "--cgroup-root", cgroupRoot],
     ...["--node-name", BENCH_NODE, "--listen", LISTEN],
   ];
@@ -103,7 +104,8 @@ export async function measureAgent(
     throw new Error(`Cannot measure the agent: ${cause}; it said: ${await output}`, { cause });
   }
   await end(child);
-  refuseWarnings(await output);
+  const warning = (await output).split("\n").find((line) => /"level":"(WARN|ERROR)"/.test(line));
+  if (warning !== undefined) throw new Error(`Cannot measure the agent: it said: ${warning}`);
   return use;
 }
 
@@ -118,17 +120,17 @@ async function end(child: Deno.ChildProcess): Promise<void> {
 
 async function measured(
   pid: number,
-  { warmUpMs, measureMs, scrapeMs }: AgentMeasurement,
+  { warmUpMs, measureMs }: AgentMeasurement,
 ): Promise<AgentUse> {
-  const before = await observed(pid, { ms: warmUpMs, scrapeMs });
-  const after = await observed(pid, { ms: measureMs, scrapeMs });
+  const before = await observed(pid, warmUpMs);
+  const after = await observed(pid, measureMs);
   const looks = after.looks - before.looks;
   const rounds = after.rounds - before.rounds;
   if (!(looks > 0)) throw new Error("Cannot measure the agent: it did not look at the node");
   return {
     millicores: (after.cpuMs - before.cpuMs) / (after.at - before.at) * 1000,
-    rssMB: memoryMB(pid, "VmRSS"),
-    highestRSSMB: memoryMB(pid, "VmHWM"),
+    rssMB: memoryKiB(pid, "VmRSS") * 1.024e-3,
+    highestRSSMB: memoryKiB(pid, "VmHWM") * 1.024e-3,
     looksPerSecond: looks / (after.at - before.at) * 1000,
     lookMs: (after.lookMs - before.lookMs) / looks,
     roundsPerSecond: rounds / (after.at - before.at) * 1000,
@@ -136,20 +138,12 @@ async function measured(
   };
 }
 
-function refuseWarnings(output: string): void {
-  const warning = output.split("\n").find((line) => /"level":"(WARN|ERROR)"/.test(line));
-  if (warning !== undefined) throw new Error(`Cannot measure the agent: it said: ${warning}`);
-}
-
 /** What it had used and done after so long, in which it was scraped as often as by Prometheus. */
-async function observed(
-  pid: number,
-  { ms, scrapeMs }: { readonly ms: number; readonly scrapeMs: number },
-): Promise<Observed> {
+async function observed(pid: number, ms: number): Promise<Observed> {
   let text = "";
-  for (let left = ms; left > 0; left -= scrapeMs) {
-    await sleep(Math.min(left, scrapeMs));
-    text = await metrics();
+  for (let left = ms; left > 0; left -= SCRAPE_MS) {
+    await pause(Math.min(left, SCRAPE_MS));
+    text = await (await fetch(`http://${LISTEN}/metrics`)).text();
   }
   return { at: performance.now(), cpuMs: cpuMs(pid), ...durations(text) };
 }
@@ -162,14 +156,6 @@ function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND * 1000;
 }
 
-function memoryMB(pid: number, field: Parameters<typeof memoryKiB>[1]): number {
-  return memoryKiB(pid, field) * 1024 / 1e6;
-}
-
-async function metrics(): Promise<string> {
-  return await (await fetch(`http://${LISTEN}/metrics`)).text();
-}
-
 function durations(text: string): Durations {
   const value = (name: string): number =>
     Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? NaN);
@@ -179,8 +165,4 @@ function durations(text: string): Durations {
     rounds: value("mbcas_clear_duration_seconds_count"),
     clearMs: value("mbcas_clear_duration_seconds_sum") * 1000,
   };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { alignedColumns } from "../aligned_columns.ts";
+import { columns } from "../bench.ts";
 import { compareBalance, type Comparison } from "../../simulation/rightsizing/judge_replay.ts";
 import type { DayQuantiles, PlayedRules } from "../../simulation/rightsizing/play_rules.ts";
 import { OURS, VPA } from "../../simulation/rightsizing/contestants.ts";
@@ -27,10 +27,10 @@ export function backTestTable(scenes: readonly PlayedScene[]): string {
   return [
     ...scenes.flatMap(({ title, resource, result }) => [
       title,
-      ...alignedColumns(overall(result, resource)),
+      columns(overall(result, resource)),
       "",
       "covered % / waste by series",
-      ...alignedColumns(bySeries(result)),
+      columns(bySeries(result)),
       ...comparison(result),
       "",
     ]),

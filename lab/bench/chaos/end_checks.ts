@@ -60,7 +60,7 @@ export async function checkRest(parts: EndParts): Promise<number> {
     } s after the rest`;
     watch.violate({ promise: "NotSteady", message });
   }
-  (await ceilingFaults(parts)).forEach(watch.violate);
+  (await ceilingFaults(parts)).forEach((fault) => watch.violate(fault));
   return restMs;
 }
 
@@ -122,6 +122,6 @@ export async function checkRestored({ scene, watch }: EndParts): Promise<number>
   const restoredMs = passed();
   // They stay so.
   await pause(KERNEL_MS);
-  faults(everywhere).forEach(watch.violate);
+  faults(everywhere).forEach((fault) => watch.violate(fault));
   return restoredMs;
 }

@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { type ContainerFields, withFields } from "../../../tests/fixtures/container_fields.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { parseAudit, type ResizeAnswer } from "../audit_log.ts";
@@ -12,9 +14,11 @@ import {
   ownEnds,
   type PodChange,
 } from "./promises.ts";
-import assert from "node:assert/strict";
-
-const test = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });
+import { drawPlan, type Kill, type Step, TARGETS } from "./plan.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
+import { follow } from "./follow.ts";
 
 const BASELINE: Baseline = {
   limits: new Map([["app", 300]]),
@@ -38,13 +42,13 @@ function promises(container: ContainerFields, rest: Partial<PodChange> = {}): st
 
 const RAISED = { requests: {}, limits: { cpu: 900 }, limitManagers: ["mbcas/300m"] };
 
-test("limitFaults() passes the original limit and those of the market within the ceiling", () => {
+pure("limitFaults() passes the original limit and those of the market within the ceiling", () => {
   for (const limitCPU of [100, 300, 2400]) {
     assert.deepEqual(promises({ limits: { cpu: limitCPU }, limitManagers: ["mbcas/300m"] }), []);
   }
 });
 
-test("limitFaults() reports each broken promise by its name", () => {
+pure("limitFaults() reports each broken promise by its name", () => {
   assert.deepEqual(promises({ limits: { cpu: 99 } }), ["LimitBelowRequest"]);
   assert.deepEqual(promises({ limits: { cpu: 2401 } }), ["Ceiling"]);
   const unmanaged = { ...BASELINE, managed: false };
@@ -54,17 +58,20 @@ test("limitFaults() reports each broken promise by its name", () => {
   assert.deepEqual(promises(guaranteed), ["QoS"]);
 });
 
-test("limitFaults() refuses another limit of the market's after the opt-out, not one that stays", () => {
-  const optedOut = { optedOut: true, previous: podWith({ limits: { cpu: 300 } }) };
-  assert.deepEqual(promises(RAISED, optedOut), ["OptedOut"]);
-  assert.deepEqual(promises(RAISED, { ...optedOut, previous: podWith(RAISED) }), []);
-  assert.deepEqual(
-    promises({ limits: { cpu: 300 } }, { ...optedOut, previous: podWith(RAISED) }),
-    [],
-  );
-});
+pure(
+  "limitFaults() refuses another limit of the market's after the opt-out, not one that stays",
+  () => {
+    const optedOut = { optedOut: true, previous: podWith({ limits: { cpu: 300 } }) };
+    assert.deepEqual(promises(RAISED, optedOut), ["OptedOut"]);
+    assert.deepEqual(promises(RAISED, { ...optedOut, previous: podWith(RAISED) }), []);
+    assert.deepEqual(
+      promises({ limits: { cpu: 300 } }, { ...optedOut, previous: podWith(RAISED) }),
+      [],
+    );
+  },
+);
 
-test("notCarried() names the containers without an original limit in the pod", () => {
+pure("notCarried() names the containers without an original limit in the pod", () => {
   const carried = (container: ContainerFields): string[] =>
     notCarried(podWith(container), BASELINE);
   assert.deepEqual(carried({}), []);
@@ -87,7 +94,7 @@ function answer(writer: string, atMs: number, code = 200): ResizeAnswer {
   return parsed;
 }
 
-test("otherWriters() finds resizes of pods that did not hold the Lease", () => {
+pure("otherWriters() finds resizes of pods that did not hold the Lease", () => {
   const late = answer("c-1", 21_000);
   const found = otherWriters([answer("c-1", 15_000), late, answer("c-2", 21_000)], TERMS);
   assert.deepEqual(found.map(({ promise }) => promise), ["OneLeader"]);
@@ -95,12 +102,12 @@ test("otherWriters() finds resizes of pods that did not hold the Lease", () => {
   assert.equal(otherWriters([answer("c-2", 15_000)], TERMS).length, 1, "too early");
 });
 
-test("otherWriters() passes refusals, a request under way at the change, and other users", () => {
+pure("otherWriters() passes refusals, a request under way at the change, and other users", () => {
   const answers = [answer("c-1", 21_000, 409), answer("c-1", 20_400), answer("", 21_000)];
   assert.deepEqual(otherWriters(answers, TERMS), []);
 });
 
-test("endFaults() finds ends without a cause, and passes kills and a lost Lease", () => {
+pure("endFaults() finds ends without a cause, and passes kills and a lost Lease", () => {
   const kills: DoneKill[] = [
     { target: "agent", pod: "mbcas-agent-1", killedMs: 10_400 },
     { target: "etcd", killedMs: 20_000 },
@@ -116,4 +123,69 @@ test("endFaults() finds ends without a cause, and passes kills and a lost Lease"
     { ...end, pod: "mbcas-agent-2" },
   ];
   assert.equal(endFaults(faulty, kills).length, 4);
+});
+
+const killsOf = (steps: readonly Step[]): Kill[] =>
+  steps.filter((step): step is Kill => step.kind === "kill");
+
+pure("drawPlan() gives the same plan for the same seed, and another for another", () => {
+  assert.deepEqual(drawPlan(7, 600_000), drawPlan(7, 600_000));
+  assert.notDeepEqual(drawPlan(7, 600_000), drawPlan(8, 600_000));
+});
+
+pure("drawPlan() kills each target once in each round, 8 to 24 s apart, for 1 to 10 s", () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const kills = killsOf(drawPlan(seed, 600_000));
+    assert.ok(kills.length >= 24, `${kills.length} kills`);
+    for (let i = 0; i + 6 <= kills.length; i += 6) {
+      const round = kills.slice(i, i + 6).map(({ target }) => target);
+      assert.deepEqual(round.toSorted(), TARGETS.toSorted());
+    }
+    kills.forEach(({ atMs, downMs }, i) => {
+      const gap = atMs - (kills[i - 1]?.atMs ?? 0);
+      assert.ok(gap >= 7999 && gap <= 24_001, `${gap} ms`);
+      assert.ok(downMs >= 1000 && downMs <= 10_000, `${downMs} ms`);
+    });
+  }
+});
+
+pure("drawPlan() is in the order of time, ends in time, and opts out and in by turns", () => {
+  const steps = drawPlan(3, 600_000);
+  const times = steps.map(({ atMs }) => atMs);
+  assert.deepEqual(times, times.toSorted((a, b) => a - b));
+  assert.ok((times.at(-1) ?? 0) < 600_000);
+  const turns = steps.map(({ kind }) => kind).filter((kind) => kind.startsWith("opt"));
+  assert.deepEqual(turns, turns.map((_, index) => index % 2 === 0 ? "optOut" : "optIn"));
+  assert.ok(turns.length >= 5);
+});
+
+function object(resourceVersion: string): ApiObject {
+  return { metadata: { name: "web", uid: "1", resourceVersion } };
+}
+
+Deno.test("follow() resumes a broken watch at the last version, and lists anew when that is too old", async () => {
+  const end = new AbortController();
+  const calls: string[] = [];
+  const source: ListWatch<ApiObject> = {
+    list: () => {
+      calls.push("list");
+      return Promise.resolve({ items: [object("5")], resourceVersion: "5" });
+    },
+    async *watch(from) {
+      calls.push(from);
+      await Promise.resolve();
+      if (calls.length === 3) throw new ApiError(410, "Expired", "too old");
+      if (calls.length === 5) return end.abort();
+      yield { type: "MODIFIED", object: object("6") };
+      throw new ApiError(0, "Unreachable", "the server was killed");
+    },
+  };
+  const seen: string[] = [];
+  await follow(source, {
+    seen: ({ metadata }) => void seen.push(metadata.resourceVersion),
+    gone: () => assert.fail("nothing is deleted"),
+    relisted: (items) => void seen.push(`${items.length} listed`),
+  }, { signal: end.signal });
+  assert.deepEqual(calls, ["list", "5", "6", "list", "5"]);
+  assert.deepEqual(seen, ["1 listed", "6", "1 listed"]);
 });

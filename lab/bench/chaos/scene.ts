@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { patchRequest } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod, QOSClass } from "../../../shared/api/pod.ts";
 import { parseCPU } from "../../../shared/quantity.ts";
@@ -24,11 +25,13 @@ import { until } from "../../../tests/cluster/scene/until.ts";
 import type { Act } from "./plan.ts";
 import type { Baseline } from "./promises.ts";
 
-/** A namespace of the scene. */
-export type Place = "services" | "guests" | "tenants";
+/** The namespaces of the scene. */
+const PLACES = ["services", "guests", "tenants"] as const;
+/** One of them. */
+export type Place = typeof PLACES[number];
 
 /** Pods of one name, which is their label `app`. */
-interface App {
+export interface App {
   readonly name: string;
   readonly place: Place;
   readonly container: Omit<LoadContainer, "name">;
@@ -40,6 +43,10 @@ interface App {
 }
 
 const BURST = { threads: 2, burstSeconds: 8 };
+const BARE: App = {
+  ...{ name: "bare", place: "services" },
+  container: { request: "40m", limit: "100m", ...BURST },
+};
 /** Eight times the smallest limit in the market is above the least ceiling, 500m: the factor decides. */
 const APPS: readonly App[] = [
   {
@@ -48,7 +55,7 @@ const APPS: readonly App[] = [
     replicas: 2,
     container: { request: "60m", limit: "150m", ...BURST },
   },
-  { name: "bare", place: "services", container: { request: "40m", limit: "100m", ...BURST } },
+  BARE,
   {
     name: "neighbour",
     place: "services",
@@ -81,107 +88,119 @@ const APPS: readonly App[] = [
 /** How long users go on trying while the API server is away. */
 const TRIES = { timeoutMs: 180_000, everyMs: 500 };
 
-/** The scene while it is there. */
-export interface Scene extends AsyncDisposable {
-  /** What is known of a pod from before the product saw it; undefined for pods of others. */
-  baselineOf(pod: Pod): Baseline | undefined;
-  /** Starts a burst in a pod, chosen among these by a number from 0 to 1; false where none runs. */
-  burst(pods: readonly Pod[], act: Pick<Act, "kind" | "which">): boolean;
-  /** Opts the guests, or all, out or in; resolves when the API server has it. */
-  setManaged(managed: boolean, places?: readonly Place[]): Promise<void>;
-  /** Since when the pod's namespace is opted out, ms since 1970. */
-  optedOutSinceMs(pod: Pod): number | undefined;
-  /** Deletes the bare pod and makes another one of the same name. */
-  replaceBare(): Promise<void>;
+/** Makes the scene; its pods may not run yet. */
+export async function openScene(node: RealNode): Promise<Scene> {
+  await using undo = new AsyncDisposableStack();
+  const places = new Map<Place, string>();
+  for (const place of PLACES) {
+    places.set(place, undo.use(await scratchNamespace(node.connection)).name);
+  }
+  const scene = new Scene(node, places);
+  for (const app of APPS) await scene.make(app);
+  const namespace = places.get("tenants") ?? "";
+  await node.create(
+    `/apis/optipod.io/v1alpha1/namespaces/${namespace}/optimizationpolicies`,
+    optimizationPolicy({ mode: "Auto", namespace }),
+  );
+  scene.closing = undo.move();
+  return scene;
 }
 
-/** Makes the scene and waits until its pods run. */
-// deno-lint-ignore house/function-length
-export async function openScene(node: RealNode): Promise<Scene> {
-  const { connection } = node;
-  await using undo = new AsyncDisposableStack();
-  const names = new Map<Place, string>();
-  for (const place of ["services", "guests", "tenants"] as const) {
-    names.set(place, undo.use(await scratchNamespace(connection)).name);
-  }
-  const namespaceOf = (place: Place): string => names.get(place) ?? "";
-  const placeOf = new Map([...names].map(([place, name]) => [name, place]));
-  const optedOut = new Map<string, number>();
-  const appOf = ({ metadata: { namespace, labels } }: Pod): App | undefined =>
-    APPS.find(({ name, place }) => placeOf.get(namespace) === place && labels["app"] === name);
+/** The scene while it is there. */
+export class Scene implements AsyncDisposable {
+  closing: AsyncDisposable | undefined;
+  readonly #node: RealNode;
+  readonly #places: ReadonlyMap<Place, string>;
+  readonly #optedOut = new Map<string, number>();
 
-  async function make({ name, place, container, replicas, managed = true }: App): Promise<void> {
+  constructor(node: RealNode, places: ReadonlyMap<Place, string>) {
+    this.#node = node;
+    this.#places = places;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.closing?.[Symbol.asyncDispose]();
+  }
+
+  /** Makes a Deployment, or a bare pod. */
+  async make({ name, place, container, replicas, managed = true }: App): Promise<void> {
+    const namespace = this.#places.get(place) ?? "";
     const labels = { app: name, ...managed || name === "guaranteed" ? {} : { [MANAGED]: "false" } };
-    const containers = [{ name: "load", ...container }];
-    const pod = { name, namespace: namespaceOf(place), labels, containers };
-    if (replicas === undefined) {
-      await node.create(`/api/v1/namespaces/${pod.namespace}/pods`, loadPod(pod));
-      return;
-    }
-    const path = `/apis/apps/v1/namespaces/${pod.namespace}/deployments`;
-    await node.create(path, loadDeployment(pod, replicas));
+    const pod = { name, namespace, labels, containers: [{ name: "load", ...container }] };
+    await (replicas === undefined
+      ? this.#node.create(`/api/v1/namespaces/${namespace}/pods`, loadPod(pod))
+      : this.#node.create(
+        `/apis/apps/v1/namespaces/${namespace}/deployments`,
+        loadDeployment(pod, replicas),
+      ));
   }
 
-  for (const app of APPS) await make(app);
-  const tenants = namespaceOf("tenants");
-  await node.create(
-    `/apis/optipod.io/v1alpha1/namespaces/${tenants}/optimizationpolicies`,
-    optimizationPolicy({ mode: "Auto", namespace: tenants }),
-  );
-  const closing = undo.move();
-  return {
-    [Symbol.asyncDispose]: () => closing.disposeAsync(),
-    optedOutSinceMs: ({ metadata }) => optedOut.get(metadata.namespace),
-    baselineOf(pod) {
-      const app = appOf(pod);
-      if (app === undefined) return undefined;
-      const { container, qosClass = "Burstable", managed = true } = app;
-      const limits = new Map([["load", parseCPU(container.limit ?? "")]]);
-      return { limits, qosClass, managed };
-    },
-    burst(pods, { kind, which }) {
-      const wanted = (name = ""): boolean => (name === "neighbour") === (kind === "scarcity");
-      const able = pods.filter((pod) => {
-        const app = appOf(pod);
-        return app?.container.threads !== undefined && wanted(app.name);
-      });
-      const pod = able[Math.floor(which * able.length)];
-      if (pod === undefined) return false;
-      try {
-        Deno.kill(processOne(pod, "load"), "SIGUSR1");
-        return true;
-      } catch {
-        // It is being replaced, or the kubelet has not reported it yet.
-        return false;
-      }
-    },
-    async setManaged(managed, places = ["guests"]) {
-      for (const place of places) {
-        const name = namespaceOf(place);
-        if (managed) optedOut.delete(name);
-        await until(`change of namespace ${name}`, () =>
-          connection.request({
-            method: "PATCH",
+  /** What is known of a pod from before the product saw it; undefined for pods of others. */
+  baselineOf(pod: Pod): Baseline | undefined {
+    const app = this.#appOf(pod);
+    if (app === undefined) return undefined;
+    const { container, qosClass = "Burstable", managed = true } = app;
+    return { limits: new Map([["load", parseCPU(container.limit ?? "")]]), qosClass, managed };
+  }
+
+  /** Starts a burst in a pod, chosen among these by a number from 0 to 1; false where none runs. */
+  burst(pods: readonly Pod[], { kind, which }: Pick<Act, "kind" | "which">): boolean {
+    const able = pods.filter((pod) => {
+      const { container, name } = this.#appOf(pod) ?? {};
+      return container?.threads !== undefined &&
+        (name === "neighbour") === (kind === "scarcity");
+    });
+    const pod = able[Math.floor(which * able.length)];
+    if (pod === undefined) return false;
+    try {
+      Deno.kill(processOne(pod, "load"), "SIGUSR1");
+      return true;
+    } catch {
+      // It is being replaced, or the kubelet has not reported it yet.
+      return false;
+    }
+  }
+
+  /** Opts the guests, or all, out or in; resolves when the API server has it. */
+  async setManaged(managed: boolean, places: readonly Place[] = ["guests"]): Promise<void> {
+    for (const place of places) {
+      const name = this.#places.get(place) ?? "";
+      if (managed) this.#optedOut.delete(name);
+      await until(
+        `change of namespace ${name}`,
+        () =>
+          this.#node.connection.request(patchRequest("merge", {
             path: `/api/v1/namespaces/${name}`,
-            contentType: "application/merge-patch+json",
             body: { metadata: { labels: { [MANAGED]: managed ? null : "false" } } },
-          }), TRIES);
-        if (!managed) optedOut.set(name, Date.now());
-      }
-    },
-    async replaceBare() {
-      const bare = APPS.find(({ name }) => name === "bare");
-      if (bare === undefined) return;
-      const namespace = namespaceOf(bare.place);
-      const path = `/api/v1/namespaces/${namespace}/pods/${bare.name}`;
-      await until("end of the bare pod", async () => {
-        await answered(() => connection.request({ method: "DELETE", path }), 404);
-        return await node.pod({ namespace, name: bare.name }) === undefined ? true : undefined;
-      }, TRIES);
-      // An answer may be lost: then it is there at the next try.
-      await until("another bare pod", () => answered(() => make(bare), 409), TRIES);
-    },
-  };
+          })),
+        TRIES,
+      );
+      if (!managed) this.#optedOut.set(name, Date.now());
+    }
+  }
+
+  /** Since when the pod's namespace is opted out, ms since 1970. */
+  optedOutSinceMs({ metadata }: Pod): number | undefined {
+    return this.#optedOut.get(metadata.namespace);
+  }
+
+  /** Deletes the bare pod and makes another one of the same name. */
+  async replaceBare(): Promise<void> {
+    const namespace = this.#places.get(BARE.place) ?? "";
+    const path = `/api/v1/namespaces/${namespace}/pods/${BARE.name}`;
+    await until("end of the bare pod", async () => {
+      await answered(() => this.#node.connection.request({ method: "DELETE", path }), 404);
+      return await this.#node.pod({ namespace, name: BARE.name }) === undefined || undefined;
+    }, TRIES);
+    // An answer may be lost: then it is there at the next try.
+    await until("another bare pod", () => answered(() => this.make(BARE), 409), TRIES);
+  }
+
+  #appOf({ metadata: { namespace, labels } }: Pod): App | undefined {
+    return APPS.find(({ name, place }) =>
+      this.#places.get(place) === namespace && labels["app"] === name
+    );
+  }
 }
 
 /** True once the server has answered so, or with this status. */

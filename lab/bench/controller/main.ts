@@ -7,34 +7,32 @@
  *
  * @module
  */
-import { parseArgs } from "node:util";
-import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
+import { Command } from "commander";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { createNodeLink } from "../../../adapters/kube/writers/lease_writers.ts";
 import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { resizePatch } from "../../../shared/resize/patch.ts";
 import { quantile } from "../../simulation/statistics.ts";
 import { createKubectl } from "../../../tests/cluster/kubectl.ts";
+import { openRealNode, scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
+import { benchFlags, goal, printResult, wholeNumber } from "../bench.ts";
 import {
+  AT_ONCE,
   beatNode,
-  BENCH_NAMESPACE,
   BENCH_NODE,
   createPods,
   forAll,
   podName,
-  removePods,
+  removeNode,
   reportLimit,
 } from "./pods.ts";
 import { type MeasuredController, startController, untilTrue } from "./run.ts";
 
-/** Pods that the controller reconciles at the same time, and requests of the bare loop. */
-const AT_ONCE = 8;
 /** Millicores; each round sets the other. */
 const LIMITS = [300, 400] as const;
 
-/** What is asked for: resizes per second, as a share of the bare loop's. */
-const LEAST_SHARE = 0.8;
 /** Without a write for so long, no event was ever left for the rounds that count. */
 const SILENT_MS = 3000;
 /** Before each round the server may finish what the writes before it have left to do. */
@@ -42,17 +40,17 @@ const REST_MS = 1000;
 /** Seconds between two signs of life, as a kubelet gives them. */
 const BEAT_S = 10;
 
-const { values } = parseArgs({
-  args: Deno.args.filter((argument) => argument !== "--"),
-  options: {
-    json: { type: "boolean", default: false },
-    pods: { type: "string", default: "800" },
-    rounds: { type: "string", default: "5" },
-    quiet: { type: "string", default: "60" },
-  },
-});
-const count = Number(values.pods);
-const rounds = Number(values.rounds);
+const { json, pods: count, rounds, quiet: quietSeconds } = benchFlags<{
+  pods: number;
+  rounds: number;
+  quiet: number;
+}>(
+  new Command("bench:controller")
+    .description("Resizes per second against a bare loop. Exits with 1 when a goal is missed.")
+    .option("--pods <n>", "pods", wholeNumber, 800)
+    .option("--rounds <n>", "rounds of each", wholeNumber, 5)
+    .option("--quiet <seconds>", "time in which nothing changes", wholeNumber, 60),
+);
 
 interface Round {
   readonly perSecond: number;
@@ -63,16 +61,23 @@ const CRDS = new URL("../../../manifests/crds", import.meta.url).pathname;
 const kubectl = createKubectl();
 await kubectl.must(["apply", "-k", CRDS]);
 await kubectl.must(["wait", "crd", "--all", "--for=condition=Established", "--timeout=30s"]);
-const connection = await connectKubeconfig();
+using api = await openRealNode();
+const { connection } = api;
 // By another name than the controller's: to it these limits are the user's own.
 const resizer = createPodResizer(connection, { fieldManager: "bench" });
+await refuseSharedCluster();
+await using scratch = await scratchNamespace(connection, {
+  labels: { "mbcas.io/managed": "true" },
+});
+const namespace = scratch.name;
+const bench = { connection, namespace, count };
 const agent = createNodeLink(connection, {
   nodeName: BENCH_NODE,
-  namespace: BENCH_NAMESPACE,
+  namespace,
   clock: systemClock,
   durationSeconds: 120,
 });
-const say = (text: string): void => values.json ? undefined : console.log(text);
+const say = (text: string): void => json ? undefined : console.log(text);
 const nextLimit = alternating();
 
 function alternating(): () => number {
@@ -84,31 +89,17 @@ function alternating(): () => number {
 async function refuseSharedCluster(): Promise<void> {
   const path = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
   // The server makes the place where they are kept a moment after it has reported that there is a CRD.
-  const { items } = await until(
-    "list of allocations",
-    () => connection.request({ path }),
-  ) as { items: readonly unknown[] };
-  if (items.length > 0) {
-    throw new RangeError(
-      `Cannot measure: the cluster has ${items.length} managed pods, expected one without any`,
-    );
-  }
-}
-
-async function uids(): Promise<string[]> {
-  const path = (index: number): string =>
-    `/api/v1/namespaces/${BENCH_NAMESPACE}/pods/${podName(index)}`;
-  const found: string[] = [];
-  await forAll({ count, atOnce: AT_ONCE }, async (index) => {
-    const pod = await connection.request({ path: path(index) }) as { metadata: { uid: string } };
-    found[index] = pod.metadata.uid;
-  });
-  return found;
+  const list = await until("list of allocations", () => connection.request({ path }));
+  const { length } = listOf(objectOf(list)["items"]);
+  if (length === 0) return;
+  throw new RangeError(
+    `Cannot measure: the cluster has ${length} managed pods, expected one without any`,
+  );
 }
 
 async function report(limitCPU: number): Promise<void> {
-  await beatNode(connection, count);
-  await forAll({ count, atOnce: AT_ONCE }, (index) => reportLimit(connection, { index, limitCPU }));
+  await beatNode(bench);
+  await forAll(count, (index) => reportLimit(bench, { index, limitCPU }));
 }
 
 async function bareRound(podUIDs: readonly string[]): Promise<Round> {
@@ -116,11 +107,11 @@ async function bareRound(podUIDs: readonly string[]): Promise<Round> {
   const requestMs: number[] = [];
   await pause(REST_MS);
   const begun = performance.now();
-  await forAll({ count, atOnce: AT_ONCE }, async (index) => {
+  await forAll(count, async (index) => {
     const sent = performance.now();
     const change = { name: "app", sidecar: false, requests: {}, limits: { cpu: limitCPU } };
     const patch = resizePatch(podUIDs[index] ?? "", [change]);
-    await resizer.resize(BENCH_NAMESPACE, podName(index), patch);
+    await resizer.resize(namespace, podName(index), patch);
     requestMs.push(performance.now() - sent);
   });
   const perSecond = count / (performance.now() - begun) * 1000;
@@ -218,28 +209,20 @@ function summary(all: readonly Round[]): Summary {
 async function quiet(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     if (second % BEAT_S === 0) {
-      await beatNode(connection, count);
+      await beatNode(bench);
       await agent.renewLease();
     }
     await pause(1000);
   }
 }
 
-/** Whether the targets were met. */
-function isGood(share: number, quietWrites: Readonly<Record<string, number>>): boolean {
-  const own = Object.keys(quietWrites).filter((line) => !line.includes("/leases/"));
-  return share >= LEAST_SHARE && own.length === 0;
-}
-
-await refuseSharedCluster();
-await createPods(connection, count);
 try {
-  const podUIDs = await uids();
+  const podUIDs = await createPods(bench);
   await bareRound(podUIDs);
   say(`bare loop, ${rounds} rounds of ${count} pods`);
   const before = await bareRounds(podUIDs);
 
-  const controller = startController(connection);
+  const controller = startController(bench);
   await untilTrue(
     "bounds of all pods",
     () => controller.allocations().filter(({ status }) => status?.bounds).length === count,
@@ -257,32 +240,29 @@ try {
     add(roundWrites, writes);
   }
 
-  say(`nothing but heartbeats and leases for ${values.quiet} s`);
+  say(`nothing but heartbeats and leases for ${quietSeconds} s`);
   await quiet(5);
   const writesBefore = new Map(controller.writes);
-  await quiet(Number(values.quiet));
+  await quiet(quietSeconds);
   const quietWrites = freshWrites(controller.writes, writesBefore);
   await controller.end();
-  const after = await bareRounds(podUIDs);
-
-  const bare = summary([...before, ...after]);
+  const bare = summary([...before, ...await bareRounds(podUIDs)]);
   const own = summary(enforced);
-  const share = Number((own.perSecond / bare.perSecond).toFixed(3));
-  if (!isGood(share, quietWrites)) Deno.exitCode = 1;
-  const result = {
-    pods: count,
-    rounds,
-    concurrency: AT_ONCE,
-    node: "an object without a kubelet",
-    bare,
-    controller: own,
-    share,
-    roundWrites,
-    quietSeconds: Number(values.quiet),
-    quietWrites,
-  };
-  console.log(JSON.stringify(result, null, values.json ? undefined : 2));
+  const needless = Object.keys(quietWrites).filter((line) => !line.includes("/leases/"));
+  const figures = { pods: count, rounds, concurrency: AT_ONCE, bare, controller: own };
+  printResult({
+    json,
+    figures: { ...figures, roundWrites, quietWrites },
+    goals: [
+      goal("bare loop's resizes / the controller's", bare.perSecond / own.perSecond, {
+        most: 1.25,
+      }),
+      goal("kinds of writes while nothing changes, but Leases", needless.length, { most: 0 }),
+    ],
+    text: Object.entries({ ...figures, roundWrites, quietWrites }).map(([name, value]) =>
+      `${name}: ${JSON.stringify(value)}`
+    ),
+  });
 } finally {
-  await removePods(connection, count);
-  connection.close();
+  await removeNode(bench);
 }

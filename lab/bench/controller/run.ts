@@ -20,7 +20,7 @@ import { effectiveSettings } from "../../../shared/config/load.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
 import { until } from "../../../tests/cluster/scene/until.ts";
-import { BENCH_NAMESPACE, forAll } from "./pods.ts";
+import { type BenchPods, forAll } from "./pods.ts";
 
 /** A resize request that was answered: the pod's name, and how long it took, ms. */
 export interface MeasuredResize {
@@ -43,28 +43,19 @@ export interface MeasuredController {
   end(): Promise<unknown>;
 }
 
-const SOURCES = {
-  flags: new Map([
-    ["--config-map", ""],
-    ["--management-policy", "OptIn"],
-    ["--max-resizes-per-second", "10000"],
-    ["--max-new-allocations-per-second", "10000"],
-    ["--namespace", BENCH_NAMESPACE],
-  ]),
-};
-
 /** Starts it in a dry run, for the namespace that opts in, the benchmark's. */
-export function startController(connection: KubeConnection): MeasuredController {
+export function startController({ connection, namespace }: BenchPods): MeasuredController {
+  const sources = sourcesOf(namespace);
   const writes = new Map<string, number>();
   const effective = effectiveSettings(CONTROLLER_SETTINGS, {
-    ...SOURCES,
+    ...sources,
     file: settingsFile(true),
   });
   if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
   const log = silentLog;
   const clock = systemClock;
   const random = { next: () => Math.random() };
-  const settings = createLiveSettings({ settings: effective, sources: SOURCES }, log);
+  const settings = createLiveSettings({ settings: effective, sources }, log);
   const identity = "bench";
   const api = connectControllerAPI(countingWrites(connection, writes), {
     ...settings.values(),
@@ -82,19 +73,11 @@ export function startController(connection: KubeConnection): MeasuredController 
     settingsValid: () => settings.valid,
   });
   const resizes: MeasuredResize[] = [];
-  const timed = (resizer: PodResizer): PodResizer => ({
-    async resize(namespace, name, patch, options) {
-      const begunMs = clock.monotonic();
-      const version = await resizer.resize(namespace, name, patch, options);
-      resizes.push({ name, tookMs: clock.monotonic() - begunMs });
-      return version;
-    },
-  });
   const stop = new AbortController();
   const run = runController({
     api: {
       ...api,
-      resizer: timed(api.resizer),
+      resizer: timed(api.resizer, resizes),
     },
     caches,
     clock,
@@ -107,7 +90,7 @@ export function startController(connection: KubeConnection): MeasuredController 
     waitsFor: () => {},
   }, stop.signal);
   const writer = createDesiredWriter(connection);
-  const allocations = () => caches.allocations.byIndex(BENCH_NAMESPACE);
+  const allocations = () => caches.allocations.byIndex(namespace);
 
   return {
     allocations,
@@ -117,7 +100,7 @@ export function startController(connection: KubeConnection): MeasuredController 
     async want(limitCPU) {
       const before = allocations();
       const cpuLimit = formatCPU(limitCPU);
-      await forAll({ count: before.length, atOnce: 8 }, async (index) => {
+      await forAll(before.length, async (index) => {
         const allocation = before[index];
         if (allocation !== undefined) {
           await writer.writeDesired(allocation.metadata, desired(allocation, cpuLimit));
@@ -131,6 +114,30 @@ export function startController(connection: KubeConnection): MeasuredController 
     end() {
       stop.abort();
       return run;
+    },
+  };
+}
+
+function sourcesOf(namespace: string): { readonly flags: ReadonlyMap<string, string> } {
+  return {
+    flags: new Map([
+      ["--config-map", ""],
+      ["--management-policy", "OptIn"],
+      ["--max-resizes-per-second", "10000"],
+      ["--max-new-allocations-per-second", "10000"],
+      ["--namespace", namespace],
+    ]),
+  };
+}
+
+/** The resizer, with each answered request added to `resizes`. */
+function timed(resizer: PodResizer, resizes: MeasuredResize[]): PodResizer {
+  return {
+    async resize(namespace, name, patch, options) {
+      const begunMs = systemClock.monotonic();
+      const version = await resizer.resize(namespace, name, patch, options);
+      resizes.push({ name, tookMs: systemClock.monotonic() - begunMs });
+      return version;
     },
   };
 }

@@ -5,7 +5,7 @@
  */
 import { derivePlans, drawPlan } from "../../../tests/faults/draw_plan.ts";
 import type { Fault, FaultPlan } from "../../../tests/faults/fault.ts";
-import type { Mutant } from "../../../tests/faults/mutants/mutant.ts";
+import type { Mutant } from "../../../tests/faults/mutants.ts";
 import { playPlan } from "../../../tests/faults/play_plan.ts";
 
 /** The derived plans of both values of `idleCPU`, at most `most` of them. */

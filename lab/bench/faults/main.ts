@@ -3,26 +3,18 @@
  *
  * @module
  */
-import process from "node:process";
 import { nextArenaProgress } from "../../../cli/arena_progress.ts";
 import type { FaultPlan } from "../../../tests/faults/fault.ts";
 import { playPlan } from "../../../tests/faults/play_plan.ts";
 import { shrinkPlan } from "../../../tests/faults/draw_plan.ts";
 import { derivedPlans, drawnPlans, examPlans } from "./all_plans.ts";
-import { examine } from "./mutant_exam.ts";
-import {
-  examLine,
-  type ExamRow,
-  failureLine,
-  failureText,
-  type FaultFigures,
-  figuresTable,
-} from "./report.ts";
+import { cpuSeconds, examine } from "./mutant_exam.ts";
+import { examLine, type ExamRow, failureLine, failureText } from "./report.ts";
 import { playPlans, playSafely } from "./play_plans.ts";
-import { type Answer, parseFlags, printAnswer, wholeNumber } from "../parse_flags.ts";
+import { type BenchFlags, benchFlags, columns, wholeNumber } from "../bench.ts";
 import { Command, InvalidArgumentError } from "commander";
-import type { Mutant } from "../../../tests/faults/mutants/mutant.ts";
-import { MUTANTS } from "../../../tests/faults/mutants/mutants.ts";
+import type { Mutant } from "../../../tests/faults/mutants.ts";
+import { MUTANTS } from "../../../tests/faults/mutants.ts";
 
 /** Of the mutants this share must be found. */
 const FOUND_SHARE = 0.9;
@@ -44,11 +36,6 @@ function progressOf(all: number): (done: number) => void {
     share = now.share;
     if (done === all && isTerminal) Deno.stderr.writeSync(encoder.encode("\n"));
   };
-}
-
-function cpuSeconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
 }
 
 /** Plays one plan that a failing run has printed. */
@@ -83,7 +70,7 @@ async function run(request: FaultsRequest): Promise<number> {
   if (!json) { for (const one of failed.slice(0, MOST_SHOWN)) console.log(await shrunk(one)); }
   const { rows, falsePositives } = await exam(request);
   const found = rows.filter((row) => row.found).length;
-  const figures: FaultFigures = {
+  const figures = {
     plans: derived.length,
     runs: request.runs,
     violations: failed.length,
@@ -93,7 +80,11 @@ async function run(request: FaultsRequest): Promise<number> {
     cpuSeconds: Math.round(rows.reduce((sum, row) => sum + row.cpuSeconds, cpuSeconds())),
     seed,
   };
-  console.log(json ? JSON.stringify({ ...figures, rows }) : figuresTable(figures));
+  console.log(
+    json ? JSON.stringify({ ...figures, rows }) : columns(
+      Object.entries(figures).map(([name, value]) => [name, `${value}`]),
+    ),
+  );
   const isPassed = failed.length === 0 && falsePositives === 0 &&
     found >= FOUND_SHARE * mutants.length;
   return isPassed ? 0 : 1;
@@ -117,7 +108,7 @@ async function exam(
 }
 
 /** What is asked for. */
-interface FaultsRequest {
+interface FaultsRequest extends BenchFlags {
   /** Derived plans; spread over all when fewer. */
   readonly plans: number;
   /** Drawn runs. */
@@ -125,7 +116,6 @@ interface FaultsRequest {
   readonly mutants: readonly Mutant[];
   readonly seed: number;
   readonly jobs: number;
-  readonly json: boolean;
   /** A plan as JSON: plays it alone, and prints what it broke. */
   readonly replay?: string;
 }
@@ -144,9 +134,8 @@ function someMutants(text: string): readonly Mutant[] {
   throw new InvalidArgumentError("Expected all, a whole number, or a part of a mutant's name.");
 }
 
-/** Reads the flags. Never throws for what a user may type. */
-function parseFaultsBench(args: readonly string[]): FaultsRequest | Answer {
-  const program = new Command("bench:faults")
+const request = benchFlags<Omit<FaultsRequest, "json">>(
+  new Command("bench:faults")
     .description(
       "Plays the product in a simulated cluster under faults, and looks for broken promises. " +
         "Exit code 1: a promise was broken, or fewer than 90 % of the mutants were found.",
@@ -161,13 +150,6 @@ function parseFaultsBench(args: readonly string[]): FaultsRequest | Answer {
     .option("--mutants <n|all|name>", "planted bugs to find", someMutants, [])
     .option("--seed <n>", "of the first drawn run", wholeNumber, 1)
     .option("--jobs <n>", "plans at a time", wholeNumber, 1)
-    .option("--replay <plan>", "play this plan, as a failing run prints it")
-    .option("--json", "print one line of JSON instead of a table", false);
-  return parseFlags<FaultsRequest>(program, args);
-}
-
-if (import.meta.main) {
-  const request = parseFaultsBench(Deno.args);
-  if ("exitCode" in request) Deno.exit(printAnswer(request));
-  Deno.exit(request.replay === undefined ? await run(request) : await replay(request.replay));
-}
+    .option("--replay <plan>", "play this plan, as a failing run prints it"),
+);
+Deno.exit(request.replay === undefined ? await run(request) : await replay(request.replay));

@@ -5,7 +5,7 @@
  */
 import process from "node:process";
 import type { FaultPlan } from "../../../tests/faults/fault.ts";
-import { type Mutant, mutate } from "../../../tests/faults/mutants/mutant.ts";
+import { type Mutant, mutate } from "../../../tests/faults/mutants.ts";
 import { type ExamRow, failureLine } from "./report.ts";
 import type { Violation } from "../../../tests/faults/invariants.ts";
 import { playSafely } from "./play_plans.ts";
@@ -39,7 +39,6 @@ export async function examine(
   mutants: readonly Mutant[],
   { plansFor, root, onRow }: ExamOptions,
 ): Promise<ExamRow[]> {
-  if (mutants.length === 0) return [];
   const folder = await Deno.makeTempDir({ prefix: "coallocator-mutants-" });
   const rows: ExamRow[] = [];
   try {
@@ -90,18 +89,20 @@ async function lookFor(
 }
 
 /** The first plan that broke a promise, and what that cost to find. */
-export interface FirstFailure {
+interface FirstFailure {
   /** Among the plans; absent where none broke a promise. */
   readonly index?: number;
   readonly violation?: Violation;
   readonly cpuSeconds: number;
 }
 
+/** CPU time of this process so far. */
+export function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
 async function firstFailure(plans: readonly FaultPlan[]): Promise<FirstFailure> {
-  const cpuSeconds = (): number => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1e6;
-  };
   for (const [index, plan] of plans.entries()) {
     const [violation] = await playSafely(plan);
     if (violation !== undefined) return { index, violation, cpuSeconds: cpuSeconds() };

@@ -4,23 +4,8 @@
  * @module
  */
 import { faultText } from "../../../tests/faults/fault.ts";
-import type { Mutant } from "../../../tests/faults/mutants/mutant.ts";
-import { alignedColumns } from "../aligned_columns.ts";
+import type { Mutant } from "../../../tests/faults/mutants.ts";
 import type { FailedPlan } from "./play_plans.ts";
-
-/** The figures of one run of the bench. */
-export interface FaultFigures {
-  readonly plans: number;
-  readonly runs: number;
-  /** Plans and runs that broke a promise. */
-  readonly violations: number;
-  readonly mutants: number;
-  readonly mutantsFound: number;
-  /** Of the plans and runs that look for mutants, those that fail without any. */
-  readonly falsePositives: number;
-  readonly cpuSeconds: number;
-  readonly seed: number;
-}
 
 /** What became of a mutant. */
 export interface ExamRow {
@@ -59,10 +44,4 @@ export function failureLine({ plan, violations }: FailedPlan): string {
 /** What became of a mutant, in one line. */
 export function examLine({ mutant: { name, kind }, found, by = "", played }: ExamRow): string {
   return `${found ? "found " : "MISSED"}  ${kind}  ${name}  plan ${played}  ${by.slice(0, 150)}`;
-}
-
-/** A table of the figures. */
-export function figuresTable(figures: FaultFigures): string {
-  const lines = Object.entries(figures).map(([name, value]) => [name, `${value}`]);
-  return alignedColumns(lines).join("\n");
 }

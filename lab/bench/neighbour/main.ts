@@ -25,25 +25,23 @@ import {
   type NeighbourReport,
   neighbourTable,
 } from "./report.ts";
-import { wholeNumber } from "../parse_flags.ts";
+import { benchFlags, wholeNumber } from "../bench.ts";
 
-const { json, idle, services: count, priority, quiet, onset } = new Command("bench:neighbour")
-  .description("A neighbour of four busy loops beside equal services. Needs root on the node.")
-  .option("--json", "print JSON instead of a table", false)
-  .option("--idle <n>", "idle pods", wholeNumber, 106)
-  .option("--services <n>", "equal services", wholeNumber, 3)
-  .option("--priority <n>", "priority multiplier of the services", "1")
-  .option("--quiet <seconds>", "time in which nothing happens", wholeNumber, 600)
-  .option("--onset <seconds>", "time with the neighbour", wholeNumber, 60)
-  .parse(Deno.args[0] === "--" ? Deno.args.slice(1) : Deno.args, { from: "user" })
-  .opts<{
-    json: boolean;
-    idle: number;
-    services: number;
-    priority: string;
-    quiet: number;
-    onset: number;
-  }>();
+const { json, idle, services: count, priority, quiet, onset } = benchFlags<{
+  idle: number;
+  services: number;
+  priority: string;
+  quiet: number;
+  onset: number;
+}>(
+  new Command("bench:neighbour")
+    .description("A neighbour of four busy loops beside equal services. Needs root on the node.")
+    .option("--idle <n>", "idle pods", wholeNumber, 106)
+    .option("--services <n>", "equal services", wholeNumber, 3)
+    .option("--priority <n>", "priority multiplier of the services", "1")
+    .option("--quiet <seconds>", "time in which nothing happens", wholeNumber, 600)
+    .option("--onset <seconds>", "time with the neighbour", wholeNumber, 60),
+);
 
 /** The services are busy alone for this long, s. */
 const LEAD = 10;

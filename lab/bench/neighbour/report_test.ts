@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { neighbourFigures, type NeighbourLook, neighbourTable } from "./report.ts";
 
@@ -15,9 +16,7 @@ function looksOf(quotaAt: (s: number) => number): NeighbourLook[] {
   });
 }
 
-const test = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });
-
-test("neighbourFigures() finds when equal services are equal and the neighbour rests", () => {
+pure("neighbourFigures() finds when equal services are equal and the neighbour rests", () => {
   const figures = neighbourFigures(looksOf((s) => s < 6 ? 2000 : 800));
   assert.deepEqual(
     { ...figures, windows: figures.windows.length },
@@ -36,14 +35,14 @@ test("neighbourFigures() finds when equal services are equal and the neighbour r
   assert.equal(figures.windows[5]?.neighbour, 800);
 });
 
-test("neighbourFigures() reports neither where nothing changes", () => {
+pure("neighbourFigures() reports neither where nothing changes", () => {
   const unequal = looksOf(() => 2000).map((look) => ({ ...look, services: [look.at, 0, 0] }));
   const { fairAfterS, restsAfterS } = neighbourFigures(unequal);
   assert.deepEqual([fairAfterS, restsAfterS], [null, null]);
   assert.throws(() => neighbourFigures([]), RangeError);
 });
 
-test("neighbourTable() has a line per stretch and window", () => {
+pure("neighbourTable() has a line per stretch and window", () => {
   const resizes = { seconds: 600, all: 0, mostOfOnePod: 0 };
   const agent = { millicores: 9, memoryMB: 90, looksPerSecond: 4, lateP99Ms: 10 };
   const figures = neighbourFigures(looksOf(() => 2000));

@@ -111,7 +111,6 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
       config: CONFIG,
     }, signal),
   ]);
-  if (size.workloads === 0) whenSynced();
   return {
     synced,
     async change(index, share) {
@@ -140,7 +139,7 @@ interface ServedObjects {
 function serveObjects(size: ClusterSize): ServedObjects {
   const lists = new Map<string, Iterator<unknown>>();
   const waiting: unknown[] = [];
-  let wake = (): void => {};
+  let wake: (reason?: unknown) => void = () => {};
 
   function page(kind: string, limit: number, isFirst: boolean): unknown {
     const known = isFirst ? undefined : lists.get(kind);
@@ -167,7 +166,12 @@ function serveObjects(size: ClusterSize): ServedObjects {
         while (signal?.aborted !== true) {
           const object = isFed ? waiting.shift() : undefined;
           if (object !== undefined) yield { type: "MODIFIED", object };
-          else await aborted(signal, isFed ? (again) => wake = again : () => {});
+          else {
+            await new Promise<unknown>((resolve) => {
+              signal?.addEventListener("abort", resolve, { once: true });
+              if (isFed) wake = resolve;
+            });
+          }
         }
       },
     },
@@ -184,19 +188,4 @@ function list(items: readonly unknown[], more: object): unknown {
 
 function kindOf(path: string): string {
   return path.split("/").at(-1) ?? "";
-}
-
-/** Until the signal is aborted, or the returned function is called. */
-function aborted(
-  signal: AbortSignal | undefined,
-  give: (again: () => void) => void,
-): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      signal?.removeEventListener("abort", end);
-      resolve();
-    };
-    signal?.addEventListener("abort", end);
-    give(end);
-  });
 }

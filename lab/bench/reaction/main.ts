@@ -16,19 +16,22 @@ import { openRealNode, scratchNamespace } from "../../../tests/cluster/scene/rea
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { withSettings } from "../../../tests/cluster/scene/product.ts";
 import { burst, BURST_SECONDS, burstingPairs, type Pair, record, saturatingPod } from "./scene.ts";
-import { type BurstLegs, legsOf, reactionReport, reactionTable } from "./report.ts";
-import { wholeNumber } from "../parse_flags.ts";
+import { type BurstLegs, legsOf, reactionGoals, spreads } from "./report.ts";
+import { benchFlags, columns, printResult, wholeNumber } from "../bench.ts";
 
-const { json, idleCpu: idleCPU, saturate, bursts: wanted } = new Command("bench:reaction")
-  .description("Burst in a pod to the quota that answers it. Needs root on the node itself.")
-  .option("--json", "print JSON instead of a table", false)
-  .addOption(
-    new Option("--idle-cpu <value>", "market.idleCPU").choices([...IDLE_CPU]).default("tight"),
-  )
-  .option("--saturate", "all CPUs are busy outside of the market, too", false)
-  .option("--bursts <n>", "number of bursts", wholeNumber, 50)
-  .parse(Deno.args[0] === "--" ? Deno.args.slice(1) : Deno.args, { from: "user" })
-  .opts<{ json: boolean; idleCpu: IdleCPU; saturate: boolean; bursts: number }>();
+const { json, idleCpu: idleCPU, saturate, bursts: wanted } = benchFlags<{
+  idleCpu: IdleCPU;
+  saturate: boolean;
+  bursts: number;
+}>(
+  new Command("bench:reaction")
+    .description("Burst in a pod to the quota that answers it. Needs root on the node itself.")
+    .addOption(
+      new Option("--idle-cpu <value>", "market.idleCPU").choices([...IDLE_CPU]).default("tight"),
+    )
+    .option("--saturate", "all CPUs are busy outside of the market, too", false)
+    .option("--bursts <n>", "number of bursts", wholeNumber, 50),
+);
 
 /** A burst that was not answered while it lasted is missed. */
 const TIMEOUT_MS = 1000 * BURST_SECONDS[idleCPU];
@@ -85,13 +88,18 @@ while (counts.begun < wanted) {
   }
   await pause(Math.max(0, next - performance.now()));
 }
-const report = reactionReport(answered, {
-  missed: counts.missed,
-  ready: counts.ready,
-  scene: `idle CPU ${idleCPU}, ${saturate ? "saturated" : "quiet"}, ${pairs.length} pairs on ` +
-    `${navigator.hardwareConcurrency} CPUs`,
-  atCeiling: `${atCeiling} of ${pairs.length}`,
-  timeoutMs: TIMEOUT_MS,
+const legs = spreads(answered, { missed: counts.missed, timeoutMs: TIMEOUT_MS });
+printResult({
+  json,
+  figures: { ...counts, legs },
+  goals: reactionGoals(legs, counts.missed),
+  text: [
+    `idle CPU ${idleCPU}, ${saturate ? "saturated" : "quiet"}, ${pairs.length} pairs on ` +
+    `${navigator.hardwareConcurrency} CPUs; at their ceilings before the first burst: ${atCeiling}`,
+    `${counts.begun} bursts, ${counts.missed} missed; ${counts.ready} were at their ceilings`,
+    columns([
+      ["", "median, ms", "p95"],
+      ...legs.map(([name, { medianMs, p95Ms }]) => [name, `${medianMs}`, `${p95Ms}`]),
+    ]),
+  ],
 });
-if (!report.withinLimits) Deno.exitCode = 1;
-console.log(json ? JSON.stringify(report) : reactionTable(report));

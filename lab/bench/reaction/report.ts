@@ -4,8 +4,14 @@
  * @module
  */
 import { quantile } from "../../simulation/statistics.ts";
-import { type Direction, hasMoved } from "./direction.ts";
-import type { BurstTimes, Sighting, Sightings } from "./scene.ts";
+import { type Goal, goal } from "../bench.ts";
+import {
+  type BurstTimes,
+  type Direction,
+  hasMoved,
+  type Sighting,
+  type Sightings,
+} from "./scene.ts";
 
 /** The names of the legs, in order. */
 export const LEGS = [
@@ -21,9 +27,6 @@ export interface BurstLegs {
   readonly totalMs: number;
   readonly legs: Readonly<Partial<Record<typeof LEGS[number], number>>>;
 }
-
-/** What is asked for, ms. */
-export const REACTION_LIMITS = { medianMs: 450, p95Ms: 800 } as const;
 
 /** The legs of one burst from the moments at which the change was seen. */
 export function legsOf(
@@ -56,73 +59,41 @@ export function legsOf(
   return { totalMs: containerQuota - begun, legs: Object.fromEntries(legs) };
 }
 
-/** Median and 95th percentile, ms. */
+/** Median and 95th percentile, whole ms. */
 export interface Spread {
   readonly medianMs: number;
   readonly p95Ms: number;
 }
 
-/** What the benchmark prints. */
-export interface ReactionReport extends Spread {
-  /**
-   * All that asked for a change; the missed ones count with the time for which they were waited for.
-   */
-  readonly bursts: number;
-  readonly missed: number;
-  /** Other bursts, which found their limits at the ceiling. */
-  readonly ready: number;
-  /** Whether none was missed and {@linkcode REACTION_LIMITS} held. */
-  readonly withinLimits: boolean;
-  readonly legs: Readonly<Record<string, Spread>>;
-  readonly scene: string;
-  /** How many limits were at their ceilings before the first burst. */
-  readonly atCeiling: string;
-}
-
 /**
- * Sums up the bursts that were answered, and the missed ones as `timeoutMs`, which is shorter than the
- * truth. Throws a `RangeError` without either.
+ * The whole time, then each leg. A missed burst counts with `timeoutMs`, for which it was waited for:
+ * that is shorter than the truth.
  */
-export function reactionReport(
+export function spreads(
   bursts: readonly BurstLegs[],
-  { timeoutMs, ...rest }:
-    & Pick<ReactionReport, "missed" | "ready" | "scene" | "atCeiling">
-    & { readonly timeoutMs: number },
-): ReactionReport {
-  if (bursts.length + rest.missed === 0) {
-    throw new RangeError("Cannot report reaction times: no burst asked for a change");
-  }
-  const missed = Array.from({ length: rest.missed }, () => timeoutMs);
-  const legs = LEGS.flatMap((name) => {
-    const values = bursts.flatMap(({ legs }) => legs[name] ?? []);
-    return values.length === 0 ? [] : [[name, spread(values)] as const];
-  });
-  const total = spread([...bursts.map(({ totalMs }) => totalMs), ...missed]);
-  const withinLimits = missed.length === 0 && total.medianMs <= REACTION_LIMITS.medianMs &&
-    total.p95Ms <= REACTION_LIMITS.p95Ms;
-  return {
-    bursts: bursts.length + missed.length,
-    ...total,
-    legs: Object.fromEntries(legs),
-    withinLimits,
-    ...rest,
-  };
-}
-
-function spread(values: readonly number[]): Spread {
-  const round = (share: number): number => Math.round(10 * quantile(values, share)) / 10;
-  return { medianMs: round(0.5), p95Ms: round(0.95) };
-}
-
-/** The report for people. */
-export function reactionTable(report: ReactionReport): string {
-  const row = (name: string, { medianMs, p95Ms }: Spread): string =>
-    `${name.padEnd(22)}${medianMs.toFixed(0).padStart(8)}${p95Ms.toFixed(0).padStart(8)}`;
+  { missed, timeoutMs }: { readonly missed: number; readonly timeoutMs: number },
+): (readonly [name: string, Spread])[] {
+  const totals = [
+    ...bursts.map(({ totalMs }) => totalMs),
+    ...Array.from({ length: missed }, () => timeoutMs),
+  ];
   return [
-    `${report.scene}; at their ceilings before the first burst: ${report.atCeiling}`,
-    `${report.bursts} bursts, ${report.missed} missed; ${report.ready} others were at their ceilings`,
-    `${"".padEnd(22)}${"median".padStart(8)}${"p95 ms".padStart(8)}`,
-    row("burst → other quota", report),
-    ...Object.entries(report.legs).map(([name, value]) => row(`  ${name}`, value)),
-  ].join("\n");
+    ["burst → other quota", totals] as const,
+    ...LEGS.map((name) => [name, bursts.flatMap(({ legs }) => legs[name] ?? [])] as const),
+  ].filter(([, values]) => values.length > 0).map(([name, values]) => {
+    const [medianMs = NaN, p95Ms = NaN] = [0.5, 0.95].map((at) => Math.round(quantile(values, at)));
+    return [name, { medianMs, p95Ms }];
+  });
+}
+
+/** What is asked for of the whole time. Without a burst that asked for a change no goal is held. */
+export function reactionGoals(
+  [[, { medianMs, p95Ms }] = ["", { medianMs: NaN, p95Ms: NaN }]]: ReturnType<typeof spreads>,
+  missed: number,
+): Goal[] {
+  return [
+    goal("median, ms", medianMs, { most: 450 }),
+    goal("p95, ms", p95Ms, { most: 800 }),
+    goal("bursts missed", missed, { most: 0 }),
+  ];
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { legsOf, reactionReport, reactionTable } from "./report.ts";
+import { legsOf, reactionGoals, spreads } from "./report.ts";
 import type { Sightings } from "./scene.ts";
 
 const TIMES = { begun: 1000, firstQuota: 1260, containerQuota: 1280, to: 400 };
@@ -46,25 +46,23 @@ Deno.test("legsOf() calls a leg over with an event that came late", () => {
   assert.equal(legsUp({ ...SIGHTINGS, controller })["controller → kubelet"], 0);
 });
 
-const REST = { ready: 4, scene: "scene", atCeiling: "0 of 8", timeoutMs: 10_000 };
 const burstOf = (totalMs: number) => ({ totalMs, legs: { "agent → API": 30 } });
 
-Deno.test("reactionReport() gives median and 95th percentile of the whole and of each leg", () => {
-  const report = reactionReport([280, 300, 500].map(burstOf), { ...REST, missed: 0 });
-  assert.equal(report.medianMs, 300);
-  assert.equal(report.withinLimits, true);
-  assert.deepEqual(report.legs, { "agent → API": { medianMs: 30, p95Ms: 30 } });
-  assert.match(
-    reactionTable(report),
-    /^scene.*\n3 bursts, 0 missed; 4 others.*\n.*\nburst → other quota +300/,
-  );
+Deno.test("spreads() has median and 95th percentile of the whole and of each leg that was seen", () => {
+  const legs = spreads([280, 300, 500].map(burstOf), { missed: 0, timeoutMs: 10_000 });
+  assert.deepEqual(legs, [
+    ["burst → other quota", { medianMs: 300, p95Ms: 480 }],
+    ["agent → API", { medianMs: 30, p95Ms: 30 }],
+  ]);
+  assert.ok(reactionGoals(legs, 0).every(({ held }) => held));
 });
 
-Deno.test("reactionReport() counts a missed burst as one that took as long as was waited", () => {
-  const report = reactionReport([280, 300].map(burstOf), { ...REST, missed: 3 });
-  assert.deepEqual([report.bursts, report.medianMs], [5, 10_000]);
-  const late = reactionReport(Array(49).fill(burstOf(200)), { ...REST, missed: 1 });
-  assert.equal(late.medianMs, 200);
-  assert.equal(late.withinLimits, false, "however good the others are");
-  assert.throws(() => reactionReport([], { ...REST, missed: 0 }), RangeError);
+Deno.test("reactionGoals() hold neither with a missed burst nor without any", () => {
+  const held = (bursts: readonly number[], missed: number) =>
+    reactionGoals(spreads(bursts.map(burstOf), { missed, timeoutMs: 10_000 }), missed)
+      .map((goal) => goal.held);
+  assert.deepEqual(held([280, 300], 3), [false, false, false]);
+  // However good the others are.
+  assert.deepEqual(held(Array(49).fill(200), 1), [true, true, false]);
+  assert.deepEqual(held([], 0), [false, false, true]);
 });

@@ -20,7 +20,6 @@ import {
 import type { RealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { podsOf, PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
-import { type Direction, hasMoved } from "./direction.ts";
 import type { IdleCPU } from "../../../shared/config/schema.ts";
 import { appliedAllocation } from "../../../tests/cluster/scene/limits.ts";
 import { type LoadPod, loadPod } from "../../../tests/cluster/scene/load_pod.ts";
@@ -110,6 +109,17 @@ export async function record(
       await Promise.all(running);
     },
   };
+}
+
+/** Where the limit goes that answers a burst: `up` its own, `down` that of a neighbour. */
+export type Direction = "up" | "down";
+
+/** Whether a limit has gone from one value to another in this direction. */
+export function hasMoved(
+  direction: Direction,
+  { from, to }: { readonly from: number; readonly to: number },
+): boolean {
+  return direction === "up" ? to > from : to < from;
 }
 
 /** The moments of one burst, ms of this machine's wall clock. */

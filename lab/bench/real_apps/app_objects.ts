@@ -5,9 +5,11 @@
  */
 import { formatCPU } from "../../../shared/quantity.ts";
 import { BUSYBOX_IMAGE } from "../../../tests/cluster/harness/install/image_archive.ts";
-import { CONTAINER, type KubeObject, SERVICE_LABEL } from "../services/service_pod.ts";
-import { type App, LIMIT, NEIGHBOUR, REQUEST } from "./apps.ts";
+import { type App, CONTAINER, LIMIT, NEIGHBOUR, REQUEST, SERVICE_LABEL } from "./apps.ts";
 import { imageOf } from "./app_images.ts";
+
+/** An object of the API. */
+export type KubeObject = Readonly<Record<string, unknown>>;
 
 /** Name of the neighbour's Deployment. */
 export const NEIGHBOUR_NAME = "neighbour";
@@ -44,6 +46,24 @@ export function appService({ name, port }: App): KubeObject {
     kind: "Service",
     metadata: { name },
     spec: { selector: { [SERVICE_LABEL]: name }, ports: [{ port }] },
+  };
+}
+
+/** An HPA as people set it; its limits together are what the product allows one pod. */
+export function appAutoscaler({ name }: App): KubeObject {
+  return {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+      minReplicas: 1,
+      maxReplicas: 4,
+      metrics: [{
+        type: "Resource",
+        resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 70 } },
+      }],
+    },
   };
 }
 

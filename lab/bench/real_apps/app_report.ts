@@ -4,16 +4,10 @@
  * @module
  */
 import { quantile } from "../../simulation/statistics.ts";
-import { alignedColumns } from "../aligned_columns.ts";
-import { LATE_MS } from "./app_figures.ts";
-import {
-  type AppAlgorithm,
-  type AppFigures,
-  type AppResult,
-  FIGURE_NAMES,
-  type Phase,
-  PHASES,
-} from "./app_result.ts";
+import { columns } from "../bench.ts";
+import type { AppAlgorithm, AppFigures, AppResult } from "./app_result.ts";
+import { LATE_MS } from "./load.ts";
+import { type Phase, PHASES } from "./observe.ts";
 import { APPS } from "./apps.ts";
 
 /** Medians over an algorithm's runs. */
@@ -39,7 +33,10 @@ export function mediansOf(results: readonly AppResult[]): AppMedians[] {
         return {
           ...{ algorithm, runs: runs.length, app: name, phase },
           mostReplicas: Math.max(...apps.map(({ mostReplicas }) => mostReplicas)),
-          figures: Object.fromEntries(FIGURE_NAMES.map((key) => [key, median(key)])) as AppFigures,
+          figures: Object.fromEntries(
+            Object.keys(apps[0]?.phases[phase] ?? {})
+              .map((key) => [key, median(key as keyof AppFigures)]),
+          ) as unknown as AppFigures,
         };
       })
     )
@@ -57,13 +54,13 @@ export function appReport(results: readonly AppResult[]): string {
     ...[figures.late, figures.failed].map((count) => percent(count, figures.requests)),
     ...[figures.throttledMsPerS.toFixed(1), figures.used.toFixed(0), `${mostReplicas}`],
   ]);
-  const table = alignedColumns([[...HEAD, "throttled ms/s", "used m", "replicas"], ...rows]);
+  const table = columns([[...HEAD, "throttled ms/s", "used m", "replicas"], ...rows]);
   const runs = results.map((result) =>
     `${result.algorithm}, seed ${result.seed}: load ${
       result.loadCores.toFixed(2)
     } CPUs, neighbour ` +
     `${result.neighbourUsed.toFixed(0)}m, others ${othersCores(result).toFixed(2)} CPUs, ` +
-    `${result.changes.length} changes of limits`
+    `${result.apps.flatMap(({ changes }) => changes).length} changes of limits`
   );
   const versions = [
     ...new Set(
@@ -73,7 +70,7 @@ export function appReport(results: readonly AppResult[]): string {
     ),
   ];
   return [
-    ...table,
+    table,
     ...["", `Medians over runs. Late: over ${LATE_MS} ms.`, ...ratios(medians)],
     ...["", ...runs, ...versions],
   ].join("\n");

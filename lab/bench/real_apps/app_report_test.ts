@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { requestFigures } from "./app_figures.ts";
 import { appReport, mediansOf } from "./app_report.ts";
-import { type AppAlgorithm, type AppResult, readAppResult, writeAppResult } from "./app_result.ts";
-import { APPS } from "./apps.ts";
+import type { AppAlgorithm, AppResult } from "./app_result.ts";
+import { APPS, BURST_S, burstTurns, TURN_S } from "./apps.ts";
+import { parseAttack, requestFigures } from "./load.ts";
 
 const FIGURES = {
   ...{ requests: 200, failed: 1, late: 20, p50Ms: 2, p99Ms: 400, quietP99Ms: 10 },
@@ -18,11 +18,10 @@ function result(
     neighbour: { ...FIGURES, p99Ms: 2 * p99Ms, quietP99Ms: 15 },
   };
   return {
-    ...{ algorithm, seed, minutes: 3, at: "2026-01-01T00:00:00.000Z", kernel: "6.18" },
+    ...{ algorithm, seed, minutes: 3, kernel: "6.18" },
     versions: { nginx: "1.22.1" },
     ...{ busyCores: 1, loadCores: 0.1, neighbourUsed: 900 },
-    apps: APPS.map(({ name }) => ({ name, mostReplicas: seed, phases })),
-    changes: [],
+    apps: APPS.map(({ name }) => ({ name, mostReplicas: seed, changes: [], phases })),
   };
 }
 
@@ -71,16 +70,51 @@ Deno.test("requestFigures() counts a refused request as one that never got its a
   assert.ok(figures.p99Ms > 1000);
 });
 
-Deno.test("readAppResult() finds the result of an algorithm, a seed and a length, and no other", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const [written] = RESULTS;
-    assert.ok(written !== undefined);
-    await writeAppResult(folder, written);
-    const key = { folder, algorithm: "fixed", seed: 1, minutes: 3 } as const;
-    assert.deepEqual(await readAppResult(key), written);
-    assert.equal(await readAppResult({ ...key, seed: 2 }), undefined);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+Deno.test("burstTurns() gives each app its turn in each round of each half, the same for one seed", () => {
+  const bursts = burstTurns({ seed: 7, minutes: 3 });
+  assert.equal(bursts.length, 12);
+  for (const first of [0, 3, 6, 9]) {
+    const round = bursts.slice(first, first + 3).map(({ app }) => app);
+    assert.deepEqual(round.sort(), ["deno", "nginx", "redis"]);
   }
+  for (const [turn, { atS }] of bursts.entries()) {
+    const inTurnS = atS - turn * TURN_S;
+    assert.ok(inTurnS >= 0 && inTurnS + BURST_S < TURN_S, `${inTurnS} s`);
+  }
+  const [one, other] = [3, 4].map((seed) => burstTurns({ seed, minutes: 2 }));
+  assert.deepEqual(burstTurns({ seed: 3, minutes: 2 }), one);
+  assert.notDeepEqual(other, one);
+  assert.deepEqual(one?.map(({ atS }) => atS >= 60), [false, false, false, true, true, true]);
+});
+
+/** As vegeta writes it: sent, code, latency, bytes out and in, error, body, attack, number, … */
+function row(sentNs: number, { code = 200, latencyNs = 2e6, number = 0, error = "" }): string {
+  return [sentNs, code, latencyNs, 0, 0, error, "", "", number, "GET", "http://h/", "aGVhZA=="]
+    .join(",");
+}
+
+Deno.test("parseAttack() counts latency from when a request was to be sent", () => {
+  const csv = [
+    row(1_000_000_000, {}),
+    // 10 ms a request: this one went out 25 ms late, and the last 5 ms.
+    row(1_035_000_000, { number: 1 }),
+    row(1_025_000_000, {
+      number: 2,
+      code: 0,
+      latencyNs: 1e6,
+      error: '"Get ""http://h/"": refused"',
+    }),
+  ].join("\n");
+  assert.deepEqual(parseAttack(`${csv}\n`, { rate: 100 }), [
+    { atMs: 1000, latencyMs: 2, failed: false },
+    { atMs: 1010, latencyMs: 27, failed: false },
+    { atMs: 1020, latencyMs: 6, failed: true },
+  ]);
+});
+
+Deno.test("parseAttack() refuses a line that is no request, and takes a first one that is late", () => {
+  assert.throws(() => parseAttack("Requests [total]\n", { rate: 1 }), { name: "SyntaxError" });
+  const csv = [row(1_030_000_000, {}), row(1_010_000_000, { number: 1 })].join("\n");
+  const latencies = parseAttack(csv, { rate: 100 }).map(({ latencyMs }) => latencyMs);
+  assert.deepEqual(latencies, [32, 2]);
 });

@@ -5,105 +5,88 @@
  */
 import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { objectOf } from "../../../adapters/kube/client/json_fields.ts";
-import { mean } from "../../simulation/statistics.ts";
 import { scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
-import { horizontalAutoscaler } from "../services/horizontal_autoscaler.ts";
-import { measureMachine } from "../services/machine_use.ts";
-import { observe, type ObservedService, STEP_MS } from "../services/observe.ts";
-import { requestFigures } from "./app_figures.ts";
 import {
+  appAutoscaler,
   appDeployment,
   appService,
   NEIGHBOUR_NAME,
   neighbourDeployment,
   START_FILE,
 } from "./app_objects.ts";
-import type { AppAlgorithm, AppFigures, AppResult, Phase } from "./app_result.ts";
-import { type App, APPS, LIMIT, NEIGHBOUR, RATE } from "./apps.ts";
-import { type Burst, BURST_FACTOR, BURST_S, burstTurns, TURN_S } from "./burst_turns.ts";
-import { attack, runWebdis, type SentRequest } from "./load.ts";
+import type { AppAlgorithm, AppFigures, AppResult } from "./app_result.ts";
+import {
+  type App,
+  APPS,
+  type Burst,
+  BURST_FACTOR,
+  BURST_S,
+  burstTurns,
+  RATE,
+  TURN_S,
+} from "./apps.ts";
+import { attack, requestFigures, runWebdis, type SentRequest } from "./load.ts";
+import { measureMachine, observe, type ObservedApp, type Phase } from "./observe.ts";
 import type { Programs } from "./programs.ts";
 
 /** The options of a run. */
 export interface AppRunOptions extends Pick<AppResult, "seed" | "minutes"> {
   readonly connection: OpenKubeConnection;
   readonly programs: Programs;
-  /** CPUs of the node. */
-  readonly cores: number;
   readonly onProgress: (doneS: number) => void;
 }
 
 /** The outcome of a run, without the fields that are the same for all. */
-export type AppRun = Omit<AppResult, "at" | "kernel" | "versions">;
+export type AppRun = Omit<AppResult, "kernel" | "versions">;
 
 /** Base load before the run, in which programs warm up and the algorithm sees the pods. */
 const WARM_UP_S = 10;
-/** An HPA as people set it; its limits together are what the product allows one pod. */
-const AUTOSCALER = { most: 4, target: 0.7 } as const;
-
 /** Plays a run. */
 export async function appRun(algorithm: AppAlgorithm, options: AppRunOptions): Promise<AppRun> {
-  const { connection, programs, cores, seed, minutes, onProgress } = options;
+  const { connection, programs, seed, minutes, onProgress } = options;
   const seconds = 60 * minutes;
   const bursts = burstTurns({ seed, minutes });
   const folder = await Deno.makeTempDir({ prefix: "real-apps-" });
   try {
-    await using namespace = await scratchNamespace(connection, {
+    await using scratch = await scratchNamespace(connection, {
       annotations: algorithm === "coallocator" ? {} : { "mbcas.io/managed": "false" },
     });
-    const addresses = await createObjects(algorithm, {
-      connection,
-      namespace: namespace.name,
-      folder,
-    });
+    const namespace = scratch.name;
+    const addresses = await createObjects(algorithm, { connection, namespace, folder });
+    await using webdis = await runWebdis(addresses("redis"), programs);
+    const urlOf = ({ name, port, path }: App): string =>
+      `${name === "redis" ? webdis.url : `http://${addresses(name)}:${port}`}${path}`;
     const ownMs = ownTimeMs();
-    let sent: readonly SentRequest[][];
-    let seen: ObservedService[];
-    let busyCores: number;
     const startMs = Date.now() + 1000 * (WARM_UP_S + 2);
-    {
-      await using webdis = await runWebdis(addresses("redis"), programs);
-      const urlOf = ({ name, port, path }: App): string =>
-        `${name === "redis" ? webdis.url : `http://${addresses(name)}:${port}`}${path}`;
-      [sent, seen, busyCores] = await Promise.all([
-        Promise.all(APPS.map((app) => load(app, { ...options, url: urlOf(app), bursts, startMs }))),
-        observe([...APPS.map(({ name }) => ({ name, originalLimit: LIMIT })), NEIGHBOUR_SERVICE], {
-          ...{ connection, namespaces: [namespace.name], cores, seconds, startMs, onProgress },
-        }),
-        busyDuring({ startMs, seconds }),
-        startNeighbour(`${folder}/${START_FILE}`, startMs + 500 * seconds),
-      ]);
-    }
-    const loadCores = (ownTimeMs() - ownMs) / (Date.now() - startMs + 1000 * WARM_UP_S);
-    const neighbour = seen.at(-1)?.usage ?? new Float32Array(0);
+    const [sent, seen, busyCores] = await Promise.all([
+      Promise.all(APPS.map((app) => load(app, { ...options, url: urlOf(app), bursts, startMs }))),
+      observe({ connection, namespace, seconds, startMs, onProgress }),
+      busyDuring({ startMs, seconds }),
+      startNeighbour(`${folder}/${START_FILE}`, startMs + 500 * seconds),
+    ]);
+    const neighbour = seen.get(NEIGHBOUR_NAME)?.growth.neighbour.usageMs ?? NaN;
     return {
-      ...{ algorithm, seed, minutes, loadCores, busyCores },
-      neighbourUsed: mean(neighbour.subarray(neighbour.length / 2)),
+      ...{ algorithm, seed, minutes, busyCores },
+      loadCores: (ownTimeMs() - ownMs) / (Date.now() - startMs + 1000 * WARM_UP_S),
+      neighbourUsed: neighbour / (seconds / 2),
       apps: APPS.map(({ name }, index) => {
-        const own = bursts.filter(({ app }) => app === name);
+        const app = seen.get(name);
+        if (app === undefined) throw new Error(`Cannot sum up ${name}: it did not run`);
+        const { mostReplicas, changes, growth } = app;
         const figures = (phase: Phase): AppFigures =>
           figuresIn(phase, {
-            ...{ seconds, startMs, bursts: own },
-            seen: seen[index] as ObservedService,
-            sent: sent[index] ?? [],
+            ...{ seconds, startMs, growth, sent: sent[index] ?? [] },
+            bursts: bursts.filter(({ app }) => app === name),
           });
-        return {
-          name,
-          mostReplicas: seen[index]?.mostReplicas ?? 0,
-          phases: { alone: figures("alone"), neighbour: figures("neighbour") },
-        };
+        const phases = { alone: figures("alone"), neighbour: figures("neighbour") };
+        return { name, mostReplicas, changes, phases };
       }),
-      changes: [...APPS.map(({ name }) => name), NEIGHBOUR_NAME].flatMap((pod, index) =>
-        changesOf(seen[index]?.limit ?? new Float32Array(0)).map((change) => ({ pod, ...change }))
-      ),
     };
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
-
-const NEIGHBOUR_SERVICE = { name: NEIGHBOUR_NAME, originalLimit: NEIGHBOUR } as const;
 
 /** Creates all objects and waits until they run; the result has the Services' addresses. */
 async function createObjects(
@@ -125,7 +108,7 @@ async function createObjects(
     addresses.set(app.name, String(objectOf(objectOf(service)["spec"])["clusterIP"]));
     if (algorithm === "hpa" && app.scales) {
       const path = `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
-      await create(path, horizontalAutoscaler(app.name, AUTOSCALER));
+      await create(path, appAutoscaler(app));
     }
   }
   await create(deployments, neighbourDeployment({ folder, limited }));
@@ -174,17 +157,17 @@ async function startNeighbour(file: string, atMs: number): Promise<void> {
   await Deno.writeTextFile(file, "");
 }
 
-function figuresIn(phase: Phase, { seconds, startMs, bursts, seen, sent }: {
+function figuresIn(phase: Phase, { seconds, startMs, bursts, growth, sent }: {
   readonly seconds: number;
   readonly startMs: number;
   readonly bursts: readonly Burst[];
-  readonly seen: ObservedService;
+  readonly growth: ObservedApp["growth"];
   readonly sent: readonly SentRequest[];
 }): AppFigures {
-  const halfMs = 500 * seconds;
-  const half = <T>(values: { subarray(from: number, to?: number): T; length: number }): T =>
-    phase === "alone" ? values.subarray(0, values.length / 2) : values.subarray(values.length / 2);
-  const inPhase = sent.filter(({ atMs }) => (atMs < startMs + halfMs) === (phase === "alone"));
+  const halfS = seconds / 2;
+  const inPhase = sent.filter(({ atMs }) =>
+    (atMs < startMs + 1000 * halfS) === (phase === "alone")
+  );
   const busy = (atMs: number): boolean =>
     bursts.some(({ atS }) => {
       const afterS = (atMs - startMs) / 1000 - atS;
@@ -192,16 +175,9 @@ function figuresIn(phase: Phase, { seconds, startMs, bursts, seen, sent }: {
     });
   return {
     ...requestFigures(inPhase, busy),
-    throttledMsPerS: mean(half(seen.throttled)),
-    used: mean(half(seen.usage)),
+    throttledMsPerS: growth[phase].throttledMs / halfS,
+    used: growth[phase].usageMs / halfS,
   };
-}
-
-function changesOf(limit: Float32Array): { atS: number; from: number; to: number }[] {
-  return [...limit].flatMap((to, step) => {
-    const from = limit[step - 1] ?? to;
-    return Math.abs(to - from) < 0.5 ? [] : [{ atS: (step + 1) * STEP_MS / 1000, from, to }];
-  });
 }
 
 /** CPU time of this process and of its children that have ended, ms. */

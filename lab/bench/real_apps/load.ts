@@ -7,6 +7,8 @@
 import { run } from "../../../tests/cluster/harness/shell.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { libraryEnvironment } from "../../../tests/cluster/images/program_image.ts";
+import { quantile } from "../../simulation/statistics.ts";
+import type { AppFigures } from "./app_result.ts";
 import type { Programs } from "./programs.ts";
 import { REDIS_DATA } from "./apps.ts";
 
@@ -30,7 +32,7 @@ export interface Attack {
 }
 
 /** A request without an answer by then has failed. */
-export const TIMEOUT_S = 10;
+const TIMEOUT_S = 10;
 
 /** Before all other programs of the machine: the load must be on time. */
 const FIRST = ["nice", "-n", "-10"];
@@ -87,6 +89,27 @@ export function parseAttack(
     latencyMs: latencyMs + sentMs - startMs - afterMs,
     failed,
   }));
+}
+
+/** A request that takes longer is late. */
+export const LATE_MS = 1000;
+
+/** Sums up requests; `busy` says whether a moment lies in a turn of the app. */
+export function requestFigures(
+  sent: readonly SentRequest[],
+  busy: (atMs: number) => boolean,
+): Omit<AppFigures, "throttledMsPerS" | "used"> {
+  const latency = ({ failed, latencyMs }: SentRequest): number =>
+    failed ? Math.max(1000 * TIMEOUT_S, latencyMs) : latencyMs;
+  const all = sent.map(latency);
+  return {
+    requests: sent.length,
+    failed: sent.filter(({ failed }) => failed).length,
+    late: sent.filter(({ failed, latencyMs }) => !failed && latencyMs > LATE_MS).length,
+    p50Ms: quantile(all, 0.5),
+    p99Ms: quantile(all, 0.99),
+    quietP99Ms: quantile(sent.filter(({ atMs }) => !busy(atMs)).map(latency), 0.99),
+  };
 }
 
 /** Where webdis listens while it runs. */

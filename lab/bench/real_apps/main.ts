@@ -3,48 +3,58 @@
  *
  * @module
  */
+import { Command, InvalidArgumentError } from "commander";
 import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";
+import { benchFlags, wholeNumber } from "../bench.ts";
 import { loadAppImages } from "./app_images.ts";
 import { appReport, mediansOf } from "./app_report.ts";
 import {
   APP_ALGORITHMS,
   type AppAlgorithm,
   type AppResult,
-  readAppResult,
-  writeAppResult,
+  keep,
+  readKept,
+  resultFile,
 } from "./app_result.ts";
 import { appRun } from "./app_run.ts";
-import { parseCommandLine, type RealAppsBench } from "./command_line.ts";
 import { findPrograms } from "./programs.ts";
-import { printAnswer } from "../parse_flags.ts";
 
-async function main(args: readonly string[]): Promise<number> {
-  const parsed = parseCommandLine(args);
-  if ("exitCode" in parsed) return printAnswer(parsed);
-  if (!parsed.report) await playAll(parsed);
-  const results = (await Promise.all(
-    APP_ALGORITHMS.flatMap((algorithm) =>
-      seedsOf(parsed).map((seed) => read(algorithm, { ...parsed, seed }))
-    ),
-  )).flatMap((result) => result ?? []);
-  const json = (): string => JSON.stringify({ medians: mediansOf(results), results }, undefined, 2);
-  console.log(parsed.json ? json() : appReport(results));
-  return 0;
-}
+const { json, minutes, runs, seed, algorithms, results: folder, report } = benchFlags<{
+  minutes: number;
+  runs: number;
+  seed: number;
+  algorithms: readonly AppAlgorithm[];
+  results: string;
+  report: boolean;
+}>(
+  new Command("bench:real-apps")
+    .description(
+      "nginx, redis and a Deno service as pods on a real node under open-loop load, with bursts in " +
+        "turn; in the second half of a run beside a neighbour that takes all CPU. Needs root on the " +
+        "node of the harness.",
+    )
+    // Half a run holds one round of turns at least.
+    .option("--minutes <n>", "length of each run, 2 or more", wholeNumber, 10)
+    .option("--runs <n>", "runs of each algorithm", wholeNumber, 3)
+    .option("--seed <n>", "seed of the first run's bursts; each has the next", wholeNumber, 1)
+    .option("--algorithms <a,b>", `of ${APP_ALGORITHMS.join(", ")}`, algorithmsOf, [
+      ...APP_ALGORITHMS,
+    ])
+    .option("--results <folder>", "where results are kept, a file each", "build/real-apps")
+    .option("--report", "play nothing, report the results that are there", false),
+);
+const seeds = Array.from({ length: runs }, (_, run) => seed + run);
 
-function seedsOf({ seed, runs }: RealAppsBench): number[] {
-  return Array.from({ length: runs }, (_, run) => seed + run);
-}
-
-function read(
-  algorithm: AppAlgorithm,
-  { results, seed, minutes }: RealAppsBench,
-): Promise<AppResult | undefined> {
-  return readAppResult({ folder: results, algorithm, seed, minutes });
+function algorithmsOf(text: string): AppAlgorithm[] {
+  return text.split(",").map((part) => {
+    const found = APP_ALGORITHMS.find((name) => name === part.trim());
+    if (found !== undefined) return found;
+    throw new InvalidArgumentError(`Expected names of ${APP_ALGORITHMS.join(", ")}.`);
+  });
 }
 
 /** Plays the runs one after another: each algorithm once, then each once more. */
-async function playAll(options: RealAppsBench): Promise<void> {
+async function playAll(): Promise<void> {
   const instance = Deno.env.get("COALLOCATOR_CLUSTER");
   if (instance === undefined) {
     throw new Error(
@@ -55,24 +65,31 @@ async function playAll(options: RealAppsBench): Promise<void> {
   const programs = await findPrograms(folders);
   await loadAppImages(instance, programs);
   using node = await openRealNode();
-  for (const seed of seedsOf(options)) {
-    for (const algorithm of options.algorithms) {
+  for (const seed of seeds) {
+    for (const algorithm of algorithms) {
       const name = `${algorithm}, seed ${seed}`;
-      console.error(`${name}: ${options.minutes} min from ${new Date().toISOString()}`);
+      console.error(`${name}: ${minutes} min from ${new Date().toISOString()}`);
       const run = await appRun(algorithm, {
-        ...{ seed, minutes: options.minutes, connection: node.connection, programs },
-        cores: navigator.hardwareConcurrency,
+        ...{ seed, minutes, connection: node.connection, programs },
         onProgress: (doneS) => console.error(`${name}: ${doneS} s`),
       });
-      const file = await writeAppResult(options.results, {
+      await keep(resultFile(folder, run), {
         ...run,
-        at: new Date().toISOString(),
         kernel: Deno.osRelease(),
         versions: programs.versions,
       });
-      console.error(`${name}: ${file}`);
     }
   }
 }
 
-if (import.meta.main) Deno.exitCode = await main(Deno.args);
+if (!report) await playAll();
+const results: AppResult[] = [];
+for (const algorithm of APP_ALGORITHMS) {
+  for (const seed of seeds) {
+    const result = await readKept<AppResult>(resultFile(folder, { algorithm, seed, minutes }));
+    if (result !== undefined) results.push(result);
+  }
+}
+console.log(
+  json ? JSON.stringify({ medians: mediansOf(results), results }) : appReport(results),
+);

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
-import { keepResult, readKept } from "../kept_result.ts";
+import { keep, readKept } from "./app_result.ts";
 import { type BinaryFolders, cacheFolder } from "../../../tests/cluster/harness/install/binary.ts";
 import {
   buildBinary,
@@ -42,8 +41,6 @@ const LIBRARIES = (
   "libjemalloc2 liblzf1 libpcre2-8-0 libssl3 libsystemd0 zlib1g"
 ).split(" ");
 
-const versionsSchema = z.record(z.string(), z.string());
-
 function foldersOf(folders: BinaryFolders): { readonly debian: string; readonly vegeta: string } {
   const cache = cacheFolder(folders);
   return { debian: `${cache}/real-apps`, vegeta: `${cache}/vegeta/${VEGETA.version}/vegeta` };
@@ -56,7 +53,7 @@ export async function obtainPrograms(options: Omit<BuildOptions, "target">): Pro
     await Deno.mkdir(vegeta.slice(0, vegeta.lastIndexOf("/")), { recursive: true });
     await buildBinary(VEGETA, { ...options, target: vegeta });
   }
-  if (await readKept(`${debian}/versions.json`, versionsSchema) !== undefined) return;
+  if (await readKept<Programs["versions"]>(`${debian}/versions.json`) !== undefined) return;
   await withProgress(options.progress, "unpacking nginx and redis", () => unpack(debian));
 }
 
@@ -76,13 +73,13 @@ async function unpack(folder: string): Promise<void> {
     if (APPS.includes(packageName)) versions[packageName] = await field("Version");
   }
   await Deno.remove(archives, { recursive: true });
-  await keepResult(`${folder}/versions.json`, versions);
+  await keep(`${folder}/versions.json`, versions);
 }
 
 /** Finds what {@linkcode obtainPrograms} has left. Throws an `Error` where that is missing. */
 export async function findPrograms(folders: BinaryFolders): Promise<Programs> {
   const { debian, vegeta } = foldersOf(folders);
-  const versions = await readKept(`${debian}/versions.json`, versionsSchema);
+  const versions = await readKept<Programs["versions"]>(`${debian}/versions.json`);
   if (versions === undefined) {
     throw new Error(
       `Cannot find nginx and redis in ${debian}: run deno task bench:real-apps, which obtains them`,

@@ -1,48 +1,69 @@
 /**
- * One whole pass of rightsizing from empty caches: `deno task bench:rightsizing`.
+ * One whole pass of rightsizing over 24 h of usage, from empty caches: `deno task bench:rightsizing`.
  *
  * @module
  */
 import process from "node:process";
+import { Command } from "commander";
 import { autoPolicy } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { benchFlags, columns, goal, printResult, wholeNumber } from "../bench.ts";
+import { memoryAfterGC, watchMemory } from "../memory.ts";
 import { checkRecords } from "./check_records.ts";
-import { parseRightsizingBench } from "./command_line.ts";
-import { type PassFigures, passGoals, passTable } from "./report.ts";
 import { startLoop } from "./running_loop.ts";
 import { startUsageServer } from "./usage_server.ts";
-import { memoryAfterGC, watchMemory } from "./watch_memory.ts";
-import { printAnswer } from "../parse_flags.ts";
 
-const request = parseRightsizingBench(Deno.args);
-if ("exitCode" in request) Deno.exit(printAnswer(request));
-const { json, ...size } = request;
+/** Memory counts from so many containers on: what a pass takes at any number would decide below. */
+const FROM_CONTAINERS = 5000;
+const MEBIBYTES_PER_CONTAINER = 0.1;
 
-async function measurePass(): Promise<PassFigures> {
-  await using server = await startUsageServer(size);
-  await using loop = startLoop(size, server.url);
-  await loop.synced;
-  const idle = await memoryAfterGC();
-  using watch = watchMemory();
-  const cpuBefore = process.cpuUsage();
-  const { tookMs } = await loop.pass(autoPolicy({}, { mode: "Recommend" }));
-  const { user, system } = process.cpuUsage(cpuBefore);
-  const highest = watch.highest();
-  const after = await memoryAfterGC();
-  return {
-    size,
-    passSeconds: tookMs / 1000,
-    cpuSeconds: (user + system) / 1e6,
-    served: await server.stats(),
-    idle,
-    highest,
-    after,
-    checked: checkRecords(loop.records(), size),
-  };
-}
-
-const figures = await measurePass();
-const goals = passGoals(figures);
-console.log(
-  json ? JSON.stringify({ ...figures, goals }, undefined, 2) : passTable(figures),
+const { json, ...size } = benchFlags<{ workloads: number; pods: number; containers: number }>(
+  new Command("bench:rightsizing")
+    .description("Time, memory and queries of a pass. Exits with 1 when a goal is missed.")
+    .option("--workloads <n>", "Deployments", wholeNumber, 1000)
+    .option("--pods <n>", "of each Deployment", wholeNumber, 1)
+    .option("--containers <n>", "of each pod", wholeNumber, 5),
 );
-if (goals.some(({ held }) => held === false)) Deno.exitCode = 1;
+await using server = await startUsageServer(size);
+await using loop = startLoop(size, server.url);
+await loop.synced;
+const idle = await memoryAfterGC();
+const endWatch = watchMemory();
+const cpuBefore = process.cpuUsage();
+const passSeconds = await loop.pass(autoPolicy({}, { mode: "Recommend" })) / 1000;
+const { user, system } = process.cpuUsage(cpuBefore);
+const highest = endWatch();
+const after = await memoryAfterGC();
+const served = await server.stats();
+const { recommended, wrong, example } = checkRecords(loop.records(), size);
+
+const all = size.workloads * size.pods * size.containers;
+const ofContainers = { most: MEBIBYTES_PER_CONTAINER, counts: all >= FROM_CONTAINERS };
+printResult({
+  json,
+  figures: { size, idle, highest, after, served, recommended },
+  goals: [
+    goal("pass, s", passSeconds, { most: 60 }),
+    goal(
+      "highest resident, MiB a container",
+      (highest.resident - idle.resident) / all,
+      ofContainers,
+    ),
+    goal("used after, MiB a container", (after.used - idle.used) / all, ofContainers),
+    goal("queries a workload", served.queries / size.workloads, { most: 2 }),
+    goal("queries refused", served.refused, { most: 0 }),
+    goal("wrong recommendations", wrong, { most: 0 }),
+  ],
+  text: [
+    `${size.workloads} Deployments of ${size.pods} pods with ${size.containers} containers; the API ` +
+    "is simulated in this process, Prometheus is a stand-in in another one",
+    columns([
+      ["memory, MiB", "used", "resident"],
+      ...Object.entries({ idle, highest, after }).map(([name, { used, resident }]) => [
+        ...[name, used.toFixed(0), resident.toFixed(0)],
+      ]),
+    ]),
+    `CPU ${((user + system) / 1e6).toFixed(1)} s; ${served.queries} queries, ${served.points} ` +
+    `points; ${recommended} containers recommended for`,
+    ...(example === undefined ? [] : [`wrong, for instance ${example}`]),
+  ],
+});

@@ -10,7 +10,6 @@ import { createRightsizingCopies } from "../../../controller/rightsizing/api.ts"
 import { ClusterFacts } from "../../../controller/rightsizing/cluster_facts.ts";
 import { createCorrectionMemory } from "../../../controller/rightsizing/corrections.ts";
 import { runRightsizingLoop } from "../../../controller/rightsizing/loop.ts";
-import type { CycleOutcome } from "../../../controller/rightsizing/policies/policy_cycle.ts";
 import { connectUsageSources } from "../../../controller/rightsizing/sources/usage_sources.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
@@ -35,32 +34,24 @@ import {
   workloadPod,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 
-/** A pass that has ended. */
-export interface EndedPass {
-  /** From the cycle's beginning until reports and status are written. */
-  readonly tookMs: number;
-  readonly outcome: CycleOutcome;
-}
-
 /** The running loop; without a policy it is idle. */
 export interface RunningLoop extends AsyncDisposable {
   /** All copies are there. */
   readonly synced: Promise<unknown>;
-  /** Adds the policy, and resolves when its first cycle has ended. */
-  pass(spec: PolicySpec): Promise<EndedPass>;
+  /** Adds the policy; resolves with the ms from its first cycle's beginning until all is written. */
+  pass(spec: PolicySpec): Promise<number>;
   /** The usage of the namespaces' workloads. */
   records(): readonly WorkloadRecord[];
 }
 
 /** As many as by default. */
 const WORKERS = 10;
-const refuse = (): Promise<never> => Promise.reject(new Error("Cannot publish: no VPAs are here"));
-const NO_LOGIN = {};
+const refuse = (): Promise<never> =>
+  Promise.reject(new Error("Cannot write: no market and no VPA is here"));
 /** Where the policy is; it acts on all others. */
 const HOME = "rightsizing";
 
 /** Starts it over a cluster of this size, with usage from the server at this address. */
-// deno-lint-ignore house/function-length
 export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop {
   const clock = systemClock;
   const random = seededRandom(1);
@@ -75,21 +66,8 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     replicaSets: api.listWatch("ReplicaSet"),
   }, every);
   const copies = [...namedCaches(caches).map(([, one]) => one), ...Object.values(followed)];
-  const sources = connectUsageSources({
-    settings: () => ({
-      prometheusURL,
-      prometheusLogin: NO_LOGIN,
-      prometheusHeaders: new Map(),
-      prometheusMatchers: [],
-      customSources: new Map(),
-    }),
-    sampler: {
-      usage: () => Promise.resolve({ problem: "unavailable", message: "no sampler is here" }),
-    },
-    clock,
-    log: silentLog,
-  });
-  const ended = Promise.withResolvers<EndedPass>();
+  const sources = usageFrom(prometheusURL);
+  const ended = Promise.withResolvers<number>();
   const loop = runRightsizingLoop({
     caches: { ...caches, ...followed },
     sources,
@@ -102,8 +80,7 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     }),
     appliers: {
       resizer: api.podResizer("optipod"),
-      setOriginalLimits: () =>
-        Promise.reject(new Error("Cannot set original limits: no market is here")),
+      setOriginalLimits: refuse,
       workloads: api.workloadWriter,
     },
     statuses: api.policyStatusWriter,
@@ -122,7 +99,7 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     log: silentLog,
     observer: {
       cycleEnded(_policy, { tookMs, outcome }) {
-        if (outcome !== undefined) ended.resolve({ tookMs, outcome });
+        if (outcome !== undefined) ended.resolve(tookMs);
       },
     },
   }, end.signal);
@@ -131,13 +108,7 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     synced: Promise.all(copies.map((one) => one.whenSynced(end.signal))),
     pass(spec) {
       api.store.tables.OptimizationPolicy.create({
-        metadata: {
-          name: "everything",
-          namespace: HOME,
-          uid: "",
-          resourceVersion: "",
-          generation: 1,
-        },
+        metadata: { name: "everything", namespace: HOME, ...NO_VERSION, generation: 1 },
         spec,
         faults: [],
         status: {},
@@ -159,7 +130,26 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
   };
 }
 
-const BARE = { uid: "", resourceVersion: "", labels: {}, annotations: {} };
+/** Usage of this Prometheus alone. */
+function usageFrom(prometheusURL: string): ReturnType<typeof connectUsageSources> {
+  return connectUsageSources({
+    settings: () => ({
+      prometheusURL,
+      prometheusLogin: {},
+      prometheusHeaders: new Map(),
+      prometheusMatchers: [],
+      customSources: new Map(),
+    }),
+    sampler: {
+      usage: () => Promise.resolve({ problem: "unavailable", message: "no sampler is here" }),
+    },
+    clock: systemClock,
+    log: silentLog,
+  });
+}
+
+const NO_VERSION = { uid: "", resourceVersion: "" };
+const BARE = { ...NO_VERSION, labels: {}, annotations: {} };
 
 /** Adds them; each pod runs, and has what its template says. */
 function addCluster(tables: SimulatedAPI["store"]["tables"], size: ClusterSize): void {

@@ -1,10 +1,17 @@
 /**
- * Starts the stand-in of a Prometheus, and ends it.
+ * The stand-in of a Prometheus, a process of its own: what it costs is not counted as the controller's.
  *
  * @module
  */
 import type { ClusterSize } from "./known_usage.ts";
-import type { ServedUsage } from "./serve_usage.ts";
+import { rangeAnswer } from "./range_answer.ts";
+
+/** What it has done so far. */
+export interface ServedUsage {
+  readonly queries: number;
+  readonly refused: number;
+  readonly points: number;
+}
 
 /** The running stand-in. */
 export interface UsageServer extends AsyncDisposable {
@@ -12,23 +19,18 @@ export interface UsageServer extends AsyncDisposable {
   stats(): Promise<ServedUsage>;
 }
 
-/** Starts it. Throws an `Error` when it does not say where it listens. */
+/** Starts it in a process of its own. */
 export async function startUsageServer(size: ClusterSize): Promise<UsageServer> {
-  const script = new URL("./serve_usage.ts", import.meta.url).pathname;
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--allow-net=127.0.0.1", script, JSON.stringify(size)],
+    args: [
+      ...["run", "--quiet", "--allow-net=127.0.0.1", import.meta.filename ?? ""],
+      JSON.stringify(size),
+    ],
     stdin: "piped",
     stdout: "piped",
-    stderr: "inherit",
   }).spawn();
   const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const { value = "" } = await output.read();
-  const port = /"port":(\d+)/.exec(value)?.[1];
-  if (port === undefined) {
-    await child.status;
-    throw new Error(`Cannot start the stand-in of Prometheus: it said ${JSON.stringify(value)}`);
-  }
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://127.0.0.1:${(await output.read()).value?.trim()}`;
   return {
     url,
     stats: async () => await (await fetch(`${url}/stats`)).json(),
@@ -39,3 +41,25 @@ export async function startUsageServer(size: ClusterSize): Promise<UsageServer> 
     },
   };
 }
+
+/** Says its port on its first line, what it did at `/stats`, and ends with its standard input. */
+async function serve(size: ClusterSize): Promise<void> {
+  const served = { queries: 0, refused: 0, points: 0 };
+  Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen: ({ port }) => console.log(port),
+  }, (request) => {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/stats") return Response.json(served satisfies ServedUsage);
+    const { status, body, points } = rangeAnswer(searchParams, size);
+    served.queries++;
+    if (status !== 200) served.refused++;
+    served.points += points;
+    return new Response(body, { status, headers: { "content-type": "application/json" } });
+  });
+  for await (const _ of Deno.stdin.readable);
+  Deno.exit();
+}
+
+if (import.meta.main) await serve(JSON.parse(Deno.args[0] ?? ""));

@@ -4,8 +4,10 @@
  *
  * @module
  */
+import { Command } from "commander";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
-import { createKubectl, type Kubectl } from "../../../tests/cluster/kubectl.ts";
+import { allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
+import { createKubectl } from "../../../tests/cluster/kubectl.ts";
 import { installAllComponents } from "../../../tests/cluster/scene/all_components.ts";
 import {
   leader,
@@ -13,94 +15,47 @@ import {
   PRODUCT_NAMESPACE,
   whenReady,
 } from "../../../tests/cluster/scene/product.ts";
-import {
-  openRealNode,
-  type RealNode,
-  scratchNamespace,
-} from "../../../tests/cluster/scene/real_node.ts";
+import { openRealNode, scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
-import { memoryKiB } from "../agent/process_memory.ts";
-import { type LongRun, parseCommandLine } from "../chaos/command_line.ts";
+import { benchFlags, columns, type Goal, goal, printResult, wholeNumber } from "../bench.ts";
 import { programIn } from "../chaos/programs.ts";
+import { memoryKiB } from "../memory.ts";
 import { type Churn, churn } from "./churn.ts";
-import { isSteady, type ProcessSample, seriesOf, type SoakReport, soakTable } from "./report.ts";
-import { printAnswer } from "../parse_flags.ts";
+import { blockMeans, slopeOf } from "./slope.ts";
 
 const SAMPLE_MS = 10_000;
-const SAMPLES_PER_MINUTE = 60_000 / SAMPLE_MS;
-/** A third of the run, and at least this. */
-const LEAST_WARM_UP_MINUTES = 2;
+/**
+ * What growth matters, per hour of this churn, in which 1,800 pods come and go. 2 MiB are 1.2 KiB per
+ * pod: the agent has some 100 MiB up to its limit, which takes 50 hours and 90,000 pods. A file that is
+ * left open with one pod of 450 makes 4. Pages that a file backs are the program itself: they are shown
+ * and not judged.
+ */
+const BOUNDS = { rss: Infinity, anonymous: 2048, files: 4 } as const;
+const FIGURES = ["rss", "anonymous", "files"] as const;
+/** Samples of the same minutes are alike: open files follow the pods that are there. */
+const BLOCKS = 10;
 
-const log = (text: string): void => console.error(`${new Date().toISOString()} ${text}`);
+type Sample = Readonly<Record<typeof FIGURES[number] | "atHours", number>>;
 
-async function main(args: readonly string[]): Promise<number> {
-  const parsed = parseCommandLine(args, {
-    name: "test:soak",
-    about: "Makes and deletes pods all the time, and watches memory and open files of agent and " +
-      "controllers. Exit code 1: something grew, or ended.",
-    minutes: 30,
-    leastMinutes: 3,
-    fullGc: "let the programs collect all garbage all the time: what still grows is held",
-  });
-  if ("exitCode" in parsed) return printAnswer(parsed);
-  const report = await play(parsed);
-  console.log(parsed.json ? JSON.stringify(report) : soakTable(report));
-  return isSteady(report) ? 0 : 1;
-}
+const { json, minutes, seed, fullGc } = benchFlags<{
+  minutes: number;
+  seed: number;
+  fullGc: boolean;
+}>(
+  new Command("test:soak")
+    .description(
+      "Makes and deletes pods all the time, and watches memory and open files of agent and " +
+        "controllers. Needs root on the node of the harness. Exit code 1: something grew, or ended.",
+    )
+    .option("--minutes <n>", "length of the run, 3 or more", wholeNumber, 30)
+    .option("--seed <n>", "of all that is drawn", wholeNumber, 1)
+    .option("--full-gc", "let the programs collect all garbage: what still grows is held", false),
+);
 
-async function play({ minutes, seed, fullGc }: LongRun): Promise<SoakReport> {
-  using node = await openRealNode();
-  const kubectl = createKubectl();
-  await using _components = await installAllComponents(kubectl);
-  await using _flags = fullGc ? await withFullGC(kubectl) : undefined;
-  await using namespace = await scratchNamespace(node.connection);
-  await whenReady(node, "mbcas-controller", 2);
-  const programs = await programsOf(node);
-  const done: Churn = { created: 0, deleted: 0, toggled: 0, failed: 0 };
-  const end = new AbortController();
-  const churning = churn(node, { namespace: namespace.name, seed, done, signal: end.signal });
-  const samples = new Map<string, ProcessSample[]>([...programs.keys()].map((name) => [name, []]));
-  const restarted = new Set<string>();
-  const began = performance.now();
-  const looks = minutes * SAMPLES_PER_MINUTE;
-  for (let look = 1; look <= looks; look++) {
-    await pause(Math.max(0, began + look * SAMPLE_MS - performance.now()));
-    for (const [name, pid] of programs) {
-      const sample = sampleOf(pid, (performance.now() - began) / 3_600_000);
-      if (sample === undefined) restarted.add(name);
-      else samples.get(name)?.push(sample);
-    }
-    if (look % SAMPLES_PER_MINUTE === 0) {
-      const now = [...samples].map(([name, some]) =>
-        `${name} ${some.at(-1)?.rss} KiB, ${some.at(-1)?.files} files`
-      );
-      log(`${look / SAMPLES_PER_MINUTE} min, ${done.created} pods: ${now.join("; ")}`);
-    }
-  }
-  const path = `/apis/allocation.mbcas.io/v1alpha1/namespaces/${namespace.name}/podallocations`;
-  const records = listOf(objectOf(await node.connection.request({ path }))["items"]).length;
-  end.abort();
-  await churning;
-  const warmUpMinutes = Math.max(LEAST_WARM_UP_MINUTES, minutes / 3);
-  const series = [...samples].flatMap(([name, all]) =>
-    restarted.has(name)
-      ? []
-      : seriesOf(name, all.filter(({ atHours }) => atHours > warmUpMinutes / 60))
-  );
-  return {
-    seed,
-    minutes,
-    fullGc,
-    warmUpMinutes,
-    churn: done,
-    records,
-    series,
-    restarted: [...restarted],
-  };
-}
+const kubectl = createKubectl();
 
 /** Sets the flag of V8 that makes each collection a whole one, until it is disposed of. */
-async function withFullGC(kubectl: Kubectl): Promise<AsyncDisposable> {
+async function withFullGC(): Promise<AsyncDisposable> {
   const programs = ["deployment/mbcas-controller", "daemonset/mbcas-agent"];
   const set = async (variable: string): Promise<void> => {
     await kubectl.must(["set", "env", "-n", PRODUCT_NAMESPACE, ...programs, variable]);
@@ -113,29 +68,84 @@ async function withFullGC(kubectl: Kubectl): Promise<AsyncDisposable> {
   return { [Symbol.asyncDispose]: () => set("DENO_V8_FLAGS-") };
 }
 
-/** Processes by name: the agent and both controllers, which are called by what they were at first. */
-async function programsOf(node: RealNode): Promise<ReadonlyMap<string, number>> {
-  const leading = await until("a leader", () => leader(node));
-  const pods = [...await podsOf(node, "mbcas-agent"), ...await podsOf(node, "mbcas-controller")];
-  return new Map(pods.map((pod): [string, number] => {
-    const { name } = pod.metadata;
-    const role = name === leading ? "leader" : "standby";
-    const pid = programIn(pod);
-    if (pid === undefined) throw new Error(`Cannot find the process of pod ${name} here`);
-    return [name.startsWith("mbcas-agent") ? "agent" : role, pid];
-  }));
-}
-
 /** A look at the process; undefined when it is gone. */
-function sampleOf(pid: number, atHours: number): ProcessSample | undefined {
+function sampleOf(pid: number, atHours: number): Sample | undefined {
   try {
-    const [rss, anonymous] = [memoryKiB(pid, "VmRSS"), memoryKiB(pid, "RssAnon")];
     const files = [...Deno.readDirSync(`/proc/${pid}/fd`)].length;
-    return { atHours, pid, rss, anonymous, files };
+    return { atHours, rss: memoryKiB(pid, "VmRSS"), anonymous: memoryKiB(pid, "RssAnon"), files };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
 }
 
-if (import.meta.main) Deno.exitCode = await main(Deno.args);
+/** The growth of each figure after the warm-up, which is flat as far as chance explains it. */
+function growthGoals(program: string, samples: readonly Sample[]): Goal[] {
+  return FIGURES.map((figure) => {
+    const means = blockMeans(samples.map((one) => [one.atHours, one[figure]]), BLOCKS);
+    const { perUnit, error } = slopeOf(means);
+    const name = `${program} ${figure}, ± ${error.toFixed(1)} per hour`;
+    return goal(name, perUnit, { most: Math.max(BOUNDS[figure], 2 * error) });
+  });
+}
+
+using node = await openRealNode();
+await using _components = await installAllComponents(kubectl);
+await using _flags = fullGc ? await withFullGC() : undefined;
+await using namespace = await scratchNamespace(node.connection);
+await whenReady(node, "mbcas-controller", 2);
+const leading = await until("a leader", () => leader(node));
+const pods = [...await podsOf(node, "mbcas-agent"), ...await podsOf(node, "mbcas-controller")];
+/** Processes by what they were at first. */
+const programs = pods.map((pod) => {
+  const { name } = pod.metadata;
+  const pid = programIn(pod);
+  if (pid === undefined) throw new Error(`Cannot find the process of pod ${name} here`);
+  const role = name === leading ? "leader" : "standby";
+  return { name: name.startsWith("mbcas-agent") ? "agent" : role, pid, samples: [] as Sample[] };
+});
+const ended = new Set<string>();
+const done: Churn = { created: 0, deleted: 0, toggled: 0, failed: 0 };
+const end = new AbortController();
+const churning = churn(node, { namespace: namespace.name, seed, done, signal: end.signal });
+const began = performance.now();
+const warmUpMinutes = Math.max(2, minutes / 3);
+for (let look = 1; look <= minutes * 60_000 / SAMPLE_MS; look++) {
+  await pause(Math.max(0, began + look * SAMPLE_MS - performance.now()));
+  const atHours = (performance.now() - began) / 3_600_000;
+  for (const { name, pid, samples } of programs) {
+    const sample = sampleOf(pid, atHours);
+    if (sample === undefined) ended.add(name);
+    else if (atHours > warmUpMinutes / 60) samples.push(sample);
+  }
+}
+const list = await node.connection.request({ path: allocationsPath(namespace.name) });
+const records = listOf(objectOf(list)["items"]).length;
+end.abort();
+await churning;
+printResult({
+  json,
+  figures: { seed, minutes, fullGc, warmUpMinutes, churn: done, records },
+  goals: [
+    goal("programs that ended", ended.size, { most: 0 }),
+    // The product did take part.
+    goal("1 / allocations in the end", 1 / records, { most: 1 }),
+    ...programs.filter(({ name }) => !ended.has(name))
+      .flatMap(({ name, samples }) => growthGoals(name, samples)),
+  ],
+  text: [
+    `${minutes} minutes, of which ${warmUpMinutes.toFixed(0)} are warm-up; seed ${seed}` +
+    `${fullGc ? ", collecting all garbage" : ""}; ${JSON.stringify(done)}`,
+    columns([
+      ["KiB, open files", "first", "last"],
+      ...programs.flatMap(({ name, samples }) =>
+        FIGURES.map((figure) => [
+          `${name} ${figure}`,
+          `${samples[0]?.[figure]}`,
+          `${samples.at(-1)?.[figure]}`,
+        ])
+      ),
+    ]),
+    ...[...ended].map((name) => `ENDED: ${name}`),
+  ],
+});

@@ -54,8 +54,3 @@ export function blockMeans(
     return [mean(([at]) => at), mean(([, value]) => value)];
   });
 }
-
-/** True unless the series grows by more than `bound`, and by more than chance explains. */
-export function isFlat({ perUnit, error }: Slope, bound: number): boolean {
-  return perUnit <= Math.max(bound, 2 * error);
-}

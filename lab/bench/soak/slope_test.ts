@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { seededRandom, standardNormal } from "../../../shared/random.ts";
-import { blockMeans, isFlat, slopeOf } from "./slope.ts";
+import { blockMeans, slopeOf } from "./slope.ts";
 
-const test = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });
-
-test("slopeOf() has slope and error of a textbook's example", () => {
+pure("slopeOf() has slope and error of a textbook's example", () => {
   // x = 1..5, y = 2, 4, 5, 4, 5: b = 6 / 10, residuals' squares 2.4, error sqrt(2.4 / 3 / 10).
   const { perUnit, error } = slopeOf([[1, 2], [2, 4], [3, 5], [4, 4], [5, 5]]);
   assert.ok(Math.abs(perUnit - 0.6) < 1e-12, `${perUnit}`);
   assert.ok(Math.abs(error - Math.sqrt(0.08)) < 1e-12, `${error}`);
 });
 
-test("slopeOf() holds the true slope within 2 errors in about 95 of 100 noisy series", () => {
+pure("slopeOf() holds the true slope within 2 errors in about 95 of 100 noisy series", () => {
   const random = seededRandom(1);
   let held = 0;
   for (let run = 0; run < 1000; run++) {
@@ -25,12 +24,12 @@ test("slopeOf() holds the true slope within 2 errors in about 95 of 100 noisy se
   assert.ok(held > 930 && held < 970, `${held} of 1000`);
 });
 
-test("slopeOf() refuses two samples, and a constant series has no slope and no error", () => {
+pure("slopeOf() refuses two samples, and a constant series has no slope and no error", () => {
   assert.throws(() => slopeOf([[0, 1], [1, 1]]), RangeError);
   assert.deepEqual(slopeOf([[0, 7], [1, 7], [2, 7]]), { perUnit: 0, error: 0 });
 });
 
-test("blockMeans() keeps the slope's error true where neighbouring samples are alike", () => {
+pure("blockMeans() keeps the slope's error true where neighbouring samples are alike", () => {
   assert.deepEqual(blockMeans([[0, 1], [1, 3], [2, 5], [3, 7]], 2), [[0.5, 2], [2.5, 6]]);
   assert.deepEqual(blockMeans([[0, 1], [1, 3]], 10), [[0, 1], [1, 3]]);
   const random = seededRandom(2);
@@ -47,11 +46,4 @@ test("blockMeans() keeps the slope's error true where neighbouring samples are a
     if (isHeld(slopeOf(blockMeans(samples, 10)))) inBlocks++;
   }
   assert.ok(alone < 240 && inBlocks > 330, `${alone}, ${inBlocks} of 400`);
-});
-
-test("isFlat() finds growth beyond the bound and beyond chance only", () => {
-  assert.ok(isFlat({ perUnit: 3, error: 2 }, 1), "chance");
-  assert.ok(isFlat({ perUnit: 0.9, error: 0.01 }, 1), "too little to matter");
-  assert.ok(isFlat({ perUnit: -9, error: 1 }, 1), "falls");
-  assert.ok(!isFlat({ perUnit: 3, error: 1 }, 1), "grows");
 });

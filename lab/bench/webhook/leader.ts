@@ -16,7 +16,7 @@ import {
   type WebhookClient,
 } from "../../../tests/fixtures/webhook/webhook_client.ts";
 import { PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../../tools/build/programs.ts";
-import type { MemoryUse } from "../rightsizing/watch_memory.ts";
+import type { MemoryUse } from "../memory.ts";
 
 /** What it is sent: first to start, then what its copies see. */
 export type ToLeader =

@@ -18,7 +18,7 @@ import {
   PLACEMENT_RULES,
   webDeployment,
 } from "../../../tests/fixtures/placement/placement_caches.ts";
-import { memoryAfterGC } from "../rightsizing/watch_memory.ts";
+import { memoryAfterGC } from "../memory.ts";
 import type { FromLeader, ToLeader } from "./leader.ts";
 import { ROUTE } from "./load.ts";
 

@@ -21,7 +21,7 @@ import {
 import { createListWatch, type Selector } from "../../../lab/simulation/api/list_watch.ts";
 import type { KindName } from "../../../lab/simulation/api/kinds.ts";
 import type { VirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import type { AnswerFault, FaultSchedule, ProcessName } from "../fault.ts";
+import type { FaultOf, FaultSchedule, ProcessName } from "../fault.ts";
 import type { Process } from "./process.ts";
 
 /** A request while the server works on it. */
@@ -80,7 +80,7 @@ export interface FaultyClientParts {
 /** A client gives up waiting for an answer after this, ms. */
 const CLIENT_TIMEOUT_MS = 10_000;
 
-function errorOf({ status, verb, object, retryAfterMs }: AnswerFault): ApiError {
+function errorOf({ status, verb, object, retryAfterMs }: FaultOf<"answer">): ApiError {
   const reason = status === 409 ? "Conflict" : status === 410 ? "Expired" : "";
   const options = retryAfterMs === undefined ? {} : { retryAfterMs };
   return new ApiError(status, reason, `fault: ${verb} ${object} answered ${status}`, options);

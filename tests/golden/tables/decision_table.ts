@@ -1,9 +1,11 @@
 /**
- * Decision tables as text: one row a line, `{"in": …, "reason": …, "patch": …}`.
+ * Decision tables as text: one row a line, `{"in": …, "reason": …, "patch": …}`. What is stored has
+ * the inputs, which are decided anew.
  *
  * @module
  */
-import { type Random, seededRandom } from "../../../shared/random.ts";
+
+import type { RawResources } from "./raw_pod.ts";
 
 /** A table, and how often each reason occurs in it. */
 export interface DecisionTable extends ReasonCounts {
@@ -54,6 +56,14 @@ export function tableOf<Result extends object>(
   };
 }
 
+/** The inputs of a stored table, or of a file that has one a line. */
+export function inputsOf<Input>(text: string): readonly Input[] {
+  return text.trim().split("\n").map((line) => {
+    const row: { readonly in?: Input } = JSON.parse(line, expanded);
+    return row.in ?? row as Input;
+  });
+}
+
 const CONTAINER_LISTS = ["containers", "initContainers", "containerStatuses"];
 
 /** Writes lists of containers as objects by name, with the resources among the fields: a third is saved. */
@@ -64,50 +74,16 @@ function compact(key: string, value: unknown): unknown {
   );
 }
 
-/** Draws values; each call takes the next number of the seed. */
-export interface Draw {
-  /** True with this probability. */
-  chance(probability: number): boolean;
-  /** One of these, which are at least one. */
-  oneOf<const T>(choices: readonly T[]): T;
-  /** A whole number from `least` to `most`. */
-  whole(least: number, most: number): number;
-}
-
-/** Draws with this seed. */
-export function drawWith(seed: number): Draw {
-  const random: Random = seededRandom(seed);
-  const whole: Draw["whole"] = (least, most) =>
-    least + Math.floor(random.next() * (most - least + 1));
-  return {
-    chance: (probability) => random.next() < probability,
-    oneOf: (choices) => choices[whole(0, choices.length - 1)] as typeof choices[number],
-    whole,
-  };
-}
-
-/** A case, and how often it is drawn. */
-export type DrawnCase<Input> = readonly [
-  change: (input: Input, draw: Draw) => Input,
-  times: number,
-];
-
-/** What cases are drawn from. */
-export interface CaseOptions<Input> {
-  readonly seed: number;
-  /** An input to which no case applies. */
-  readonly usual: (draw: Draw) => Input;
-}
-
-/** Each case several times. Each has a seed of its own: a case at the end changes no other row. */
-export function drawCases<Input>(
-  cases: readonly DrawnCase<Input>[],
-  { seed, usual }: CaseOptions<Input>,
-): readonly Input[] {
-  return cases.flatMap(([change, times], index) => {
-    const draw = drawWith(1000 * seed + index);
-    return Array.from({ length: times }, () => change(usual(draw), draw));
-  });
+/** The other way round. */
+function expanded(key: string, value: unknown): unknown {
+  if (!CONTAINER_LISTS.includes(key)) return value;
+  return Object.entries(value as Readonly<Record<string, RawResources>>).map(
+    ([name, { requests, limits, ...rest }]) => {
+      const resources = { ...requests && { requests }, ...limits && { limits } };
+      const isReported = key !== "containerStatuses" || (requests ?? limits) !== undefined;
+      return { name, ...isReported && { resources }, ...rest };
+    },
+  );
 }
 
 /** Each reason must occur at least this often. */

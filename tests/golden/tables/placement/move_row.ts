@@ -22,8 +22,8 @@ import { misplacedCount } from "../../../../shared/placement/split.ts";
 import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
 import { checkEligibility, type PlacementSpec } from "../../../../shared/placement/eligibility.ts";
-import type { MoveInput } from "./move_table.ts";
 import {
+  type MoveInput,
   nodesOf,
   NOW_MS,
   placementPods,

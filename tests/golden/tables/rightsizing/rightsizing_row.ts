@@ -17,8 +17,7 @@ import {
   type RightsizingDecision,
 } from "../../../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { Decided } from "../market/market_row.ts";
-import { rightsizingFactsOf } from "./rightsizing_facts_of.ts";
-import type { RightsizingInput } from "./rightsizing_table.ts";
+import { rightsizingFactsOf, type RightsizingInput } from "./rightsizing_facts_of.ts";
 
 type ResourcesByName = Readonly<Record<string, ContainerResources["resources"]>>;
 

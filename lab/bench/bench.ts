@@ -1,0 +1,75 @@
+/**
+ * What all benchmarks have alike: flags, goals, and how figures are printed.
+ *
+ * @module
+ */
+import { type Command, InvalidArgumentError } from "commander";
+import { alignedRows } from "../../cli/terminal/aligned_rows.ts";
+
+/** The flag of every benchmark. */
+export interface BenchFlags {
+  readonly json: boolean;
+}
+
+/** The program's flags. Help, and a complaint about flags, end the program. */
+export function benchFlags<Flags extends object>(
+  program: Command,
+  args: readonly string[] = Deno.args,
+): Flags & BenchFlags {
+  // `deno task` hands a first "--" on.
+  return program.option("--json", "print JSON instead of a table", false)
+    .allowExcessArguments(false)
+    .parse(args[0] === "--" ? args.slice(1) : args, { from: "user" }).opts();
+}
+
+/** A whole number, at least 1. Throws an `InvalidArgumentError` for any other text. */
+export function wholeNumber(text: string): number {
+  const value = /^\d+$/.test(text) ? Number(text) : 0;
+  if (value >= 1 && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError("Expected a whole number, at least 1.");
+}
+
+/** Lines with the first column to the left and the others to the right. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  return alignedRows(rows, { gap: "  ", left: [0] }).join("\n");
+}
+
+/** A figure, and what it may be at most; `held` is absent where the goal is not for this run. */
+export interface Goal {
+  readonly name: string;
+  readonly value: number;
+  readonly most: number;
+  readonly held?: boolean;
+}
+
+/** Compares a figure with its goal; one that `counts` not is shown alone. */
+export function goal(
+  name: string,
+  value: number,
+  { most, counts = true }: { readonly most: number; readonly counts?: boolean },
+): Goal {
+  return counts ? { name, value, most, held: value <= most } : { name, value, most };
+}
+
+/**
+ * Prints figures and goals as JSON, or the text and a table of the goals. The program ends with 1 when
+ * a goal is missed.
+ */
+export function printResult(
+  { json, figures, goals, text }: BenchFlags & {
+    readonly figures: object;
+    readonly goals: readonly Goal[];
+    readonly text: readonly string[];
+  },
+): void {
+  const rows = goals.map(({ name, value, most, held }) => [
+    ...[name, `${Number(value.toPrecision(3))}`, `${most}`],
+    held === undefined ? "-" : held ? "held" : "MISSED",
+  ]);
+  console.log(
+    json
+      ? JSON.stringify({ ...figures, goals })
+      : [...text, columns([["goal", "measured", "at most", ""], ...rows])].join("\n"),
+  );
+  if (goals.some(({ held }) => held === false)) Deno.exitCode = 1;
+}
