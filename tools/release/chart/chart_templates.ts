@@ -1,0 +1,153 @@
+/**
+ * The templates of the Helm chart, from what kustomize makes of the base and of the base with components.
+ *
+ * @module
+ */
+import { isMembers, membersOf } from "../../../shared/members.ts";
+import type { ManifestObject } from "../../../tests/cluster/rendered_manifests.ts";
+import {
+  keysUnder,
+  type Members,
+  merged,
+  templateText,
+  valueOf,
+  type Version,
+  yamlOf,
+} from "./marked_object.ts";
+
+/** What kustomize makes of the base with this component and all those before it in the list. */
+export interface Step {
+  /** Name of the component's folder; empty for the base alone. */
+  readonly component: string;
+  readonly objects: readonly ManifestObject[];
+}
+
+/** The one object that is not in the chart: Helm creates the namespace, or it is there before. */
+export const NAMESPACE = "mbcas-system";
+
+/** The member of `components` in the chart's values: `dryRun` for `dry-run`. */
+export function valueName(component: string): string {
+  return component.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The text of each template by its name, for instance `webhook.yaml`. */
+export function chartTemplates(steps: readonly Step[]): Readonly<Record<string, string>> {
+  const texts = new Map<string, string[]>();
+  for (const history of histories(steps)) {
+    const [first] = history.versions;
+    const { component = "" } = first ?? {};
+    const text = templateText(merged(history.versions.map(({ component, object }): Version => ({
+      condition: conditionOf(component),
+      value: withValues(object),
+    }))));
+    const name = `${component || "base"}.yaml`;
+    const guarded = history.removedBy === undefined
+      ? text
+      : `{{- if not ${conditionOf(history.removedBy)} }}\n---\n${text}{{- end }}\n`;
+    const separate = history.removedBy === undefined ? `---\n${guarded}` : guarded;
+    texts.set(name, [...texts.get(name) ?? [], separate]);
+  }
+  return Object.fromEntries(
+    [...texts].map(([name, parts]) => {
+      const text = parts.join("");
+      const condition = conditionOf(name === "base.yaml" ? "" : name.replace(/\.yaml$/, ""));
+      return [name, condition === "" ? text : `{{- if ${condition} }}\n${text}{{- end }}\n`];
+    }),
+  );
+}
+
+function conditionOf(component: string): string {
+  return component === "" ? "" : `.Values.components.${valueName(component)}`;
+}
+
+/** An object through the steps. */
+interface History {
+  readonly versions: { readonly component: string; readonly object: ManifestObject }[];
+  /** The component with which it is not there any more. */
+  removedBy?: string;
+}
+
+function histories(steps: readonly Step[]): readonly History[] {
+  const found = new Map<string, History>();
+  for (const { component, objects } of steps) {
+    const now = new Map(
+      objects.map((object) => [`${object.kind} ${object.metadata.name}`, object]),
+    );
+    now.delete(`Namespace ${NAMESPACE}`);
+    for (const [id, object] of now) {
+      const history = found.get(id) ?? { versions: [] };
+      history.versions.push({ component, object });
+      found.set(id, history);
+    }
+    for (const [id, history] of found) if (!now.has(id)) history.removedBy ??= component;
+  }
+  return [...found.values()];
+}
+
+/** The object with the chart's values in place of the manifests' own. */
+function withValues(object: ManifestObject): unknown {
+  switch (object.kind) {
+    case "DaemonSet":
+      return withPodValues(object, "agent");
+    case "Deployment":
+      return withPodValues(object, "controller");
+    case "CustomResourceDefinition":
+      return changed(object, "metadata", (metadata) => ({
+        ...metadata,
+        annotations: { ...membersOf(metadata["annotations"]), "helm.sh/resource-policy": "keep" },
+      }));
+    case "NetworkPolicy":
+      return replaced(object, {
+        monitoring: valueOf(".Values.metricQueries.namespace"),
+        9090: valueOf(".Values.metricQueries.port"),
+      });
+    case "ConfigMap":
+      return object.metadata.name === "mbcas-config"
+        ? { ...object, data: { "config.yaml": valueOf("toYaml .Values.config | quote") } }
+        : object;
+    default:
+      return object;
+  }
+}
+
+function withPodValues(object: ManifestObject, program: "agent" | "controller"): Members {
+  const values = `.Values.${program}`;
+  const withContainer = (container: Members): Members => ({
+    ...container,
+    image: valueOf(
+      `printf "%s/mbcas-${program}:%s" .Values.image.registry (.Values.image.tag | default .Chart.AppVersion)`
+        .replaceAll('"', "`"),
+    ),
+    ...keysUnder(".Values.image.pullPolicy", {
+      imagePullPolicy: valueOf(".Values.image.pullPolicy"),
+    }),
+    resources: yamlOf(`${values}.resources`),
+  });
+  return changed(object, "spec", (spec) => ({
+    ...spec,
+    ...("replicas" in spec ? { replicas: valueOf(`${values}.replicas`) } : {}),
+    template: changed(membersOf(spec["template"]), "spec", (pod) => ({
+      ...pod,
+      ...keysUnder(".Values.imagePullSecrets", {
+        imagePullSecrets: yamlOf(".Values.imagePullSecrets"),
+      }),
+      containers: [pod["containers"]].flat().map((container) =>
+        withContainer(membersOf(container))
+      ),
+    })),
+  }));
+}
+
+function changed(object: Members, key: string, change: (value: Members) => Members): Members {
+  return { ...object, [key]: change(membersOf(object[key])) };
+}
+
+function replaced(value: unknown, scalars: Members): unknown {
+  if (Array.isArray(value)) return value.map((item) => replaced(item, scalars));
+  if (isMembers(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, replaced(member, scalars)]),
+    );
+  }
+  return scalars[String(value)] ?? value;
+}
