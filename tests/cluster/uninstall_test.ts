@@ -8,6 +8,7 @@
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
+import { leftovers } from "./scene/leftovers.ts";
 import { appliedAllocation, SETTLED } from "./scene/limits.ts";
 import { coalloc, whenReady } from "./scene/product.ts";
 import { isHarness } from "./scene/harness_access.ts";
@@ -17,11 +18,6 @@ import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./s
 import { until } from "./scene/until.ts";
 
 const OVERLAY = new URL("../../manifests/overlays/kind", import.meta.url).pathname;
-/** Everything the product installs, by kind; pods and the like go with its namespace. */
-const CLUSTER_KINDS = [
-  "customresourcedefinitions,clusterroles,clusterrolebindings,priorityclasses",
-  "validatingadmissionpolicies,validatingadmissionpolicybindings,mutatingwebhookconfigurations",
-].join();
 const kubectl = createKubectl();
 
 /** Limits by container: what spec, kubelet and kernel say, which must be the same three times. */
@@ -43,18 +39,6 @@ async function limitsOf(node: RealNode, name: PodName): Promise<Record<string, n
     },
   );
   return Object.fromEntries(limits);
-}
-
-/** Names of the product's objects that have no namespace, and its namespace. */
-async function leftovers(): Promise<readonly string[]> {
-  const names = async (...args: string[]): Promise<string[]> =>
-    (await kubectl.must(["get", ...args, "-o", "name", "--ignore-not-found"])).split("\n");
-  const all = [
-    ...await names(CLUSTER_KINDS),
-    ...await names("namespaces"),
-    ...await names("roles,rolebindings,configmaps,leases,networkpolicies", "-A"),
-  ];
-  return all.filter((name) => /mbcas|spotalis-annotations/.test(name));
 }
 
 Deno.test({
@@ -119,7 +103,7 @@ async function uninstall(): Promise<void> {
   try {
     await kubectl.must(["delete", "-k", OVERLAY, "--timeout=120s"]);
     await until("end of all that was installed", async () => {
-      const left = await leftovers();
+      const left = await leftovers(kubectl);
       assert.deepEqual(left, []);
       return true;
     }, SETTLED);
