@@ -1,7 +1,7 @@
 /**
  * The files of `deno task release:dry` on a real node, as docs/install.md has it: the chart is installed,
- * tested, upgraded and uninstalled, then install.yaml is applied and deleted. Afterwards nothing of the
- * product is left. The overlay of the other tests is taken away before, and is back in the end.
+ * tested, upgraded and uninstalled; then install.yaml is applied, from which the chart does not differ,
+ * taken over by Helm, and deleted. Afterwards nothing of the product is left. The overlay of the other tests is taken away before, and is back in the end.
  */
 import assert from "node:assert/strict";
 import { goProgram } from "../../tools/release/go_program.ts";
@@ -9,12 +9,12 @@ import { CHART_FILE, RELEASE_FOLDER } from "../../tools/release/release_names.ts
 import { loadImage } from "./harness/install/image_archive.ts";
 import { run } from "./harness/shell.ts";
 import { createKubectl } from "./kubectl.ts";
+import { parseObjects } from "./rendered_manifests.ts";
 import { clusterInstance, isHarness } from "./scene/harness_access.ts";
-import { leftovers } from "./scene/leftovers.ts";
 import { appliedAllocation, SETTLED } from "./scene/limits.ts";
 import { loadPod } from "./scene/load_pod.ts";
-import { coalloc, PRODUCT_NAMESPACE, whenReady } from "./scene/product.ts";
-import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
+import { coalloc, leftovers, PRODUCT_NAMESPACE, whenReady } from "./scene/product.ts";
+import { openRealNode, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -25,7 +25,7 @@ const controller = ["deployment/mbcas-controller", "-n", PRODUCT_NAMESPACE];
 
 async function whenLeft(expected: readonly string[]): Promise<void> {
   await until(`end of all but ${expected}`, async () => {
-    assert.deepEqual(await leftovers(kubectl), expected);
+    assert.deepEqual(await leftovers(), expected);
     return true;
   }, SETTLED);
 }
@@ -45,12 +45,20 @@ Deno.test({
     await kubectl.must(["delete", ...definitions, "--ignore-not-found"]);
     await whenLeft([]);
     using node = await openRealNode();
+    const chart = `${release}/${CHART_FILE}`;
+    const manifest = `${release}/install.yaml`;
     try {
-      await helmRelease(`${release}/${CHART_FILE}`, node);
-      await kubectl.must(["apply", "-f", `${release}/install.yaml`]);
+      await helmOnly(chart, node);
+      await kubectl.must(["apply", "-f", manifest]);
       await whenReady(node, "mbcas-controller", 2);
       await whenReady(node, "mbcas-agent", 1);
-      await kubectl.must(["delete", "-f", `${release}/install.yaml`, "--timeout=120s"]);
+      const objects = parseObjects(await helm("template", "coallocator", chart, "--skip-tests"));
+      const list = { apiVersion: "v1", kind: "List", items: objects };
+      assert.equal(await kubectl.must(["diff", "-f", "-"], list), "");
+      const taking = ["--take-ownership", "--force-conflicts", ...WAIT];
+      await helm("install", "coallocator", chart, ...taking);
+      await helm("test", "coallocator");
+      await kubectl.must(["delete", "-f", manifest, "--timeout=120s"]);
       await whenLeft([]);
     } finally {
       await kubectl.must(["apply", "-k", overlay]);
@@ -61,15 +69,14 @@ Deno.test({
   },
 });
 
-async function helmRelease(
-  chart: string,
-  node: Awaited<ReturnType<typeof openRealNode>>,
-): Promise<void> {
-  const program = await goProgram("helm");
-  const helm = (...args: string[]): Promise<string> =>
-    run([program, "--namespace", PRODUCT_NAMESPACE, ...args]);
-  const wait = ["--wait", "--timeout", "3m"];
-  const notes = await helm("install", "coallocator", chart, "--create-namespace", ...wait);
+async function helm(...args: string[]): Promise<string> {
+  return await run([await goProgram("helm"), "--namespace", PRODUCT_NAMESPACE, ...args]);
+}
+
+const WAIT = ["--wait", "--timeout", "3m"];
+
+async function helmOnly(chart: string, node: RealNode): Promise<void> {
+  const notes = await helm("install", "coallocator", chart, "--create-namespace", ...WAIT);
   assert.match(notes, /kubectl coalloc top/);
   await helm("test", "coallocator");
   await kubectl.must(["scale", ...controller, "--replicas=0"]);
@@ -78,7 +85,7 @@ async function helmRelease(
   await kubectl.must(["scale", ...controller, "--replicas=2"]);
 
   const on = "components.webhook=true,components.rightsizing=true,components.placement=true";
-  await helm("upgrade", "coallocator", chart, "--set", on, ...wait);
+  await helm("upgrade", "coallocator", chart, "--set", on, ...WAIT);
   await helm("test", "coallocator");
   const crds = (await kubectl.must(["get", ...definitions, "-o", "name"])).trim().split("\n");
   assert.equal(crds.length, 3, crds.join());
@@ -93,7 +100,7 @@ async function helmRelease(
 
   const restored = await coalloc("restore", "--all", "--yes");
   assert.equal(restored.code, 0, restored.stdout + restored.stderr);
-  await helm("uninstall", "coallocator", ...wait);
+  await helm("uninstall", "coallocator", ...WAIT);
   await kubectl.must(["delete", "namespace", PRODUCT_NAMESPACE, "--timeout=120s"]);
   await whenLeft(crds.filter((name) => name.includes("mbcas")));
   await kubectl.must(["delete", ...definitions]);

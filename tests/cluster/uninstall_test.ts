@@ -8,9 +8,8 @@
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
-import { leftovers } from "./scene/leftovers.ts";
 import { appliedAllocation, SETTLED } from "./scene/limits.ts";
-import { coalloc, whenReady } from "./scene/product.ts";
+import { coalloc, leftovers, whenReady } from "./scene/product.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
@@ -103,7 +102,7 @@ async function uninstall(): Promise<void> {
   try {
     await kubectl.must(["delete", "-k", OVERLAY, "--timeout=120s"]);
     await until("end of all that was installed", async () => {
-      const left = await leftovers(kubectl);
+      const left = await leftovers();
       assert.deepEqual(left, []);
       return true;
     }, SETTLED);

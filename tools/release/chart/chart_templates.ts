@@ -84,6 +84,10 @@ function histories(steps: readonly Step[]): readonly History[] {
   return [...found.values()];
 }
 
+/** Those of the chart's values, or the base's file of comments, which the chart has beside its templates. */
+const SETTINGS =
+  "empty .Values.config | ternary (.Files.Get `config.yaml`) (toYaml .Values.config) | quote";
+
 /** The object with the chart's values in place of the manifests' own. */
 function withValues(object: ManifestObject): unknown {
   switch (object.kind) {
@@ -91,11 +95,6 @@ function withValues(object: ManifestObject): unknown {
       return withPodValues(object, "agent");
     case "Deployment":
       return withPodValues(object, "controller");
-    case "CustomResourceDefinition":
-      return changed(object, "metadata", (metadata) => ({
-        ...metadata,
-        annotations: { ...membersOf(metadata["annotations"]), "helm.sh/resource-policy": "keep" },
-      }));
     case "NetworkPolicy":
       return replaced(object, {
         monitoring: valueOf(".Values.metricQueries.namespace"),
@@ -103,7 +102,7 @@ function withValues(object: ManifestObject): unknown {
       });
     case "ConfigMap":
       return object.metadata.name === "mbcas-config"
-        ? { ...object, data: { "config.yaml": valueOf("toYaml .Values.config | quote") } }
+        ? { ...object, data: { "config.yaml": valueOf(SETTINGS) } }
         : object;
     default:
       return object;

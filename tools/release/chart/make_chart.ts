@@ -40,6 +40,7 @@ export async function makeChart({ version, registry, folder }: ChartOptions): Pr
   await run(["rm", "-rf", target]);
   await Deno.mkdir(`${root}${folder}`, { recursive: true });
   await run(["cp", "-r", source, target]);
+  await run(["cp", `${root}manifests/base/config.yaml`, target]);
   const write = (file: string, text: string): Promise<void> =>
     Deno.writeTextFile(`${target}/${file}`, text);
   await write("Chart.yaml", stringify(chartFile(version)));
