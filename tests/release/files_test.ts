@@ -83,4 +83,8 @@ Deno.test("actionlint finds nothing in the workflow, and its tasks are those of 
   const named = [...commands.matchAll(/deno task (\S+)/g)].map(([, name = ""]) => name);
   assert.deepEqual(named, ["ok", "test:release", "release:dry", "release:publish"]);
   for (const name of named) assert.ok(Object.hasOwn(tasks, name), name);
+  // The version of Deno that users are asked to take is the one that builds.
+  const readme = await Deno.readTextFile(`${root}README.md`);
+  const deno = jobs.release.steps.find(({ uses = "" }) => /setup-deno/.test(uses));
+  assert.equal(`deno@${deno.with["deno-version"]}`, /deno@[\d.]+/.exec(readme)?.[0]);
 });

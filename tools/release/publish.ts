@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { VERSION } from "../../shared/version.ts";
 import { PROGRAMS } from "../build/programs.ts";
+import { goProgram } from "./go_program.ts";
 import { CHART_FILE, imageName, RELEASE_FOLDER, type ReleasePlace } from "./release_names.ts";
 import { releaseOptions } from "./release_options.ts";
 
@@ -61,7 +62,8 @@ const metadataSchema = z.object({ "containerimage.digest": z.string() });
 
 async function perform([program, ...args]: Step): Promise<void> {
   console.log(`== ${program} ${args.join(" ")}`);
-  const { code } = await new Deno.Command(program, { args, cwd: root }).spawn().status;
+  const path = program === "helm" ? await goProgram("helm") : program;
+  const { code } = await new Deno.Command(path, { args, cwd: root }).spawn().status;
   if (code === 0) return;
   console.error(`Cannot publish: ${program} ended with code ${code}`);
   Deno.exit(1);
