@@ -22,9 +22,6 @@ export interface Step {
   readonly objects: readonly ManifestObject[];
 }
 
-/** The one object that is not in the chart: Helm creates the namespace, or it is there before. */
-export const NAMESPACE = "mbcas-system";
-
 /** The member of `components` in the chart's values: `dryRun` for `dry-run`. */
 export function valueName(component: string): string {
   return component.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
@@ -32,28 +29,23 @@ export function valueName(component: string): string {
 
 /** The text of each template by its name, for instance `webhook.yaml`. */
 export function chartTemplates(steps: readonly Step[]): Readonly<Record<string, string>> {
-  const texts = new Map<string, string[]>();
-  for (const history of histories(steps)) {
-    const [first] = history.versions;
-    const { component = "" } = first ?? {};
-    const text = templateText(merged(history.versions.map(({ component, object }): Version => ({
-      condition: conditionOf(component),
-      value: withValues(object),
-    }))));
-    const name = `${component || "base"}.yaml`;
-    const guarded = history.removedBy === undefined
-      ? text
-      : `{{- if not ${conditionOf(history.removedBy)} }}\n---\n${text}{{- end }}\n`;
-    const separate = history.removedBy === undefined ? `---\n${guarded}` : guarded;
-    texts.set(name, [...texts.get(name) ?? [], separate]);
+  const texts = new Map<string, string>();
+  for (const { from, versions, removedBy } of histories(steps)) {
+    const text = `---\n${templateText(merged(versions))}`;
+    const guarded = removedBy === undefined ? text : under(`not ${conditionOf(removedBy)}`, text);
+    texts.set(from, (texts.get(from) ?? "") + guarded);
   }
   return Object.fromEntries(
-    [...texts].map(([name, parts]) => {
-      const text = parts.join("");
-      const condition = conditionOf(name === "base.yaml" ? "" : name.replace(/\.yaml$/, ""));
-      return [name, condition === "" ? text : `{{- if ${condition} }}\n${text}{{- end }}\n`];
-    }),
+    [...texts].map(([component, text]) =>
+      component === ""
+        ? ["base.yaml", text]
+        : [`${component}.yaml`, under(conditionOf(component), text)]
+    ),
   );
+}
+
+function under(condition: string, text: string): string {
+  return `{{- if ${condition} }}\n${text}{{- end }}\n`;
 }
 
 function conditionOf(component: string): string {
@@ -62,7 +54,9 @@ function conditionOf(component: string): string {
 
 /** An object through the steps. */
 interface History {
-  readonly versions: { readonly component: string; readonly object: ManifestObject }[];
+  /** The component that brings it; empty for the base. */
+  readonly from: string;
+  readonly versions: Version[];
   /** The component with which it is not there any more. */
   removedBy?: string;
 }
@@ -73,10 +67,11 @@ function histories(steps: readonly Step[]): readonly History[] {
     const now = new Map(
       objects.map((object) => [`${object.kind} ${object.metadata.name}`, object]),
     );
-    now.delete(`Namespace ${NAMESPACE}`);
+    // Helm creates the namespace, or it is there before.
+    now.delete("Namespace mbcas-system");
     for (const [id, object] of now) {
-      const history = found.get(id) ?? { versions: [] };
-      history.versions.push({ component, object });
+      const history = found.get(id) ?? { from: component, versions: [] };
+      history.versions.push({ condition: conditionOf(component), value: withValues(object) });
       found.set(id, history);
     }
     for (const [id, history] of found) if (!now.has(id)) history.removedBy ??= component;
@@ -114,8 +109,8 @@ function withPodValues(object: ManifestObject, program: "agent" | "controller"):
   const withContainer = (container: Members): Members => ({
     ...container,
     image: valueOf(
-      `printf "%s/mbcas-${program}:%s" .Values.image.registry (.Values.image.tag | default .Chart.AppVersion)`
-        .replaceAll('"', "`"),
+      `printf \`%s/mbcas-${program}:%s\` .Values.image.registry ` +
+        "(.Values.image.tag | default .Chart.AppVersion)",
     ),
     ...keysUnder(".Values.image.pullPolicy", {
       imagePullPolicy: valueOf(".Values.image.pullPolicy"),

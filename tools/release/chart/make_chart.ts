@@ -8,9 +8,9 @@ import { AGENT_SETTINGS } from "../../../agent/settings.ts";
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import { settingsOf } from "../../../shared/config/setting.ts";
 import { run } from "../../../tests/cluster/harness/shell.ts";
-import { chartSchema } from "./chart_schema.ts";
 import { createKubectl } from "../../../tests/cluster/kubectl.ts";
 import { componentNames, renderWith } from "../../../tests/cluster/rendered_manifests.ts";
+import { chartSchema } from "./chart_schema.ts";
 import { chartTemplates, valueName } from "./chart_templates.ts";
 
 const root = new URL("../../../", import.meta.url).pathname;
