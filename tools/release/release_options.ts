@@ -11,9 +11,9 @@ import { type ReleasePlace, releasePlace } from "./release_names.ts";
 export function releaseOptions(task: "release:dry" | "release:publish"): ReleasePlace {
   const command = new Command(task).helpOption("-h, --help", "show this text");
   const flag = "--repository <owner/name>";
-  const about = "on GitHub, for images at ghcr.io; an example's without it";
-  if (task === "release:dry") command.option(flag, about);
-  else command.requiredOption(flag, about);
+  const about = "on GitHub, with images at ghcr.io";
+  if (task === "release:publish") command.requiredOption(flag, about);
+  else command.option(flag, `${about}; without it an example's`);
   const read = parseTaskFlags<{ readonly repository?: string }>(command, Deno.args);
   if (read.kind === "flags") return releasePlace(read.flags.repository);
   console.error(read.kind === "help" ? read.text : read.message);
