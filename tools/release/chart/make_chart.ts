@@ -38,9 +38,8 @@ export async function makeChart({ version, registry, folder }: ChartOptions): Pr
   const source = `${root}charts/coallocator`;
   const target = `${root}${folder}/coallocator`;
   await run(["rm", "-rf", target]);
-  await Deno.mkdir(`${root}${folder}`, { recursive: true });
-  await run(["cp", "-r", source, target]);
-  await run(["cp", `${root}manifests/base/config.yaml`, target]);
+  await Deno.mkdir(target, { recursive: true });
+  await run(["cp", "-r", `${source}/templates`, `${root}manifests/base/config.yaml`, target]);
   const write = (file: string, text: string): Promise<void> =>
     Deno.writeTextFile(`${target}/${file}`, text);
   await write("Chart.yaml", stringify(chartFile(version)));
