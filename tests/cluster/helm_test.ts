@@ -13,14 +13,21 @@ import { parseObjects } from "./rendered_manifests.ts";
 import { clusterInstance, isHarness } from "./scene/harness_access.ts";
 import { appliedAllocation, SETTLED } from "./scene/limits.ts";
 import { loadPod } from "./scene/load_pod.ts";
-import { coalloc, leftovers, PRODUCT_NAMESPACE, whenReady } from "./scene/product.ts";
+import {
+  CLUSTER_KINDS,
+  coalloc,
+  leftovers,
+  PRODUCT_NAMESPACE,
+  whenReady,
+} from "./scene/product.ts";
 import { openRealNode, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const kubectl = createKubectl();
 const overlay = `${root}manifests/overlays/kind`;
-const definitions = ["crd", "-l", "app.kubernetes.io/part-of=coallocator"];
+const PART_OF = "app.kubernetes.io/part-of=coallocator";
+const definitions = ["crd", "-l", PART_OF];
 const controller = ["deployment/mbcas-controller", "-n", PRODUCT_NAMESPACE];
 
 async function whenLeft(expected: readonly string[]): Promise<void> {
@@ -42,7 +49,8 @@ Deno.test({
     }
     const defined = await kubectl.must(["get", ...definitions, "-o", "name"]);
     await kubectl.must(["delete", "-k", overlay, "--timeout=120s"]);
-    await kubectl.must(["delete", ...definitions, "--ignore-not-found"]);
+    // With what another version has left.
+    await kubectl.must(["delete", CLUSTER_KINDS, "-l", PART_OF, "--ignore-not-found"]);
     await whenLeft([]);
     using node = await openRealNode();
     const chart = `${release}/${CHART_FILE}`;

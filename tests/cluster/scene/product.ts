@@ -263,7 +263,7 @@ export async function coalloc(...args: string[]): Promise<CoallocAnswer> {
 }
 
 /** Everything the product installs, by kind; pods and the like go with its namespace. */
-const CLUSTER_KINDS = [
+export const CLUSTER_KINDS: string = [
   "customresourcedefinitions,clusterroles,clusterrolebindings,priorityclasses",
   "validatingadmissionpolicies,validatingadmissionpolicybindings,mutatingwebhookconfigurations",
 ].join();
