@@ -2,7 +2,7 @@
 # Images of agent and controller, for amd64 and arm64:
 #   docker buildx build --platform linux/amd64,linux/arm64 --target agent -t mbcas-agent:0.1.0 .
 #   docker buildx build --platform linux/amd64,linux/arm64 --target controller -t mbcas-controller:0.1.0 .
-# A release pins both bases: --build-arg DENO_IMAGE=...@sha256:... --build-arg BASE_IMAGE=...@sha256:...
+# To pin both bases: --build-arg DENO_IMAGE=...@sha256:... --build-arg BASE_IMAGE=...@sha256:...
 
 ARG DENO_IMAGE=denoland/deno:debian-2.9.6
 ARG BASE_IMAGE=gcr.io/distroless/cc-debian12:nonroot

@@ -9,51 +9,10 @@
  *
  * @module
  */
-import {
-  bundleProgram,
-  compileArguments,
-  type Program,
-  PROGRAMS,
-  runDeno,
-} from "./build/programs.ts";
-
-/** What was built of a program. */
-interface Built {
-  readonly path: string;
-  readonly kind: "binary" | "bundle";
-}
+import { type Built, compileProgram } from "./build/compile_program.ts";
+import { PROGRAMS } from "./build/programs.ts";
 
 const root = new URL("../", import.meta.url);
-
-/** What `deno compile` says when it can't get the runtime, as opposed to a fault in the program. */
-const NO_RUNTIME = /denort|dl\.deno\.land/;
-
-function exists(path: string): boolean {
-  try {
-    return Deno.statSync(new URL(path, root)).isFile;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
-}
-
-async function checkWithoutRuntime(program: Program): Promise<void> {
-  const output = `build/bin/${program.name}.unstartable`;
-  const env = { DENORT_BIN: Deno.execPath() };
-  const { ok, message } = await runDeno(compileArguments(program, output), { env });
-  if (exists(output)) await Deno.remove(new URL(output, root));
-  if (!ok) throw new Error(`Cannot compile ${program.entry}: ${message}`);
-}
-
-async function build(program: Program): Promise<Built> {
-  const path = `build/bin/${program.name}`;
-  const { ok, message } = await runDeno(compileArguments(program, path));
-  if (ok) return { path, kind: "binary" };
-  if (!NO_RUNTIME.test(message)) throw new Error(`Cannot compile ${program.entry}: ${message}`);
-  await checkWithoutRuntime(program);
-  return { path: await bundleProgram(program), kind: "bundle" };
-}
-
 const named = Deno.args;
 const unknown = named.filter((name) => !PROGRAMS.some((program) => program.name === name));
 if (unknown.length > 0) {
@@ -65,7 +24,7 @@ if (unknown.length > 0) {
 const kinds = new Set<Built["kind"]>();
 for (const program of PROGRAMS) {
   if (named.length > 0 && !named.includes(program.name)) continue;
-  const { path, kind } = await build(program).catch((error: Error) => {
+  const { path, kind } = await compileProgram(program).catch((error: Error) => {
     console.error(error.message);
     return Deno.exit(1);
   });

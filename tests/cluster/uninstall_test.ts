@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
 import { appliedAllocation, SETTLED } from "./scene/limits.ts";
-import { coalloc, whenReady } from "./scene/product.ts";
+import { coalloc, leftovers, whenReady } from "./scene/product.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
@@ -17,11 +17,6 @@ import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./s
 import { until } from "./scene/until.ts";
 
 const OVERLAY = new URL("../../manifests/overlays/kind", import.meta.url).pathname;
-/** Everything the product installs, by kind; pods and the like go with its namespace. */
-const CLUSTER_KINDS = [
-  "customresourcedefinitions,clusterroles,clusterrolebindings,priorityclasses",
-  "validatingadmissionpolicies,validatingadmissionpolicybindings,mutatingwebhookconfigurations",
-].join();
 const kubectl = createKubectl();
 
 /** Limits by container: what spec, kubelet and kernel say, which must be the same three times. */
@@ -43,18 +38,6 @@ async function limitsOf(node: RealNode, name: PodName): Promise<Record<string, n
     },
   );
   return Object.fromEntries(limits);
-}
-
-/** Names of the product's objects that have no namespace, and its namespace. */
-async function leftovers(): Promise<readonly string[]> {
-  const names = async (...args: string[]): Promise<string[]> =>
-    (await kubectl.must(["get", ...args, "-o", "name", "--ignore-not-found"])).split("\n");
-  const all = [
-    ...await names(CLUSTER_KINDS),
-    ...await names("namespaces"),
-    ...await names("roles,rolebindings,configmaps,leases,networkpolicies", "-A"),
-  ];
-  return all.filter((name) => /mbcas|spotalis-annotations/.test(name));
 }
 
 Deno.test({

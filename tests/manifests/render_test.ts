@@ -1,6 +1,7 @@
 /** What kustomize makes of the manifests; needs kubectl, but no cluster. */
 import assert from "node:assert/strict";
 import { controllerRights } from "../../controller/rights.ts";
+import { componentNames } from "../cluster/rendered_manifests.ts";
 import {
   one,
   render,
@@ -34,13 +35,10 @@ test("overlays/release runs images of the project's version from a registry", as
       new RegExp(`^[a-z.]+/.*/${metadata.name}:${version.replaceAll(".", "\\.")}$`),
     );
   }
-  for (const { metadata, kind } of objects) {
-    assert.equal(
-      metadata.labels?.["app.kubernetes.io/version"],
-      version,
-      `${kind} ${metadata.name}`,
-    );
-    assert.equal(metadata.labels?.["app.kubernetes.io/part-of"], "coallocator");
+  for (const { metadata, kind } of [...objects, ...await renderWith(componentNames())]) {
+    const { name, labels } = metadata;
+    assert.equal(labels?.["app.kubernetes.io/version"], version, `${kind} ${name}`);
+    assert.equal(labels?.["app.kubernetes.io/part-of"], "coallocator", `${kind} ${name}`);
   }
 });
 
@@ -145,6 +143,41 @@ test("the controller has each right that it asks for at its start, and changes p
   }
   const writes = [...wide, ...narrow].filter((right) => !/^(get|list|watch) /.test(right));
   assert.deepEqual(writes.filter((right) => right.includes("/pods")), ["patch /pods/resize"]);
+});
+
+test("both programs reach names and API servers of common clusters, and nothing else", async () => {
+  const rows: readonly (readonly [to: string, port: string, reached: boolean])[] = [
+    ["kube-system", "53 UDP", true],
+    ["kube-system", "53 TCP", true],
+    ["openshift-dns", "5353 UDP", true],
+    ["openshift-dns", "5353 TCP", true],
+    ["169.254.20.10/32", "53 UDP", true],
+    ["shop", "53 UDP", false],
+    ["169.254.169.254/32", "53 UDP", false],
+    ["any", "443 TCP", true],
+    ["any", "6443 TCP", true],
+    ["any", "8443 TCP", true],
+    ["any", "16443 TCP", true],
+    ["any", "80 TCP", false],
+    ["kube-system", "9090 TCP", false],
+  ];
+  const objects = await render("base");
+  for (const name of ["mbcas-agent", "mbcas-controller"]) {
+    const { egress } = one(objects, "NetworkPolicy", name).spec;
+    const open = egress.flatMap(({ to, ports }) => {
+      const places = to?.flatMap(({ namespaceSelector, ipBlock }) => [
+        ...namespaceSelector?.matchExpressions?.flatMap(({ values }) => values) ?? [],
+        ...ipBlock === undefined ? [] : [ipBlock.cidr],
+      ]) ?? ["any"];
+      return places.flatMap((place) =>
+        ports.map(({ port, protocol }) => `${place} ${port} ${protocol}`)
+      );
+    });
+    for (const [to, port, reached] of rows) {
+      const found = [`${to} ${port}`, `any ${port}`].some((way) => open.includes(way));
+      assert.equal(found, reached, `${name} to ${to} ${port}`);
+    }
+  }
 });
 
 test("components add what they say: variables, monitors, a way out", async () => {

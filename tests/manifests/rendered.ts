@@ -42,6 +42,15 @@ export interface RenderedAlert {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
+/** What they read of a destination of a NetworkPolicy. */
+export interface RenderedPeer {
+  readonly namespaceSelector?: {
+    readonly matchLabels?: unknown;
+    readonly matchExpressions?: readonly { readonly values: readonly string[] }[];
+  };
+  readonly ipBlock?: { readonly cidr: string };
+}
+
 /** An object of a manifest, with the fields that its kind has: a wrong path fails a test. */
 export interface Rendered {
   readonly kind: string;
@@ -56,7 +65,7 @@ export interface Rendered {
       readonly spec: RenderedPodSpec;
     };
     readonly egress: readonly {
-      readonly to?: readonly { readonly namespaceSelector: { readonly matchLabels: unknown } }[];
+      readonly to?: readonly RenderedPeer[];
       readonly ports: readonly { readonly port: number; readonly protocol: string }[];
     }[];
     readonly podMetricsEndpoints: readonly [

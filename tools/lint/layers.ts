@@ -63,8 +63,8 @@ export const layers: Deno.lint.Rule = {
           context.report({ node, message: `${part} may not import ${to.path}` });
         }
       }
-      // Benchmarks on real parts stand on the same scaffolding as the tests.
-      const scaffolding = from.area === "lab/bench" && to.area === "tests" &&
+      // Benchmarks on real parts and the release stand on the same scaffolding as the tests.
+      const scaffolding = ["lab/bench", "tools"].includes(from.area) && to.area === "tests" &&
         !to.path.endsWith("_test.ts");
       if (scaffolding) return;
       if (to.test) {

@@ -312,7 +312,8 @@ const IMPORTS: readonly (readonly [path: string, specifier: string, message?: Re
   ["tests/cluster/pods.ts", CLIENT],
   ["lab/bench/a.ts", "../../shared/solver_test.ts", /^lab\/bench\/a.ts .* shared\/solver_test.ts$/],
   ["lab/bench/a.ts", "../../tests/browser/b_test.ts", /test.* tests\/browser\/b_test.ts$/],
-  ["tools/size.ts", "../tests/cluster/scene/until.ts", /^tools\/size.ts .* tests\/cluster\//],
+  ["tools/size.ts", "../tests/cluster/scene/until.ts"],
+  ["tools/size.ts", "../tests/cluster/rbac_test.ts", /^tools\/size.ts .* tests\/cluster\//],
   ["controller/main.ts", CLIENT, /adapters\/kube\/ .*@kubernetes\/client-node$/],
   ["adapters/log.ts", `${CLIENT}/dist/gen`, /adapters\/kube\/ .*@kubernetes\/client-node$/],
 ];

@@ -9,8 +9,8 @@
 /** Files in one group: more would load faster, but balance worse over the CPUs. */
 const GROUP_SIZE = 50;
 
-/** Folders with tests that need a cluster, a browser or Prometheus. */
-const ELSEWHERE = /^tests\/(?:browser|prometheus)\/|^tests\/cluster\/[^/]+$/;
+/** Folders with tests that need a cluster, a browser, Prometheus or Helm. */
+const ELSEWHERE = /^tests\/(?:browser|prometheus|release)\/|^tests\/cluster\/[^/]+$/;
 
 const LONG = /^tests\/long\//;
 

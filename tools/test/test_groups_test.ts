@@ -13,6 +13,7 @@ const FILES = [
   "tests/cluster/undo_test.ts",
   "tests/long/stability_test.ts",
   "tests/prometheus/queries_test.ts",
+  "tests/release/chart_test.ts",
 ];
 
 pure("selectedTests() leaves out what needs a cluster, a browser, Prometheus or time", () => {

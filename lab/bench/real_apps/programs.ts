@@ -7,11 +7,11 @@
 import { keep, readKept } from "./app_result.ts";
 import { type BinaryFolders, cacheFolder } from "../../../tests/cluster/harness/install/binary.ts";
 import {
-  buildBinary,
   type BuildOptions,
+  builtProgram,
 } from "../../../tests/cluster/harness/install/build_binary.ts";
 import { withProgress } from "../../../tests/cluster/harness/progress.ts";
-import { isExecutable, run } from "../../../tests/cluster/harness/shell.ts";
+import { run } from "../../../tests/cluster/harness/shell.ts";
 
 /** What the benchmark runs. */
 export interface Programs {
@@ -48,11 +48,8 @@ function foldersOf(folders: BinaryFolders): { readonly debian: string; readonly 
 
 /** Obtains what is not in the cache yet. Needs the network, which the cluster's namespace lacks. */
 export async function obtainPrograms(options: Omit<BuildOptions, "target">): Promise<void> {
-  const { debian, vegeta } = foldersOf(options.folders);
-  if (!await isExecutable(vegeta)) {
-    await Deno.mkdir(vegeta.slice(0, vegeta.lastIndexOf("/")), { recursive: true });
-    await buildBinary(VEGETA, { ...options, target: vegeta });
-  }
+  const { debian } = foldersOf(options.folders);
+  await builtProgram(VEGETA, options);
   if (await readKept<Programs["versions"]>(`${debian}/versions.json`) !== undefined) return;
   await withProgress(options.progress, "unpacking nginx and redis", () => unpack(debian));
 }

@@ -9,6 +9,8 @@ import { type Bytes, imageArchive, type TarEntry } from "../harness/install/imag
 
 /** What goes into the image. */
 export interface ProgramImageParts {
+  /** Repository and tag. */
+  readonly name: string;
   readonly runtime: readonly TarEntry[];
   /** The bundle. */
   readonly script: Bytes;
@@ -34,13 +36,13 @@ export function programEntrypoint(program: Program, permissions: PermissionSet):
   ];
 }
 
-/** The image as an archive that containerd and `docker load` import, tagged `dev`. */
+/** The image as an archive that containerd and `docker load` import. */
 export function programImage(
   program: Program,
-  { runtime, script, permissions, architecture }: ProgramImageParts,
+  { name, runtime, script, permissions, architecture }: ProgramImageParts,
 ): Bytes {
   return imageArchive({
-    name: `${program.name}:dev`,
+    name,
     base: runtime,
     entries: [
       { type: "file", path: scriptPath(program).slice(1), mode: 0o644, content: script },

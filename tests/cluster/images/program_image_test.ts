@@ -23,6 +23,7 @@ pure("programImage() runs as an unprivileged user, and two programs share the lo
   const text = (name: string): string =>
     new TextDecoder().decode(
       programImage({ ...program, name }, {
+        name: `registry.example.com/${name}:dev`,
         runtime,
         script: encode(`console.log("${name}")`),
         permissions: {},
@@ -33,7 +34,8 @@ pure("programImage() runs as an unprivileged user, and two programs share the lo
     JSON.parse(/\{"type":"layers","diff_ids":(\[.*?\])/.exec(archive)?.[1] ?? "[]");
   const [one, other] = [text("one"), text("other")];
   assert.match(one, /"User":"65532:65532"/);
-  assert.match(one, /"RepoTags":\["one:dev"\]/);
+  assert.match(one, /"RepoTags":\["registry\.example\.com\/one:dev"\]/);
+  assert.match(one, /"io.containerd.image.name":"registry\.example\.com\/one:dev"/);
   assert.equal(layersOf(one).length, 2);
   assert.equal(layersOf(one)[0], layersOf(other)[0]);
   assert.notEqual(layersOf(one)[1], layersOf(other)[1]);

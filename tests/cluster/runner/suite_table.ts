@@ -90,6 +90,7 @@ const ROWS: readonly Row[] = [
   ["opt_out", 4, "alone", 66],
   ["harness", 4, "alone", 45],
   ["autoscaler_view", 4, "alone", 10],
+  ["helm", 4, "alone", 120],
 ];
 
 /** All test files. */

@@ -4,8 +4,8 @@
  * @module
  */
 import { type Binary, type BinaryFolders, cacheFolder } from "./binary.ts";
-import { type Progress, withProgress } from "../progress.ts";
-import { findProgram, putInPlace, run } from "../shell.ts";
+import { lockFile, type Progress, withProgress } from "../progress.ts";
+import { findProgram, isExecutable, putInPlace, run } from "../shell.ts";
 
 /** What a build needs. */
 export interface BuildOptions {
@@ -17,6 +17,23 @@ export interface BuildOptions {
   readonly progress: Progress;
 }
 
+/**
+ * The path of a program that only Go's module proxy has, below its name and version in the cache. Builds
+ * it where it is not there yet.
+ */
+export async function builtProgram(
+  program: BuildableBinary,
+  options: Omit<BuildOptions, "target">,
+): Promise<string> {
+  const folder = `${cacheFolder(options.folders)}/${program.name}/${program.version}`;
+  const target = `${folder}/${program.name}`;
+  if (await isExecutable(target)) return target;
+  // Two builds in one folder would rewrite each other's module.
+  using _lock = await lockFile(`${folder}/lock`, options);
+  if (!await isExecutable(target)) await buildBinary(program, { ...options, target });
+  return target;
+}
+
 /** Builds with little priority: whatever else the machine does goes first. */
 export async function buildBinary(
   binary: BuildableBinary,
@@ -25,9 +42,8 @@ export async function buildBinary(
   const { name, version, module, buildSeconds } = binary;
   if (await findProgram("go", path) === undefined) {
     throw new Error(
-      `Cannot obtain ${name} ${version}: it is not at ${target}, its release server does not give ` +
-        "it, and there is no go to build it with; install Go or set KUBEBUILDER_ASSETS to a " +
-        "folder that has it",
+      `Cannot obtain ${name} ${version}: it is not at ${target}, can't be downloaded, and there is ` +
+        "no go to build it with; install Go, or put the program there",
     );
   }
   const about = `building ${name} ${version}, about ${buildSeconds} s`;

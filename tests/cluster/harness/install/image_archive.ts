@@ -1,7 +1,7 @@
 /**
- * Container images without Docker: archives as `docker save` writes them, with one layer or two, loaded
- * without a registry. The same image always gives the same bytes. Formats: Docker Image Specification
- * v1.2; POSIX.1 (IEEE 1003.1), `pax`, "ustar Interchange Format".
+ * Container images without Docker: OCI archives, which `docker load` reads too, with one layer or two,
+ * loaded without a registry. The same image always gives the same bytes. Formats: OCI Image Layout
+ * v1.1; Docker Image Specification v1.2; POSIX.1 (IEEE 1003.1), `pax`, "ustar Interchange Format".
  *
  * @module
  */
@@ -51,23 +51,62 @@ export function imageArchive(image: ImageSpec): Bytes {
     },
     rootfs: { type: "layers", diff_ids: layers.map((layer) => `sha256:${sha256(layer)}`) },
   });
-  const configName = `${sha256(config)}.json`;
-  const files = layers.map((content): TarEntry & { type: "file" } => ({
-    type: "file",
-    path: `${sha256(content)}.tar`,
-    mode: 0o644,
-    content,
-  }));
-  const manifest = json([{
-    Config: configName,
+  const blobs = layers.map((layer) => blob("application/vnd.oci.image.layer.v1.tar", layer));
+  const configBlob = blob("application/vnd.oci.image.config.v1+json", config);
+  const manifest = blob(
+    "application/vnd.oci.image.manifest.v1+json",
+    json({
+      schemaVersion: 2,
+      mediaType: "application/vnd.oci.image.manifest.v1+json",
+      config: configBlob.descriptor,
+      layers: blobs.map(({ descriptor }) => descriptor),
+    }),
+  );
+  const index = {
+    schemaVersion: 2,
+    mediaType: "application/vnd.oci.image.index.v1+json",
+    manifests: [{ ...manifest.descriptor, annotations: imageNames(image.name) }],
+  };
+  const docker = [{
+    Config: configBlob.entry.path,
     RepoTags: [image.name],
-    Layers: files.map(({ path }) => path),
-  }]);
+    Layers: blobs.map(({ entry }) => entry.path),
+  }];
   return tar([
-    ...files,
-    { type: "file", path: configName, mode: 0o644, content: config },
-    { type: "file", path: "manifest.json", mode: 0o644, content: manifest },
+    { type: "directory", path: "blobs", mode: 0o755 },
+    { type: "directory", path: "blobs/sha256", mode: 0o755 },
+    ...[...blobs, configBlob, manifest].map(({ entry }) => entry),
+    jsonFile("index.json", index),
+    jsonFile("manifest.json", docker),
+    jsonFile("oci-layout", { imageLayoutVersion: "1.0.0" }),
   ]);
+}
+
+/** A part of the image: its file, and how others refer to it. */
+function blob(mediaType: string, content: Bytes): {
+  readonly entry: TarEntry;
+  readonly descriptor: Readonly<Record<"mediaType" | "digest" | "size", unknown>>;
+} {
+  const sum = sha256(content);
+  return {
+    entry: { type: "file", path: `blobs/sha256/${sum}`, mode: 0o644, content },
+    descriptor: { mediaType, digest: `sha256:${sum}`, size: content.length },
+  };
+}
+
+/** containerd takes the whole name, which has Docker Hub's address where it has no other. */
+function imageNames(name: string): Readonly<Record<string, string>> {
+  const [first = "", ...path] = name.split("/");
+  const local = path.length === 0 ? `library/${name}` : name;
+  const whole = path.length > 0 && /[.:]|^localhost$/.test(first) ? name : `docker.io/${local}`;
+  return {
+    "io.containerd.image.name": whole,
+    "org.opencontainers.image.ref.name": name.slice(name.lastIndexOf(":") + 1),
+  };
+}
+
+function jsonFile(path: string, value: unknown): TarEntry {
+  return { type: "file", path, mode: 0o644, content: json(value) };
 }
 
 function sha256(bytes: Bytes): string {

@@ -1,0 +1,116 @@
+/**
+ * The files of `deno task release:dry` on a real node, as docs/install.md has it: the chart is installed,
+ * tested, upgraded and uninstalled; then install.yaml is applied, from which the chart does not differ,
+ * taken over by Helm, and deleted. Afterwards nothing of the product is left. The overlay of the other tests is taken away before, and is back in the end.
+ */
+import assert from "node:assert/strict";
+import { goProgram } from "../../tools/release/go_program.ts";
+import { CHART_FILE, RELEASE_FOLDER } from "../../tools/release/release_names.ts";
+import { loadImage } from "./harness/install/image_archive.ts";
+import { run } from "./harness/shell.ts";
+import { createKubectl } from "./kubectl.ts";
+import { parseObjects } from "./rendered_manifests.ts";
+import { clusterInstance, isHarness } from "./scene/harness_access.ts";
+import { appliedAllocation, SETTLED } from "./scene/limits.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import {
+  CLUSTER_KINDS,
+  coalloc,
+  leftovers,
+  PRODUCT_NAMESPACE,
+  whenReady,
+} from "./scene/product.ts";
+import { openRealNode, type RealNode, scratchNamespace } from "./scene/real_node.ts";
+import { until } from "./scene/until.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+const kubectl = createKubectl();
+const overlay = `${root}manifests/overlays/kind`;
+const PART_OF = "app.kubernetes.io/part-of=coallocator";
+const definitions = ["crd", "-l", PART_OF];
+const controller = ["deployment/mbcas-controller", "-n", PRODUCT_NAMESPACE];
+
+async function whenLeft(expected: readonly string[]): Promise<void> {
+  await until(`end of all but ${expected}`, async () => {
+    assert.deepEqual(await leftovers(), expected);
+    return true;
+  }, SETTLED);
+}
+
+Deno.test({
+  name: "installed from a release's files, the product works; uninstalled, nothing is left",
+  // It takes the installed product away: not on anybody's own cluster.
+  ignore: !isHarness(),
+  fn: async () => {
+    await run([Deno.execPath(), "task", "-q", "release:dry"], { directory: root });
+    const release = `${root}${RELEASE_FOLDER}`;
+    for (const program of ["mbcas-agent", "mbcas-controller"]) {
+      await loadImage(clusterInstance(), `${release}/${program}.tar`);
+    }
+    const defined = await kubectl.must(["get", ...definitions, "-o", "name"]);
+    await kubectl.must(["delete", "-k", overlay, "--timeout=120s"]);
+    // With what another version has left.
+    await kubectl.must(["delete", CLUSTER_KINDS, "-l", PART_OF, "--ignore-not-found"]);
+    await whenLeft([]);
+    using node = await openRealNode();
+    const chart = `${release}/${CHART_FILE}`;
+    const manifest = `${release}/install.yaml`;
+    try {
+      await helmOnly(chart, node);
+      await kubectl.must(["apply", "-f", manifest]);
+      await whenReady(node, "mbcas-controller", 2);
+      await whenReady(node, "mbcas-agent", 1);
+      const objects = parseObjects(await helm("template", "coallocator", chart, "--skip-tests"));
+      const list = { apiVersion: "v1", kind: "List", items: objects };
+      assert.equal(await kubectl.must(["diff", "-f", "-"], list), "");
+      const taking = ["--take-ownership", "--force-conflicts", ...WAIT];
+      await helm("install", "coallocator", chart, ...taking);
+      await helm("test", "coallocator");
+      await kubectl.must(["delete", "-f", manifest, "--timeout=120s"]);
+      await whenLeft([]);
+    } finally {
+      await kubectl.must(["apply", "-k", overlay]);
+      if (/optipod/.test(defined)) await kubectl.must(["apply", "-k", `${root}manifests/crds`]);
+      await whenReady(node, "mbcas-controller", 2);
+      await whenReady(node, "mbcas-agent", 1);
+    }
+  },
+});
+
+async function helm(...args: string[]): Promise<string> {
+  return await run([await goProgram("helm"), "--namespace", PRODUCT_NAMESPACE, ...args]);
+}
+
+const WAIT = ["--wait", "--timeout", "3m"];
+
+async function helmOnly(chart: string, node: RealNode): Promise<void> {
+  const notes = await helm("install", "coallocator", chart, "--create-namespace", ...WAIT);
+  assert.match(notes, /kubectl coalloc top/);
+  await helm("test", "coallocator");
+  await kubectl.must(["scale", ...controller, "--replicas=0"]);
+  await kubectl.must(["rollout", "status", ...controller]);
+  await assert.rejects(helm("test", "coallocator"));
+  await kubectl.must(["scale", ...controller, "--replicas=2"]);
+
+  const on = "components.webhook=true,components.rightsizing=true,components.placement=true";
+  await helm("upgrade", "coallocator", chart, "--set", on, ...WAIT);
+  await helm("test", "coallocator");
+  const crds = (await kubectl.must(["get", ...definitions, "-o", "name"])).trim().split("\n");
+  assert.equal(crds.length, 3, crds.join());
+
+  await using namespace = await scratchNamespace(node.connection);
+  const pod = await node.run(loadPod({
+    namespace: namespace.name,
+    name: "one",
+    containers: [{ name: "load", request: "30m", limit: "100m", burstSeconds: 60 }],
+  }));
+  await appliedAllocation(node, pod);
+
+  const restored = await coalloc("restore", "--all", "--yes");
+  assert.equal(restored.code, 0, restored.stdout + restored.stderr);
+  await helm("uninstall", "coallocator", ...WAIT);
+  await kubectl.must(["delete", "namespace", PRODUCT_NAMESPACE, "--timeout=120s"]);
+  await whenLeft(crds.filter((name) => name.includes("mbcas")));
+  await kubectl.must(["delete", ...definitions]);
+  await whenLeft([]);
+}

@@ -1,0 +1,90 @@
+/** The files of a release and the workflow that makes them: `deno task test:release`. */
+import assert from "node:assert/strict";
+import { parse } from "yaml";
+import { goProgram } from "../../tools/release/go_program.ts";
+import { run } from "../cluster/harness/shell.ts";
+import { createKubectl } from "../cluster/kubectl.ts";
+import { parseObjects, renderManifests } from "../cluster/rendered_manifests.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+const folder = `${root}build/release`;
+const table = await run([Deno.execPath(), "task", "-q", "release:dry"], { directory: root });
+const readJSON = async (file: string) => JSON.parse(await Deno.readTextFile(file));
+
+Deno.test("release:dry lists every file that it makes, and their sums are right", async () => {
+  const listed = table.trim().split("\n").map((line) => line.split(" ")[0] ?? "");
+  const made = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);
+  assert.deepEqual(listed.toSorted(), made.toSorted());
+  const checked = await run(["sha256sum", "--check", "SHA256SUMS"], { directory: folder });
+  // Neither those of the images nor its own.
+  assert.equal(checked.match(/: OK$/gm)?.length, listed.length - 3);
+});
+
+Deno.test("install.yaml has the objects of the release's overlay", async () => {
+  const made = parseObjects(await Deno.readTextFile(`${folder}/install.yaml`));
+  assert.deepEqual(made, await renderManifests(createKubectl(), "overlays/release"));
+});
+
+Deno.test("the archive's command starts, and prints its version", async () => {
+  const unpacked = await Deno.makeTempDir();
+  try {
+    const [archive = ""] = /^kubectl-coalloc-\S+/m.exec(table) ?? [];
+    await run(["tar", "-xzf", `${folder}/${archive}`, "-C", unpacked]);
+    const { version } = await readJSON(`${root}deno.json`);
+    // A script asks for "deno", which this one may not be called on the PATH.
+    await Deno.symlink(Deno.execPath(), `${unpacked}/deno`);
+    const env = { PATH: `${unpacked}:${Deno.env.get("PATH")}` };
+    const printed = await run([`${unpacked}/kubectl-coalloc`, "--version"], { env });
+    assert.ok(printed.includes(version), printed);
+  } finally {
+    await Deno.remove(unpacked, { recursive: true });
+  }
+});
+
+Deno.test("images are OCI archives, each blob of which has its digest and size", async () => {
+  const unpacked = await Deno.makeTempDir();
+  try {
+    await run(["tar", "-xf", `${folder}/mbcas-agent.tar`, "-C", unpacked]);
+    assert.deepEqual(await readJSON(`${unpacked}/oci-layout`), { imageLayoutVersion: "1.0.0" });
+    const { manifests: [manifest] } = await readJSON(`${unpacked}/index.json`);
+    const blob = (digest: string) => `${unpacked}/blobs/${digest.replace(":", "/")}`;
+    const { config, layers } = await readJSON(blob(manifest.digest));
+    for (const { digest, size } of [manifest, config, ...layers]) {
+      const [sum = ""] = (await run(["sha256sum", blob(digest)])).split(" ");
+      assert.equal(`sha256:${sum}`, digest);
+      assert.equal((await Deno.stat(blob(digest))).size, size);
+    }
+  } finally {
+    await Deno.remove(unpacked, { recursive: true });
+  }
+});
+
+Deno.test("the bill lists each import of a program's packages with sum, licence and address", async () => {
+  const { specVersion, components, dependencies } = await readJSON(`${folder}/sbom.cdx.json`);
+  assert.equal(specVersion, "1.6");
+  const zod = components.find(({ name }: { name: string }) => name === "zod");
+  assert.match(zod.purl, /^pkg:npm\/zod@\d/);
+  assert.match(zod.hashes[0].content, /^[0-9a-f]{128}$/);
+  assert.equal(zod.licenses[0].license?.id ?? zod.licenses[0].expression, "MIT");
+  const agent = dependencies.find(({ ref }: { ref: string }) => ref === "mbcas-agent");
+  assert.ok(agent.dependsOn.includes(zod["bom-ref"]));
+  const names = new Set(components.map(({ name }: { name: string }) => name));
+  for (const tool of ["fast-check", "playwright-core", "cyclonedx-library"]) {
+    assert.ok(!names.has(tool), tool);
+  }
+});
+
+Deno.test("actionlint finds nothing in the workflow, and its tasks are those of deno.json", async () => {
+  const file = `${root}.github/workflows/release.yaml`;
+  assert.equal(await run([await goProgram("actionlint"), "-no-color", file]), "");
+  const { tasks } = await readJSON(`${root}deno.json`);
+  const { jobs } = parse(await Deno.readTextFile(file));
+  const commands = jobs.release.steps.map(({ run = "" }: { run?: string }) => run).join("\n");
+  const named = [...commands.matchAll(/deno task (\S+)/g)].map(([, name = ""]) => name);
+  assert.deepEqual(named, ["ok", "test:release", "release:dry", "release:publish"]);
+  for (const name of named) assert.ok(Object.hasOwn(tasks, name), name);
+  // The version of Deno that users are asked to take is the one that builds.
+  const readme = await Deno.readTextFile(`${root}README.md`);
+  const deno = jobs.release.steps.find(({ uses = "" }) => /setup-deno/.test(uses));
+  assert.equal(`deno@${deno.with["deno-version"]}`, /deno@[\d.]+/.exec(readme)?.[0]);
+});

@@ -1,0 +1,147 @@
+/**
+ * The templates of the Helm chart, from what kustomize makes of the base and of the base with components.
+ *
+ * @module
+ */
+import { isMembers, membersOf } from "../../../shared/members.ts";
+import type { ManifestObject } from "../../../tests/cluster/rendered_manifests.ts";
+import {
+  keysUnder,
+  type Members,
+  merged,
+  templateText,
+  valueOf,
+  type Version,
+  yamlOf,
+} from "./marked_object.ts";
+
+/** What kustomize makes of the base with this component and all those before it in the list. */
+export interface Step {
+  /** Name of the component's folder; empty for the base alone. */
+  readonly component: string;
+  readonly objects: readonly ManifestObject[];
+}
+
+/** The member of `components` in the chart's values: `dryRun` for `dry-run`. */
+export function valueName(component: string): string {
+  return component.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The text of each template by its name, for instance `webhook.yaml`. */
+export function chartTemplates(steps: readonly Step[]): Readonly<Record<string, string>> {
+  const texts = new Map<string, string>();
+  for (const { from, versions, removedBy } of histories(steps)) {
+    const text = `---\n${templateText(merged(versions))}`;
+    const guarded = removedBy === undefined ? text : under(`not ${conditionOf(removedBy)}`, text);
+    texts.set(from, (texts.get(from) ?? "") + guarded);
+  }
+  return Object.fromEntries(
+    [...texts].map(([component, text]) =>
+      component === ""
+        ? ["base.yaml", text]
+        : [`${component}.yaml`, under(conditionOf(component), text)]
+    ),
+  );
+}
+
+function under(condition: string, text: string): string {
+  return `{{- if ${condition} }}\n${text}{{- end }}\n`;
+}
+
+function conditionOf(component: string): string {
+  return component === "" ? "" : `.Values.components.${valueName(component)}`;
+}
+
+/** An object through the steps. */
+interface History {
+  /** The component that brings it; empty for the base. */
+  readonly from: string;
+  readonly versions: Version[];
+  /** The component with which it is not there any more. */
+  removedBy?: string;
+}
+
+function histories(steps: readonly Step[]): readonly History[] {
+  const found = new Map<string, History>();
+  for (const { component, objects } of steps) {
+    const now = new Map(
+      objects.map((object) => [`${object.kind} ${object.metadata.name}`, object]),
+    );
+    // Helm creates the namespace, or it is there before.
+    now.delete("Namespace mbcas-system");
+    for (const [id, object] of now) {
+      const history = found.get(id) ?? { from: component, versions: [] };
+      history.versions.push({ condition: conditionOf(component), value: withValues(object) });
+      found.set(id, history);
+    }
+    for (const [id, history] of found) if (!now.has(id)) history.removedBy ??= component;
+  }
+  return [...found.values()];
+}
+
+/** Those of the chart's values, or the base's file of comments, which the chart has beside its templates. */
+const SETTINGS =
+  "empty .Values.config | ternary (.Files.Get `config.yaml`) (toYaml .Values.config) | quote";
+
+/** The object with the chart's values in place of the manifests' own. */
+function withValues(object: ManifestObject): unknown {
+  switch (object.kind) {
+    case "DaemonSet":
+      return withPodValues(object, "agent");
+    case "Deployment":
+      return withPodValues(object, "controller");
+    case "NetworkPolicy":
+      return replaced(object, {
+        monitoring: valueOf(".Values.metricQueries.namespace"),
+        9090: valueOf(".Values.metricQueries.port"),
+      });
+    case "ConfigMap":
+      return object.metadata.name === "mbcas-config"
+        ? { ...object, data: { "config.yaml": valueOf(SETTINGS) } }
+        : object;
+    default:
+      return object;
+  }
+}
+
+function withPodValues(object: ManifestObject, program: "agent" | "controller"): Members {
+  const values = `.Values.${program}`;
+  const withContainer = (container: Members): Members => ({
+    ...container,
+    image: valueOf(
+      `printf \`%s/mbcas-${program}:%s\` .Values.image.registry ` +
+        "(.Values.image.tag | default .Chart.AppVersion)",
+    ),
+    ...keysUnder(".Values.image.pullPolicy", {
+      imagePullPolicy: valueOf(".Values.image.pullPolicy"),
+    }),
+    resources: yamlOf(`${values}.resources`),
+  });
+  return changed(object, "spec", (spec) => ({
+    ...spec,
+    ...("replicas" in spec ? { replicas: valueOf(`${values}.replicas`) } : {}),
+    template: changed(membersOf(spec["template"]), "spec", (pod) => ({
+      ...pod,
+      ...keysUnder(".Values.imagePullSecrets", {
+        imagePullSecrets: yamlOf(".Values.imagePullSecrets"),
+      }),
+      containers: [pod["containers"]].flat().map((container) =>
+        withContainer(membersOf(container))
+      ),
+    })),
+  }));
+}
+
+function changed(object: Members, key: string, change: (value: Members) => Members): Members {
+  return { ...object, [key]: change(membersOf(object[key])) };
+}
+
+function replaced(value: unknown, scalars: Members): unknown {
+  if (Array.isArray(value)) return value.map((item) => replaced(item, scalars));
+  if (isMembers(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, replaced(member, scalars)]),
+    );
+  }
+  return scalars[String(value)] ?? value;
+}

@@ -1,0 +1,56 @@
+/**
+ * What a release's files, images and addresses are called.
+ *
+ * @module
+ */
+import { VERSION } from "../../shared/version.ts";
+
+/** Where all of it is made, below the root. */
+export const RELEASE_FOLDER = "build/release";
+
+/** Where releases are published. */
+export interface ReleasePlace {
+  /** Of images and the chart: `ghcr.io/owner/name`. */
+  readonly registry: string;
+  /** `https://github.com/owner/name`. */
+  readonly home: string;
+}
+
+/** The place of a GitHub repository, `owner/name`; without one the example's that the manifests have. */
+export function releasePlace(repository: string | undefined): ReleasePlace {
+  return repository === undefined
+    ? { registry: "registry.example.com/coallocator", home: "https://example.com/coallocator" }
+    : {
+      registry: `ghcr.io/${repository.toLowerCase()}`,
+      home: `https://github.com/${repository}`,
+    };
+}
+
+/** Repository and tag of a program's image. */
+export function imageName({ registry }: Pick<ReleasePlace, "registry">, program: string): string {
+  return `${registry}/${program}:${VERSION}`;
+}
+
+/** The chart's file. */
+export const CHART_FILE = `coallocator-${VERSION}.tgz`;
+
+/** A platform that the command is built for. */
+export interface Platform {
+  readonly os: "linux" | "darwin";
+  readonly arch: "amd64" | "arm64";
+  /** As `deno compile --target` names it. */
+  readonly target: string;
+}
+
+/** All of them. */
+export const PLATFORMS: readonly Platform[] = [
+  { os: "linux", arch: "amd64", target: "x86_64-unknown-linux-gnu" },
+  { os: "linux", arch: "arm64", target: "aarch64-unknown-linux-gnu" },
+  { os: "darwin", arch: "amd64", target: "x86_64-apple-darwin" },
+  { os: "darwin", arch: "arm64", target: "aarch64-apple-darwin" },
+];
+
+/** The archive of the command for a platform. */
+export function commandArchive({ os, arch }: Platform): string {
+  return `kubectl-coalloc-${os}-${arch}.tar.gz`;
+}
