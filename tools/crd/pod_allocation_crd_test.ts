@@ -67,6 +67,9 @@ pure("podAllocationCRD() shows six columns, four more when asked for wide ones",
 });
 
 pure("podAllocationCRD() lets agents ask for the allocations of one node", () => {
-  assert.deepEqual(at(version, "selectableFields"), [{ jsonPath: ".spec.nodeName" }]);
+  assert.deepEqual(at(version, "selectableFields"), [
+    { jsonPath: ".spec.nodeName" },
+    { jsonPath: ".spec.podName" },
+  ]);
   assert.deepEqual(at(version, "subresources"), { status: {} });
 });

@@ -3,11 +3,7 @@ import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { publishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
-import {
-  sampleAllocation,
-  sampleDesired,
-  samplePod,
-} from "../../../tests/contract/support/sample_objects.ts";
+import { sampleDesired, samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import {
   type ReceivedRequest,
   type SentRequest,
@@ -22,6 +18,7 @@ import {
 import type { KubeConnection } from "../client/connection.ts";
 import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
 import { parseOptimizationPolicy } from "../kinds/optimization_policies.ts";
+import { newAllocation } from "../../../controller/allocation/bounds/publish_bounds.ts";
 import { createAllocationStore, createDesiredWriter } from "./allocation_writers.ts";
 import { createCheckpointStore } from "./checkpoint_store.ts";
 import { createLeaseStore, createNodeLink } from "./lease_writers.ts";
@@ -40,16 +37,13 @@ const WORKLOAD = {
   metadata: { ...POD, resourceVersion: "7", annotations: {} },
 };
 const MANAGED = { annotations: { "optipod.io/managed": "true", "optipod.io/policy": null } };
-const ALLOCATION = sampleAllocation({
-  ...samplePod("web"),
-  metadata: { ...samplePod("web").metadata, uid: "u1" },
+const NEW = newAllocation({
+  pod: { ...samplePod("web"), metadata: { ...samplePod("web").metadata, uid: "u1" } },
 });
-const STORED = {
-  ...ALLOCATION,
-  metadata: { ...ALLOCATION.metadata, uid: "u2", resourceVersion: "7" },
-};
-const { apiVersion, kind, spec } = STORED;
-const { uid: _uid, resourceVersion: _version, ...created } = STORED.metadata;
+const { apiVersion, kind, spec, metadata: { uid: _uid, resourceVersion: _version, ...created } } =
+  NEW;
+const { labels: _labels, ...kept } = created;
+const STORED = { apiVersion, kind, spec, metadata: { ...kept, uid: "u2", resourceVersion: "7" } };
 const { price: _price, ...infinite } = sampleDesired("350m").market ?? assert.fail();
 
 function stored(name: "report" | "policy") {
@@ -137,7 +131,7 @@ const WRITES: Readonly<Record<string, Write>> = {
     },
   ],
   "an allocation, without identity and status": [
-    (c) => createAllocationStore(c).create({ ...STORED, status: { phase: "Pending" } }),
+    (c) => createAllocationStore(c).create({ ...NEW, status: { phase: "Pending" } }),
     STORED,
     STORED,
     {
