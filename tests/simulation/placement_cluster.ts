@@ -21,6 +21,7 @@ import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../contract/support/sample_objects.ts";
+import { type RecordedAudit, recordedAudit } from "../fixtures/recorded_audit.ts";
 import { type KeptCheckpoints, keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
 import {
   DB_OWNER,
@@ -97,6 +98,7 @@ export class PlacementCluster {
   /** How long an eviction is under way, ms. */
   evictionMs = 0;
   readonly events: PlacementEvent[] = [];
+  readonly audit: RecordedAudit = recordedAudit();
   /** ConfigMaps of placement, which outlive programs. */
   readonly memory: KeptCheckpoints = keptCheckpoints();
   /** Programs that were started. */
@@ -225,6 +227,7 @@ export class PlacementCluster {
         if (!placed) return { identity, ...webhook };
         const placement = createPlacement({
           ...slot,
+          audit: this.audit,
           config: placementConfig(settings.values),
           webhook: serves,
           observer: createPlacementMetrics(registry),

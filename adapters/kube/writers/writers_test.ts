@@ -64,6 +64,7 @@ const maps = "/api/v1/namespaces/mbcas-system/configmaps";
 const BY_CONTROLLER = { fieldManager: "mbcas-controller" };
 const BY_AGENT = { fieldManager: "mbcas-agent" };
 const BY_OPTIPOD = { fieldManager: "optipod" };
+const AUDIT = { auditID: "id-1" };
 const COST = "controller.kubernetes.io/pod-deletion-cost";
 
 const checkpoints = (connection: KubeConnection) =>
@@ -95,17 +96,19 @@ type Write = readonly [
 
 const WRITES: Readonly<Record<string, Write>> = {
   "a resize, under the resizer's own name": [
-    (c) => createPodResizer(c).resize("shop", "web", { metadata: { uid: "u1" }, spec: {} }),
+    (c) => createPodResizer(c).resize("shop", "web", { metadata: { uid: "u1" }, spec: {} }, AUDIT),
     STORED,
     "7",
     {
+      ...AUDIT,
       to: `PATCH ${core}/resize`,
       query: { fieldManager: "mbcas" },
       body: { metadata: { uid: "u1" }, spec: {} },
       type: "strategic",
     },
   ],
-  "an eviction of this pod": [(c) => createPodEvictor(c).evict(POD), {}, { is: "evicted" }, {
+  "an eviction of this pod": [(c) => createPodEvictor(c).evict(POD, AUDIT), {}, { is: "evicted" }, {
+    ...AUDIT,
     to: `POST ${core}/eviction`,
     body: {
       apiVersion: "policy/v1",
