@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { timeSchema } from "./api/condition.ts";
+import { timeSchema } from "./api/object.ts";
 import type { Clock } from "./clock.ts";
 import { createRateLimiter } from "./control/rate_limiter.ts";
 

@@ -14,7 +14,7 @@ import type { refusalReason } from "../shared/resize/refusal.ts";
 import type { Decision } from "../shared/resize/chain.ts";
 import type { OutOfScope } from "../shared/resize/scope.ts";
 import { type AnyReason, listedReason, REASON_LISTS } from "../shared/api/reasons/reasons.ts";
-import { reasonSchema } from "../shared/api/condition.ts";
+import { reasonSchema } from "../shared/api/object.ts";
 import type { Eligibility } from "../shared/placement/eligibility.ts";
 import type { MoveWait } from "../shared/placement/next_move.ts";
 import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";

@@ -7,8 +7,7 @@
  */
 import * as z from "zod";
 import { NODE_STATES } from "../scarcity/node_state.ts";
-import { conditionsSchema, reasonSchema, timeSchema } from "./condition.ts";
-import type { ApiObject } from "./object.ts";
+import { type ApiObject, conditionsSchema, reasonSchema, timeSchema } from "./object.ts";
 
 /** API group and version of allocations. */
 export const ALLOCATION_GROUP_VERSION = "allocation.mbcas.io/v1alpha1";

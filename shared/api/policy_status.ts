@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { conditionSchema, conditionsSchema, reasonSchema, timeSchema } from "./condition.ts";
+import { conditionSchema, conditionsSchema, reasonSchema, timeSchema } from "./object.ts";
 
 const whole = z.int().min(0);
 

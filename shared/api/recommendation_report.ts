@@ -6,8 +6,7 @@
  * @module
  */
 import * as z from "zod";
-import { timeSchema } from "./condition.ts";
-import type { ApiObject } from "./object.ts";
+import { type ApiObject, timeSchema } from "./object.ts";
 import { OPTIPOD_GROUP_VERSION } from "./optimization_policy.ts";
 import { containerAdviceSchema, MOST_CONTAINERS, workloadStatusSchema } from "./policy_status.ts";
 

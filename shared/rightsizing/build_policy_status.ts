@@ -4,7 +4,7 @@
  * @module
  */
 import { faultText, type FieldFault } from "../api/fields.ts";
-import type { Condition } from "../api/condition.ts";
+import type { Condition } from "../api/object.ts";
 import { MOST_CONTAINERS, MOST_WORKLOADS, type PolicyStatus } from "../api/policy_status.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import type { PolicyReason } from "../api/reasons/rightsizing_reasons.ts";

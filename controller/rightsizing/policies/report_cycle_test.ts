@@ -1,6 +1,6 @@
 import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
-import type { Condition } from "../../../shared/api/condition.ts";
+import type { Condition } from "../../../shared/api/object.ts";
 import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
 import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
