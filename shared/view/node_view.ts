@@ -93,7 +93,7 @@ export const nodeViewSchema = z.object({
   /** How CPU is used that no container needs; absent from older agents. */
   idleCPU: z.enum(IDLE_CPU).optional(),
   /** Why no limit of the node is moved; absent while they move. */
-  held: z.enum(["SchedExt"]).optional(),
+  held: z.string().optional(),
   price,
   allocatable: millicores,
   /** CPU that the market may share: allocatable less reserve, pressure and `unmanaged`. */
