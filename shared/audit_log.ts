@@ -60,6 +60,9 @@ export const auditLineSchema = z.object({
 /** What a change is about, what was asked for, and the answer. */
 export type AuditedChange = z.infer<typeof auditedChangeSchema>;
 
+/** A line of the log. */
+export type AuditLine = z.infer<typeof auditLineSchema>;
+
 /** A request that changes an object. */
 export interface AuditedRequest {
   /** Under which the API server's own audit log has it, too. */
