@@ -23,7 +23,7 @@ export interface EventSinkHarness extends ContractHarness {
   seen(uid: string, count: number): Promise<readonly string[]>;
 }
 
-/** An event in words: about what it is, type, reason and message. */
+/** An event as text: its object, type, reason and message. */
 export function eventText(
   about: { readonly kind: string; readonly namespace: string; readonly name: string },
   { type, reason, message }: Pick<PodEvent | RightsizingEvent, "type" | "reason" | "message">,
