@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { LimitChange } from "../../shared/resize/patch.ts";
+import type { LimitChange, ResourceChange } from "../../shared/resize/patch.ts";
 import {
   sampleContainer,
   sampleDesired,
@@ -17,7 +17,7 @@ import {
   type SentChanges,
 } from "./send_changes.ts";
 
-type Source = RequestedChanges<LimitChange>["source"];
+type Source = RequestedChanges<ResourceChange>["source"];
 
 const POD = samplePod("web");
 const FULL = new ApiError(403, "Forbidden", "exceeded quota");
@@ -28,18 +28,20 @@ function change(name: string, limitCPU: number): LimitChange {
 
 /** Two containers at 300 m with original limits of 200 m; requests are noted as `manager version names`. */
 async function send(
-  changes: readonly LimitChange[],
+  changes: readonly ResourceChange[],
   answers: readonly (string | Error)[],
   source: Source = "market",
 ): Promise<{
-  readonly sent: SentChanges<LimitChange>;
+  readonly sent: SentChanges<ResourceChange>;
   readonly requests: readonly string[];
   /** Answers as they are counted. */
   readonly counted: readonly ResizeAnswer[];
   /** Changes as they are recorded, with the ID of their request. */
   readonly audited: RecordedAudit["changes"];
 }> {
-  const containers = ["app", "jvm"].map((name) => sampleContainer({ name, limits: { cpu: 300 } }));
+  const containers = ["app", "jvm"].map((name) =>
+    sampleContainer({ name, limits: { cpu: 300, memory: 2 ** 20 } })
+  );
   const requests: string[] = [];
   const counted: ResizeAnswer[] = [];
   const audit = recordedAudit();
@@ -104,6 +106,24 @@ pure("sendChanges() ends with a refusal, and says what was taken before", async 
   await assert.rejects(send(mixed, [new TypeError("a bug")]), /a bug/);
 });
 
+pure(
+  "sendChanges() records a limit that only makes room for a request, and reports the request alone",
+  async () => {
+    const request: ResourceChange = {
+      name: "app",
+      sidecar: false,
+      requests: { cpu: 400 },
+      limits: {},
+    };
+    const { sent, audited } = await send([request], ["8", "9"], "rightsizing");
+    assert.deepEqual(sent.changes, [request]);
+    assert.deepEqual(audited.map(({ source, after }) => [source, after]), [
+      ["rightsizing", { limits: { cpu: "400m" } }],
+      ["rightsizing", { requests: { cpu: "400m" } }],
+    ]);
+  },
+);
+
 pure("sendChanges() counts each answer, and records the change with it", async () => {
   const failed = (status: number) => new ApiError(status, "", "no");
   const forQuota = { refusedFor: "QuotaExceeded", message: "exceeded quota" };
@@ -143,7 +163,11 @@ pure("sendChanges() counts each answer, and records the change with it", async (
 pure(
   "sendChanges() records a line for each container of each request, and only what changes",
   async () => {
-    const moved = { ...change("jvm", 400), requests: { cpu: 400, memory: 2 ** 20 } };
+    const moved = {
+      ...change("jvm", 400),
+      requests: { cpu: 400, memory: 2 ** 20 },
+      limits: { cpu: 400, memory: 2 ** 21 },
+    };
     const { audited } = await send([change("app", 200), moved], ["8", FULL]);
     assert.deepEqual(
       audited.map(({ auditID, outcome, container, before, after }) => [
@@ -152,8 +176,9 @@ pure(
       [
         ["id0", "accepted", "app", { limits: { cpu: "300m" } }, { limits: { cpu: "200m" } }],
         [
-          ...["id1", "refused", "jvm", { requests: { cpu: "100m" }, limits: { cpu: "300m" } }],
-          { requests: { cpu: "400m", memory: "1Mi" }, limits: { cpu: "400m" } },
+          ...["id1", "refused", "jvm"],
+          { requests: { cpu: "100m" }, limits: { cpu: "300m", memory: "1Mi" } },
+          { requests: { cpu: "400m", memory: "1Mi" }, limits: { cpu: "400m", memory: "2Mi" } },
         ],
       ],
     );
@@ -166,10 +191,7 @@ pure("describeLimits() names each container with its limit before and after", ()
   });
   const changes = [change("app", 450), change("proxy", 40)];
   assert.equal(describeLimits(pod, changes), "app 200m → 450m, proxy 50m → 40m");
-  const moved = changes.map((one) => ({
-    ...one,
-    requests: { ...one.requests, cpu: one.limits.cpu },
-  }));
+  const moved = [change("app", 450), { ...change("proxy", 40), requests: { cpu: 40 } }];
   assert.equal(
     describeLimits(pod, moved),
     "app 200m → 450m, proxy 50m → 40m (request and limit)",
