@@ -73,8 +73,8 @@ export interface ResizeContext {
 
 /**
  * Sends one patch, or two where values have two owners, and reports the answers: each change of a
- * container is a line of the audit log, and the last answer is counted. The server refuses a part that is pinned when it has a
- * newer version of the pod. Throws errors that the server did not answer.
+ * container is a line of the audit log, and the last answer is counted. The server refuses a part that is
+ * pinned when it has a newer version of the pod. Throws errors that the server did not answer.
  */
 export async function sendChanges<Change extends ResourceChange>(
   asked: RequestedChanges<Change>,
@@ -114,19 +114,10 @@ function audit<Change extends ResourceChange>(
   },
 ): void {
   const { namespace, name, uid } = pod.metadata;
+  const about = { namespace, kind: "Pod", name, uid, node: pod.nodeName };
   for (const change of changes) {
     request.record({
-      ...{
-        source,
-        action: "resize",
-        reason,
-        namespace,
-        kind: "Pod",
-        name,
-        uid,
-        node: pod.nodeName,
-      },
-      ...answerOf(refusal),
+      ...{ source, action: "resize", ...answerOf(refusal), reason, ...about },
       ...auditedValues(pod.containers, change),
       ...defined({ price: clearing?.price, boundsRevision: clearing?.observedBounds }),
     });
