@@ -16,6 +16,7 @@ import { programEnvironment, readProgramSettings } from "../adapters/program_set
 import { programSignals } from "../adapters/program_signals.ts";
 import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../adapters/system_clock.ts";
+import { type AuditLog, createAuditLog } from "../shared/audit_log.ts";
 import type { Clock } from "../shared/clock.ts";
 import { effectiveFields } from "../shared/config/load.ts";
 import type { Log } from "../shared/log.ts";
@@ -24,7 +25,7 @@ import { placementConfig } from "../shared/placement/settings.ts";
 import { createCaches, namedCaches } from "./caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings, type LiveSettings, warnOfOverridden } from "./live_settings.ts";
-import { createControllerMetrics } from "./metrics.ts";
+import { createControllerMetrics, createDropCounter } from "./metrics.ts";
 import { createPlacement } from "./placement/placement.ts";
 import { createPlacementMetrics } from "./placement/metrics.ts";
 import { rightsizingConfig } from "./rightsizing/config.ts";
@@ -36,6 +37,7 @@ import { createWebhookMetrics } from "./webhook/metrics.ts";
 
 const text = new TextEncoder();
 const print = (part: string): void => void Deno.stdout.writeSync(text.encode(part));
+const printAudit = (part: string): void => void Deno.stderr.writeSync(text.encode(part));
 
 /** Reads the settings and runs the controller; resolves with the exit code. */
 async function main(): Promise<number> {
@@ -70,6 +72,7 @@ async function main(): Promise<number> {
 interface Shared {
   readonly clock: Clock;
   readonly log: Log;
+  readonly audit: AuditLog;
   readonly random: Random;
   readonly registry: Registry;
 }
@@ -83,7 +86,13 @@ async function run(
   const { kubeconfig, namespace, configMap, listen } = values;
   const registry = new Registry();
   registerProcessMetrics(registry, { startedAtMs: clock.wall() });
-  const shared = { clock, log, random: { next: () => Math.random() }, registry };
+  const audit = createAuditLog({
+    write: printAudit,
+    clock,
+    newID: () => crypto.randomUUID(),
+    onDrop: createDropCounter(registry),
+  });
+  const shared = { clock, log, audit, random: { next: () => Math.random() }, registry };
   const identity = `${values.identity ?? "controller"}-${crypto.randomUUID().slice(0, 8)}`;
   const connection = kubeconfig === null
     ? await connectInCluster({ program: "controller" })

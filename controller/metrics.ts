@@ -58,6 +58,16 @@ export function createControllerMetrics(
   return { ...counters(registers), ...levels(registers), ...durations(registers) };
 }
 
+/** Counts lines that the audit log drops. */
+export function createDropCounter(registry: Registry): () => void {
+  const counter = new Counter({
+    name: "mbcas_audit_lines_dropped_total",
+    help: "Lines of the audit log that its rate limit dropped.",
+    registers: [registry],
+  });
+  return () => counter.inc();
+}
+
 function counters(
   registers: Registry[],
 ): Pick<ControllerMetrics, "resized" | "released" | "held" | "metricAnswered"> {

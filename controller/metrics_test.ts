@@ -13,7 +13,7 @@ import {
   samplePod,
 } from "../tests/contract/support/sample_objects.ts";
 import { watchConfirmations } from "./confirmation_watch.ts";
-import { createControllerMetrics } from "./metrics.ts";
+import { createControllerMetrics, createDropCounter } from "./metrics.ts";
 import type { ControllerSettings } from "./settings.ts";
 
 Deno.test("createControllerMetrics() counts reasons of other versions under one reason", async () => {
@@ -46,6 +46,14 @@ Deno.test("createControllerMetrics() counts reasons of other versions under one 
     (await registry.metrics()).split("\n").filter((one) => one.includes("reason=")),
     lines,
   );
+});
+
+Deno.test("createDropCounter() counts each line", async () => {
+  const registry = new Registry();
+  const drop = createDropCounter(registry);
+  drop();
+  drop();
+  assert.match(await registry.metrics(), /^mbcas_audit_lines_dropped_total 2$/m);
 });
 
 pure(

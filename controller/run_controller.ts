@@ -6,6 +6,7 @@
  */
 import type { Mutator } from "../shared/admission/run_mutators.ts";
 import type { ConfigMap } from "../shared/api/config_map.ts";
+import type { AuditLog } from "../shared/audit_log.ts";
 import type { Clock } from "../shared/clock.ts";
 import { settingsAmong } from "../shared/config/file.ts";
 import { createInformer, type Informer, type ListWatch } from "../shared/control/informer.ts";
@@ -71,6 +72,7 @@ export interface ControllerParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly audit?: AuditLog;
   readonly settings: LiveSettings;
   readonly metrics: ControllerMetrics;
   /** Where pods' metrics are asked. */

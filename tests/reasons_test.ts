@@ -13,15 +13,8 @@ import type { AllocationObserver, PodEvent } from "../controller/allocation/port
 import type { refusalReason } from "../shared/resize/refusal.ts";
 import type { Decision } from "../shared/resize/chain.ts";
 import type { OutOfScope } from "../shared/resize/scope.ts";
-import {
-  type AnyReason,
-  boundReasonSchema,
-  enforcementReasonSchema,
-  listedReason,
-  marketReasonSchema,
-  REASON_LISTS,
-} from "../shared/api/reasons/reasons.ts";
-import { podAllocationSchema } from "../shared/api/pod_allocation.ts";
+import { type AnyReason, listedReason, REASON_LISTS } from "../shared/api/reasons/reasons.ts";
+import { reasonSchema } from "../shared/api/object.ts";
 import type { Eligibility } from "../shared/placement/eligibility.ts";
 import type { MoveWait } from "../shared/placement/next_move.ts";
 import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
@@ -30,7 +23,6 @@ import type { RightsizingDecision } from "../shared/rightsizing/guards/decide_ri
 import type { ApplyFailure, WorkloadEvent } from "../shared/rightsizing/guards/workload_events.ts";
 import type { PaceChange } from "../shared/pacing/paced_container.ts";
 import { projectFiles } from "../tools/project_files.ts";
-import { sampleAllocation, sampleDesired, samplePod } from "./contract/support/sample_objects.ts";
 import type { ResizeAnswer } from "../controller/resize/send_changes.ts";
 import type { PodVerdict } from "../shared/resize/inputs/resize_input.ts";
 
@@ -92,36 +84,21 @@ pure("code that publishes a reason takes reasons of the lists only, as the compi
   assert.equal(free, "free");
 });
 
-pure("podAllocationSchema takes each reason of its list and no other", () => {
-  const sample = sampleAllocation(samplePod("web"));
-  const metadata = { ...sample.metadata, name: "web" };
-  const spec = { ...sample.spec, podUID: "u1" };
-  const { market } = sampleDesired("200m");
-  const containers: never[] = [];
-  const rules = (reason: string) => [{ reason, message: "" }];
-  const withReason: Readonly<
-    Record<"market" | "enforcement" | "bounds", (reason: string) => object>
-  > = {
-    market: (reason) => ({ spec: { ...spec, market: { ...market, reason } } }),
-    enforcement: (reason) => ({ status: { reason } }),
-    bounds: (reason) => ({
-      status: { bounds: { revision: 1, reason, rules: rules(reason), containers } },
-    }),
-  };
-  for (const name of ["market", "enforcement", "bounds"] as const) {
-    const fits = (reason: string): boolean => {
-      const allocation = { ...sample, metadata, spec, ...withReason[name](reason) };
-      return podAllocationSchema.safeParse(allocation).success;
-    };
-    for (const reason of Object.keys(REASON_LISTS[name])) assert.ok(fits(reason), reason);
-    for (const reason of ["OtherVersion", "Because", "", "applied"]) {
-      assert.ok(!fits(reason), reason);
+pure(
+  "reasonSchema takes each reason of the lists, those of newer versions, and CamelCase only",
+  () => {
+    const reasons = Object.values(REASON_LISTS).flatMap((list) => Object.keys(list));
+    for (const reason of [...reasons, "HPACapped"]) {
+      assert.ok(
+        reasonSchema.safeParse(reason).success,
+        reason,
+      );
     }
-  }
-  assert.ok(marketReasonSchema.safeParse("Throttled").success);
-  assert.ok(!enforcementReasonSchema.safeParse("Throttled").success);
-  assert.ok(!boundReasonSchema.safeParse("Throttled").success);
-});
+    for (const reason of ["", "applied", "Not yet", "Applied.", `A${"b".repeat(128)}`]) {
+      assert.ok(!reasonSchema.safeParse(reason).success, reason);
+    }
+  },
+);
 
 pure("listedReason() puts one reason in place of those of other versions", () => {
   assert.equal(listedReason(MARKET_REASONS, "Throttled"), "Throttled");

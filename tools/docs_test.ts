@@ -1,5 +1,6 @@
 import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { auditLineSchema } from "../shared/audit_log.ts";
 import { declaredTypes, isMinded, parseDocFindings } from "./doc_findings.ts";
 import {
   hasTest,
@@ -137,4 +138,18 @@ pure("ignoredIf() gives the condition of that test alone", () => {
     "ignore",
     "true",
   ]);
+});
+
+Deno.test({
+  name: "docs/operations.md has the fields of the audit log as their schema describes them",
+  permissions: { read: true },
+  fn() {
+    const text = Deno.readTextFileSync(new URL("../docs/operations.md", import.meta.url));
+    const [, chapter = ""] = /^## Audit log\n(.*?)^## /ms.exec(text) ?? [];
+    const rows = [...chapter.matchAll(/^\| `(\S+)` +\| (.*?) +\|$/gm)].map(([, ...cells]) => cells);
+    const fields = Object.entries(auditLineSchema.shape);
+    assert.deepEqual(rows, fields.map(([name, { description }]) => [name, description]));
+    const [, example = ""] = /```json\n(.*?)```/s.exec(chapter) ?? [];
+    auditLineSchema.strict().parse(JSON.parse(example));
+  },
 });

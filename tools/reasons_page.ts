@@ -64,8 +64,9 @@ const INTRODUCTION = `# Reasons
 
 <!-- Made from the lists in shared/api/reasons by \`deno task generate:docs\`; changes here are lost. -->
 
-Each change of a limit, and each limit that stays, carries one of these reasons; there are no others. In
-objects, events, metrics and what \`kubectl coalloc\` prints they mean the same.
+Each change of a limit, and each limit that stays, carries one of these reasons. In objects, events,
+metrics and what \`kubectl coalloc\` prints they mean the same. Objects may have reasons of a newer
+version, in CamelCase as well: all parts show those as they are, metrics count them as \`OtherVersion\`.
 
 \`kubectl coalloc explain POD\` says all that hold for a pod, with their numbers. \`spec\` and \`status\` are
 those of its PodAllocation, \`kubectl get podallocations -A\`; \`status.reason\` is that of its condition

@@ -4,7 +4,6 @@
  * @module
  */
 import type { Node } from "../../shared/api/node.ts";
-import { knownMarketReason } from "../../shared/api/reasons/reasons.ts";
 import type { NodeSample } from "../../shared/cgroup/sample.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { IdleCPU } from "../../shared/config/schema.ts";
@@ -116,7 +115,7 @@ function podView(
   const [latest] = results
     .filter(({ state }) => state.changedAt !== undefined)
     .sort((a, b) => (b.state.changedAt ?? 0) - (a.state.changedAt ?? 0));
-  const reason = latest?.state.reason ?? knownMarketReason(spec.market?.reason);
+  const reason = latest?.state.reason ?? spec.market?.reason;
   return defined({
     namespace: metadata.namespace,
     pod: spec.podName,

@@ -63,6 +63,12 @@ function roundOf(
 function viewOf(round: RoundResult, change: Partial<NodeViewContext> = {}): NodeView {
   const view = nodeView(round, { ...CONTEXT, ...change });
   assert.deepEqual(nodeViewSchema.parse(JSON.parse(JSON.stringify(view))), view);
+  const newer = {
+    ...view,
+    held: "Later",
+    pods: view.pods.map((pod) => ({ ...pod, reason: "Later" })),
+  };
+  assert.deepEqual(nodeViewSchema.parse(newer), newer);
   return view;
 }
 

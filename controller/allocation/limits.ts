@@ -7,6 +7,7 @@ import type { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
+import { defined } from "../../shared/defined.ts";
 import { parseCPUBound } from "../../shared/quantity.ts";
 import { decide, type Decision, MARKET_CHAIN, RESTORE_CHAIN } from "../../shared/resize/chain.ts";
 import type { EnforcementInput } from "../../shared/resize/inputs/resize_input.ts";
@@ -148,6 +149,7 @@ export async function applyLimits(
     reason: request.reason,
     changes: decision.changes,
     originals: originalValues(allocation.status?.originalLimits),
+    ...(restoring === undefined ? defined({ clearing: allocation.spec.market }) : {}),
   }, actions).catch((error) => {
     settle?.(net);
     throw error;

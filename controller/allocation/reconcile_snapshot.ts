@@ -4,6 +4,7 @@
  * @module
  */
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { AuditLog } from "../../shared/audit_log.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Backoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
@@ -37,6 +38,7 @@ export interface MarketParts {
   /** Spreads reconciles over time. */
   readonly random: Random;
   readonly log: Log;
+  readonly audit?: AuditLog;
   readonly config: MarketConfig;
   readonly observer?: AllocationObserver;
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { AuditLog } from "../../shared/audit_log.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
@@ -42,6 +43,7 @@ export interface PlacementLoopParts extends Pick<PlacementAPI, "evictor" | "cost
   readonly config: PlacementConfig;
   readonly clock: Clock;
   readonly log: Log;
+  readonly audit?: AuditLog | undefined;
   readonly observer?: PlacementObserver;
   /** @default {none} */
   readonly publisher?: StatusPublisher;
@@ -140,11 +142,18 @@ async function evictAll(
 
 async function evict(
   { pod, why }: PlannedEviction,
-  { snapshot: { workload }, parts: { config, evictions, evictor } }: ActInput,
+  { snapshot: { workload }, parts: { config, evictions, evictor, audit } }: ActInput,
 ): Promise<SentEviction> {
   const { namespace } = workload.metadata;
   if (config.readOnly) return { pod, why };
   evictions.requested(pod.uid);
-  const answer = await evictor.evict({ namespace, name: pod.name, uid: pod.uid });
+  const about = { namespace, name: pod.name, uid: pod.uid };
+  const request = audit?.begin();
+  const answer = await evictor.evict(about, { auditID: request?.auditID });
+  request?.record({
+    ...{ source: "placement", action: "evict", reason: "PodRescheduled", kind: "Pod", ...about },
+    outcome: answer.is === "evicted" ? "accepted" : answer.is === "gone" ? "gone" : "refused",
+    message: "message" in answer ? answer.message : `pod ${pod.name} moves ${why}`,
+  });
   return { pod, why, answer, again: evictions.answered(pod.uid, answer) };
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
+import type { AuditLog } from "../../shared/audit_log.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
@@ -34,6 +35,7 @@ export interface PlacementParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly audit?: AuditLog;
 }
 
 /** Placement of a replica. */
@@ -52,7 +54,7 @@ const LONGEST_WAIT_MS = 300_000;
 export function createPlacement(
   { api, caches: shared, config, webhook, observer = {}, ...parts }: PlacementParts,
 ): Placement {
-  const { clock, log } = parts;
+  const { clock, log, audit } = parts;
   const informers = createPlacementInformers(api.sources, parts);
   const caches = { ...shared, ...informers };
   const evictions = createEvictionLog({ clock, config });
@@ -107,8 +109,11 @@ export function createPlacement(
           state = loaded;
           await admit(term);
           const publisher = createStatusPublisher({ statuses: api.statuses, clock, log });
-          const loopParts = { ...api, caches, config, clock, log, evictions, observer, publisher };
-          await runPlacementLoop({ ...loopParts, state: loaded }, term);
+          const loopParts = {
+            ...{ ...api, caches, config, clock, log, audit, evictions, observer, publisher },
+            state: loaded,
+          };
+          await runPlacementLoop(loopParts, term);
         } catch (error) {
           const waitMs = backoff.next("", error);
           log.error("Placement failed, and restarts", { error: String(error), waitMs });

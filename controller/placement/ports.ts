@@ -53,7 +53,7 @@ export type EvictionAnswer =
 /** Evicts pods as budgets allow it. */
 export interface PodEvictor {
   /** Throws an `ApiError` for answers that are not about the pod, such as an overloaded server. */
-  evict(pod: PodRef): Promise<EvictionAnswer>;
+  evict(pod: PodRef, options?: { readonly auditID?: string | undefined }): Promise<EvictionAnswer>;
 }
 
 /** Sets the order in which a ReplicaSet deletes pods. */

@@ -6,6 +6,14 @@
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
 
+/** Options of one resize. */
+export interface ResizeOptions {
+  /** The field manager of this patch; that of the resizer where it is absent. */
+  readonly manager?: string;
+  /** The request's ID in the API server's audit log. @default {the server's choice} */
+  readonly auditID?: string | undefined;
+}
+
 /** Enforces limits: `PATCH pods/{name}/resize`, strategic merge, under one field manager. */
 export interface PodResizer {
   /**
@@ -17,8 +25,7 @@ export interface PodResizer {
     namespace: string,
     podName: string,
     patch: ResizePatch,
-    /** The field manager of this patch; that of the resizer where it is absent. */
-    options?: { readonly manager?: string },
+    options?: ResizeOptions,
   ): Promise<string>;
 }
 

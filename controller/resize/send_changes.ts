@@ -6,22 +6,28 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { ChangeReason } from "../../shared/api/reasons/reasons.ts";
-import type { Log } from "../../shared/log.ts";
-import type { Pod } from "../../shared/api/pod.ts";
+import type { AuditedChange, AuditedRequest, AuditLog } from "../../shared/audit_log.ts";
+import type { Pod, PodContainer, ResourceAmounts } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import {
+  type ClaimSource,
+  containerResources,
   type LimitChange,
   patchParts,
   type PodChanges,
   resizePatch,
   type ResourceChange,
 } from "../../shared/resize/patch.ts";
-import { describeWanted } from "../../shared/resize/inputs/resources.ts";
+import { defined } from "../../shared/defined.ts";
 import { type RefusalKind, refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
 import type { PodResizer } from "./ports.ts";
 
 /** Changes to send, and why. */
 export interface RequestedChanges<Change extends ResourceChange> extends PodChanges<Change> {
+  readonly source: Exclude<ClaimSource, "manual">;
   readonly reason: ResizeCause;
+  /** The clearing that the values come from; absent for other sources. */
+  readonly clearing?: PodAllocation["spec"]["market"];
 }
 
 /** Why a pod is resized: the market's reason, the cause of a restore, or a recommendation. */
@@ -60,15 +66,15 @@ export interface ResizeObserver {
 /** What sends and reports changes. */
 export interface ResizeContext {
   readonly resizer: PodResizer;
-  /** For the audit lines. @default {none} */
-  readonly log?: Pick<Log, "info">;
+  /** @default {none} */
+  readonly audit?: AuditLog | undefined;
   readonly observer?: Pick<ResizeObserver, "resized"> | undefined;
 }
 
 /**
- * Sends one patch, or two where values have two owners, and reports the answer: each accepted change is
- * a line of the log, and each answer is counted. The server refuses a part that is pinned when it has a
- * newer version of the pod. Throws errors that the server did not answer.
+ * Sends one patch, or two where values have two owners, and reports the answers: each change of a
+ * container is a line of the audit log, and the last answer is counted. The server refuses a part that is
+ * pinned when it has a newer version of the pod. Throws errors that the server did not answer.
  */
 export async function sendChanges<Change extends ResourceChange>(
   asked: RequestedChanges<Change>,
@@ -81,33 +87,83 @@ export async function sendChanges<Change extends ResourceChange>(
   let refusal: ApiError | undefined;
   for (const { manager, pinned, isLift, ...part } of patchParts(asked)) {
     const patch = resizePatch(uid, part.changes, pinned ? { resourceVersion } : {});
+    const request = context.audit?.begin();
+    const options = { manager, auditID: request?.auditID };
     try {
-      version = resourceVersion = await context.resizer.resize(namespace, name, patch, { manager });
+      version = resourceVersion = await context.resizer.resize(namespace, name, patch, options);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       refusal = error;
-      break;
     }
+    if (request !== undefined) audit(asked, part.changes, { request, refusal });
+    if (refusal !== undefined) break;
     if (isLift !== true) changes.push(...part.changes);
   }
   const sent = { changes, version, refusal };
-  report(asked, sent, context);
+  count(asked, sent, context);
   return sent;
 }
 
-/** Reports one answer; what was refused beside what was taken is seen with the next reconcile. */
-function report<Change extends ResourceChange>(
-  { pod, source, reason }: RequestedChanges<Change>,
+/** Records the changes of one request, and the answer. */
+function audit<Change extends ResourceChange>(
+  { pod, source, reason, clearing }: RequestedChanges<Change>,
+  changes: readonly ResourceChange[],
+  { request, refusal }: {
+    readonly request: AuditedRequest;
+    readonly refusal: ApiError | undefined;
+  },
+): void {
+  const { namespace, name, uid } = pod.metadata;
+  const about = { namespace, kind: "Pod", name, uid, node: pod.nodeName };
+  for (const change of changes) {
+    request.record({
+      ...{ source, action: "resize", ...answerOf(refusal), reason, ...about },
+      ...auditedValues(pod.containers, change),
+      ...defined({ price: clearing?.price, boundsRevision: clearing?.observedBounds }),
+    });
+  }
+}
+
+/** The answer of a request, for its lines in the audit log. */
+export function answerOf(
+  refusal: ApiError | undefined,
+): Pick<AuditedChange, "outcome" | "refusedFor" | "message"> {
+  if (refusal === undefined) return { outcome: "accepted" };
+  const outcome = refusalKind(refusal);
+  const { message } = refusal;
+  return outcome === "refused"
+    ? { outcome, message, refusedFor: refusalReason(refusal) }
+    : { outcome, message };
+}
+
+/** A change of a container with its present values, for a line of the audit log. */
+export function auditedValues(
+  containers: readonly PodContainer[],
+  change: Pick<ResourceChange, "name" | "requests" | "limits">,
+): Pick<AuditedChange, "container" | "before" | "after"> {
+  const { name, requests, limits } = change;
+  const own = containers.find((container) => container.name === name);
+  const side = (next: ResourceAmounts, now: ResourceAmounts = {}): ResourceAmounts =>
+    defined({
+      cpu: next.cpu === undefined ? undefined : now.cpu,
+      memory: next.memory === undefined ? undefined : now.memory,
+    });
+  const present = { requests: side(requests, own?.requests), limits: side(limits, own?.limits) };
+  return {
+    container: name,
+    before: containerResources({ name, ...present }).resources,
+    after: containerResources(change).resources,
+  };
+}
+
+/** Counts the answer; what was refused beside what was taken is seen with the next reconcile. */
+function count<Change extends ResourceChange>(
+  { source, reason }: RequestedChanges<Change>,
   { changes, refusal }: SentChanges<Change | LimitChange>,
-  { log, observer }: ResizeContext,
+  { observer }: ResizeContext,
 ): void {
   const restoring = source === "restore";
   if (changes.length > 0 || refusal === undefined) {
-    const { namespace, name } = pod.metadata;
-    const [message, change] = source === "rightsizing"
-      ? ["Pod resources changed", describeWanted(new Map(changes.map((one) => [one.name, one])))]
-      : ["CPU limit changed", describeLimits(pod, changes)];
-    log?.info(message, { pod: `${namespace}/${name}`, change, reason });
     observer?.resized?.({ outcome: "accepted", reason, restoring });
     return;
   }

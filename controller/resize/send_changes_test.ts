@@ -1,17 +1,25 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { silentLog } from "../../shared/log.ts";
-import type { ClaimSource, LimitChange } from "../../shared/resize/patch.ts";
-import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
+import type { LimitChange, ResourceChange } from "../../shared/resize/patch.ts";
+import {
+  sampleContainer,
+  sampleDesired,
+  samplePod,
+} from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import { type RecordedAudit, recordedAudit } from "../../tests/fixtures/recorded_audit.ts";
 import type { PodResizer } from "./ports.ts";
 import {
   describeLimits,
+  type RequestedChanges,
   type ResizeAnswer,
   sendChanges,
   type SentChanges,
 } from "./send_changes.ts";
 
+type Source = RequestedChanges<ResourceChange>["source"];
+
+const POD = samplePod("web");
 const FULL = new ApiError(403, "Forbidden", "exceeded quota");
 
 function change(name: string, limitCPU: number): LimitChange {
@@ -20,38 +28,46 @@ function change(name: string, limitCPU: number): LimitChange {
 
 /** Two containers at 300 m with original limits of 200 m; requests are noted as `manager version names`. */
 async function send(
-  changes: readonly LimitChange[],
+  changes: readonly ResourceChange[],
   answers: readonly (string | Error)[],
-  source: ClaimSource = "market",
+  source: Source = "market",
 ): Promise<{
-  readonly sent: SentChanges<LimitChange>;
+  readonly sent: SentChanges<ResourceChange>;
   readonly requests: readonly string[];
-  /** Answers as they are counted, and changes as they are logged. */
-  readonly reported: readonly unknown[];
+  /** Answers as they are counted. */
+  readonly counted: readonly ResizeAnswer[];
+  /** Changes as they are recorded, with the ID of their request. */
+  readonly audited: RecordedAudit["changes"];
 }> {
-  const containers = ["app", "jvm"].map((name) => sampleContainer({ name, limits: { cpu: 300 } }));
+  const containers = ["app", "jvm"].map((name) =>
+    sampleContainer({ name, limits: { cpu: 300, memory: 2 ** 20 } })
+  );
   const requests: string[] = [];
-  const reported: unknown[] = [];
+  const counted: ResizeAnswer[] = [];
+  const audit = recordedAudit();
   const reason = source === "rightsizing" ? "OptimizationApplied" : "Throttled";
   const resizer: PodResizer = {
-    resize(_namespace, _name, { metadata, spec }, { manager = "" } = {}) {
+    resize(_namespace, _name, { metadata, spec }, { manager = "", auditID } = {}) {
       const answer = answers[requests.length] ?? "";
       const names = spec.containers?.map(({ name }) => name).join("+");
+      assert.equal(auditID, `id${requests.length}`);
       requests.push(`${manager} ${metadata.resourceVersion} ${names}`);
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     },
   };
-  const sample = samplePod("web", { containers });
-  const pod = { ...sample, metadata: { ...sample.metadata, resourceVersion: "1" } };
+  const pod = { ...POD, containers, metadata: { ...POD.metadata, resourceVersion: "1" } };
   const sent = await sendChanges(
-    { pod, source, reason, changes, originals: new Map([["app", 200], ["jvm", 200]]) },
+    {
+      ...{ pod, source, reason, changes, originals: new Map([["app", 200], ["jvm", 200]]) },
+      ...(source === "market" ? { clearing: sampleDesired("300m").market } : {}),
+    },
     {
       resizer,
-      log: { ...silentLog, info: (message, fields) => void reported.push([message, fields]) },
-      observer: { resized: (answer) => void reported.push(answer) },
+      audit,
+      observer: { resized: (answer) => void counted.push(answer) },
     },
   );
-  return { sent, requests, reported };
+  return { sent, requests, counted, audited: audit.changes };
 }
 
 pure(
@@ -91,31 +107,81 @@ pure("sendChanges() ends with a refusal, and says what was taken before", async 
 });
 
 pure(
-  "sendChanges() logs each accepted change, whatever its source, and counts each answer",
+  "sendChanges() records a limit that only makes room for a request, and reports the request alone",
   async () => {
-    const logged = (message: string, change: string, reason: string) => [
-      ...[message, { pod: "shop/web", change, reason }],
-    ];
-    const answered = (outcome: ResizeAnswer["outcome"], reason: string, restoring = false) => ({
-      ...{ outcome, reason, restoring },
-    });
-    const changed = logged("CPU limit changed", "app 300m → 400m", "Throttled");
-    const resized = logged("Pod resources changed", "app cpu limit 400m", "OptimizationApplied");
-    const failed = (status: number) => new ApiError(status, "", "no");
-    const table: readonly (readonly [ClaimSource, string | Error, readonly unknown[]])[] = [
-      ["market", "8", [changed, answered("accepted", "Throttled")]],
-      ["restore", "8", [changed, answered("accepted", "Throttled", true)]],
-      ["rightsizing", "8", [resized, answered("accepted", "OptimizationApplied")]],
-      ["market", FULL, [answered("refused", "QuotaExceeded")]],
-      ["restore", FULL, [answered("refused", "RestoreBlocked", true)]],
-      ["rightsizing", FULL, [answered("refused", "QuotaExceeded")]],
-      ["market", failed(503), [answered("busy", "Throttled")]],
-      ["market", failed(409), [answered("conflict", "Throttled")]],
-      ["market", failed(404), [answered("gone", "Throttled")]],
-    ];
-    for (const [source, answer, expected] of table) {
-      assert.deepEqual((await send([change("app", 400)], [answer], source)).reported, expected);
-    }
+    const request: ResourceChange = {
+      name: "app",
+      sidecar: false,
+      requests: { cpu: 400 },
+      limits: {},
+    };
+    const { sent, audited } = await send([request], ["8", "9"], "rightsizing");
+    assert.deepEqual(sent.changes, [request]);
+    assert.deepEqual(audited.map(({ source, after }) => [source, after]), [
+      ["rightsizing", { limits: { cpu: "400m" } }],
+      ["rightsizing", { requests: { cpu: "400m" } }],
+    ]);
+  },
+);
+
+pure("sendChanges() counts each answer, and records the change with it", async () => {
+  const failed = (status: number) => new ApiError(status, "", "no");
+  const forQuota = { refusedFor: "QuotaExceeded", message: "exceeded quota" };
+  const no = { message: "no" };
+  const table: readonly (readonly [Source, string | Error, counted: string, line?: object])[] = [
+    ["market", "8", "accepted Throttled"],
+    ["restore", "8", "accepted Throttled restoring"],
+    ["rightsizing", "8", "accepted OptimizationApplied"],
+    ["market", FULL, "refused QuotaExceeded", forQuota],
+    ["restore", FULL, "refused RestoreBlocked restoring", forQuota],
+    ["rightsizing", FULL, "refused QuotaExceeded", forQuota],
+    ["market", failed(503), "busy Throttled", no],
+    ["market", failed(409), "conflict Throttled", no],
+    ["market", failed(404), "gone Throttled", no],
+  ];
+  for (const [source, answer, expected, line = {}] of table) {
+    const { counted, audited } = await send([change("app", 400)], [answer], source);
+    const answers = counted.map(({ outcome, reason, restoring }) =>
+      `${outcome} ${reason}${restoring ? " restoring" : ""}`
+    );
+    assert.deepEqual(answers, [expected]);
+    const [outcome] = expected.split(" ");
+    assert.deepEqual(audited, [{
+      ...{ source, action: "resize", outcome, auditID: "id0", ...line },
+      reason: source === "rightsizing" ? "OptimizationApplied" : "Throttled",
+      ...{ kind: "Pod", namespace: "shop", name: "web", uid: POD.metadata.uid, node: POD.nodeName },
+      ...{
+        container: "app",
+        before: { limits: { cpu: "300m" } },
+        after: { limits: { cpu: "400m" } },
+      },
+      ...(source === "market" ? { price: 0.01, boundsRevision: 3 } : {}),
+    }]);
+  }
+});
+
+pure(
+  "sendChanges() records a line for each container of each request, and only what changes",
+  async () => {
+    const moved = {
+      ...change("jvm", 400),
+      requests: { cpu: 400, memory: 2 ** 20 },
+      limits: { cpu: 400, memory: 2 ** 21 },
+    };
+    const { audited } = await send([change("app", 200), moved], ["8", FULL]);
+    assert.deepEqual(
+      audited.map(({ auditID, outcome, container, before, after }) => [
+        ...[auditID, outcome, container, before, after],
+      ]),
+      [
+        ["id0", "accepted", "app", { limits: { cpu: "300m" } }, { limits: { cpu: "200m" } }],
+        [
+          ...["id1", "refused", "jvm"],
+          { requests: { cpu: "100m" }, limits: { cpu: "300m", memory: "1Mi" } },
+          { requests: { cpu: "400m", memory: "1Mi" }, limits: { cpu: "400m", memory: "2Mi" } },
+        ],
+      ],
+    );
   },
 );
 
@@ -125,10 +191,7 @@ pure("describeLimits() names each container with its limit before and after", ()
   });
   const changes = [change("app", 450), change("proxy", 40)];
   assert.equal(describeLimits(pod, changes), "app 200m → 450m, proxy 50m → 40m");
-  const moved = changes.map((one) => ({
-    ...one,
-    requests: { ...one.requests, cpu: one.limits.cpu },
-  }));
+  const moved = [change("app", 450), { ...change("proxy", 40), requests: { cpu: 40 } }];
   assert.equal(
     describeLimits(pod, moved),
     "app 200m → 450m, proxy 50m → 40m (request and limit)",

@@ -44,6 +44,7 @@ Deno.test({
       query: { fieldManager: "optipod" },
       contentType: "application/strategic-merge-patch+json",
       body: patch,
+      auditID: undefined,
     }]);
     asked.length = 0;
     const { signal } = new AbortController();

@@ -21,13 +21,18 @@ import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizi
 import type { WorkloadWriter } from "./ports.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
 import type { AllocationStore } from "../resize/ports.ts";
-import { type ResizeContext, sendChanges } from "../resize/send_changes.ts";
+import {
+  answerOf,
+  auditedValues,
+  type ResizeContext,
+  sendChanges,
+} from "../resize/send_changes.ts";
 import type { Original, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { formatCPU } from "../../shared/quantity.ts";
 import { movesRequest } from "../../shared/resize/inputs/qos.ts";
-import { containersWith } from "../../shared/resize/inputs/resources.ts";
+import { containersWith, type WantedResources } from "../../shared/resize/inputs/resources.ts";
 
 /** A decision to do something. */
 export type ApplyDecision = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
@@ -60,11 +65,8 @@ export async function applyDecision(
   { pods, appliers }: { readonly pods: ReadonlyMap<string, Pod>; readonly appliers: Appliers },
 ): Promise<Applied> {
   if (method === "Recreate") {
-    const { useServerSideApply: serverSideApply } = facts.policy.updateStrategy;
-    const failure = await failureOf(() =>
-      appliers.workloads.recreate(facts.workload, wanted, { serverSideApply })
-    );
-    if (failure !== undefined) return { failure, behind: [] };
+    const refusal = await writeTemplate(facts, wanted, appliers);
+    if (refusal !== undefined) return { failure: applyFailure(refusal), behind: [] };
     const inForce = new Map<string, Resources>(facts.inForce);
     // The template has them now: what it says of these containers is what counts.
     for (const [name, values] of wanted) {
@@ -82,7 +84,8 @@ export async function applyDecision(
   for (const pod of plan.originalLimits.size === 0 || isDenied ? [] : pods.values()) {
     const { name } = pod.metadata;
     if (failures.has(name)) continue;
-    const failure = await failureOf(() => appliers.setOriginalLimits(pod, plan.originalLimits));
+    const refused = await refusalOf(appliers.setOriginalLimits(pod, plan.originalLimits));
+    const failure = refused && applyFailure(refused);
     if (failure !== undefined && failure.next !== "forget") {
       return { inForce, failure, behind: [...applied.behind, name] };
     }
@@ -125,13 +128,35 @@ export function templateAfter(
   return method === "InPlace" ? containers : containersWith(containers, wanted);
 }
 
-async function failureOf(act: () => Promise<void>): Promise<ApplyFailure | undefined> {
+/** Writes the template, and returns the server's refusal. */
+async function writeTemplate(
+  { workload, policy }: RightsizingFacts,
+  wanted: WantedResources,
+  { workloads, audit }: Pick<Appliers, "workloads" | "audit">,
+): Promise<ApiError | undefined> {
+  const { useServerSideApply: serverSideApply } = policy.updateStrategy;
+  const { kind, metadata: { namespace, name, uid }, template } = workload;
+  const request = audit?.begin();
+  const options = { serverSideApply, auditID: request?.auditID };
+  const refusal = await refusalOf(workloads.recreate(workload, wanted, options));
+  for (const [container, values] of wanted) {
+    request?.record({
+      ...{ source: "rightsizing", action: "template", reason: "OptimizationApplied" },
+      ...{ namespace, kind, name, uid },
+      ...answerOf(refusal),
+      ...auditedValues(template.containers, { name: container, ...values }),
+    });
+  }
+  return refusal;
+}
+
+async function refusalOf(request: Promise<void>): Promise<ApiError | undefined> {
   try {
-    await act();
+    await request;
     return undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return applyFailure(error);
+    return error;
   }
 }
 

@@ -2,7 +2,11 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { wantedOf } from "../../shared/resize/inputs/resources.ts";
-import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import type { RecordedAudit } from "../../tests/fixtures/recorded_audit.ts";
+import {
+  type RecordedAppliers,
+  recordedAppliers,
+} from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   type FactsChoice,
   rightsizingFacts,
@@ -32,7 +36,9 @@ async function applied(
     /** Of the pods as they are; the user's own where absent. */
     readonly marketLimit?: number;
   } = {},
-): Promise<Applied & { readonly asked: readonly string[] }> {
+): Promise<
+  Applied & Pick<RecordedAppliers, "asked"> & { readonly audited: RecordedAudit["changes"] }
+> {
   const facts = rightsizingFacts(choice);
   const appliers = recordedAppliers();
   for (const [what, refusal] of refusals) appliers.refusals.set(what, refusal);
@@ -47,34 +53,45 @@ async function applied(
   return {
     ...await applyDecision(facts, decision, { pods, appliers: appliers }),
     asked: appliers.asked,
+    audited: appliers.audit.changes,
   };
 }
 
 pure(
   "applyDecision() by recreation changes the template once, and then its values are in force",
   async () => {
-    const { asked, inForce, failure } = await applied(decisionFor("Recreate"));
+    const { asked, inForce, failure, audited } = await applied(decisionFor("Recreate"));
     assert.equal(asked.length, 1);
     assert.match(asked[0] ?? "", /^recreate web .*cpu 150m$/);
     assert.deepEqual([...inForce ?? []], [["app", { requests: { cpu: 150 }, limits: {} }]]);
     assert.equal(failure, undefined);
+    assert.partialDeepStrictEqual(audited, [{
+      ...{ source: "rightsizing", action: "template", outcome: "accepted", auditID: "id0" },
+      ...{ reason: "OptimizationApplied", kind: "Deployment", namespace: "shop", name: "web" },
+      ...{ container: "app", before: {}, after: { requests: { cpu: "150m" } } },
+    }]);
   },
 );
 
 pure(
   "applyDecision() by recreation puts nothing in force that the server has refused",
   async () => {
-    const { inForce, failure } = await applied(decisionFor("Recreate"), {
+    const { inForce, failure, audited } = await applied(decisionFor("Recreate"), {
       refusals: [["recreate web", new ApiError(409, "Conflict", "changed")]],
     });
     assert.deepEqual([inForce, failure?.next], [undefined, "fresh"]);
+    assert.deepEqual(audited.map(({ outcome }) => outcome), ["conflict"]);
   },
 );
 
 pure(
   "applyDecision() in place resizes each pod, and without pods puts the values in force for those to come",
   async () => {
-    const { asked, inForce } = await applied(decisionFor("InPlace"));
+    const { asked, inForce, audited } = await applied(decisionFor("InPlace"));
+    assert.deepEqual(audited.map(({ source, name }) => `${source} ${name}`), [
+      "rightsizing web-1",
+      "rightsizing web-2",
+    ]);
     assert.deepEqual(asked, [
       "resize web-1 app requests.cpu=150m",
       "resize web-2 app requests.cpu=150m",

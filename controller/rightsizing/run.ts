@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { AuditLog } from "../../shared/audit_log.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import { createSupervisor } from "../../shared/control/supervisor.ts";
@@ -33,6 +34,7 @@ export interface RightsizingParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly audit?: AuditLog | undefined;
   readonly observer?: RightsizingObserver;
   readonly resizeObserver?: ResizeObserver;
 }
@@ -93,7 +95,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     }),
     appliers: {
       resizer: api.resizer,
-      log,
+      audit: parts.audit,
       observer: parts.resizeObserver,
       workloads: observedWorkloads(api.workloads, observer),
       setOriginalLimits: createOriginalLimitWriter({

@@ -6,7 +6,6 @@ import {
   type KeyedCertificate,
 } from "../../adapters/webhook/certificates.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
-import { serveWebhookObjects } from "../../tests/fixtures/webhook/canned_webhook_objects.ts";
 import { certificateChain, SERVICE_NAME } from "../../tests/fixtures/webhook/certificate_chain.ts";
 import { createWebhookClient } from "../../tests/fixtures/webhook/webhook_client.ts";
 import { type ConnectedWebhookOptions, connectWebhook, runWebhook } from "./connect_webhook.ts";
@@ -16,7 +15,10 @@ import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import { silentLog } from "../../shared/log.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { createSteppedClock } from "../../tests/fixtures/webhook/stepped_clock.ts";
-import { createWebhookObjects } from "../../tests/fixtures/webhook/webhook_objects.ts";
+import {
+  createWebhookObjects,
+  serveWebhookObjects,
+} from "../../tests/fixtures/webhook/webhook_objects.ts";
 import { keepCertificates, SETTLE_MS } from "./keep_certificates.ts";
 
 const REVIEW = JSON.stringify({
@@ -224,7 +226,7 @@ Deno.test("runWebhook() renews certificate and authority without one review that
   const load = async (until: () => boolean): Promise<void> => {
     do {
       // As an API server does: a connection trusts the bundle of the moment when it is opened.
-      const bundle = objects.configuration?.bundles[0]?.[1] ?? "";
+      const bundle = objects.bundles?.[0]?.[1] ?? "";
       using client = createWebhookClient({ address, bundle, serverName: SERVICE_NAME });
       for (let request = 0; request < 5; request++) {
         const { status, text, authority } = await client.post(REVIEW, "/mutate/pods");
@@ -242,7 +244,7 @@ Deno.test("runWebhook() renews certificate and authority without one review that
   clock.set(nowMs);
   await clock.step(60_000);
   const trusted = createCertificateReader().readBundle(
-    objects.configuration?.bundles[0]?.[1] ?? "",
+    objects.bundles?.[0]?.[1] ?? "",
   );
   assert.equal(trusted.length, 2);
   await load(() => true);
@@ -252,7 +254,7 @@ Deno.test("runWebhook() renews certificate and authority without one review that
   await Promise.all(loads);
   await load(() => true);
   assert.equal(new Set(authorities).size, 2);
-  assert.deepEqual(objects.writes.map(([what]) => what), [
+  assert.deepEqual(objects.writes, [
     ...["create", "trust"],
     ...["replace", "replace", "replace", "trust"],
   ]);

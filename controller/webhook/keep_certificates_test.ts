@@ -24,7 +24,7 @@ Deno.test("keepCertificates() makes, stores, serves and has trusted what was not
   assert.deepEqual(replica.made, ["authority"]);
   assert.deepEqual(replica.reported[0]?.names, ["mbcas-webhook.mbcas-system.svc"]);
   await run(DAY_MS);
-  assert.deepEqual(objects.writes.map(([what]) => what), ["create", "trust"]);
+  assert.deepEqual(objects.writes, ["create", "trust"]);
   assert.equal(replica.used.length, 1);
   await replica.stop();
 });
@@ -52,7 +52,7 @@ Deno.test("keepCertificates() takes up after a restart what is stored", async ()
   await run(1000);
   assert.deepEqual(second.used, first.used);
   assert.deepEqual(second.made, []);
-  assert.deepEqual(objects.writes.map(([what]) => what), ["create", "trust"]);
+  assert.deepEqual(objects.writes, ["create", "trust"]);
   await second.stop();
   // The service has another name: the authority stays.
   const authority = stored("ca.crt");
@@ -78,11 +78,8 @@ Deno.test("keepCertificates() puts no old bundle back over that of the next lead
         if (overtaking) {
           overtaking = false;
           const data = storedTexts({ authority, serving, earlier: [] });
-          objects.secret = { resourceVersion: objects.nextVersion(), data };
-          objects.configuration = {
-            resourceVersion: objects.nextVersion(),
-            bundles: [["a.mbcas.io", authority.cert], ["b.mbcas.io", authority.cert]],
-          };
+          objects.secret = data;
+          objects.bundles = [["a.mbcas.io", authority.cert], ["b.mbcas.io", authority.cert]];
         }
         return old;
       },
@@ -104,9 +101,9 @@ Deno.test("keepCertificates() replaces a Secret that is of no use, and reports w
   const { objects, start, run, stored, bundles, believed } = webhookScene();
   const replica = start();
   await run(1000);
-  const before = { ...objects.secret?.data };
+  const before = { ...objects.secret };
   for (const wrong of [{}, { ...before, "tls.key": "secret" }, { ...before, "ca.crt": "<" }]) {
-    objects.secret = { resourceVersion: objects.nextVersion(), data: wrong };
+    objects.secret = wrong;
     await run(90_000);
     assert.notEqual(stored("ca.crt"), before["ca.crt"]);
     assert.deepEqual(bundles(), [stored("ca.crt"), stored("ca.crt")]);
@@ -143,10 +140,7 @@ Deno.test("keepCertificates() restores a bundle that another client has removed"
   const { objects, start, run, bundles, stored } = webhookScene();
   const replica = start();
   await run(1000);
-  objects.configuration = {
-    resourceVersion: objects.nextVersion(),
-    bundles: [["a.mbcas.io", ""], ["b.mbcas.io", stored("ca.crt")]],
-  };
+  objects.bundles = [["a.mbcas.io", ""], ["b.mbcas.io", stored("ca.crt")]];
   await run(90_000);
   assert.deepEqual(bundles(), [stored("ca.crt"), stored("ca.crt")]);
   await replica.stop();
@@ -154,7 +148,7 @@ Deno.test("keepCertificates() restores a bundle that another client has removed"
 
 Deno.test("keepCertificates() serves without a configuration", async () => {
   const { objects, start, run, count } = webhookScene();
-  objects.configuration = undefined;
+  objects.bundles = undefined;
   const replica = start();
   await run(1000);
   assert.deepEqual([replica.used.length, count("trust")], [1, 0]);
@@ -283,10 +277,7 @@ Deno.test("keepCertificates() serves what is renewed though nothing can be said 
   await first.stop();
   await (await startAt(60 * DAY_MS - 2 * HOUR_MS)).stop();
   const denied = { ...objects.trust, write: () => Promise.reject(new RangeError("denied")) };
-  objects.configuration = {
-    resourceVersion: objects.nextVersion(),
-    bundles: [["a.mbcas.io", "lost"]],
-  };
+  objects.bundles = [["a.mbcas.io", "lost"]];
   const replica = start({ trust: denied });
   await run(2 * HOUR_MS);
   assert.equal(replica.used.length, 2);
@@ -302,10 +293,7 @@ Deno.test("keepCertificates() does not wait for trust where its certificate has 
     names: WEBHOOK_NAMES,
     ...endingAt(HOUR_MS),
   });
-  objects.secret = {
-    resourceVersion: objects.nextVersion(),
-    data: storedTexts({ authority, serving, earlier: [] }),
-  };
+  objects.secret = storedTexts({ authority, serving, earlier: [] });
   const replica = start();
   await run(1000);
   assert.equal(replica.used[0]?.cert, serving.cert);

@@ -44,7 +44,7 @@ Deno.test("sentences of logs and probes of the webhook", () => {
     [
       "unusable",
       () => {
-        scene.objects.secret = { resourceVersion: scene.objects.nextVersion(), data: {} };
+        scene.objects.secret = {};
         return warned(1000);
       },
       "warn Unusable certificates replaced",

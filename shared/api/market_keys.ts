@@ -35,6 +35,20 @@ export const DEMAND_QUERY = "mbcas.io/demand-query";
 /** Annotation of pod, workload or HPA: `"false"` leaves limits and HPA alone with each other. */
 export const HPA_COORDINATION = "mbcas.io/hpa-coordination";
 
+/** Labels of PodAllocations, for `kubectl get podallocations -l`. */
+export const ALLOCATION_LABELS = {
+  pod: "mbcas.io/pod",
+  node: "mbcas.io/node",
+  workloadKind: "mbcas.io/workload-kind",
+  workload: "mbcas.io/workload",
+} as const;
+
+/** Labels of a pod that its PodAllocation has, too. */
+export const COPIED_LABELS: readonly string[] = [
+  ...["name", "instance", "component", "part-of"].map((name) => `app.kubernetes.io/${name}`),
+  "app",
+];
+
 /** Objects with labels or annotations that may concern a pod. */
 export type KeyHolder = "pod" | "namespace" | "workload" | "HPA";
 

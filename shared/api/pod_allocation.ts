@@ -6,13 +6,8 @@
  * @module
  */
 import * as z from "zod";
-import type { ApiObject } from "./object.ts";
 import { NODE_STATES } from "../scarcity/node_state.ts";
-import {
-  boundReasonSchema,
-  enforcementReasonSchema,
-  marketReasonSchema,
-} from "./reasons/reasons.ts";
+import { type ApiObject, conditionsSchema, reasonSchema, timeSchema } from "./object.ts";
 
 /** API group and version of allocations. */
 export const ALLOCATION_GROUP_VERSION = "allocation.mbcas.io/v1alpha1";
@@ -23,11 +18,6 @@ export const ALLOCATION_RESOURCE = "podallocations";
 /** A CPU quantity in canonical text, for instance `250m`. */
 const cpu = z.string().max(32).regex(/^(\d+(\.\d*)?|\.\d+)[numk]?$/);
 const whole = z.int().min(0);
-
-/** Only reasons of this version may be written; those of other versions are read all the same. */
-const marketReason: z.ZodType<string> = marketReasonSchema;
-const enforcementReason: z.ZodType<string> = enforcementReasonSchema;
-const boundReason: z.ZodType<string> = boundReasonSchema;
 
 /** Lists of a pod's containers are bounded, so that the API server can bound the cost of rules. */
 const MOST_CONTAINERS = 128;
@@ -77,9 +67,9 @@ export const marketSchema = z.object({
   demand: z.number().min(0).describe("Millicores that the pod would use if nothing held it back."),
   need: z.number().min(0).describe("Millicores: the demand within floor and ceiling."),
   credit: z.number().min(0).describe("Factor on the weight, earned by leaving CPU to others."),
-  reason: marketReason.describe("Why the desired limit is what it is."),
+  reason: reasonSchema.describe("Why the desired limit is what it is."),
   observedBounds: whole.describe("The status.bounds.revision that the clearing used."),
-  clearedAt: z.string().max(64).optional().describe(
+  clearedAt: timeSchema.optional().describe(
     "When the agent stood by these limits, by the node's clock; absent where an older version wrote.",
   ),
 });
@@ -112,7 +102,7 @@ export const containerBoundsSchema = z.object({
 
 /** One reason of the bounds. */
 export const boundRuleSchema = z.object({
-  reason: boundReason.describe("The cause of a bound, in CamelCase."),
+  reason: reasonSchema.describe("The cause of a bound, in CamelCase."),
   message: z.string().max(4096).describe("The same in a sentence, with its numbers."),
 });
 
@@ -146,16 +136,6 @@ export const originalSchema = z.object({
 
 const originals = z.array(originalSchema).max(MOST_CONTAINERS);
 const containerLimits = z.array(containerLimitSchema).max(MOST_CONTAINERS);
-
-/** What `kubectl wait` looks at: `Applied` is True while the kubelet reports the desired limits. */
-export const conditionSchema = z.object({
-  type: z.literal("Applied").describe("Applied: the kubelet reports the desired limits."),
-  status: z.enum(["True", "False"]).describe("True or False."),
-  reason: enforcementReason.describe("The reason, in CamelCase."),
-  message: z.string().max(32_768).describe("The reason in a sentence."),
-  lastTransitionTime: z.string().max(64).describe("Time at which status last changed."),
-  observedGeneration: whole.optional().describe("The metadata.generation that was acted on."),
-});
 
 /** What the agent may write. */
 export const desiredSchema = z.object({
@@ -218,18 +198,16 @@ export const podAllocationSchema = z.object({
       description: "The CPU limit of each container that the kubelet reports.",
       ...BY_NAME,
     }),
-    reason: enforcementReason.optional().describe(
+    reason: reasonSchema.optional().describe(
       "Why the desired limits are or are not applied, in CamelCase.",
     ),
     message: z.string().max(32_768).optional().describe("The reason in a sentence."),
-    conditions: z.array(conditionSchema).max(8).optional().meta({
-      description: "For kubectl wait; one of each type.",
-      "x-kubernetes-list-type": "map",
-      "x-kubernetes-list-map-keys": ["type"],
-    }),
+    conditions: conditionsSchema(
+      "For kubectl wait. Applied: the kubelet reports the desired limits.",
+    ).optional(),
     observedGeneration: whole.optional().describe("The metadata.generation that was acted on."),
-    lastAttemptTime: z.string().max(64).optional().describe("Time of the last resize request."),
-    lastAppliedTime: z.string().max(64).optional().describe(
+    lastAttemptTime: timeSchema.optional().describe("Time of the last resize request."),
+    lastAppliedTime: timeSchema.optional().describe(
       "Time at which the kubelet last confirmed a change.",
     ),
   }).optional().describe("What became of it, and the bounds; written by the controller."),
@@ -251,42 +229,3 @@ export type Desired = z.infer<typeof desiredSchema>;
 export type PodAllocationStatus = NonNullable<z.infer<typeof podAllocationSchema>["status"]>;
 /** The whole object. */
 export type PodAllocation = z.infer<typeof podAllocationSchema> & ApiObject;
-
-/** A reason of any version; the server's own schema bounds what may be written. */
-const anyReason = z.string();
-
-/** What the server gives every object that it stores. */
-const given = z.string().min(1);
-
-const { metadata, spec, status } = podAllocationSchema.shape;
-
-/** Conditions of types that this version does not know are left out. */
-const knownConditions = z.preprocess(
-  (list) =>
-    Array.isArray(list)
-      ? list.filter((one) => conditionSchema.shape.type.safeParse(Object(one).type).success)
-      : list,
-  z.array(conditionSchema.extend({ reason: anyReason })),
-);
-
-/**
- * Like `podAllocationSchema`, but with any reason: versions of controller, agent and command
- * line differ during an upgrade and after a rollback, and an allocation must not vanish for one that
- * is older because of a reason that it does not know.
- */
-export const storedAllocationSchema: z.ZodType<PodAllocation> = podAllocationSchema.extend({
-  metadata: metadata.extend({
-    name: given,
-    namespace: given,
-    uid: given,
-    resourceVersion: given,
-  }),
-  spec: spec.extend({ market: marketSchema.extend({ reason: anyReason }).optional() }),
-  status: status.unwrap().extend({
-    bounds: boundsSchema.extend({
-      rules: z.array(boundRuleSchema.extend({ reason: anyReason })).max(MOST_RULES).optional(),
-    }).optional(),
-    reason: anyReason.optional(),
-    conditions: knownConditions.optional(),
-  }).optional(),
-});

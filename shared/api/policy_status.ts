@@ -4,9 +4,9 @@
  * @module
  */
 import * as z from "zod";
+import { conditionSchema, conditionsSchema, reasonSchema, timeSchema } from "./object.ts";
 
 const whole = z.int().min(0);
-const time = z.string().max(64);
 
 /** Characters of a sentence. */
 export const LONGEST_SENTENCE = 4096;
@@ -40,10 +40,10 @@ export const workloadStatusSchema = z.object({
     "Applied: it has the recommended values. Recommended: it is published, not applied. " +
       "Skipped: something held it back. Error: something failed.",
   ),
-  reason: z.string().min(1).max(63).optional().describe("The reason, in CamelCase."),
+  reason: reasonSchema.optional().describe("The reason, in CamelCase."),
   message: z.string().max(LONGEST_SENTENCE).optional().describe("The same in a sentence."),
-  lastRecommendation: time.optional().describe("Time of the last recommendation."),
-  lastApplied: time.optional().describe("Time at which values were last applied."),
+  lastRecommendation: timeSchema.optional().describe("Time of the last recommendation."),
+  lastApplied: timeSchema.optional().describe("Time at which values were last applied."),
   lastApplyMethod: z.enum(["InPlace", "Recreate", "Skip"]).optional().describe(
     "InPlace: running pods were resized. Recreate: the template was changed. Skip: neither.",
   ),
@@ -52,26 +52,12 @@ export const workloadStatusSchema = z.object({
   ),
 });
 
-/** A condition. */
-export const policyConditionSchema = z.object({
-  type: z.enum(["Ready", "MetricsMissing", "DryRun"]).describe(
-    "Ready: the policy can be followed. MetricsMissing: a workload has no recommendation for want " +
-      "of metrics. DryRun: recommendations are made, and none is applied.",
-  ),
-  status: z.enum(["True", "False", "Unknown"]).describe("True, False or Unknown."),
-  reason: z.string().min(1).max(63).describe("The reason, in CamelCase."),
-  message: z.string().max(32_768).describe("The reason in a sentence."),
-  lastTransitionTime: time.describe("Time at which status last changed."),
-  observedGeneration: whole.optional().describe("The metadata.generation that was looked at."),
-});
-
 /** The status of a policy. */
 export const policyStatusSchema = z.object({
-  conditions: z.array(policyConditionSchema).max(8).optional().meta({
-    description: "For kubectl wait; one of each type.",
-    "x-kubernetes-list-type": "map",
-    "x-kubernetes-list-map-keys": ["type"],
-  }),
+  conditions: conditionsSchema(
+    "For kubectl wait. Ready: the policy can be followed. MetricsMissing: a workload has no " +
+      "recommendation for want of metrics. DryRun: recommendations are made, and none is applied.",
+  ).optional(),
   workloadsDiscovered: whole.optional().describe("Workloads that the policy matches."),
   workloadsProcessed: whole.optional().describe("Those of them that were evaluated to the end."),
   workloadsByType: z.object({
@@ -79,7 +65,7 @@ export const policyStatusSchema = z.object({
     statefulSets: whole.optional().describe("StatefulSets among those that it matches."),
     daemonSets: whole.optional().describe("DaemonSets among those that it matches."),
   }).optional().describe("Workloads that the policy matches, by kind."),
-  lastReconciliation: time.optional().describe("Time of the last evaluation."),
+  lastReconciliation: timeSchema.optional().describe("Time of the last evaluation."),
   observedGeneration: whole.optional().describe("The metadata.generation that was looked at."),
   workloads: z.array(workloadStatusSchema).max(MOST_WORKLOADS).optional().describe(
     "The worst first: errors, then what was skipped, then the largest changes. All of them, with " +
@@ -91,8 +77,6 @@ export const policyStatusSchema = z.object({
 export type ContainerAdvice = z.infer<typeof containerAdviceSchema>;
 /** What became of a workload. */
 export type WorkloadStatus = z.infer<typeof workloadStatusSchema>;
-/** A condition of a policy. */
-export type PolicyCondition = z.infer<typeof policyConditionSchema>;
 /** The status of a policy. */
 export type PolicyStatus = z.infer<typeof policyStatusSchema>;
 
@@ -108,7 +92,7 @@ const { conditions: _conditions, workloads: _workloads, ...counts } = policyStat
 
 /** Each member for itself: what can't be read is not there, and is written anew. */
 const stored = z.object({
-  conditions: readableItems(policyConditionSchema).optional().catch(undefined),
+  conditions: readableItems(conditionSchema).optional().catch(undefined),
   workloads: readableItems(workloadStatusSchema).optional().catch(undefined),
   workloadsDiscovered: counts.workloadsDiscovered.catch(undefined),
   workloadsProcessed: counts.workloadsProcessed.catch(undefined),

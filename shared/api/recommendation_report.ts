@@ -6,7 +6,7 @@
  * @module
  */
 import * as z from "zod";
-import type { ApiObject } from "./object.ts";
+import { type ApiObject, timeSchema } from "./object.ts";
 import { OPTIPOD_GROUP_VERSION } from "./optimization_policy.ts";
 import { containerAdviceSchema, MOST_CONTAINERS, workloadStatusSchema } from "./policy_status.ts";
 
@@ -32,7 +32,7 @@ export const templateChangeSchema = z.object({
   by: z.string().max(128).optional().describe(
     "The field manager that owns the value since; absent where the server names none.",
   ),
-  at: z.string().max(64).describe("Time of the change."),
+  at: timeSchema.describe("Time of the change."),
 });
 
 /** A container of the template at the last reconcile. */

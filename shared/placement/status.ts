@@ -53,7 +53,8 @@ export interface PhaseStatus {
   readonly phase: PlacementPhase;
   /** When the phase ends by itself. */
   readonly until?: string;
-  readonly reason?: PlacementReason;
+  /** A `PlacementReason`, or one of a newer version. */
+  readonly reason?: string;
   /** The particulars, in a sentence. */
   readonly message?: string;
 }
@@ -287,7 +288,7 @@ const TIME = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 /** What readers depend on; another version may add fields. */
 const PUBLISHED = z.looseObject({
   phase: z.enum(PLACEMENT_PHASES),
-  reason: z.string().refine((reason) => Object.hasOwn(PHASES, reason)).exactOptional(),
+  reason: z.string().exactOptional(),
   until: TIME.exactOptional(),
   message: z.string().exactOptional(),
   spec: z.looseObject({}).exactOptional(),

@@ -4,12 +4,8 @@
  * @module
  */
 import { faultText, type FieldFault } from "../api/fields.ts";
-import {
-  MOST_CONTAINERS,
-  MOST_WORKLOADS,
-  type PolicyCondition,
-  type PolicyStatus,
-} from "../api/policy_status.ts";
+import type { Condition } from "../api/object.ts";
+import { MOST_CONTAINERS, MOST_WORKLOADS, type PolicyStatus } from "../api/policy_status.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import type { PolicyReason } from "../api/reasons/rightsizing_reasons.ts";
 import { formatDuration } from "../duration.ts";
@@ -150,15 +146,18 @@ export function validationProblem(faults: readonly FieldFault[]): PolicyProblem 
 }
 
 /** What is true or false, and why. */
-type Finding =
-  & Pick<PolicyCondition, "type" | "message">
-  & { readonly is: boolean; readonly reason: PolicyReason };
+interface Finding {
+  readonly type: "Ready" | "MetricsMissing" | "DryRun";
+  readonly message: string;
+  readonly is: boolean;
+  readonly reason: PolicyReason;
+}
 
 /** Each dates from the last change of its status. Of missing metrics a cycle without workloads keeps the last. */
-function conditionsOf(cycle: PolicyCycle): PolicyCondition[] {
+function conditionsOf(cycle: PolicyCycle): Condition[] {
   const { nowMs, generation, before: { conditions = [] }, workloads, problem, notes = [] } = cycle;
-  const known = (type: PolicyCondition["type"]) => conditions.find((one) => one.type === type);
-  const condition = ({ type, is, reason, message }: Finding): PolicyCondition => {
+  const known = (type: Finding["type"]) => conditions.find((one) => one.type === type);
+  const condition = ({ type, is, reason, message }: Finding): Condition => {
     const status = is ? "True" : "False";
     const old = known(type);
     return {

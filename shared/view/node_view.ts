@@ -7,7 +7,6 @@
 import * as z from "zod";
 import { NODE_PRESSURES } from "../api/node.ts";
 import { boundsSchema, containerBoundsSchema } from "../api/pod_allocation.ts";
-import { marketReasonSchema } from "../api/reasons/reasons.ts";
 import { IDLE_CPU } from "../config/schema.ts";
 import { NODE_STATES } from "../scarcity/node_state.ts";
 
@@ -53,7 +52,7 @@ export const containerViewSchema = z.object({
   /** True when the kernel has no quota for it and none is expected: its limit is not enforced. */
   quotaOff: z.literal(true).optional(),
   /** Reason of the last change of the limit; absent before the first. */
-  reason: marketReasonSchema.optional(),
+  reason: z.string().optional(),
   /** Why the limit is not at the target yet, as a message; absent when it is. */
   waiting: z.string().optional(),
 });
@@ -76,7 +75,7 @@ export const podViewSchema = z.object({
   /** The node's at the last clearing. */
   price,
   /** Reason that was last written for the pod; absent before the first write. */
-  reason: marketReasonSchema.optional(),
+  reason: z.string().optional(),
   /** The revision of the bounds that the clearing used, and what bounds the pod. */
   bounds: boundsSchema.pick({ revision: true, reason: true }),
   containers: z.array(containerViewSchema),
@@ -94,7 +93,7 @@ export const nodeViewSchema = z.object({
   /** How CPU is used that no container needs; absent from older agents. */
   idleCPU: z.enum(IDLE_CPU).optional(),
   /** Why no limit of the node is moved; absent while they move. */
-  held: z.enum(["SchedExt"]).optional(),
+  held: z.string().optional(),
   price,
   allocatable: millicores,
   /** CPU that the market may share: allocatable less reserve, pressure and `unmanaged`. */

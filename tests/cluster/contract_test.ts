@@ -7,7 +7,7 @@ import {
 } from "../../adapters/kube/writers/allocation_writers.ts";
 import { createEndpointSliceStore } from "../../adapters/kube/writers/webhook_stores.ts";
 import { createEventSink } from "../../adapters/kube/writers/event_sink.ts";
-import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createLeaseStore, createNodeLink } from "../../adapters/kube/writers/lease_writers.ts";
 import { LEASES, parseLease } from "../../adapters/kube/kinds/leases.ts";
@@ -26,18 +26,16 @@ import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import type { PodEvent } from "../../controller/allocation/ports.ts";
-import type { RightsizingEvent } from "../../controller/rightsizing/ports.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { allocationStoreContract } from "../contract/allocation_store_contract.ts";
 import { desiredWriterContract } from "../contract/desired_writer_contract.ts";
 import { endpointSliceContract } from "../contract/endpoint_slice_contract.ts";
-import { eventSinkContract } from "../contract/event_sink_contract.ts";
+import { eventSinkContract, eventText } from "../contract/event_sink_contract.ts";
 import { leaseStoreContract } from "../contract/lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "../contract/list_watch_contract.ts";
 import { nodeLinkContract } from "../contract/node_link_contract.ts";
 import { podResizerContract } from "../contract/pod_resizer_contract.ts";
-import { rightsizingEventsContract } from "../contract/rightsizing_events_contract.ts";
 import { policyStatusContract } from "../contract/policy_status_contract.ts";
 import { reportStoreContract } from "../contract/report_store_contract.ts";
 import {
@@ -216,26 +214,23 @@ endpointSliceContract(async () => {
   return { ...world, subject: createEndpointSliceStore(connection, place) };
 });
 
-/** Events of the object, as they are stored; its sink runs until the world is closed. */
-async function openEvents() {
+eventSinkContract(async () => {
   const world = await openContractWorld();
   const { connection, namespace } = world;
   const stop = new AbortController();
   const sink = createEventSink(connection, { clock: systemClock, log: silentLog });
   const running = sink.run(stop.signal);
-  const read = async (uid: string) => {
+  const read = async (uid: string): Promise<readonly string[]> => {
     const path = `/api/v1/namespaces/${namespace}/events`;
     const fieldSelector = `involvedObject.uid=${uid}`;
     const { items } = objectOf(await connection.request({ path, query: { fieldSelector } }));
-    return listOf(items).map((raw) => {
-      const { involvedObject, type, reason, message } = objectOf(raw);
-      return { about: objectOf(involvedObject), reported: { type, reason, message } };
-    });
+    const events = items as (PodEvent & { involvedObject: Parameters<typeof eventText>[0] })[];
+    return events.map((event) => eventText(event.involvedObject, event));
   };
   return {
     ...world,
-    subject: sink,
-    stored: (uid: string, count: number) =>
+    ...{ ofPods: sink, ofWorkloads: sink },
+    seen: (uid, count) =>
       until(`${count} events`, async () => {
         const events = await read(uid);
         return events.length >= count ? events : undefined;
@@ -245,31 +240,6 @@ async function openEvents() {
       await running;
       await world.close();
     },
-  };
-}
-
-eventSinkContract(async () => {
-  const { stored, ...world } = await openEvents();
-  return {
-    ...world,
-    seen: async (podUID, count) =>
-      (await stored(podUID, count)).map(({ about: { namespace, name, uid }, reported }) => {
-        const event = { namespace, podName: name, podUID: uid, ...reported };
-        return event as unknown as PodEvent;
-      }),
-  };
-});
-
-rightsizingEventsContract(async () => {
-  const { stored, ...world } = await openEvents();
-  return {
-    ...world,
-    seen: async (ofUID, count) =>
-      (await stored(ofUID, count)).map(({ about, reported }) => {
-        const { apiVersion, kind, namespace, name, uid } = about;
-        const event = { about: { apiVersion, kind, namespace, name, uid }, ...reported };
-        return event as unknown as RightsizingEvent;
-      }),
   };
 });
 

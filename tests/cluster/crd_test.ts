@@ -4,6 +4,7 @@ import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createKubectl } from "./kubectl.ts";
 import { type Refusal, tryCreate, tryPatch } from "./scene/contract_world.ts";
 import { parseAllDocuments } from "yaml";
+import { ALLOCATION_LABELS } from "../../shared/api/market_keys.ts";
 import { POLICIES } from "../../adapters/kube/kinds/optimization_policies.ts";
 import { applyRights, parseObjects } from "./rendered_manifests.ts";
 import { resourcePath } from "../../adapters/kube/client/connection.ts";
@@ -23,7 +24,7 @@ const UID = "5f2bd5b1-7a52-4a0a-9f5c-1f1d40c2f0aa";
 const VALID = {
   apiVersion: "allocation.mbcas.io/v1alpha1",
   kind: "PodAllocation",
-  metadata: { name: UID, namespace },
+  metadata: { name: UID, namespace, labels: { [ALLOCATION_LABELS.workload]: "web", app: "shop" } },
   spec: {
     podName: "web-0",
     podUID: UID,
@@ -67,7 +68,8 @@ const REFUSED_SPECS: readonly (readonly [field: string, change: Record<string, u
   }],
   ["spec.market.mode", { market: { ...VALID.spec.market, mode: "relaxed" } }],
   ["spec.market.price", { market: { ...VALID.spec.market, price: -1 } }],
-  ["spec.market.reason", { market: { ...VALID.spec.market, reason: "Whim" } }],
+  ["spec.market.reason", { market: { ...VALID.spec.market, reason: "a whim" } }],
+  ["spec.market.clearedAt", { market: { ...VALID.spec.market, clearedAt: "yesterday" } }],
   ["spec.market.observedBounds", { market: { ...VALID.spec.market, observedBounds: 1.5 } }],
 ];
 
@@ -75,7 +77,7 @@ const REFUSED_SPECS: readonly (readonly [field: string, change: Record<string, u
 const REFUSED_STATUSES: readonly (readonly [field: string, status: Record<string, unknown>])[] = [
   ["status.phase", { phase: "Done" }],
   ["status.appliedCPULimit", { appliedCPULimit: "1Mi" }],
-  ["status.reason", { reason: "Because" }],
+  ["status.reason", { reason: "because" }],
   ["status.bounds.containers[0].floor", {
     bounds: { revision: 1, reason: "", containers: [{ ...BOUND, floor: -1 }] },
   }],
@@ -125,15 +127,23 @@ Deno.test("PodAllocation on a real API server", async (t) => {
       });
     }
 
+    await t.step("PodAllocation takes reasons and conditions of a later version", async () => {
+      const lastTransitionTime = "2026-01-01T00:00:00.000Z";
+      const condition = { type: "Watched", status: "Unknown", reason: "Later", message: "" };
+      const status = { reason: "Later", conditions: [{ ...condition, lastTransitionTime }] };
+      const path = `${ALLOCATIONS}/${UID}/status`;
+      assert.equal(await tryPatch(connection, { path, body: { status } }), undefined);
+    });
+
     await t.step("PodAllocation keeps its status out of reach of a spec's patch", async () => {
       const change = JSON.stringify({ status: { phase: "Applied" } });
       const dry = ["--type=merge", "--dry-run=server", "-p", change, "-o", "json"];
-      const stored = await kubectl.must(["patch", "pa", UID, "-n", namespace, ...dry]);
+      const stored = await kubectl.must(["patch", "palloc", UID, "-n", namespace, ...dry]);
       assert.equal(JSON.parse(stored).status, undefined);
     });
 
     await t.step("PodAllocation is found by node and shows its columns", async () => {
-      const get = ["get", "pa", "-n", namespace];
+      const get = ["get", "palloc", "-n", namespace];
       const here = await kubectl.must([...get, "--field-selector=spec.nodeName=node-of-crd-test"]);
       const [header = "", row = ""] = here.split("\n");
       assert.deepEqual(header.trim().split(/ {2,}/), [
@@ -146,6 +156,12 @@ Deno.test("PodAllocation on a real API server", async (t) => {
         "AGE",
       ]);
       assert.match(row, /web-0 +750m/);
+      const labels = Object.entries(VALID.metadata.labels).map((label) => label.join("="));
+      const byLabel = ["get", "coallocator", "-n", namespace, "-l", labels.join(), "-o", "name"];
+      const name = `podallocation.allocation.mbcas.io/${UID}`;
+      assert.equal((await kubectl.must(byLabel)).trim(), name);
+      const byName = [...get, "--field-selector=spec.podName=web-0", "-o", "name"];
+      assert.equal((await kubectl.must(byName)).trim(), name);
       const elsewhere = ["--field-selector=spec.nodeName=elsewhere", "-o", "name"];
       assert.equal(await kubectl.must([...get, ...elsewhere]), "");
       assert.match(await kubectl.must([...get, "-o", "wide"]), /NODE +MODE +PRICE +DEMAND/);

@@ -9,6 +9,7 @@ import assert from "node:assert/strict";
 import { assertAgreement, quotaOf, SETTLED, whenQuota } from "./scene/limits.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { cpuAccount, type PodDirectories, podDirectories } from "./scene/node_cgroups.ts";
+import { auditLines } from "./scene/product.ts";
 import { onNode } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
@@ -35,6 +36,14 @@ Deno.test(
       pod.metadata.uid,
       "the pod was not replaced",
     );
+    const [line] = await auditLines(pod.metadata.uid);
+    const { nodeName } = pod;
+    assert.partialDeepStrictEqual(line, {
+      ...{ source: "market", action: "resize", outcome: "accepted", kind: "Pod" },
+      ...{ ...name, node: nodeName, container: "load", before: { limits: { cpu: "300m" } } },
+    });
+    assert.ok((line?.boundsRevision ?? 0) >= 1);
+    assert.match(line?.auditID ?? "", /^[-0-9a-f]{36}$/);
   }),
 );
 

@@ -8,7 +8,7 @@ import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
 import { assertRestored, RAISED_OWN, raisedPod, SETTLED, whenRaised } from "./scene/limits.ts";
-import { coalloc } from "./scene/product.ts";
+import { auditLines, coalloc } from "./scene/product.ts";
 import { eventTexts } from "./scene/reported.ts";
 import { onNode, type RealNode } from "./scene/real_node.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
@@ -65,6 +65,10 @@ testsAtOnce({
       await whenRaised(node, name);
       await annotate(node, `/api/v1/namespaces/${namespace.name}/pods/edited`, "false");
       await assertRestored(node, name, EDITED);
+      assert.partialDeepStrictEqual((await auditLines(pod?.metadata.uid ?? "")).at(-1), {
+        ...{ source: "restore", outcome: "accepted", reason: "OptedOut", container: "load" },
+        after: { limits: { cpu: `${EDITED}m` } },
+      });
     },
   ),
 });

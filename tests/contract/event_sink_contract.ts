@@ -1,10 +1,12 @@
 /**
- * The contract of `EventSink`.
+ * The contract of `EventSink` and of `RightsizingEvents`.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import type { EventSink, PodEvent } from "../../controller/allocation/ports.ts";
+import type { RightsizingEvent, RightsizingEvents } from "../../controller/rightsizing/ports.ts";
+import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import {
   type ContractHarness,
   contractTests,
@@ -13,46 +15,76 @@ import {
 
 /** A server that keeps events. */
 export interface EventSinkHarness extends ContractHarness {
-  readonly subject: EventSink;
+  readonly ofPods: EventSink;
+  readonly ofWorkloads: RightsizingEvents;
   /** A namespace of the server. */
   readonly namespace: string;
-  /** Resolves once `count` events of the pod are there, in no particular order. */
-  seen(podUID: string, count: number): Promise<readonly PodEvent[]>;
+  /** Resolves once `count` events of the object are there, see {@linkcode eventText}, in no particular order. */
+  seen(uid: string, count: number): Promise<readonly string[]>;
+}
+
+/** An event as text: its object, type, reason and message. */
+export function eventText(
+  about: { readonly kind: string; readonly namespace: string; readonly name: string },
+  { type, reason, message }: Pick<PodEvent | RightsizingEvent, "type" | "reason" | "message">,
+): string {
+  return `${about.kind} ${about.namespace}/${about.name}: ${type} ${reason}: ${message}`;
+}
+
+const POD = "5f2bd5b1-7a52-4a0a-9f5c-1f1d40c2f0aa";
+const WORKLOAD = "0b9a2d6e-52f1-4a5e-8c63-2d9f7b1e4a10";
+const POLICY = "7c1f3e58-9d44-4f0b-b0f5-6a2e8c9d1b72";
+
+/** Emits two events of a pod and of a workload each, and one of a policy. */
+function emitAll(
+  { ofPods, ofWorkloads }: Pick<EventSinkHarness, "ofPods" | "ofWorkloads">,
+  namespace: string,
+): void {
+  const applied: PodEvent = {
+    ...{ namespace, podName: "web-0", podUID: POD, type: "Normal" },
+    ...{ reason: "CPULimitApplied", message: "app: 200m to 400m (Throttled)" },
+  };
+  ofPods.emit(applied);
+  ofPods.emit({ ...applied, type: "Warning", reason: "CPULimitFailed", message: "no room" });
+  const about = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    namespace,
+    name: "web",
+    uid: WORKLOAD,
+  };
+  const skipped: RightsizingEvent = {
+    about,
+    ...{ type: "Normal", reason: "WorkloadSkipped", message: "Cooldown: 60 s" },
+  };
+  ofWorkloads.emit(skipped);
+  ofWorkloads.emit({ ...skipped, type: "Warning", reason: "UpdateFailed", message: "no room" });
+  const policy = { apiVersion: OPTIPOD_GROUP_VERSION, kind: "OptimizationPolicy", uid: POLICY };
+  ofWorkloads.emit({ ...skipped, about: { ...about, ...policy } });
 }
 
 /** Registers the suite. */
 export function eventSinkContract(open: OpenHarness<EventSinkHarness>): void {
   const contract = contractTests(open);
-  const applied = (namespace: string): PodEvent => ({
-    namespace,
-    podName: "web-0",
-    podUID: "5f2bd5b1-7a52-4a0a-9f5c-1f1d40c2f0aa",
-    type: "Normal",
-    reason: "CPULimitApplied",
-    message: "app: 200m to 400m (Throttled)",
-  });
-
-  contract("emit() reports what happened to which pod", async (harness) => {
-    const first = applied(harness.namespace);
-    const second: PodEvent = {
-      ...first,
-      type: "Warning",
-      reason: "CPULimitFailed",
-      message: "no room",
-    };
-    harness.subject.emit(first);
-    harness.subject.emit(second);
-    const seen = await harness.seen(first.podUID, 2);
-    const byReason = seen.toSorted((a, b) => a.reason < b.reason ? -1 : 1);
-    assert.partialDeepStrictEqual(byReason, [first, second]);
-    assert.equal(seen.length, 2);
-  });
-
-  contract("emit() goes on after an event that the server refused", async (harness) => {
-    const event = applied(harness.namespace);
-    harness.subject.emit({ ...event, namespace: "no-such-namespace" });
-    harness.subject.emit(event);
-    const seen = await harness.seen(event.podUID, 1);
-    assert.ok(seen.some(({ namespace }) => namespace === harness.namespace));
-  });
+  contract(
+    "emit() reports on each object apart, also after events that the server refused",
+    async (harness) => {
+      const { namespace, seen } = harness;
+      emitAll(harness, "no-such-namespace");
+      emitAll(harness, namespace);
+      const own = async (uid: string, count: number) =>
+        (await seen(uid, count)).filter((text) => !text.includes("no-such-namespace")).toSorted();
+      assert.deepEqual(await own(POD, 2), [
+        `Pod ${namespace}/web-0: Normal CPULimitApplied: app: 200m to 400m (Throttled)`,
+        `Pod ${namespace}/web-0: Warning CPULimitFailed: no room`,
+      ]);
+      assert.deepEqual(await own(WORKLOAD, 2), [
+        `Deployment ${namespace}/web: Normal WorkloadSkipped: Cooldown: 60 s`,
+        `Deployment ${namespace}/web: Warning UpdateFailed: no room`,
+      ]);
+      assert.deepEqual(await own(POLICY, 1), [
+        `OptimizationPolicy ${namespace}/web: Normal WorkloadSkipped: Cooldown: 60 s`,
+      ]);
+    },
+  );
 }

@@ -1,4 +1,3 @@
-import type { PodEvent } from "../../controller/allocation/ports.ts";
 import { agentLeaseRef } from "../../shared/api/lease.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
@@ -11,13 +10,12 @@ import { allocationStoreContract } from "./allocation_store_contract.ts";
 import type { ContractHarness } from "./support/contract_harness.ts";
 import { desiredWriterContract } from "./desired_writer_contract.ts";
 import { endpointSliceContract } from "./endpoint_slice_contract.ts";
-import { eventSinkContract } from "./event_sink_contract.ts";
+import { eventSinkContract, eventText } from "./event_sink_contract.ts";
 import { leaseStoreContract } from "./lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "./list_watch_contract.ts";
 import { nodeLinkContract } from "./node_link_contract.ts";
 import { podEvictorContract } from "./pod_evictor_contract.ts";
 import { podResizerContract } from "./pod_resizer_contract.ts";
-import { rightsizingEventsContract } from "./rightsizing_events_contract.ts";
 import { policyStatusContract } from "./policy_status_contract.ts";
 import { reportStoreContract } from "./report_store_contract.ts";
 import { sampleAllocation, sampleNode, samplePod, samplePolicy } from "./support/sample_objects.ts";
@@ -155,13 +153,18 @@ endpointSliceContract(() => {
 
 eventSinkContract(() => {
   const { api, ...harness } = server();
-  const seen = (podUID: string): readonly PodEvent[] =>
-    api.events.all().filter((event) => event.podUID === podUID);
+  const texts = (uid: string): readonly string[] => [
+    ...api.events.all().filter(({ podUID }) => podUID === uid).map((event) =>
+      eventText({ kind: "Pod", namespace: event.namespace, name: event.podName }, event)
+    ),
+    ...api.rightsizingEvents.all().filter(({ about }) => about.uid === uid).map((event) =>
+      eventText(event.about, event)
+    ),
+  ];
   return {
     ...harness,
-    subject: api.events,
-    namespace: "shop",
-    seen: (podUID) => Promise.resolve(seen(podUID)),
+    ...{ ofPods: api.events, ofWorkloads: api.rightsizingEvents, namespace: "shop" },
+    seen: (uid) => Promise.resolve(texts(uid)),
   };
 });
 
@@ -207,20 +210,6 @@ reportStoreContract(() => {
     subject: api.reportStore,
     namespace: "shop",
     read: (name) => Promise.resolve(reports.get(`shop/${name}`)),
-  };
-});
-
-rightsizingEventsContract(() => {
-  const { api, ...harness } = server();
-  return {
-    ...harness,
-    subject: api.rightsizingEvents,
-    namespace: "shop",
-    seen: (uid) =>
-      Promise.resolve(
-        api.rightsizingEvents.all().filter(({ about }) => about.uid === uid)
-          .map(({ atMs: _at, ...event }) => event),
-      ),
   };
 });
 

@@ -21,6 +21,7 @@ import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../contract/support/sample_objects.ts";
+import { type RecordedAudit, recordedAudit } from "../fixtures/recorded_audit.ts";
 import { type KeptCheckpoints, keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
 import {
   DB_OWNER,
@@ -93,6 +94,7 @@ export class PlacementCluster {
   /** Answers evictions in place of the API; undefined: it does so itself. */
   refusal: ((pod: PodRef) => EvictionAnswer | undefined) | undefined;
   readonly events: PlacementEvent[] = [];
+  readonly audit: RecordedAudit = recordedAudit();
   /** ConfigMaps of placement, which outlive programs. */
   readonly memory: KeptCheckpoints = keptCheckpoints();
   /** Programs that were started. */
@@ -216,6 +218,7 @@ export class PlacementCluster {
         if (!placed) return { identity, ...webhook };
         const placement = createPlacement({
           ...slot,
+          audit: this.audit,
           config: placementConfig(settings.values),
           webhook: serves,
           observer: createPlacementMetrics(registry),

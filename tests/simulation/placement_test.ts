@@ -67,6 +67,11 @@ for (const kind of ["Deployment", "StatefulSet"] as const) {
     cluster.share = "40%";
     assert.equal(await leastReady(cluster, 180), 9);
     assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 4, "on-demand": 6 }, 3]);
+    const { changes } = cluster.audit;
+    assert.deepEqual(changes.map(({ source, action, outcome }) => [source, action, outcome]), [
+      ...[1, 2, 3].map(() => ["placement", "evict", "accepted"]),
+    ]);
+    assert.match(changes[0]?.message ?? "", /^pod \S+ moves to on-demand/);
     // Each move is stored before it is sent, and once it was tried.
     const [before = 0, ...at] = saved;
     assert.deepEqual(at.map((writes) => writes - before), [1, 3, 5]);

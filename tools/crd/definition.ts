@@ -48,6 +48,7 @@ export function definition(kind: KindOfObject): JSONValue {
         plural,
         singular: kind.kind.toLowerCase(),
         shortNames: kind.shortNames,
+        categories: ["coallocator"],
       },
       versions: [{
         name: "v1alpha1",

@@ -48,7 +48,7 @@ export function podAllocationCRD(): JSONValue {
     group: "allocation.mbcas.io",
     kind: "PodAllocation",
     plural: "podallocations",
-    shortNames: ["pa"],
+    shortNames: ["palloc"],
     description:
       "One pod in the CPU market of its node: the bounds that the controller publishes, " +
       "the limits that the agent wants, and what the kubelet confirms. Named by the pod's " +
@@ -57,6 +57,6 @@ export function podAllocationCRD(): JSONValue {
     fields: { spec: structuralSchema(spec), status: structuralSchema(status) },
     required: ["spec"],
     status: true,
-    selectable: [".spec.nodeName"],
+    selectable: [".spec.nodeName", ".spec.podName"],
   });
 }

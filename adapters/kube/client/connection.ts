@@ -16,6 +16,8 @@ export interface KubeRequest {
   readonly body?: unknown;
   /** @default {"application/json"} */
   readonly contentType?: string;
+  /** The request's ID in the server's audit log. @default {the server's choice} */
+  readonly auditID?: string | undefined;
   /**
    * Timeout of a request, and of each silence of a stream, ms.
    * @default {30000 for a request, 180000 for a stream}

@@ -151,6 +151,9 @@ function createSender(
       headers: [
         ...headersOf(credentials, program),
         ["accept", "application/json"],
+        ...(request.auditID === undefined
+          ? []
+          : [["audit-id", request.auditID] as [string, string]]),
         ...(body === undefined ? [] : [["content-type", type] as [string, string]]),
       ],
       ...(body === undefined ? {} : { body }),

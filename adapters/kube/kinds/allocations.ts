@@ -7,7 +7,7 @@ import {
   ALLOCATION_GROUP_VERSION,
   ALLOCATION_RESOURCE,
   type PodAllocation,
-  storedAllocationSchema,
+  podAllocationSchema,
 } from "../../../shared/api/pod_allocation.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { resourcePath } from "../client/connection.ts";
@@ -40,7 +40,7 @@ const MOST_FAULTS = 3;
  * version may have written them. Throws a `TypeError` that names what can't be read.
  */
 export function parseAllocation(raw: unknown): PodAllocation {
-  const { data, error } = storedAllocationSchema.safeParse(raw);
+  const { data, error } = podAllocationSchema.safeParse(raw);
   if (data !== undefined) return data;
   const name = textOf(objectOf(objectOf(raw).metadata).name) ?? "";
   const faults = error.issues.slice(0, MOST_FAULTS)

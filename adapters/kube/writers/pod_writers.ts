@@ -33,6 +33,7 @@ function podPath(
 export interface ResizeOptions {
   /** The field manager of this patch. @default {that of the resizer} */
   readonly manager?: string;
+  readonly auditID?: string | undefined;
 }
 
 /** Resizes pods; the controller's port of this name. */
@@ -57,11 +58,11 @@ export function createPodResizer(
   { fieldManager = "mbcas" }: PodResizerOptions = {},
 ): KubePodResizer {
   return {
-    async resize(namespace, podName, patch, { manager = fieldManager } = {}) {
+    async resize(namespace, podName, patch, { manager = fieldManager, auditID } = {}) {
       const path = podPath({ namespace, name: podName }, "resize");
       const query = { fieldManager: manager };
       return storedVersion(
-        await connection.request(patchRequest("strategic", { path, query, body: patch })),
+        await connection.request(patchRequest("strategic", { path, query, body: patch, auditID })),
       );
     },
   };
@@ -69,7 +70,7 @@ export function createPodResizer(
 
 /** Evicts pods; the controller's port of this name. */
 export interface KubePodEvictor {
-  evict(pod: PodIdentity): Promise<
+  evict(pod: PodIdentity, options?: { readonly auditID?: string | undefined }): Promise<
     | { readonly is: "evicted" | "gone" }
     | { readonly is: "blocked" | "forbidden"; readonly message: string }
   >;
@@ -83,9 +84,10 @@ const BY_BUDGET = "DisruptionBudget";
 /** Creates an evictor. */
 export function createPodEvictor(connection: KubeConnection): KubePodEvictor {
   return {
-    async evict({ namespace, name, uid }) {
+    async evict({ namespace, name, uid }, { auditID } = {}) {
       try {
         await connection.request({
+          auditID,
           method: "POST",
           path: podPath({ namespace, name }, "eviction"),
           body: {

@@ -1,5 +1,18 @@
 import assert from "node:assert/strict";
-import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import {
+  type CannedServer,
+  sentRequest,
+  serveCanned,
+  statusAnswer,
+} from "../../../tests/fixtures/canned_server.ts";
+import {
+  assertRefused,
+  CONFLICT,
+  EXISTS,
+} from "../../../tests/contract/support/contract_harness.ts";
+import { createWebhookObjects } from "../../../tests/fixtures/webhook/webhook_objects.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import type { ApiError } from "../../../shared/api/api_error.ts";
 import { createSecretStore, createTrustStore } from "./webhook_stores.ts";
 
 /** The webhook's Secret and configuration: what is sent, and how answers are read. */
@@ -8,82 +21,81 @@ const PLACE = { namespace: "mbcas-system", name: "mbcas-webhook", labels: { app:
 const SECRETS = "/api/v1/namespaces/mbcas-system/secrets";
 const CONFIGURATION =
   "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/mbcas-webhook";
+const FIRST = { "ca.crt": "one\n", "ca.key": "größer 🦕\n", "old-ca.crt": "" };
+const SECOND = { "ca.crt": "two\n", "tls.key": "other\n" };
+const clock = { sleep: () => Promise.resolve() };
 
-Deno.test("createSecretStore() reads the texts of one Secret by its name", async () => {
-  await using server = serveCanned(() => ({
-    metadata: { name: "mbcas-webhook", namespace: "mbcas-system", uid: "u", resourceVersion: "4" },
-    data: { "tls.crt": btoa("CERT"), latin: btoa("\xff") },
-  }));
-  const secret = await createSecretStore(server.connection, PLACE).read();
-  assert.deepEqual(secret, {
-    resourceVersion: "4",
-    data: { "tls.crt": "CERT", latin: "\ufffd" },
-  });
-  assert.deepEqual(server.requests.map(({ method, path }) => [method, path]), [
-    ["GET", `${SECRETS}/mbcas-webhook`],
-  ]);
-});
+const sent = ({ requests }: CannedServer) => requests.map(sentRequest);
 
-Deno.test("createSecretStore() creates with labels, and replaces what it read and nothing newer", async () => {
+pure(
+  "createSecretStore() creates one Secret, and replaces what it has read and nothing newer",
+  async () => {
+    const { store } = createWebhookObjects({ clock });
+    assert.equal(await store.read(), undefined);
+    const attempts = await Promise.allSettled([FIRST, SECOND].map((data) => store.create(data)));
+    assert.deepEqual(attempts.map(({ status }) => status), ["fulfilled", "rejected"]);
+    await assertRefused(store.create(SECOND), EXISTS);
+    const seen = await store.read() ?? assert.fail("it was created");
+    assert.deepEqual(seen.data, FIRST);
+    await store.replace(seen, SECOND);
+    await assertRefused(store.replace(seen, FIRST), CONFLICT);
+    const read = await store.read();
+    assert.deepEqual(read?.data, SECOND);
+    assert.notEqual(read?.resourceVersion, seen.resourceVersion);
+  },
+);
+
+pure(
+  "createTrustStore() gives all webhooks the bundle, unless another client has written",
+  async () => {
+    const webhooks = ["a.mbcas.io", "b.mbcas.io"];
+    const objects = createWebhookObjects({ clock, webhooks });
+    const seen = await objects.trust.read() ?? assert.fail("it is there");
+    assert.deepEqual(seen.bundles, webhooks.map((name) => [name, ""]));
+    await objects.trust.write(seen, "one\n");
+    await assertRefused(objects.trust.write(seen, "two\n"), CONFLICT);
+    const read = await objects.trust.read() ?? assert.fail("it is there");
+    assert.deepEqual(read.bundles, webhooks.map((name) => [name, "one\n"]));
+    await objects.trust.write(read, "two\n");
+    assert.deepEqual(objects.bundles?.[1], ["b.mbcas.io", "two\n"]);
+    objects.bundles = undefined;
+    assert.equal(await objects.trust.read(), undefined);
+  },
+);
+
+Deno.test("createSecretStore() sends labels on creation, and keeps type and metadata in a replacement", async () => {
   const identity = { name: "mbcas-webhook", namespace: "mbcas-system", uid: "u" };
   const others = { labels: { team: "a" }, annotations: { note: "b" } };
-  await using server = serveCanned(({ method }) =>
-    method === "GET"
-      ? {
-        metadata: { ...identity, resourceVersion: "4", ...others },
-        type: "kubernetes.io/tls",
-        data: {},
-      }
-      : {}
-  );
+  const kept = {
+    metadata: { ...identity, resourceVersion: "4", ...others },
+    type: "kubernetes.io/tls",
+  };
+  const data = { "tls.crt": btoa("CERT"), latin: btoa("\xff") };
+  await using server = serveCanned(({ method }) => method === "GET" ? { ...kept, data } : {});
   const store = createSecretStore(server.connection, PLACE);
   await store.create({ "tls.crt": "größer" });
   const seen = await store.read() ?? assert.fail("there is a Secret");
+  assert.deepEqual(seen, { resourceVersion: "4", data: { "tls.crt": "CERT", latin: "\ufffd" } });
   await store.replace(seen, { "tls.key": "KEY" });
-  const [created, , replaced] = server.requests;
-  assert.deepEqual([created?.method, created?.path], ["POST", SECRETS]);
-  assert.deepEqual(created?.body, {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { namespace: "mbcas-system", name: "mbcas-webhook", labels: { app: "webhook" } },
-    type: "Opaque",
-    data: { "tls.crt": "Z3LDtsOfZXI=" },
-  });
-  assert.deepEqual([replaced?.method, replaced?.path], ["PUT", `${SECRETS}/mbcas-webhook`]);
-  assert.deepEqual(replaced?.body, {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { ...identity, resourceVersion: "4", ...others },
-    type: "kubernetes.io/tls",
-    data: { "tls.key": btoa("KEY") },
-  });
+  const secret = { apiVersion: "v1", kind: "Secret" };
+  const { labels, ...place } = PLACE;
+  assert.deepEqual(sent(server), [
+    {
+      to: `POST ${SECRETS}`,
+      body: {
+        ...{ ...secret, metadata: { ...place, labels }, type: "Opaque" },
+        data: { "tls.crt": "Z3LDtsOfZXI=" },
+      },
+    },
+    { to: `GET ${SECRETS}/mbcas-webhook` },
+    {
+      to: `PUT ${SECRETS}/mbcas-webhook`,
+      body: { ...secret, ...kept, data: { "tls.key": btoa("KEY") } },
+    },
+  ]);
 });
 
-Deno.test("createSecretStore() passes refusals on, but a Secret that is not there is no error", async () => {
-  let status = 404;
-  await using server = serveCanned(() => statusAnswer(status, { reason: "Any" }));
-  const store = createSecretStore(server.connection, PLACE);
-  assert.equal(await store.read(), undefined);
-  status = 403;
-  await assert.rejects(store.read(), { status: 403 });
-  status = 409;
-  await assert.rejects(store.create({}), { status: 409 });
-  await assert.rejects(store.replace({ resourceVersion: "1", data: {} }, {}), { status: 409 });
-});
-
-Deno.test("createSecretStore() repeats nothing of an answer that can't be read", async () => {
-  await using server = serveCanned(() => new Response(`{"data":{"tls.key":c2VjcmV0`));
-  const store = createSecretStore(server.connection, PLACE);
-  for (const call of [store.read(), store.create({}), store.replace({} as never, {})]) {
-    await assert.rejects(call, (error: unknown) => {
-      assert.ok(error instanceof Error && error.cause === undefined);
-      assert.match(error.message, /secrets.*: .* not JSON$/);
-      return true;
-    });
-  }
-});
-
-Deno.test("createTrustStore() reads each webhook's bundle, and patches them and nothing else", async () => {
+Deno.test("createTrustStore() patches bundles of the version that it has read, and nothing else", async () => {
   await using server = serveCanned(() => ({
     metadata: { name: "mbcas-webhook", uid: "u", resourceVersion: "9" },
     webhooks: [
@@ -93,33 +105,46 @@ Deno.test("createTrustStore() reads each webhook's bundle, and patches them and 
   }));
   const store = createTrustStore(server.connection, { name: "mbcas-webhook" });
   const seen = await store.read() ?? assert.fail("there is a configuration");
-  assert.deepEqual(seen, {
-    resourceVersion: "9",
-    bundles: [["pods.mbcas.io", "OLD"], ["other.mbcas.io", ""]],
-  });
   await store.write(seen, "NEW");
-  const [read, patched] = server.requests;
-  assert.deepEqual([read?.method, read?.path], ["GET", CONFIGURATION]);
-  assert.deepEqual([patched?.method, patched?.path, patched?.query], ["PATCH", CONFIGURATION, {
-    fieldManager: "mbcas-webhook",
-  }]);
-  assert.equal(patched?.headers.get("content-type"), "application/json-patch+json");
   const value = btoa("NEW");
-  assert.deepEqual(patched?.body, [
-    { op: "replace", path: "/metadata/resourceVersion", value: "9" },
-    { op: "test", path: "/webhooks/0/name", value: "pods.mbcas.io" },
-    { op: "add", path: "/webhooks/0/clientConfig/caBundle", value },
-    { op: "test", path: "/webhooks/1/name", value: "other.mbcas.io" },
-    { op: "add", path: "/webhooks/1/clientConfig/caBundle", value },
-  ]);
+  assert.deepEqual(sent(server), [{ to: `GET ${CONFIGURATION}` }, {
+    to: `PATCH ${CONFIGURATION}`,
+    query: { fieldManager: "mbcas-webhook" },
+    type: "json",
+    body: [
+      { op: "replace", path: "/metadata/resourceVersion", value: "9" },
+      { op: "test", path: "/webhooks/0/name", value: "pods.mbcas.io" },
+      { op: "add", path: "/webhooks/0/clientConfig/caBundle", value },
+      { op: "test", path: "/webhooks/1/name", value: "other.mbcas.io" },
+      { op: "add", path: "/webhooks/1/clientConfig/caBundle", value },
+    ],
+  }]);
 });
 
-Deno.test("createTrustStore() passes refusals on, but a configuration that is not there is no error", async () => {
+Deno.test("createSecretStore() and createTrustStore() pass refusals on, but an object that is not there is no error", async () => {
   let status = 404;
-  await using server = serveCanned(() => statusAnswer(status));
-  const store = createTrustStore(server.connection, { name: "mbcas-webhook" });
-  assert.equal(await store.read(), undefined);
+  await using server = serveCanned(() => statusAnswer(status, { reason: "Any" }));
+  const secrets = createSecretStore(server.connection, PLACE);
+  const trust = createTrustStore(server.connection, { name: "mbcas-webhook" });
+  for (const store of [secrets, trust]) assert.equal(await store.read(), undefined);
   status = 403;
-  await assert.rejects(store.read(), { status: 403 });
-  await assert.rejects(store.write({ resourceVersion: "1", bundles: [] }, ""), { status: 403 });
+  const seen = { resourceVersion: "1", data: {}, bundles: [] };
+  for (
+    const call of [
+      ...[secrets.read(), secrets.create({}), secrets.replace(seen, {})],
+      ...[trust.read(), trust.write(seen, "")],
+    ]
+  ) await assert.rejects(call, { status: 403 });
+});
+
+Deno.test("createSecretStore() repeats nothing of an answer that can't be read", async () => {
+  await using server = serveCanned(() => new Response(`{"data":{"tls.key":c2VjcmV0`));
+  const store = createSecretStore(server.connection, PLACE);
+  for (const call of [store.read(), store.create({}), store.replace({} as never, {})]) {
+    await assert.rejects(call, ({ cause, message }: ApiError) => {
+      assert.equal(cause, undefined);
+      assert.match(message, /secrets.*: .* not JSON$/);
+      return true;
+    });
+  }
 });

@@ -28,12 +28,19 @@ import { type KubeConnection, patchRequest } from "../client/connection.ts";
 import { objectOf } from "../client/json_fields.ts";
 import { parseWorkload, workloadPath } from "../kinds/workloads.ts";
 
+/** How a template is written. */
+export interface RecreateOptions {
+  readonly serverSideApply: boolean;
+  /** The request's ID in the server's audit log. @default {the server's choice} */
+  readonly auditID?: string | undefined;
+}
+
 /** The controller's port `WorkloadWriter`. */
 export interface KubeWorkloadWriter {
   recreate(
     workload: RightsizedWorkload,
     wanted: WantedResources,
-    options: { readonly serverSideApply: boolean },
+    options: RecreateOptions,
   ): Promise<void>;
   annotate(
     workload: Pick<RightsizedWorkload, "kind" | "metadata">,
@@ -76,10 +83,7 @@ export function createWorkloadWriter(
 
   async function write(
     { workload, managedFields }: Present,
-    { wanted, serverSideApply }: {
-      readonly wanted: WantedResources;
-      readonly serverSideApply: boolean;
-    },
+    { wanted, serverSideApply, auditID }: RecreateOptions & { readonly wanted: WantedResources },
   ): Promise<void> {
     const owned = ownedFields(managedFields, RIGHTSIZING_MANAGER);
     const patch = templatePatch(workload, { wanted, owned }, { serverSideApply });
@@ -87,6 +91,7 @@ export function createWorkloadWriter(
     const { resourceVersion } = workload.metadata;
     await connection.request({
       method: "PATCH",
+      auditID,
       path: pathOf(workload),
       query: { fieldManager, ...(force ? { force: "true" } : {}) },
       contentType,
@@ -104,7 +109,7 @@ export function createWorkloadWriter(
   }
 
   return {
-    async recreate(workload, wanted, { serverSideApply }) {
+    async recreate(workload, wanted, options) {
       for (let left = TRIES - 1;; left--) {
         const present = await read(workload);
         if (!isSameTemplate(present.workload, workload)) {
@@ -112,7 +117,7 @@ export function createWorkloadWriter(
           throw conflict(`${kind} "${name}": its template has changed since it was read`);
         }
         try {
-          return await write(present, { wanted, serverSideApply });
+          return await write(present, { wanted, ...options });
         } catch (error) {
           if (!(error instanceof ApiError) || error.status !== 409 || left === 0) throw error;
         }

@@ -80,7 +80,7 @@ const methods = ({ requests }: CannedServer) => requests.map(({ method }) => met
 Deno.test("recreate() applies by force, under the version that it has read, and names what it owns", async () => {
   const managedFields = [managed("optipod", "Apply", "log"), managed("optipod", "Update", "app")];
   await using server = serveCanned(answers([raw({ resourceVersion: "9", managedFields })]));
-  await writerOf(server).recreate(decidedOn(), WANTED, APPLY);
+  await writerOf(server).recreate(decidedOn(), WANTED, { ...APPLY, auditID: "id-1" });
   const [read, sent] = server.requests;
   assert.deepEqual([read?.method, read?.path], ["GET", PATH]);
   assert.deepEqual([sent?.method, sent?.path, sent?.query], ["PATCH", PATH, {
@@ -88,6 +88,7 @@ Deno.test("recreate() applies by force, under the version that it has read, and 
     force: "true",
   }]);
   assert.equal(sent?.headers.get("content-type"), "application/apply-patch+yaml");
+  assert.equal(sent?.headers.get("audit-id"), "id-1");
   assert.deepEqual(sent?.body, {
     apiVersion: "apps/v1",
     kind: "Deployment",

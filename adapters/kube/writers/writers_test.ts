@@ -3,11 +3,7 @@ import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { publishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
-import {
-  sampleAllocation,
-  sampleDesired,
-  samplePod,
-} from "../../../tests/contract/support/sample_objects.ts";
+import { sampleDesired, samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import {
   type ReceivedRequest,
   type SentRequest,
@@ -22,6 +18,7 @@ import {
 import type { KubeConnection } from "../client/connection.ts";
 import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
 import { parseOptimizationPolicy } from "../kinds/optimization_policies.ts";
+import { newAllocation } from "../../../controller/allocation/bounds/publish_bounds.ts";
 import { createAllocationStore, createDesiredWriter } from "./allocation_writers.ts";
 import { createCheckpointStore } from "./checkpoint_store.ts";
 import { createLeaseStore, createNodeLink } from "./lease_writers.ts";
@@ -40,16 +37,13 @@ const WORKLOAD = {
   metadata: { ...POD, resourceVersion: "7", annotations: {} },
 };
 const MANAGED = { annotations: { "optipod.io/managed": "true", "optipod.io/policy": null } };
-const ALLOCATION = sampleAllocation({
-  ...samplePod("web"),
-  metadata: { ...samplePod("web").metadata, uid: "u1" },
+const NEW = newAllocation({
+  pod: { ...samplePod("web"), metadata: { ...samplePod("web").metadata, uid: "u1" } },
 });
-const STORED = {
-  ...ALLOCATION,
-  metadata: { ...ALLOCATION.metadata, uid: "u2", resourceVersion: "7" },
-};
-const { apiVersion, kind, spec } = STORED;
-const { uid: _uid, resourceVersion: _version, ...created } = STORED.metadata;
+const { apiVersion, kind, spec, metadata: { uid: _uid, resourceVersion: _version, ...created } } =
+  NEW;
+const { labels: _labels, ...kept } = created;
+const STORED = { apiVersion, kind, spec, metadata: { ...kept, uid: "u2", resourceVersion: "7" } };
 const { price: _price, ...infinite } = sampleDesired("350m").market ?? assert.fail();
 
 function stored(name: "report" | "policy") {
@@ -70,6 +64,7 @@ const maps = "/api/v1/namespaces/mbcas-system/configmaps";
 const BY_CONTROLLER = { fieldManager: "mbcas-controller" };
 const BY_AGENT = { fieldManager: "mbcas-agent" };
 const BY_OPTIPOD = { fieldManager: "optipod" };
+const AUDIT = { auditID: "id-1" };
 const COST = "controller.kubernetes.io/pod-deletion-cost";
 
 const checkpoints = (connection: KubeConnection) =>
@@ -101,17 +96,19 @@ type Write = readonly [
 
 const WRITES: Readonly<Record<string, Write>> = {
   "a resize, under the resizer's own name": [
-    (c) => createPodResizer(c).resize("shop", "web", { metadata: { uid: "u1" }, spec: {} }),
+    (c) => createPodResizer(c).resize("shop", "web", { metadata: { uid: "u1" }, spec: {} }, AUDIT),
     STORED,
     "7",
     {
+      ...AUDIT,
       to: `PATCH ${core}/resize`,
       query: { fieldManager: "mbcas" },
       body: { metadata: { uid: "u1" }, spec: {} },
       type: "strategic",
     },
   ],
-  "an eviction of this pod": [(c) => createPodEvictor(c).evict(POD), {}, { is: "evicted" }, {
+  "an eviction of this pod": [(c) => createPodEvictor(c).evict(POD, AUDIT), {}, { is: "evicted" }, {
+    ...AUDIT,
     to: `POST ${core}/eviction`,
     body: {
       apiVersion: "policy/v1",
@@ -137,7 +134,7 @@ const WRITES: Readonly<Record<string, Write>> = {
     },
   ],
   "an allocation, without identity and status": [
-    (c) => createAllocationStore(c).create({ ...STORED, status: { phase: "Pending" } }),
+    (c) => createAllocationStore(c).create({ ...NEW, status: { phase: "Pending" } }),
     STORED,
     STORED,
     {

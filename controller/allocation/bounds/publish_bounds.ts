@@ -9,6 +9,10 @@ import type {
   ContainerBounds,
   PodAllocation,
 } from "../../../shared/api/pod_allocation.ts";
+import { ALLOCATION_LABELS, COPIED_LABELS } from "../../../shared/api/market_keys.ts";
+import type { Texts } from "../../../shared/api/object.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import { workloadsOf } from "../../../shared/resize/workloads_of.ts";
 import type { MarketConfig } from "../../config.ts";
 import { hasMoved } from "../../metrics_demand/metric_fact.ts";
 import { type BoundsDraft, type BoundsInput, boundsOf, type KnownRule } from "./bounds.ts";
@@ -21,8 +25,11 @@ import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 /** A ceiling that neither binds nor moves by this share is not rewritten. */
 const CEILING_HYSTERESIS = 0.1;
 
+/** An allocation to create. Its labels are for people's selectors: the programs don't read them. */
+export type NewAllocation = PodAllocation & { readonly metadata: { readonly labels: Texts } };
+
 /** The allocation of a pod that has none yet. */
-export function newAllocation({ pod }: Pick<PodSnapshot, "pod">): PodAllocation {
+export function newAllocation({ pod }: Pick<PodSnapshot, "pod">): NewAllocation {
   const { name, namespace, uid } = pod.metadata;
   return {
     apiVersion: "allocation.mbcas.io/v1alpha1",
@@ -32,10 +39,32 @@ export function newAllocation({ pod }: Pick<PodSnapshot, "pod">): PodAllocation 
       namespace,
       uid: "",
       resourceVersion: "",
+      labels: labelsOf(pod),
       ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }],
     },
     spec: { podName: name, podUID: uid, nodeName: pod.nodeName, namespace },
   };
+}
+
+/** Characters of a label's value; names of objects may have 253. */
+const LONGEST_LABEL = 63;
+
+/** A name that is too long for a label has none: a part of it would select other objects, too. */
+function labelsOf(pod: Pod): Texts {
+  const { name, labels } = pod.metadata;
+  const workload = workloadsOf(pod).at(-1);
+  const values: (readonly [key: string, value: string | undefined])[] = [
+    ...COPIED_LABELS.map((key) => [key, labels[key]] as const),
+    [ALLOCATION_LABELS.pod, name],
+    [ALLOCATION_LABELS.node, pod.nodeName],
+    [ALLOCATION_LABELS.workloadKind, workload?.kind],
+    [ALLOCATION_LABELS.workload, workload?.name],
+  ];
+  return Object.fromEntries(
+    values.flatMap(([key, value]) =>
+      value === undefined || value.length > LONGEST_LABEL ? [] : [[key, value]]
+    ),
+  );
 }
 
 /** What becomes of the bounds, as `planBounds()` decides it. */

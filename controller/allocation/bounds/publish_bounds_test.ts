@@ -54,6 +54,25 @@ function publish(
   return { write, warnings, ceiling, demand, revision, allocation: stored };
 }
 
+pure("newAllocation() has the pod's names and its own labels of an application as labels", () => {
+  const web = bounded();
+  const labels = (metadata: Partial<Pod["metadata"]>) =>
+    newAllocation({ pod: { ...web, metadata: { ...web.metadata, ...metadata } } }).metadata.labels;
+  const bare = { "mbcas.io/pod": "web", "mbcas.io/node": web.nodeName };
+  assert.deepEqual(labels({}), bare);
+  const own = { app: "a", "app.kubernetes.io/name": "shop" };
+  const hash = { "pod-template-hash": "7d58cb54b7" };
+  const made = {
+    labels: { ...own, ...hash },
+    owner: { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d58cb54b7", uid: "r1" },
+  };
+  const workload = { "mbcas.io/workload-kind": "Deployment", "mbcas.io/workload": "web" };
+  assert.deepEqual(labels(made), { ...bare, ...own, ...workload });
+  const { "mbcas.io/pod": _pod, ...others } = bare;
+  assert.deepEqual(labels({ name: "n".repeat(64) }), others);
+  assert.equal(labels({ name: "n".repeat(63) })["mbcas.io/pod"]?.length, 63);
+});
+
 pure("newAllocation() is named by the pod's UID and owned by the pod", () => {
   const { metadata, spec, status } = newAllocation({ pod: bounded() });
   const owner = { apiVersion: "v1", kind: "Pod", name: "web", uid: "u1" };

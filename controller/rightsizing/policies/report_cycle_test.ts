@@ -1,6 +1,7 @@
 import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
-import type { PolicyCondition, PolicyStatus } from "../../../shared/api/policy_status.ts";
+import type { Condition } from "../../../shared/api/object.ts";
+import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
 import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { reconciledAs, storedPolicy } from "../../../tests/fixtures/rightsizing_outcomes.ts";
@@ -103,7 +104,7 @@ pure(
 );
 
 /** The policy with these conditions in its status. */
-function withCondition(policy: typeof POLICY, reason: PolicyCondition["reason"], message: string) {
+function withCondition(policy: typeof POLICY, reason: Condition["reason"], message: string) {
   const lastTransitionTime = new Date(NOW_MS).toISOString();
   const condition = {
     type: "Ready",

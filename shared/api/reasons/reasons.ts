@@ -3,9 +3,8 @@
  *
  * @module
  */
-import * as z from "zod";
 import type { Reason } from "./reason.ts";
-import { BOUND_REASONS, type BoundReason } from "./bound_reasons.ts";
+import { BOUND_REASONS } from "./bound_reasons.ts";
 import {
   ENFORCEMENT_REASONS,
   type EnforcementReason,
@@ -82,19 +81,7 @@ export function isUnhurried(reason: AnyReason): boolean {
 
 /** The market's reason, or undefined for none and for one that this version does not know. */
 export function knownMarketReason(reason: string | undefined): MarketReason | undefined {
-  return marketReasonSchema.safeParse(reason).data;
+  return reason !== undefined && Object.hasOwn(MARKET_REASONS, reason)
+    ? reason as MarketReason
+    : undefined;
 }
-
-const reasonsOf = <T extends string>(reasons: Record<T, Reason>): [T, ...T[]] =>
-  Object.keys(reasons) as [T, ...T[]];
-
-/** Schema of a market reason. */
-export const marketReasonSchema: z.ZodType<MarketReason> = z.enum(reasonsOf(MARKET_REASONS));
-
-/** Schema of a bound's reason. */
-export const boundReasonSchema: z.ZodType<BoundReason> = z.enum(reasonsOf(BOUND_REASONS));
-
-/** Schema of an enforcement reason. */
-export const enforcementReasonSchema: z.ZodType<EnforcementReason> = z.enum(
-  reasonsOf(ENFORCEMENT_REASONS),
-);

@@ -6,6 +6,7 @@
 import type { Pod } from "../../../shared/api/pod.ts";
 import { parseLease } from "../../../adapters/kube/kinds/leases.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
+import { type AuditLine, auditLineSchema } from "../../../shared/audit_log.ts";
 import { listOf, numberOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import type { RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
@@ -121,6 +122,15 @@ export async function productMetrics(
     }
   }
   return values;
+}
+
+/** Lines of the controllers' audit log about the pod, oldest first. */
+export async function auditLines(uid: string): Promise<readonly AuditLine[]> {
+  const controllers = ["-n", PRODUCT_NAMESPACE, "-l", "app.kubernetes.io/name=mbcas-controller"];
+  const logs = await kubectl.must(["logs", ...controllers, "--tail=-1"]);
+  return logs.split("\n").filter((line) => line.includes('"logger":"audit"') && line.includes(uid))
+    .map((line) => auditLineSchema.strict().parse(JSON.parse(line)))
+    .toSorted((a, b) => a["@timestamp"] < b["@timestamp"] ? -1 : 1);
 }
 
 /** How many pods the controllers have given their original limits back to for this cause so far. */

@@ -1,0 +1,217 @@
+/** The definitions of PodAllocation, OptimizationPolicy and RecommendationReport. */
+import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { optimizationPolicyCRD } from "./optimization_policy_crd.ts";
+import { podAllocationCRD } from "./pod_allocation_crd.ts";
+import { recommendationReportCRD } from "./recommendation_report_crd.ts";
+import type { JSONValue } from "./structural_schema.ts";
+
+/** The value at a path of keys and indices; undefined where there is none. */
+function at(value: JSONValue | undefined, path: string): JSONValue | undefined {
+  let found: unknown = value;
+  for (const key of path.split("/")) {
+    if (typeof found !== "object" || found === null) return undefined;
+    found = Reflect.get(found, key);
+  }
+  return found as JSONValue | undefined;
+}
+
+/** Every schema of a field, with its path; items and values of maps as well. */
+function fields(schema: JSONValue | undefined, path = ""): [string, JSONValue][] {
+  const below = at(schema, "properties") ?? at(schema, "items/properties") ?? {};
+  return Object.entries(below as object).flatMap(([name, field]) => [
+    [`${path}.${name}`, field],
+    ...fields(field, `${path}.${name}`),
+  ]);
+}
+
+const schemaOf = (crd: JSONValue) => at(crd, "spec/versions/0/schema/openAPIV3Schema");
+const CRDS = { allocation: podAllocationCRD(), policy: optimizationPolicyCRD() };
+const REPORT = recommendationReportCRD();
+const allocation = schemaOf(CRDS.allocation);
+const spec = at(schemaOf(CRDS.policy), "properties/spec");
+
+/** A field of a policy's spec. */
+function field(path: string): JSONValue | undefined {
+  return at(spec, `properties/${path.split(".").join("/properties/")}`);
+}
+
+pure("definitions have names, columns, subresources and selectable fields", () => {
+  const rows: readonly (readonly [
+    crd: JSONValue,
+    names: string,
+    columns: string,
+    wide: string,
+    selectable: readonly string[],
+  ])[] = [
+    [
+      CRDS.allocation,
+      "podallocations.allocation.mbcas.io palloc",
+      "Pod Desired Applied Phase Reason Age",
+      "Node Mode Price Demand",
+      [".spec.nodeName", ".spec.podName"],
+    ],
+    [
+      CRDS.policy,
+      "optimizationpolicies.optipod.io optpol",
+      "Mode Provider Discovered Ready Age",
+      "",
+      [],
+    ],
+    [REPORT, "recommendationreports.optipod.io recrep", "Age", "", []],
+  ];
+  for (const [crd, names, columns, wide, selectable] of rows) {
+    assert.equal(`${at(crd, "metadata/name")} ${at(crd, "spec/names/shortNames")}`, names);
+    assert.deepEqual(at(crd, "spec/names/categories"), ["coallocator"]);
+    assert.equal(at(crd, "spec/scope"), "Namespaced");
+    const version = at(crd, "spec/versions/0");
+    assert.equal(at(version, "name"), "v1alpha1");
+    assert.deepEqual(at(version, "subresources"), crd === REPORT ? undefined : { status: {} });
+    const all = at(version, "additionalPrinterColumns") as { name: string; priority?: number }[];
+    const named = (priority?: number): string =>
+      all.filter((column) => column.priority === priority).map(({ name }) => name).join(" ");
+    assert.deepEqual([named(), named(1)], [columns, wide]);
+    const paths = (at(version, "selectableFields") ?? []) as { jsonPath: string }[];
+    assert.deepEqual(paths.map(({ jsonPath }) => jsonPath), selectable);
+  }
+});
+
+pure("definitions describe each field, and times by their format", () => {
+  for (const [crd, least] of [[CRDS.allocation, 30], [CRDS.policy, 60], [REPORT, 20]] as const) {
+    const described = fields(schemaOf(crd)).filter(([path]) => path !== ".metadata");
+    assert.ok(described.length > least, `${described.length} fields`);
+    for (const [path, one] of described) {
+      assert.equal(typeof at(one, "description"), "string", `${path} has no description`);
+      const isTime = /\.(\w+Time|clearedAt|at|last(Recommendation|Applied|Reconciliation))$/;
+      assert.equal(at(one, "format") === "date-time", isTime.test(path), path);
+    }
+  }
+});
+
+pure(
+  "definitions take any reason in CamelCase, and conditions as the API's conventions have them",
+  () => {
+    for (const crd of [CRDS.allocation, CRDS.policy, REPORT]) {
+      for (const [path, one] of fields(schemaOf(crd))) {
+        if (/\.(reason|conditions\.type)$/.test(path) && path !== ".status.bounds.reason") {
+          assert.equal(at(one, "pattern"), "^[A-Z][A-Za-z0-9]*$", path);
+          assert.equal(at(one, "enum"), undefined, path);
+        }
+      }
+    }
+    for (const crd of [CRDS.allocation, CRDS.policy]) {
+      const path = "properties/status/properties/conditions/items/properties/status/enum";
+      assert.deepEqual(at(schemaOf(crd), path), ["True", "False", "Unknown"]);
+    }
+  },
+);
+
+pure("podAllocationCRD() bounds each list, so that rules over it have a bounded cost", () => {
+  const lists = fields(allocation).filter(([, field]) => at(field, "type") === "array");
+  assert.ok(lists.length >= 5, `${lists.length} lists`);
+  for (const [path, list] of lists) {
+    // Conditions are one of each type; rules are published as a whole; other lists are of containers.
+    const [most, keys] = path.endsWith(".conditions")
+      ? [8, ["type"]]
+      : [128, path.endsWith(".rules") ? undefined : ["name"]];
+    assert.equal(at(list, "maxItems"), most, path);
+    assert.deepEqual(at(list, "x-kubernetes-list-map-keys"), keys, path);
+  }
+});
+
+pure("podAllocationCRD() makes the pod's identity immutable", () => {
+  for (const name of ["podName", "podUID", "nodeName", "namespace"]) {
+    const rule = `properties/spec/properties/${name}/x-kubernetes-validations/0`;
+    const message = `${name} is immutable`;
+    assert.deepEqual(at(allocation, rule), { rule: "self == oldSelf", message });
+  }
+});
+
+pure(
+  "optimizationPolicyCRD() bounds lists, maps and texts, so that rules have a bounded cost",
+  () => {
+    const bounded = fields(spec).filter(([, one]) =>
+      ["array", "string"].includes(String(at(one, "type"))) || at(one, "additionalProperties")
+    );
+    assert.ok(bounded.length > 15);
+    for (const [path, one] of bounded) {
+      const bound = at(one, "maxItems") ?? at(one, "maxLength") ?? at(one, "maxProperties") ??
+        at(one, "enum");
+      assert.ok(bound !== undefined, path);
+    }
+    assert.equal(at(field("resourceBounds.cpu.min"), "maxLength"), 64);
+  },
+);
+
+pure("optimizationPolicyCRD() has the defaults, so that the server fills them in", () => {
+  const defaults = Object.fromEntries(
+    fields(spec).flatMap(([path, one]) => {
+      const value = at(one, "default");
+      return value === undefined || path.startsWith(".selector") ? [] : [[path.slice(1), value]];
+    }),
+  );
+  assert.deepEqual(defaults, {
+    "weight": 100,
+    "metricsConfig.rollingWindow": "24h",
+    "metricsConfig.percentile": "P90",
+    "metricsConfig.safetyFactor": 1.2,
+    "metricsConfig.minSamples": 10,
+    "updateStrategy": {},
+    "updateStrategy.allowInPlaceResize": true,
+    "updateStrategy.allowRecreate": false,
+    "updateStrategy.updateRequestsOnly": true,
+    "updateStrategy.limitConfig": {},
+    "updateStrategy.limitConfig.cpuLimitMultiplier": 1,
+    "updateStrategy.limitConfig.memoryLimitMultiplier": 1.1,
+    "updateStrategy.changeThresholdPercent": 10,
+    "updateStrategy.cooldown": "30m",
+    "updateStrategy.useServerSideApply": true,
+    "updateStrategy.allowWithHPA": false,
+    "updateStrategy.publishVPA": false,
+    "reconciliationInterval": "5m",
+  });
+  assert.deepEqual(at(spec, "required"), ["mode", "selector", "metricsConfig", "resourceBounds"]);
+});
+
+pure("optimizationPolicyCRD() takes quantities as text and as numbers, as OptiPod does", () => {
+  for (const bound of ["cpu.min", "cpu.max", "memory.min", "memory.max"]) {
+    const quantity = field(`resourceBounds.${bound}`);
+    assert.equal(at(quantity, "x-kubernetes-int-or-string"), true);
+    // Both are refused beside it.
+    assert.deepEqual([at(quantity, "type"), at(quantity, "anyOf")], [undefined, undefined]);
+  }
+});
+
+pure("optimizationPolicyCRD() has a message for each rule that its author can follow", () => {
+  const rules = [["", spec] as const, ...fields(spec)].flatMap(([path, one]) => {
+    const own = (at(one, "x-kubernetes-validations") ?? []) as { message: string }[];
+    return own.map(({ message }) => [path.slice(1), message] as const);
+  });
+  const messages = (path: string) => rules.filter(([one]) => one === path).map(([, text]) => text);
+  for (const [path, message] of rules) assert.match(message, /^must /, path);
+  const [duration = "", most = "", least = "", ...others] = messages("reconciliationInterval");
+  assert.match(duration, /duration/);
+  assert.match(most, /most 100000d$/);
+  assert.match(least, /least 10s$/);
+  assert.deepEqual(others, []);
+  assert.match(messages("metricsConfig.rollingWindow").join(), /must be above 0/);
+  for (
+    const path of [
+      "selector",
+      "metricsConfig",
+      "resourceBounds.cpu",
+      "resourceBounds.memory.max",
+      "updateStrategy.cooldown",
+      "selector.workloadSelector.matchLabels",
+    ]
+  ) {
+    assert.ok(messages(path).length > 0, path);
+  }
+});
+
+pure(
+  "recommendationReportCRD() keeps workloads as a whole, without a record of their fields",
+  () => {
+    assert.equal(at(schemaOf(REPORT), "properties/workloads/x-kubernetes-list-type"), "atomic");
+  },
+);
