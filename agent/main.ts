@@ -171,6 +171,7 @@ async function runAgent(
   const latest = createLatestRound({
     ...{ clock, pace, idleCPU, stuckAfterMs: settings.stuckAfter },
     synced: () => allocations.synced,
+    pressure: sampler.pressure,
   });
   const registry = new Registry();
   registerProcessMetrics(registry, { startedAtMs: clock.wall() });
