@@ -273,12 +273,12 @@ clusterTest(
     });
     const OF_WEB = 'namespace="shop",workload="web",workload_type="deployment"';
     const valueOf = async (name: string, more = ""): Promise<number> => {
-      const start = `spotalis_${name}{${OF_WEB}${more}} `;
+      const start = `mbcas_placement_${name}{${OF_WEB}${more}} `;
       const line = (await registry.metrics()).split("\n").find((one) => one.startsWith(start));
       assert.ok(line, start);
       return Number(line.slice(start.length));
     };
-    /** As the alert `SpotalisFloorBroken` has it. */
+    /** As the alert `MbcasPlacementFloorBroken` has it. */
     const lacks = async (): Promise<number> =>
       await valueOf("workload_floor_replicas") -
       await valueOf("workload_replicas", ',replica_type="on-demand"');
@@ -318,7 +318,7 @@ clusterTest(
     assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 7, "on-demand": 3 }, 0]);
     const metrics = await registry.metrics();
     assert.match(metrics, /^spotalis_workload_replicas\{.*replica_type="on-demand"\} 3$/m);
-    assert.match(metrics, /^spotalis_workload_floor_replicas\{.*\} 3$/m);
+    assert.match(metrics, /^mbcas_placement_workload_floor_replicas\{.*\} 3$/m);
   },
 );
 
