@@ -2,6 +2,9 @@
  * The definition of a metric. The programs register their metrics from tables of these, and
  * docs/metrics.md is made from the same tables.
  *
+ * To add one: its row in a table of this folder, its value in the metrics of the feature, and
+ * `deno task generate:docs`.
+ *
  * @module
  */
 
