@@ -86,7 +86,7 @@ export const MARKET_METRICS = {
     labels: ["reason"],
   }),
   queries: counter("mbcas_metric_queries_total", {
-    help: "Metric queries by outcome: demand by a metric.",
+    help: "Queries for demand by a metric, by outcome.",
     labels: ["outcome"],
   }),
   reconciles: histogram("mbcas_reconcile_duration_seconds", {
