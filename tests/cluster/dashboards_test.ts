@@ -49,12 +49,15 @@ Deno.test({
   async fn() {
     using node = await openRealNode();
     await using namespace = await scratchNamespace(node.connection);
-    const pod = await node.run(loadPod({
-      name: "throttled",
-      namespace: namespace.name,
-      annotations: { "mbcas.io/max-cpu": "200m" },
-      containers: [{ name: "load", request: "50m", limit: "200m", busy: true }],
-    }));
+    const containers = [{ name: "load", request: "50m", limit: "200m", busy: true }];
+    const [pod] = await Promise.all([
+      node.run(loadPod({
+        ...{ name: "throttled", namespace: namespace.name, containers },
+        annotations: { "mbcas.io/max-cpu": "200m" },
+      })),
+      // There are no series of resizes before the first one.
+      node.run(loadPod({ name: "raised", namespace: namespace.name, containers })),
+    ]);
     const agents = await targetsOf("mbcas-agent");
     const controllers = await targetsOf("mbcas-controller");
     const { targets: [target = ""] } = agents[0] as { readonly targets: readonly string[] };
