@@ -113,8 +113,11 @@ function resolve(root: string, path: string): string {
   return `${root}/${path}`;
 }
 
-/** ENODEV, 19 on Linux, for which Deno has neither a class nor a code. */
-const NO_DEVICE = /\(os error 19\)/;
+/**
+ * ENODEV, 19 on Linux: the cgroup is gone. EOPNOTSUPP, 95: the kernel has PSI, switched off at boot,
+ * and its files are there all the same (Linux, kernel/sched/psi.c, `psi_show`). Deno has no code.
+ */
+const NOT_SERVED = /\(os error (19|95)\)/;
 
 /**
  * The result, or undefined when the cgroup is gone: ENOENT on opening, ENODEV on reading from a
@@ -129,10 +132,10 @@ function unlessGone<T>(action: () => T): T | undefined {
   }
 }
 
-/** Returns when the error means that the cgroup is gone; throws all others, with a remedy. */
+/** Returns when the error means that the cgroup is gone or has no such file; throws all others, with a remedy. */
 function checkGone(error: unknown): void {
   if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return;
-  if (error instanceof Error && NO_DEVICE.test(error.message)) return;
+  if (error instanceof Error && NOT_SERVED.test(error.message)) return;
   if (error instanceof Deno.errors.NotCapable) {
     throw new Deno.errors.NotCapable(
       `Cannot read the cgroup tree: ${error.message}. Under /sys Deno reads nothing unless it ` +

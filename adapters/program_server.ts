@@ -5,7 +5,11 @@
  */
 import { Hono } from "hono";
 import { cpuUsage } from "node:process";
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { PROGRAM_METRICS } from "../shared/metrics/program_metrics.ts";
+import { VERSION } from "../shared/version.ts";
+import type { RequestObserver } from "./kube/client/observed_request.ts";
+import { registerMetrics, registerScraped } from "./registered_metrics.ts";
 
 /** An address in its parts. */
 export interface ListenAddress {
@@ -96,36 +100,26 @@ export function healthRoutes({ unhealthy, unready, registry }: HealthOptions): H
 }
 
 /**
- * Registers `process_cpu_seconds_total`, `process_resident_memory_bytes` and
- * `process_start_time_seconds`. prom-client's own defaults read `/proc` and the host's figures, for
- * which the programs have no permission.
+ * Registers the metrics of a program, and returns the observer of its requests to the API server.
+ * prom-client's own defaults read `/proc` and the host's figures, for which the programs have no
+ * permission.
  */
-export function registerProcessMetrics(
+export function registerProgramMetrics(
   registry: Registry,
-  { startedAtMs }: { readonly startedAtMs: number },
-): void {
-  const registers = [registry];
-  new Counter({
-    name: "process_cpu_seconds_total",
-    help: "Total user and system CPU time spent in seconds.",
-    registers,
-    collect() {
-      const { user, system } = cpuUsage();
-      this.reset();
-      this.inc((user + system) / 1e6);
-    },
-  });
-  new Gauge({
-    name: "process_resident_memory_bytes",
-    help: "Resident memory size in bytes.",
-    registers,
-    collect() {
-      this.set(Deno.memoryUsage().rss);
-    },
-  });
-  new Gauge({
-    name: "process_start_time_seconds",
-    help: "Start time of the process since the Unix epoch in seconds.",
-    registers,
-  }).set(startedAtMs / 1000);
+  { program, startedAtMs }: { readonly program: string; readonly startedAtMs: number },
+): RequestObserver {
+  const { cpu, memory, ...others } = PROGRAM_METRICS;
+  const cpuSeconds = (): number => {
+    const { user, system } = cpuUsage();
+    return (user + system) / 1e6;
+  };
+  registerScraped(registry, { metric: cpu, series: () => [[{}, cpuSeconds()]] });
+  registerScraped(registry, { metric: memory, series: () => [[{}, Deno.memoryUsage().rss]] });
+  const { startTime, buildInfo, apiRequests, apiDurations } = registerMetrics(registry, others);
+  startTime.set(startedAtMs / 1000);
+  buildInfo.set({ program, version: VERSION, deno: Deno.version.deno }, 1);
+  return ({ verb, resource, status, tookMs }) => {
+    apiRequests.inc({ verb, resource, code: status === 0 ? "error" : String(status) });
+    if (verb !== "watch") apiDurations.observe({ verb }, tookMs / 1000);
+  };
 }

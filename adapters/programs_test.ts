@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { pure } from "../tests/fixtures/pure.ts";
-import { healthRoutes, registerProcessMetrics, serveHTTP } from "./program_server.ts";
+import { healthRoutes, registerProgramMetrics, serveHTTP } from "./program_server.ts";
 import { Counter, Registry } from "prom-client";
 import { programSignals } from "./program_signals.ts";
 import { createJSONLog, type JSONLogOptions } from "./json_log.ts";
 import { clockContract, countingSignal } from "../tests/contract/clock_contract.ts";
 import { systemClock } from "./system_clock.ts";
+import { VERSION } from "../shared/version.ts";
 
 Deno.test("serveHTTP() answers at the address that it returns, until it is shut down", async () => {
   const server = serveHTTP({ fetch: () => new Response("here") }, { address: "127.0.0.1:0" });
@@ -58,13 +59,30 @@ pure(
   async () => {
     const registry = new Registry();
     new Counter({ name: "things_total", help: "Things.", registers: [registry] }).inc(3);
-    registerProcessMetrics(registry, { startedAtMs: 5000 });
+    const observe = registerProgramMetrics(registry, { program: "agent", startedAtMs: 5000 });
+    const resize = { verb: "patch", resource: "pods/resize", tookMs: 20 };
+    observe({ ...resize, status: 200 });
+    observe({ ...resize, status: 0 });
+    observe({ verb: "watch", resource: "pods", status: 200, tookMs: 9 });
     const app = healthRoutes({ unhealthy: () => undefined, unready: () => undefined, registry });
     const answer = await app.request("/metrics");
     assert.match(answer.headers.get("content-type") ?? "", /^text\/plain/);
     const text = await answer.text();
     assert.match(text, /^things_total 3$/m);
-    assert.match(text, /^process_start_time_seconds 5$/m);
+    const build = `program="agent",version="${VERSION}",deno="${Deno.version.deno}"`;
+    const requests = "mbcas_api_requests_total";
+    for (
+      const line of [
+        `coallocator_build_info{${build}} 1`,
+        "process_start_time_seconds 5",
+        `${requests}{verb="patch",resource="pods/resize",code="200"} 1`,
+        `${requests}{verb="patch",resource="pods/resize",code="error"} 1`,
+        `${requests}{verb="watch",resource="pods",code="200"} 1`,
+      ]
+    ) assert.ok(text.includes(`\n${line}\n`), line);
+    assert.deepEqual(text.match(/^mbcas_api_request_duration_seconds_count.*$/gm), [
+      'mbcas_api_request_duration_seconds_count{verb="patch"} 2',
+    ]);
     assert.match(text, /^process_resident_memory_bytes \d{7,}$/m);
     assert.match(text, /^process_cpu_seconds_total 0?\.?\d/m);
   },

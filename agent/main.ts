@@ -11,12 +11,13 @@ import { openCgroupTree } from "../adapters/cgroup_files.ts";
 import {
   healthRoutes,
   type HTTPApp,
-  registerProcessMetrics,
+  registerProgramMetrics,
   serveHTTP,
 } from "../adapters/program_server.ts";
 import { createJSONLog } from "../adapters/json_log.ts";
 import { allocationListWatch } from "../adapters/kube/kinds/allocations.ts";
 import type { KubeConnection, OpenKubeConnection } from "../adapters/kube/client/connection.ts";
+import type { RequestObserver } from "../adapters/kube/client/observed_request.ts";
 import { createDesiredWriter } from "../adapters/kube/writers/allocation_writers.ts";
 import { connectInCluster, connectKubeconfig } from "../adapters/kube/client/connect.ts";
 import { createNodeLink } from "../adapters/kube/writers/lease_writers.ts";
@@ -48,8 +49,11 @@ export interface ProgramInput {
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Opens the way to the API. */
-  readonly connect: (settings: AgentSettings) => Promise<OpenKubeConnection>;
+  /** Opens the way to the API; each request is observed. */
+  readonly connect: (
+    settings: AgentSettings,
+    observe: RequestObserver,
+  ) => Promise<OpenKubeConnection>;
 }
 
 const PROGRAM = {
@@ -128,9 +132,14 @@ async function serveNode(
   }
   const log = createJSONLog({ write: out, clock, program: PROGRAM.name, level, format });
   log.info("Effective settings", effectiveFields(settings));
-  const connection = await input.connect(settings.values);
+  const registry = new Registry();
+  const observe = registerProgramMetrics(registry, {
+    program: PROGRAM.name,
+    startedAtMs: clock.wall(),
+  });
+  const connection = await input.connect(settings.values, observe);
   try {
-    await runAgent({ ...settings.values, nodeName }, { ...input, connection, log });
+    await runAgent({ ...settings.values, nodeName }, { ...input, connection, registry, log });
   } finally {
     connection.close();
   }
@@ -140,6 +149,7 @@ async function serveNode(
 /** Input of an agent that serves a node. */
 interface AgentInput extends Pick<ProgramInput, "clock" | "signal"> {
   readonly connection: KubeConnection;
+  readonly registry: Registry;
   readonly tree: CgroupTree;
   /** The host's `/sys/kernel`. */
   readonly kernel: Pick<CgroupTree, "read">;
@@ -152,7 +162,7 @@ interface AgentInput extends Pick<ProgramInput, "clock" | "signal"> {
  */
 async function runAgent(
   settings: AgentSettings & { readonly nodeName: string },
-  { connection, tree, kernel, clock, log, signal }: AgentInput,
+  { connection, registry, tree, kernel, clock, log, signal }: AgentInput,
 ): Promise<void> {
   const { nodeName, namespace, idleCPU, reserve, heartbeat: heartbeatMs } = settings;
   const random = { next: Math.random };
@@ -171,9 +181,8 @@ async function runAgent(
   const latest = createLatestRound({
     ...{ clock, pace, idleCPU, stuckAfterMs: settings.stuckAfter },
     synced: () => allocations.synced,
+    pressure: sampler.pressure,
   });
-  const registry = new Registry();
-  registerProcessMetrics(registry, { startedAtMs: clock.wall() });
   const metrics = createAgentMetrics({ registry, view: latest.view });
   const server = serveHTTP(routes(latest, registry), { address: settings.listen });
   log.info("Agent started", { node: nodeName, cores, listen: server.address });
@@ -233,9 +242,9 @@ if (import.meta.main) {
     env: programEnvironment(AGENT_SETTINGS),
     clock: systemClock,
     signal: signals.signal,
-    connect: ({ kubeconfig }) =>
+    connect: ({ kubeconfig }, observe) =>
       kubeconfig === null
-        ? connectInCluster({ program: "agent" })
-        : connectKubeconfig({ path: kubeconfig, program: "agent" }),
+        ? connectInCluster({ program: "agent", observe })
+        : connectKubeconfig({ path: kubeconfig, program: "agent", observe }),
   });
 }

@@ -63,6 +63,7 @@ function probe(now: number, synced: boolean): string {
     idleCPU: "free",
     stuckAfterMs: 30_000,
     synced: () => synced,
+    pressure: () => undefined,
   });
   world.now = now;
   return latest.unready() ?? "";

@@ -11,7 +11,7 @@ import { Registry } from "prom-client";
 import { createHTTPLogin } from "../adapters/http_login.ts";
 import { createJSONLog } from "../adapters/json_log.ts";
 import { connectInCluster, connectKubeconfig } from "../adapters/kube/client/connect.ts";
-import { healthRoutes, registerProcessMetrics, serveHTTP } from "../adapters/program_server.ts";
+import { healthRoutes, registerProgramMetrics, serveHTTP } from "../adapters/program_server.ts";
 import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
 import { programSignals } from "../adapters/program_signals.ts";
 import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts";
@@ -85,7 +85,10 @@ async function run(
   const values = settings.values();
   const { kubeconfig, namespace, configMap, listen } = values;
   const registry = new Registry();
-  registerProcessMetrics(registry, { startedAtMs: clock.wall() });
+  const observe = registerProgramMetrics(registry, {
+    program: "controller",
+    startedAtMs: clock.wall(),
+  });
   const audit = createAuditLog({
     write: printAudit,
     clock,
@@ -95,8 +98,8 @@ async function run(
   const shared = { clock, log, audit, random: { next: () => Math.random() }, registry };
   const identity = `${values.identity ?? "controller"}-${crypto.randomUUID().slice(0, 8)}`;
   const connection = kubeconfig === null
-    ? await connectInCluster({ program: "controller" })
-    : await connectKubeconfig({ path: kubeconfig, program: "controller" });
+    ? await connectInCluster({ program: "controller", observe })
+    : await connectKubeconfig({ path: kubeconfig, program: "controller", observe });
   const options = { ...values, ...shared, identity, settings: settings.values };
   const api = connectControllerAPI(connection, options);
   const { allCaches, ...parts } = cachedParts(api, { ...shared, settings });

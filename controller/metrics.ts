@@ -3,12 +3,18 @@
  *
  * @module
  */
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { registerMetrics, registerScraped, type Series } from "../adapters/registered_metrics.ts";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
-import { BOUND_REASONS } from "../shared/api/reasons/bound_reasons.ts";
+import { BOUND_REASONS, setsCeiling } from "../shared/api/reasons/bound_reasons.ts";
 import { ENFORCEMENT_REASONS } from "../shared/api/reasons/enforcement_reasons.ts";
 import { listedReason } from "../shared/api/reasons/reasons.ts";
+import { CONTROLLER_METRICS, MARKET_METRICS } from "../shared/metrics/market_metrics.ts";
+import { mapDefined } from "../shared/defined.ts";
+import { parseCPUBound } from "../shared/quantity.ts";
 import type { AllocationObserver } from "./allocation/ports.ts";
+import type { FairQueue } from "./allocation/pace/fair_queue.ts";
+import type { AgentsVerdict } from "./allocation/watches/silent_agents.ts";
 import type { ControllerSettings } from "./settings.ts";
 
 /** Observers of the loops. */
@@ -28,212 +34,138 @@ export interface ScrapedState {
   readonly settingsValid: () => boolean;
 }
 
-/** Seconds; the aim is a median of 0.45 s for the whole way from a burst to its larger quota. */
-const CONFIRMATION_BUCKETS = [
-  0.05,
-  0.1,
-  0.15,
-  0.2,
-  0.3,
-  0.45,
-  0.6,
-  0.8,
-  1.2,
-  2,
-  5,
-  10,
-  30,
-  60,
-  300,
-];
-const RECONCILE_BUCKETS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
+/** What the leader's loops reported last. */
+interface LeaderState {
+  agents?: AgentsVerdict;
+  queue?: { readonly depth: number; readonly delayed: number };
+  resizes?: Pick<FairQueue, "waiting" | "isBottleneck">;
+}
+
+/** The metrics that are read at each scrape of the leader; others have no such series. */
+const SCRAPED = {
+  *allocations({ allocations }) {
+    for (const { status: { phase = "Pending", reason = "Waiting" } = {} } of allocations()) {
+      yield [{ phase, reason: listedReason(ENFORCEMENT_REASONS, reason) }, 1];
+    }
+  },
+  *bounds({ allocations }) {
+    for (const { status } of allocations()) {
+      const rules = status?.bounds?.rules ?? [];
+      const reasons = new Set(rules.map(({ reason }) => listedReason(BOUND_REASONS, reason)));
+      for (const reason of reasons) yield [{ reason }, 1];
+    }
+  },
+  metricDemandPods({ allocations }) {
+    const demanded = Iterator.from(allocations()).filter(({ status }) =>
+      status?.bounds?.containers.some(({ demand }) => demand !== undefined)
+    );
+    return sole(demanded.reduce((count) => count + 1, 0));
+  },
+  *demandHeld({ allocations }) {
+    for (const allocation of allocations()) {
+      const { demand = 0 } = allocation.spec.market ?? {};
+      const [reason, limit = Infinity] = heldBy(allocation);
+      if (demand > limit) yield [{ reason }, (demand - limit) / 1000];
+    }
+  },
+  enabled: ({ settings }) => sole(settings().market),
+  dryRun: ({ settings }) => sole(settings().dryRun),
+  agents: (_state, { agents }) => sole(agents?.agents),
+  overdue: (_state, { agents }) => sole(agents?.overdue),
+  silent: (_state, { agents }) => sole(agents?.silent.size),
+  queueDepth: (_state, { queue }) => sole(queue?.depth),
+  queueDelayed: (_state, { queue }) => sole(queue?.delayed),
+  resizesWaiting: (_state, { resizes }) => sole(resizes?.waiting),
+  bottleneck: (_state, { resizes }) => sole(resizes?.isBottleneck),
+} as const satisfies Partial<
+  Record<
+    keyof typeof MARKET_METRICS,
+    (state: ScrapedState, leader: LeaderState) => Iterable<Series>
+  >
+>;
+
+/** The limit in millicores that the pod can't exceed, and why; undefined while there is none. */
+function heldBy({ status }: PodAllocation): readonly [reason: string, limit: number | undefined] {
+  const { appliedCPULimit, bounds } = status ?? {};
+  if (status?.reason === "QuotaExceeded") {
+    return ["QuotaExceeded", mapDefined(appliedCPULimit, parseCPUBound)];
+  }
+  const rule = bounds?.rules?.find(({ reason }) => setsCeiling(reason));
+  const ceiling = bounds?.containers.reduce((sum, container) => sum + container.ceiling, 0);
+  return [listedReason(BOUND_REASONS, rule?.reason ?? "BurstFactor"), ceiling];
+}
 
 /** Puts the metrics into the registry. */
 export function createControllerMetrics(
   registry: Registry,
   state: ScrapedState,
 ): ControllerMetrics {
-  const registers = [registry];
-  registerScraped(registers, state);
-  return { ...counters(registers), ...levels(registers), ...durations(registers) };
+  const { leader, cacheSynced, settingsValid } = CONTROLLER_METRICS;
+  const leading = registerMetrics(registry, { leader }).leader;
+  registerScraped(registry, {
+    metric: cacheSynced,
+    *series() {
+      for (const [kind, isSynced] of state.synced()) yield [{ kind }, Number(isSynced)];
+    },
+  });
+  registerScraped(registry, {
+    metric: settingsValid,
+    series: () => sole(state.settingsValid()),
+  });
+  let latest: LeaderState | undefined;
+  for (const [key, series] of Object.entries(SCRAPED)) {
+    registerScraped(registry, {
+      metric: MARKET_METRICS[key as keyof typeof SCRAPED],
+      series: () => latest === undefined ? [] : series(state, latest),
+    });
+  }
+  return {
+    ...counted(registry, (resizes) => void (latest &&= { ...latest, resizes })),
+    leads(leads) {
+      leading.set(Number(leads));
+      latest = leads ? {} : undefined;
+    },
+    agents: (agents) => void (latest &&= { ...latest, agents }),
+    queue: (depth, delayed) => void (latest &&= { ...latest, queue: { depth, delayed } }),
+  };
 }
 
 /** Counts lines that the audit log drops. */
 export function createDropCounter(registry: Registry): () => void {
-  const counter = new Counter({
-    name: "mbcas_audit_lines_dropped_total",
-    help: "Lines of the audit log that its rate limit dropped.",
-    registers: [registry],
-  });
-  return () => counter.inc();
+  const { auditDropped } = registerMetrics(registry, { auditDropped: MARKET_METRICS.auditDropped });
+  return () => auditDropped.inc();
 }
 
-function counters(
-  registers: Registry[],
-): Pick<ControllerMetrics, "resized" | "released" | "held" | "metricAnswered"> {
-  const counter = (name: string, help: string, ...labelNames: string[]): Counter =>
-    new Counter({ name: `mbcas_${name}`, help, labelNames, registers });
-  const resizeHelp = "Resize requests by the server's answer and reason.";
-  const resizes = counter("resizes_total", resizeHelp, "outcome", "reason");
-  const restores = counter("restores_total", "Pods that got their original limits back.", "cause");
-  const held = counter("held_total", "Statuses that say why nothing is done.", "reason");
-  const queryHelp = "Metric queries by what became of them.";
-  const queries = counter("metric_queries_total", queryHelp, "outcome");
-  return {
-    resized: ({ outcome, reason }) => resizes.inc({ outcome, reason }),
-    released: (cause) => restores.inc({ cause }),
-    held: (reason) => held.inc({ reason }),
-    metricAnswered: (outcome) => queries.inc({ outcome }),
-  };
-}
-
-function levels(
-  registers: Registry[],
-): Pick<ControllerMetrics, "leads" | "agents" | "queue" | "resizeQueue"> {
-  const gauge = (name: string, help: string): Gauge =>
-    new Gauge({ name: `mbcas_${name}`, help, registers });
-  const leader = gauge("leader", "1 in the controller that leads.");
-  const agents = gauge("agents", "Agents of Ready nodes.");
-  const overdueAgents = gauge(
-    "agents_overdue",
-    "Agents of which no renewal was seen for controller.agentSilentAfter.",
-  );
-  const silentHelp = "Agents that count as silent: their pods are restored.";
-  const silentAgents = gauge("agents_silent", silentHelp);
-  const depth = gauge("queue_depth", "Pods that wait to be looked at.");
-  const delayed = gauge("queue_delayed", "Pods that will be looked at later.");
-  const resizesWaiting = gauge("resizes_waiting", "Resizes that wait for their turns.");
-  const bottleneck = gauge(
-    "resize_rate_bottleneck",
-    "1 while more resizes wait than controller.maxResizesPerSecond lets through in 10 s.",
-  );
-  const resizesDropped = new Counter({
-    name: "mbcas_resizes_dropped_total",
-    help: "Small decreases that were put off because the rate of resizes is the bottleneck.",
-    registers,
+/** Observers of what is counted when it happens; `queued` receives the queue of resizes. */
+function counted(
+  registry: Registry,
+  queued: (queue: Pick<FairQueue, "waiting" | "isBottleneck">) => void,
+): Omit<ControllerMetrics, "leads" | "agents" | "queue"> {
+  const { resizesDropped, resizes, restores, held, queries } = MARKET_METRICS;
+  const { reconciles, confirmations, decisionConfirmations } = MARKET_METRICS;
+  const metrics = registerMetrics(registry, {
+    ...{ resizesDropped, resizes, restores, held, queries },
+    ...{ reconciles, confirmations, decisionConfirmations },
   });
   let droppedBefore = 0;
   return {
-    leads: (leads) => leader.set(Number(leads)),
-    agents(verdict) {
-      agents.set(verdict.agents);
-      overdueAgents.set(verdict.overdue);
-      silentAgents.set(verdict.silent.size);
-    },
-    queue(waiting, later) {
-      depth.set(waiting);
-      delayed.set(later);
-    },
+    resized: ({ outcome, reason }) => metrics.resizes.inc({ outcome, reason }),
+    released: (cause) => metrics.restores.inc({ cause }),
+    held: (reason) => metrics.held.inc({ reason }),
+    metricAnswered: (outcome) => metrics.queries.inc({ outcome }),
+    reconciled: (tookMs) => metrics.reconciles.observe(tookMs / 1000),
+    confirmed: (tookMs) => metrics.confirmations.observe(tookMs / 1000),
+    decisionConfirmed: (tookMs) => metrics.decisionConfirmations.observe(tookMs / 1000),
     resizeQueue({ waiting, dropped, isBottleneck }) {
-      resizesWaiting.set(waiting);
-      bottleneck.set(Number(isBottleneck));
+      queued({ waiting, isBottleneck });
       // A new term begins with a new queue.
-      resizesDropped.inc(dropped >= droppedBefore ? dropped - droppedBefore : dropped);
+      metrics.resizesDropped.inc(dropped >= droppedBefore ? dropped - droppedBefore : dropped);
       droppedBefore = dropped;
     },
   };
 }
 
-function durations(
-  registers: Registry[],
-): Pick<ControllerMetrics, "reconciled" | "confirmed" | "decisionConfirmed"> {
-  const duration = (name: string, [help, buckets]: readonly [string, number[]]) => {
-    const histogram = new Histogram({ name: `mbcas_${name}_seconds`, help, buckets, registers });
-    return (tookMs: number): void => histogram.observe(tookMs / 1000);
-  };
-  return {
-    reconciled: duration("reconcile_duration", [
-      "Time of one look at a pod, requests included.",
-      RECONCILE_BUCKETS,
-    ]),
-    confirmed: duration("resize_confirmation", [
-      "From a resize request to the kubelet's confirmation.",
-      CONFIRMATION_BUCKETS,
-    ]),
-    decisionConfirmed: duration("decision_confirmation", [
-      "From an agent's decision, when it reaches the controller, to the kubelet's confirmation.",
-      CONFIRMATION_BUCKETS,
-    ]),
-  };
-}
-
-/** A gauge that is read off the state at each scrape: its series with their values, which add up. */
-interface ScrapedGauge {
-  readonly name: string;
-  readonly help: string;
-  readonly labels?: readonly string[];
-  readonly series: (state: ScrapedState) => Iterable<readonly [Record<string, string>, number]>;
-}
-
-const SCRAPED: readonly ScrapedGauge[] = [
-  {
-    name: "allocations",
-    help: "Pods in the market by the phase and reason of their allocation.",
-    labels: ["phase", "reason"],
-    *series({ allocations }) {
-      for (const { status: { phase = "Pending", reason = "Waiting" } = {} } of allocations()) {
-        yield [{ phase, reason: listedReason(ENFORCEMENT_REASONS, reason) }, 1];
-      }
-    },
-  },
-  {
-    name: "bounds",
-    help: "Pods in the market by what sets their bounds.",
-    labels: ["reason"],
-    *series({ allocations }) {
-      for (const { status } of allocations()) {
-        const rules = status?.bounds?.rules ?? [];
-        const reasons = new Set(rules.map(({ reason }) => listedReason(BOUND_REASONS, reason)));
-        for (const reason of reasons) yield [{ reason }, 1];
-      }
-    },
-  },
-  {
-    name: "metric_demand_pods",
-    help: "Pods in the market with a demand by a metric in their bounds.",
-    *series({ allocations }) {
-      for (const { status } of allocations()) {
-        const isDemanded = status?.bounds?.containers.some(({ demand }) => demand !== undefined);
-        if (isDemanded === true) yield [{}, 1];
-      }
-    },
-  },
-  {
-    name: "cache_synced",
-    help: "1 while the copy of a kind follows the server.",
-    labels: ["kind"],
-    *series({ synced }) {
-      for (const [kind, isSynced] of synced()) yield [{ kind }, Number(isSynced)];
-    },
-  },
-  {
-    name: "market_enabled",
-    help: "1 while the market sets limits.",
-    series: ({ settings }) => [[{}, Number(settings().market)]],
-  },
-  {
-    name: "dry_run",
-    help: "1 while changes are only reported.",
-    series: ({ settings }) => [[{}, Number(settings().dryRun)]],
-  },
-  {
-    name: "settings_valid",
-    help: "0 while the settings' last text is refused.",
-    series: ({ settingsValid }) => [[{}, Number(settingsValid())]],
-  },
-];
-
-function registerScraped(registers: Registry[], state: ScrapedState): void {
-  for (const { name, help, labels = [], series } of SCRAPED) {
-    new Gauge({
-      name: `mbcas_${name}`,
-      help,
-      labelNames: [...labels],
-      registers,
-      collect() {
-        this.reset();
-        for (const [labels, value] of series(state)) this.inc(labels, value);
-      },
-    });
-  }
+/** The one series of a metric without labels; none while there is no value. */
+function sole(value: number | boolean | undefined): readonly Series[] {
+  return value === undefined ? [] : [[{}, Number(value)]];
 }

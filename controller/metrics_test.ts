@@ -27,14 +27,17 @@ Deno.test("createControllerMetrics() counts reasons of other versions under one 
     { bounds: { revision: 1, reason: "", containers: [], rules } },
   ];
   const registry = new Registry();
-  createControllerMetrics(registry, {
+  const metrics = createControllerMetrics(registry, {
     allocations: () =>
       statuses.map((status) => ({ ...sampleAllocation(samplePod("web")), status })),
     synced: () => [],
     settings: () => ({ market: true, dryRun: false }) as ControllerSettings,
     settingsValid: () => true,
   });
-  const lines = (await registry.metrics()).split("\n").filter((line) => line.includes("reason="));
+  const reasons = async (): Promise<readonly string[]> =>
+    (await registry.metrics()).split("\n").filter((line) => line.includes("reason="));
+  metrics.leads(true);
+  const lines = await reasons();
   assert.deepEqual(lines, [
     'mbcas_allocations{phase="Pending",reason="Waiting"} 2',
     'mbcas_allocations{phase="Applied",reason="Applied"} 1',
@@ -42,10 +45,7 @@ Deno.test("createControllerMetrics() counts reasons of other versions under one 
     'mbcas_bounds{reason="NodeSize"} 1',
     'mbcas_bounds{reason="OtherVersion"} 1',
   ]);
-  assert.deepEqual(
-    (await registry.metrics()).split("\n").filter((one) => one.includes("reason=")),
-    lines,
-  );
+  assert.deepEqual(await reasons(), lines);
 });
 
 Deno.test("createDropCounter() counts each line", async () => {
@@ -55,6 +55,82 @@ Deno.test("createDropCounter() counts each line", async () => {
   drop();
   assert.match(await registry.metrics(), /^mbcas_audit_lines_dropped_total 2$/m);
 });
+
+pure(
+  "createControllerMetrics() adds up the demand above ceilings and quotas by reason",
+  async () => {
+    const container = { name: "app", containerID: "containerd://a", floor: 100, weight: 1 };
+    const market = { mode: "uncongested", need: 0, credit: 1, reason: "Throttled" } as const;
+    const pod = (
+      demand: number,
+      ceiling: number,
+      { reasons, ...status }: Partial<NonNullable<PodAllocation["status"]>> & {
+        readonly reasons: readonly string[];
+      },
+    ): PodAllocation => {
+      const rules = reasons.map((reason) => ({ reason, message: "" }));
+      const containers = [{ ...container, ceiling }];
+      const allocation = sampleAllocation(samplePod("web"));
+      return {
+        ...allocation,
+        spec: { ...allocation.spec, market: { ...market, demand, observedBounds: 1 } },
+        status: { ...status, bounds: { revision: 1, reason: "", containers, rules } },
+      };
+    };
+    const registry = new Registry();
+    createControllerMetrics(registry, {
+      allocations: () => [
+        pod(900, 400, { reasons: ["HPADamped", "MaxCPU"] }),
+        pod(500, 400, { reasons: ["MaxCPU"] }),
+        pod(400, 400, { reasons: ["NodeSize"] }),
+        pod(700, 400, { reasons: ["QuotaExceeded"] }),
+        pod(700, 800, { reasons: [], reason: "QuotaExceeded", appliedCPULimit: "500m" }),
+        { ...pod(700, 400, { reasons: [] }), status: {} },
+      ],
+      synced: () => [],
+      settings: () => ({ market: true, dryRun: false }) as ControllerSettings,
+      settingsValid: () => true,
+    }).leads(true);
+    assert.deepEqual((await registry.metrics()).match(/^mbcas_demand_held_cores\{.*$/gm), [
+      'mbcas_demand_held_cores{reason="MaxCPU"} 0.6',
+      'mbcas_demand_held_cores{reason="QuotaExceeded"} 0.5',
+    ]);
+  },
+);
+
+pure(
+  "createControllerMetrics() serves the state of the cluster from the leader alone",
+  async () => {
+    const registry = new Registry();
+    const metrics = createControllerMetrics(registry, {
+      allocations: () => [sampleAllocation(samplePod("web"))],
+      synced: () => [["pods", true]],
+      settings: () => ({ market: true, dryRun: false }) as ControllerSettings,
+      settingsValid: () => true,
+    });
+    const gauges = async (): Promise<readonly string[]> =>
+      (await registry.metrics()).split("\n").filter((line) =>
+        !line.startsWith("#") && !/_(total|bucket|sum|count)[ {]/.test(line) && line !== ""
+      );
+    const ofReplica = ['mbcas_cache_synced{kind="pods"} 1', "mbcas_settings_valid 1"];
+    metrics.queue(7, 7);
+    assert.deepEqual(await gauges(), ["mbcas_leader 0", ...ofReplica]);
+    metrics.leads(true);
+    metrics.queue(2, 3);
+    metrics.agents({ silent: new Set(["node-1"]), overdue: 2, agents: 9 });
+    metrics.resizeQueue({ waiting: 4, dropped: 1, isBottleneck: true });
+    assert.deepEqual(await gauges(), [
+      ...["mbcas_leader 1", ...ofReplica],
+      'mbcas_allocations{phase="Pending",reason="Waiting"} 1',
+      ...["mbcas_metric_demand_pods 0", "mbcas_market_enabled 1", "mbcas_dry_run 0"],
+      ...["mbcas_agents 9", "mbcas_agents_overdue 2", "mbcas_agents_silent 1"],
+      ...["mbcas_queue_depth 2", "mbcas_queue_delayed 3"],
+      ...["mbcas_resizes_waiting 4", "mbcas_resize_rate_bottleneck 1"],
+    ]);
+    metrics.leads(false);
+    assert.deepEqual(await gauges(), ["mbcas_leader 0", ...ofReplica]);
+  },
+);
 
 pure(
   "watchConfirmations() counts from a decision that it saw come to the pod's status",

@@ -114,7 +114,7 @@ export interface ListPlaces<Name extends string> {
 }
 
 /** Looks at workloads, by what they came to. */
-const LOOKS = "`spotalis_reconciliations_total{action}`";
+const LOOKS = "`mbcas_placement_reconciliations_total{action}`";
 /** Phases of workloads. */
 const PLACEMENT = "`placement`";
 const EXPLAIN = "`explain`";
@@ -195,7 +195,7 @@ const ENFORCEMENT: ListPlaces<EnforcementReason> = {
 };
 
 const WORKLOADS = "`status.workloads[].reason` of the OptimizationPolicy";
-const SKIPPED = "`optipod_workloads_skipped{reason}`";
+const SKIPPED = "`mbcas_rightsizing_workloads_skipped{reason}`";
 
 const RIGHTSIZING: ListPlaces<RightsizingReason> = {
   usual: [WORKLOADS, SKIPPED, "event `WorkloadSkipped`"],
@@ -284,7 +284,7 @@ export const REASON_PLACES: {
       RecordNotWritten: [
         "condition `Ready`",
         "event `UpdateFailed` of the OptimizationPolicy",
-        "`optipod_record_unwritten`",
+        "`mbcas_rightsizing_record_unwritten`",
       ],
       MetricsMissing: ["condition `MetricsMissing`"],
       MetricsPresent: ["condition `MetricsMissing`"],

@@ -3,8 +3,15 @@
  *
  * @module
  */
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import {
+  registerMetrics,
+  registerScraped,
+  type Series,
+} from "../../adapters/registered_metrics.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
+import { AGENT_METRICS, NODE_METRICS, POD_METRICS } from "../../shared/metrics/agent_metrics.ts";
+import type { Metric } from "../../shared/metrics/metric.ts";
 import type { NodeView, PodView } from "../../shared/view/node_view.ts";
 import type { RoundResult } from "../market/round.ts";
 import type { DesiredWriter } from "../ports.ts";
@@ -22,143 +29,91 @@ export interface AgentMetrics {
 /** The part of a round that is counted. */
 export type ClearedRound = Pick<RoundResult, "now" | "nodeState" | "containers">;
 
-/** From 0.5 ms to a quarter of a second, the time between two samples. */
-const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25];
 const MS_PER_S = 1000;
 const MODES: readonly NodeView["mode"][] = ["uncongested", "congested", "overloaded"];
 
-/** A figure of a node or a pod; undefined where there is none. */
-type Figure<T> = readonly [name: string, help: string, value: (of: T) => number | undefined];
+/** The value of each metric of a node; undefined where there is none. */
+const NODE_VALUES = {
+  price: ({ price }) => price ?? Infinity,
+  scarce: ({ state }) => state && Number(state === "scarce"),
+  pressure: ({ cpuPressure }) => cpuPressure?.seconds,
+  allocatable: (node) => cores(node.allocatable),
+  capacity: (node) => cores(node.capacity),
+  unmanaged: (node) => cores(node.unmanaged),
+  committed: (node) => cores(node.committed),
+  wait: ({ waitMs }) => waitMs === undefined ? undefined : waitMs / MS_PER_S,
+} as const satisfies Record<string, (node: NodeView) => number | undefined>;
 
-const NODE_FIGURES: readonly Figure<NodeView>[] = [
-  [
-    "wait_seconds",
-    "How long one request in a hundred may wait for CPU quota, as limits are set now.",
-    ({ waitMs }) => waitMs === undefined ? undefined : waitMs / MS_PER_S,
-  ],
-  ["allocatable_cores", "CPU that the node's pods may use.", (node) => cores(node.allocatable)],
-  ["capacity_cores", "CPU that the market may share.", (node) => cores(node.capacity)],
-  ["unmanaged_cores", "CPU held by pods outside of the market.", (node) => cores(node.unmanaged)],
-  ["committed_cores", "CPU of the market that limits hold.", (node) => cores(node.committed)],
-  [
-    "price_per_core",
-    "Price of CPU at the last clearing; +Inf when nothing can be given.",
-    (node) => pricePerCore(node.price),
-  ],
-  [
-    "scarce",
-    "1 while the node's CPU is scarce, 0 while it is ample.",
-    ({ state }) => state && Number(state === "scarce"),
-  ],
-];
-
-const POD_FIGURES: readonly Figure<PodView>[] = [
-  [
-    "demand_cores",
-    "CPU that the pod would use if nothing held it back.",
-    (pod) => cores(pod.demand),
-  ],
-  ["usage_cores", "CPU that the pod used over the last interval.", (pod) => cores(pod.usage)],
-  [
-    "limit_cores",
-    "CPU limit of the pod as the agent last decided it.",
-    (pod) => cores(pod.limit),
-  ],
-  [
-    "enforced_limit_cores",
-    "CPU quota of the pod's containers in force.",
-    (pod) => cores(pod.enforced),
-  ],
-  ["floor_cores", "Lower bound of the pod's limit.", (pod) => cores(pod.floor)],
-  ["ceiling_cores", "Upper bound of the pod's limit.", (pod) => cores(pod.ceiling)],
-  ["price_per_core", "Price of CPU at the pod's last clearing.", (pod) => pricePerCore(pod.price)],
-  [
-    "credit",
-    "Mean credit of the pod's containers: a factor on their weights.",
-    ({ containers }) =>
-      containers.reduce((sum, { credit }) => sum + credit, 0) / Math.max(1, containers.length),
-  ],
-  [
-    "unenforced_limits",
-    "Containers of the pod without an enforced CPU limit; only of such pods.",
-    // A series of zeros for each pod would be of no use.
-    ({ containers }) => containers.filter(({ quotaOff }) => quotaOff).length || undefined,
-  ],
-];
+/** The value of each metric of a pod, by its view and its throttled seconds. */
+const POD_VALUES = {
+  usage: (pod) => cores(pod.usage),
+  demand: (pod) => cores(pod.demand),
+  limit: (pod) => cores(pod.limit),
+  enforced: (pod) => cores(pod.enforced),
+  floor: (pod) => cores(pod.floor),
+  ceiling: (pod) => cores(pod.ceiling),
+  price: ({ price }) => price ?? Infinity,
+  credit: ({ containers }) =>
+    containers.reduce((sum, { credit }) => sum + credit, 0) / Math.max(1, containers.length),
+  throttled: (_pod, throttledSeconds) => throttledSeconds,
+  pressure: ({ cpuPressure }) => cpuPressure?.seconds,
+  // A series of zeros for each pod would be of no use.
+  unenforced: ({ containers }) => containers.filter(({ quotaOff }) => quotaOff).length || undefined,
+} as const satisfies Record<
+  keyof typeof POD_METRICS,
+  (pod: PodView, throttledSeconds: number) => number | undefined
+>;
 
 /** Registers all of the agent's metrics. Series of a pod go when the pod goes. */
 export function createAgentMetrics({ registry, view }: {
   readonly registry: Registry;
   readonly view: () => NodeView | undefined;
 }): AgentMetrics {
-  const registers = [registry];
-  /** A metric with a series for each pair of labels and value. */
-  function register(
-    Metric: typeof Gauge | typeof Counter,
-    [name, help, labelNames]: readonly [name: string, help: string, labelNames: string[]],
-    series: (view: NodeView) => Iterable<readonly [Record<string, string>, number | undefined]>,
+  /** Serves a metric with the series of the latest view that have a value. */
+  function scraped(
+    metric: Metric<"gauge" | "counter">,
+    series: (view: NodeView) => Iterable<readonly [Series[0], number | undefined]>,
   ): void {
-    new Metric({
-      ...{ name: `mbcas_${name}`, help, labelNames, registers },
-      collect() {
-        this.reset();
+    registerScraped(registry, {
+      metric,
+      *series() {
         const node = view();
-        if (node === undefined) return;
-        for (const [labels, value] of series(node)) {
-          if (value !== undefined) this.inc(labels, value);
+        for (const [labels, value] of node === undefined ? [] : series(node)) {
+          if (value !== undefined) yield [labels, value];
         }
       },
     });
   }
   const throttled = createThrottledTime();
-  const perPod = (Metric: typeof Gauge | typeof Counter, [name, help, value]: Figure<PodView>) =>
-    register(
-      Metric,
-      [`pod_${name}`, help, ["namespace", "pod"]],
-      (node) =>
-        podsByName(node).map((pod) => [{ namespace: pod.namespace, pod: pod.pod }, value(pod)]),
-    );
-  for (const figure of POD_FIGURES) perPod(Gauge, figure);
-  perPod(Counter, [
-    "throttled_seconds_total",
-    "Time for which quotas kept the pod's threads from running, summed over threads.",
-    ({ uid }) => throttled.seconds.get(uid) ?? 0,
-  ]);
-  for (const [name, help, value] of NODE_FIGURES) {
-    register(Gauge, [`node_${name}`, help, []], (node) => [[{}, value(node)]]);
+  for (const [key, metric] of Object.entries(POD_METRICS)) {
+    const value = POD_VALUES[key as keyof typeof POD_METRICS];
+    scraped(metric, (node) =>
+      podsByName(node).map((pod) => {
+        const { namespace, pod: name, uid } = pod;
+        return [{ namespace, pod: name }, value(pod, throttled.seconds.get(uid) ?? 0)];
+      }));
   }
-  const heldHelp = "1 while no limit of the node is moved, with the reason.";
-  register(
-    Gauge,
-    ["node_limits_held", heldHelp, ["reason"]],
+  for (const [key, value] of Object.entries(NODE_VALUES)) {
+    scraped(NODE_METRICS[key as keyof typeof NODE_VALUES], (node) => [[{}, value(node)]]);
+  }
+  scraped(
+    NODE_METRICS.held,
     ({ held: reason }) => reason === undefined ? [] : [[{ reason }, 1]],
   );
-  const modeHelp = "1 for the mode of the last clearing, 0 for the others.";
-  register(
-    Gauge,
-    ["node_mode", modeHelp, ["mode"]],
-    (node) => MODES.map((mode) => [{ mode }, Number(mode === node.mode)]),
-  );
-  const duration = (name: string, help: string): Histogram =>
-    new Histogram({ name, help, buckets: BUCKETS_S, registers });
-  const sampling = duration("mbcas_sample_duration_seconds", "Time of one sample of the cgroups.");
-  const lateness = duration(
-    "mbcas_sample_lateness_seconds",
-    "By how much samples of the cgroups were late: the agent waited for CPU.",
-  );
-  const clearing = duration("mbcas_clear_duration_seconds", "Time of one clearing and its plan.");
-  const countScarcity = scarcityCounters(registers);
+  scraped(NODE_METRICS.mode, (node) => MODES.map((mode) => [{ mode }, Number(mode === node.mode)]));
+  const { samples, lateness, clearings, writes } = registerMetrics(registry, AGENT_METRICS);
+  const countScarcity = scarcityCounters(registry);
   return {
     sampled: (tookMs, lateMs) => {
-      sampling.observe(tookMs / MS_PER_S);
+      samples.observe(tookMs / MS_PER_S);
       lateness.observe(lateMs / MS_PER_S);
     },
     cleared(round, tookMs) {
-      clearing.observe(tookMs / MS_PER_S);
+      clearings.observe(tookMs / MS_PER_S);
       throttled.add(round.containers);
       countScarcity(round);
     },
-    countingWrites: writesCounter(registers),
+    countingWrites: (writer) => countedWrites(writer, (outcome) => writes.inc({ outcome })),
   };
 }
 
@@ -207,54 +162,36 @@ function createThrottledTime(): {
 }
 
 /** Counts the time in which CPU was scarce, and the limits that changed for that. */
-function scarcityCounters(registers: Registry[]): (round: ClearedRound) => void {
-  const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
-  const seconds = counter(
-    "mbcas_node_scarce_seconds_total",
-    "Time in which the node's CPU was scarce.",
-  );
-  const toCeiling = counter(
-    "mbcas_limits_to_ceiling_total",
-    "Limits that went to their ceilings because CPU was free.",
-  );
-  const lowered = counter("mbcas_limits_lowered_total", "Limits lowered while CPU was scarce.");
+function scarcityCounters(registry: Registry): (round: ClearedRound) => void {
+  const { scarceSeconds, toCeiling, lowered } = NODE_METRICS;
+  const counters = registerMetrics(registry, { scarceSeconds, toCeiling, lowered });
   let scarceAt: number | undefined;
   return ({ now, nodeState: { state }, containers }) => {
-    if (scarceAt !== undefined) seconds.inc(Math.max(0, now - scarceAt) / MS_PER_S);
+    if (scarceAt !== undefined) counters.scarceSeconds.inc(Math.max(0, now - scarceAt) / MS_PER_S);
     scarceAt = state === "scarce" ? now : undefined;
     for (const { from, limit, changedFor } of containers) {
-      if (changedFor === "CPUFree") toCeiling.inc();
-      else if (state === "scarce" && limit < from) lowered.inc();
+      if (changedFor === "CPUFree") counters.toCeiling.inc();
+      else if (state === "scarce" && limit < from) counters.lowered.inc();
     }
   };
 }
 
-/** Counts writes by outcome. */
-function writesCounter(registers: Registry[]): AgentMetrics["countingWrites"] {
-  const writes = new Counter({
-    name: "mbcas_writes_total",
-    help: "Writes of desired limits by outcome: ok, or the status of the refusal.",
-    labelNames: ["outcome"],
-    registers,
-  });
-  return (writer) => ({
+/** The writer; counts its writes by outcome. */
+function countedWrites(writer: DesiredWriter, count: (outcome: string) => void): DesiredWriter {
+  return {
     async writeDesired(allocation, desired) {
       try {
         const version = await writer.writeDesired(allocation, desired);
-        writes.inc({ outcome: "ok" });
+        count("ok");
         return version;
       } catch (error) {
-        writes.inc({ outcome: error instanceof ApiError ? String(error.status) : "error" });
+        count(error instanceof ApiError ? String(error.status) : "error");
         throw error;
       }
     },
-  });
+  };
 }
 
 function cores(millicores: number | undefined): number | undefined {
   return millicores === undefined ? undefined : millicores / 1000;
-}
-
-function pricePerCore(price: number | null): number {
-  return price === null ? Infinity : price * 1000;
 }

@@ -146,7 +146,7 @@ function desiredOf(
     market: {
       mode: round.mode,
       state: round.nodeState.state,
-      ...(Number.isFinite(round.price) ? { price: round.price } : {}),
+      ...(Number.isFinite(round.price) ? { price: round.price * MILLICORES_PER_CORE } : {}),
       demand: Math.round(sum(({ state, need }) => state.demand ?? need)),
       need: Math.round(sum(({ need }) => need)),
       credit: sum(({ state }) => state.credit) / containers.length,
@@ -155,6 +155,8 @@ function desiredOf(
     },
   };
 }
+
+const MILLICORES_PER_CORE = 1000;
 
 /**
  * The count of a repeat, if one is due: the copy is at least as new as the server's answer to

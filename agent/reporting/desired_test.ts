@@ -19,7 +19,7 @@ import {
 } from "./desired.ts";
 
 const MARKET = {
-  ...{ state: "scarce", mode: "congested", price: 0.5, credit: 1.5, observedBounds: 1 } as const,
+  ...{ state: "scarce", mode: "congested", price: 500, credit: 1.5, observedBounds: 1 } as const,
   ...{ demand: 310, need: 310 },
 };
 

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Node } from "../../shared/api/node.ts";
-import type { NodeSample } from "../../shared/cgroup/sample.ts";
+import type { NodePressure, NodeSample } from "../../shared/cgroup/sample.ts";
+import type { CPUPressure } from "../../shared/cgroup/kernel_text.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { IdleCPU } from "../../shared/config/schema.ts";
 import { defined } from "../../shared/defined.ts";
@@ -34,7 +35,7 @@ export interface LatestRound {
 }
 
 /** No round yet. */
-export function createLatestRound({ clock, stuckAfterMs, synced, ...settings }: {
+export function createLatestRound({ clock, stuckAfterMs, synced, pressure, ...settings }: {
   readonly clock: Pick<Clock, "wall" | "monotonic">;
   readonly pace: PaceOptions;
   readonly idleCPU: IdleCPU;
@@ -42,6 +43,8 @@ export function createLatestRound({ clock, stuckAfterMs, synced, ...settings }: 
   readonly stuckAfterMs: number;
   /** Whether the allocations are in sync. */
   readonly synced: () => boolean;
+  /** Reads PSI, for a view that is asked for. */
+  readonly pressure: () => NodePressure | undefined;
 }): LatestRound {
   let aliveAt = clock.monotonic();
   let latest: { round: RoundResult; context: NodeViewContext; view?: NodeView } | undefined;
@@ -56,7 +59,8 @@ export function createLatestRound({ clock, stuckAfterMs, synced, ...settings }: 
       void (latest = { round, context: { ...settings, ...input, wallMs: clock.wall() } }),
     view() {
       // A scrape asks once for each metric.
-      return latest && (latest.view ??= nodeView(latest.round, latest.context));
+      return latest &&
+        (latest.view ??= nodeView(latest.round, { ...latest.context, pressure: pressure() }));
     },
     unhealthy,
     unready() {
@@ -72,6 +76,8 @@ export function createLatestRound({ clock, stuckAfterMs, synced, ...settings }: 
 export interface NodeViewContext {
   readonly node: Node;
   readonly sample: Pick<NodeSample, "unmanaged">;
+  /** Absent in version 1 of cgroups. */
+  readonly pressure?: NodePressure | undefined;
   /** True while the kernel enforces no CPU quota, so that no limit is moved. @default {false} */
   readonly limitsIgnored?: boolean;
   /** Wall-clock time of the round, ms. */
@@ -81,6 +87,7 @@ export interface NodeViewContext {
 }
 
 const MS_PER_S = 1000;
+const MILLICORES_PER_CORE = 1000;
 
 /** The view of a round. Pods stand in the order in which the round has them. */
 export function nodeView(round: RoundResult, context: NodeViewContext): NodeView {
@@ -94,12 +101,13 @@ export function nodeView(round: RoundResult, context: NodeViewContext): NodeView
     stateSeconds: Math.max(0, now - since) / MS_PER_S,
     idleCPU,
     held: context.limitsIgnored ? "SchedExt" as const : undefined,
-    price: finiteOrNull(round.price),
+    price: pricePerCore(round.price),
     allocatable: node.allocatableCPU,
     capacity: round.capacity,
     pressures: node.pressures.length === 0 ? undefined : [...node.pressures],
     unmanaged: sample.unmanaged,
     committed: Math.max(0, round.committed),
+    cpuPressure: pressureView(context.pressure?.node),
     waitMs: round.waitMs,
     pods: podsOf(round.containers).map((containers) => podView(containers, round, context)),
   });
@@ -122,6 +130,7 @@ function podView(
     uid: spec.podUID,
     usage: sumOfKnown(containers, ({ usage }) => usage),
     throttledMsPerSecond: sumOfKnown(containers, (one) => one.throttledMsPerSecond),
+    cpuPressure: pressureView(context.pressure?.pods.get(spec.podUID)),
     demand: sum(containers, ({ demand, need }) => demand ?? need),
     need: sum(containers, ({ need }) => need),
     limit: sum(containers, ({ limit }) => limit),
@@ -129,7 +138,7 @@ function podView(
     floor: sum(containers, ({ floor }) => floor),
     ceiling: sum(containers, ({ ceiling }) => ceiling),
     originalLimit: sum(containers, ({ originalLimit }) => originalLimit),
-    price: finiteOrNull(round.price),
+    price: pricePerCore(round.price),
     reason,
     bounds: { revision: status?.bounds?.revision ?? 0, reason: status?.bounds?.reason ?? "" },
     containers,
@@ -197,7 +206,11 @@ function sumOfKnown(
   return known.length === 0 ? undefined : sum(known, (one) => one);
 }
 
-/** JSON has no infinity; a price that no amount pays is null there. */
-function finiteOrNull(price: number): number | null {
-  return Number.isFinite(price) ? price : null;
+function pressureView(pressure: CPUPressure | undefined): NodeView["cpuPressure"] {
+  return pressure && { share: pressure.share, seconds: pressure.waitingMs / MS_PER_S };
+}
+
+/** From 1/millicore. JSON has no infinity; a price that no amount pays is null there. */
+function pricePerCore(price: number): number | null {
+  return Number.isFinite(price) ? price * MILLICORES_PER_CORE : null;
 }

@@ -76,7 +76,7 @@ pure("nodeView() shows node, pod and containers", () => {
   const { pods: [pod, ...others], ...node } = viewOf(roundOf({ used: 300, reason: "Throttled" }));
   assert.deepEqual([node, others], [{
     ...{ node: "node-1", at: "2026-01-01T00:00:00.000Z", mode: "congested", state: "scarce" },
-    ...{ stateSeconds: 0, idleCPU: "free", price: 0.5, allocatable: 2000, capacity: 1500 },
+    ...{ stateSeconds: 0, idleCPU: "free", price: 500, allocatable: 2000, capacity: 1500 },
     ...{ unmanaged: 300, committed: 700, waitMs: 75 },
   }, []]);
   assert.ok(pod !== undefined);
@@ -84,7 +84,7 @@ pure("nodeView() shows node, pod and containers", () => {
   assert.deepEqual(sums, {
     ...{ namespace: "shop", pod: "a", uid: "a", usage: 300, throttledMsPerSecond: 40 },
     ...{ demand: 620.4, need: 620, limit: 1000, enforced: 500, floor: 200, ceiling: 4000 },
-    ...{ originalLimit: 1000, price: 0.5, reason: "Throttled" },
+    ...{ originalLimit: 1000, price: 500, reason: "Throttled" },
     bounds: { revision: 7, reason: "quota" },
   });
   assert.deepEqual(
@@ -94,6 +94,17 @@ pure("nodeView() shows node, pod and containers", () => {
       ["sidecar", sampleID("b"), "lower", undefined, undefined],
     ],
   );
+});
+
+pure("nodeView() shows PSI of the node and of each pod that has it", () => {
+  const node = { waitingMs: 60_000, share: 0.12 };
+  const pods = new Map([["a", { waitingMs: 1500, share: 0.5 }]]);
+  const view = viewOf(roundOf(), { pressure: { node, pods } });
+  assert.deepEqual([view.cpuPressure, view.pods[0]?.cpuPressure], [
+    { share: 0.12, seconds: 60 },
+    { share: 0.5, seconds: 1.5 },
+  ]);
+  assert.ok(!("cpuPressure" in viewOf(roundOf(), { pressure: undefined })));
 });
 
 pure("nodeView() leaves out what was not read, and shows an infinite price as null", () => {
@@ -133,6 +144,7 @@ function scene() {
     clock: { wall: () => Date.UTC(2026, 0, 1) + world.now, monotonic: () => world.now },
     ...{ pace: DEFAULT_PACE, idleCPU: "free", stuckAfterMs: 30_000 },
     synced: () => world.synced,
+    pressure: () => undefined,
   });
   const observe = () => latest.observe(sampleRound([]), { ...CONTEXT, limitsIgnored: false });
   return { world, latest, observe };

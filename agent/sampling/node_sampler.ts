@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { CgroupFiles } from "../../shared/cgroup/cgroup_files.ts";
+import { type CgroupFiles, readPressure } from "../../shared/cgroup/cgroup_files.ts";
 import { SHORTEST_INTERVAL_MS } from "../../shared/cgroup/interval.ts";
-import { type CgroupLayout, findLayout } from "../../shared/cgroup/layout.ts";
-import type { ContainerSample, NodeSample } from "../../shared/cgroup/sample.ts";
+import { type CgroupLayout, findLayout, joinPath } from "../../shared/cgroup/layout.ts";
+import type { ContainerSample, NodePressure, NodeSample } from "../../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { createPodList } from "./pod_list.ts";
@@ -52,6 +52,8 @@ export interface NodeSampler {
   sample(at: number, managed: ReadonlySet<string>, options?: SampleOptions): NodeSample;
   /** The pods as the last sample found them. */
   pods(): readonly PodState[];
+  /** Reads PSI of the node and of each pod, where the kernel offers it; undefined in version 1. */
+  pressure(): NodePressure | undefined;
   /** Closes all files. */
   close(): void;
 }
@@ -121,6 +123,15 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
       return { at, containers, unmanaged: unmanagedAt(at, managed) };
     },
     pods: () => [...list.pods.values()],
+    pressure() {
+      if (layout.version === 1) return undefined;
+      const pods = [...list.pods.values()].flatMap(({ uid, own }) => {
+        const read = own && readPressure(tree, own.files.pressure);
+        return read === undefined ? [] : [[uid, read] as const];
+      });
+      const node = readPressure(tree, joinPath(layout.cpu, "cpu.pressure"));
+      return { pods: new Map(pods), ...(node === undefined ? {} : { node }) };
+    },
     close: () => tree.release(""),
   };
 }

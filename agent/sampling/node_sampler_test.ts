@@ -65,6 +65,16 @@ pure("sample() gives rates after the second sample, in millicores", () => {
   assert.equal(containers.get(ID.pause)?.quota, undefined);
 });
 
+pure("pressure() reads PSI of the node and of pods, where the kernel offers it", () => {
+  const { tree, sampler } = node();
+  sampler.sample(1000, NONE);
+  assert.deepEqual(sampler.pressure(), {
+    pods: new Map([[UID, { waitingMs: 0, share: 0 }]]),
+  });
+  tree.write("cpu.pressure", "some avg10=12.50 avg60=0.00 avg300=0.00 total=7000000\n");
+  assert.deepEqual(sampler.pressure()?.node, { waitingMs: 7000, share: 0.125 });
+});
+
 pure("sample() gives none across a reset, a jump of the clock or a vanished file", () => {
   const { tree, sampler } = node();
   const usageAt = (at: number, usage: number) => {

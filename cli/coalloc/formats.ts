@@ -24,7 +24,7 @@ export function coresText(millicores: number): string {
 }
 
 /**
- * A price, weight per millicore, with three significant digits: `0.267`. `∞` when no amount pays
+ * A price, weight per core, with three significant digits: `267`. `∞` when no amount pays
  * (null), `0` when nothing is scarce, `-` when there is none.
  */
 export function priceText(price: number | null | undefined): string {

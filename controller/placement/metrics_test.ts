@@ -8,7 +8,7 @@ const OF_WEB = 'namespace="shop",workload="web",workload_type="deployment"';
 const OF_BAD = OF_WEB.replace('"web"', '"bad"');
 
 function lines(text: string): readonly string[] {
-  return text.split("\n").filter((line) => line.startsWith("spotalis_"));
+  return text.split("\n").filter((line) => /^(spotalis|mbcas)_/.test(line));
 }
 
 Deno.test("createPlacementMetrics() has replicas, reconciles, budgets, and shortages of a workload", async () => {
@@ -40,7 +40,7 @@ Deno.test("createPlacementMetrics() has replicas, reconciles, budgets, and short
       `spotalis_workload_replicas{${OF_WEB},replica_type="on-demand"} 4`,
       `spotalis_workload_desired_replicas{${OF_WEB},replica_type="spot"} 7`,
       `spotalis_workload_desired_replicas{${OF_WEB},replica_type="on-demand"} 3`,
-      `spotalis_workload_floor_replicas{${OF_WEB}} 2`,
+      `mbcas_placement_workload_floor_replicas{${OF_WEB}} 2`,
       `spotalis_pending_seconds{${OF_WEB}} 1.5`,
       `spotalis_reconciliations_total{${OF_WEB},action="PodRescheduled",result="done"} 1`,
       `spotalis_reconciliations_total{${OF_BAD},action="ConfigurationError",result="failed"} 1`,
@@ -63,11 +63,14 @@ Deno.test("createPlacementMetrics() has no replicas of a workload with annotatio
   metrics.reconciled(WEB, unread);
   metrics.reconciled(WEB, unread);
   const text = lines(await registry.metrics()).filter((line) => line.includes(OF_WEB));
-  assert.deepEqual(text, [
-    `spotalis_reconciliations_total{${OF_WEB},action="NotWhole",result="done"} 1`,
-    `spotalis_reconciliations_total{${OF_WEB},action="ConfigurationError",result="failed"} 2`,
-    `spotalis_reconciliation_errors_total{${OF_WEB}} 2`,
-  ]);
+  const served = [
+    `reconciliations_total{${OF_WEB},action="NotWhole",result="done"} 1`,
+    `reconciliations_total{${OF_WEB},action="ConfigurationError",result="failed"} 2`,
+    `reconciliation_errors_total{${OF_WEB}} 2`,
+  ];
+  const prefixes = ["mbcas_placement_", "spotalis_"];
+  const expected = prefixes.flatMap((prefix) => served.map((line) => prefix + line));
+  assert.deepEqual(text.toSorted(), expected.toSorted());
 });
 
 Deno.test("createPlacementMetrics() removes the series of a workload that is gone, and no others", async () => {

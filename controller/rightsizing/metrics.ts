@@ -1,9 +1,11 @@
 /**
- * The metrics of rightsizing: one table, {@linkcode METRICS}, of names, labels and where values come from.
+ * The metrics of rightsizing: from which results of a cycle each comes.
  *
  * @module
  */
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Counter, Gauge, type Histogram, type Registry } from "prom-client";
+import { registerMetrics } from "../../adapters/registered_metrics.ts";
+import { POLICY_METRICS, RIGHTSIZING_METRICS } from "../../shared/metrics/rightsizing_metrics.ts";
 import { refusalKind } from "../../shared/resize/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
@@ -77,75 +79,31 @@ interface Sample {
   readonly value: number;
 }
 
-/** A metric of policies: a gauge has the last samples, a counter their sum, a histogram with these buckets all. */
-interface Metric {
-  readonly type: "gauge" | "counter" | readonly number[];
-  readonly name: string;
-  readonly help: string;
-  /** Beside the policy. */
-  readonly labels?: readonly string[];
-  /** Undefined: a gauge stays. */
-  readonly samples: (cycle: EndedCycle) => readonly Sample[] | undefined;
-}
-
-/** Seconds; a cycle over 1,000 workloads must take less than 60 s. */
-const CYCLE_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-/** Seconds; two queries per workload, which take seconds each where a window is long. */
-const COLLECTION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-
-/** The metrics of policies, from their cycles. */
-const METRICS: readonly Metric[] = [{
-  type: "gauge",
-  name: "optipod_workloads_monitored",
-  help: "Workloads that the policy matches.",
-  samples: (cycle) => matchedBy(cycle, (matched) => [{ value: matched.length }]),
-}, {
-  type: "gauge",
-  name: "optipod_workloads_updated",
-  help: "Of those, workloads that have what is recommended.",
-  samples: (cycle) =>
+/**
+ * The samples of each metric of policies at the end of a cycle: a gauge has the last ones, a counter
+ * adds them up, a histogram observes them. Undefined: a gauge stays.
+ */
+const SAMPLES = {
+  monitored: (cycle) => matchedBy(cycle, (matched) => [{ value: matched.length }]),
+  updated: (cycle) =>
     matchedBy(cycle, (matched) => [
       { value: matched.filter(({ record }) => record.status === "Applied").length },
     ]),
-}, {
-  type: "gauge",
-  name: "optipod_workloads_skipped",
-  help: "Of those, workloads for which nothing could be recommended or applied, by reason.",
-  labels: ["reason"],
-  samples: (cycle) => matchedBy(cycle, skippedByReason),
-}, {
-  type: "gauge",
-  name: "optipod_record_unwritten",
-  help: "1 where what the last cycle came to could not be put on record for a minute, else 0.",
-  samples: (cycle) =>
+  skipped: (cycle) => matchedBy(cycle, skippedByReason),
+  recordUnwritten: (cycle) =>
     matchedBy(cycle, () => [{ value: cycle.outcome?.unwritten === undefined ? 0 : 1 }]),
-}, {
-  type: CYCLE_BUCKETS,
-  name: "optipod_reconciliation_duration_seconds",
-  help: "Time of one cycle of a policy, requests included.",
-  samples: ({ tookMs, outcome }) => outcome?.aborted === true ? [] : [{ value: tookMs / 1000 }],
-}, {
-  type: "counter",
-  name: "optipod_reconciliation_errors_total",
-  help: "Workloads without metrics, failed writes, and cycles that failed as a whole, by reason.",
-  labels: ["error_type"],
-  samples: (cycle) => errorsOf(cycle).map((error_type) => ({ labels: { error_type }, value: 1 })),
-}, {
-  type: "counter",
-  name: "optipod_recommendations_total",
-  help: "Workloads for which a recommendation was made, in each cycle anew.",
-  samples: ({ outcome }) =>
+  durations: ({ tookMs, outcome }) => outcome?.aborted === true ? [] : [{ value: tookMs / 1000 }],
+  errors: (cycle) => errorsOf(cycle).map((error_type) => ({ labels: { error_type }, value: 1 })),
+  recommendations: ({ outcome }) =>
     outcome && [{ value: outcome.reconciled.filter((one) => one.outcome.recommends).length }],
-}, {
-  type: "counter",
-  name: "optipod_applications_total",
-  help: "Recommendations that were applied, by method.",
-  labels: ["method"],
-  samples: ({ outcome }) =>
+  applications: ({ outcome }) =>
     outcome?.reconciled.flatMap(({ outcome: { applied: method } }) =>
       method === undefined ? [] : [{ labels: { method }, value: 1 }]
     ),
-}];
+} as const satisfies Record<
+  keyof typeof POLICY_METRICS,
+  (cycle: EndedCycle) => readonly Sample[] | undefined
+>;
 
 /** An aborted cycle has not seen all workloads: gauges stay. */
 function matchedBy(
@@ -192,21 +150,11 @@ function knownReason(reason: string): string {
 
 /** Puts the metrics into the registry; they change by what the observer is called with. */
 export function createRightsizingMetrics(registry: Registry): Required<RightsizingObserver> {
-  const registers = [registry];
-  const ofPolicies = METRICS.map((metric) => new PolicySeries(metric, registry));
-  const collections = new Histogram({
-    name: "optipod_metrics_collection_duration_seconds",
-    help: "Time until a source of usage has answered for one workload; what is cached asks none.",
-    labelNames: ["provider"],
-    buckets: COLLECTION_BUCKETS,
-    registers,
-  });
-  const patches = new Counter({
-    name: "optipod_ssa_patch_total",
-    help: "Server-side apply patches of workloads' templates, by kind and the server's answer.",
-    labelNames: ["kind", "outcome"],
-    registers,
-  });
+  const registered = registerMetrics(registry, POLICY_METRICS);
+  const ofPolicies = Object.entries(SAMPLES).map(([key, samples]) =>
+    new PolicySeries(registered[key as keyof typeof SAMPLES], samples)
+  );
+  const { collections, patches } = registerMetrics(registry, RIGHTSIZING_METRICS);
   return {
     cycleEnded(policy, cycle) {
       for (const series of ofPolicies) series.observe(policy, cycle);
@@ -222,25 +170,20 @@ export function createRightsizingMetrics(registry: Registry): Required<Rightsizi
 /** The series of one metric. */
 class PolicySeries {
   readonly #metric: Gauge | Counter | Histogram;
-  readonly #parts: Metric;
+  readonly #samples: (cycle: EndedCycle) => readonly Sample[] | undefined;
   /** By policy: labels of its series, as JSON. */
   readonly #known = new Map<string, Set<string>>();
 
-  constructor(parts: Metric, registry: Registry) {
-    const { type, name, help, labels = [] } = parts;
-    const labelNames = ["namespace", "policy", ...labels];
-    const options = { name, help, labelNames, registers: [registry] };
-    this.#parts = parts;
-    this.#metric = type === "gauge"
-      ? new Gauge(options)
-      : type === "counter"
-      ? new Counter(options)
-      : new Histogram({ ...options, buckets: [...type] });
+  constructor(
+    metric: Gauge | Counter | Histogram,
+    samples: (cycle: EndedCycle) => readonly Sample[] | undefined,
+  ) {
+    this.#metric = metric;
+    this.#samples = samples;
   }
 
   observe({ namespace, name }: PolicyName, cycle: EndedCycle): void {
-    const { type, samples } = this.#parts;
-    const found = samples(cycle)?.map(({ labels, value }) => ({
+    const found = this.#samples(cycle)?.map(({ labels, value }) => ({
       labels: { namespace, policy: name, ...labels },
       value,
     }));
@@ -253,8 +196,9 @@ class PolicySeries {
     }
     const present = new Set(found.map(({ labels }) => JSON.stringify(labels)));
     const before = this.#known.get(`${namespace}/${name}`) ?? new Set();
-    if (type === "gauge") this.#removeSeries(before.difference(present));
-    this.#known.set(`${namespace}/${name}`, type === "gauge" ? present : present.union(before));
+    const isGauge = metric instanceof Gauge;
+    if (isGauge) this.#removeSeries(before.difference(present));
+    this.#known.set(`${namespace}/${name}`, isGauge ? present : present.union(before));
   }
 
   /** Deletes the policy's series. */

@@ -50,13 +50,16 @@ const BATCH = { namespace: "shop", name: "batch" };
 function stage() {
   const registry = new Registry();
   const metrics = createRightsizingMetrics(registry);
-  /** Series of a policy, without its labels and `optipod_`; buckets and times left out. */
+  /** Series of a policy, without its labels and prefix; buckets and times left out. */
   async function served({ name } = ALL): Promise<Readonly<Record<string, number>>> {
     const own = `namespace="shop",policy="${name}"`;
     const lines = (await registry.metrics()).split("\n")
-      .filter((line) => line.includes(own) && !/le=|_seconds_sum/.test(line));
+      .filter((line) =>
+        line.includes(own) && /^mbcas_/.test(line) && !/le=|_seconds_sum/.test(line)
+      );
     return Object.fromEntries(lines.map((line) => {
-      const [, series = "", value] = /^optipod_(\S+) (\S+)$/.exec(line) ?? assert.fail(line);
+      const [, series = "", value] = /^mbcas_rightsizing_(\S+) (\S+)$/.exec(line) ??
+        assert.fail(line);
       return [series.replace(own, "").replace("{}", "").replace("{,", "{"), Number(value)];
     }));
   }

@@ -63,7 +63,7 @@ export const marketSchema = z.object({
     "ample: the price is 0. scarce: the market divides the node's CPU. Absent where an older " +
       "version wrote.",
   ),
-  price: z.number().min(0).optional().describe("Price per millicore; absent when infinite."),
+  price: z.number().min(0).optional().describe("Price per core; absent when infinite."),
   demand: z.number().min(0).describe("Millicores that the pod would use if nothing held it back."),
   need: z.number().min(0).describe("Millicores: the demand within floor and ceiling."),
   credit: z.number().min(0).describe("Factor on the weight, earned by leaving CPU to others."),

@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  type CPUPressure,
   parseCfsPeriod,
   parseCfsQuota,
   parseCpuacctUsage,
@@ -79,9 +80,14 @@ export function readCounters(
     return usageMs === undefined ? undefined : { at, usageMs, ...parseCpuStatV1(stat) };
   }
   const counters = { at, ...parseCpuStatV2(stat) };
-  const waiting = pressure ? tree.read(files.pressure) : undefined;
-  if (waiting === undefined) return counters;
-  return { ...counters, pressureMs: parsePressure(waiting) };
+  const waiting = pressure ? readPressure(tree, files.pressure) : undefined;
+  return waiting === undefined ? counters : { ...counters, pressureMs: waiting.waitingMs };
+}
+
+/** PSI from a file `cpu.pressure`, or undefined where none is offered. Throws a `SyntaxError`. */
+export function readPressure(tree: CgroupTree, file: string): CPUPressure | undefined {
+  const text = tree.read(file);
+  return text === undefined ? undefined : parsePressure(text);
 }
 
 /**

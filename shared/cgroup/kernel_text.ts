@@ -221,24 +221,30 @@ function requestOfShares(shares: number): number {
   return shares <= SHARES_OF_NO_REQUEST + 1e-9 ? 0 : shares * 1000 / 1024;
 }
 
-const PRESSURE_LINE = /^(some|full) avg10=[\d.]+ avg60=[\d.]+ avg300=[\d.]+ total=(\d+)$/;
+/** PSI of CPU: at least one task waited, by quota or by contention. */
+export interface CPUPressure {
+  /** Since the cgroup was made. */
+  readonly waitingMs: number;
+  /** Share of the last 10 s, 0 to 1. */
+  readonly share: number;
+}
 
-/**
- * Milliseconds since the cgroup was made in which at least one task waited for CPU, by quota or by
- * contention: the line `some` of `cpu.pressure`. Throws a `SyntaxError`.
- */
-export function parsePressure(text: string): number {
-  let some: number | undefined;
+const PRESSURE_LINE = /^(some|full) avg10=([\d.]+) avg60=[\d.]+ avg300=[\d.]+ total=(\d+)$/;
+
+/** The line `some` of `cpu.pressure`. Throws a `SyntaxError`. */
+export function parsePressure(text: string): CPUPressure {
+  let some: CPUPressure | undefined;
   for (const [index, line] of text.trimEnd().split("\n").entries()) {
     const place = { file: "cpu.pressure", line: index + 1 };
-    const [, kind, total = ""] = PRESSURE_LINE.exec(line) ?? [];
+    const [, kind, avg10 = "", total = ""] = PRESSURE_LINE.exec(line) ?? [];
     if (kind === undefined) {
       throw malformed(line, {
         ...place,
         expected: "avg10, avg60, avg300 and total of some or full",
       });
     }
-    if (kind === "some") some = parseCounter(total, place) / US_PER_MS;
+    if (kind !== "some") continue;
+    some = { waitingMs: parseCounter(total, place) / US_PER_MS, share: Number(avg10) / 100 };
   }
   if (some === undefined) {
     throw malformed(text, { file: "cpu.pressure", line: 1, expected: "a line some" });

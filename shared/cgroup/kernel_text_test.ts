@@ -72,10 +72,11 @@ Deno.test("parseCfsQuota() reads real files, and takes 100 ms for a missing peri
 });
 
 Deno.test("parsePressure() reads the line some of a real file", () => {
-  assert.equal(parsePressure(fixture(`${V2_POD}/cpu.pressure`)), 465907.442);
+  const real = parsePressure(fixture(`${V2_POD}/cpu.pressure`));
+  assert.deepEqual(real, { waitingMs: 465907.442, share: 0 });
   // Before 5.13 there is no line for full at the level of the CPU.
   const old = "some avg10=5.43 avg60=0.98 avg300=100.00 total=938141\n";
-  assert.equal(parsePressure(old), 938.141);
+  assert.deepEqual(parsePressure(old), { waitingMs: 938.141, share: 5.43 / 100 });
 });
 
 Deno.test("parseCpuShares() gives the request that the kubelet wrote", () => {

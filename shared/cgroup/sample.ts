@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { CPUPressure } from "./kernel_text.ts";
 
 /** A container over one interval. CPU in millicores, times in milliseconds. */
 export interface ContainerSample {
@@ -30,6 +31,12 @@ export interface ContainerSample {
   readonly rising?: true;
   /** The container's quota now; absent when it has none. */
   readonly quota?: number;
+}
+
+/** PSI of the node and of its pods by UID; a cgroup that offers none is missing. */
+export interface NodePressure {
+  readonly node?: CPUPressure;
+  readonly pods: ReadonlyMap<string, CPUPressure>;
 }
 
 /** A sample of a whole node. */

@@ -11,8 +11,13 @@ import { IDLE_CPU } from "../config/schema.ts";
 import { NODE_STATES } from "../scarcity/node_state.ts";
 
 const millicores = z.number().min(0);
-/** 1/millicore; null when infinite. */
+/** 1/core; null when infinite. */
 const price = z.number().min(0).nullable();
+/**
+ * PSI: at least one task waited for CPU, by contention or by a quota. `share` is that of the last
+ * 10 s, `seconds` counts since the cgroup was made.
+ */
+const cpuPressure = z.object({ share: z.number().min(0), seconds: z.number().min(0) });
 const mode = z.enum(["uncongested", "congested", "overloaded"]);
 
 /** One container in the market. */
@@ -65,6 +70,8 @@ export const podViewSchema = z.object({
   /** Absent while no container has readings; so are `throttledMsPerSecond` and `enforced`. */
   usage: millicores.optional(),
   throttledMsPerSecond: z.number().min(0).optional(),
+  /** Absent where the kernel offers none. */
+  cpuPressure: cpuPressure.optional(),
   demand: millicores,
   need: millicores,
   limit: millicores,
@@ -104,6 +111,8 @@ export const nodeViewSchema = z.object({
   pressures: z.array(z.enum(NODE_PRESSURES)).optional(),
   /** Part of `capacity` that limits hold now, idle floors counted by their needs. */
   committed: millicores,
+  /** Absent where the kernel offers none. */
+  cpuPressure: cpuPressure.optional(),
   /** How long work may wait for its quota, ms; agents of old versions don't report it. */
   waitMs: z.number().min(0).optional(),
   pods: z.array(podViewSchema),

@@ -10,6 +10,7 @@ import type { Computed } from "./golden.ts";
 const COMPONENTS: readonly (readonly string[])[] = [
   ["rightsizing", "placement", "webhook", "prometheus", "alerts", "users"],
   ["dry-run", "metric-queries", "webhook", "webhook-cert-manager"],
+  ["grafana"],
 ];
 
 const OVERLAYS = ["overlays/kind", "overlays/release"] as const;

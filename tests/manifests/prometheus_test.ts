@@ -1,23 +1,61 @@
-/** The manifests' configuration of Prometheus, held against the metrics that the programs serve. */
+/** The manifests' configuration of Prometheus and Grafana, held against the metrics that the programs serve. */
 import assert from "node:assert/strict";
-import { createSilentAgents } from "../../controller/allocation/watches/silent_agents.ts";
-import { agentLeaseRef } from "../../shared/api/lease.ts";
+import * as z from "zod";
 import { BOUND_REASONS } from "../../shared/api/reasons/bound_reasons.ts";
 import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
+import { PLACEMENT_REASONS } from "../../shared/api/reasons/placement_reasons.ts";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { UNPLACED_REASONS } from "../../shared/placement/new_pod.ts";
 import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
+import { METRIC_TABLES } from "../../tools/metrics_page.ts";
+import type { MetricTable } from "../../shared/metrics/metric.ts";
+import { alertRules } from "../fixtures/alert_rules.ts";
+import { dashboards, dashboardSchema } from "../fixtures/dashboards.ts";
 import { agentMetrics, controllerMetrics } from "../fixtures/served_metrics.ts";
 import { one, render, renderTest, renderWith } from "./rendered.ts";
 
-const GUIDE = new URL("../../docs/metrics.md", import.meta.url);
+const METRICS = Object.values<MetricTable>(METRIC_TABLES).flatMap((table) => Object.values(table));
 
+/** Labels that Prometheus adds to an agent's target, and `le` of histograms. */
+const ADDED_LABELS = ["node", "instance", "le"];
 /** Metrics of API servers, with the one label that is asked about. */
-const FOREIGN: ReadonlySet<string> = new Set(["apiserver_admission_webhook_fail_open_count"]);
-const FOREIGN_LABELS: ReadonlySet<string> = new Set(["name"]);
+const FOREIGN = { apiserver_admission_webhook_fail_open_count: ["name"] };
+
+const LABELS: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(METRICS.map(({ name, labels = [] }) => [name, labels])),
+  ...FOREIGN,
+};
 
 /** What Prometheus itself says of a pod that the Operator's PodMonitor found. */
 const TARGET_LABELS = ["namespace", "pod", "container", "endpoint", "job", "instance"];
+
+/** Metrics that an expression reads. Fails for one that no table has, and for a label that none has. */
+function metricsOf(expression: string): readonly string[] {
+  const names = [...expression.matchAll(/\b(?:mbcas|coallocator|process|apiserver)_\w+/g)]
+    .map(([name]) => name.replace(/_bucket$/, ""));
+  assert.ok(names.length > 0, expression);
+  const known = new Set(ADDED_LABELS);
+  for (const name of names) {
+    const labels = LABELS[name] ?? assert.fail(`${expression}: ${name}`);
+    for (const label of labels) known.add(label);
+  }
+  const grouped = [...expression.matchAll(/\b(?:by|on|group_left) \(([^)]*)\)/g)]
+    .flatMap(([, list = ""]) => list.split(", "));
+  const matched = [...expression.matchAll(/(\w+)=~?"/g)].map(([, label = ""]) => label);
+  for (const label of [...grouped, ...matched]) {
+    assert.ok(known.has(label), `${expression}: ${label}`);
+  }
+  return names;
+}
+
+Deno.test("programs serve each metric of the tables, and no other", async () => {
+  const { names: agents } = await agentMetrics();
+  const { names: controllers } = await controllerMetrics();
+  const defined = METRICS.flatMap((
+    { name, alias },
+  ) => [name, ...alias === undefined ? [] : [alias]]);
+  assert.deepEqual([...agents.union(controllers)].sort(), defined.toSorted());
+});
 
 renderTest(
   "component prometheus keeps the labels of metrics where the target has the same",
@@ -36,135 +74,79 @@ renderTest(
   },
 );
 
-renderTest(
-  "component alerts adds rules on metrics, labels and values that the controllers have",
-  async () => {
-    const { names, labels } = await controllerMetrics();
-    const objects = await renderWith(["alerts", "webhook"]);
-    const rules = one(objects, "PrometheusRule", "mbcas").spec.groups.flatMap((group) =>
-      group.rules
-    );
-    const { webhooks } = one(
-      objects,
-      "MutatingWebhookConfiguration",
-      "mbcas-webhook",
-    ) as unknown as {
-      readonly webhooks: readonly { readonly name: string }[];
-    };
-    const known: Readonly<Record<string, readonly string[]>> = {
-      reason: Object.keys({ ...BOUND_REASONS, ...ENFORCEMENT_REASONS, ...RIGHTSIZING_REASONS }),
-      phase: podAllocationSchema.shape.status.unwrap().shape.phase.unwrap().options,
-      name: webhooks.map(({ name }) => name),
-      result: UNPLACED_REASONS,
-      replica_type: ["spot", "on-demand"],
-    };
-    const guide = await Deno.readTextFile(GUIDE);
-    const used = new Set<string>();
-    for (const { alert, expr, labels: own, annotations } of rules) {
-      // The guide's table escapes the bar.
-      assert.ok(
-        guide.includes(`\`${expr.replaceAll("|", "\\|")}\``),
-        `${expr} is not in docs/metrics.md`,
-      );
-      const metrics = [...expr.matchAll(/(?:mbcas|optipod|spotalis|apiserver)_\w+/g)]
-        .map(([name]) => name.replace(/_bucket$/, ""));
-      assert.ok(metrics.length > 0, alert);
-      for (const name of metrics) {
-        assert.ok(names.has(name) || FOREIGN.has(name), `${alert}: ${name}`);
-      }
-      for (const name of metrics) used.add(name);
-      // Both controllers serve the same pods: a sum would count them twice.
-      assert.match(expr, /\b(max|min)\b/, alert);
-      assert.doesNotMatch(expr, /\b(sum|count|avg)\b/, alert);
-      for (const [, by = ""] of expr.matchAll(/\bby \(([^)]*)\)/g)) {
-        for (const label of by.split(", ")) {
-          assert.ok(labels.has(label) || FOREIGN_LABELS.has(label), `${alert}: ${label}`);
-        }
-      }
-      for (const [, label = "", values = ""] of expr.matchAll(/(\w+)=~?"([^"]*)"/g)) {
-        for (const value of values.split("|")) assert.ok(known[label]?.includes(value), value);
-      }
-      assert.ok(own["severity"] && annotations["summary"] && annotations["description"], alert);
+renderTest("component alerts adds its rules, and the base has none", async () => {
+  const objects = await renderWith(["alerts", "webhook"]);
+  const rules = one(objects, "PrometheusRule", "mbcas").spec.groups.flatMap((group) => group.rules);
+  assert.deepEqual(rules, await alertRules());
+  const { webhooks } = one(objects, "MutatingWebhookConfiguration", "mbcas-webhook") as unknown as {
+    readonly webhooks: readonly { readonly name: string }[];
+  };
+  assert.ok(rules.some(({ expr }) => expr.includes(`{name="${webhooks[0]?.name}"}`)));
+  assert.ok(!(await render("base")).some(({ kind }) => kind === "PrometheusRule"));
+});
+
+Deno.test("component alerts asks for metrics, labels and values that the programs have", async () => {
+  const known: Readonly<Record<string, readonly string[]>> = {
+    reason: Object.keys({ ...BOUND_REASONS, ...ENFORCEMENT_REASONS, ...RIGHTSIZING_REASONS }),
+    action: Object.keys(PLACEMENT_REASONS),
+    phase: podAllocationSchema.shape.status.unwrap().shape.phase.unwrap().options,
+    result: [...UNPLACED_REASONS, "failed"],
+    mode: ["overloaded"],
+    replica_type: ["spot", "on-demand"],
+  };
+  for (const { expr } of await alertRules()) {
+    metricsOf(expr);
+    for (const [, label = "", values = ""] of expr.matchAll(/(\w+)!?=~?"([^"]*)"/g)) {
+      if (label === "name") continue;
+      for (const value of values.split("|")) assert.ok(known[label]?.includes(value), value);
     }
-    assert.deepEqual([...used].sort(), [
-      "apiserver_admission_webhook_fail_open_count",
-      "mbcas_agents_overdue",
-      "mbcas_agents_silent",
-      "mbcas_allocations",
-      "mbcas_bounds",
-      "mbcas_cache_synced",
-      "mbcas_leader",
-      "mbcas_settings_valid",
-      "mbcas_webhook_certificate_end_timestamp_seconds",
-      "optipod_record_unwritten",
-      "optipod_workloads_skipped",
-      "spotalis_leader_election_status",
-      "spotalis_pending_seconds",
-      "spotalis_reconciliation_errors_total",
-      "spotalis_webhook_request_duration_seconds",
-      "spotalis_webhook_requests_total",
-      "spotalis_workload_floor_replicas",
-      "spotalis_workload_replicas",
-    ]);
-    assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
-    assert.ok(!(await render("base")).some(({ kind }) => kind === "PrometheusRule"));
-  },
-);
+  }
+});
 
-/**
- * The silent and overdue among so many agents on Ready nodes, five minutes after their last renewal.
- */
-function agentFigures(count: number, unheard: number): Readonly<Record<string, number>> {
-  const agents = createSilentAgents();
-  const verdicts = [0, 1].map((look) =>
-    agents.look({
-      nowMs: look * 300_000,
-      silentAfterMs: 300_000,
-      synced: true,
-      leases: Array.from({ length: count }, (_, agent) => ({
-        metadata: { ...agentLeaseRef(`node-${agent}`), uid: `${agent}`, resourceVersion: "1" },
-        holder: `node-${agent}`,
-        durationSeconds: 60,
-        acquireTimeMs: 0,
-        renewTimeMs: agent < unheard ? 0 : look,
-        transitions: 0,
-      })),
-      managedNodes: [],
-      isReady: () => true,
-    })
-  );
-  const { silent, overdue } = verdicts[1] ?? assert.fail("there was no look");
-  return { mbcas_agents_silent: silent.size, mbcas_agents_overdue: overdue };
-}
+Deno.test("each alert has a known severity and a section of a page of docs/", async () => {
+  const severities = new Map<string, string[]>();
+  for (const { alert, labels, annotations } of await alertRules()) {
+    const { severity } = labels;
+    severities.set(severity, [...severities.get(severity) ?? [], alert]);
+    assert.ok(annotations.summary && annotations.description, alert);
+    const [, page, anchor] = /\/(docs\/\w+\.md)#([\w-]+)$/.exec(annotations.runbook_url) ?? [];
+    const text = await Deno.readTextFile(new URL(`../../${page}`, import.meta.url));
+    const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+      heading.toLowerCase().replaceAll(/[^\w -]/g, "").replaceAll(" ", "-")
+    );
+    assert.ok(anchors.includes(anchor ?? ""), `${alert}: ${annotations.runbook_url}`);
+  }
+  assert.deepEqual([...severities.keys()].sort(), ["critical", "info", "warning"]);
+  assert.deepEqual(severities.get("critical"), ["MbcasNoLeader", "MbcasPlacementFloorBroken"]);
+});
 
 renderTest(
-  "component alerts reports agents that are overdue and not silent apart from silent ones",
+  "component grafana adds the dashboards under the label of Grafana's sidecar",
   async () => {
-    const { groups } = one(await renderWith(["alerts"]), "PrometheusRule", "mbcas").spec;
-    const rules = groups.flatMap((group) => group.rules);
-    const firing = (count: number, unheard: number): readonly string[] => {
-      const figures = agentFigures(count, unheard);
-      const valueOf = (term = ""): number =>
-        /^\d+$/.test(term) ? Number(term) : figures[term] ?? assert.fail(term);
-      return rules.filter(({ alert }) => alert.startsWith("MbcasAgents")).filter(({ expr }) => {
-        const [, left, metric, figure] = /^max\((\w+)\) > (?:max\((\w+)\)|(\d+))$/.exec(expr) ??
-          assert.fail(expr);
-        return valueOf(left) > valueOf(metric ?? figure);
-      }).map(({ alert }) => alert);
+    const objects = await renderWith(["grafana"]);
+    const map = one(objects, "ConfigMap", "mbcas-dashboards") as unknown as {
+      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+      readonly data: Readonly<Record<string, string>>;
     };
-    assert.deepEqual(firing(20, 0), []);
-    assert.deepEqual(firing(20, 2), ["MbcasAgentsSilent"]);
-    assert.deepEqual(firing(20, 3), ["MbcasAgentsOverdue"]);
+    assert.equal(map.metadata.labels["grafana_dashboard"], "1");
+    assert.deepEqual(Object.values(map.data).map((text) => JSON.parse(text)), await dashboards());
   },
 );
 
-Deno.test("docs/metrics.md names each metric, and none that no program serves", async () => {
-  const { names: agents } = await agentMetrics();
-  const { names: controllers } = await controllerMetrics();
-  const section = await Deno.readTextFile(GUIDE);
-  const served = [...agents, ...controllers];
-  for (const name of served) assert.ok(section.includes(`\`${name}\``), name);
-  for (const [, name = ""] of section.matchAll(/`((?:mbcas|optipod|spotalis)_\w+)[`{]/g)) {
-    assert.ok(served.includes(name), name);
+Deno.test("dashboards have Grafana's form, and ask for metrics and labels that the programs have", async () => {
+  const uids = new Set<string>();
+  for (const dashboard of await dashboards()) {
+    const { uid, title, templating, panels } = z.parse(dashboardSchema, dashboard);
+    uids.add(uid);
+    assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length, `${title}: ids`);
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, cell) => `${x + cell % w},${y + Math.floor(cell / w)}`)
+    );
+    assert.equal(new Set(cells).size, cells.length, `${title}: panels overlap`);
+    for (const { definition = "" } of templating.list) {
+      if (definition !== "") metricsOf(definition);
+    }
+    for (const { expr } of panels.flatMap(({ targets = [] }) => targets)) metricsOf(expr);
   }
+  assert.deepEqual([...uids], ["coallocator-fleet", "coallocator-node"]);
 });

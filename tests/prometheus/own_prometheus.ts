@@ -107,9 +107,13 @@ export async function startPrometheus(
 async function backfill(folder: string, history: string): Promise<void> {
   const file = `${folder}/history.txt`;
   await Deno.writeTextFile(file, history);
-  const args = ["tsdb", "create-blocks-from", "openmetrics", "--quiet", file, `${folder}/data`];
-  const { success, stderr } = await new Deno.Command(TOOL, { args, stdout: "null" }).output();
-  if (!success) {
-    throw new Error(`Cannot fill Prometheus: promtool says ${new TextDecoder().decode(stderr)}`);
-  }
+  await promtool("tsdb", "create-blocks-from", "openmetrics", "--quiet", file, `${folder}/data`);
+}
+
+/** Runs promtool. Throws an `Error` with its output where it fails. */
+export async function promtool(...args: readonly string[]): Promise<void> {
+  const { success, stdout, stderr } = await new Deno.Command(TOOL, { args: [...args] }).output();
+  const text = new TextDecoder();
+  if (success) return;
+  throw new Error(`Cannot run promtool ${args[0]}: ${text.decode(stdout)}${text.decode(stderr)}`);
 }

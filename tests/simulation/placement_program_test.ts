@@ -173,6 +173,42 @@ clusterTest(
 );
 
 clusterTest(
+  "runController() reports what runs, and what is to run on-demand at least",
+  async (cluster) => {
+    const { registry } = cluster.start("10.0.0.1", {
+      "--disruption-window-schedule": "0 12 * * *",
+      "--disruption-window-duration": "1h",
+    });
+    const OF_WEB = 'namespace="shop",workload="web",workload_type="deployment"';
+    const valueOf = async (name: string, more = ""): Promise<number> => {
+      const start = `mbcas_placement_${name}{${OF_WEB}${more}} `;
+      const line = (await registry.metrics()).split("\n").find((one) => one.startsWith(start));
+      assert.ok(line, start);
+      return Number(line.slice(start.length));
+    };
+    /** As the alert `MbcasPlacementFloorBroken` has it. */
+    const lacks = async (): Promise<number> =>
+      await valueOf("workload_floor_replicas") -
+      await valueOf("workload_replicas", ',replica_type="on-demand"');
+    cluster.share = "90%";
+    await cluster.pass(BEGIN_MS);
+    cluster.replicas = 10;
+    await cluster.pass(30_000);
+    // Less than the share leaves, and no floor: nothing is broken, though the window is closed.
+    cluster.share = "70%";
+    await cluster.pass(60_000);
+    assert.equal(cluster.counts["on-demand"], 1);
+    assert.deepEqual([await lacks() <= 0, await valueOf("pending_seconds")], [true, 0]);
+    cluster.floor = 2;
+    cluster.removeNodes("on-demand");
+    await cluster.pass(20 * 60_000);
+    assert.deepEqual([cluster.counts["on-demand"], await lacks()], [0, 2]);
+    const pending = await valueOf("pending_seconds");
+    assert.ok(pending > 900 && pending <= 1200, `${pending}`);
+  },
+);
+
+clusterTest(
   "runController() without the webhook moves pods alone, seldom where it is without effect",
   async (cluster) => {
     const program = cluster.start("10.0.0.1", { "--webhook": "off" });

@@ -12,8 +12,9 @@ async function served(registry: Registry, policy: string): Promise<Record<string
   const own = `namespace="${NAMESPACE}",policy="${policy}"`;
   const found: Record<string, number> = {};
   for (const line of (await registry.metrics()).split("\n")) {
-    if (!line.includes(own) || line.includes("le=")) continue;
-    const [, name = "", value = ""] = /^optipod_(\S+) (\S+)$/.exec(line) ?? assert.fail(line);
+    if (!line.includes(own) || line.startsWith("optipod_") || line.includes("le=")) continue;
+    const [, name = "", value = ""] = /^mbcas_rightsizing_(\S+) (\S+)$/.exec(line) ??
+      assert.fail(line);
     if (name.includes("_seconds_sum")) continue;
     found[name.replace(own, "").replace("{}", "").replace("{,", "{")] = Number(value);
   }

@@ -7,9 +7,11 @@
  * @module
  */
 import type { Clock } from "../../../shared/clock.ts";
+import { defined } from "../../../shared/defined.ts";
 import { systemClock } from "../../system_clock.ts";
 import type { Login, OpenKubeConnection } from "./connection.ts";
 import { createHTTPConnection } from "./http_connection.ts";
+import type { RequestObserver } from "./observed_request.ts";
 import { connectTo, portOf } from "./connection_pool.ts";
 import { createTokenReader } from "../../http_login.ts";
 import { join } from "node:path";
@@ -34,6 +36,8 @@ export interface InClusterOptions {
   readonly directory?: string;
   /** @default {systemClock} */
   readonly clock?: Clock;
+  /** Observes requests. @default no observer */
+  readonly observe?: RequestObserver;
 }
 
 /**
@@ -59,6 +63,7 @@ export async function connectInCluster(
     program,
     clock,
     openClient,
+    ...defined({ observe: options.observe }),
     connect: connectTo(server),
     login: async (how) => ({ headers: { authorization: `Bearer ${await readToken(how)}` } }),
   });
@@ -79,6 +84,8 @@ export interface KubeconfigOptions {
   readonly env?: (name: string) => string | undefined;
   /** @default {systemClock} */
   readonly clock?: Clock;
+  /** Observes requests. @default no observer */
+  readonly observe?: RequestObserver;
 }
 
 /** A connection, and the namespace of its context. */
@@ -120,6 +127,7 @@ export async function connectKubeconfig(
     login: createKubeconfigLogin(user, { clock }),
     openClient,
     clock,
+    ...defined({ observe: options.observe }),
   });
   return { ...connection, namespace: context.namespace ?? "default" };
 }

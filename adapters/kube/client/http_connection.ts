@@ -22,6 +22,7 @@ import {
   createReachability,
   type Pool,
 } from "./connection_pool.ts";
+import { type RequestObserver, verbAndResource } from "./observed_request.ts";
 import { noResponseError, responseError } from "./response_errors.ts";
 
 /** Address of the server, and credentials. */
@@ -41,6 +42,8 @@ export interface HTTPConnectionOptions {
   readonly connect?: Connect;
   /** @default {systemClock} */
   readonly clock?: Clock;
+  /** Observes requests, those of sockets not. @default no observer */
+  readonly observe?: RequestObserver;
 }
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -56,6 +59,8 @@ interface Call {
   pool?: Pool;
   /** Whether the response has begun. */
   responded?: true;
+  /** Of the last response, HTTP. */
+  status?: number;
 }
 
 /** Sends requests, and keeps track of dead connections and of a server that can't be reached. */
@@ -125,10 +130,11 @@ function headersOf({ headers, repeated = [] }: Login, program: string): [string,
 }
 
 function createSender(
-  { server, login, program = "client", connect = () => Promise.resolve(), clock = systemClock }:
-    HTTPConnectionOptions,
+  options: HTTPConnectionOptions,
   connections: ConnectionPool,
 ): Sender {
+  const { server, login, program = "client", clock = systemClock, observe } = options;
+  const { connect = () => Promise.resolve() } = options;
   const reachability = createReachability(connect);
 
   function received(call: Call): void {
@@ -160,21 +166,32 @@ function createSender(
       signal: timeout.signal,
     });
     received(call);
+    call.status = response.status;
     return response;
+  }
+
+  async function open(call: Call): Promise<Response> {
+    let response = await send(call, false);
+    if (response.status === 401) {
+      await response.body?.cancel();
+      response = await send(call, true);
+    }
+    if (response.ok) return response;
+    const retryAfter = response.headers.get("retry-after");
+    const text = await response.text();
+    throw responseError({ status: response.status, text, retryAfter }, clock.wall());
   }
 
   return {
     received,
     async open(call) {
-      let response = await send(call, false);
-      if (response.status === 401) {
-        await response.body?.cancel();
-        response = await send(call, true);
+      const startedMs = clock.monotonic();
+      try {
+        return await open(call);
+      } finally {
+        const tookMs = clock.monotonic() - startedMs;
+        observe?.({ ...verbAndResource(call.request), status: call.status ?? 0, tookMs });
       }
-      if (response.ok) return response;
-      const retryAfter = response.headers.get("retry-after");
-      const text = await response.text();
-      throw responseError({ status: response.status, text, retryAfter }, clock.wall());
     },
     failure(error, call) {
       if (error instanceof ApiError) return error;

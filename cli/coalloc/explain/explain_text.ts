@@ -12,6 +12,7 @@ import {
   boundsNotes,
   boundsText,
   clearingText,
+  cpuPressureText,
   demandText,
   holdText,
   pacingText,
@@ -125,7 +126,8 @@ function stagesOf(all: Explanation): Stage[] {
   return [
     {
       name: "Readings",
-      pod: `${ageText(nodeView.ageMs)} ago, by the node's agent`,
+      pod: `${ageText(nodeView.ageMs)} ago, by the node's agent` +
+        cpuPressureText(all.cpuPressure, nodeView.cpuPressure),
       containers: each(readingText),
     },
     { name: "Demand", containers: each((view, own) => demandText(view, own?.demand)) },

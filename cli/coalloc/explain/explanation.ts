@@ -87,6 +87,7 @@ export interface Explanation {
   readonly market?: NonNullable<Desired["market"]>;
   readonly bounds?: ExplainedBounds;
   readonly nodeView?: NodeExplanation;
+  readonly cpuPressure?: NonNullable<PodView["cpuPressure"]>;
   readonly controller?: ControllerExplanation;
   readonly resizeConditions: readonly ResizeCondition[];
   readonly containers: readonly ContainerExplanation[];
@@ -131,6 +132,7 @@ export function explanationOf(input: ExplanationInput): Explanation {
     market: spec?.market,
     bounds: mapDefined(status?.bounds, boundsOf),
     nodeView: mapDefined(nodeView, (view) => nodeOf(view, input.nowMs)),
+    cpuPressure: podView?.cpuPressure,
     controller: mapDefined(status, (one) => controllerOf(one, input.nowMs)),
     resizeConditions: pod.resizeConditions,
     containers: pod.containers.filter(({ name }) => container === undefined || name === container)

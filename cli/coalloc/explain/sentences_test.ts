@@ -30,8 +30,10 @@ const MANY: Change = {
   nodeView: {
     ...sampleNodeView([], { mode: "uncongested", price: 0 }),
     pressures: ["MemoryPressure", "DiskPressure"],
+    cpuPressure: { share: 0.123, seconds: 60 },
     ageMs: 5000,
   },
+  cpuPressure: { share: 0.345, seconds: 40 },
   bounds: bounds("HPADamped", "PodNotReady", "NodeDraining", "Moonlight"),
   market: { ...MARKET, observedBounds: 6 },
   controller: { phase: "Pending", reason: "ResizeDeferred", appliedAgeMs: 180_000 },
@@ -69,8 +71,8 @@ Demand
   app        would use 480m: its usage can't show throttled demand
 Bounds       revision 7; original limit × 4
   app        floor 100m, ceiling 800m, weight 100 × credit 1.20
-Clearing     node node-1 is congested at price 0.267: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable
-  app        need 480m, share 450m: weight × credit / price = 100 × 1.20 / 0.267 = 450m, less than it needs
+Clearing     node node-1 is congested at price 267: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable
+  app        need 480m, share 450m: weight × credit / price = 100 × 1.20 / 267 = 450m, less than it needs
 Pacing
   app        limit 200m, target 450m: raise to 450m waits for funds
 Desired      200m for Throttled: the container was throttled by its limit
@@ -88,7 +90,7 @@ Pod shop/web on node node-1: Burstable, Running
 Blocked: the node is congested: its demand of 480m is above its limit of 200m, as last written down
 What to do: a larger request or priority gives a larger share; so does a less busy node
 
-Market       congested at price 0.267: demand 480m, need 480m, credit 1.20 (as last written)
+Market       congested at price 267: demand 480m, need 480m, credit 1.20 (as last written)
 Bounds       revision 7; original limit × 4
   app        floor 100m, ceiling 800m, weight 100
 Desired      200m for Throttled: the container was throttled by its limit
@@ -106,7 +108,7 @@ Pod shop/web on node node-1: Burstable, Running
 Blocked: ResizeDeferred: the kubelet has deferred the resize
 What to do: the kubelet tries again by itself; the pod's conditions say what it waits for
 
-Readings     5s ago, by the node's agent
+Readings     5s ago, by the node's agent; CPU pressure in the last 10 s: pod 35 %, node 12 %
   app        uses 30m of a quota of 200m; not throttled
   full       uses 198m of a quota of 200m; throttled 412 ms in every second, in 86 % of the periods
   metric     uses 198m of a quota of 200m; throttled 412 ms in every second, in 86 % of the periods
@@ -306,8 +308,8 @@ Deno.test("sentences of explain: stages", () =>
     ],
     [
       "enough",
-      () => clearingText(app(ENOUGH).view, { mode: "congested", price: 0.2 }),
-      "need 480m, share 480m: weight × credit / price = 100 × 1.20 / 0.2 = 600m, enough for " +
+      () => clearingText(app(ENOUGH).view, { mode: "congested", price: 200 }),
+      "need 480m, share 480m: weight × credit / price = 100 × 1.20 / 200 = 600m, enough for " +
       "its need",
     ],
     [
@@ -349,7 +351,7 @@ pure("sentences of explain: whether CPU is scarce", () =>
     [
       "scarce",
       () => stateOf({ state: "scarce", stateSeconds: 12.3 }, { share: 240 }, { share: 400 }),
-      "CPU is scarce since 12 s: share 640m of 3.6 CPUs, price 0.267",
+      "CPU is scarce since 12 s: share 640m of 3.6 CPUs, price 267",
     ],
     ["an older agent", () => stateOf({}, {}), ""],
     ["no container of the pod", () => stateOf(FREE), ""],

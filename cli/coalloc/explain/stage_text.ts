@@ -13,6 +13,18 @@ import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 /** A container counts as throttled from this share of its limit on. */
 const THROTTLED_SHARE = 0.01;
 
+/** PSI of pod and node, after a semicolon; empty where the kernel offers none. */
+export function cpuPressureText(
+  pod: NodeExplanation["cpuPressure"],
+  node: NodeExplanation["cpuPressure"],
+): string {
+  const parts = [["pod", pod], ["node", node]] as const;
+  const known = parts.flatMap(([name, pressure]) =>
+    pressure === undefined ? [] : [`${name} ${Math.round(pressure.share * 100)} %`]
+  );
+  return known.length === 0 ? "" : `; CPU pressure in the last 10 s: ${known.join(", ")}`;
+}
+
 /** Usage, quota and throttled time. */
 export function readingText(
   { usage, enforced, throttledMsPerSecond: throttledMs, throttledShare }: ContainerView,
@@ -77,7 +89,7 @@ export function clearingText(
   if (mode === "overloaded") {
     return `${begin}: the floors alone exceed the node, limits stay at their floors`;
   }
-  const fair = price === null || price === 0 ? undefined : weight * credit / price;
+  const fair = price === null || price === 0 ? undefined : 1000 * weight * credit / price;
   const formula = `weight × credit / price = ${round(weight)} × ${credit.toFixed(2)} / ` +
     `${priceText(price)} = ${cpuText(fair)}`;
   return share < need

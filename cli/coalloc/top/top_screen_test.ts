@@ -70,10 +70,10 @@ pure("topScreen() shows the most throttled first, and the node below", () => {
     screen(readings()),
     `\
 NAMESPACE   POD    USAGE   DEMAND       LIMIT   DEMAND/LIMIT   THROTTLED   PRICE   REASON
-shop        web     198m     480m   200m→450m   █████▒▒▒▒▒│▒    412 ms/s   0.267   Throttled
-shop        idle     30m      40m        100m   ████▒······│      0 ms/s   0.267   DemandFell
+shop        web     198m     480m   200m→450m   █████▒▒▒▒▒│▒    412 ms/s     267   Throttled
+shop        idle     30m      40m        100m   ████▒······│      0 ms/s     267   DemandFell
 
-node-1  ███████████████████░  3.42 of 3.60 cores committed · 0.20 unmanaged · 2 pods · congested · price 0.267 · 250ms ago
+node-1  ███████████████████░  3.42 of 3.60 cores committed · 0.20 unmanaged · 2 pods · congested · price 267 · 250ms ago
 `,
   );
 });

@@ -1,0 +1,115 @@
+/**
+ * Metrics of an agent: its node, the pods in the market on it, and its own work.
+ *
+ * @module
+ */
+import { counter, gauge, histogram } from "./metric.ts";
+
+const POD = ["namespace", "pod"] as const;
+
+/** Seconds: from 0.5 ms to a quarter of a second, the time between two samples. */
+const LOOP = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25] as const;
+
+/** Metrics of each pod in the market on the node; its series end with the pod. */
+export const POD_METRICS = {
+  usage: gauge("mbcas_pod_usage_cores", {
+    help: "CPU that the pod used over the last interval.",
+    labels: POD,
+  }),
+  demand: gauge("mbcas_pod_demand_cores", {
+    help: "CPU that the pod would use if nothing limited it.",
+    labels: POD,
+  }),
+  limit: gauge("mbcas_pod_limit_cores", {
+    help: "CPU limit of the pod as last decided.",
+    labels: POD,
+  }),
+  enforced: gauge("mbcas_pod_enforced_limit_cores", {
+    help: "CPU quota of the pod's containers in force.",
+    labels: POD,
+  }),
+  floor: gauge("mbcas_pod_floor_cores", { help: "Lower bound of the pod's limit.", labels: POD }),
+  ceiling: gauge("mbcas_pod_ceiling_cores", {
+    help: "Upper bound of the pod's limit.",
+    labels: POD,
+  }),
+  price: gauge("mbcas_pod_price_per_core", {
+    help: "Price of CPU at the pod's last clearing.",
+    labels: POD,
+  }),
+  credit: gauge("mbcas_pod_credit", {
+    help: "Mean credit of the pod's containers: a factor on their weights.",
+    labels: POD,
+  }),
+  throttled: counter("mbcas_pod_throttled_seconds_total", {
+    help: "Time for which quotas kept the pod's threads from running, summed over threads.",
+    labels: POD,
+  }),
+  pressure: counter("mbcas_pod_pressure_cpu_waiting_seconds_total", {
+    help: "Time in which at least one thread of the pod waited for CPU or quota (PSI).",
+    labels: POD,
+  }),
+  unenforced: gauge("mbcas_pod_unenforced_limits", {
+    help: "Containers without an enforced limit (QuotaOff); only of pods that have some.",
+    labels: POD,
+  }),
+};
+
+/** Metrics of the node. */
+export const NODE_METRICS = {
+  mode: gauge("mbcas_node_mode", {
+    help: "1 for the mode of the last clearing, uncongested, congested or overloaded; else 0.",
+    labels: ["mode"],
+  }),
+  price: gauge("mbcas_node_price_per_core", {
+    help: "Price of CPU: weight per core; +Inf when nothing can be given.",
+  }),
+  scarce: gauge("mbcas_node_scarce", {
+    help: "1 while the node's CPU is scarce, 0 while it is ample.",
+  }),
+  scarceSeconds: counter("mbcas_node_scarce_seconds_total", {
+    help: "Time in which the node's CPU was scarce.",
+  }),
+  pressure: counter("mbcas_node_pressure_cpu_waiting_seconds_total", {
+    help: "Time in which at least one thread of the node waited for CPU or quota (PSI).",
+  }),
+  allocatable: gauge("mbcas_node_allocatable_cores", { help: "CPU that the node's pods may use." }),
+  capacity: gauge("mbcas_node_capacity_cores", { help: "Part of it that the market may share." }),
+  unmanaged: gauge("mbcas_node_unmanaged_cores", {
+    help: "CPU held by pods outside of the market.",
+  }),
+  committed: gauge("mbcas_node_committed_cores", {
+    help: "Part of the capacity that limits hold.",
+  }),
+  wait: gauge("mbcas_node_wait_seconds", {
+    help: "How long one request in a hundred may wait for quota, as limits are set now.",
+  }),
+  held: gauge("mbcas_node_limits_held", {
+    help: "1 while no limit of the node is moved, with the reason (SchedExt).",
+    labels: ["reason"],
+  }),
+  toCeiling: counter("mbcas_limits_to_ceiling_total", {
+    help: "Limits that went to their ceilings because CPU was free.",
+  }),
+  lowered: counter("mbcas_limits_lowered_total", { help: "Limits lowered while CPU was scarce." }),
+};
+
+/** Metrics of the agent's own work. */
+export const AGENT_METRICS = {
+  samples: histogram("mbcas_sample_duration_seconds", {
+    help: "Time of one sample of the cgroups.",
+    buckets: LOOP,
+  }),
+  lateness: histogram("mbcas_sample_lateness_seconds", {
+    help: "By how much samples were late: above some 50 ms the agent waits for CPU.",
+    buckets: LOOP,
+  }),
+  clearings: histogram("mbcas_clear_duration_seconds", {
+    help: "Time of one clearing and its plan.",
+    buckets: LOOP,
+  }),
+  writes: counter("mbcas_writes_total", {
+    help: "Writes of desired limits by outcome: ok, or the status of the refusal.",
+    labels: ["outcome"],
+  }),
+};

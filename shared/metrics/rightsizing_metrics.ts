@@ -1,0 +1,75 @@
+/**
+ * Metrics of the leader about rightsizing. The names of OptiPod are aliases.
+ *
+ * @module
+ */
+import { counter, gauge, histogram } from "./metric.ts";
+
+const POLICY = ["namespace", "policy"] as const;
+
+/** Seconds; a cycle over 1,000 workloads must take less than 60 s. */
+const CYCLE = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const;
+/** Seconds; two queries per workload, which take seconds each where a window is long. */
+const COLLECTION = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
+
+/** Metrics of each OptimizationPolicy; its series end with it. */
+export const POLICY_METRICS = {
+  monitored: gauge("mbcas_rightsizing_workloads_monitored", {
+    help: "Workloads that the policy matches, those included that another policy has won.",
+    labels: POLICY,
+    alias: "optipod_workloads_monitored",
+  }),
+  updated: gauge("mbcas_rightsizing_workloads_updated", {
+    help: "Of those, workloads that have what is recommended.",
+    labels: POLICY,
+    alias: "optipod_workloads_updated",
+  }),
+  skipped: gauge("mbcas_rightsizing_workloads_skipped", {
+    help: "Of those, workloads for which nothing could be recommended or applied.",
+    labels: [...POLICY, "reason"],
+    alias: "optipod_workloads_skipped",
+  }),
+  recordUnwritten: gauge("mbcas_rightsizing_record_unwritten", {
+    help: "1 where the record of the last cycle could not be written for a minute, else 0.",
+    labels: POLICY,
+  }),
+  recommendations: counter("mbcas_rightsizing_recommendations_total", {
+    help: "Workloads for which a recommendation was made, in each cycle anew.",
+    labels: POLICY,
+    alias: "optipod_recommendations_total",
+  }),
+  applications: counter("mbcas_rightsizing_applications_total", {
+    help: "Recommendations that were applied, InPlace or by Recreate.",
+    labels: [...POLICY, "method"],
+    alias: "optipod_applications_total",
+  }),
+  errors: counter("mbcas_rightsizing_reconciliation_errors_total", {
+    help:
+      "Workloads without metrics, failed writes and records, and cycles that failed as a whole: a " +
+      "reason, CycleFailed or StatusNotWritten.",
+    labels: [...POLICY, "error_type"],
+    alias: "optipod_reconciliation_errors_total",
+  }),
+  durations: histogram("mbcas_rightsizing_reconciliation_duration_seconds", {
+    help: "Time of one cycle of the policy, requests included.",
+    buckets: CYCLE,
+    labels: POLICY,
+    alias: "optipod_reconciliation_duration_seconds",
+  }),
+};
+
+/** Metrics of rightsizing as a whole. */
+export const RIGHTSIZING_METRICS = {
+  collections: histogram("mbcas_rightsizing_metrics_collection_duration_seconds", {
+    help:
+      "Time until a source of usage has answered for one workload; cached answers are left out.",
+    buckets: COLLECTION,
+    labels: ["provider"],
+    alias: "optipod_metrics_collection_duration_seconds",
+  }),
+  patches: counter("mbcas_rightsizing_ssa_patch_total", {
+    help: "Templates changed by server-side apply, by kind and outcome.",
+    labels: ["kind", "outcome"],
+    alias: "optipod_ssa_patch_total",
+  }),
+};
