@@ -7,6 +7,7 @@
 import { defined } from "../../shared/defined.ts";
 import type { CommandContext, PodName } from "./ports.ts";
 import type { Call } from "./coalloc_command.ts";
+import { doctorCommand } from "./doctor/doctor_command.ts";
 import { explainCommand } from "./explain/explain_command.ts";
 import { placedArgument } from "./placement/placement_arguments.ts";
 import { placementCommand } from "./placement/placement_command.ts";
@@ -49,6 +50,8 @@ export function checkedCommand(call: Call): CheckedCommand {
       const container = flags.container as string | undefined;
       return (context) => explainCommand(defined({ pod: pod(context), container }), context);
     }
+    case "doctor":
+      return doctorCommand;
     case "recommend": {
       const choice = workloadChoice({ workloadText: operands[0], policy: flags.policy });
       if (typeof choice === "string") throw new UsageProblem(choice);

@@ -20,6 +20,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
 import type { TerminalLook } from "../terminal/terminal_text.ts";
+import type { DiagnosisReader } from "./kube/snapshot.ts";
 import type { OutputFormat } from "./output.ts";
 
 /** Name and namespace of a pod. */
@@ -130,6 +131,7 @@ export interface Cluster {
   readonly recommendations: RecommendationReader;
   readonly placement: PlacementReader;
   readonly views: AgentViews;
+  readonly diagnosis: DiagnosisReader;
   readonly switches: MarketSwitches;
   /** A writer of limits under this name in managedFields. */
   limitWriter(fieldManager: string): LimitWriter;
