@@ -15,6 +15,7 @@ import { podArgument } from "./formats.ts";
 import { recommendCommand } from "./recommend/recommend_command.ts";
 import { workloadChoice } from "./recommend/recommend_arguments.ts";
 import type { LimitRequest } from "./resize/limit_request.ts";
+import { reportCommand, reportRequest } from "./report/report_command.ts";
 import { resizeCommand } from "./resize/resize_command.ts";
 import { restoreCommand } from "./restore/restore_command.ts";
 import type { RestoreTarget } from "./restore/switch_off.ts";
@@ -63,6 +64,8 @@ export function checkedCommand(call: Call): CheckedCommand {
       if (typeof workload === "string") throw new UsageProblem(workload);
       return (context) => placementCommand(defined({ workload, watchMs }), context);
     }
+    case "report":
+      return (context) => reportCommand(reportRequest(flags), context);
     case "restore": {
       const target = restoreTarget(call);
       const yes = flags.yes === true;

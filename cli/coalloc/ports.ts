@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { PrometheusRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import type { PodFacts } from "../../shared/resize/inputs/resize_input.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
 import type {
@@ -165,6 +166,8 @@ export interface CoallocWorld {
   /** The content of a file; `-` is standard input. Rejects with the system's error. */
   readonly readFile: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly connect: (options: ConnectOptions) => Promise<Cluster>;
+  /** Asks a Prometheus. */
+  readonly queryRange: PrometheusRangeQueries["ask"];
 }
 
 /** The world as commands have it: whatever text they write, a terminal obeys nothing in it. */
