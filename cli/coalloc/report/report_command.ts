@@ -9,6 +9,7 @@ import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
 import type { Prices } from "../../../shared/rightsizing/prices.ts";
 import { durationParser, placeOf } from "../formats.ts";
 import { examples, INTERRUPTED } from "../global_flags.ts";
+import { readNodes } from "../node_readings.ts";
 import { structuredOutput } from "../output.ts";
 import { type CommandContext, CommandProblem } from "../ports.ts";
 import { adviseAll } from "../recommend/advise.ts";
@@ -93,16 +94,20 @@ export async function reportCommand(
   { sinceMs, format, prometheus, prices }: ReportRequest,
   { cluster, world, namespace, look }: CommandContext,
 ): Promise<number> {
-  const within = namespace.all ? undefined : namespace.name;
+  const within = namespace.all ? {} : { namespace: namespace.name };
   const nowMs = world.clock.wall();
-  const [allocations = [], recommendations] = await Promise.all([
-    unlessNotFound(cluster.reader.allocations(within)),
-    // Rightsizing need not be installed.
+  // The market need not be installed, nor rightsizing.
+  const [market, recommendations] = await Promise.all([
+    unlessNotFound(readNodes(cluster, within)),
     readRecommendations(cluster, namespace).catch((error: unknown) => {
       if (error instanceof CommandProblem) return error.message;
       throw error;
     }),
   ]);
+  const { allocations = [], views = [], problems: agentProblems = [] } = market ?? {};
+  const pods = views.flatMap(({ pods }) => pods).filter((pod) =>
+    namespace.all || pod.namespace === namespace.name
+  );
   const history = await readHistory(
     { server: prometheus, nowMs, sinceMs, namespace, allocations },
     { ask: world.queryRange, signal: world.signal },
@@ -111,7 +116,7 @@ export async function reportCommand(
   const view = reportView({
     ...history,
     place: placeOf(namespace),
-    ...{ nowMs, sinceMs, prices, allocations },
+    ...{ nowMs, sinceMs, prices, allocations, pods, agentProblems },
     ...(typeof recommendations === "string"
       ? { advised: [], problems: [recommendations] }
       : { advised: adviseAll(recommendations), problems: recommendations.problems }),

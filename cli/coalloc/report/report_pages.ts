@@ -32,7 +32,7 @@ function valueText(
     case "count":
       return WHOLE.format(value);
     case "seconds":
-      return `${WHOLE.format(value)} s`;
+      return `${(value < 10 ? TWO_DIGITS : WHOLE).format(value)} s`;
     case "money":
       return `${TWO_DIGITS.format(value)} ${currency}`.trim();
     default:

@@ -2,6 +2,11 @@ import assert from "node:assert/strict";
 import { addMarketPod, type CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import type { PrometheusRange } from "../../../adapters/prometheus/range_queries.ts";
 import { template } from "../../../tests/fixtures/cli/advised_shop.ts";
+import {
+  sampleContainerView,
+  sampleNodeView,
+  samplePodView,
+} from "../../../tests/fixtures/cli/node_views.ts";
 import { shopTest } from "../../../tests/fixtures/cli/shop_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { MONTH_HOURS, pricePerHour } from "../../../shared/rightsizing/prices.ts";
@@ -53,6 +58,8 @@ shopTest("report has what the cluster keeps, and says what is missing", async (s
     memoryToSave: 0.9399,
   });
   assert.deepEqual(view.missing.map(({ key }) => key), [
+    // No agent runs.
+    "presentUsage",
     "throttledSeconds",
     "throttledSecondsBefore",
     "limitChanges",
@@ -91,6 +98,16 @@ shopTest(
     assert.equal(day?.hours, 24);
   },
 );
+
+shopTest("report has what agents see now, of the namespace", async (scene) => {
+  scene.agents.push("node-1");
+  const far = samplePodView("far", { namespace: "other" });
+  const container = sampleContainerView({ usage: 450, originalLimit: 200 });
+  scene.views.set("node-1", sampleNodeView([samplePodView("front", { container }), far]));
+  const { usageBeyondOriginalNow, throttledNow } = valuesOf(await reported(scene, ""));
+  assert.deepEqual([usageBeyondOriginalNow, throttledNow], [0.25, 0.412]);
+  assert.equal(valuesOf(await reported(scene, " -A"))["throttledNow"], 0.824);
+});
 
 shopTest("report asks Prometheus for the period, and for as long a time before", async (scene) => {
   addPods(scene);

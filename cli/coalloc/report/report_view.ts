@@ -7,6 +7,7 @@ import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { defined } from "../../../shared/defined.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 import { MONTH_HOURS, pricePerHour, type Prices } from "../../../shared/rightsizing/prices.ts";
+import type { PodView } from "../../../shared/view/node_view.ts";
 import type { AdvisedWorkload } from "../recommend/advice_view.ts";
 
 /** What a figure counts. */
@@ -19,7 +20,7 @@ export interface ReportFigure {
   readonly title: string;
   readonly value: number;
   readonly unit: FigureUnit;
-  readonly source: "PodAllocations" | "RecommendationReports" | "Prometheus";
+  readonly source: "PodAllocations" | "agents" | "RecommendationReports" | "Prometheus";
   /** What the figure leaves out, in a sentence. */
   readonly note?: string;
 }
@@ -72,6 +73,10 @@ export interface ReportInput extends HistoryFigures {
   readonly sinceMs: number;
   readonly prices: Prices | undefined;
   readonly allocations: readonly PodAllocation[];
+  /** Pods in the market, by the agents. */
+  readonly pods: readonly PodView[];
+  /** Agents that can't be read, in sentences. */
+  readonly agentProblems: readonly string[];
   readonly advised: readonly AdvisedWorkload[];
   /** Why savings are not known in full, in sentences. */
   readonly problems: readonly string[];
@@ -91,11 +96,16 @@ export function reportView(input: ReportInput): ReportView {
     currency: prices?.currency ?? "",
     figures: [
       ...marketFigures(allocations, nowMs - sinceMs),
+      ...presentFigures(input.pods),
       ...input.figures,
       ...savingFigures(workloads, advised),
       ...moneyFigures(workloads, { advised, prices }),
     ],
-    missing: [...input.missing, ...missingSavings(input)],
+    missing: [
+      ...input.agentProblems.map((why) => ({ ...PRESENT, why })),
+      ...input.missing,
+      ...missingSavings(input),
+    ],
     workloads,
   };
 }
@@ -147,6 +157,32 @@ function marketFigures(
       unit: "count",
       source,
       note: "of the pods that still exist",
+    },
+  ];
+}
+
+/** Stands for both of the figures that agents have. */
+const PRESENT = { key: "presentUsage", figure: "Usage and throttled time, now" } as const;
+
+function presentFigures(pods: readonly PodView[]): readonly ReportFigure[] {
+  if (pods.length === 0) return [];
+  const sum = (of: (pod: PodView) => number): number =>
+    pods.reduce((total, pod) => total + of(pod), 0) / 1000;
+  return [
+    {
+      key: "usageBeyondOriginalNow",
+      title: "CPU in use beyond original limits, now",
+      value: sum(({ usage = 0, originalLimit }) => Math.max(0, usage - originalLimit)),
+      unit: "cores",
+      source: "agents",
+    },
+    {
+      key: "throttledNow",
+      title: "Throttled time in each second, now",
+      value: sum(({ throttledMsPerSecond = 0 }) => throttledMsPerSecond),
+      unit: "seconds",
+      source: "agents",
+      note: "summed over threads",
     },
   ];
 }

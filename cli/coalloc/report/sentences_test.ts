@@ -34,6 +34,7 @@ Notes
 - Money saved: since values were last applied, at the given prices, if the nodes' bill follows requests
 
 Missing
+- Usage and throttled time, now: No agent runs: figures are those of the allocations, as old as they say
 - Throttled time of pods in the market; The same in as long a time before; Changes of CPU limits; Time in which a node's CPU was scarce; Usage beyond original limits: the cluster keeps no history: give --prometheus with the address of a Prometheus
 `,
     ],
@@ -68,6 +69,7 @@ Missing
 
 ## Missing
 
+- Usage and throttled time, now: No agent runs: figures are those of the allocations, as old as they say
 - Throttled time of pods in the market; The same in as long a time before; Changes of CPU limits; Time in which a node's CPU was scarce; Usage beyond original limits: the cluster keeps no history: give --prometheus with the address of a Prometheus
 - Money: no prices are given: add --core-hour and --gib-hour
 `,
