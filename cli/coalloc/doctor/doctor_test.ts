@@ -129,6 +129,7 @@ const CASES: readonly (readonly [Partial<SnapshotParts>, ...codes: string[]])[] 
     ...egress(API, { ...DNS, peers: [{ namespaces: inKubeSystem }] }),
     ...kubeletWith({ clusterDNS: ["169.254.20.10"] }),
   }, "EgressToDNSBlocked"],
+  [{ ...egress(API), dns: undefined }],
   [{ dns: { addresses: ["10.0.0.10"], ready: 0 } }, "DNSDown"],
   [{ dns: undefined }],
   [

@@ -101,18 +101,22 @@ function waysOf({ name }: ProgramFacts, { apiAddresses, kubelets, dns, webhook }
     what: `the API server at ${address}:${port}`,
     remedy: `allow egress to TCP port ${port}`,
   }));
-  const given = new Set(kubelets.flatMap(({ clusterDNS }) => clusterDNS));
-  const toDNS = [...given].map((address): Way => ({
-    direction: "egress",
-    protocol: "UDP",
-    address,
-    port: 53,
-    // A server that is not behind the Service runs on the node itself, as NodeLocal DNSCache does.
-    ...(dns?.addresses.includes(address) ? { namespaceLabels: DNS_NAMESPACE } : {}),
-    code: "EgressToDNSBlocked",
-    what: `the DNS server at ${address}:53`,
-    remedy: `allow egress to UDP and TCP port 53 of ${address}`,
-  }));
+  const given = [...new Set(kubelets.flatMap(({ clusterDNS }) => clusterDNS))];
+  const toDNS = given.flatMap((address): Way[] => {
+    const behindService = dns?.addresses.includes(address) === true;
+    // NodeLocal DNSCache listens on the node itself. Other servers have namespaces that are not known here.
+    if (!behindService && !address.startsWith("169.254.")) return [];
+    return [{
+      direction: "egress",
+      protocol: "UDP",
+      address,
+      port: 53,
+      ...(behindService ? { namespaceLabels: DNS_NAMESPACE } : {}),
+      code: "EgressToDNSBlocked",
+      what: `the DNS server at ${address}:53`,
+      remedy: `allow egress to UDP and TCP port 53 of ${address}`,
+    }];
+  });
   const toWebhook: Way[] = name === "mbcas-controller" && webhook !== undefined
     ? [{
       direction: "ingress",
