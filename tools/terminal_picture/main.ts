@@ -13,7 +13,7 @@ const PICTURE = "docs/terminal.svg";
 const NAMESPACE = "coallocator-demo";
 const EXAMPLES = ["-k", "manifests/examples"];
 const TITLE = "kubectl coalloc top and explain on a node with busy pods";
-const SIZE = { width: 128, height: 23 };
+const SIZE = { width: 142, height: 23 };
 /** Clearings take some seconds to follow the load. */
 const WARM_UP_MS = 30_000;
 
