@@ -5,6 +5,7 @@
  */
 import "../adapters/node_require.ts";
 import { connectKubeconfig } from "../adapters/kube/client/connect.ts";
+import { createRangeQueries } from "../adapters/prometheus/range_queries.ts";
 import { systemClock as clock } from "../adapters/system_clock.ts";
 import { CommandProblem } from "./coalloc/ports.ts";
 import { createKubeCluster } from "./coalloc/kube/kube_cluster.ts";
@@ -34,6 +35,7 @@ if (import.meta.main) {
       unheard: (job) => interrupt.unheard(job),
       readFile: (path) =>
         path === "-" ? new Response(Deno.stdin.readable).bytes() : Deno.readFile(path),
+      queryRange: createRangeQueries().ask,
       async connect({ kubeconfig: path, context }) {
         const { namespace: defaultNamespace, ...connection } = await connectKubeconfig({
           ...(path === undefined ? {} : { path }),

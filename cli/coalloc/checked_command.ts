@@ -7,6 +7,7 @@
 import { defined } from "../../shared/defined.ts";
 import type { CommandContext, PodName } from "./ports.ts";
 import type { Call } from "./coalloc_command.ts";
+import { doctorCommand } from "./doctor/doctor_command.ts";
 import { explainCommand } from "./explain/explain_command.ts";
 import { placedArgument } from "./placement/placement_arguments.ts";
 import { placementCommand } from "./placement/placement_command.ts";
@@ -14,6 +15,7 @@ import { podArgument } from "./formats.ts";
 import { recommendCommand } from "./recommend/recommend_command.ts";
 import { workloadChoice } from "./recommend/recommend_arguments.ts";
 import type { LimitRequest } from "./resize/limit_request.ts";
+import { reportCommand, reportRequest } from "./report/report_command.ts";
 import { resizeCommand } from "./resize/resize_command.ts";
 import { restoreCommand } from "./restore/restore_command.ts";
 import type { RestoreTarget } from "./restore/switch_off.ts";
@@ -49,6 +51,8 @@ export function checkedCommand(call: Call): CheckedCommand {
       const container = flags.container as string | undefined;
       return (context) => explainCommand(defined({ pod: pod(context), container }), context);
     }
+    case "doctor":
+      return doctorCommand;
     case "recommend": {
       const choice = workloadChoice({ workloadText: operands[0], policy: flags.policy });
       if (typeof choice === "string") throw new UsageProblem(choice);
@@ -60,6 +64,8 @@ export function checkedCommand(call: Call): CheckedCommand {
       if (typeof workload === "string") throw new UsageProblem(workload);
       return (context) => placementCommand(defined({ workload, watchMs }), context);
     }
+    case "report":
+      return (context) => reportCommand(reportRequest(flags), context);
     case "restore": {
       const target = restoreTarget(call);
       const yes = flags.yes === true;

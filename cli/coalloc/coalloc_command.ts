@@ -6,8 +6,10 @@
 import { Argument, Command, CommanderError, Option } from "commander";
 import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
 import { addGlobalFlags, examples, timeoutOption, watchOption } from "./global_flags.ts";
+import { doctorArguments } from "./doctor/doctor_command.ts";
 import { placementArguments } from "./placement/placement_arguments.ts";
 import { recommendArguments } from "./recommend/recommend_arguments.ts";
+import { REPORT_FORMATS, reportArguments } from "./report/report_command.ts";
 import { limitRequestParser } from "./resize/limit_request.ts";
 import { simulateArguments } from "./simulate/simulate_arguments.ts";
 import { OUTPUT_FORMATS } from "./output.ts";
@@ -43,6 +45,9 @@ export function coallocCommand(handle: CommandHandler): Command {
   const recommend = addGlobalFlags(recommendArguments(), { formats: [...OUTPUT_FORMATS, "patch"] });
   root.addCommand(handled(recommend, handle));
   root.addCommand(handled(addGlobalFlags(placementArguments()), handle));
+  root.addCommand(handled(addGlobalFlags(doctorArguments()), handle));
+  const report = addGlobalFlags(reportArguments(), { formats: REPORT_FORMATS });
+  root.addCommand(handled(report, handle));
   root.addCommand(handled(simulateArguments(), handle));
   root.addCommand(handled(completion(), handle));
   return root;

@@ -26,7 +26,7 @@ export function addGlobalFlags(command: Command, options: OutputChoice = {}): Co
 /** Which forms a command has. */
 export interface OutputChoice {
   /** @default {OUTPUT_FORMATS} */
-  readonly formats?: readonly OutputFormat[];
+  readonly formats?: readonly string[];
 }
 
 /** Adds the flags that say in which form a command answers. */

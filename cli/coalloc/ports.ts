@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { PrometheusRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import type { PodFacts } from "../../shared/resize/inputs/resize_input.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
 import type {
@@ -20,6 +21,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
 import type { TerminalLook } from "../terminal/terminal_text.ts";
+import type { DiagnosisReader } from "./kube/snapshot.ts";
 import type { OutputFormat } from "./output.ts";
 
 /** Name and namespace of a pod. */
@@ -130,6 +132,7 @@ export interface Cluster {
   readonly recommendations: RecommendationReader;
   readonly placement: PlacementReader;
   readonly views: AgentViews;
+  readonly diagnosis: DiagnosisReader;
   readonly switches: MarketSwitches;
   /** A writer of limits under this name in managedFields. */
   limitWriter(fieldManager: string): LimitWriter;
@@ -163,6 +166,8 @@ export interface CoallocWorld {
   /** The content of a file; `-` is standard input. Rejects with the system's error. */
   readonly readFile: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly connect: (options: ConnectOptions) => Promise<Cluster>;
+  /** Asks a Prometheus. */
+  readonly queryRange: PrometheusRangeQueries["ask"];
 }
 
 /** The world as commands have it: whatever text they write, a terminal obeys nothing in it. */

@@ -25,6 +25,8 @@ export interface KubeRequest {
   readonly timeoutMs?: number;
   /** Ends the request with an error, and a stream without one. */
   readonly signal?: AbortSignal;
+  /** Reads the body of a response. @default {JSON.parse} */
+  readonly parse?: (text: string, headers: Headers) => unknown;
 }
 
 /** Media types of a PATCH; JSON is YAML. */

@@ -84,6 +84,7 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
         timeout.start(request.timeoutMs ?? REQUEST_TIMEOUT_MS);
         const response = await sender.open(call);
         const text = await response.text();
+        if (request.parse !== undefined) return request.parse(text, response.headers);
         return text === "" ? undefined : JSON.parse(text);
       } catch (error) {
         throw sender.failure(error, call);

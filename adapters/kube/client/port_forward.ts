@@ -22,6 +22,8 @@ export interface PodHTTPRequest {
   readonly path: string;
   /** Timeout, ms. @default {10000} */
   readonly timeoutMs?: number;
+  /** Reads the body. @default {JSON.parse} */
+  readonly parse?: (text: string) => unknown;
 }
 
 /** The first byte of a message is its channel; a port has two, for data and for errors. */
@@ -32,12 +34,12 @@ const ERRORS = 1;
 /** The first message of a channel is the port's number, two bytes after the channel's. */
 const PREFACE_BYTES = 2;
 
-/** The JSON of the pod's response. Throws an `ApiError` when it fails. */
+/** The pod's response, by default as JSON. Throws an `ApiError` when it fails. */
 export async function podHTTPGet(
   connection: OpenKubeConnection,
   request: PodHTTPRequest,
 ): Promise<unknown> {
-  const { namespace, pod, port, path, timeoutMs = 10_000 } = request;
+  const { namespace, pod, port, path, timeoutMs = 10_000, parse = JSON.parse } = request;
   const what = `GET ${path} from pod ${namespace}/${pod}:${port}`;
   const forward = {
     path: resourcePath({
@@ -56,7 +58,7 @@ export async function podHTTPGet(
   });
   if (response.status !== 200) throw responseError(response, 0);
   try {
-    return JSON.parse(response.text);
+    return parse(response.text);
   } catch (cause) {
     throw new ApiError(0, "BadAnswer", `${what}: the answer is not JSON`, { cause });
   }

@@ -7,8 +7,9 @@
  * @module
  */
 import { parseBytes, parseBytesBound, parseCPU, parseCPUBound } from "../../../shared/quantity.ts";
+import type { LabelRequirement, LabelSelector } from "../../../shared/api/label_selector.ts";
 import { present } from "../client/json_fields.ts";
-import type { RawCondition, RawObject, Texts } from "./raw_objects.ts";
+import type { RawCondition, RawObject, RawSelector, Texts } from "./raw_objects.ts";
 
 /** Identity and version of an object. */
 export interface ObjectIdentity {
@@ -27,6 +28,20 @@ export function parseIdentity(raw: unknown): ObjectIdentity {
 export function parseNamespacedIdentity(raw: unknown): ObjectIdentity & { namespace: string } {
   const { namespace = "" } = (raw as RawObject<unknown>).metadata;
   return { ...parseIdentity(raw), namespace };
+}
+
+/** Reads a `metav1.LabelSelector`. */
+export function parseLabelSelector(
+  { matchLabels = {}, matchExpressions = [] }: RawSelector,
+): LabelSelector {
+  return {
+    matchLabels,
+    matchExpressions: matchExpressions.map(({ key, operator, values = [] }) => ({
+      key,
+      operator: operator as LabelRequirement["operator"],
+      values,
+    })),
+  };
 }
 
 /** `{[name]: map}`, or nothing when the map is absent or empty. */

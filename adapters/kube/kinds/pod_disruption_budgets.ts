@@ -3,11 +3,10 @@
  *
  * @module
  */
-import type { LabelRequirement, LabelSelector } from "../../../shared/api/label_selector.ts";
 import type { PodDisruptionBudget } from "../../../shared/api/pod_disruption_budget.ts";
 import { listWatchOf, type OpenListWatch } from "../client/list_watch.ts";
-import { parseNamespacedIdentity } from "./object_fields.ts";
-import type { RawObject, RawRequirement, Texts } from "./raw_objects.ts";
+import { parseLabelSelector, parseNamespacedIdentity } from "./object_fields.ts";
+import type { RawObject, RawSelector } from "./raw_objects.ts";
 
 /** List-watch of budgets. */
 export const podDisruptionBudgetListWatch: OpenListWatch<PodDisruptionBudget> = listWatchOf({
@@ -15,11 +14,6 @@ export const podDisruptionBudgetListWatch: OpenListWatch<PodDisruptionBudget> = 
   resource: "poddisruptionbudgets",
   parse: parsePodDisruptionBudget,
 });
-
-interface RawSelector {
-  readonly matchLabels?: Texts;
-  readonly matchExpressions?: readonly RawRequirement[];
-}
 
 type RawBudget = RawObject<{ selector?: RawSelector; unhealthyPodEvictionPolicy?: string }, {
   currentHealthy?: number;
@@ -41,18 +35,5 @@ export function parsePodDisruptionBudget(raw: unknown): PodDisruptionBudget {
     // As the server decides it (pkg/registry/core/pod/storage, EvictionREST.Create).
     freesUnready: spec.unhealthyPodEvictionPolicy === "AlwaysAllow" ||
       (desiredHealthy > 0 && currentHealthy >= desiredHealthy),
-  };
-}
-
-function parseLabelSelector(
-  { matchLabels = {}, matchExpressions = [] }: RawSelector,
-): LabelSelector {
-  return {
-    matchLabels,
-    matchExpressions: matchExpressions.map(({ key, operator, values = [] }) => ({
-      key,
-      operator: operator as LabelRequirement["operator"],
-      values,
-    })),
   };
 }

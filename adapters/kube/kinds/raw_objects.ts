@@ -92,6 +92,12 @@ export type RawNodeSelector = DeepReadonly<{
 /** A requirement of a node selector or of a label selector. */
 export type RawRequirement = DeepReadonly<{ key: string; operator: string; values?: string[] }>;
 
+/** `metav1.LabelSelector`. */
+export type RawSelector = DeepReadonly<{
+  matchLabels?: Texts;
+  matchExpressions?: RawRequirement[];
+}>;
+
 /** The spec of a pod, or of a template. */
 export type RawPodSpec = DeepReadonly<{
   nodeName?: string;

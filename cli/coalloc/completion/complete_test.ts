@@ -26,7 +26,7 @@ sceneTest("complete() offers commands, flags, values and names from the cluster"
   for (const name of ["web-0", "web-1", "db"]) addMarketPod(scene, name, { limit: 1, own: 1 });
   addMarketPod(scene, "far", { limit: 1, own: 1, namespace: "other" });
   await assertCompleted(scene, [
-    ["re", "restore resize recommend"],
+    ["rep", "report"],
     ["explain w", "web-0 web-1"],
     ["explain web-0 ", ":4"],
     ["top web-0 ", "db web-1"],

@@ -16,6 +16,8 @@ export const CONTROLLER_DEPLOYMENT = "mbcas-controller";
 /** ConfigMap of the settings file, and the file's key in it. */
 export const SETTINGS = { name: "mbcas-config", key: "config.yaml" } as const;
 
+/** The label with the version of a program or definition. */
+export const VERSION_LABEL = "app.kubernetes.io/version";
 /** Label `app.kubernetes.io/name` of the agents' pods. */
 export const APP_LABEL = "app.kubernetes.io/name";
 /** Their value of it. */

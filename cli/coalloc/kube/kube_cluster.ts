@@ -12,6 +12,7 @@ import {
 import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { AgentViews, Cluster, MarketSwitches } from "../ports.ts";
+import { createDiagnosisReader } from "./read_snapshot.ts";
 import { createClusterReader, podPath } from "./cluster_reader.ts";
 import { createPlacementReader, createRecommendationReader } from "./readers.ts";
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
@@ -37,12 +38,16 @@ export function createKubeCluster(
     readonly signal: AbortSignal;
   },
 ): Cluster {
+  const reader = createClusterReader(connection, parts);
+  const recommendations = createRecommendationReader(connection, parts);
+  const views = createAgentViews(connection, parts);
   return {
     defaultNamespace,
-    reader: createClusterReader(connection, parts),
+    reader,
     placement: createPlacementReader(connection, parts),
-    recommendations: createRecommendationReader(connection, parts),
-    views: createAgentViews(connection, parts),
+    recommendations,
+    views,
+    diagnosis: createDiagnosisReader(connection, { ...parts, reader, recommendations, views }),
     switches: createMarketSwitches(connection),
     limitWriter(fieldManager) {
       const resizer = createPodResizer(connection, { fieldManager });

@@ -1,0 +1,78 @@
+/**
+ * What a check is, and how all of them are run.
+ *
+ * @module
+ */
+import type { PartName, Snapshot, SnapshotParts } from "../kube/snapshot.ts";
+
+/** How bad it is; an `error` means that the product does not do its work. */
+export const SEVERITIES = ["error", "warning", "info"] as const;
+/** One of {@linkcode SEVERITIES}. */
+export type Severity = typeof SEVERITIES[number];
+
+/** What a check has found. */
+export interface Finding {
+  /** In CamelCase; `docs/doctor.md` lists them. */
+  readonly code: string;
+  readonly severity: Severity;
+  /** Kind and name, for instance `Node node-1`. */
+  readonly object: string;
+  /** With the value that was seen. */
+  readonly seen: string;
+  readonly remedy: string;
+}
+
+/** A check that could not look. */
+export interface Unchecked {
+  readonly check: string;
+  /** The right that is missing, or the server's message. */
+  readonly why: string;
+}
+
+/** A check: pure, and run only if its parts could be read. */
+export interface Check {
+  readonly name: string;
+  readonly needs: readonly PartName[];
+  readonly find: (parts: SnapshotParts) => readonly Finding[];
+}
+
+/** A check that sees the parts that it needs, and no others. */
+export function check<P extends PartName>(one: {
+  readonly name: string;
+  readonly needs: readonly P[];
+  readonly find: (parts: Pick<SnapshotParts, P>) => readonly Finding[];
+}): Check {
+  return one;
+}
+
+/** The result of all checks. */
+export interface Diagnosis {
+  /** The worst first. */
+  readonly findings: readonly Finding[];
+  readonly unchecked: readonly Unchecked[];
+  /** Checks that have looked. */
+  readonly checked: number;
+}
+
+/** Runs the checks on what could be read. */
+export function diagnose(snapshot: Snapshot, checks: readonly Check[]): Diagnosis {
+  const read: Partial<Record<PartName, unknown>> = {};
+  const reasons = new Map<PartName, string>();
+  for (const [name, part] of Object.entries(snapshot) as [PartName, Snapshot[PartName]][]) {
+    if ("unread" in part) reasons.set(name, part.unread);
+    else read[name] = part.value;
+  }
+  const unchecked: Unchecked[] = [];
+  const findings: Finding[] = [];
+  for (const { name, needs, find } of checks) {
+    const missing = needs.flatMap((part) => reasons.get(part) ?? []);
+    if (missing.length > 0) unchecked.push({ check: name, why: [...new Set(missing)].join("; ") });
+    // A check sees the parts that it names, and those are read.
+    else findings.push(...find(read as unknown as SnapshotParts));
+  }
+  return {
+    findings: SEVERITIES.flatMap((one) => findings.filter(({ severity }) => severity === one)),
+    unchecked,
+    checked: checks.length - unchecked.length,
+  };
+}

@@ -1,0 +1,146 @@
+/**
+ * Checks of servers and nodes.
+ *
+ * @module
+ */
+import { isOldKubelet } from "../../../shared/resize/checks/platform.ts";
+import { type Check, check, type Finding, type Severity } from "./check.ts";
+import type { KubeletFacts } from "../kube/snapshot.ts";
+
+/** Kubernetes versions that the product's tests cover. */
+const LEAST_MINOR = 33;
+const TESTED_MINOR = 36;
+/** A kubelet may be three minor versions older than the server, and never newer. */
+const MOST_SKEW = 3;
+
+/** A node's setting that a check looks at, and what is to be done about it. */
+interface NodeFault {
+  readonly code: string;
+  readonly severity: Severity;
+  readonly seen: (facts: KubeletFacts) => string | false | undefined;
+  readonly remedy: string;
+}
+
+/** As the kubelet reports them. */
+const NODE_FAULTS: readonly NodeFault[] = [
+  {
+    code: "KubeletUnreachable",
+    severity: "warning",
+    seen: ({ problem }) => problem,
+    remedy:
+      "let the API server reach port 10250 of the node: logs, exec and port-forward need it too",
+  },
+  {
+    code: "CPUQuotaOff",
+    severity: "error",
+    seen: ({ cpuCFSQuota }) =>
+      cpuCFSQuota === false && "cpuCFSQuota is false: no CPU limit is enforced",
+    remedy: "set cpuCFSQuota: true in the kubelet's configuration",
+  },
+  {
+    code: "StaticCPUManager",
+    severity: "warning",
+    seen: ({ cpuManagerPolicy }) =>
+      cpuManagerPolicy === "static" &&
+      "cpuManagerPolicy is static: Guaranteed pods with whole CPUs can't be resized",
+    remedy: "keep such pods out of the market, which is the default, and out of rightsizing",
+  },
+  {
+    code: "CgroupV1",
+    severity: "info",
+    seen: ({ cgroupVersion }) =>
+      cgroupVersion === 1 && "cgroup v1: there is no CPU pressure (PSI) to read",
+    remedy:
+      "move the node to cgroup v2: kubelets since 1.35 refuse v1 unless failCgroupV1 is false",
+  },
+  {
+    code: "CgroupfsDriver",
+    severity: "info",
+    seen: ({ cgroupVersion, cgroupDriver }) =>
+      cgroupVersion === 2 && cgroupDriver === "cgroupfs" && "cgroup v2 with the driver cgroupfs",
+    remedy:
+      "use the driver systemd where systemd is the node's init, so that one program owns the tree",
+  },
+];
+
+function minorOf(version: string | undefined): number | undefined {
+  const minor = /^v?1\.(\d+)/.exec(version ?? "")?.[1];
+  return minor === undefined ? undefined : Number(minor);
+}
+
+/** All of them. */
+export const PLATFORM_CHECKS: readonly Check[] = [
+  check({
+    name: "server version",
+    needs: ["server"],
+    find: ({ server: { version } }) => {
+      const minor = minorOf(version);
+      const finding = { object: `API server ${version}`, seen: `version ${version}` };
+      if (minor === undefined || minor >= LEAST_MINOR && minor <= TESTED_MINOR) return [];
+      return minor < LEAST_MINOR
+        ? [{
+          code: "ServerTooOld",
+          severity: "error",
+          ...finding,
+          remedy: `upgrade to 1.${LEAST_MINOR} or newer, which serves pods/resize`,
+        }]
+        : [{
+          code: "ServerUntested",
+          severity: "info",
+          ...finding,
+          remedy:
+            `versions up to 1.${TESTED_MINOR} were tested: try it with controller.dryRun first`,
+        }];
+    },
+  }),
+  check({
+    name: "kubelet versions",
+    needs: ["server", "nodes"],
+    find: ({ server, nodes }) => {
+      const newest = minorOf(server.version) ?? TESTED_MINOR;
+      return nodes.flatMap(({ metadata: { name }, kubeletVersion: version }): Finding[] => {
+        const minor = minorOf(version);
+        const found = {
+          severity: "warning",
+          object: `Node ${name}`,
+          seen: `kubelet ${version}`,
+        } as const;
+        if (isOldKubelet(version)) {
+          const remedy = `upgrade it to 1.${LEAST_MINOR} or newer: its pods are left alone`;
+          return [{ code: "KubeletTooOld", ...found, remedy }];
+        }
+        if (minor === undefined || minor <= newest && newest - minor <= MOST_SKEW) return [];
+        const remedy =
+          `bring it within ${MOST_SKEW} minor versions below the server's ${server.version}`;
+        return [{ code: "KubeletSkew", ...found, remedy }];
+      });
+    },
+  }),
+  check({
+    name: "kubelet settings",
+    needs: ["kubelets"],
+    find: ({ kubelets }) =>
+      kubelets.flatMap((facts) =>
+        NODE_FAULTS.flatMap(({ seen: see, ...fault }): Finding[] => {
+          const seen = see(facts);
+          return seen ? [{ ...fault, object: `Node ${facts.node}`, seen }] : [];
+        })
+      ),
+  }),
+  check({
+    name: "sched_ext",
+    needs: ["agents"],
+    find: ({ agents }) =>
+      agents.flatMap((agent): Finding[] =>
+        "view" in agent && agent.view.held === "SchedExt"
+          ? [{
+            code: "SchedExt",
+            severity: "error",
+            object: `Node ${agent.node}`,
+            seen: "a sched_ext scheduler is attached: the kernel does not enforce cpu.max",
+            remedy: "detach it, or keep the pods of such nodes out of the market",
+          }]
+          : []
+      ),
+  }),
+];

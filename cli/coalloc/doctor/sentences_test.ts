@@ -1,0 +1,32 @@
+/** The sentences of `doctor`. */
+import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
+import { sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { HEALTHY, snapshotOf } from "../../../tests/fixtures/cli/healthy_snapshot.ts";
+
+sceneTest("sentences of doctor", async (scene) => {
+  const doctor = (...args: Parameters<typeof snapshotOf>) => () => {
+    scene.snapshot = snapshotOf(...args);
+    return scene.said("doctor")();
+  };
+  const kubelet = { node: "node-1", cpuManagerPolicy: "static", clusterDNS: [] };
+  await assertSentences([
+    ["healthy", doctor(), "Checks: 20; errors: 0, warnings: 0, infos: 0\n"],
+    [
+      "findings",
+      doctor({ kubelets: [kubelet], leases: HEALTHY.leases.slice(0, 1) }, {
+        policies: "the right to list networkpolicies.networking.k8s.io is missing",
+      }),
+      `\
+error    AgentSilent  Node node-1
+         no agent has a Lease for it
+         → look at the node's agent: kubectl get pods -n mbcas-system -o wide -l app.kubernetes.io/name=mbcas-agent
+warning  StaticCPUManager  Node node-1
+         cpuManagerPolicy is static: Guaranteed pods with whole CPUs can't be resized
+         → keep such pods out of the market, which is the default, and out of rightsizing
+unknown  NetworkPolicies: the right to list networkpolicies.networking.k8s.io is missing
+
+Checks: 19; errors: 1, warnings: 1, infos: 0, could not look: 1
+`,
+    ],
+  ]);
+});

@@ -1,0 +1,198 @@
+/**
+ * Reads what programs and kubelets say of themselves, for `doctor`.
+ *
+ * @module
+ */
+import {
+  type OpenKubeConnection,
+  type ResourcePath,
+  resourcePath,
+  unlessRefused,
+} from "../../../adapters/kube/client/connection.ts";
+import {
+  listOf,
+  numberOf,
+  objectOf,
+  present,
+  textOf,
+  textsOf,
+} from "../../../adapters/kube/client/json_fields.ts";
+import { podHTTPGet } from "../../../adapters/kube/client/port_forward.ts";
+import { parseNode } from "../../../adapters/kube/kinds/nodes.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import type { KubeletFacts, ProgramFacts, ProgramName, UnreadyPod } from "./snapshot.ts";
+import { inParallel } from "../in_parallel.ts";
+import type { AgentViews, ClusterReader, RecommendationReader } from "../ports.ts";
+import { AGENT_APP, APP_LABEL, CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "./installation.ts";
+
+/** What the reader is made of. */
+export interface DiagnosisParts {
+  readonly reader: Pick<ClusterReader, "allocations" | "pods" | "settingsText">;
+  readonly recommendations: Pick<RecommendationReader, "reports">;
+  readonly views: AgentViews;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** What the parts are read with. */
+export interface Source extends DiagnosisParts {
+  /** Ends requests with the command. */
+  readonly connection: OpenKubeConnection;
+  /** The object or list; undefined where there is none. */
+  readonly get: (path: string, query?: Readonly<Record<string, string>>) => Promise<unknown>;
+  /** The items of a list; none where the server does not know the kind. */
+  readonly items: (list: ListedObjects) => Promise<readonly unknown[]>;
+}
+
+/** A collection, or those of its objects that have the labels. */
+export interface ListedObjects extends Omit<ResourcePath, "name" | "subresource"> {
+  readonly labelSelector?: string;
+}
+
+/** Ports of the programs' own servers. */
+const PORTS: Readonly<Record<ProgramName, number>> = {
+  "mbcas-controller": 8080,
+  "mbcas-agent": 8081,
+};
+/** A pod or kubelet answers within milliseconds; one that is gone must not hold up the others. */
+const TIMEOUT_MS = 5000;
+
+/** Values by series in the text of `/metrics`. */
+export function seriesIn(text: string): ReadonlyMap<string, number> {
+  return new Map(
+    text.split("\n").filter((line) => /^[a-z]/.test(line)).map((line) => {
+      const at = line.lastIndexOf(" ");
+      return [line.slice(0, at), Number(line.slice(at + 1))];
+    }),
+  );
+}
+
+/** The kubelets of Ready Linux nodes. */
+export async function readKubelets(
+  { connection, items }: Source,
+): Promise<readonly KubeletFacts[]> {
+  const nodes = (await items({ groupVersion: "v1", resource: "nodes" })).map(parseNode)
+    .filter(({ ready, os }) => ready && os === undefined);
+  return await inParallel(nodes, async ({ metadata: { name: node } }): Promise<KubeletFacts> => {
+    const proxy = resourcePath({ groupVersion: "v1", resource: "nodes", name: node });
+    try {
+      const [configz, series] = await Promise.all([
+        connection.request({ path: `${proxy}/proxy/configz`, timeoutMs: TIMEOUT_MS }),
+        connection.request({
+          path: `${proxy}/proxy/metrics`,
+          parse: seriesIn,
+          timeoutMs: TIMEOUT_MS,
+        }),
+      ]);
+      const config = objectOf(objectOf(configz).kubeletconfig);
+      const { cpuCFSQuota } = config;
+      return {
+        node,
+        clusterDNS: listOf(config.clusterDNS).flatMap((one) => textOf(one) ?? []),
+        ...present("cgroupDriver", textOf(config.cgroupDriver)),
+        ...present("cpuManagerPolicy", textOf(config.cpuManagerPolicy)),
+        ...(typeof cpuCFSQuota === "boolean" ? { cpuCFSQuota } : {}),
+        ...present(
+          "cgroupVersion",
+          (series as ReturnType<typeof seriesIn>).get("kubelet_cgroup_version"),
+        ),
+      };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 403) throw error;
+      return { node, problem: error.message, clusterDNS: [] };
+    }
+  });
+}
+
+/** The programs that are installed. */
+export async function readPrograms({ get }: Source): Promise<readonly ProgramFacts[]> {
+  const kinds = [["deployments", CONTROLLER_DEPLOYMENT], ["daemonsets", AGENT_APP]] as const;
+  const found = await Promise.all(kinds.map(async ([resource, name]): Promise<ProgramFacts[]> => {
+    const place = { groupVersion: "apps/v1", namespace: SYSTEM_NAMESPACE, resource, name };
+    const raw = await get(resourcePath(place));
+    if (raw === undefined) return [];
+    const { spec, status } = objectOf(raw);
+    const { replicas, template } = objectOf(spec);
+    const { readyReplicas, desiredNumberScheduled, numberReady } = objectOf(status);
+    return [{
+      name,
+      wanted: numberOf(replicas) ?? numberOf(desiredNumberScheduled) ?? 0,
+      ready: numberOf(readyReplicas) ?? numberOf(numberReady) ?? 0,
+      podLabels: textsOf(objectOf(objectOf(template).metadata).labels),
+    }];
+  }));
+  return found.flat();
+}
+
+/** The running pods of a program. */
+export async function podsOf(
+  { items }: Source,
+  program: ProgramName,
+): Promise<readonly { readonly name: string; readonly ready: boolean }[]> {
+  const raw = await items({
+    groupVersion: "v1",
+    resource: "pods",
+    namespace: SYSTEM_NAMESPACE,
+    labelSelector: `${APP_LABEL}=${program}`,
+  });
+  return raw.map(objectOf).map(({ metadata, status }) => ({
+    name: textOf(objectOf(metadata).name) ?? "",
+    ready: listOf(objectOf(status).conditions).map(objectOf).some(({ type, status }) =>
+      type === "Ready" && status === "True"
+    ),
+  }));
+}
+
+/** The text that a program serves under the path. */
+export function podText(
+  { connection }: Source,
+  { program, name, path }: {
+    readonly program: ProgramName;
+    readonly name: string;
+    readonly path: string;
+  },
+): Promise<string> {
+  return podHTTPGet(connection, {
+    namespace: SYSTEM_NAMESPACE,
+    pod: name,
+    port: PORTS[program],
+    path,
+    timeoutMs: TIMEOUT_MS,
+    parse: String,
+  }).then(String);
+}
+
+/** Messages of Deno, of musl and of glibc about a name without an address. */
+const DNS_ERROR = /dns error|failed to lookup address|name resolution|no such host/i;
+
+/** Pods of the programs that are not ready, with their reasons. */
+export async function readUnready(source: Source): Promise<readonly UnreadyPod[]> {
+  const programs = Object.keys(PORTS) as readonly ProgramName[];
+  const pods = await Promise.all(
+    programs.map(async (program) =>
+      (await podsOf(source, program)).filter(({ ready }) => !ready)
+        .map(({ name }) => ({ program, name }))
+    ),
+  );
+  return await inParallel(pods.flat(), async ({ program, name }) => {
+    // It answers 503 with the reason.
+    const reason = await podText(source, { program, name, path: "/readyz" }).catch((error) => {
+      if (error instanceof ApiError) return error.message;
+      throw error;
+    });
+    const place = { groupVersion: "v1", resource: "pods", namespace: SYSTEM_NAMESPACE, name };
+    const log = await unlessRefused(
+      source.connection.request({
+        path: resourcePath({ ...place, subresource: "log" }),
+        query: { tailLines: "50" },
+        parse: String,
+      }),
+      // A container that waits for its image has no log.
+      400,
+      404,
+    );
+    const dnsError = String(log ?? "").split("\n").findLast((line) => DNS_ERROR.test(line));
+    return { name, reason: reason.trim(), ...present("dnsError", dnsError) };
+  });
+}

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
+import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { createKubeCluster } from "./kube_cluster.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { parseNetworkPolicy } from "./network_policies.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+const DATE = "Thu, 01 Jan 2026 00:00:00 GMT";
+const identity = (name: string, more = {}) => ({ name, uid: "u", resourceVersion: "1", ...more });
+const list = (...items: readonly unknown[]) => ({ items, metadata: { resourceVersion: "9" } });
+const endpoints = (address: string, port: number, ready = true) =>
+  list({
+    endpoints: [{ addresses: [address], conditions: { ready } }],
+    ports: [{ port }],
+  });
+const SYSTEM = "/namespaces/mbcas-system";
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const labels = { "app.kubernetes.io/version": "0.1.0" };
+const READY = [{ type: "Ready", status: "True" }];
+const unreadyPod = {
+  metadata: identity("mbcas-agent-x", { namespace: "mbcas-system" }),
+  spec: { containers: [] },
+  status: { phase: "Pending", conditions: [] },
+};
+
+/** Answers by path; a path that is not here is not found. */
+const ANSWERS: Readonly<Record<string, () => unknown>> = {
+  "/version": () => Response.json({ gitVersion: "v1.36.3" }, { headers: { date: DATE } }),
+  "/api/v1/nodes": () =>
+    list({
+      metadata: identity("node-1"),
+      spec: {},
+      status: { conditions: READY, nodeInfo: { kubeletVersion: "v1.36.3" } },
+    }),
+  "/api/v1/nodes/node-1/proxy/configz": () => ({
+    kubeletconfig: {
+      cgroupDriver: "systemd",
+      cpuManagerPolicy: "none",
+      cpuCFSQuota: true,
+      clusterDNS: ["10.0.0.10"],
+    },
+  }),
+  "/api/v1/nodes/node-1/proxy/metrics": () =>
+    new Response("# HELP kubelet_cgroup_version x\nkubelet_cgroup_version 2\n"),
+  [`/api/v1${SYSTEM}/pods`]: () => list(unreadyPod),
+  [`/api/v1${SYSTEM}/pods/mbcas-agent-x/log`]: () => new Response("started\nx: dns error: y\n"),
+  [`/apis/apps/v1${SYSTEM}/daemonsets/mbcas-agent`]: () => ({
+    spec: { template: { metadata: { labels } } },
+    status: { desiredNumberScheduled: 2, numberReady: 1 },
+  }),
+  [`/apis/apps/v1${SYSTEM}/deployments/mbcas-controller`]: () => ({
+    spec: { replicas: 2, template: {} },
+    status: {},
+  }),
+  [`/apis/coordination.k8s.io/v1${SYSTEM}/leases`]: () =>
+    list({
+      metadata: identity("mbcas-agent-node-1", {
+        managedFields: [{ time: "2025-12-31T00:00:00Z" }, { time: "2026-01-01T00:00:00Z" }],
+      }),
+      spec: { renewTime: "2026-01-01T00:00:07.000000Z" },
+    }),
+  "/api/v1/namespaces/kube-system/services/kube-dns": () => ({
+    spec: { clusterIPs: ["10.0.0.10"] },
+  }),
+  "/apis/discovery.k8s.io/v1/namespaces/kube-system/endpointslices": () =>
+    endpoints("10.1.0.2", 53, false),
+  "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": () =>
+    endpoints("192.168.0.1", 6443),
+  [`${CRDS}/podallocations.allocation.mbcas.io`]: () => ({ metadata: { labels } }),
+  "/debug/api_priority_and_fairness/dump_priority_levels": () =>
+    new Response(
+      "PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ExecutingRequests, " +
+        "DispatchedRequests, RejectedRequests, TimedoutRequests, CancelledRequests\n" +
+        "workload-low, 0, true, false, 0, 0, 120, 3, 1, 0\n",
+    ),
+  "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/mbcas-webhook": () => ({
+    metadata: identity("mbcas-webhook"),
+    webhooks: [{ name: "pods.mbcas.io", clientConfig: { caBundle: btoa("-----BEGIN nothing") } }],
+  }),
+};
+
+async function read(forbidden: readonly string[] = []): Promise<Snapshot> {
+  await using server = serveCanned(({ path }) => {
+    if (forbidden.includes(path)) {
+      const message = 'nodes is forbidden: User "a" cannot list resource "nodes" in API group ""';
+      return statusAnswer(403, { message });
+    }
+    return ANSWERS[path]?.() ?? statusAnswer(404, { reason: "NotFound", message: "not found" });
+  });
+  const clock = createVirtualClock({ wallStart: 0 });
+  const { signal } = new AbortController();
+  const options = { defaultNamespace: "shop", clock, signal };
+  return await createKubeCluster(server.connection, options).diagnosis.snapshot();
+}
+
+Deno.test("snapshot() reads each part, and what is not there as empty", async () => {
+  const { nodes, leases, unready, webhook, ...rest } = await read();
+  assert.deepEqual(rest, {
+    server: { value: { version: "v1.36.3", atMs: Date.parse(DATE) } },
+    kubelets: {
+      value: [{
+        node: "node-1",
+        cgroupDriver: "systemd",
+        cpuManagerPolicy: "none",
+        cpuCFSQuota: true,
+        clusterDNS: ["10.0.0.10"],
+        cgroupVersion: 2,
+      }],
+    },
+    pods: { unread: "not found" },
+    namespaces: { value: [] },
+    allocations: { value: [] },
+    reports: { value: [] },
+    verticalAutoscalers: { value: [] },
+    autoscalers: { unread: "not found" },
+    settings: { value: "" },
+    programs: {
+      value: [
+        { name: "mbcas-controller", wanted: 2, ready: 0, podLabels: {} },
+        { name: "mbcas-agent", wanted: 2, ready: 1, podLabels: labels },
+      ],
+    },
+    agents: { value: [] },
+    controllerMetrics: { value: [] },
+    policies: { value: [] },
+    apiAddresses: { value: [{ address: "192.168.0.1", port: 6443 }] },
+    dns: { value: { addresses: ["10.0.0.10"], ready: 0 } },
+    definitions: {
+      value: [
+        { name: "podallocations.allocation.mbcas.io", exists: true, version: "0.1.0" },
+        { name: "optimizationpolicies.optipod.io", exists: false },
+        { name: "recommendationreports.optipod.io", exists: false },
+      ],
+    },
+    unknownFields: { value: [] },
+    priorityLevels: {
+      value: [{ name: "workload-low", dispatched: 120, rejected: 3, timedOut: 1 }],
+    },
+  });
+  assert("value" in nodes && "value" in leases && "value" in unready && "value" in webhook);
+  assert.deepEqual(nodes.value.map(({ kubeletVersion }) => kubeletVersion), ["v1.36.3"]);
+  const [lease] = leases.value;
+  assert.equal((lease?.renewTimeMs ?? 0) - (lease?.writtenAtMs ?? 0), 7000);
+  assert.deepEqual(unready.value[0]?.dnsError, "x: dns error: y");
+  assert.match(webhook.value?.bundles[0]?.problem ?? "", /^Cannot read certificates/);
+});
+
+Deno.test("snapshot() names the right that a part lacks", async () => {
+  const { nodes, kubelets, server } = await read(["/api/v1/nodes"]);
+  const missing = { unread: "the right to list nodes is missing" };
+  assert.deepEqual([nodes, kubelets], [missing, missing]);
+  assert("value" in server);
+});
+
+pure("parseNetworkPolicy() reads the directions that it restricts, with peers and ports", () => {
+  const spec = {
+    podSelector: { matchLabels: { app: "web" } },
+    policyTypes: ["Ingress", "Egress"],
+    egress: [
+      { to: [{ ipBlock: { cidr: "10.0.0.0/8", except: ["10.1.0.0/16"] } }, { podSelector: {} }] },
+      { to: [{ namespaceSelector: {} }], ports: [{ port: 53, protocol: "UDP" }, { port: "dns" }] },
+    ],
+  };
+  const all = { matchLabels: {}, matchExpressions: [] };
+  assert.deepEqual(parseNetworkPolicy({ metadata: identity("a", { namespace: "shop" }), spec }), {
+    metadata: identity("a", { namespace: "shop" }),
+    pods: { matchLabels: { app: "web" }, matchExpressions: [] },
+    ingress: [],
+    egress: [
+      { peers: [{ ipBlock: { cidr: "10.0.0.0/8", except: ["10.1.0.0/16"] } }, {}], ports: [] },
+      {
+        peers: [{ namespaces: all }],
+        ports: [{ protocol: "UDP", port: 53 }, { protocol: "TCP", port: "dns" }],
+      },
+    ],
+  });
+  const ingressOnly = parseNetworkPolicy({
+    metadata: identity("a", { namespace: "shop" }),
+    spec: { podSelector: {}, policyTypes: ["Ingress"] },
+  });
+  assert.deepEqual([ingressOnly.ingress, "egress" in ingressOnly], [[], false]);
+});

@@ -1,0 +1,137 @@
+/**
+ * `report`: what the product did in a period, by what the cluster keeps and, if there is one, by a
+ * Prometheus. Writes nothing to the cluster.
+ *
+ * @module
+ */
+import { Command, InvalidArgumentError, Option } from "commander";
+import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
+import type { Prices } from "../../../shared/rightsizing/prices.ts";
+import { durationParser, placeOf } from "../formats.ts";
+import { examples, INTERRUPTED } from "../global_flags.ts";
+import { readNodes } from "../node_readings.ts";
+import { structuredOutput } from "../output.ts";
+import { type CommandContext, CommandProblem } from "../ports.ts";
+import { adviseAll } from "../recommend/advise.ts";
+import { readRecommendations } from "../recommend/read_recommendations.ts";
+import { readHistory } from "./read_history.ts";
+import { reportMarkdown, reportPage, reportText } from "./report_pages.ts";
+import { reportView } from "./report_view.ts";
+
+/** Forms of the report. */
+export const REPORT_FORMATS = ["text", "markdown", "html", "json"] as const;
+
+/** What the user asked for. */
+export interface ReportRequest {
+  readonly sinceMs: number;
+  readonly format: typeof REPORT_FORMATS[number];
+  /** The address of a Prometheus. */
+  readonly prometheus: string | undefined;
+  readonly prices: Prices | undefined;
+}
+
+/** The command without its action and the flags that all commands have. */
+export function reportArguments(): Command {
+  return new Command("report").summary("what the product did this week")
+    .description(
+      "What the product did in a period: limits lent and returned, throttled time, requests saved and\n" +
+        "their price. Says which figures are missing, and why. History comes from a Prometheus that\n" +
+        "collects the programs' metrics; without one the report has the present and what is recorded.",
+    )
+    .addOption(
+      new Option("--since <duration>", "the period until now").argParser(
+        durationParser({ leastMs: 3_600_000, mostMs: 90 * 86_400_000 }),
+      ).default(7 * 86_400_000, "7d"),
+    )
+    .option("--prometheus <url>", "for instance http://127.0.0.1:9090, by a port-forward", urlOf)
+    .option("--core-hour <price>", "price of a requested core for an hour", priceOf)
+    .option("--gib-hour <price>", "price of a requested GiB of memory for an hour", priceOf)
+    .option("--currency <code>", "for instance EUR", "")
+    .addHelpText(
+      "after",
+      examples([
+        ["kubectl coalloc report -A", "the last seven days, by what the cluster keeps"],
+        [
+          "kubectl coalloc report -A --prometheus http://127.0.0.1:9090 --core-hour 0.03 " +
+          "--gib-hour 0.004 --currency EUR -o html > report.html",
+          "all figures, as a page",
+        ],
+      ]),
+    );
+}
+
+function urlOf(text: string): string {
+  if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) {
+    throw new InvalidArgumentError("Give an address such as http://127.0.0.1:9090");
+  }
+  return text.replace(/\/$/, "");
+}
+
+function priceOf(text: string): number {
+  const price = Number(text);
+  if (text.trim() === "" || !(price >= 0 && price < Infinity)) {
+    throw new InvalidArgumentError("Give a number of at least 0, for instance 0.03");
+  }
+  return price;
+}
+
+/** The request, by the command's flags. */
+export function reportRequest(flags: Readonly<Record<string, unknown>>): ReportRequest {
+  const { coreHour, gibHour } = flags as { readonly coreHour?: number; readonly gibHour?: number };
+  const isPriced = coreHour !== undefined || gibHour !== undefined;
+  return {
+    sinceMs: Number(flags.since),
+    format: (flags.output ?? "text") as ReportRequest["format"],
+    prometheus: flags.prometheus as string | undefined,
+    prices: isPriced
+      ? { coreHour: coreHour ?? 0, gibHour: gibHour ?? 0, currency: String(flags.currency) }
+      : undefined,
+  };
+}
+
+/** Shows the report. Resolves with the exit code. */
+export async function reportCommand(
+  { sinceMs, format, prometheus, prices }: ReportRequest,
+  { cluster, world, namespace, look }: CommandContext,
+): Promise<number> {
+  const within = namespace.all ? {} : { namespace: namespace.name };
+  const nowMs = world.clock.wall();
+  // The market need not be installed, nor rightsizing.
+  const [market, recommendations] = await Promise.all([
+    unlessNotFound(readNodes(cluster, within)),
+    readRecommendations(cluster, namespace).catch((error: unknown) => {
+      if (error instanceof CommandProblem) return error.message;
+      throw error;
+    }),
+  ]);
+  const { allocations = [], views = [], problems: agentProblems = [] } = market ?? {};
+  const pods = views.flatMap(({ pods }) => pods).filter((pod) =>
+    namespace.all || pod.namespace === namespace.name
+  );
+  const history = await readHistory(
+    { server: prometheus, nowMs, sinceMs, namespace, allocations },
+    { ask: world.queryRange, signal: world.signal },
+  );
+  if (world.signal.aborted) return INTERRUPTED;
+  const view = reportView({
+    ...history,
+    place: placeOf(namespace),
+    ...{ nowMs, sinceMs, prices, allocations, pods, agentProblems },
+    ...(typeof recommendations === "string"
+      ? { advised: [], problems: [recommendations] }
+      : { advised: adviseAll(recommendations), problems: recommendations.problems }),
+  });
+  switch (format) {
+    case "markdown":
+      world.out(reportMarkdown(view));
+      break;
+    case "html":
+      world.out(await reportPage(view));
+      break;
+    default:
+      world.out(
+        structuredOutput(view, format === "json" ? "json" : "table") ?? reportText(view, look),
+      );
+  }
+  return 0;
+}

@@ -1,0 +1,185 @@
+/**
+ * The report as text, as Markdown and as a page.
+ *
+ * @module
+ */
+import { html } from "hono/html";
+import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
+import { textTable } from "../output.ts";
+import type { ReportFigure, ReportView, WorkloadSaving } from "./report_view.ts";
+
+/** Workloads that the pages list; JSON has all. */
+const MOST_WORKLOADS = 20;
+
+const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const TWO_DIGITS = new Intl.NumberFormat("en-US", {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+});
+
+/** A table of a page: the rows under their heads; all columns but the first are numbers or short. */
+interface PageTable {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** `3.20 cores`, `1,234 s`. */
+function valueText(
+  { value, unit }: Pick<ReportFigure, "value" | "unit">,
+  currency: string,
+): string {
+  switch (unit) {
+    case "count":
+      return WHOLE.format(value);
+    case "seconds":
+      return `${(value < 10 ? TWO_DIGITS : WHOLE).format(value)} s`;
+    case "money":
+      return `${TWO_DIGITS.format(value)} ${currency}`.trim();
+    default:
+      return `${TWO_DIGITS.format(value)} ${unit}`;
+  }
+}
+
+function figureTable({ figures, currency }: ReportView): PageTable {
+  return {
+    heads: ["Figure", "Value", "From"],
+    rows: figures.map((one) => [one.title, valueText(one, currency), one.source]),
+  };
+}
+
+function savingTable({ workloads, currency }: ReportView): PageTable {
+  const shown = workloads.slice(0, MOST_WORKLOADS);
+  const money = ({ money }: WorkloadSaving): readonly string[] =>
+    money === undefined ? [] : [valueText({ value: money, unit: "money" }, currency)];
+  return {
+    heads: ["Workload", "Cores", "GiB", ...(shown[0]?.money === undefined ? [] : ["Money"])],
+    rows: shown.map((one) => [
+      `${one.namespace}/${one.kind.toLowerCase()}/${one.name}`,
+      TWO_DIGITS.format(one.cores),
+      TWO_DIGITS.format(one.gib),
+      ...money(one),
+    ]),
+  };
+}
+
+function titleOf({ from, to, place }: ReportView): string {
+  const minute = (time: string): string => time.slice(0, 16).replace("T", " ");
+  return `CoAllocator in ${place}, ${minute(from)} to ${minute(to)} UTC`;
+}
+
+/** Titles that have the same sentence stand before it together. */
+function listOf(
+  entries: readonly { readonly title: string; readonly sentence: string }[],
+): readonly string[] {
+  return [...Map.groupBy(entries, ({ sentence }) => sentence)].map(([sentence, same]) =>
+    `${[...new Set(same.map(({ title }) => title))].join("; ")}: ${sentence}`
+  );
+}
+
+/** The lists below the tables, by their titles; empty ones are left out. */
+function lists(
+  { figures, missing }: ReportView,
+): readonly (readonly [string, readonly string[]])[] {
+  const notes = figures.flatMap(({ title, note: sentence }) =>
+    sentence === undefined ? [] : [{ title, sentence }]
+  );
+  const all = [
+    ["Notes", listOf(notes)],
+    ["Missing", listOf(missing.map(({ figure, why }) => ({ title: figure, sentence: why })))],
+  ] as const;
+  return all.filter(([, rows]) => rows.length > 0);
+}
+
+const SAVED = "Saved by rightsizing";
+
+/** For a terminal. */
+export function reportText(view: ReportView, look: TerminalLook): string {
+  const table = ({ heads, rows }: PageTable): string =>
+    textTable({
+      columns: heads.map((head, index) => ({
+        head: head.toUpperCase(),
+        align: index === 0 || head === "From" ? "left" : "right",
+      })),
+      rows,
+    }, look);
+  const part = (title: string, body: string): string =>
+    body === "" ? "" : `\n${textLines([paint(title, "bold", look)])}${body}`;
+  return textLines([paint(titleOf(view), "bold", look), ""]) + table(figureTable(view)) +
+    part(SAVED, view.workloads.length === 0 ? "" : table(savingTable(view))) +
+    lists(view).map(([title, rows]) => part(title, textLines(rows.map((row) => `- ${row}`)))).join(
+      "",
+    );
+}
+
+/** For a wiki or a chat. */
+export function reportMarkdown(view: ReportView): string {
+  // A pipe would end the cell.
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  const table = ({ heads, rows }: PageTable): readonly string[] => [
+    line(heads),
+    line(heads.map((head, index) => index === 0 || head === "From" ? "---" : "---:")),
+    ...rows.map(line),
+  ];
+  const part = (title: string, lines: readonly string[]): readonly string[] =>
+    lines.length === 0 ? [] : ["", `## ${title}`, "", ...lines];
+  return textLines([
+    `# ${titleOf(view)}`,
+    "",
+    ...table(figureTable(view)),
+    ...part(SAVED, view.workloads.length === 0 ? [] : table(savingTable(view))),
+    ...lists(view).flatMap(([title, rows]) => part(title, rows.map((row) => `- ${row}`))),
+  ]);
+}
+
+const STYLE = `
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { border-bottom: 1px solid #8884; padding: .4rem .8rem; text-align: left; vertical-align: top; }
+td:nth-child(n + 2), th:nth-child(n + 2) { text-align: right; white-space: nowrap; }
+`;
+
+/** For a browser or a mail: one file without scripts, in light and dark. */
+export async function reportPage(view: ReportView): Promise<string> {
+  const table = ({ heads, rows }: PageTable) =>
+    html`
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr>
+          </thead>
+          <tbody>${rows.map((cells) =>
+            html`
+              <tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>
+            `
+          )}</tbody>
+        </table>
+      </div>
+    `;
+  const page = await html`
+    <!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>${titleOf(view)}</title>
+        <style>${STYLE}</style>
+      </head>
+      <body>
+        <h1>${titleOf(view)}</h1>
+        ${table(figureTable(view))}
+        ${view.workloads.length === 0 ? "" : html`<h2>${SAVED}</h2>${table(savingTable(view))}`}
+        ${lists(view).map(([title, rows]) =>
+          html`
+            <h2>${title}</h2>
+            <ul>${rows.map((row) => html`<li>${row}</li>`)}</ul>
+          `
+        )}
+      </body>
+    </html>
+  `;
+  return page.toString().trimStart();
+}

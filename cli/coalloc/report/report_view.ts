@@ -1,0 +1,326 @@
+/**
+ * What `report` says, as one value: its JSON is this, and the pages are made of it. Pure.
+ *
+ * @module
+ */
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { defined } from "../../../shared/defined.ts";
+import { countableCPU } from "../../../shared/quantity.ts";
+import { MONTH_HOURS, pricePerHour, type Prices } from "../../../shared/rightsizing/prices.ts";
+import type { PodView } from "../../../shared/view/node_view.ts";
+import type { AdvisedWorkload } from "../recommend/advice_view.ts";
+
+/** What a figure counts. */
+export type FigureUnit = "cores" | "GiB" | "seconds" | "count" | "money";
+
+/** A figure, and where it comes from. */
+export interface ReportFigure {
+  /** For programs. */
+  readonly key: string;
+  readonly title: string;
+  readonly value: number;
+  readonly unit: FigureUnit;
+  readonly source: "PodAllocations" | "agents" | "RecommendationReports" | "Prometheus";
+  /** What the figure leaves out, in a sentence. */
+  readonly note?: string;
+}
+
+/** A figure that can't be given. */
+export interface MissingFigure {
+  /** As of the figure; `requestsSaved` and `money` stand for all figures of them. */
+  readonly key: string;
+  readonly figure: string;
+  /** A sentence, with what to do. */
+  readonly why: string;
+}
+
+/** What rightsizing saves of one workload; negative where its requests were raised. */
+export interface WorkloadSaving {
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly cores: number;
+  readonly gib: number;
+  /** Of the period, since values were last applied. */
+  readonly hours: number;
+  readonly money?: number;
+}
+
+/** The whole report. */
+export interface ReportView {
+  /** ISO 8601. */
+  readonly from: string;
+  readonly to: string;
+  /** `the cluster`, or a namespace. */
+  readonly place: string;
+  readonly currency: string;
+  readonly figures: readonly ReportFigure[];
+  readonly missing: readonly MissingFigure[];
+  /** The largest savings first. */
+  readonly workloads: readonly WorkloadSaving[];
+}
+
+/** What Prometheus has, or why it has none of it. */
+export interface HistoryFigures {
+  readonly figures: readonly ReportFigure[];
+  readonly missing: readonly MissingFigure[];
+}
+
+/** What the report is made of. */
+export interface ReportInput extends HistoryFigures {
+  readonly place: string;
+  readonly nowMs: number;
+  readonly sinceMs: number;
+  readonly prices: Prices | undefined;
+  readonly allocations: readonly PodAllocation[];
+  /** Pods in the market, by the agents. */
+  readonly pods: readonly PodView[];
+  /** Agents that can't be read, in sentences. */
+  readonly agentProblems: readonly string[];
+  readonly advised: readonly AdvisedWorkload[];
+  /** Why savings are not known in full, in sentences. */
+  readonly problems: readonly string[];
+}
+
+const GIB = 2 ** 30;
+
+/** Builds the report. */
+export function reportView(input: ReportInput): ReportView {
+  const { nowMs, sinceMs, place, prices, allocations, advised } = input;
+  const workloads = advised.flatMap((one) => savingOf(one, input))
+    .sort((a, b) => (b.money ?? b.cores) - (a.money ?? a.cores));
+  return {
+    from: new Date(nowMs - sinceMs).toISOString(),
+    to: new Date(nowMs).toISOString(),
+    place,
+    currency: prices?.currency ?? "",
+    figures: [
+      ...marketFigures(allocations, nowMs - sinceMs),
+      ...presentFigures(input.pods),
+      ...input.figures,
+      ...savingFigures(workloads, advised),
+      ...moneyFigures(workloads, { advised, prices }),
+    ],
+    missing: [
+      ...input.agentProblems.map((why) => ({ ...PRESENT, why })),
+      ...input.missing,
+      ...missingSavings(input),
+    ],
+    workloads,
+  };
+}
+
+/** Limits against the original ones, of pods with both. */
+function marketFigures(
+  allocations: readonly PodAllocation[],
+  fromMs: number,
+): readonly ReportFigure[] {
+  const differences = allocations.flatMap(({ status }) =>
+    (status?.containers ?? []).flatMap(({ name, cpuLimit }) => {
+      const original = status?.originalLimits?.find((one) => one.name === name)?.cpu;
+      if (original === undefined) return [];
+      return [(countableCPU(cpuLimit) ?? 0) - (countableCPU(original) ?? 0)];
+    })
+  );
+  const cores = (list: readonly number[]): number => list.reduce((sum, one) => sum + one, 0) / 1000;
+  const changed = allocations.filter(({ status }) =>
+    Date.parse(status?.lastAppliedTime ?? "") >= fromMs
+  );
+  const source = "PodAllocations";
+  return [
+    {
+      key: "limitsAboveOriginal",
+      title: "CPU limits lent above the original ones, now",
+      value: cores(differences.filter((one) => one > 0)),
+      unit: "cores",
+      source,
+      note: "room to burst, not CPU in use",
+    },
+    {
+      key: "limitsBelowOriginal",
+      title: "CPU limits returned below the original ones, now",
+      value: Math.max(0, -cores(differences.filter((one) => one < 0))),
+      unit: "cores",
+      source,
+    },
+    {
+      key: "podsInMarket",
+      title: "Pods in the market, now",
+      value: allocations.length,
+      unit: "count",
+      source,
+    },
+    {
+      key: "podsChanged",
+      title: "Pods with a CPU limit that was changed",
+      value: changed.length,
+      unit: "count",
+      source,
+      note: "of the pods that still exist",
+    },
+  ];
+}
+
+/** Stands for both of the figures that agents have. */
+const PRESENT = { key: "presentUsage", figure: "Usage and throttled time, now" } as const;
+
+function presentFigures(pods: readonly PodView[]): readonly ReportFigure[] {
+  if (pods.length === 0) return [];
+  const sum = (of: (pod: PodView) => number): number =>
+    pods.reduce((total, pod) => total + of(pod), 0) / 1000;
+  return [
+    {
+      key: "usageBeyondOriginalNow",
+      title: "CPU in use beyond original limits, now",
+      value: sum(({ usage = 0, originalLimit }) => Math.max(0, usage - originalLimit)),
+      unit: "cores",
+      source: "agents",
+    },
+    {
+      key: "throttledNow",
+      title: "Throttled time in each second, now",
+      value: sum(({ throttledMsPerSecond = 0 }) => throttledMsPerSecond),
+      unit: "seconds",
+      source: "agents",
+      note: "summed over threads",
+    },
+  ];
+}
+
+/** What its pods request less than the manifest says; only of values that were applied in place. */
+function savingOf(
+  workload: AdvisedWorkload,
+  { nowMs, sinceMs, prices }: Pick<ReportInput, "nowMs" | "sinceMs" | "prices">,
+): readonly WorkloadSaving[] {
+  const { namespace, kind, name, pods = 0, lastApplied, lastApplyMethod, exists } = workload;
+  if (exists === false || lastApplied === undefined || lastApplyMethod !== "InPlace") return [];
+  const saved = workload.containers.reduce(
+    (sum, { template = {}, inForce = {} }) => ({
+      cpu: sum.cpu + difference(template.cpu, inForce.cpu) * pods,
+      memory: sum.memory + difference(template.memory, inForce.memory) * pods,
+    }),
+    { cpu: 0, memory: 0 },
+  );
+  const hours = Math.min(sinceMs, Math.max(0, nowMs - Date.parse(lastApplied))) / 3_600_000;
+  const money = prices && pricePerHour(saved, prices) * hours;
+  const amounts = { cores: saved.cpu / 1000, gib: saved.memory / GIB, hours };
+  return [defined({ namespace, kind, name, ...amounts, money })];
+}
+
+/** A request that neither has nor gets a value is left out. */
+function difference(from: number | undefined, to: number | undefined): number {
+  return from === undefined || to === undefined ? 0 : from - to;
+}
+
+/** What applying all recommendations would save of the requests that pods have, net. */
+function recommendedSaving(
+  advised: readonly AdvisedWorkload[],
+): { readonly cpu: number; readonly memory: number } {
+  const net = (resource: "cpu" | "memory"): number =>
+    advised.reduce(
+      (sum, { changes }) => sum + changes[resource].shrinks - changes[resource].grows,
+      0,
+    );
+  return { cpu: net("cpu"), memory: net("memory") };
+}
+
+function savingFigures(
+  workloads: readonly WorkloadSaving[],
+  advised: readonly AdvisedWorkload[],
+): readonly ReportFigure[] {
+  if (advised.length === 0) return [];
+  const source = "RecommendationReports";
+  const total = (of: (one: WorkloadSaving) => number): number =>
+    workloads.reduce((sum, one) => sum + of(one), 0);
+  const open = recommendedSaving(advised);
+  const note = "raises subtracted";
+  return [
+    {
+      key: "coresSaved",
+      title: "CPU requests saved by rightsizing",
+      value: total(({ cores }) => cores),
+      unit: "cores",
+      source,
+      note,
+    },
+    {
+      key: "memorySaved",
+      title: "Memory requests saved by rightsizing",
+      value: total(({ gib }) => gib),
+      unit: "GiB",
+      source,
+      note,
+    },
+    {
+      key: "coresToSave",
+      title: "CPU requests that recommendations would save further",
+      value: open.cpu / 1000,
+      unit: "cores",
+      source,
+      note,
+    },
+    {
+      key: "memoryToSave",
+      title: "Memory requests that recommendations would save further",
+      value: open.memory / GIB,
+      unit: "GiB",
+      source,
+      note,
+    },
+  ];
+}
+
+function moneyFigures(
+  workloads: readonly WorkloadSaving[],
+  { advised, prices }: {
+    readonly advised: readonly AdvisedWorkload[];
+    readonly prices: Prices | undefined;
+  },
+): readonly ReportFigure[] {
+  if (prices === undefined || advised.length === 0) return [];
+  const source = "RecommendationReports";
+  return [
+    {
+      key: "moneySaved",
+      title: "Money saved",
+      value: workloads.reduce((sum, { money = 0 }) => sum + money, 0),
+      unit: "money",
+      source,
+      note:
+        "since values were last applied, at the given prices, if the nodes' bill follows requests",
+    },
+    {
+      key: "moneyToSave",
+      title: "Money that recommendations would save in a month",
+      value: pricePerHour(recommendedSaving(advised), prices) * MONTH_HOURS,
+      unit: "money",
+      source,
+    },
+  ];
+}
+
+function missingSavings(
+  { advised, problems, prices }: ReportInput,
+): readonly MissingFigure[] {
+  const rewritten = advised.filter(({ lastApplyMethod }) => lastApplyMethod === "Recreate");
+  const why = [
+    ...problems,
+    ...(advised.length === 0 && problems.length === 0
+      ? ["no OptimizationPolicy has looked at a workload here"]
+      : []),
+    ...(rewritten.length === 0 ? [] : [
+      "what workloads requested before rightsizing changed their templates is not recorded; " +
+      `there are ${rewritten.length} of them`,
+    ]),
+  ];
+  return [
+    ...why.map((why) => ({ key: "requestsSaved", figure: "Requests saved", why })),
+    ...(prices === undefined && advised.length > 0
+      ? [{
+        key: "money",
+        figure: "Money",
+        why: "no prices are given: add --core-hour and --gib-hour",
+      }]
+      : []),
+  ];
+}

@@ -1,0 +1,132 @@
+/**
+ * Draws a recorded terminal as an animated SVG without scripts, which GitHub shows in a README.
+ *
+ * @module
+ */
+import xterm from "@xterm/headless";
+import type { Cast } from "./cast.ts";
+
+/** A screen, from its time until the next one. */
+export interface Frame {
+  /** Seconds since the start. */
+  readonly at: number;
+  /** Markup of each line; empty for an empty one. */
+  readonly rows: readonly string[];
+}
+
+/** Outputs that come together are one frame, and a frame without changes stays so long at most, seconds. */
+const TOGETHER = 0.04;
+const LONGEST = 2.5;
+
+/** Pixels. Monospaced fonts are 0.6 em wide. */
+const FONT = 13;
+const CELL = { width: 0.6 * FONT, height: 1.35 * FONT };
+const MARGIN = 14;
+
+/** The palette's first colours, as classes. */
+const COLORS: readonly (string | undefined)[] = [undefined, "r", "g", "y", "b", undefined, "c"];
+
+const STYLE =
+  `text{font:${FONT}px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#d6d9de}
+.h{font-weight:700}.d{fill:#8b919b}.r{fill:#ff7b72}.g{fill:#7ee787}.y{fill:#f2cc60}.b{fill:#79c0ff}.c{fill:#76e3ea}`;
+
+/** Plays the recording in a terminal, and keeps each screen that differs from the one before. */
+export async function framesOf({ width, height, events }: Cast): Promise<readonly Frame[]> {
+  const terminal = new xterm.Terminal({ cols: width, rows: height, allowProposedApi: true });
+  const frames: Frame[] = [];
+  let pausedFor = 0;
+  let last = 0;
+  for (const [index, { at, text }] of events.entries()) {
+    await new Promise<void>((resolve) => terminal.write(text, resolve));
+    const next = events[index + 1]?.at ?? Infinity;
+    if (next - at < TOGETHER) continue;
+    pausedFor += Math.max(0, at - last - LONGEST);
+    last = at;
+    const rows = Array.from({ length: height }, (_, row) => rowMarkup(terminal, row));
+    if (rows.join("\n") !== frames.at(-1)?.rows.join("\n")) {
+      frames.push({ at: at - pausedFor, rows });
+    }
+  }
+  terminal.dispose();
+  return frames;
+}
+
+/** Runs of text of one look; spaces between columns end a run, so that no font moves the next one. */
+function rowMarkup({ buffer: { active } }: xterm.Terminal, row: number): string {
+  const line = active.getLine(active.viewportY + row);
+  if (line === undefined) return "";
+  const runs: { x: number; look: string; text: string }[] = [];
+  for (let x = 0; x < line.length; x++) {
+    const cell = line.getCell(x);
+    const text = cell?.getChars() || " ";
+    const look = cell === undefined ? "" : [
+      cell.isBold() ? "h" : "",
+      cell.isDim() ? "d" : "",
+      cell.isFgPalette() ? COLORS[cell.getFgColor() % 8] ?? "" : "",
+    ].filter((one) => one !== "").join(" ");
+    const run = runs.at(-1);
+    if (run?.look === look && !(run.text.endsWith(" ") && text !== " " && /\s\s$/.test(run.text))) {
+      run.text += text;
+    } else runs.push({ x, look, text });
+  }
+  return runs.map(({ x, look, text }) => {
+    const indent = text.length - text.trimStart().length;
+    if (text.trim() === "") return "";
+    const left = ((x + indent) * CELL.width).toFixed(1);
+    return `<tspan x="${left}"${look === "" ? "" : ` class="${look}"`}>${
+      escaped(text.trim())
+    }</tspan>`;
+  }).join("");
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
+/** The picture; the last frame stays for a while, and is the only one where motion is not wanted. */
+export async function drawTerminal(
+  cast: Cast,
+  { title }: { readonly title: string },
+): Promise<string> {
+  const frames = await framesOf(cast);
+  const width = Math.ceil(cast.width * CELL.width + 2 * MARGIN);
+  const height = Math.ceil(cast.height * CELL.height + 2 * MARGIN);
+  const total = (frames.at(-1)?.at ?? 0) + LONGEST;
+  const percent = (at: number): string => (100 * at / total).toFixed(2).replace(/\.?0+$/, "");
+  // A line that several frames have is there once.
+  const ids = new Map<string, number>();
+  const shown = frames.map(({ rows }, index) => {
+    const lines = rows.flatMap((row, y) => {
+      if (row === "") return [];
+      const id = ids.get(row) ?? ids.size;
+      ids.set(row, id);
+      return [`<use href="#r${id}" y="${(y * CELL.height).toFixed(1)}"/>`];
+    });
+    return `<g id="f${index}">${lines.join("")}</g>`;
+  });
+  const rules = frames.map(({ at }, index) => {
+    const [from, to] = [percent(at), percent(frames[index + 1]?.at ?? total)];
+    const hidden = index === 0 ? "" : "0%{visibility:hidden}";
+    const end = index === frames.length - 1 ? "" : `${to}%{visibility:hidden}`;
+    return `@keyframes k${index}{${hidden}${from}%{visibility:visible}${end}}` +
+      `#f${index}{visibility:hidden;animation:k${index} ${
+        total.toFixed(2)
+      }s steps(1,end) infinite}`;
+  });
+  const still = `@media(prefers-reduced-motion:reduce){g[id]{animation:none!important}` +
+    `#f${frames.length - 1}{visibility:visible!important}}`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" role="img">
+<title>${escaped(title)}</title>
+<style>${STYLE}
+${rules.join("\n")}
+${still}</style>
+<rect width="100%" height="100%" rx="8" fill="#1b1e24"/>
+<defs>
+${[...ids].map(([row, id]) => `<text id="r${id}">${row}</text>`).join("\n")}
+</defs>
+<g transform="translate(${MARGIN} ${MARGIN + FONT})">
+${shown.join("\n")}
+</g>
+</svg>
+`;
+}

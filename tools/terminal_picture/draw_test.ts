@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { castText, parseCast } from "./cast.ts";
+import { drawTerminal, framesOf } from "./draw.ts";
+
+const CLEAR = "\x1b[2J\x1b[H";
+const CAST = {
+  width: 30,
+  height: 3,
+  events: [
+    { at: 0, text: `${CLEAR}\x1b[1mPOD   LIMIT\x1b[0m\r\n` },
+    { at: 0.01, text: "a<b   \x1b[32m200m\x1b[0m" },
+    { at: 1, text: `${CLEAR}\x1b[1mPOD   LIMIT\x1b[0m\r\na<b   \x1b[32m300m\x1b[0m` },
+    { at: 2, text: "" },
+    { at: 60, text: `${CLEAR}end` },
+  ],
+};
+
+Deno.test("framesOf() keeps screens that differ, and shortens what does not move", async () => {
+  const frames = await framesOf(CAST);
+  assert.deepEqual(frames.map(({ at }) => at), [0.01, 1, 4.5]);
+  assert.deepEqual(frames[0]?.rows.map((row) => row.replaceAll(/<tspan [^>]*>|<\/tspan>/g, "|")), [
+    "|POD||LIMIT|",
+    "|a&lt;b||200m|",
+    "",
+  ]);
+});
+
+Deno.test("drawTerminal() has each line once, in looks of its own", async () => {
+  const picture = await drawTerminal(CAST, { title: "a & b" });
+  assert.equal(picture.match(/>POD</g)?.length, 1);
+  assert.equal(picture.match(/<use /g)?.length, 5);
+  assert.match(picture, /<tspan x="46.8" class="g">300m</);
+  assert.match(picture, /<title>a &amp; b</);
+});
+
+Deno.test("parseCast() reads what castText() writes", () => {
+  assert.deepEqual(parseCast(castText(CAST)), CAST);
+});
