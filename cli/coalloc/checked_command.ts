@@ -18,7 +18,7 @@ import { resizeCommand } from "./resize/resize_command.ts";
 import { restoreCommand } from "./restore/restore_command.ts";
 import type { RestoreTarget } from "./restore/switch_off.ts";
 import { topCommand } from "./top/top_command.ts";
-import type { TopOrder } from "./top/top_view.ts";
+import type { TopOrder } from "../../shared/view/top_view.ts";
 import { versionCommand } from "./version_command.ts";
 
 /** What is wrong with the command line beyond single flags. */

@@ -11,7 +11,7 @@ import { recommendArguments } from "./recommend/recommend_arguments.ts";
 import { limitRequestParser } from "./resize/limit_request.ts";
 import { simulateArguments } from "./simulate/simulate_arguments.ts";
 import { OUTPUT_FORMATS } from "./output.ts";
-import { TOP_ORDERS } from "./top/top_view.ts";
+import { TOP_ORDERS } from "../../shared/view/top_view.ts";
 import { VERSION } from "../../shared/version.ts";
 import { collectedOutput } from "../../shared/config/command_line.ts";
 

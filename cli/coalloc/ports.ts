@@ -4,17 +4,13 @@
  *
  * @module
  */
+import type { ScopeFacts } from "../../shared/view/explanation.ts";
 import type { PodFacts } from "../../shared/resize/inputs/resize_input.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
-import type {
-  HorizontalPodAutoscaler,
-  VerticalPodAutoscaler,
-} from "../../shared/api/autoscalers.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
-import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { Workload, WorkloadTemplate } from "../../shared/api/workload.ts";
+import type { WorkloadTemplate } from "../../shared/api/workload.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
@@ -46,18 +42,6 @@ export interface ClusterReader {
   versions(): Promise<ClusterVersions>;
   /** True while a controller renews its lease. */
   controllerIsAlive(): Promise<boolean>;
-}
-
-/** What the user may see of what else decides whether a pod takes part. */
-export interface ScopeFacts {
-  /** Those that are for the pod's workload; undefined where the user may not read them. */
-  readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
-  /** Those that scale a Guaranteed pod's workload; undefined where the user may not read them. */
-  readonly autoscalers?: readonly HorizontalPodAutoscaler[];
-  /** The workload that they scale; undefined for other kinds, and where the user may not read it. */
-  readonly workload?: Workload;
-  /** Of the pod's node; undefined where it is not known. */
-  readonly node?: Node;
 }
 
 /** What runs in the cluster. */
