@@ -4,7 +4,7 @@
  * @module
  */
 import type { AdvisedContainer, Change, Changes, ContainerAmounts } from "./advice_view.ts";
-import { coresText, cpuText, memoryText } from "./figures.ts";
+import { coresText, cpuText, memoryText, UNKNOWN } from "./figures.ts";
 
 /** An amount of a container. */
 export type AmountName = keyof ContainerAmounts;
@@ -12,6 +12,26 @@ export type AmountName = keyof ContainerAmounts;
 /** `250m`, `84.5Mi`. */
 export function amountText(name: AmountName, amount: number): string {
   return name === "cpu" || name === "cpuLimit" ? cpuText(amount) : memoryText(amount);
+}
+
+/** Where pods have nothing set. */
+const UNSET = "none";
+
+/** What running pods have; without pods, what the template has. */
+export function presentAmounts({ pods, template }: AdvisedContainer): readonly ContainerAmounts[] {
+  if (pods.length > 0) return pods;
+  return template === undefined ? [] : [template];
+}
+
+/** `200m..250m` where pods differ, `none` where nothing is set. */
+export function presentText(container: AdvisedContainer, name: AmountName): string {
+  const present = presentAmounts(container);
+  if (present.length === 0) return UNKNOWN;
+  const set = present.flatMap((one) => one[name] ?? []);
+  const bare = set.length < present.length ? [UNSET] : [];
+  const ends = set.length === 0 ? [] : [Math.min(...set), Math.max(...set)];
+  const texts = [...bare, ...ends.map((amount) => amountText(name, amount))];
+  return [...new Set(texts)].join("..");
 }
 
 /** What the requests of all pods come to, in a sentence. */

@@ -125,7 +125,7 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
     const subjects = whole.filter(({ kind }) => /^(Cluster)?RoleBinding$/.test(kind))
       .flatMap((object) => object["subjects"] as readonly { name: string }[]);
     const names = new Set(subjects.map(({ name }) => name));
-    assert.deepEqual([...names].toSorted(), ["mbcas-agent", "mbcas-controller"]);
+    assert.deepEqual([...names].toSorted(), ["mbcas-agent", "mbcas-controller", "mbcas-dashboard"]);
   });
 
   await t.step(

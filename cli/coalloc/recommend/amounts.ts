@@ -3,15 +3,13 @@
  *
  * @module
  */
+import { presentAmounts, presentText } from "../../../shared/view/changes.ts";
 import { amountText } from "../../../shared/view/changes.ts";
 import type { AmountName } from "../../../shared/view/changes.ts";
 import type { Paint } from "../../terminal/terminal_text.ts";
 import { UNKNOWN } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
-import type { AdvisedContainer, ContainerAmounts } from "../../../shared/view/advice_view.ts";
-
-/** Where pods have nothing set. */
-const UNSET = "none";
+import type { AdvisedContainer } from "../../../shared/view/advice_view.ts";
 
 /**
  * What there is and what is recommended: `500m → 336m`, `200m..250m → 336m` where pods differ, and
@@ -35,21 +33,6 @@ export function inForceText({ inForce }: AdvisedContainer, name: AmountName): st
 
 function isLimit(name: AmountName): boolean {
   return name === "cpuLimit" || name === "memoryLimit";
-}
-
-function presentAmounts({ pods, template }: AdvisedContainer): readonly ContainerAmounts[] {
-  if (pods.length > 0) return pods;
-  return template === undefined ? [] : [template];
-}
-
-function presentText(container: AdvisedContainer, name: AmountName): string {
-  const present = presentAmounts(container);
-  if (present.length === 0) return UNKNOWN;
-  const set = present.flatMap((one) => one[name] ?? []);
-  const bare = set.length < present.length ? [UNSET] : [];
-  const ends = set.length === 0 ? [] : [Math.min(...set), Math.max(...set)];
-  const texts = [...bare, ...ends.map((amount) => amountText(name, amount))];
-  return [...new Set(texts)].join("..");
 }
 
 /** Raises cost something, so they stand out; undefined where some pods get more and others less. */

@@ -1,0 +1,121 @@
+/**
+ * Recommendations as a page.
+ *
+ * @module
+ */
+import { html } from "hono/html";
+import type { AdvisedContainer, AdvisedWorkload } from "../../../shared/view/advice_view.ts";
+import { amountText, changesText, presentText } from "../../../shared/view/changes.ts";
+import { coresText, cpuText, memoryText, workloadTitle } from "../../../shared/view/figures.ts";
+import type { RightsizingView, Saving } from "../views/rightsizing.ts";
+import type { Page } from "./layout.ts";
+import { type Column, notes, table, tiles, toned } from "./parts.ts";
+
+interface Row {
+  readonly workload: AdvisedWorkload;
+  readonly container: AdvisedContainer;
+  readonly saving: Saving;
+  /** Of the workload's containers. */
+  readonly first: boolean;
+}
+
+/** `500m → 336m`. */
+function change({ container }: Row, name: "cpu" | "memory"): string {
+  const to = container.recommended?.[name];
+  return `${presentText(container, name)} → ${to === undefined ? "-" : amountText(name, to)}`;
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    head: "Workload",
+    cell: ({ workload, container }) =>
+      html`${workload.namespace}/${
+        workloadTitle(workload)
+      }<br><span class="dim">${container.name}</span>`,
+  },
+  { head: "CPU request", cell: (row) => change(row, "cpu"), number: true },
+  {
+    head: "CPU used, P50 / P99",
+    cell: ({ container: { usage } }) =>
+      usage?.cpu === undefined ? "-" : `${cpuText(usage.cpu.p50)} / ${cpuText(usage.cpu.p99)}`,
+    number: true,
+    only: "wide",
+  },
+  { head: "Memory request", cell: (row) => change(row, "memory"), number: true },
+  {
+    head: "Memory used, P50 / P99",
+    cell: ({ container: { usage } }) =>
+      usage?.memory === undefined
+        ? "-"
+        : `${memoryText(usage.memory.p50)} / ${memoryText(usage.memory.p99)}`,
+    number: true,
+    only: "wide",
+  },
+  {
+    head: "Saves",
+    cell: ({ saving, first }) => first ? savingText(saving) : "",
+    number: true,
+    only: "medium",
+  },
+  {
+    head: "Status",
+    cell: ({ workload: { status, reason }, first }) =>
+      first
+        ? html`${
+          toned(status, status === "Error" ? "red" : status === "Applied" ? "green" : undefined)
+        }${reason === undefined ? "" : html`<br><span class="dim">${reason}</span>`}`
+        : "",
+    only: "medium",
+  },
+];
+
+/** Requests against usage and recommendation, and what is saved. */
+export function rightsizingPage(view: RightsizingView): Page {
+  const { workloads, savings, saving, changes } = view;
+  const rows = workloads.flatMap((workload, index) =>
+    workload.containers.map((container, at): Row => ({
+      workload,
+      container,
+      saving: savings[index] ?? { cpu: 0, memory: 0 },
+      first: at === 0,
+    }))
+  );
+  return {
+    title: "Rightsizing",
+    content: html`<h1>Rightsizing</h1>
+<p class="lead">${workloads.length === 0 ? "No recommendations." : `${changesText(changes)}.`}</p>
+${
+      tiles([
+        { label: "Workloads", value: String(workloads.length) },
+        { label: "CPU saved", value: coresText(saving.cpu), beside: "cores of requests" },
+        { label: "Memory saved", value: memorySaved(saving), beside: "of requests" },
+        ...(saving.money === undefined ? [] : [{
+          label: "Money saved",
+          value: moneyText(saving.money),
+          beside: "a month, by dashboard.corePrice and dashboard.gibPrice",
+        }]),
+      ])
+    }
+${notes(view.notes)}
+<section aria-labelledby="workloads"><h2 id="workloads">Workloads</h2>
+${
+      rows.length === 0
+        ? html`<p class="nothing">No workload of the namespaces that you may see has a recommendation.</p>`
+        : table(rows, { label: "Recommendations", columns: COLUMNS })
+    }</section>`,
+  };
+}
+
+function memorySaved({ memory }: Saving): string {
+  return memory < 0 ? `−${memoryText(-memory)}` : memoryText(memory);
+}
+
+function savingText(saving: Saving): string {
+  const { money } = saving;
+  const amounts = `${coresText(saving.cpu)} cores, ${memorySaved(saving)}`;
+  return money === undefined ? amounts : `${moneyText(money)} a month`;
+}
+
+function moneyText({ perMonth, currency }: NonNullable<Saving["money"]>): string {
+  return `${perMonth.toFixed(2)} ${currency}`;
+}
