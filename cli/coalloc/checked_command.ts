@@ -7,6 +7,7 @@
 import { defined } from "../../shared/defined.ts";
 import type { CommandContext, PodName } from "./ports.ts";
 import type { Call } from "./coalloc_command.ts";
+import { dashboardCommand } from "./dashboard/dashboard_command.ts";
 import { explainCommand } from "./explain/explain_command.ts";
 import { placedArgument } from "./placement/placement_arguments.ts";
 import { placementCommand } from "./placement/placement_command.ts";
@@ -70,6 +71,10 @@ export function checkedCommand(call: Call): CheckedCommand {
       const pod = podOf(operands[0]);
       const limits = flags.cpuLimit as readonly LimitRequest[];
       return (context) => resizeCommand({ pod: pod(context), limits, dryRun, timeoutMs }, context);
+    }
+    case "dashboard": {
+      const request = { port: Number(flags.port), open: flags.open === true };
+      return (context) => dashboardCommand(request, context);
     }
     default:
       return versionCommand;

@@ -6,6 +6,7 @@
 import { Argument, Command, CommanderError, Option } from "commander";
 import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
 import { addGlobalFlags, examples, timeoutOption, watchOption } from "./global_flags.ts";
+import { dashboardArguments } from "./dashboard/dashboard_command.ts";
 import { placementArguments } from "./placement/placement_arguments.ts";
 import { recommendArguments } from "./recommend/recommend_arguments.ts";
 import { limitRequestParser } from "./resize/limit_request.ts";
@@ -43,6 +44,7 @@ export function coallocCommand(handle: CommandHandler): Command {
   const recommend = addGlobalFlags(recommendArguments(), { formats: [...OUTPUT_FORMATS, "patch"] });
   root.addCommand(handled(recommend, handle));
   root.addCommand(handled(addGlobalFlags(placementArguments()), handle));
+  root.addCommand(handled(addGlobalFlags(dashboardArguments()), handle));
   root.addCommand(handled(simulateArguments(), handle));
   root.addCommand(handled(completion(), handle));
   return root;

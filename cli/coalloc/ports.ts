@@ -15,6 +15,7 @@ import type { RecommendationReport } from "../../shared/api/recommendation_repor
 import type { Clock } from "../../shared/clock.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
+import type { Tunnel } from "../../adapters/kube/client/port_tunnel.ts";
 import type { TerminalLook } from "../terminal/terminal_text.ts";
 import type { OutputFormat } from "./output.ts";
 
@@ -93,6 +94,14 @@ export interface AgentViews {
   view(agent: AgentName): Promise<NodeView>;
 }
 
+/** Reaches the dashboard. */
+export interface DashboardAccess {
+  /** A local port that leads to a controller; its owner closes it. */
+  tunnel(): Tunnel;
+  /** The user's own token, or one of the installation's account for the dashboard. */
+  token(): Promise<string>;
+}
+
 /** Takes pods out of the market. */
 export interface MarketSwitches {
   optOutPod(name: PodName): Promise<void>;
@@ -115,6 +124,7 @@ export interface Cluster {
   readonly placement: PlacementReader;
   readonly views: AgentViews;
   readonly switches: MarketSwitches;
+  readonly dashboard: DashboardAccess;
   /** A writer of limits under this name in managedFields. */
   limitWriter(fieldManager: string): LimitWriter;
 }
@@ -144,6 +154,8 @@ export interface CoallocWorld {
   readonly confirm: (question: string) => boolean;
   /** Runs a job that blocks for seconds so that the user can end the program meanwhile. */
   readonly unheard: <T>(job: () => T) => T;
+  /** Opens a page in the user's browser, if there is one. */
+  readonly browse: (url: string) => void;
   /** The content of a file; `-` is standard input. Rejects with the system's error. */
   readonly readFile: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly connect: (options: ConnectOptions) => Promise<Cluster>;

@@ -219,6 +219,12 @@ Deno.test("dashboardRoutes() lets pages load and run nothing but their own files
   assert.ok(!hostile.includes("<script>alert"));
 });
 
+/** A server-sent event in its parts. */
+function eventOf(text = ""): { readonly event: string; readonly data: string } {
+  const [, event = "", data = ""] = /^event: (.*)\ndata: (.*)\n/.exec(text) ?? [];
+  return { event, data };
+}
+
 Deno.test("dashboardRoutes() streams the page's content after each round, until the token ends", async () => {
   const site = sampleSite({ pods: 1 });
   const response = await site.app.request("/live/pods", bearer(TOKENS.admin));
@@ -227,11 +233,10 @@ Deno.test("dashboardRoutes() streams the page's content after each round, until 
   assert.ok(reader);
   for (let round = 0; round < 2; round++) {
     site.round();
-    const { value = "" } = await reader.read();
-    const [event, data = ""] = value.split("\n");
-    assert.equal(event, "event: page");
+    const { event, data } = eventOf((await reader.read()).value);
+    assert.equal(event, "page");
     const page = await (await site.app.request("/pods", bearer(TOKENS.admin))).text();
-    assert.ok(page.includes(JSON.parse(data.slice("data: ".length))));
+    assert.ok(page.includes(JSON.parse(data)));
   }
   await reader.cancel();
 });

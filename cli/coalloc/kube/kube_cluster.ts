@@ -13,6 +13,7 @@ import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts"
 import type { Clock } from "../../../shared/clock.ts";
 import type { AgentViews, Cluster, MarketSwitches } from "../ports.ts";
 import { createClusterReader, podPath } from "./cluster_reader.ts";
+import { createDashboardAccess } from "./dashboard_access.ts";
 import { createPlacementReader, createRecommendationReader } from "./readers.ts";
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
 import { podHTTPGet } from "../../../adapters/kube/client/port_forward.ts";
@@ -31,8 +32,9 @@ import { MANAGED } from "../../../shared/api/market_keys.ts";
 /** All ports over one connection. */
 export function createKubeCluster(
   connection: OpenKubeConnection,
-  { defaultNamespace, ...parts }: {
+  { defaultNamespace, bearerToken, ...parts }: {
     readonly defaultNamespace: string;
+    readonly bearerToken: () => Promise<string | undefined>;
     readonly clock: Clock;
     readonly signal: AbortSignal;
   },
@@ -44,6 +46,7 @@ export function createKubeCluster(
     recommendations: createRecommendationReader(connection, parts),
     views: createAgentViews(connection, parts),
     switches: createMarketSwitches(connection),
+    dashboard: createDashboardAccess(connection, { ...parts, bearerToken }),
     limitWriter(fieldManager) {
       const resizer = createPodResizer(connection, { fieldManager });
       return {

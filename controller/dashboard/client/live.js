@@ -18,7 +18,7 @@ function drawChart(figure) {
   };
   const value = (_, number) => number === null ? "–" : `${Number(number.toPrecision(3))} ${unit}`;
   box.replaceChildren();
-  new uPlot(
+  const plot = new uPlot(
     {
       width: Math.max(200, box.clientWidth),
       height: figure.classList.contains("tall") ? 240 : 180,
@@ -34,13 +34,19 @@ function drawChart(figure) {
         })),
       ],
       scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.08 : 1] } },
-      axes: [axis, { ...axis, size: 52 }],
-      legend: { live: true },
+      axes: [{ ...axis, values: (_, ticks) => ticks.map(hourAndMinute) }, { ...axis, size: 56 }],
+      padding: [8, 24, 0, 0],
       cursor: { drag: { x: false, y: false } },
     },
     [times, ...series.map(({ values }) => values)],
     box,
   );
+  // Until the pointer is over the chart, the legend has the newest values.
+  plot.setLegend({ idx: times.length - 1 });
+}
+
+function hourAndMinute(time) {
+  return new Date(time * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 }
 
 function drawCharts() {

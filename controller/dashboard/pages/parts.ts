@@ -163,23 +163,30 @@ function summaryOf(
     (least === most ? "" : `, ${text(least)} to ${text(most)} within the hour`);
 }
 
+/** Height of a sparkline, in units of its own: whole numbers are shorter and fast to write. */
+const SPARK_HEIGHT = 100;
+
 /** Few samples of several series as small lines on one scale. */
 export function sparkline(
   series: Readonly<Record<string, Samples>>,
   label: string,
 ): Html | string {
-  const all = Object.values(series).flat().filter((value) => value !== null);
-  const top = Math.max(...all);
-  if (all.length === 0 || top === 0) return "";
+  let top = 0;
+  for (const values of Object.values(series)) {
+    for (const value of values) top = Math.max(top, value ?? 0);
+  }
+  if (top === 0) return "";
   const lines = Object.entries(series).map(([name, values]) => {
-    const points = values.flatMap((value, index) =>
-      value === null ? [] : [`${index},${(30 - value / top * 28).toFixed(1)}`]
-    );
-    return html`<polyline class="${name}" points="${points.join(" ")}" />`;
+    let points = "";
+    for (const [index, value] of values.entries()) {
+      if (value === null) continue;
+      points += `${index},${SPARK_HEIGHT - Math.round(value / top * (SPARK_HEIGHT - 4)) - 2} `;
+    }
+    return html`<polyline class="${name}" points="${points}" />`;
   });
   return html`
     <span
-      class="spark"><svg viewBox="0 0 60 30" preserveAspectRatio="none" role="img" aria-label="${label}">${lines}</svg></span>
+      class="spark"><svg viewBox="0 0 60 ${SPARK_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}">${lines}</svg></span>
   `;
 }
 

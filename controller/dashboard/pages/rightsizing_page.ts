@@ -87,8 +87,8 @@ export function rightsizingPage(view: RightsizingView): Page {
 ${
       tiles([
         { label: "Workloads", value: String(workloads.length) },
-        { label: "CPU saved", value: coresText(saving.cpu), beside: "cores of requests" },
-        { label: "Memory saved", value: memorySaved(saving), beside: "of requests" },
+        { label: "CPU saved", value: signed(saving.cpu, coresText), beside: "cores of requests" },
+        { label: "Memory saved", value: signed(saving.memory, memoryText), beside: "of requests" },
         ...(saving.money === undefined ? [] : [{
           label: "Money saved",
           value: moneyText(saving.money),
@@ -106,16 +106,17 @@ ${
   };
 }
 
-function memorySaved({ memory }: Saving): string {
-  return memory < 0 ? `−${memoryText(-memory)}` : memoryText(memory);
-}
-
-function savingText(saving: Saving): string {
-  const { money } = saving;
-  const amounts = `${coresText(saving.cpu)} cores, ${memorySaved(saving)}`;
-  return money === undefined ? amounts : `${moneyText(money)} a month`;
+function savingText({ cpu, memory, money }: Saving): string {
+  return money === undefined
+    ? `${signed(cpu, coresText)} cores, ${signed(memory, memoryText)}`
+    : `${moneyText(money)} a month`;
 }
 
 function moneyText({ perMonth, currency }: NonNullable<Saving["money"]>): string {
-  return `${perMonth.toFixed(2)} ${currency}`;
+  return `${signed(perMonth, (amount) => amount.toFixed(2))} ${currency}`;
+}
+
+/** With a minus for what is added instead of saved. */
+function signed(amount: number, text: (amount: number) => string): string {
+  return amount < 0 ? `−${text(-amount)}` : text(amount);
 }

@@ -76,11 +76,16 @@ const PER_MINUTE = 4;
 
 /** Means of four samples, rounded to a millicore. */
 function byMinute(samples: Samples = []): Samples {
-  return Array.from({ length: POINTS / PER_MINUTE }, (_, minute) => {
-    const known = samples.slice(minute * PER_MINUTE, (minute + 1) * PER_MINUTE)
-      .flatMap((value) => value ?? []);
-    return known.length === 0
-      ? null
-      : Math.round(known.reduce((sum, value) => sum + value, 0) / known.length);
-  });
+  const minutes: (number | null)[] = [];
+  for (let first = 0; first < POINTS; first += PER_MINUTE) {
+    let [sum, count] = [0, 0];
+    for (let at = first; at < first + PER_MINUTE; at++) {
+      const value = samples[at] ?? null;
+      if (value === null) continue;
+      sum += value;
+      count++;
+    }
+    minutes.push(count === 0 ? null : Math.round(sum / count));
+  }
+  return minutes;
 }
