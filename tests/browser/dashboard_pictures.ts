@@ -17,7 +17,7 @@ try {
   for (const colorScheme of ["light", "dark"] as const) {
     const page = await browser.newPage({
       colorScheme,
-      viewport: { width: 1100, height: 900 },
+      viewport: { width: 1000, height: 720 },
       extraHTTPHeaders: { authorization: `Bearer ${TOKENS.admin}` },
     });
     for (const [index, path] of paths.entries()) {

@@ -18,7 +18,7 @@ function drawChart(figure) {
   };
   const value = (_, number) => number === null ? "–" : `${Number(number.toPrecision(3))} ${unit}`;
   box.replaceChildren();
-  const plot = new uPlot(
+  new uPlot(
     {
       width: Math.max(200, box.clientWidth),
       height: figure.classList.contains("tall") ? 240 : 180,
@@ -34,19 +34,26 @@ function drawChart(figure) {
         })),
       ],
       scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.08 : 1] } },
-      axes: [{ ...axis, values: (_, ticks) => ticks.map(hourAndMinute) }, { ...axis, size: 56 }],
-      padding: [8, 24, 0, 0],
+      axes: [
+        { ...axis, size: 30, values: (_, ticks) => ticks.map(hourAndMinute) },
+        { ...axis, size: 56 },
+      ],
+      padding: [8, 32, 0, 0],
+      // Until the pointer is over the chart, the legend has the newest values.
+      hooks: { ready: [(plot) => plot.setLegend({ idx: times.length - 1 })] },
       cursor: { drag: { x: false, y: false } },
     },
     [times, ...series.map(({ values }) => values)],
     box,
   );
-  // Until the pointer is over the chart, the legend has the newest values.
-  plot.setLegend({ idx: times.length - 1 });
 }
 
 function hourAndMinute(time) {
-  return new Date(time * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return new Date(time * 1000).toLocaleTimeString([], {
+    hour: "2-digit",
+    minute: "2-digit",
+    hour12: false,
+  });
 }
 
 function drawCharts() {
@@ -65,8 +72,11 @@ function replaceContent(markup) {
   if (activeElement?.form && main.contains(activeElement)) return;
   const content = document.createElement("template");
   content.innerHTML = markup;
+  // Without its charts the content is shorter for a moment.
+  const { scrollX, scrollY } = globalThis;
   main.replaceChildren(content.content);
   drawCharts();
+  requestAnimationFrame(() => scrollTo(scrollX, scrollY));
   if (focused) main.querySelector(focused)?.focus({ preventScroll: true });
 }
 
