@@ -117,9 +117,9 @@ const readView: ReadView = async ({ ip }, signal) => {
   );
   if ("failed" in response) throw new Error(response.failed);
   const { status, text } = response;
-  if (status !== 200) throw new Error(`status ${status}`);
+  if (status !== 200) throw new Error(`Cannot read /view: status ${status}`);
   const { data } = nodeViewSchema.safeParse(jsonOrUndefined(text));
-  if (data === undefined) throw new Error("its view is of another version");
+  if (data === undefined) throw new Error("Cannot read /view: the agent is of another version");
   return data;
 };
 

@@ -96,28 +96,10 @@ const stepOf = (ms: number): number => Math.floor(ms / STEP_MS);
 
 /** An empty history. */
 export function createHistory({ mostBytes = 40e6 }: HistoryOptions = {}): History {
-  const nodes = new Map<string, Ring>();
-  const pods = new Map<string, Ring>();
+  const budget = { left: mostBytes };
+  const nodes = createRings(budget, { series: NODE_SERIES.length, reasons: false });
+  const pods = createRings(budget, { series: POD_SERIES.length, reasons: true });
   const reasons: string[] = [];
-  let bytes = 0;
-
-  function ringOf(
-    rings: Map<string, Ring>,
-    { key, series, step }: { readonly key: string; readonly series: number; readonly step: number },
-  ): Ring | undefined {
-    const known = rings.get(key);
-    if (known !== undefined) return known;
-    const ring = {
-      values: new Float32Array(series * POINTS).fill(NaN),
-      reasons: new Uint8Array(rings === pods ? POINTS : 0),
-      newest: step - 1,
-    };
-    const size = sizeOf(ring);
-    if (bytes + size > mostBytes) return undefined;
-    bytes += size;
-    rings.set(key, ring);
-    return ring;
-  }
 
   function reasonIndex(reason: string | undefined): number {
     if (reason === undefined) return 0;
@@ -128,7 +110,7 @@ export function createHistory({ mostBytes = 40e6 }: HistoryOptions = {}): Histor
 
   /** Writes the pod's sample; true if its limit moved since the last one. */
   function takePod(pod: NodeView["pods"][number], step: number): boolean {
-    const ring = ringOf(pods, { key: pod.uid, series: POD_SERIES.length, step });
+    const ring = pods.at(pod.uid, step);
     if (ring === undefined) return false;
     const before = ring.values[2 * POINTS + slotOf(ring.newest)] ?? NaN;
     write(ring, step, [pod.usage, pod.demand, pod.limit, pod.throttledMsPerSecond]);
@@ -146,7 +128,7 @@ export function createHistory({ mostBytes = 40e6 }: HistoryOptions = {}): Histor
         throttled += pod.throttledMsPerSecond ?? 0;
         if (takePod(pod, step)) changes++;
       }
-      const ring = ringOf(nodes, { key: view.node, series: NODE_SERIES.length, step });
+      const ring = nodes.at(view.node, step);
       if (ring === undefined) return;
       const { capacity, committed, price } = view;
       write(ring, step, [
@@ -155,40 +137,71 @@ export function createHistory({ mostBytes = 40e6 }: HistoryOptions = {}): Histor
       ]);
     },
     node(name, nowMs) {
-      const ring = nodes.get(name);
+      const ring = nodes.byKey.get(name);
       return ring && hourOf(NODE_SERIES, { rings: [ring], nowMs });
     },
-    cluster: (nowMs) => hourOf(NODE_SERIES, { rings: [...nodes.values()], nowMs }),
+    cluster: (nowMs) => hourOf(NODE_SERIES, { rings: [...nodes.byKey.values()], nowMs }),
     pod(uid, nowMs) {
-      const ring = pods.get(uid);
+      const ring = pods.byKey.get(uid);
       return ring && hourOf(POD_SERIES, { rings: [ring], nowMs });
     },
     changes(uid, nowMs) {
-      const ring = pods.get(uid);
+      const ring = pods.byKey.get(uid);
       return ring === undefined ? [] : changesOf(ring, { nowMs, reasons });
     },
     forget(nowMs) {
       const oldest = stepOf(nowMs) - POINTS;
-      for (const rings of [nodes, pods]) {
-        for (const [key, ring] of rings) {
-          if (ring.newest > oldest) continue;
-          rings.delete(key);
-          bytes -= sizeOf(ring);
-        }
-      }
+      nodes.forget(oldest);
+      pods.forget(oldest);
     },
     get bytes() {
-      return bytes;
+      return mostBytes - budget.left;
+    },
+  };
+}
+
+/** Rings of one kind, by key. */
+interface Rings {
+  readonly byKey: ReadonlyMap<string, Ring>;
+  /** The ring of this key, a new one where there is none; undefined beyond the budget. */
+  at(key: string, step: number): Ring | undefined;
+  /** Deletes rings without a newer sample than this step. */
+  forget(oldest: number): void;
+}
+
+/** No rings; all take their bytes from the budget. */
+function createRings(
+  budget: { left: number },
+  { series, reasons }: { readonly series: number; readonly reasons: boolean },
+): Rings {
+  const byKey = new Map<string, Ring>();
+  const size = POINTS * (series * Float32Array.BYTES_PER_ELEMENT + (reasons ? 1 : 0));
+  return {
+    byKey,
+    at(key, step) {
+      const known = byKey.get(key);
+      if (known !== undefined || budget.left < size) return known;
+      const ring = {
+        values: new Float32Array(series * POINTS).fill(NaN),
+        reasons: new Uint8Array(reasons ? POINTS : 0),
+        newest: step - 1,
+      };
+      byKey.set(key, ring);
+      budget.left -= size;
+      return ring;
+    },
+    forget(oldest) {
+      for (const [key, { newest }] of byKey) {
+        if (newest > oldest) continue;
+        byKey.delete(key);
+        budget.left += size;
+      }
     },
   };
 }
 
 function slotOf(step: number): number {
   return ((step % POINTS) + POINTS) % POINTS;
-}
-
-function sizeOf({ values, reasons }: Ring): number {
-  return values.byteLength + reasons.byteLength;
 }
 
 /** Writes the sample of a step, and none for the steps since the last one. */

@@ -14,6 +14,7 @@ import type { Access, Viewer } from "./access.ts";
 import { ASSETS } from "./assets.ts";
 import type { Collector } from "./collector.ts";
 import { document, type Page } from "./pages/layout.ts";
+import type { Html } from "./pages/parts.ts";
 import { loginPage, messagePage } from "./pages/messages.ts";
 import { VIEWS } from "./site.ts";
 import type { DashboardState } from "./views/state.ts";
@@ -46,6 +47,7 @@ export type Variables = { Variables: { login: Login } };
 /** The site as a handler of requests. */
 export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
   const app = new Hono<Variables>();
+  const streams = new Set<unknown>();
   app.use(secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
@@ -99,7 +101,8 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
     );
     app.get(
       `/live${path}`,
-      (context) => updates(context, parts, () => page(parts.state, request(context))),
+      (context) =>
+        updates(context, { ...parts, streams }, () => page(parts.state, request(context))),
     );
   }
   app.notFound((context) => problem(context, new HTTPException(404, { message: "No such page" })));
@@ -107,7 +110,7 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
   return app;
 }
 
-function shown(context: Context<Variables>, page: Page) {
+function shown(context: Context<Variables>, page: Page): Html {
   const { path, url } = context.req;
   const { viewer, cookie } = context.get("login");
   const live = `/live${path}${new URL(url).search}`;
@@ -145,18 +148,18 @@ async function logIn(context: Context, { access }: DashboardParts): Promise<Resp
   return context.redirect("/", 303);
 }
 
-let streams = 0;
-
 /** The page's content after each round of the collector, as long as the token is accepted. */
 function updates(
   context: Context<Variables>,
-  { access, collector, signal }: DashboardParts,
+  { access, collector, signal, streams }: DashboardParts & { readonly streams: Set<unknown> },
   page: () => Promise<Page>,
 ): Response {
-  if (streams >= MOST_STREAMS) throw new HTTPException(503, { message: "Too many pages are open" });
+  if (streams.size >= MOST_STREAMS) {
+    throw new HTTPException(503, { message: "Too many pages are open" });
+  }
   const { token } = context.get("login");
   return streamSSE(context, async (stream) => {
-    streams++;
+    streams.add(stream);
     const ended = Promise.withResolvers<void>();
     const end = (): void => ended.resolve();
     let sending = false;
@@ -184,7 +187,7 @@ function updates(
     try {
       await ended.promise;
     } finally {
-      streams--;
+      streams.delete(stream);
       unsubscribe();
       signal.removeEventListener("abort", end);
     }

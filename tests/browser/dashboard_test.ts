@@ -97,7 +97,7 @@ Deno.test({
       for (const path of paths) {
         await page.goto(address + path);
         await page.keyboard.press("Tab");
-        assert.equal(await page.locator(":focus").innerText(), "Skip to the content");
+        assert.equal(await page.locator(":focus").getAttribute("class"), "skip");
         const links = await page.locator("a[href], button, input, select").count();
         const reached = new Set(["0"]);
         for (let press = 0; press < 2 * links + 20 && reached.size < links; press++) {
@@ -117,7 +117,7 @@ Deno.test({
       await plain.goto(`${address}/`);
       await plain.locator("a", { hasText: "node-1" }).click();
       await plain.locator("tbody a").first().click();
-      assert.match(await plain.locator("main").innerText(), /From readings to the limit/);
+      assert.equal(await plain.locator(".stages > li").count(), 8);
       await plain.goto(`${address}/pods`);
       await plain.locator("#search").fill("cart");
       await plain.locator("form.filter button").click();

@@ -26,6 +26,7 @@ import {
   refusalsIn,
   type RoleCopies,
 } from "./rbac/rights.ts";
+import { DASHBOARD_ACTS } from "./rbac/dashboard_acts.ts";
 import {
   applyRights,
   componentNames,
@@ -157,7 +158,12 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
       others: [],
     },
     // By itself: a component's right for all ConfigMaps would hide that for one.
-    { name: "mbcas-controller", acts: CONTROLLER_ACTS, rights: controller, others: [] },
+    {
+      name: "mbcas-controller",
+      acts: { ...CONTROLLER_ACTS, ...DASHBOARD_ACTS },
+      rights: controller,
+      others: [],
+    },
     ...ADDED.map(([components, acts], place) => ({
       name: `mbcas-controller with ${components.join(" and ")}`,
       acts,

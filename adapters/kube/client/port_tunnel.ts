@@ -92,7 +92,7 @@ async function forwardOne(
     else writer.write(content).catch(() => socket.close());
   };
   socket.onclose = () => {
-    opened.reject(new Error("closed"));
+    opened.reject(new Error("Cannot forward the port: the connection was closed"));
     closed.resolve();
   };
   try {

@@ -1,5 +1,10 @@
-// Draws the charts, and replaces the page's content when the server sends a newer one. Without this script
-// the page shows all its figures but the charts.
+/**
+ * Draws the charts, and replaces the page's content when the server sends a newer one. Without this script
+ * the page shows all its figures but the charts.
+ *
+ * @module
+ */
+// deno-lint-ignore-file house/return-type house/injected-world -- runs in a browser as it is, by its clock
 const main = document.querySelector("main");
 const status = document.querySelector("#live");
 

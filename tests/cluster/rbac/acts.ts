@@ -35,7 +35,6 @@ import {
   workloadListWatch,
   workloadPlural,
 } from "../../../adapters/kube/kinds/workloads.ts";
-import { createAccessReviews } from "../../../adapters/kube/client/access_reviews.ts";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import {
   createAllocationStore,
@@ -259,12 +258,6 @@ export const CONTROLLER_ACTS: RoleActs = {
   "get replicasets.apps": templateOf("apps/v1", "ReplicaSet"),
   "get controllerrevisions.apps": templateOf("apps/v1", "StatefulSet"),
   "get jobs.batch": templateOf("batch/v1", "Job"),
-  "create tokenreviews.authentication.k8s.io": (connection) =>
-    createAccessReviews(connection).userOf("no token"),
-  "create subjectaccessreviews.authorization.k8s.io": (connection) =>
-    createAccessReviews(connection).isAllowed({ username: "a" }, {
-      ...{ verb: "list", group: "", resource: "pods" },
-    }),
   "create events.events.k8s.io": report(1),
   "patch events.events.k8s.io": report(2),
   [`create ${LEASES}${HERE}`]: (connection, namespace) =>
