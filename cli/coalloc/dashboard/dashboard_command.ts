@@ -4,7 +4,6 @@
  * @module
  */
 import { Command, InvalidArgumentError } from "commander";
-import { serveHTTP } from "../../../adapters/program_server.ts";
 import { examples } from "../global_flags.ts";
 import { type CommandContext, CommandProblem } from "../ports.ts";
 import { dashboardProxy } from "./dashboard_proxy.ts";
@@ -51,6 +50,8 @@ export async function dashboardCommand(
   try {
     await checkTarget(tunnel.address);
     const key = crypto.randomUUID();
+    // Other commands need no server, nor the packages of one.
+    const { serveHTTP } = await import("../../../adapters/program_server.ts");
     const proxy = dashboardProxy({ target: tunnel.address, token: dashboard.token, key });
     const server = serveHTTP(proxy, { address: `127.0.0.1:${port}` });
     const url = `http://${server.address}/?key=${key}`;

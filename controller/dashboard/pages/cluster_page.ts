@@ -37,7 +37,7 @@ const NOTICEABLE = 20;
 /** Throttled time with its unit. */
 export function throttledCell(msPerSecond: number | undefined): Html | string {
   if (msPerSecond === undefined) return "-";
-  const text = `${throttledText(msPerSecond)} ms/s`;
+  const text = `${throttledText(msPerSecond)}\u00a0ms/s`;
   return toned(
     text,
     msPerSecond > SUFFERS ? "red" : msPerSecond > NOTICEABLE ? "yellow" : undefined,
@@ -179,7 +179,7 @@ function hourCharts({ hour: { fromMs, series } }: ClusterView): Html {
 
 function blockedItem({ reason, means, remedy, count, pods }: BlockedPods): Html {
   const links = pods.map((pod, index) =>
-    html`${index === 0 ? "" : ", "}<a href="${podPath(pod)}">${pod.namespace}/${pod.pod}</a>`
+    html`${index === 0 ? "" : ", "}<a href="${podPath(pod)}">${pod.namespace}/<wbr>${pod.pod}</a>`
   );
   const more = count - pods.length;
   return html`<li><h3>${reason} · ${counted(count, "pod")}</h3>

@@ -29,7 +29,7 @@ import {
 const COLUMNS: readonly Column<ClearedPod>[] = [
   {
     head: "Pod",
-    cell: (pod) => html`<a href="${podPath(pod)}">${pod.namespace}/${pod.pod}</a>`,
+    cell: (pod) => html`<a href="${podPath(pod)}">${pod.namespace}/<wbr>${pod.pod}</a>`,
   },
   {
     head: "Last hour",

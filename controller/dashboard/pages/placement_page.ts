@@ -21,7 +21,7 @@ function columns(nowMs: number): readonly Column<ShownWorkload>[] {
   return [
     {
       head: "Workload",
-      cell: (workload) => `${workload.namespace}/${workloadTitle(workload)}`,
+      cell: (workload) => html`${workload.namespace}/<wbr>${workloadTitle(workload)}`,
     },
     { head: "Asks for", cell: splitText, only: "wide" },
     { head: "Spot", cell: (workload) => split(workload, "spot"), number: true },
@@ -67,17 +67,18 @@ ${
       reasons.length === 0 ? "" : html`
         <section aria-labelledby="reasons">
           <h2 id="reasons">Why some are not as specified</h2>
-          <ul class="reasons">${reasons.map(reasonItem)}</ul>
+          <ul class="reasons">${reasons.map((one) => reasonItem(one, nowMs))}</ul>
         </section>
       `
     }`,
   };
 }
 
-function reasonItem(workload: ShownWorkload): Html {
+function reasonItem(workload: ShownWorkload, nowMs: number): Html {
   const { reason = "", means = "", message, remedy } = workload;
   return html`<li><h3>${workload.namespace}/${workloadTitle(workload)} · ${reason}</h3>
-<p>${means}${message === undefined ? "" : ` (${message})`}</p>${
+<p>${means}${message === undefined ? "" : ` (${message})`}</p>
+<p class="narrow">Next step: ${nextText(workload, nowMs)}</p>${
     remedy === undefined ? "" : html`<p class="caption">What to do: ${remedy}</p>`
   }</li>`;
 }

@@ -14,7 +14,7 @@ import { type Column, demandBar, type Html, nodePath, notes, podPath, table } fr
 const COLUMNS: readonly Column<TopPod>[] = [
   {
     head: "Pod",
-    cell: (pod) => html`<a href="${podPath(pod)}">${pod.namespace}/${pod.pod}</a>`,
+    cell: (pod) => html`<a href="${podPath(pod)}">${pod.namespace}/<wbr>${pod.pod}</a>`,
   },
   { head: "Used", cell: ({ usage }) => cpuText(usage), number: true, only: "medium" },
   { head: "Demand", cell: ({ demand }) => cpuText(demand), number: true },

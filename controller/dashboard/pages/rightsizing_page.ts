@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     head: "Workload",
     cell: ({ workload, container }) =>
-      html`${workload.namespace}/${
+      html`${workload.namespace}/<wbr>${
         workloadTitle(workload)
       }<br><span class="dim">${container.name}</span>`,
   },
