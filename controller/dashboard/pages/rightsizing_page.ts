@@ -6,10 +6,10 @@
 import { html } from "hono/html";
 import type { AdvisedContainer, AdvisedWorkload } from "../../../shared/view/advice_view.ts";
 import { amountText, changesText, presentText } from "../../../shared/view/changes.ts";
-import { coresText, cpuText, memoryText, workloadTitle } from "../../../shared/view/figures.ts";
+import { coresText, memoryText, workloadTitle } from "../../../shared/view/figures.ts";
 import type { RightsizingView, Saving } from "../views/rightsizing.ts";
 import type { Page } from "./layout.ts";
-import { type Column, notes, table, tiles, toned } from "./parts.ts";
+import { type Column, type Html, notes, table, tiles, toned } from "./parts.ts";
 
 interface Row {
   readonly workload: AdvisedWorkload;
@@ -19,10 +19,17 @@ interface Row {
   readonly first: boolean;
 }
 
-/** `500m → 336m`. */
-function change({ container }: Row, name: "cpu" | "memory"): string {
+/** `500m → 336m`, and below it the usage that the recommendation was made of. */
+function change({ container }: Row, name: "cpu" | "memory"): Html {
   const to = container.recommended?.[name];
-  return `${presentText(container, name)} → ${to === undefined ? "-" : amountText(name, to)}`;
+  const used = container.usage?.[name];
+  return html`${presentText(container, name)} → ${to === undefined ? "-" : amountText(name, to)}${
+    used === undefined
+      ? ""
+      : html`<br><span class="dim">used: P50 ${amountText(name, used.p50)}, P99 ${
+        amountText(name, used.p99)
+      }</span>`
+  }`;
 }
 
 const COLUMNS: readonly Column<Row>[] = [
@@ -34,23 +41,7 @@ const COLUMNS: readonly Column<Row>[] = [
       }<br><span class="dim">${container.name}</span>`,
   },
   { head: "CPU request", cell: (row) => change(row, "cpu"), number: true },
-  {
-    head: "CPU used, P50 / P99",
-    cell: ({ container: { usage } }) =>
-      usage?.cpu === undefined ? "-" : `${cpuText(usage.cpu.p50)} / ${cpuText(usage.cpu.p99)}`,
-    number: true,
-    only: "wide",
-  },
   { head: "Memory request", cell: (row) => change(row, "memory"), number: true },
-  {
-    head: "Memory used, P50 / P99",
-    cell: ({ container: { usage } }) =>
-      usage?.memory === undefined
-        ? "-"
-        : `${memoryText(usage.memory.p50)} / ${memoryText(usage.memory.p99)}`,
-    number: true,
-    only: "wide",
-  },
   {
     head: "Saves",
     cell: ({ saving, first }) => first ? savingText(saving) : "",
@@ -92,7 +83,7 @@ ${
         ...(saving.money === undefined ? [] : [{
           label: "Money saved",
           value: moneyText(saving.money),
-          beside: "a month, by dashboard.corePrice and dashboard.gibPrice",
+          beside: "a month, by the prices in the settings",
         }]),
       ])
     }
