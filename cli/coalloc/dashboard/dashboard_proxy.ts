@@ -45,7 +45,6 @@ export function dashboardProxy(
         return await fetch(`http://${target}${pathname}${search}`, {
           redirect: "manual",
           headers: { authorization: `Bearer ${await token()}`, "accept-encoding": "identity" },
-          signal: request.signal,
         });
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
