@@ -178,6 +178,7 @@ export const OTHER_SECTIONS: readonly string[] = [
   "metrics",
   "rightsizing",
   "webhook",
+  "dashboard",
   "placement",
   "nodeLabels",
   "controller",

@@ -11,6 +11,7 @@ import { CommandProblem } from "./coalloc/ports.ts";
 import { createKubeCluster } from "./coalloc/kube/kube_cluster.ts";
 import { kubeconfigProblem } from "./coalloc/kube/kubeconfig_problem.ts";
 import { runCoalloc } from "./coalloc/run_coalloc.ts";
+import { openInBrowser } from "./terminal/browser.ts";
 import { listenForInterrupt } from "./terminal/interrupt.ts";
 import { writeWhole } from "./terminal/terminal_text.ts";
 
@@ -33,6 +34,7 @@ if (import.meta.main) {
       signal,
       confirm: (question) => interrupt.unheard(() => confirm(question)),
       unheard: (job) => interrupt.unheard(job),
+      browse: openInBrowser,
       readFile: (path) =>
         path === "-" ? new Response(Deno.stdin.readable).bytes() : Deno.readFile(path),
       queryRange: createRangeQueries().ask,
@@ -47,7 +49,8 @@ if (import.meta.main) {
           throw problem === undefined ? cause : new CommandProblem(problem, { cause });
         });
         close = () => connection.close();
-        return createKubeCluster(connection, { defaultNamespace, clock, signal });
+        const { bearerToken } = connection;
+        return createKubeCluster(connection, { defaultNamespace, bearerToken, clock, signal });
       },
     });
   } finally {

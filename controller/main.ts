@@ -23,6 +23,7 @@ import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import { placementConfig } from "../shared/placement/settings.ts";
 import { createCaches, namedCaches } from "./caches.ts";
+import { connectDashboard } from "./dashboard/connect_dashboard.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings, type LiveSettings, warnOfOverridden } from "./live_settings.ts";
 import { createControllerMetrics, createDropCounter } from "./metrics.ts";
@@ -118,11 +119,17 @@ async function run(
     ...{ ...values, clock, log, observer: createWebhookMetrics(registry) },
     waitsFor: (reason) => webhookWaitsFor = reason,
   });
+  const { placement: { statuses } = {} } = api;
+  const dashboard = values.dashboard && connectDashboard(connection, {
+    ...{ clock, log, settings: settings.values },
+    ...(statuses === undefined ? {} : { statuses }),
+  });
   try {
     return await runController({
       ...{ ...shared, ...parts, api, settings, identity },
       instantQueries: createInstantQueries({ login }),
       ...(webhook ? { webhook } : {}),
+      ...(dashboard ? { dashboard } : {}),
       waitsFor: (reason) => waitsFor = reason,
     }, signal);
   } catch (error) {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { dashboardRights } from "./dashboard/connect_dashboard.ts";
 import { placementRights } from "./placement/connect.ts";
 import { rightsizingRights } from "./rightsizing/permissions.ts";
 import type { AccessRule } from "../adapters/kube/client/api_checks.ts";
@@ -19,6 +20,8 @@ export interface RightsPlace {
   readonly rightsizing?: boolean;
   /** Whether replicas are placed, too. @default {false} */
   readonly placement?: boolean;
+  /** Whether the dashboard is served, too. @default {false} */
+  readonly dashboard?: boolean;
 }
 
 const ALLOCATIONS = { group: "allocation.mbcas.io", resource: "podallocations" } as const;
@@ -29,7 +32,7 @@ const FOLLOWED = ["pods", "namespaces", "nodes", "limitranges", "resourcequotas"
 
 /** Each right by itself, so that a missing one can be named. */
 export function controllerRights(
-  { namespace, configMap, rightsizing = false, placement = false }: RightsPlace,
+  { namespace, configMap, rightsizing = false, placement = false, dashboard = false }: RightsPlace,
 ): readonly AccessRule[] {
   const rights: AccessRule[] = FOLLOWED.flatMap((resource) => followed({ group: "", resource }));
   for (const resource of ["deployments", "statefulsets", "daemonsets"]) {
@@ -51,6 +54,7 @@ export function controllerRights(
   if (configMap !== null) {
     rights.push(...followed({ group: "", resource: "configmaps", namespace, name: configMap }));
   }
+  if (dashboard) rights.push(...dashboardRights());
   if (rightsizing) rights.push(...rightsizingRights());
   if (placement) rights.push(...placementRights(namespace));
   return rights;

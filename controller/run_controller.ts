@@ -22,6 +22,7 @@ import { runAllocationLoop } from "./allocation/allocation_loop.ts";
 import { type Caches, type CacheSources, namedCaches } from "./caches.ts";
 import type { EventSink, OwnerTemplates } from "./allocation/ports.ts";
 import type { AllocationStore, PodResizer } from "./resize/ports.ts";
+import type { Dashboard } from "./dashboard/connect_dashboard.ts";
 import { marketConfig } from "./config.ts";
 import { watchConfirmations } from "./confirmation_watch.ts";
 import type { LiveSettings } from "./live_settings.ts";
@@ -83,6 +84,8 @@ export interface ControllerParts {
   readonly placement?: Placement;
   /** Answers API servers that ask about new pods, until the signal is aborted; the leader does. */
   readonly webhook?: (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void>;
+  /** Absent: no dashboard is served. */
+  readonly dashboard?: Dashboard;
   /** Unlike that of any other controller, in this life and the next. */
   readonly identity: string;
   /** Receives the reason why the start waits; undefined once it may begin. */
@@ -109,6 +112,7 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
         configMap,
         rightsizing: api.rightsizing !== undefined,
         placement: parts.placement !== undefined,
+        dashboard: parts.dashboard !== undefined,
       }),
       ...(parts.webhook === undefined
         ? []
@@ -130,6 +134,11 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
   const copies = rightsizingCopies(parts);
   for (const [name, copy] of Object.entries({ ...copies, ...parts.placement?.informers })) {
     supervisor.supervise(`cache of ${name}`, copy.run(supervisor.signal));
+  }
+  if (parts.dashboard !== undefined) {
+    const reports = copies?.reports;
+    const sources = { caches, ...(reports === undefined ? {} : { reports }) };
+    supervisor.supervise("dashboard", parts.dashboard(sources, supervisor.signal));
   }
   supervisor.supervise("events", api.events.run(supervisor.signal));
   const followed = followSettings(parts);

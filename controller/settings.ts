@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { parseAddress } from "../adapters/program_server.ts";
+import { type ListenAddress, parseAddress } from "../adapters/program_server.ts";
 import {
   addressKind,
   choiceKind,
@@ -33,6 +33,7 @@ import {
 } from "../shared/config/server_kinds.ts";
 import { setting, settingOf, type SettingValues } from "../shared/config/setting.ts";
 import { PLACEMENT_SETTINGS, placementFaults } from "../shared/placement/settings.ts";
+import { DASHBOARD_SETTINGS } from "./dashboard/settings.ts";
 import { priorityTableKind } from "./allocation/bounds/priority_multiplier.ts";
 import { queryTableKind } from "./metrics_demand/query_template.ts";
 import { RIGHTSIZING_SETTINGS } from "./rightsizing/settings.ts";
@@ -158,6 +159,7 @@ const CONTROLLER_SHAPE = {
   }),
   ...RIGHTSIZING_SETTINGS.shape,
   ...WEBHOOK_SETTINGS.shape,
+  ...DASHBOARD_SETTINGS.shape,
   ...PLACEMENT_SETTINGS.shape,
   heartbeat: HEARTBEAT_SETTING,
   dryRun: DRY_RUN_SETTING,
@@ -217,19 +219,29 @@ export type ControllerSettings = SettingValues<typeof CONTROLLER_SETTINGS>;
 /** Hosts that mean all addresses. */
 const ANY_HOST = ["0.0.0.0", "::"];
 
-/** A message where both servers have one port: the second would retry without end. */
+/** A message for each two servers with one port: the second would not come up. */
 function listenFaults(
-  { listen, webhook, webhookListen }: ControllerSettings,
+  { listen, webhook, webhookListen, dashboard, dashboardListen }: ControllerSettings,
 ): readonly string[] {
-  const [one, other] = [parseAddress(listen), parseAddress(webhookListen)];
+  const servers = [
+    ["controller.listen", listen],
+    ...(webhook ? [["webhook.listen", webhookListen]] as const : []),
+    ...(dashboard ? [["dashboard.listen", dashboardListen]] as const : []),
+  ] as const;
+  return servers.flatMap(([key, address], index) =>
+    servers.slice(index + 1).flatMap(([otherKey, otherAddress]) =>
+      collide(parseAddress(address), parseAddress(otherAddress))
+        ? [`${key} is ${address} and ${otherKey} is ${otherAddress}: give each a port of its own`]
+        : []
+    )
+  );
+}
+
+function collide(one: ListenAddress, other: ListenAddress): boolean {
   const isOneHost = one.hostname === other.hostname ||
     ANY_HOST.includes(one.hostname) || ANY_HOST.includes(other.hostname);
   // Port 0 is a free one.
-  if (!webhook || one.port !== other.port || one.port === 0 || !isOneHost) return [];
-  return [
-    `controller.listen is ${listen} and webhook.listen is ${webhookListen}: ` +
-    "give each a port of its own",
-  ];
+  return one.port === other.port && one.port !== 0 && isOneHost;
 }
 
 /** A message where agents would count as silent between two renewals of their leases. */

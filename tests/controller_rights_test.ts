@@ -32,7 +32,7 @@ async function rulesOf(
   return objects.filter((object) => object.kind === kind).flatMap(({ rules = [] }) => rules);
 }
 
-const PLACE = { namespace: NAMESPACE, configMap: "mbcas-config" };
+const PLACE = { namespace: NAMESPACE, configMap: "mbcas-config", dashboard: true };
 const rights = controllerRights(PLACE);
 
 function rightText({ verb, group, resource, subresource }: AccessRule): string {

@@ -7,6 +7,7 @@
 import { defined } from "../../shared/defined.ts";
 import type { CommandContext, PodName } from "./ports.ts";
 import type { Call } from "./coalloc_command.ts";
+import { dashboardCommand } from "./dashboard/dashboard_command.ts";
 import { doctorCommand } from "./doctor/doctor_command.ts";
 import { explainCommand } from "./explain/explain_command.ts";
 import { placedArgument } from "./placement/placement_arguments.ts";
@@ -20,7 +21,7 @@ import { resizeCommand } from "./resize/resize_command.ts";
 import { restoreCommand } from "./restore/restore_command.ts";
 import type { RestoreTarget } from "./restore/switch_off.ts";
 import { topCommand } from "./top/top_command.ts";
-import type { TopOrder } from "./top/top_view.ts";
+import type { TopOrder } from "../../shared/view/top_view.ts";
 import { versionCommand } from "./version_command.ts";
 
 /** What is wrong with the command line beyond single flags. */
@@ -76,6 +77,10 @@ export function checkedCommand(call: Call): CheckedCommand {
       const pod = podOf(operands[0]);
       const limits = flags.cpuLimit as readonly LimitRequest[];
       return (context) => resizeCommand({ pod: pod(context), limits, dryRun, timeoutMs }, context);
+    }
+    case "dashboard": {
+      const request = { port: Number(flags.port), open: flags.open === true };
+      return (context) => dashboardCommand(request, context);
     }
     default:
       return versionCommand;

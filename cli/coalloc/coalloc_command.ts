@@ -6,6 +6,7 @@
 import { Argument, Command, CommanderError, Option } from "commander";
 import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
 import { addGlobalFlags, examples, timeoutOption, watchOption } from "./global_flags.ts";
+import { dashboardArguments } from "./dashboard/dashboard_command.ts";
 import { doctorArguments } from "./doctor/doctor_command.ts";
 import { placementArguments } from "./placement/placement_arguments.ts";
 import { recommendArguments } from "./recommend/recommend_arguments.ts";
@@ -13,7 +14,7 @@ import { REPORT_FORMATS, reportArguments } from "./report/report_command.ts";
 import { limitRequestParser } from "./resize/limit_request.ts";
 import { simulateArguments } from "./simulate/simulate_arguments.ts";
 import { OUTPUT_FORMATS } from "./output.ts";
-import { TOP_ORDERS } from "./top/top_view.ts";
+import { TOP_ORDERS } from "../../shared/view/top_view.ts";
 import { VERSION } from "../../shared/version.ts";
 import { collectedOutput } from "../../shared/config/command_line.ts";
 
@@ -48,6 +49,7 @@ export function coallocCommand(handle: CommandHandler): Command {
   root.addCommand(handled(addGlobalFlags(doctorArguments()), handle));
   const report = addGlobalFlags(reportArguments(), { formats: REPORT_FORMATS });
   root.addCommand(handled(report, handle));
+  root.addCommand(handled(addGlobalFlags(dashboardArguments()), handle));
   root.addCommand(handled(simulateArguments(), handle));
   root.addCommand(handled(completion(), handle));
   return root;

@@ -4,17 +4,9 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
+import type { NodeReadings } from "../../shared/view/top_view.ts";
 import type { AgentName, Cluster } from "./ports.ts";
-
-/** Both, and what could not be had. */
-export interface NodeReadings {
-  readonly views: readonly NodeView[];
-  readonly allocations: readonly PodAllocation[];
-  /** In sentences, for people. */
-  readonly problems: readonly string[];
-}
 
 /** What is asked for. */
 export interface ReadingsChoice {

@@ -2,17 +2,16 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { structuredOutput, textTable } from "./output.ts";
+import { durationParser, workloadArgument } from "./formats.ts";
 import {
   ageText,
   coresText,
   cpuText,
-  durationParser,
   memoryText,
   priceText,
   throttledText,
-  workloadArgument,
   workloadTitle,
-} from "./formats.ts";
+} from "../../shared/view/figures.ts";
 import { InvalidArgumentError } from "commander";
 
 pure("structuredOutput() writes JSON and YAML without absent members, and no table", () => {

@@ -5,21 +5,18 @@
  * @module
  */
 import type { PrometheusRangeQueries } from "../../adapters/prometheus/range_queries.ts";
+import type { ScopeFacts } from "../../shared/view/explanation.ts";
 import type { PodFacts } from "../../shared/resize/inputs/resize_input.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
-import type {
-  HorizontalPodAutoscaler,
-  VerticalPodAutoscaler,
-} from "../../shared/api/autoscalers.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
-import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { Workload, WorkloadTemplate } from "../../shared/api/workload.ts";
+import type { WorkloadTemplate } from "../../shared/api/workload.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
+import type { Tunnel } from "../../adapters/kube/client/port_tunnel.ts";
 import type { TerminalLook } from "../terminal/terminal_text.ts";
 import type { DiagnosisReader } from "./kube/snapshot.ts";
 import type { OutputFormat } from "./output.ts";
@@ -48,18 +45,6 @@ export interface ClusterReader {
   versions(): Promise<ClusterVersions>;
   /** True while a controller renews its lease. */
   controllerIsAlive(): Promise<boolean>;
-}
-
-/** What the user may see of what else decides whether a pod takes part. */
-export interface ScopeFacts {
-  /** Those that are for the pod's workload; undefined where the user may not read them. */
-  readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
-  /** Those that scale a Guaranteed pod's workload; undefined where the user may not read them. */
-  readonly autoscalers?: readonly HorizontalPodAutoscaler[];
-  /** The workload that they scale; undefined for other kinds, and where the user may not read it. */
-  readonly workload?: Workload;
-  /** Of the pod's node; undefined where it is not known. */
-  readonly node?: Node;
 }
 
 /** What runs in the cluster. */
@@ -111,6 +96,14 @@ export interface AgentViews {
   view(agent: AgentName): Promise<NodeView>;
 }
 
+/** Reaches the dashboard. */
+export interface DashboardAccess {
+  /** A local port that leads to a controller; its owner closes it. */
+  tunnel(): Tunnel;
+  /** The user's own token, or one of the installation's account for the dashboard. */
+  token(): Promise<string>;
+}
+
 /** Takes pods out of the market. */
 export interface MarketSwitches {
   optOutPod(name: PodName): Promise<void>;
@@ -134,6 +127,7 @@ export interface Cluster {
   readonly views: AgentViews;
   readonly diagnosis: DiagnosisReader;
   readonly switches: MarketSwitches;
+  readonly dashboard: DashboardAccess;
   /** A writer of limits under this name in managedFields. */
   limitWriter(fieldManager: string): LimitWriter;
 }
@@ -163,6 +157,8 @@ export interface CoallocWorld {
   readonly confirm: (question: string) => boolean;
   /** Runs a job that blocks for seconds so that the user can end the program meanwhile. */
   readonly unheard: <T>(job: () => T) => T;
+  /** Opens a page in the user's browser, if there is one. */
+  readonly browse: (url: string) => void;
   /** The content of a file; `-` is standard input. Rejects with the system's error. */
   readonly readFile: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly connect: (options: ConnectOptions) => Promise<Cluster>;

@@ -122,6 +122,8 @@ export interface Pod extends ApiObject {
   };
   /** Empty until scheduled. */
   readonly nodeName: string;
+  /** Absent until the pod has an address. */
+  readonly ip?: string;
   readonly phase: "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
   readonly qosClass: QOSClass;
   /** `spec.priority`; 0 without a class. */

@@ -21,7 +21,7 @@ export interface SettingNames {
 }
 
 /** Sections that flags begin with, as their keys say little by themselves. */
-const NAMED_SECTIONS: readonly string[] = ["log", "webhook"];
+const NAMED_SECTIONS: readonly string[] = ["log", "webhook", "dashboard"];
 
 /** Variables begin with it; those of placement have Spotalis' names. */
 const PREFIXES: Readonly<Record<string, string>> = { placement: "SPOTALIS_" };

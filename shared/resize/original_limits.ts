@@ -128,3 +128,11 @@ export function originalValues(originals: readonly Original[] | undefined): Map<
     }),
   );
 }
+
+/** The original limits of the allocation's pod; undefined when they are not on record. */
+export function recordedLimitsOf(
+  allocation: PodAllocation | undefined,
+): ReadonlyMap<string, number> | undefined {
+  const originals = allocation?.status?.originalLimits;
+  return originals && originalValues(originals);
+}

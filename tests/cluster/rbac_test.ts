@@ -26,6 +26,7 @@ import {
   refusalsIn,
   type RoleCopies,
 } from "./rbac/rights.ts";
+import { DASHBOARD_ACTS } from "./rbac/dashboard_acts.ts";
 import {
   applyRights,
   componentNames,
@@ -125,7 +126,7 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
     const subjects = whole.filter(({ kind }) => /^(Cluster)?RoleBinding$/.test(kind))
       .flatMap((object) => object["subjects"] as readonly { name: string }[]);
     const names = new Set(subjects.map(({ name }) => name));
-    assert.deepEqual([...names].toSorted(), ["mbcas-agent", "mbcas-controller"]);
+    assert.deepEqual([...names].toSorted(), ["mbcas-agent", "mbcas-controller", "mbcas-dashboard"]);
   });
 
   await t.step(
@@ -157,7 +158,12 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
       others: [],
     },
     // By itself: a component's right for all ConfigMaps would hide that for one.
-    { name: "mbcas-controller", acts: CONTROLLER_ACTS, rights: controller, others: [] },
+    {
+      name: "mbcas-controller",
+      acts: { ...CONTROLLER_ACTS, ...DASHBOARD_ACTS },
+      rights: controller,
+      others: [],
+    },
     ...ADDED.map(([components, acts], place) => ({
       name: `mbcas-controller with ${components.join(" and ")}`,
       acts,

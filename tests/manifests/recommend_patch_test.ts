@@ -1,7 +1,7 @@
 /** What `kubectl coalloc recommend -o patch` writes, taken by kustomize as the guide says. */
 import assert from "node:assert/strict";
-import { adviseAll } from "../../cli/coalloc/recommend/advise.ts";
-import { sumOfChanges } from "../../cli/coalloc/recommend/amounts.ts";
+import { adviseAll } from "../../shared/view/advise.ts";
+import { sumOfChanges } from "../../shared/view/changes.ts";
 import { patchText } from "../../cli/coalloc/recommend/patch_text.ts";
 import { reportsOf, shopPods, shopRecords, shopTemplates } from "../fixtures/cli/advised_shop.ts";
 import { one, renderFiles, renderTest } from "./rendered.ts";

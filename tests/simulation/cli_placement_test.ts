@@ -1,6 +1,7 @@
 /** The next steps that the controller publishes, and `kubectl coalloc placement` prints, are those that it takes. */
 import assert from "node:assert/strict";
-import type { PlacementView, ShownWorkload } from "../../cli/coalloc/placement/placement_view.ts";
+import type { PlacementView } from "../../cli/coalloc/placement/placement_view.ts";
+import type { ShownWorkload } from "../../shared/view/placed_workloads.ts";
 import { createCaches } from "../../controller/caches.ts";
 import { createPlacementState } from "../../controller/placement/store.ts";
 import { createPlacementInformers } from "../../controller/placement/caches.ts";

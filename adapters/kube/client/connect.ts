@@ -91,6 +91,8 @@ export interface KubeconfigOptions {
 /** A connection, and the namespace of its context. */
 export type KubeconfigConnection = OpenKubeConnection & {
   readonly namespace: string;
+  /** The user's bearer token; undefined for a user with another login, or that acts as another user. */
+  bearerToken(): Promise<string | undefined>;
 };
 
 /**
@@ -121,15 +123,23 @@ export async function connectKubeconfig(
       ...(cluster.tlsServerName ? { proxy: { transport: "tcp", ...address } as const } : {}),
       ...(cluster.proxyUrl ? { proxy: { url: cluster.proxyUrl } } : {}),
     }));
+  const login = createKubeconfigLogin(user, { clock });
   const connection = createHTTPConnection({
     server: server.href.replace(/\/$/, ""),
     program,
-    login: createKubeconfigLogin(user, { clock }),
+    login,
     openClient,
     clock,
     ...defined({ observe: options.observe }),
   });
-  return { ...connection, namespace: context.namespace ?? "default" };
+  return {
+    ...connection,
+    namespace: context.namespace ?? "default",
+    async bearerToken() {
+      const { headers: { authorization = "" }, repeated } = await login({ refresh: false });
+      return repeated === undefined ? /^Bearer (\S+)$/.exec(authorization)?.[1] : undefined;
+    },
+  };
 }
 
 /** Reads the files that kubectl reads: `KUBECONFIG` may name several, of which some may be missing. */

@@ -9,6 +9,7 @@ import { responseError } from "./response_errors.ts";
 import {
   type KubeConnection,
   type KubeRequest,
+  type KubeSocketRequest,
   type OpenKubeConnection,
   resourcePath,
 } from "./connection.ts";
@@ -41,17 +42,8 @@ export async function podHTTPGet(
 ): Promise<unknown> {
   const { namespace, pod, port, path, timeoutMs = 10_000, parse = JSON.parse } = request;
   const what = `GET ${path} from pod ${namespace}/${pod}:${port}`;
-  const forward = {
-    path: resourcePath({
-      groupVersion: "v1",
-      resource: "pods",
-      namespace,
-      name: pod,
-      subresource: "portforward",
-    }),
-    query: { ports: String(port) },
-  };
-  const socket = await connection.socket({ ...forward, protocols: [PROTOCOL] });
+  const forward = portForward({ namespace, pod, port });
+  const socket = await connection.socket(forward);
   const response = await exchange(socket, { what, path, timeoutMs }).catch(async (error) => {
     await throwRejection(connection, forward);
     throw error;
@@ -62,6 +54,18 @@ export async function podHTTPGet(
   } catch (cause) {
     throw new ApiError(0, "BadAnswer", `${what}: the answer is not JSON`, { cause });
   }
+}
+
+/** The request that opens a WebSocket to the port of a pod. */
+export function portForward(
+  { namespace, pod: name, port }: Pick<PodHTTPRequest, "namespace" | "pod" | "port">,
+): KubeSocketRequest {
+  const pod = { groupVersion: "v1", resource: "pods", namespace, name };
+  return {
+    path: resourcePath({ ...pod, subresource: "portforward" }),
+    query: { ports: String(port) },
+    protocols: [PROTOCOL],
+  };
 }
 
 /** Statuses that a WebSocket hides: it only reports that it could not open. */
@@ -88,7 +92,7 @@ function exchange(
 ): Promise<HTTPResponse> {
   socket.binaryType = "arraybuffer";
   const received: Uint8Array[] = [];
-  const begun = new Set<number>();
+  const contentOf = channelContents();
   return new Promise<HTTPResponse>((resolve, reject) => {
     let outcome: (() => void) | undefined;
     const timer = setTimeout(
@@ -107,16 +111,14 @@ function exchange(
     // HTTP/1.0: the pod closes the connection at the end, and does not use chunked encoding.
     socket.onopen = () =>
       socket.send(
-        frame(`GET ${path} HTTP/1.0\r\nHost: localhost\r\nAccept: application/json\r\n\r\n`),
+        portFrame(new TextEncoder().encode(
+          `GET ${path} HTTP/1.0\r\nHost: localhost\r\nAccept: application/json\r\n\r\n`,
+        )),
       );
     socket.onmessage = ({ data }) => {
-      if (!(data instanceof ArrayBuffer)) return;
-      const bytes = new Uint8Array(data);
-      const channel = bytes[0] ?? DATA;
-      const content = bytes.subarray(1 + (begun.has(channel) ? 0 : PREFACE_BYTES));
-      begun.add(channel);
+      const { isError, content } = contentOf(data);
       if (content.length === 0) return;
-      if (channel === ERRORS) return fail(new TextDecoder().decode(content));
+      if (isError) return fail(new TextDecoder().decode(content));
       received.push(content);
       const response = parseHTTPResponse(received, { ended: false });
       if (response !== undefined) end(() => resolve(response));
@@ -132,12 +134,31 @@ function exchange(
   });
 }
 
-function frame(text: string): Uint8Array<ArrayBuffer> {
-  const bytes = new TextEncoder().encode(text);
+/** A message with these bytes for the port. */
+export function portFrame(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const framed = new Uint8Array(1 + bytes.length);
   framed[0] = DATA;
   framed.set(bytes, 1);
   return framed;
+}
+
+/** Bytes from the port, or the message of an error. */
+export interface ChannelContent {
+  readonly isError: boolean;
+  /** May be empty. */
+  readonly content: Uint8Array<ArrayBuffer>;
+}
+
+/** Reads the messages of one socket. */
+export function channelContents(): (message: ArrayBuffer) => ChannelContent {
+  const begun = new Set<number>();
+  return (message) => {
+    const bytes = new Uint8Array(message);
+    const channel = bytes[0] ?? DATA;
+    const content = bytes.subarray(1 + (begun.has(channel) ? 0 : PREFACE_BYTES));
+    begun.add(channel);
+    return { isError: channel === ERRORS && content.length > 0, content };
+  };
 }
 
 /** A status and a body. */

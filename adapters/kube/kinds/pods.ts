@@ -42,6 +42,7 @@ export function parsePod(raw: unknown): Pod {
       ...present("owner", parseOwner(metadata.ownerReferences)),
     },
     nodeName: spec.nodeName ?? "",
+    ...present("ip", status?.podIP),
     phase: (status?.phase ?? "Unknown") as Pod["phase"],
     qosClass: status?.qosClass as QOSClass,
     priority: spec.priority ?? 0,

@@ -121,6 +121,7 @@ export type RawPodStatus = DeepReadonly<{
   phase?: string;
   qosClass?: string;
   conditions?: RawCondition[];
+  podIP?: string;
   startTime?: RawTime;
   containerStatuses?: RawContainerStatus[];
   initContainerStatuses?: RawContainerStatus[];

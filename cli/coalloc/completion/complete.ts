@@ -6,7 +6,8 @@
 import type { Command, Option } from "commander";
 import type { ReportedWorkload } from "../../../shared/api/recommendation_report.ts";
 import { defined } from "../../../shared/defined.ts";
-import { type WorkloadArgument, workloadTitle } from "../formats.ts";
+import type { WorkloadArgument } from "../formats.ts";
+import { workloadTitle } from "../../../shared/view/figures.ts";
 import { readPlacement } from "../placement/placement_view.ts";
 import type { Cluster, CoallocWorld } from "../ports.ts";
 

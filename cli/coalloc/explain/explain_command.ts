@@ -5,15 +5,19 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
-import { type CommandContext, CommandProblem, type PodName, type ScopeFacts } from "../ports.ts";
+import { type CommandContext, CommandProblem, type PodName } from "../ports.ts";
+import {
+  type Explanation,
+  explanationOf,
+  type ScopeFacts,
+} from "../../../shared/view/explanation.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import { marketSettings, readSettings } from "../market_settings.ts";
 import { readNodes } from "../node_readings.ts";
 import { existingPod } from "../poll_pod.ts";
 import { structuredOutput } from "../output.ts";
 import { explainText } from "./explain_text.ts";
-import { type Explanation, explanationOf } from "./explanation.ts";
-import { blockerOf } from "./blocker.ts";
+import { blockerOf } from "../../../shared/view/blocker.ts";
 
 /** The pod and the container in question. */
 export interface ExplainRequest {

@@ -26,9 +26,9 @@ import {
 import { sampleNodeView, samplePodView } from "../../../tests/fixtures/cli/node_views.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { ownedBy, sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
-import { blockerOf, unenforcedText } from "./blocker.ts";
+import { blockerOf, unenforcedText } from "../../../shared/view/blocker.ts";
 import { explainText } from "./explain_text.ts";
-import type { ContainerExplanation, ExplainedRule } from "./explanation.ts";
+import type { ContainerExplanation, ExplainedRule } from "../../../shared/view/explanation.ts";
 
 const CHANGED = { limit: 200, own: 200 };
 const LOST = { ...CHANGED, recorded: false };

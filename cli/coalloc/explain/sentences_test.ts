@@ -17,7 +17,7 @@ import {
   UNREAD,
   UNSEEN,
 } from "../../../tests/fixtures/cli/explained_pod.ts";
-import { boundsNotes, clearingText, stateText } from "./stage_text.ts";
+import { boundsNotes, clearingText, stateText } from "../../../shared/view/stage_text.ts";
 
 /** The sentences of `explain`. */
 

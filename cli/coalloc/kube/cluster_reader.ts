@@ -37,7 +37,8 @@ import type { ListWatch } from "../../../shared/control/informer.ts";
 import { resourceRangesOf } from "../../../shared/resize/checks/limit_range.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { belongsTo } from "../../../shared/resize/workloads_of.ts";
-import type { ClusterReader, ClusterVersions, PodName, ScopeFacts } from "../ports.ts";
+import type { ClusterReader, ClusterVersions, PodName } from "../ports.ts";
+import type { ScopeFacts } from "../../../shared/view/explanation.ts";
 import {
   CONTROLLER_DEPLOYMENT,
   CONTROLLER_LEASE,

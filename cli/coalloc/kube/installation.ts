@@ -20,8 +20,16 @@ export const SETTINGS = { name: "mbcas-config", key: "config.yaml" } as const;
 export const VERSION_LABEL = "app.kubernetes.io/version";
 /** Label `app.kubernetes.io/name` of the agents' pods. */
 export const APP_LABEL = "app.kubernetes.io/name";
-/** Their value of it. */
+/** The agents' value of it. */
 export const AGENT_APP = "mbcas-agent";
+/** The controllers' value of it. */
+export const CONTROLLER_APP = "mbcas-controller";
+
+/** The port on which a controller serves the dashboard. */
+export const DASHBOARD_PORT = 8082;
+
+/** ServiceAccount for users without a token of their own. */
+export const DASHBOARD_ACCOUNT = "mbcas-dashboard";
 
 /** The port on which an agent serves its view. */
 export const AGENT_PORT = 8081;

@@ -14,6 +14,7 @@ import type { Clock } from "../../../shared/clock.ts";
 import type { AgentViews, Cluster, MarketSwitches } from "../ports.ts";
 import { createDiagnosisReader } from "./read_snapshot.ts";
 import { createClusterReader, podPath } from "./cluster_reader.ts";
+import { createDashboardAccess } from "./dashboard_access.ts";
 import { createPlacementReader, createRecommendationReader } from "./readers.ts";
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
 import { podHTTPGet } from "../../../adapters/kube/client/port_forward.ts";
@@ -32,8 +33,9 @@ import { MANAGED } from "../../../shared/api/market_keys.ts";
 /** All ports over one connection. */
 export function createKubeCluster(
   connection: OpenKubeConnection,
-  { defaultNamespace, ...parts }: {
+  { defaultNamespace, bearerToken, ...parts }: {
     readonly defaultNamespace: string;
+    readonly bearerToken: () => Promise<string | undefined>;
     readonly clock: Clock;
     readonly signal: AbortSignal;
   },
@@ -49,6 +51,7 @@ export function createKubeCluster(
     views,
     diagnosis: createDiagnosisReader(connection, { ...parts, reader, recommendations, views }),
     switches: createMarketSwitches(connection),
+    dashboard: createDashboardAccess(connection, { ...parts, bearerToken }),
     limitWriter(fieldManager) {
       const resizer = createPodResizer(connection, { fieldManager });
       return {

@@ -48,7 +48,12 @@ function server(
   return {
     requests,
     ending,
-    cluster: createKubeCluster(connection, { defaultNamespace: "shop", clock, signal }),
+    cluster: createKubeCluster(connection, {
+      defaultNamespace: "shop",
+      bearerToken: () => Promise.resolve("own"),
+      clock,
+      signal,
+    }),
   };
 }
 

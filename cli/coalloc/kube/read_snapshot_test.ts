@@ -90,7 +90,8 @@ async function read(forbidden: readonly string[] = []): Promise<Snapshot> {
   });
   const clock = createVirtualClock({ wallStart: 0 });
   const { signal } = new AbortController();
-  const options = { defaultNamespace: "shop", clock, signal };
+  const bearerToken = () => Promise.resolve(undefined);
+  const options = { defaultNamespace: "shop", bearerToken, clock, signal };
   return await createKubeCluster(server.connection, options).diagnosis.snapshot();
 }
 

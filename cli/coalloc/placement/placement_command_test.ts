@@ -17,7 +17,7 @@ import type { Cluster } from "../ports.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { fittedScreen } from "./placement_command.ts";
 import { splitBar } from "./placement_detail.ts";
-import { nextText, phasePaint } from "./placement_table.ts";
+import { nextText, phasePaint } from "../../../shared/view/placed_workloads.ts";
 import type { PlacementView } from "./placement_view.ts";
 
 const HALF = { "spot-percentage": "50" };

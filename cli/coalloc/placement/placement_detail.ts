@@ -4,13 +4,18 @@
  * @module
  */
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
-import { UNKNOWN } from "../formats.ts";
+import { UNKNOWN } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
 import { textTable } from "../output.ts";
 import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
-import { nextText, phasePaint, phaseText, splitText } from "./placement_table.ts";
+import {
+  nextText,
+  phasePaint,
+  phaseText,
+  type ShownWorkload,
+  splitText,
+} from "../../../shared/view/placed_workloads.ts";
 import type { PodStatus, RevisionStatus } from "../../../shared/placement/status.ts";
-import type { ShownWorkload } from "./placement_view.ts";
 
 /** How it is shown. */
 export interface DetailLook extends TerminalLook {

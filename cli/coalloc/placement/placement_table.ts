@@ -3,19 +3,18 @@
  *
  * @module
  */
-import { type Paint, paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
-import { UNKNOWN, workloadTitle } from "../formats.ts";
+import { phaseText } from "../../../shared/view/placed_workloads.ts";
+import { phasePaint } from "../../../shared/view/placed_workloads.ts";
+import { nextText } from "../../../shared/view/placed_workloads.ts";
+import { splitText } from "../../../shared/view/placed_workloads.ts";
+import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
+import { UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
 import { fittedTable, type RowColumn } from "../output.ts";
 import type { NodeClass } from "../../../shared/placement/node_classes.ts";
-import {
-  concernsPlacement,
-  type PhaseStatus,
-  type PlacementPhase,
-  type RevisionStatus,
-  timeOfDay,
-} from "../../../shared/placement/status.ts";
-import type { PlacementView, ShownWorkload } from "./placement_view.ts";
+import { concernsPlacement, type RevisionStatus } from "../../../shared/placement/status.ts";
+import type { PlacementView } from "./placement_view.ts";
+import type { ShownWorkload } from "../../../shared/view/placed_workloads.ts";
 
 /** How it is shown. */
 export interface PlacementLook extends TerminalLook {
@@ -87,15 +86,6 @@ export function placementTable(view: PlacementView, look: PlacementLook): string
   );
 }
 
-/** The requested split: `70 %, at least 2`. */
-export function splitText({ spec }: Pick<ShownWorkload, "spec">): string {
-  if (spec === undefined) return UNKNOWN;
-  const { spotPercentage, minOnDemand } = spec;
-  return minOnDemand === 0
-    ? `${spotPercentage} % spot`
-    : `${spotPercentage} % spot, ${minOnDemand} on-demand at least`;
-}
-
 function joined(body: string, foot: string): string {
   return foot === "" ? body : `${body}\n${foot}`;
 }
@@ -129,54 +119,4 @@ function phaseCell({ workload, first, nowMs }: Row): Cell {
   const how = phasePaint(workload.phase);
   const text = phaseText(workload, nowMs);
   return how === undefined ? { text } : { text, how };
-}
-
-interface PhaseLook {
-  readonly text: string;
-  readonly how?: Paint;
-  /** True if its particulars say why no step follows. */
-  readonly particulars?: true;
-}
-
-const PHASES: Readonly<Record<PlacementPhase, PhaseLook>> = {
-  AsSpecified: { text: "as specified", how: "green" },
-  Converging: { text: "converging", how: "cyan" },
-  Fallback: { text: "fallback", how: "yellow" },
-  Returning: { text: "returning", how: "cyan" },
-  Paused: { text: "paused", how: "yellow", particulars: true },
-  OutsideWindow: { text: "outside the window", how: "yellow" },
-  Cooldown: { text: "cooldown", how: "cyan" },
-  BlockedByBudget: { text: "blocked by a budget", how: "yellow", particulars: true },
-  Bound: { text: "none may move", how: "yellow", particulars: true },
-  NotWhole: { text: "not whole", how: "yellow", particulars: true },
-  Misconfigured: { text: "configuration error", how: "red", particulars: true },
-  LeftAlone: { text: "takes no part", how: "dim", particulars: true },
-  Unknown: { text: "not known", how: "yellow", particulars: true },
-};
-
-/** `fallback until 12:04:00Z`. */
-export function phaseText({ phase, until }: PhaseStatus, nowMs: number): string {
-  const { text } = PHASES[phase];
-  return until === undefined ? text : `${text} until ${timeOfDay(until, nowMs)}`;
-}
-
-/** The text's colour; undefined: none. */
-export function phasePaint(phase: PlacementPhase): Paint | undefined {
-  return PHASES[phase].how;
-}
-
-/**
- * `evict pod web-1 (youngest surplus spot) to on-demand at the earliest 12:00:10Z`; if none follows,
- * why, or `-`.
- */
-export function nextText(workload: ShownWorkload, nowMs: number): string {
-  const { phase, message, next } = workload;
-  if (next === undefined) {
-    const particular = PHASES[phase].particulars ? message : undefined;
-    return particular === undefined ? UNKNOWN : `none: ${particular}`;
-  }
-  const { action, notBefore } = next;
-  if (notBefore === undefined) return action;
-  const when = next.pod === undefined ? "at" : "at the earliest";
-  return `${action} ${when} ${timeOfDay(notBefore, nowMs)}`;
 }

@@ -3,28 +3,16 @@
  *
  * @module
  */
+import { shownWorkloads } from "../../../shared/view/placed_workloads.ts";
+import type { ShownWorkload } from "../../../shared/view/placed_workloads.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
-import { defined } from "../../../shared/defined.ts";
-import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { PLACEMENT_SETTINGS } from "../../../shared/placement/settings.ts";
-import { type PlacementStatus, readStatus } from "../../../shared/placement/status.ts";
 import { explainApiError } from "../api_problem.ts";
 import { type Cluster, CommandProblem, type NamespaceChoice } from "../ports.ts";
 import { nearestHint, placeOf } from "../formats.ts";
 import { unlessHidden } from "../kube/cluster_reader.ts";
 import { controllerSettings } from "../market_settings.ts";
 import type { PlacedArgument } from "./placement_arguments.ts";
-
-/** A workload. */
-export interface ShownWorkload extends PlacementStatus {
-  readonly namespace: string;
-  readonly kind: PlacedKind;
-  readonly name: string;
-  /** The meaning of the reason, and its remedy; absent if there is none. */
-  readonly means?: string;
-  readonly remedy?: string;
-}
 
 /** All of it. */
 export interface PlacementView {
@@ -51,9 +39,7 @@ export async function readPlacement(
     unlessHidden(reader.controllerIsAlive()),
     unlessHidden(placementIsOff({ placement, reader })),
   ]);
-  const all = [...published].flatMap(([place, texts]) =>
-    Object.entries(texts).flatMap(([key, text]) => shownWorkload(place, { key, text }))
-  ).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const all = shownWorkloads(published);
   const chosen = workload === undefined
     ? all
     : all.filter(({ kind, name }) => name === workload.name && (workload.kind ?? kind) === kind);
@@ -61,24 +47,6 @@ export async function readPlacement(
     throw new CommandProblem(missing(workload, { all, namespace }));
   }
   return { workloads: chosen, notes: notesOf({ all, chosen, isAlive, isOff, namespace }) };
-}
-
-function shownWorkload(
-  namespace: string,
-  { key, text }: { readonly key: string; readonly text: string },
-): readonly ShownWorkload[] {
-  const kind = key.split(".", 1)[0] ?? "";
-  if (!isPlacedKind(kind)) return [];
-  const { phase, until, reason, message, ...others } = readStatus(text);
-  const name = key.slice(kind.length + 1);
-  const means = reason && sentenceOf(reason);
-  const remedy = reason && remedyFor(reason);
-  const shown = { namespace, kind, name, phase, until, reason, means, remedy, message };
-  return [{ ...defined(shown), ...others }];
-}
-
-function keyOf({ namespace, kind, name }: ShownWorkload): string {
-  return `${namespace}/${kind}/${name}`;
 }
 
 /** By the controller's flags and variables, and the settings file. Undefined: there is no controller. */

@@ -19,9 +19,10 @@ import type {
   AdvisedContainer,
   AdvisedWorkload,
   ContainerAmounts,
-} from "./advice_view.ts";
-import { type AdviceFacts, adviseAll } from "./advise.ts";
-import { changeCell, changesOf, changesText, inForceText, sumOfChanges } from "./amounts.ts";
+} from "../../../shared/view/advice_view.ts";
+import { type AdviceFacts, adviseAll } from "../../../shared/view/advise.ts";
+import { changeCell, inForceText } from "./amounts.ts";
+import { changesOf, changesText, sumOfChanges } from "../../../shared/view/changes.ts";
 import { recommendTable } from "./recommend_table.ts";
 
 const MEBI = 2 ** 20;

@@ -3,21 +3,13 @@
  *
  * @module
  */
+import { presentAmounts, presentText } from "../../../shared/view/changes.ts";
+import { amountText } from "../../../shared/view/changes.ts";
+import type { AmountName } from "../../../shared/view/changes.ts";
 import type { Paint } from "../../terminal/terminal_text.ts";
-import { coresText, cpuText, memoryText, UNKNOWN } from "../formats.ts";
+import { UNKNOWN } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
-import type { AdvisedContainer, Change, Changes, ContainerAmounts } from "./advice_view.ts";
-
-/** An amount of a container. */
-export type AmountName = keyof ContainerAmounts;
-
-/** Where pods have nothing set. */
-const UNSET = "none";
-
-/** `250m`, `84.5Mi`. */
-export function amountText(name: AmountName, amount: number): string {
-  return name === "cpu" || name === "cpuLimit" ? cpuText(amount) : memoryText(amount);
-}
+import type { AdvisedContainer } from "../../../shared/view/advice_view.ts";
 
 /**
  * What there is and what is recommended: `500m → 336m`, `200m..250m → 336m` where pods differ, and
@@ -43,21 +35,6 @@ function isLimit(name: AmountName): boolean {
   return name === "cpuLimit" || name === "memoryLimit";
 }
 
-function presentAmounts({ pods, template }: AdvisedContainer): readonly ContainerAmounts[] {
-  if (pods.length > 0) return pods;
-  return template === undefined ? [] : [template];
-}
-
-function presentText(container: AdvisedContainer, name: AmountName): string {
-  const present = presentAmounts(container);
-  if (present.length === 0) return UNKNOWN;
-  const set = present.flatMap((one) => one[name] ?? []);
-  const bare = set.length < present.length ? [UNSET] : [];
-  const ends = set.length === 0 ? [] : [Math.min(...set), Math.max(...set)];
-  const texts = [...bare, ...ends.map((amount) => amountText(name, amount))];
-  return [...new Set(texts)].join("..");
-}
-
 /** Raises cost something, so they stand out; undefined where some pods get more and others less. */
 function directionOf(
   container: AdvisedContainer,
@@ -69,84 +46,4 @@ function directionOf(
   if (present.every((amount) => amount === to)) return "dim";
   if (present.every((amount) => amount <= to)) return "yellow";
   return present.every((amount) => amount >= to) ? "green" : undefined;
-}
-
-/** What the requests of all pods come to, in a sentence. */
-export function changesText({ cpu, memory }: Changes): string {
-  const cores = (millicores: number): string => coresText(millicores);
-  return `Requests of all pods: CPU shrinks by ${cores(cpu.shrinks)} and grows by ` +
-    `${cores(cpu.grows)} cores, memory shrinks by ${memoryText(memory.shrinks)} and grows by ` +
-    memoryText(memory.grows);
-}
-
-/** Nothing changes. */
-const NO_CHANGES: Changes = {
-  cpu: { grows: 0, shrinks: 0 },
-  memory: { grows: 0, shrinks: 0 },
-};
-
-/** What is recommended, and what there is. */
-export type Compared = Pick<AdvisedContainer, "recommended" | "pods" | "template">;
-
-/** How many pods there are, and are to be. */
-export interface PodCounts {
-  /** Undefined where pods can't be read. */
-  readonly pods: number | undefined;
-  /** Undefined where the workload can't be read. */
-  readonly replicas: number | undefined;
-}
-
-/**
- * The sum over pods of what is recommended less what the pod asks for; 200 m instead of 500 m in three
- * pods shrinks by 900 m. A request that is not set counts as none at all. Where pods can't be read, the
- * template × replicas stands for them. Undefined without a recommendation, and where nothing is known
- * of what there is.
- */
-export function changesOf(
-  { recommended, pods, template }: Compared,
-  counts: PodCounts,
-): Changes | undefined {
-  if (recommended === undefined) return undefined;
-  const { replicas } = counts;
-  if (counts.pods !== undefined) {
-    return sumOfChanges(pods.map((one) => difference(one, { recommended, count: one.count })));
-  }
-  if (template === undefined || replicas === undefined) return undefined;
-  return difference(template, { recommended, count: replicas });
-}
-
-/** All of them together. */
-export function sumOfChanges(list: readonly (Changes | undefined)[]): Changes {
-  return list.reduce<Changes>(
-    (sum, one = NO_CHANGES) => ({
-      cpu: added(sum.cpu, one.cpu),
-      memory: added(sum.memory, one.memory),
-    }),
-    NO_CHANGES,
-  );
-}
-
-function difference(
-  present: ContainerAmounts,
-  { recommended, count }: {
-    readonly recommended: ContainerAmounts;
-    readonly count: number;
-  },
-): Changes {
-  const of = (resource: "cpu" | "memory"): Change => {
-    const to = recommended[resource];
-    const more = to === undefined ? 0 : counted((to - (present[resource] ?? 0)) * count);
-    return { grows: Math.max(0, more), shrinks: Math.max(0, -more) };
-  };
-  return { cpu: of("cpu"), memory: of("memory") };
-}
-
-function added(a: Change, b: Change): Change {
-  return { grows: counted(a.grows + b.grows), shrinks: counted(a.shrinks + b.shrinks) };
-}
-
-/** People write quantities as absurd as they like: beyond 2^53 nothing is counted. */
-function counted(amount: number): number {
-  const most = Number.MAX_SAFE_INTEGER;
-  return Math.max(-most, Math.min(most, amount));
 }

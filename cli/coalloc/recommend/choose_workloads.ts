@@ -7,8 +7,9 @@ import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { CommandProblem, type NamespaceChoice } from "../ports.ts";
-import { nearestHint, placeOf, type WorkloadArgument, workloadTitle } from "../formats.ts";
-import type { AdvisedWorkload } from "./advice_view.ts";
+import { nearestHint, placeOf, type WorkloadArgument } from "../formats.ts";
+import { workloadTitle } from "../../../shared/view/figures.ts";
+import type { AdvisedWorkload } from "../../../shared/view/advice_view.ts";
 
 /** A policy as a user writes it: with its namespace, where the argument has one. */
 export interface PolicyArgument {

@@ -9,8 +9,8 @@
 import { defined } from "../../../shared/defined.ts";
 import { pair, type ResourcePair } from "../../../shared/resize/inputs/resources.ts";
 import { safeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
-import type { AdvisedContainer, ContainerAmounts } from "./advice_view.ts";
-import { amountText } from "./amounts.ts";
+import type { AdvisedContainer, ContainerAmounts } from "../../../shared/view/advice_view.ts";
+import { amountText } from "../../../shared/view/changes.ts";
 
 /** The amounts, and what was done to them. */
 export interface MergeableAmounts {

@@ -8,9 +8,13 @@ import { stringify } from "yaml";
 import { defined, mapDefined } from "../../../shared/defined.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
 import { textLines } from "../../terminal/terminal_text.ts";
-import { workloadTitle } from "../formats.ts";
-import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
-import { changesText } from "./amounts.ts";
+import { workloadTitle } from "../../../shared/view/figures.ts";
+import type {
+  AdviceView,
+  AdvisedContainer,
+  AdvisedWorkload,
+} from "../../../shared/view/advice_view.ts";
+import { changesText } from "../../../shared/view/changes.ts";
 import { mergeableAmounts } from "./mergeable_amounts.ts";
 
 /** A workload's patch, or why there is none. */

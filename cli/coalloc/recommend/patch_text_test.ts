@@ -14,9 +14,9 @@ import {
 } from "../../../tests/fixtures/cli/advised_shop.ts";
 import { pure, pureYAML } from "../../../tests/fixtures/pure.ts";
 import { workloadRecords } from "../../../tests/fixtures/rightsizing/workload_records.ts";
-import type { AdvisedContainer } from "./advice_view.ts";
-import { adviseAll } from "./advise.ts";
-import { sumOfChanges } from "./amounts.ts";
+import type { AdvisedContainer } from "../../../shared/view/advice_view.ts";
+import { adviseAll } from "../../../shared/view/advise.ts";
+import { sumOfChanges } from "../../../shared/view/changes.ts";
 import { mergeableAmounts } from "./mergeable_amounts.ts";
 import { patchText } from "./patch_text.ts";
 import { usagePlot } from "./recommend_detail.ts";

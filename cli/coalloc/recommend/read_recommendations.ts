@@ -8,7 +8,7 @@ import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { explainApiError } from "../api_problem.ts";
 import { type Cluster, CommandProblem, type NamespaceChoice } from "../ports.ts";
-import type { AdviceFacts } from "./advise.ts";
+import type { AdviceFacts } from "../../../shared/view/advise.ts";
 
 /** What was read, and what could not be. */
 export interface RecommendationReadings extends AdviceFacts {

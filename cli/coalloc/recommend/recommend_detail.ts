@@ -4,9 +4,10 @@
  * @module
  */
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
-import { ageText, UNKNOWN } from "../formats.ts";
-import type { AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
-import { amountText, changeCell, inForceText } from "./amounts.ts";
+import { ageText, UNKNOWN } from "../../../shared/view/figures.ts";
+import type { AdvisedContainer, AdvisedWorkload } from "../../../shared/view/advice_view.ts";
+import { changeCell, inForceText } from "./amounts.ts";
+import { amountText } from "../../../shared/view/changes.ts";
 import type { DistributionSummary } from "../../../shared/rightsizing/distribution.ts";
 
 /** How it is shown. */

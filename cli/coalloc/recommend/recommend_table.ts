@@ -4,11 +4,16 @@
  * @module
  */
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
-import { ageText, UNKNOWN, workloadTitle } from "../formats.ts";
+import { ageText, UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
 import { fittedTable, type RowColumn } from "../output.ts";
-import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
-import { changeCell, changesText, inForceText } from "./amounts.ts";
+import type {
+  AdviceView,
+  AdvisedContainer,
+  AdvisedWorkload,
+} from "../../../shared/view/advice_view.ts";
+import { changeCell, inForceText } from "./amounts.ts";
+import { changesText } from "../../../shared/view/changes.ts";
 import { detailText, plotLegend } from "./recommend_detail.ts";
 
 /** How it is shown. */

@@ -7,12 +7,12 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
 import type { Prices } from "../../../shared/rightsizing/prices.ts";
+import { adviseAll } from "../../../shared/view/advise.ts";
 import { durationParser, placeOf } from "../formats.ts";
 import { examples, INTERRUPTED } from "../global_flags.ts";
 import { readNodes } from "../node_readings.ts";
 import { structuredOutput } from "../output.ts";
 import { type CommandContext, CommandProblem } from "../ports.ts";
-import { adviseAll } from "../recommend/advise.ts";
 import { readRecommendations } from "../recommend/read_recommendations.ts";
 import { readHistory } from "./read_history.ts";
 import { reportMarkdown, reportPage, reportText } from "./report_pages.ts";

@@ -7,8 +7,8 @@ import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { defined } from "../../../shared/defined.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 import { MONTH_HOURS, pricePerHour, type Prices } from "../../../shared/rightsizing/prices.ts";
+import type { AdvisedWorkload } from "../../../shared/view/advice_view.ts";
 import type { PodView } from "../../../shared/view/node_view.ts";
-import type { AdvisedWorkload } from "../recommend/advice_view.ts";
 
 /** What a figure counts. */
 export type FigureUnit = "cores" | "GiB" | "seconds" | "count" | "money";

@@ -6,13 +6,12 @@
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { decideManually } from "../../../shared/resize/chain.ts";
-import { limitsAreOurs } from "../../../shared/resize/original_limits.ts";
+import { limitsAreOurs, recordedLimitsOf } from "../../../shared/resize/original_limits.ts";
 import { resizePatch } from "../../../shared/resize/patch.ts";
 import { textLines } from "../../terminal/terminal_text.ts";
 import { type CommandContext, CommandProblem, type PodName } from "../ports.ts";
-import { cpuText } from "../formats.ts";
+import { cpuText } from "../../../shared/view/figures.ts";
 import { existingPod, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";
-import { recordedLimitsOf } from "../restore/restore_plan.ts";
 import { limitStep } from "../restore/restore_pod.ts";
 import { stepsText } from "../restore/restore_text.ts";
 import { structuredOutput } from "../output.ts";

@@ -31,14 +31,6 @@ export interface RestorePlans {
   readonly untouched: number;
 }
 
-/** The original limits of the allocation's pod; undefined when they are not on record. */
-export function recordedLimitsOf(
-  allocation: PodAllocation | undefined,
-): ReadonlyMap<string, number> | undefined {
-  const originals = allocation?.status?.originalLimits;
-  return originals && originalValues(originals);
-}
-
 /** The original limits as the pod has them now, or else its allocation; undefined when neither has. */
 export function originalsNow(
   pod: Pod,

@@ -4,7 +4,7 @@
  * @module
  */
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
-import { cpuText } from "../formats.ts";
+import { cpuText } from "../../../shared/view/figures.ts";
 import { CONTROLLER_DEPLOYMENT } from "../kube/installation.ts";
 import { isDone, type LimitStep, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import type { RestorePlans } from "./restore_plan.ts";

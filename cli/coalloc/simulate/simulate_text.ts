@@ -9,7 +9,7 @@ import { formatCount, formatFigure } from "../../../lab/simulation/report/figure
 import { expectedDemand } from "../../../lab/simulation/workload.ts";
 import { shorten } from "../../../lab/simulation/report/html.ts";
 import type { TerminalLook } from "../../terminal/terminal_text.ts";
-import { cpuText } from "../formats.ts";
+import { cpuText } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
 import { fittedTable, type RowColumn } from "../output.ts";
 import type { History } from "./read_history.ts";

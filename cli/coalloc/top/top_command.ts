@@ -8,7 +8,12 @@ import { INTERRUPTED } from "../global_flags.ts";
 import { readNodes } from "../node_readings.ts";
 import { structuredOutput } from "../output.ts";
 import { watchScreens } from "../watch_screens.ts";
-import { type TopChoice, type TopOrder, type TopView, topView } from "./top_view.ts";
+import {
+  type TopChoice,
+  type TopOrder,
+  type TopView,
+  topView,
+} from "../../../shared/view/top_view.ts";
 import { topScreen } from "./top_screen.ts";
 
 /** What the user asked for. */

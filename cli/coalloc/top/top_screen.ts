@@ -4,10 +4,17 @@
  * @module
  */
 import { type Paint, paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
-import { ageText, coresText, cpuText, priceText, throttledText, UNKNOWN } from "../formats.ts";
+import {
+  ageText,
+  coresText,
+  cpuText,
+  priceText,
+  throttledText,
+  UNKNOWN,
+} from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
 import { fittedTable, type RowColumn } from "../output.ts";
-import type { TopNode, TopPod, TopView } from "./top_view.ts";
+import type { TopNode, TopPod, TopView } from "../../../shared/view/top_view.ts";
 
 /** How it is shown. */
 export interface TopLook extends TerminalLook {

@@ -11,9 +11,8 @@ import {
   sampleDesired,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
-import type { NodeReadings } from "../node_readings.ts";
+import { type NodeReadings, type TopChoice, topView } from "../../../shared/view/top_view.ts";
 import { BAR_WIDTH, demandBar, topScreen } from "./top_screen.ts";
-import { type TopChoice, topView } from "./top_view.ts";
 import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
 import { addMarketPod, sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { runCoalloc } from "../run_coalloc.ts";

@@ -9,12 +9,13 @@ import {
   RIGHTSIZING_ACTS,
   WEBHOOK_ACTS,
 } from "./acts.ts";
+import { DASHBOARD_ACTS } from "./dashboard_acts.ts";
 import { accessRuleText, grantedRights, refusalsIn, refusedRight, ruleOfRight } from "./rights.ts";
 
 for (
   const [folder, account, acts] of [
     ["base/agent", "mbcas-agent", AGENT_ACTS],
-    ["base/controller", "mbcas-controller", CONTROLLER_ACTS],
+    ["base/controller", "mbcas-controller", { ...CONTROLLER_ACTS, ...DASHBOARD_ACTS }],
     ["components/rightsizing", "mbcas-controller", RIGHTSIZING_ACTS],
     ["components/webhook", "mbcas-controller", WEBHOOK_ACTS],
     ["components/placement", "mbcas-controller", PLACEMENT_ACTS],

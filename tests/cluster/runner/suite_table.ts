@@ -60,6 +60,7 @@ const ROWS: readonly Row[] = [
   ["startup_boost", 2, "node", 25],
   ["cli", 2, "node", 21],
   ["doctor", 2, "alone", 22],
+  ["dashboard", 2, "node", 40],
   ["rightsizing_rights", 2, "beside", 103],
   ["placement_policy", 2, "beside", 79],
   ["housekeeping", 2, "beside", 19],

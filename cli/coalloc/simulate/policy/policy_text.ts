@@ -10,7 +10,7 @@ import type { PolicyReplay } from "../../../../lab/simulation/rightsizing/replay
 import type { UsageHistory } from "../../../../lab/simulation/rightsizing/usage_history.ts";
 import type { TerminalLook } from "../../../terminal/terminal_text.ts";
 import { requestChart } from "../../../terminal/request_chart.ts";
-import { cpuText } from "../../formats.ts";
+import { cpuText } from "../../../../shared/view/figures.ts";
 import { textTable } from "../../output.ts";
 import type { NamedPolicy } from "./policy_in_file.ts";
 

@@ -4,11 +4,11 @@
  *
  * @module
  */
-import { defined } from "../../../shared/defined.ts";
-import { GRID } from "../../../shared/quantity.ts";
-import { restoredCause } from "../../../shared/resize/scope.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
-import { coresText, cpuText } from "../formats.ts";
+import { defined } from "../defined.ts";
+import { GRID } from "../quantity.ts";
+import { restoredCause } from "../resize/scope.ts";
+import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
+import { coresText, cpuText } from "./figures.ts";
 import { ceilingRule, rulesThatHold } from "./stage_text.ts";
 import {
   type ContainerExplanation,

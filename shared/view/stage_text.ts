@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { ContainerView } from "../../../shared/view/node_view.ts";
-import type { BoundRule, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
-import { cpuText, priceText, throttledText } from "../formats.ts";
+import type { ContainerView } from "./node_view.ts";
+import type { BoundRule, ContainerBounds } from "../api/pod_allocation.ts";
+import { cpuText, priceText, throttledText } from "./figures.ts";
 import type { ExplainedBounds, NodeExplanation } from "./explanation.ts";
-import { type Hold, holdOf, setsCeiling } from "../../../shared/api/reasons/bound_reasons.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
+import { type Hold, holdOf, setsCeiling } from "../api/reasons/bound_reasons.ts";
+import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
 
 /** A container counts as throttled from this share of its limit on. */
 const THROTTLED_SHARE = 0.01;

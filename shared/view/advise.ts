@@ -3,30 +3,30 @@
  *
  * @module
  */
-import { defined, mapDefined } from "../../../shared/defined.ts";
-import { isFinished } from "../../../shared/resize/scope.ts";
-import { workloadsOf } from "../../../shared/resize/workloads_of.ts";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
-import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
-import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
-import { recordsOf } from "../../../shared/rightsizing/reports.ts";
+import { defined, mapDefined } from "../defined.ts";
+import { isFinished } from "../resize/scope.ts";
+import { workloadsOf } from "../resize/workloads_of.ts";
+import type { Pod, PodContainer } from "../api/pod.ts";
+import type { PodAllocation } from "../api/pod_allocation.ts";
+import type { RecommendationReport } from "../api/recommendation_report.ts";
+import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
+import type { WorkloadTemplate } from "../api/workload.ts";
+import { recordsOf } from "../rightsizing/reports.ts";
 import {
   amountsOfResources,
   timeText,
   type ValuesInForce,
   type WorkloadRecord,
-} from "../../../shared/rightsizing/workload_record.ts";
+} from "../rightsizing/workload_record.ts";
 import type {
   AdvisedContainer,
   AdvisedWorkload,
   ContainerAmounts,
   PodAmounts,
 } from "./advice_view.ts";
-import { changesOf, sumOfChanges } from "./amounts.ts";
-import { countableCPU } from "../../../shared/quantity.ts";
-import { recordedLimitsOf } from "../restore/restore_plan.ts";
+import { changesOf, sumOfChanges } from "./changes.ts";
+import { countableCPU } from "../quantity.ts";
+import { recordedLimitsOf } from "../resize/original_limits.ts";
 
 /** What was read; a list that may not be read is undefined. */
 export interface AdviceFacts {

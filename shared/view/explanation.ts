@@ -3,8 +3,11 @@
  *
  * @module
  */
-import type { Namespace } from "../../../shared/api/namespace.ts";
-import type { Pod, PodContainer, ResizeCondition } from "../../../shared/api/pod.ts";
+import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../api/autoscalers.ts";
+import type { Node } from "../api/node.ts";
+import type { Workload } from "../api/workload.ts";
+import type { Namespace } from "../api/namespace.ts";
+import type { Pod, PodContainer, ResizeCondition } from "../api/pod.ts";
 import type {
   BoundRule,
   Bounds,
@@ -12,14 +15,13 @@ import type {
   Desired,
   PodAllocation,
   PodAllocationStatus,
-} from "../../../shared/api/pod_allocation.ts";
-import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
-import { defined, mapDefined } from "../../../shared/defined.ts";
-import { parseCPUBound } from "../../../shared/quantity.ts";
-import { type OutOfScope, outOfScope, type ScopeSettings } from "../../../shared/resize/scope.ts";
-import type { ContainerView, NodeView, PodView } from "../../../shared/view/node_view.ts";
-import type { ScopeFacts } from "../ports.ts";
-import { recordedLimitsOf } from "../restore/restore_plan.ts";
+} from "../api/pod_allocation.ts";
+import { remedyFor } from "../api/reasons/reasons.ts";
+import { defined, mapDefined } from "../defined.ts";
+import { parseCPUBound } from "../quantity.ts";
+import { type OutOfScope, outOfScope, type ScopeSettings } from "../resize/scope.ts";
+import type { ContainerView, NodeView, PodView } from "./node_view.ts";
+import { recordedLimitsOf } from "../resize/original_limits.ts";
 
 /** One container. CPU in millicores; absent where unknown. */
 export interface ContainerExplanation {
@@ -93,6 +95,18 @@ export interface Explanation {
   readonly containers: readonly ContainerExplanation[];
   /** A sentence for each part that could not be read. */
   readonly problems: readonly string[];
+}
+
+/** What the user may see of what else decides whether a pod takes part. */
+export interface ScopeFacts {
+  /** Those that are for the pod's workload; undefined where the user may not read them. */
+  readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
+  /** Those that scale a Guaranteed pod's workload; undefined where the user may not read them. */
+  readonly autoscalers?: readonly HorizontalPodAutoscaler[];
+  /** The workload that they scale; undefined for other kinds, and where the user may not read it. */
+  readonly workload?: Workload;
+  /** Of the pod's node; undefined where it is not known. */
+  readonly node?: Node;
 }
 
 /** The objects that an explanation is made from. */

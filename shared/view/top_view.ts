@@ -4,12 +4,19 @@
  *
  * @module
  */
-import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { Mode } from "../../../shared/market/solver.ts";
-import { defined, mapDefined } from "../../../shared/defined.ts";
-import { parseCPUBound } from "../../../shared/quantity.ts";
-import type { NodeView, PodView } from "../../../shared/view/node_view.ts";
-import type { NodeReadings } from "../node_readings.ts";
+import type { PodAllocation } from "../api/pod_allocation.ts";
+import type { Mode } from "../market/solver.ts";
+import { defined, mapDefined } from "../defined.ts";
+import { parseCPUBound } from "../quantity.ts";
+import type { NodeView, PodView } from "./node_view.ts";
+
+/** The agents' views, the allocations, and the parts that could not be read. */
+export interface NodeReadings {
+  readonly views: readonly NodeView[];
+  readonly allocations: readonly PodAllocation[];
+  /** In sentences, for people. */
+  readonly problems: readonly string[];
+}
 
 /** One pod. CPU in millicores; absent where unknown. */
 export interface TopPod {

@@ -4,12 +4,9 @@
  *
  * @module
  */
-import type { WorkloadKind } from "../../../shared/api/workload.ts";
-import type { DistributionSummary } from "../../../shared/rightsizing/distribution.ts";
-import type {
-  ContainerAmounts,
-  WorkloadRecord,
-} from "../../../shared/rightsizing/workload_record.ts";
+import type { WorkloadKind } from "../api/workload.ts";
+import type { DistributionSummary } from "../rightsizing/distribution.ts";
+import type { ContainerAmounts, WorkloadRecord } from "../rightsizing/workload_record.ts";
 
 export type { ContainerAmounts };
 

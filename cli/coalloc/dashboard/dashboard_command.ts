@@ -1,0 +1,83 @@
+/**
+ * `dashboard`: forwards a local port to the dashboard, and opens it in the browser.
+ *
+ * @module
+ */
+import { Command, InvalidArgumentError } from "commander";
+import { examples } from "../global_flags.ts";
+import { type CommandContext, CommandProblem } from "../ports.ts";
+import { dashboardProxy } from "./dashboard_proxy.ts";
+
+/** What the user asked for. */
+export interface DashboardRequest {
+  /** The local port; 0: a free one. */
+  readonly port: number;
+  /** False: the address is printed only. */
+  readonly open: boolean;
+}
+
+/** The command line. */
+export function dashboardArguments(): Command {
+  return new Command("dashboard").summary("open the dashboard in the browser").description(
+    "Forwards a local port to the dashboard of the controller, and opens it in the browser, until\n" +
+      "Ctrl-C. The dashboard shows what the kubeconfig's user may list. A user without a token, with a\n" +
+      "client certificate for instance, gets one of the ServiceAccount mbcas-dashboard, if permitted.",
+  )
+    .option("--port <number>", "the local port; 0: a free one", portOf, 0)
+    .option("--no-open", "print the address only")
+    .addHelpText(
+      "after",
+      examples([
+        ["kubectl coalloc dashboard", "open it"],
+        ["kubectl coalloc dashboard --no-open --port 8082", "for a browser elsewhere"],
+      ]),
+    );
+}
+
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError("Give a number from 0 to 65535");
+}
+
+/** Serves until the user ends it. Resolves with the exit code; throws if there is no dashboard. */
+export async function dashboardCommand(
+  { port, open }: DashboardRequest,
+  { cluster: { dashboard }, world }: CommandContext,
+): Promise<number> {
+  const { signal } = world;
+  await dashboard.token();
+  const tunnel = dashboard.tunnel();
+  try {
+    await checkTarget(tunnel.address);
+    const key = crypto.randomUUID();
+    // Other commands need no server, nor the packages of one.
+    const { serveHTTP } = await import("../../../adapters/program_server.ts");
+    const proxy = dashboardProxy({ target: tunnel.address, token: dashboard.token, key });
+    const server = serveHTTP(proxy, { address: `127.0.0.1:${port}` });
+    const url = `http://${server.address}/?key=${key}`;
+    world.out(`Dashboard: ${url}\nThe address works once, in one browser. Ctrl-C ends it.\n`);
+    if (open) world.browse(url);
+    const ended = Promise.withResolvers<void>();
+    signal.addEventListener("abort", () => ended.resolve(), { once: true });
+    if (!signal.aborted) await ended.promise;
+    // Streams of updates end with it.
+    await tunnel.close();
+    await server.shutdown();
+    return 0;
+  } finally {
+    await tunnel.close();
+  }
+}
+
+async function checkTarget(address: string): Promise<void> {
+  try {
+    const response = await fetch(`http://${address}/login`);
+    await response.body?.cancel();
+  } catch (cause) {
+    throw new CommandProblem(
+      "Cannot open the dashboard: no controller answers on its port; is one ready, and " +
+        "dashboard.enabled on? kubectl -n mbcas-system get pods",
+      { cause },
+    );
+  }
+}

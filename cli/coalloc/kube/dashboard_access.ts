@@ -1,0 +1,74 @@
+/**
+ * The way to the dashboard on a real API server.
+ *
+ * @module
+ */
+import { type OpenKubeConnection, resourcePath } from "../../../adapters/kube/client/connection.ts";
+import { openTunnel } from "../../../adapters/kube/client/port_tunnel.ts";
+import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import type { DashboardAccess } from "../ports.ts";
+import {
+  APP_LABEL,
+  CONTROLLER_APP,
+  DASHBOARD_ACCOUNT,
+  DASHBOARD_PORT,
+  SYSTEM_NAMESPACE,
+} from "./installation.ts";
+
+const LIFETIME_S = 3600;
+
+/** The port's implementation; `bearerToken` is the user's, if there is one. */
+export function createDashboardAccess(
+  connection: OpenKubeConnection,
+  { clock, signal, bearerToken }: {
+    readonly clock: Clock;
+    readonly signal: AbortSignal;
+    readonly bearerToken: () => Promise<string | undefined>;
+  },
+): DashboardAccess {
+  let issued: { readonly token: string; readonly untilMs: number } | undefined;
+
+  async function controller(): Promise<string> {
+    const labelSelector = `${APP_LABEL}=${CONTROLLER_APP}`;
+    const source = podListWatch(connection, { namespace: SYSTEM_NAMESPACE, labelSelector });
+    const { items } = await source.list(signal);
+    const pod = items.find(({ ready, metadata }) => ready && !metadata.terminating);
+    if (pod !== undefined) return pod.metadata.name;
+    throw new ApiError(0, "NoController", `no controller in ${SYSTEM_NAMESPACE} is ready`);
+  }
+
+  return {
+    tunnel: () =>
+      openTunnel(connection, async () => ({
+        namespace: SYSTEM_NAMESPACE,
+        pod: await controller(),
+        port: DASHBOARD_PORT,
+      })),
+    async token() {
+      const own = await bearerToken();
+      if (own !== undefined) return own;
+      if (issued !== undefined && clock.monotonic() < issued.untilMs) return issued.token;
+      const response = await connection.request({
+        method: "POST",
+        path: resourcePath({
+          groupVersion: "v1",
+          resource: "serviceaccounts",
+          namespace: SYSTEM_NAMESPACE,
+          name: DASHBOARD_ACCOUNT,
+          subresource: "token",
+        }),
+        body: {
+          apiVersion: "authentication.k8s.io/v1",
+          kind: "TokenRequest",
+          spec: { expirationSeconds: LIFETIME_S },
+        },
+        signal,
+      });
+      const { status: { token } } = response as { readonly status: { readonly token: string } };
+      issued = { token, untilMs: clock.monotonic() + LIFETIME_S * 1000 / 2 };
+      return token;
+    },
+  };
+}

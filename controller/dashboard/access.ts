@@ -1,0 +1,113 @@
+/**
+ * What a request may see: the namespaces in which its user may list pods, and the nodes where it may list
+ * those. The API server decides, by TokenReview and SubjectAccessReview.
+ *
+ * @module
+ */
+import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
+import type { ReviewedUser } from "../../adapters/kube/client/access_reviews.ts";
+import type { Clock } from "../../shared/clock.ts";
+
+/** The API server's reviews. */
+export interface AccessReviews {
+  /** The user of a token; undefined where the API server does not accept it. */
+  userOf(token: string): Promise<ReviewedUser | undefined>;
+  isAllowed(user: ReviewedUser, rule: AccessRule): Promise<boolean>;
+}
+
+/** What a user may see. */
+export interface Viewer {
+  readonly name: string;
+  maySeeNodes(): Promise<boolean>;
+  maySee(namespace: string): Promise<boolean>;
+  /** Those of the namespaces that the user may see. */
+  visible(namespaces: Iterable<string>): Promise<ReadonlySet<string>>;
+}
+
+/** Reviews of tokens, each kept for a short time. */
+export interface Access {
+  /** Undefined for a token that is not accepted. */
+  viewerOf(token: string): Promise<Viewer | undefined>;
+}
+
+/** A right that was withdrawn, or a token that has expired, is noticed after this time, ms. */
+const KEPT_MS = 30_000;
+
+/** Tokens and rights that are remembered at the same time; the oldest go first. */
+const MOST_KEPT = 5000;
+
+/** Reviews of one user that are under way at the same time. */
+const AT_ONCE = 8;
+
+const LIST_PODS = { verb: "list", group: "", resource: "pods" } as const;
+const LIST_NODES = { verb: "list", group: "", resource: "nodes" } as const;
+
+/** Access by these reviews. */
+export function createAccess(
+  { reviews, clock }: { readonly reviews: AccessReviews; readonly clock: Clock },
+): Access {
+  const viewers = createBriefCache<Viewer | undefined>(clock);
+  const rights = createBriefCache<boolean>(clock);
+
+  function viewer(user: ReviewedUser): Viewer {
+    const identity = JSON.stringify(user);
+    const may = (rule: AccessRule): Promise<boolean> =>
+      rights.get(
+        `${identity} ${rule.resource} ${rule.namespace ?? ""}`,
+        () => reviews.isAllowed(user, rule),
+      );
+    const maySee = async (namespace: string): Promise<boolean> =>
+      await may(LIST_PODS) || await may({ ...LIST_PODS, namespace });
+    return {
+      name: user.username,
+      maySeeNodes: () => may(LIST_NODES),
+      maySee,
+      async visible(namespaces) {
+        const all = [...new Set(namespaces)];
+        const seen = new Set<string>();
+        const worker = async (): Promise<void> => {
+          for (let name = all.pop(); name !== undefined; name = all.pop()) {
+            if (await maySee(name)) seen.add(name);
+          }
+        };
+        await Promise.all(Array.from({ length: AT_ONCE }, worker));
+        return seen;
+      },
+    };
+  }
+
+  return {
+    async viewerOf(token) {
+      // Memory holds no token that is not in use.
+      return await viewers.get(await digest(token), async () => {
+        const user = await reviews.userOf(token);
+        return user && viewer(user);
+      });
+    },
+  };
+}
+
+async function digest(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return new Uint8Array(bytes).toBase64();
+}
+
+/** Answers that are asked for again when they are old; errors are not kept. */
+function createBriefCache<T>(
+  clock: Clock,
+): { get(key: string, ask: () => Promise<T>): Promise<T> } {
+  const kept = new Map<string, { readonly answer: Promise<T>; readonly untilMs: number }>();
+  return {
+    get(key, ask) {
+      const known = kept.get(key);
+      if (known !== undefined && known.untilMs > clock.monotonic()) return known.answer;
+      kept.delete(key);
+      const [oldest] = kept.keys();
+      if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+      const answer = ask();
+      kept.set(key, { answer, untilMs: clock.monotonic() + KEPT_MS });
+      answer.catch(() => kept.delete(key));
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * Reads the views of all agents, round by round, and keeps the newest of each node and the last hour.
+ *
+ * @module
+ */
+import type { Pod } from "../../shared/api/pod.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { NodeView } from "../../shared/view/node_view.ts";
+import { createHistory, type History, STEP_MS } from "./history.ts";
+
+/** An agent that runs. */
+export interface AgentAddress {
+  readonly node: string;
+  readonly ip: string;
+}
+
+/** Reads the view of an agent; rejects with the reason why there is none. */
+export type ReadView = (agent: AgentAddress, signal: AbortSignal) => Promise<NodeView>;
+
+/** What the collector works with. */
+export interface CollectorParts {
+  readonly clock: Clock;
+  readonly agents: () => readonly AgentAddress[];
+  readonly readView: ReadView;
+}
+
+/** What is known of the nodes. */
+export interface Collector {
+  readonly history: History;
+  /** The newest view of each node with an agent. */
+  readonly views: ReadonlyMap<string, NodeView>;
+  /** Why the agent of a node has not answered in the last round. */
+  readonly problems: ReadonlyMap<string, string>;
+  /** Calls at the end of each round, until the returned function is called. */
+  onRound(listener: () => void): () => void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Agents that are read at the same time. */
+const AT_ONCE = 8;
+
+/** A collector that has read nothing yet. */
+export function createCollector({ clock, agents, readView }: CollectorParts): Collector {
+  const history = createHistory();
+  const views = new Map<string, NodeView>();
+  const problems = new Map<string, string>();
+  const listeners = new Set<() => void>();
+
+  async function readOne(agent: AgentAddress, signal: AbortSignal): Promise<void> {
+    try {
+      const view = await readView(agent, signal);
+      views.set(agent.node, view);
+      problems.delete(agent.node);
+      history.take(view, clock.wall());
+    } catch (error) {
+      problems.set(agent.node, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async function round(signal: AbortSignal): Promise<void> {
+    const due = [...agents()];
+    const names = new Set(due.map(({ node }) => node));
+    for (const node of views.keys()) if (!names.has(node)) views.delete(node);
+    for (const node of problems.keys()) if (!names.has(node)) problems.delete(node);
+    const worker = async (): Promise<void> => {
+      for (let agent = due.pop(); agent !== undefined; agent = due.pop()) {
+        if (!signal.aborted) await readOne(agent, signal);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    history.forget(clock.wall());
+    for (const listener of listeners) listener();
+  }
+
+  return {
+    history,
+    views,
+    problems,
+    onRound(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        await round(signal);
+        await clock.sleep(STEP_MS - clock.wall() % STEP_MS, signal);
+      }
+    },
+  };
+}
+
+const APP_LABEL = "app.kubernetes.io/name";
+const AGENT_APP = "mbcas-agent";
+
+/** The agents among the pods of the installation's namespace. */
+export function agentsAmong(pods: Iterable<Pod>): readonly AgentAddress[] {
+  return [...pods].flatMap(({ metadata, phase, nodeName, ip }) => {
+    const isAgent = metadata.labels[APP_LABEL] === AGENT_APP && phase === "Running";
+    return isAgent && !metadata.terminating && ip !== undefined ? [{ node: nodeName, ip }] : [];
+  });
+}

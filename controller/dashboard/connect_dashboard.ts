@@ -1,0 +1,152 @@
+/**
+ * The dashboard on a real API server and real agents.
+ *
+ * @module
+ */
+import { boundedFetch, jsonOrUndefined } from "../../adapters/bounded_fetch.ts";
+import { createAccessReviews } from "../../adapters/kube/client/access_reviews.ts";
+import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { type HTTPServer, serveHTTP } from "../../adapters/program_server.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
+import type { Log } from "../../shared/log.ts";
+import { STATUS_CONFIG_MAP_PREFIX } from "../../shared/placement/status.ts";
+import { nodeViewSchema } from "../../shared/view/node_view.ts";
+import type { PublishedStatuses } from "../../shared/view/placed_workloads.ts";
+import type { ControllerSettings } from "../settings.ts";
+import { createAccess } from "./access.ts";
+import { agentsAmong, createCollector, type ReadView } from "./collector.ts";
+import { STEP_MS } from "./history.ts";
+import { dashboardRoutes } from "./routes.ts";
+import type { ReadCaches } from "./views/state.ts";
+
+/** The controller's state that the dashboard shows. */
+export interface DashboardSources {
+  readonly caches: ReadCaches;
+  /** Absent where rightsizing is off. */
+  readonly reports?: { all(): Iterable<RecommendationReport> };
+}
+
+/** Serves the dashboard until the signal is aborted. */
+export type Dashboard = (sources: DashboardSources, signal: AbortSignal) => Promise<void>;
+
+/** What it works with. */
+export interface DashboardOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** As they are now. */
+  readonly settings: () => ControllerSettings;
+  /** What placement has published; absent where it is off. */
+  readonly statuses?: Pick<CheckpointStore, "list">;
+}
+
+/** The rights for it: reviews of tokens and of their users' rights. */
+export function dashboardRights(): readonly AccessRule[] {
+  return [
+    { verb: "create", group: "authentication.k8s.io", resource: "tokenreviews" },
+    { verb: "create", group: "authorization.k8s.io", resource: "subjectaccessreviews" },
+  ];
+}
+
+/** The dashboard with the rights of this connection. */
+export function connectDashboard(
+  connection: KubeConnection,
+  { clock, log, settings, statuses }: DashboardOptions,
+): Dashboard {
+  return async ({ caches, reports }, signal) => {
+    const { namespace, dashboardListen } = settings();
+    const collector = createCollector({
+      clock,
+      agents: () => agentsAmong(caches.pods.byIndex(namespace)),
+      readView,
+    });
+    let published: PublishedStatuses | undefined;
+    const app = dashboardRoutes({
+      access: createAccess({ reviews: createAccessReviews(connection), clock }),
+      state: {
+        ...{ caches, collector },
+        reports: () => reports?.all(),
+        placements: () => published,
+        scope: settings,
+        prices() {
+          const { corePrice: core, gibPrice: gib, currency } = settings();
+          return core === 0 && gib === 0 ? undefined : { core, gib, currency };
+        },
+      },
+      ...{ collector, clock, signal },
+    });
+    const server = served(() => serveHTTP(app, { address: dashboardListen }), log);
+    if (server === undefined) return;
+    log.info("Serving the dashboard", { address: server.address });
+    try {
+      await Promise.all([
+        collector.run(signal),
+        statuses &&
+        followStatuses({ statuses, clock, take: (found) => published = found }, signal),
+      ]);
+    } finally {
+      await server.shutdown();
+    }
+  };
+}
+
+/** Without a dashboard the controller goes on. */
+function served(serve: () => HTTPServer, log: Log): HTTPServer | undefined {
+  try {
+    return serve();
+  } catch (error) {
+    log.error("The dashboard is not served", { error: String(error) });
+    return undefined;
+  }
+}
+
+const AGENT_PORT = 8081;
+const TIMEOUT_MS = 5000;
+
+/** A view of 250 pods has 400 kB. */
+const MOST_BYTES = 16_000_000;
+
+const readView: ReadView = async ({ ip }, signal) => {
+  const url = `http://${ip.includes(":") ? `[${ip}]` : ip}:${AGENT_PORT}/view`;
+  const response = await boundedFetch(
+    { url, timeoutMs: TIMEOUT_MS, mostBytes: MOST_BYTES },
+    signal,
+  );
+  if ("failed" in response) throw new Error(response.failed);
+  const { status, text } = response;
+  if (status !== 200) throw new Error(`Cannot read /view: status ${status}`);
+  const { data } = nodeViewSchema.safeParse(jsonOrUndefined(text));
+  if (data === undefined) throw new Error("Cannot read /view: the agent is of another version");
+  return data;
+};
+
+/** Reads what placement has published, again and again; without an answer, what is known stays. */
+async function followStatuses(
+  { statuses, clock, take }: {
+    readonly statuses: Pick<CheckpointStore, "list">;
+    readonly clock: Clock;
+    readonly take: (published: PublishedStatuses) => void;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const shards = await statuses.list(signal);
+      take(
+        new Map(
+          shards.flatMap(({ name, data }) =>
+            name.startsWith(STATUS_CONFIG_MAP_PREFIX)
+              ? [[name.slice(STATUS_CONFIG_MAP_PREFIX.length), data] as const]
+              : []
+          ),
+        ),
+      );
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+    await clock.sleep(STEP_MS, signal);
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * The cluster as a page.
+ *
+ * @module
+ */
+import { html } from "hono/html";
+import type { Mode } from "../../../shared/market/solver.ts";
+import { ageText, coresText, priceText, throttledText } from "../../../shared/view/figures.ts";
+import type { Tone } from "../../../shared/view/placed_workloads.ts";
+import type { BlockedPods, ClusterView, NodeLine } from "../views/cluster.ts";
+import type { Page } from "./layout.ts";
+import {
+  chart,
+  type Column,
+  type Html,
+  nodePath,
+  notes,
+  podPath,
+  scaled,
+  shareBar,
+  table,
+  tiles,
+  toned,
+} from "./parts.ts";
+
+/** How a node's mode stands out. */
+export const MODE_TONES: Readonly<Record<Mode, Tone>> = {
+  uncongested: "green",
+  congested: "yellow",
+  overloaded: "red",
+};
+
+/** Throttled ms/s above which pods suffer, and above which it is worth a look. */
+const SUFFERS = 100;
+const NOTICEABLE = 20;
+
+/** Throttled time with its unit. */
+export function throttledCell(msPerSecond: number | undefined): Html | string {
+  if (msPerSecond === undefined) return "-";
+  const text = `${throttledText(msPerSecond)}\u00a0ms/s`;
+  return toned(
+    text,
+    msPerSecond > SUFFERS ? "red" : msPerSecond > NOTICEABLE ? "yellow" : undefined,
+  );
+}
+
+const NODE_COLUMNS: readonly Column<NodeLine>[] = [
+  { head: "Node", cell: ({ node }) => html`<a href="${nodePath(node)}">${node}</a>` },
+  { head: "Mode", cell: ({ mode }) => toned(mode, MODE_TONES[mode]) },
+  {
+    head: "Limits",
+    cell: ({ held, state }) =>
+      held !== undefined ? toned(`held: ${held}`, "red") : state === "scarce" ? "shared" : "free",
+    only: "wide",
+  },
+  {
+    head: "Committed",
+    cell: ({ committed, capacity }) =>
+      shareBar(
+        capacity > 0 ? committed / capacity : 1,
+        `${coresText(committed)} of ${coresText(capacity)} cores committed`,
+      ),
+    only: "medium",
+  },
+  {
+    head: "of cores",
+    cell: ({ committed, capacity }) => `${coresText(committed)} of ${coresText(capacity)}`,
+    number: true,
+  },
+  { head: "Used", cell: ({ usage }) => coresText(usage), number: true },
+  {
+    head: "Throttled",
+    cell: ({ throttledMsPerSecond }) => throttledCell(throttledMsPerSecond),
+    number: true,
+    only: "medium",
+  },
+  { head: "Price", cell: ({ price }) => priceText(price), number: true, only: "wide" },
+  { head: "Pods", cell: ({ pods }) => String(pods), number: true, only: "wide" },
+  { head: "Age", cell: ({ ageMs }) => ageText(ageMs), number: true, only: "wide" },
+];
+
+/** Nodes, the last hour, and pods with limits that do not move. */
+export function clusterPage(view: ClusterView): Page {
+  const { nodes, modes, totals, changesPerMinute, blocked } = view;
+  const short = modes.congested + modes.overloaded;
+  const lead = nodes.length === 0
+    ? "No agent has answered yet."
+    : short === 0
+    ? `CPU suffices on each of the ${counted(nodes.length, "node")}.`
+    : `CPU is short on ${short} of ${counted(nodes.length, "node")}.`;
+  return {
+    title: "Cluster",
+    content: html`<h1>Cluster</h1>
+<p class="lead">${lead}</p>
+${
+      tiles([
+        {
+          label: "Nodes",
+          value: String(nodes.length),
+          beside: `${modes.congested} congested, ${modes.overloaded} overloaded`,
+        },
+        { label: "Pods in the market", value: String(totals.pods) },
+        {
+          label: "Committed",
+          value: coresText(totals.committed),
+          beside: `of ${coresText(totals.capacity)} cores`,
+        },
+        {
+          label: "Used",
+          value: coresText(totals.usage),
+          beside: `cores; ${coresText(totals.unmanaged)} unmanaged`,
+        },
+        {
+          label: "Throttled",
+          value: `${throttledText(totals.throttledMsPerSecond)} ms/s`,
+          beside: "thread time of all pods",
+        },
+        {
+          label: "Limit changes",
+          value: changesPerMinute.toFixed(1),
+          beside: "per minute",
+        },
+      ])
+    }
+${notes(view.notes)}
+${hourCharts(view)}
+<section aria-labelledby="nodes"><h2 id="nodes">Nodes</h2>
+${
+      nodes.length === 0
+        ? html`<p class="nothing">No agent has answered yet.</p>`
+        : table(nodes, { label: "Nodes", columns: NODE_COLUMNS })
+    }</section>
+<section aria-labelledby="blocked"><h2 id="blocked">Limits that do not move</h2>
+${
+      blocked.length === 0
+        ? html`<p class="nothing">The kubelets report the desired limit of each pod.</p>`
+        : html`<ul class="reasons">${blocked.map(blockedItem)}</ul>`
+    }</section>`,
+  };
+}
+
+function hourCharts({ hour: { fromMs, series } }: ClusterView): Html {
+  return html`
+    <section aria-labelledby="hour">
+      <h2 id="hour">The last hour</h2>
+      <div class="charts">${[
+        chart({
+          title: "CPU",
+          unit: "cores",
+          fromMs,
+          lines: [
+            { label: "Capacity", tone: "demand", values: scaled(series.capacity, 1000) },
+            { label: "Committed", tone: "limit", values: scaled(series.committed, 1000) },
+            { label: "Used", tone: "usage", area: true, values: scaled(series.usage, 1000) },
+          ],
+        }),
+        chart({
+          title: "Throttled time",
+          unit: "ms/s",
+          fromMs,
+          lines: [{ label: "Throttled", tone: "throttled", area: true, values: series.throttled }],
+        }),
+        chart({
+          title: "Highest price of a node",
+          unit: "per core",
+          fromMs,
+          lines: [{ label: "Price", tone: "price", values: scaled(series.price, 1 / 1000) }],
+        }),
+        chart({
+          title: "Limits that changed, each 15 s",
+          unit: "pods",
+          fromMs,
+          lines: [{ label: "Changes", tone: "limit", area: true, values: series.changes }],
+        }),
+      ]}</div>
+    </section>
+  `;
+}
+
+function blockedItem({ reason, means, remedy, count, pods }: BlockedPods): Html {
+  const links = pods.map((pod, index) =>
+    html`${index === 0 ? "" : ", "}<a href="${podPath(pod)}">${pod.namespace}/<wbr>${pod.pod}</a>`
+  );
+  const more = count - pods.length;
+  return html`<li><h3>${reason} · ${counted(count, "pod")}</h3>
+<p>${means}</p>${remedy === undefined ? "" : html`<p class="caption">What to do: ${remedy}</p>`}
+<p class="list">${links}${more > 0 ? ` and ${more} more` : ""}</p></li>`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

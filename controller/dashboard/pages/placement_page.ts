@@ -1,0 +1,84 @@
+/**
+ * Placement as a page.
+ *
+ * @module
+ */
+import { html } from "hono/html";
+import type { NodeClass } from "../../../shared/placement/node_classes.ts";
+import { UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
+import {
+  nextText,
+  phasePaint,
+  phaseText,
+  type ShownWorkload,
+  splitText,
+} from "../../../shared/view/placed_workloads.ts";
+import type { PlacementView } from "../views/placement.ts";
+import type { Page } from "./layout.ts";
+import { type Column, type Html, notes, table, toned } from "./parts.ts";
+
+function columns(nowMs: number): readonly Column<ShownWorkload>[] {
+  return [
+    {
+      head: "Workload",
+      cell: (workload) => html`${workload.namespace}/<wbr>${workloadTitle(workload)}`,
+    },
+    { head: "Asks for", cell: splitText, only: "wide" },
+    { head: "Spot", cell: (workload) => split(workload, "spot"), number: true },
+    { head: "On-demand", cell: (workload) => split(workload, "on-demand"), number: true },
+    {
+      head: "Pending",
+      cell: ({ pending }) =>
+        pending === undefined ? UNKNOWN : String(pending.spot + pending["on-demand"]),
+      number: true,
+      only: "medium",
+    },
+    {
+      head: "Phase",
+      cell: (workload) => toned(phaseText(workload, nowMs), phasePaint(workload.phase)),
+    },
+    { head: "Next step", cell: (workload) => nextText(workload, nowMs), only: "medium" },
+  ];
+}
+
+/** `3 of 5`. */
+function split({ actual, desired }: ShownWorkload, one: NodeClass): Html | string {
+  if (actual === undefined) return UNKNOWN;
+  const text = desired === undefined ? String(actual[one]) : `${actual[one]} of ${desired[one]}`;
+  return toned(text, desired === undefined || actual[one] === desired[one] ? undefined : "yellow");
+}
+
+/** The split of each workload, and its next move. */
+export function placementPage({ workloads, notes: remarks, nowMs }: PlacementView): Page {
+  const reasons = workloads.filter(({ reason }) =>
+    reason !== undefined && reason !== "AsSpecified"
+  );
+  return {
+    title: "Placement",
+    content: html`<h1>Placement on spot and on-demand nodes</h1>
+${notes(remarks)}
+<section aria-labelledby="workloads"><h2 id="workloads">Workloads</h2>
+${
+      workloads.length === 0
+        ? html`<p class="nothing">No workload of the namespaces that you may see asks for placement.</p>`
+        : table(workloads, { label: "Placed workloads", columns: columns(nowMs) })
+    }</section>
+${
+      reasons.length === 0 ? "" : html`
+        <section aria-labelledby="reasons">
+          <h2 id="reasons">Why some are not as specified</h2>
+          <ul class="reasons">${reasons.map((one) => reasonItem(one, nowMs))}</ul>
+        </section>
+      `
+    }`,
+  };
+}
+
+function reasonItem(workload: ShownWorkload, nowMs: number): Html {
+  const { reason = "", means = "", message, remedy } = workload;
+  return html`<li><h3>${workload.namespace}/${workloadTitle(workload)} · ${reason}</h3>
+<p>${means}${message === undefined ? "" : ` (${message})`}</p>
+<p class="narrow">Next step: ${nextText(workload, nowMs)}</p>${
+    remedy === undefined ? "" : html`<p class="caption">What to do: ${remedy}</p>`
+  }</li>`;
+}

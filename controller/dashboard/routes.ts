@@ -1,0 +1,217 @@
+/**
+ * The whole site: each view as a page, as JSON below `/api`, and as a stream of its updates below `/live`.
+ *
+ * @module
+ */
+import { type Context, Hono } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { csrf } from "hono/csrf";
+import { HTTPException } from "hono/http-exception";
+import { secureHeaders } from "hono/secure-headers";
+import { streamSSE } from "hono/streaming";
+import type { Clock } from "../../shared/clock.ts";
+import type { Access, Viewer } from "./access.ts";
+import { ASSETS } from "./assets.ts";
+import type { Collector } from "./collector.ts";
+import { document, type Page } from "./pages/layout.ts";
+import type { Html } from "./pages/parts.ts";
+import { loginPage, messagePage } from "./pages/messages.ts";
+import { VIEWS } from "./site.ts";
+import type { DashboardState } from "./views/state.ts";
+
+/** What the site is made of. */
+export interface DashboardParts {
+  readonly access: Access;
+  readonly state: DashboardState;
+  readonly collector: Pick<Collector, "onRound">;
+  readonly clock: Clock;
+  /** Ends streams when it is aborted. */
+  readonly signal: AbortSignal;
+}
+
+const COOKIE = "coallocator-token";
+
+/** Streams of updates that are open at the same time, of all users. */
+const MOST_STREAMS = 200;
+
+/** By which token a request came, and what its user may see. */
+export interface Login {
+  readonly viewer: Viewer;
+  readonly token: string;
+  readonly cookie: boolean;
+}
+
+/** What the handlers share. */
+export type Variables = { Variables: { login: Login } };
+
+/** The site as a handler of requests. */
+export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
+  const app = new Hono<Variables>();
+  const streams = new Set<unknown>();
+  app.use(secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      connectSrc: ["'self'"],
+      imgSrc: ["data:"],
+      formAction: ["'self'"],
+      frameAncestors: ["'none'"],
+      baseUri: ["'none'"],
+    },
+    referrerPolicy: "no-referrer",
+    xFrameOptions: "DENY",
+    // The server speaks plain HTTP; what stands before it says whether there is TLS.
+    strictTransportSecurity: false,
+  }));
+  app.use(csrf());
+  app.use(async (context, next) => {
+    await next();
+    context.header("cache-control", "no-store");
+  });
+  app.get("/assets/:name", (context) => {
+    const asset = ASSETS[context.req.param("name")];
+    if (asset === undefined) return context.notFound();
+    return context.body(asset.text, 200, { "content-type": asset.type });
+  });
+  app.get("/login", (context) => context.html(document(loginPage(), { path: "/login" })));
+  app.post("/login", (context) => logIn(context, parts));
+  app.post("/logout", (context) => {
+    deleteCookie(context, COOKIE, { path: "/" });
+    return context.redirect("/login", 303);
+  });
+  app.use(async (context, next) => {
+    context.set("login", await loginOf(context, parts));
+    await next();
+  });
+  for (const { path, page, json } of VIEWS) {
+    const request = (context: Context<Variables>) => ({
+      viewer: context.get("login").viewer,
+      nowMs: parts.clock.wall(),
+      param: (name: string): string => context.req.param(name) ?? "",
+      query: (name: string): string | undefined => context.req.query(name) || undefined,
+    });
+    app.get(
+      path,
+      async (context) => context.html(shown(context, await page(parts.state, request(context)))),
+    );
+    app.get(
+      path === "/" ? "/api/cluster" : `/api${path}`,
+      async (context) => context.json(await json(parts.state, request(context))),
+    );
+    app.get(
+      `/live${path}`,
+      (context) =>
+        updates(context, { ...parts, streams }, () => page(parts.state, request(context))),
+    );
+  }
+  app.notFound((context) => problem(context, new HTTPException(404, { message: "No such page" })));
+  app.onError((error, context) => problem(context, error));
+  return app;
+}
+
+function shown(context: Context<Variables>, page: Page): Html {
+  const { path, url } = context.req;
+  const { viewer, cookie } = context.get("login");
+  const live = `/live${path}${new URL(url).search}`;
+  return document(page, { path, user: viewer.name, cookie, live });
+}
+
+/** By the bearer token of the header, or of the cookie. */
+async function loginOf(context: Context, { access }: DashboardParts): Promise<Login> {
+  const [, bearer] = /^Bearer +(\S+)$/i.exec(context.req.header("authorization") ?? "") ?? [];
+  const token = bearer ?? getCookie(context, COOKIE);
+  const viewer = token === undefined ? undefined : await access.viewerOf(token);
+  if (token === undefined || viewer === undefined) {
+    const message = token === undefined
+      ? "Give a token"
+      : "The API server does not accept the token: it may have expired";
+    throw new HTTPException(401, { message });
+  }
+  return { viewer, token, cookie: bearer === undefined };
+}
+
+async function logIn(context: Context, { access }: DashboardParts): Promise<Response> {
+  const { token } = await context.req.parseBody();
+  const text = typeof token === "string" ? token.trim() : "";
+  const viewer = /^\S+$/.test(text) ? await access.viewerOf(text) : undefined;
+  if (viewer === undefined) {
+    const page = loginPage("The API server does not accept this token.");
+    return context.html(document(page, { path: "/login" }), 401);
+  }
+  setCookie(context, COOKIE, text, {
+    path: "/",
+    httpOnly: true,
+    sameSite: "Strict",
+    secure: context.req.header("x-forwarded-proto") === "https",
+  });
+  return context.redirect("/", 303);
+}
+
+/** The page's content after each round of the collector, as long as the token is accepted. */
+function updates(
+  context: Context<Variables>,
+  { access, collector, signal, streams }: DashboardParts & { readonly streams: Set<unknown> },
+  page: () => Promise<Page>,
+): Response {
+  if (streams.size >= MOST_STREAMS) {
+    throw new HTTPException(503, { message: "Too many pages are open" });
+  }
+  const { token } = context.get("login");
+  return streamSSE(context, async (stream) => {
+    streams.add(stream);
+    const ended = Promise.withResolvers<void>();
+    const end = (): void => ended.resolve();
+    let sending = false;
+    async function send(): Promise<void> {
+      if (sending) return;
+      sending = true;
+      try {
+        if (await access.viewerOf(token) === undefined) {
+          await stream.writeSSE({ event: "end", data: "The token has expired: log in again" });
+          return end();
+        }
+        const { content } = await page();
+        await stream.writeSSE({ event: "page", data: JSON.stringify(String(await content)) });
+      } catch (error) {
+        if (!(error instanceof HTTPException)) return end();
+        await stream.writeSSE({ event: "end", data: error.message });
+        end();
+      } finally {
+        sending = false;
+      }
+    }
+    const unsubscribe = collector.onRound(() => void send());
+    stream.onAbort(end);
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      await ended.promise;
+    } finally {
+      streams.delete(stream);
+      unsubscribe();
+      signal.removeEventListener("abort", end);
+    }
+  });
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  403: "You may not see this",
+  404: "There is no such page",
+  503: "Not now",
+};
+
+/** An error as JSON below `/api`, and as a page elsewhere; without a token, the login. */
+async function problem(context: Context, error: Error): Promise<Response> {
+  const known = error instanceof HTTPException
+    ? error
+    : new HTTPException(502, { message: "Cannot answer: the API server can't be asked" });
+  const { status, message } = known;
+  if (status === 401) context.header("www-authenticate", "Bearer");
+  const { path } = context.req;
+  if (/^\/(api|live)(\/|$)/.test(path)) return context.json({ error: message }, status);
+  const page = status === 401
+    ? loginPage(message === "Give a token" ? undefined : message)
+    : messagePage({ title: TITLES[status] ?? "Cannot show this page", message });
+  const login = (context as Context<Variables>).get("login");
+  return await context.html(document(page, { path, user: login?.viewer.name }), status);
+}

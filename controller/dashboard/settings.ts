@@ -1,0 +1,46 @@
+/**
+ * The settings of the dashboard.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { listenKind, numberKind, switchKind, textKind } from "../../shared/config/kinds.ts";
+import { setting } from "../../shared/config/setting.ts";
+
+/** No cloud's core or GiB costs as much an hour. */
+const MOST_PRICE = 1_000_000;
+
+const DASHBOARD_SHAPE = {
+  dashboard: setting("dashboard.enabled", {
+    kind: switchKind,
+    default: "on",
+    description:
+      "Serves the dashboard, to tokens that the API server accepts; off, agents are not read",
+  }),
+  dashboardListen: setting("dashboard.listen", {
+    kind: listenKind,
+    default: ":8082",
+    description: "Where the dashboard is served, over plain HTTP",
+  }),
+  corePrice: setting("dashboard.corePrice", {
+    kind: numberKind({ most: MOST_PRICE }),
+    default: "0",
+    description: "Price of a core for an hour, to show savings in money; 0 with the next one: none",
+    live: true,
+  }),
+  gibPrice: setting("dashboard.gibPrice", {
+    kind: numberKind({ most: MOST_PRICE }),
+    default: "0",
+    description: "Price of a GiB of memory for an hour",
+    live: true,
+  }),
+  currency: setting("dashboard.currency", {
+    kind: textKind("a currency"),
+    default: "USD",
+    description: "Currency of both prices",
+    live: true,
+  }),
+};
+
+/** A part of the controller's settings. */
+export const DASHBOARD_SETTINGS: z.ZodObject<typeof DASHBOARD_SHAPE> = z.object(DASHBOARD_SHAPE);

@@ -1,0 +1,121 @@
+/**
+ * The views: for each its path, what the user must be allowed to, its model and its page.
+ *
+ * @module
+ */
+import { HTTPException } from "hono/http-exception";
+import { TOP_ORDERS } from "../../shared/view/top_view.ts";
+import type { Viewer } from "./access.ts";
+import { clusterPage } from "./pages/cluster_page.ts";
+import type { Page } from "./pages/layout.ts";
+import { nodePage } from "./pages/node_page.ts";
+import { placementPage } from "./pages/placement_page.ts";
+import { podPage } from "./pages/pod_page.ts";
+import { podsPage } from "./pages/pods_page.ts";
+import { rightsizingPage } from "./pages/rightsizing_page.ts";
+import { clusterView } from "./views/cluster.ts";
+import { nodeDetail } from "./views/node.ts";
+import { placementView } from "./views/placement.ts";
+import { podDetail, podsView } from "./views/pods.ts";
+import { rightsizingView } from "./views/rightsizing.ts";
+import type { DashboardState, ViewOptions } from "./views/state.ts";
+
+/** A request for a view. */
+export interface ViewRequest {
+  readonly viewer: Viewer;
+  /** Wall time, ms. */
+  readonly nowMs: number;
+  /** A part of the path. */
+  readonly param: (name: string) => string;
+  /** Undefined where it is empty or not there. */
+  readonly query: (name: string) => string | undefined;
+}
+
+/** A view; both throw an `HTTPException` for what there is not, or what the user may not see. */
+export interface View {
+  /** As hono has it. */
+  readonly path: string;
+  page(state: DashboardState, request: ViewRequest): Promise<Page>;
+  json(state: DashboardState, request: ViewRequest): Promise<object>;
+}
+
+type Model<M> = (state: DashboardState, request: ViewRequest) => Promise<M>;
+
+function view<M extends object>(path: string, model: Model<M>, page: (model: M) => Page): View {
+  return {
+    path,
+    page: async (state, request) => page(await model(state, request)),
+    json: model,
+  };
+}
+
+/** All views. */
+export const VIEWS: readonly View[] = [
+  view("/", async (state, request) => {
+    await checkNodes(request.viewer);
+    return clusterView(state, await optionsOf(state, request));
+  }, clusterPage),
+  view("/nodes/:node", async (state, request) => {
+    await checkNodes(request.viewer);
+    const node = request.param("node");
+    const options = await optionsOf(state, request);
+    return found(nodeDetail(state, { ...options, node }), `No agent has answered for node ${node}`);
+  }, nodePage),
+  view("/pods", async (state, request) => {
+    const { query } = request;
+    const choice = {
+      sort: TOP_ORDERS.find((order) => order === query("sort")) ?? "throttled",
+      page: Math.floor(Number(query("page") ?? 1)) || 1,
+    };
+    const [namespace, search] = [query("namespace"), query("search")];
+    return podsView(state, {
+      ...await optionsOf(state, request),
+      choice: {
+        ...choice,
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(search === undefined ? {} : { search }),
+      },
+    });
+  }, podsPage),
+  view("/pods/:namespace/:pod", async (state, { viewer, nowMs, param }) => {
+    const [namespace, name] = [param("namespace"), param("pod")];
+    if (!await viewer.maySee(namespace)) {
+      throw refused(viewer, `list pods of namespace ${namespace}`);
+    }
+    const detail = podDetail(state, { namespace, name, nowMs });
+    return found(detail, `There is no pod ${name} in namespace ${namespace}`);
+  }, podPage),
+  view(
+    "/rightsizing",
+    async (state, request) => rightsizingView(state, await optionsOf(state, request)),
+    rightsizingPage,
+  ),
+  view(
+    "/placement",
+    async (state, request) => placementView(state, await optionsOf(state, request)),
+    placementPage,
+  ),
+];
+
+async function checkNodes(viewer: Viewer): Promise<void> {
+  if (!await viewer.maySeeNodes()) throw refused(viewer, "list nodes");
+}
+
+function refused({ name }: Viewer, action: string): HTTPException {
+  const message = `User ${name} may not ${action}; Pods shows the pods that this user may list`;
+  return new HTTPException(403, { message });
+}
+
+function found<M>(model: M | undefined, message: string): M {
+  if (model === undefined) throw new HTTPException(404, { message });
+  return model;
+}
+
+async function optionsOf(
+  { caches }: DashboardState,
+  { viewer, nowMs }: ViewRequest,
+): Promise<ViewOptions> {
+  const names = [...caches.namespaces.all()].map(({ metadata }) => metadata.name);
+  const visible = await viewer.visible(names);
+  return { visible: (namespace) => visible.has(namespace), nowMs };
+}

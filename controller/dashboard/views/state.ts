@@ -1,0 +1,70 @@
+/**
+ * What the views are made of, and for which user.
+ *
+ * @module
+ */
+import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
+import type { ScopeSettings } from "../../../shared/resize/scope.ts";
+import type { PublishedStatuses } from "../../../shared/view/placed_workloads.ts";
+import type { NodeReadings } from "../../../shared/view/top_view.ts";
+import type { Caches } from "../../caches.ts";
+import type { Collector } from "../collector.ts";
+
+/** What a core and a GiB of memory cost. */
+export interface Prices {
+  /** Of a core, per hour. */
+  readonly core: number;
+  /** Of a GiB, per hour. */
+  readonly gib: number;
+  /** For instance `USD`. */
+  readonly currency: string;
+}
+
+/** The copies of the API's state, to read. */
+export type ReadCaches = {
+  readonly [K in Exclude<keyof Caches, "leases" | "limitRanges" | "resourceQuotas">]: Pick<
+    Caches[K],
+    "get" | "byIndex" | "all"
+  >;
+};
+
+/** All that the controller knows. */
+export interface DashboardState {
+  readonly caches: ReadCaches;
+  readonly collector: Pick<Collector, "history" | "views" | "problems">;
+  /** Undefined where rightsizing is off. */
+  readonly reports: () => Iterable<RecommendationReport> | undefined;
+  /** What the leader has published; undefined where placement is off. */
+  readonly placements: () => PublishedStatuses | undefined;
+  /** Which pods take part. */
+  readonly scope: () => ScopeSettings;
+  /** Undefined where no prices are set. */
+  readonly prices: () => Prices | undefined;
+}
+
+/** For which user and when. */
+export interface ViewOptions {
+  /** Whether the user may list the pods of a namespace. */
+  readonly visible: (namespace: string) => boolean;
+  /** Wall time, ms. */
+  readonly nowMs: number;
+}
+
+/** The agents' views and the allocations, without pods that the user may not see. */
+export function readingsOf(
+  { caches, collector }: DashboardState,
+  { visible }: Pick<ViewOptions, "visible">,
+): NodeReadings {
+  return {
+    views: [...collector.views.values()].map((view) => ({
+      ...view,
+      pods: view.pods.filter(({ namespace }) => visible(namespace)),
+    })),
+    allocations: [...caches.allocations.all()].filter(({ metadata }) =>
+      visible(metadata.namespace)
+    ),
+    problems: [...collector.problems].map(([node, message]) =>
+      `Cannot read the agent of node ${node}: ${message}; its pods are shown as their allocations have them`
+    ),
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * Workloads with the placement that the controller has published, and their phase and next step as text.
+ * Pure.
+ *
+ * @module
+ */
+import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
+import { defined } from "../defined.ts";
+import { isPlacedKind, type PlacedKind } from "../placement/eligibility.ts";
+import {
+  type PhaseStatus,
+  type PlacementPhase,
+  type PlacementStatus,
+  readStatus,
+  timeOfDay,
+} from "../placement/status.ts";
+import { UNKNOWN } from "./figures.ts";
+
+/** A workload. */
+export interface ShownWorkload extends PlacementStatus {
+  readonly namespace: string;
+  readonly kind: PlacedKind;
+  readonly name: string;
+  /** The meaning of the reason, and its remedy; absent if there is none. */
+  readonly means?: string;
+  readonly remedy?: string;
+}
+
+/** Published texts of each namespace, by `statusKey()`. */
+export type PublishedStatuses = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/** By namespace, kind and name. */
+export function shownWorkloads(published: PublishedStatuses): readonly ShownWorkload[] {
+  return [...published].flatMap(([namespace, texts]) =>
+    Object.entries(texts).flatMap(([key, text]) => shownWorkload(namespace, { key, text }))
+  ).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+function shownWorkload(
+  namespace: string,
+  { key, text }: { readonly key: string; readonly text: string },
+): readonly ShownWorkload[] {
+  const kind = key.split(".", 1)[0] ?? "";
+  if (!isPlacedKind(kind)) return [];
+  const { phase, until, reason, message, ...others } = readStatus(text);
+  const name = key.slice(kind.length + 1);
+  const means = reason && sentenceOf(reason);
+  const remedy = reason && remedyFor(reason);
+  const shown = { namespace, kind, name, phase, until, reason, means, remedy, message };
+  return [{ ...defined(shown), ...others }];
+}
+
+function keyOf({ namespace, kind, name }: ShownWorkload): string {
+  return `${namespace}/${kind}/${name}`;
+}
+
+/** The requested split: `70 %, at least 2`. */
+export function splitText({ spec }: Pick<ShownWorkload, "spec">): string {
+  if (spec === undefined) return UNKNOWN;
+  const { spotPercentage, minOnDemand } = spec;
+  return minOnDemand === 0
+    ? `${spotPercentage} % spot`
+    : `${spotPercentage} % spot, ${minOnDemand} on-demand at least`;
+}
+
+/** How a phase stands out. */
+export type Tone = "green" | "cyan" | "yellow" | "red" | "dim";
+
+interface PhaseLook {
+  readonly text: string;
+  readonly how?: Tone;
+  /** True if its particulars say why no step follows. */
+  readonly particulars?: true;
+}
+
+const PHASES: Readonly<Record<PlacementPhase, PhaseLook>> = {
+  AsSpecified: { text: "as specified", how: "green" },
+  Converging: { text: "converging", how: "cyan" },
+  Fallback: { text: "fallback", how: "yellow" },
+  Returning: { text: "returning", how: "cyan" },
+  Paused: { text: "paused", how: "yellow", particulars: true },
+  OutsideWindow: { text: "outside the window", how: "yellow" },
+  Cooldown: { text: "cooldown", how: "cyan" },
+  BlockedByBudget: { text: "blocked by a budget", how: "yellow", particulars: true },
+  Bound: { text: "none may move", how: "yellow", particulars: true },
+  NotWhole: { text: "not whole", how: "yellow", particulars: true },
+  Misconfigured: { text: "configuration error", how: "red", particulars: true },
+  LeftAlone: { text: "takes no part", how: "dim", particulars: true },
+  Unknown: { text: "not known", how: "yellow", particulars: true },
+};
+
+/** `fallback until 12:04:00Z`. */
+export function phaseText({ phase, until }: PhaseStatus, nowMs: number): string {
+  const { text } = PHASES[phase];
+  return until === undefined ? text : `${text} until ${timeOfDay(until, nowMs)}`;
+}
+
+/** The text's colour; undefined: none. */
+export function phasePaint(phase: PlacementPhase): Tone | undefined {
+  return PHASES[phase].how;
+}
+
+/**
+ * `evict pod web-1 (youngest surplus spot) to on-demand at the earliest 12:00:10Z`; if none follows,
+ * why, or `-`.
+ */
+export function nextText(workload: ShownWorkload, nowMs: number): string {
+  const { phase, message, next } = workload;
+  if (next === undefined) {
+    const particular = PHASES[phase].particulars ? message : undefined;
+    return particular === undefined ? UNKNOWN : `none: ${particular}`;
+  }
+  const { action, notBefore } = next;
+  if (notBefore === undefined) return action;
+  const when = next.pod === undefined ? "at" : "at the earliest";
+  return `${action} ${when} ${timeOfDay(notBefore, nowMs)}`;
+}
