@@ -47,10 +47,11 @@ Deno.test({
     for (const program of ["mbcas-agent", "mbcas-controller"]) {
       await loadImage(clusterInstance(), `${release}/${program}.tar`);
     }
-    const defined = await kubectl.must(["get", ...definitions, "-o", "name"]);
+    const defined = await kubectl.must(["get", "crd", "-o", "name"]);
     await kubectl.must(["delete", "-k", overlay, "--timeout=120s"]);
     // With what another version has left.
     await kubectl.must(["delete", CLUSTER_KINDS, "-l", PART_OF, "--ignore-not-found"]);
+    await kubectl.must(["delete", "-k", `${root}manifests/crds`, "--ignore-not-found"]);
     await whenLeft([]);
     using node = await openRealNode();
     const chart = `${release}/${CHART_FILE}`;
