@@ -86,7 +86,7 @@ const ROWS: readonly Row[] = [
   ["disruption", 4, "node", 11],
   ["server_versions", 4, "beside", 148],
   ["rightsizing_support", 4, "beside", 38],
-  ["dashboards", 4, "node", 40],
+  ["dashboards", 4, "node", 75],
   ["rightsizing_prometheus", 4, "components", 156],
   ["kubelet_settings", 4, "alone", 72],
   ["placement_replicas", 4, "alone", 68],
