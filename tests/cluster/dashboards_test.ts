@@ -6,8 +6,8 @@
  */
 import assert from "node:assert/strict";
 import * as z from "zod";
-import { alertRules } from "../fixtures/alert_rules.ts";
-import { dashboards, dashboardSchema, queriesOf } from "../fixtures/dashboards.ts";
+import { alertRules } from "../fixtures/metrics/alert_rules.ts";
+import { dashboards, dashboardSchema, queriesOf } from "../fixtures/metrics/dashboards.ts";
 import { startPrometheus } from "../prometheus/own_prometheus.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";

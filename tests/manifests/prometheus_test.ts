@@ -9,9 +9,9 @@ import { UNPLACED_REASONS } from "../../shared/placement/new_pod.ts";
 import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
 import { METRIC_TABLES } from "../../tools/metrics_page.ts";
 import type { MetricTable } from "../../shared/metrics/metric.ts";
-import { alertRules } from "../fixtures/alert_rules.ts";
-import { dashboards, dashboardSchema } from "../fixtures/dashboards.ts";
-import { agentMetrics, controllerMetrics } from "../fixtures/served_metrics.ts";
+import { alertRules } from "../fixtures/metrics/alert_rules.ts";
+import { dashboards, dashboardSchema } from "../fixtures/metrics/dashboards.ts";
+import { agentMetrics, controllerMetrics } from "../fixtures/metrics/served_metrics.ts";
 import { one, render, renderTest, renderWith } from "./rendered.ts";
 
 const METRICS = Object.values<MetricTable>(METRIC_TABLES).flatMap((table) => Object.values(table));

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { until } from "../cluster/scene/until.ts";
-import { dashboards, dashboardSchema, queriesOf } from "../fixtures/dashboards.ts";
-import { agentMetrics, controllerMetrics } from "../fixtures/served_metrics.ts";
+import { dashboards, dashboardSchema, queriesOf } from "../fixtures/metrics/dashboards.ts";
+import { agentMetrics, controllerMetrics } from "../fixtures/metrics/served_metrics.ts";
 import { freePort } from "./free_port.ts";
 import { startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
 
