@@ -115,7 +115,7 @@ Deno.test("views show what the user may list, and sums of the rest", () => {
     shares.reduce((total, { share }) => total + share, 0);
   assert.equal(sum(whole.pods), sum(part.pods) + part.others.share);
   assert.deepEqual([whole.pods.length, part.pods.length, part.others.count], [50, 17, 33]);
-  assert.ok(whole.pods.every(({ pays, share, price }) => pays === (price ?? 0) * share));
+  assert.ok(whole.pods.every(({ pays, share, price }) => pays === (price ?? 0) * share / 1000));
   assert.equal(nodeDetail(state, { ...EVERYTHING, node: "node-9" }), undefined);
 
   const choice = { sort: "name", page: 1 } as const;
