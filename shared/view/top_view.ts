@@ -36,7 +36,7 @@ export interface TopPod {
   readonly floor?: number;
   readonly ceiling?: number;
   readonly throttledMsPerSecond?: number | undefined;
-  /** 1/m; null when infinite. */
+  /** Weight per core; null when infinite. */
   readonly price?: number | null;
   /** The market's reason; of a later version's agent one that is not known here. */
   readonly reason?: string | undefined;

@@ -82,7 +82,7 @@ ${
           value: coresText(node.unmanaged),
           beside: `of ${coresText(node.allocatable)} allocatable`,
         },
-        { label: "Price", value: priceText(node.price), beside: "weight per millicore" },
+        { label: "Price", value: priceText(node.price), beside: "weight per core" },
         { label: "Throttled", value: `${throttledText(node.throttledMsPerSecond)} ms/s` },
       ])
     }
