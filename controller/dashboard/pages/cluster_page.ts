@@ -164,7 +164,7 @@ function hourCharts({ hour: { fromMs, series } }: ClusterView): Html {
           title: "Highest price of a node",
           unit: "per core",
           fromMs,
-          lines: [{ label: "Price", tone: "price", values: scaled(series.price, 1 / 1000) }],
+          lines: [{ label: "Price", tone: "price", values: series.price }],
         }),
         chart({
           title: "Limits that changed, each 15 s",

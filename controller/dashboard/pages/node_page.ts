@@ -126,7 +126,7 @@ function hourCharts({ fromMs, series }: NonNullable<NodeDetail["hour"]>): Html {
             label: "Price",
             tone: "price",
             area: true,
-            values: scaled(series.price, 1 / 1000),
+            values: series.price,
           }],
         }),
       ]}</div>
