@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Impersonation } from "../../adapters/kube/client/connection.ts";
 import type { PodFacts } from "../../shared/resize/inputs/resize_input.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
 import type {
@@ -31,8 +32,8 @@ export interface PodName {
 /** Reads the API's state. */
 export interface ClusterReader {
   pod(name: PodName): Promise<Pod | undefined>;
-  /** Of all namespaces when none is named. */
-  pods(namespace?: string): Promise<readonly Pod[]>;
+  /** Of all namespaces when none is named, and of all labels. */
+  pods(namespace?: string, labelSelector?: string): Promise<readonly Pod[]>;
   namespace(name: string): Promise<Namespace | undefined>;
   allocations(namespace?: string): Promise<readonly PodAllocation[]>;
   /** The settings file of the installation; undefined where there is none. */
@@ -75,7 +76,7 @@ export interface RecommendationReader {
   reports(namespace?: string): Promise<readonly RecommendationReport[]>;
   policies(namespace?: string): Promise<readonly StoredPolicy[]>;
   /** Deployments, StatefulSets and DaemonSets, with what their manifests ask for. */
-  templates(namespace?: string): Promise<readonly WorkloadTemplate[]>;
+  templates(namespace?: string, labelSelector?: string): Promise<readonly WorkloadTemplate[]>;
 }
 
 /** Reads what the controller publishes of placement, and how it was started. */
@@ -141,6 +142,8 @@ export interface ConnectOptions {
   readonly kubeconfig?: string;
   /** A context of that file; without it the current one. */
   readonly context?: string;
+  /** The user to act as, on top of the kubeconfig's own impersonation. */
+  readonly impersonation?: Impersonation;
 }
 
 /** What the program touches of the world. */
@@ -184,6 +187,8 @@ export interface CommandContext {
   readonly cluster: Cluster;
   readonly world: CommandWorld;
   readonly namespace: NamespaceChoice;
+  /** Labels of the pods or workloads, which the API server evaluates. */
+  readonly selector?: string;
   readonly output: OutputFormat;
   readonly look: TerminalLook;
 }

@@ -104,13 +104,15 @@ async function simulate(flags: Call["flags"], world: CommandWorld): Promise<numb
 
 async function contextOf(flags: GlobalFlags, world: CommandWorld): Promise<CommandContext> {
   const { namespace, allNamespaces, kubeconfig, context, output = "table" } = flags;
-  const cluster = await world.connect(defined({ kubeconfig, context }));
+  const impersonation = defined({ user: flags.as, groups: flags.asGroup, uid: flags.asUid });
+  const cluster = await world.connect({ ...defined({ kubeconfig, context }), impersonation });
   return {
     cluster,
     world,
     namespace: allNamespaces
       ? { all: true }
       : { all: false, name: namespace ?? cluster.defaultNamespace },
+    ...defined({ selector: flags.selector }),
     output,
     look: lookOf(flags, world),
   };

@@ -124,7 +124,7 @@ export function createReachability(connect: Connect): Reachability {
 const CONNECT_TIMEOUT_MS = 2000;
 
 /** The port of a server's address. */
-export function portOf({ port, protocol }: URL): number {
+function portOf({ port, protocol }: URL): number {
   if (port !== "") return Number(port);
   return protocol === "https:" ? 443 : 80;
 }

@@ -8,13 +8,7 @@ import type { Clock } from "../../../shared/clock.ts";
 import { createRequestTimeout, type RequestTimeout } from "../../bounded_fetch.ts";
 import { systemClock } from "../../system_clock.ts";
 import { VERSION } from "../../../shared/version.ts";
-import {
-  type KubeRequest,
-  type KubeSocketRequest,
-  type Login,
-  LoginError,
-  type OpenKubeConnection,
-} from "./connection.ts";
+import type { KubeRequest, Login, OpenKubeConnection } from "./connection.ts";
 import {
   type Connect,
   type ConnectionPool,
@@ -68,7 +62,6 @@ interface Sender {
 
 /** Creates a connection; nothing is sent before the first request. */
 export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeConnection {
-  const { server, login, program = "client" } = options;
   const connections = createConnectionPool(options.openClient);
   const sender = createSender(options, connections);
   return {
@@ -102,26 +95,8 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
       }
     },
 
-    async socket(request) {
-      const credentials = await login({ refresh: false });
-      return new WebSocket(addressOf(server.replace(/^http/, "ws"), request), {
-        protocols: [...request.protocols],
-        headers: headersOf(credentials, program),
-        client: (await connections.pool(credentials)).client,
-      });
-    },
-
     close: connections.close,
   };
-}
-
-/** As pairs: an object holds each name once, and `Headers` would join values. */
-function headersOf({ headers, repeated = [] }: Login, program: string): [string, string][] {
-  return [
-    ["user-agent", `coallocator-${program}/${VERSION}`],
-    ...Object.entries(headers),
-    ...repeated.map(([name, value]): [string, string] => [name, value]),
-  ];
 }
 
 function createSender(
@@ -143,16 +118,18 @@ function createSender(
     const credentials = await login({ refresh });
     call.pool = await connections.pool(credentials);
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-    const type = request.contentType ?? "application/json";
     const response = await fetch(addressOf(server, request), {
       method: request.method ?? "GET",
       client: call.pool.client,
       redirect: "error",
-      headers: [
-        ...headersOf(credentials, program),
-        ["accept", "application/json"],
-        ...(body === undefined ? [] : [["content-type", type] as [string, string]]),
-      ],
+      headers: {
+        "user-agent": `coallocator-${program}/${VERSION}`,
+        ...credentials.headers,
+        accept: "application/json",
+        ...(body === undefined
+          ? {}
+          : { "content-type": request.contentType ?? "application/json" }),
+      },
       ...(body === undefined ? {} : { body }),
       signal: timeout.signal,
     });
@@ -175,9 +152,6 @@ function createSender(
     },
     failure(error, call) {
       if (error instanceof ApiError) return error;
-      if (error instanceof LoginError) {
-        return new ApiError(0, "LoginFailed", error.message, { cause: error });
-      }
       const { timeout: { exceededMs }, pool } = call;
       const failed = noResponseError(error, call);
       // Also after a broken stream: others break with it, and all of them retry at once.
@@ -227,7 +201,8 @@ async function* readLines(
   }
 }
 
-function addressOf(server: string, request: KubeRequest | KubeSocketRequest): string {
+/** The URL of a request to this server. */
+export function addressOf(server: string, request: KubeRequest): string {
   const query = new URLSearchParams(request.query ?? {}).toString();
   return `${server}${request.path}${query === "" ? "" : `?${query}`}`;
 }

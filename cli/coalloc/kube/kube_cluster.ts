@@ -5,7 +5,6 @@
  */
 import {
   type KubeConnection,
-  type OpenKubeConnection,
   pathPart,
   unlessNotFound,
 } from "../../../adapters/kube/client/connection.ts";
@@ -15,7 +14,7 @@ import type { AgentViews, Cluster, MarketSwitches } from "../ports.ts";
 import { createClusterReader, podPath } from "./cluster_reader.ts";
 import { createPlacementReader, createRecommendationReader } from "./readers.ts";
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
-import { podHTTPGet } from "../../../adapters/kube/client/port_forward.ts";
+import type { UserConnection } from "../../../adapters/kube/client/user_connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { nodeViewSchema } from "../../../shared/view/node_view.ts";
 import {
@@ -30,15 +29,11 @@ import { MANAGED } from "../../../shared/api/market_keys.ts";
 
 /** All ports over one connection. */
 export function createKubeCluster(
-  connection: OpenKubeConnection,
-  { defaultNamespace, ...parts }: {
-    readonly defaultNamespace: string;
-    readonly clock: Clock;
-    readonly signal: AbortSignal;
-  },
+  connection: UserConnection,
+  parts: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Cluster {
   return {
-    defaultNamespace,
+    defaultNamespace: connection.namespace,
     reader: createClusterReader(connection, parts),
     placement: createPlacementReader(connection, parts),
     recommendations: createRecommendationReader(connection, parts),
@@ -60,7 +55,7 @@ const TIMEOUT_MS = 5000;
 
 /** The port's implementation. */
 export function createAgentViews(
-  connection: OpenKubeConnection,
+  connection: UserConnection,
   { signal }: { readonly signal: AbortSignal },
 ): AgentViews {
   const labelSelector = `${APP_LABEL}=${AGENT_APP}`;
@@ -73,7 +68,7 @@ export function createAgentViews(
     },
     async view({ pod }) {
       const answer = await unlessAborted(
-        podHTTPGet(connection, {
+        connection.podGet({
           namespace: SYSTEM_NAMESPACE,
           pod,
           port: AGENT_PORT,

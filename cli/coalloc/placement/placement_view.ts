@@ -39,23 +39,28 @@ export interface PlacedChoice {
   /** Absent: all workloads. */
   readonly workload?: PlacedArgument;
   readonly namespace: NamespaceChoice;
+  /** Labels of the workloads; absent: all. */
+  readonly selector?: string;
 }
 
 /** Reads what the controller has published. Throws a {@linkcode CommandProblem} if there is no answer. */
 export async function readPlacement(
-  { placement, reader }: Pick<Cluster, "placement" | "reader">,
-  { workload, namespace }: PlacedChoice,
+  { placement, reader, recommendations }: Pick<Cluster, "placement" | "reader" | "recommendations">,
+  { workload, namespace, selector }: PlacedChoice,
 ): Promise<PlacementView> {
-  const [published, isAlive, isOff] = await Promise.all([
-    unlessForbidden(placement.statuses(namespace.all ? undefined : namespace.name)),
+  const within = namespace.all ? undefined : namespace.name;
+  const [published, labelled, isAlive, isOff] = await Promise.all([
+    unlessForbidden(placement.statuses(within)),
+    selector === undefined ? undefined : recommendations.templates(within, selector),
     unlessHidden(reader.controllerIsAlive()),
     unlessHidden(placementIsOff({ placement, reader })),
   ]);
   const all = [...published].flatMap(([place, texts]) =>
     Object.entries(texts).flatMap(([key, text]) => shownWorkload(place, { key, text }))
   ).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const keys = labelled && new Set(labelled.map((one) => keyOf({ ...one, ...one.metadata })));
   const chosen = workload === undefined
-    ? all
+    ? all.filter((one) => keys === undefined || keys.has(keyOf(one)))
     : all.filter(({ kind, name }) => name === workload.name && (workload.kind ?? kind) === kind);
   if (workload !== undefined && chosen.length === 0) {
     throw new CommandProblem(missing(workload, { all, namespace }));
@@ -77,7 +82,9 @@ function shownWorkload(
   return [{ ...defined(shown), ...others }];
 }
 
-function keyOf({ namespace, kind, name }: ShownWorkload): string {
+function keyOf(
+  { namespace, kind, name }: Pick<ShownWorkload, "namespace" | "name"> & { readonly kind: string },
+): string {
   return `${namespace}/${kind}/${name}`;
 }
 

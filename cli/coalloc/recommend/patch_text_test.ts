@@ -17,8 +17,7 @@ import { workloadRecords } from "../../../tests/fixtures/rightsizing/workload_re
 import type { AdvisedContainer } from "./advice_view.ts";
 import { adviseAll } from "./advise.ts";
 import { sumOfChanges } from "./amounts.ts";
-import { mergeableAmounts } from "./mergeable_amounts.ts";
-import { patchText } from "./patch_text.ts";
+import { mergeableAmounts, patchText } from "./patch_text.ts";
 import { usagePlot } from "./recommend_detail.ts";
 
 const MEBI = 2 ** 20;

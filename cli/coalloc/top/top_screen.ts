@@ -6,7 +6,7 @@
 import { type Paint, paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { ageText, coresText, cpuText, priceText, throttledText, UNKNOWN } from "../formats.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
-import { fittedTable, type RowColumn } from "../output.ts";
+import { fittedTable, type RowColumn, type RowTable } from "../output.ts";
 import type { TopNode, TopPod, TopView } from "./top_view.ts";
 
 /** How it is shown. */
@@ -43,7 +43,7 @@ const COLUMNS: readonly RowColumn<TopPod>[] = [
   number("USAGE", ({ usage }) => cpuText(usage)),
   number("DEMAND", ({ demand }) => cpuText(demand)),
   number("LIMIT", limitCell),
-  { head: BAR, cell: barCell, luxury: 3 },
+  { head: BAR, cell: barCell, luxury: 3, drawn: true },
   number("THROTTLED", throttledCell),
   { ...number("PRICE", ({ price }) => priceText(price)), luxury: 4 },
   { head: "REASON", cell: reasonCell },
@@ -53,6 +53,11 @@ const COLUMNS: readonly RowColumn<TopPod>[] = [
   { ...number("CEILING", ({ ceiling }) => cpuText(ceiling)), wide: true },
   number(AGE, ({ ageMs }) => ({ text: ageText(ageMs), how: "dim" })),
 ];
+
+/** All columns of the pods. */
+export function topTable({ pods }: TopView): RowTable<TopPod> {
+  return { rows: pods, columns: COLUMNS };
+}
 
 /** The screen, each line ended by a line feed. */
 export function topScreen({ pods, nodes, notes }: TopView, look: TopLook = {}): string {
