@@ -7,7 +7,8 @@
  *
  * @module
  */
-import { parseArgs } from "node:util";
+import { Command } from "commander";
+import { wholeNumber } from "../parse_flags.ts";
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import { createNodeLink } from "../../../adapters/kube/writers/lease_writers.ts";
 import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
@@ -42,17 +43,15 @@ const REST_MS = 1000;
 /** Seconds between two signs of life, as a kubelet gives them. */
 const BEAT_S = 10;
 
-const { values } = parseArgs({
-  args: Deno.args.filter((argument) => argument !== "--"),
-  options: {
-    json: { type: "boolean", default: false },
-    pods: { type: "string", default: "800" },
-    rounds: { type: "string", default: "5" },
-    quiet: { type: "string", default: "60" },
-  },
-});
-const count = Number(values.pods);
-const rounds = Number(values.rounds);
+const values = new Command("bench:controller")
+  .description("Resizes per second against a bare loop of requests, on a cluster without others.")
+  .option("--json", "print JSON instead of text", false)
+  .option("--pods <n>", "number of pods", wholeNumber, 800)
+  .option("--rounds <n>", "number of rounds", wholeNumber, 5)
+  .option("--quiet <seconds>", "how long nothing may be written after them", wholeNumber, 60)
+  .parse(Deno.args[0] === "--" ? Deno.args.slice(1) : Deno.args, { from: "user" })
+  .opts<{ json: boolean; pods: number; rounds: number; quiet: number }>();
+const { pods: count, rounds } = values;
 
 interface Round {
   readonly perSecond: number;
@@ -260,7 +259,7 @@ try {
   say(`nothing but heartbeats and leases for ${values.quiet} s`);
   await quiet(5);
   const writesBefore = new Map(controller.writes);
-  await quiet(Number(values.quiet));
+  await quiet(values.quiet);
   const quietWrites = freshWrites(controller.writes, writesBefore);
   await controller.end();
   const after = await bareRounds(podUIDs);
@@ -278,7 +277,7 @@ try {
     controller: own,
     share,
     roundWrites,
-    quietSeconds: Number(values.quiet),
+    quietSeconds: values.quiet,
     quietWrites,
   };
   console.log(JSON.stringify(result, null, values.json ? undefined : 2));
