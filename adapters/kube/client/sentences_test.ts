@@ -44,8 +44,14 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
   return assertSentences([
     [
       "cluster's server",
-      user("clusters: [{name: a}]"),
-      "Cannot read kubeconfig /c: clusters[0].cluster is missing",
+      user(userKubeconfig("")),
+      'Cannot use context "here": clusters[0].cluster.server is missing',
+    ],
+    [
+      "no YAML",
+      user("a: [b"),
+      "Cannot read kubeconfig /c: Flow sequence in block collection must be sufficiently indented " +
+      "and end with a ] at line 1, column 6",
     ],
     [
       "no context",

@@ -121,7 +121,9 @@ function loginProblem(error: unknown, user: User | null): string {
   }
   const message = error instanceof Error ? error.message.trim() : String(error);
   const hint = exec?.installHint === undefined ? "" : `; ${exec.installHint}`;
-  return exec ? `${begin}: plugin "${exec.command}": ${message}${hint}` : `${begin}: ${message}`;
+  return exec
+    ? `${begin}: plugin "${exec.command ?? ""}": ${message}${hint}`
+    : `${begin}: ${message}`;
 }
 
 /** Sends a request; resolves with the whole response, whatever its status. */

@@ -10,14 +10,8 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { delimiter, dirname, join, resolve } from "node:path";
 // @ts-types="./client_node.d.ts"
-import {
-  bufferFromFileOrString,
-  type Cluster,
-  type Context,
-  KubeConfig,
-  type User,
-} from "@kubernetes/client-node";
-import { parse } from "yaml";
+import { bufferFromFileOrString, KubeConfig } from "@kubernetes/client-node";
+import { parse, YAMLParseError } from "yaml";
 import { defined } from "../../../shared/defined.ts";
 import { VERSION } from "../../../shared/version.ts";
 import type { Impersonation } from "./connection.ts";
@@ -44,57 +38,58 @@ export interface ReadUser {
   readonly namespace: string;
 }
 
-interface File {
-  readonly config: KubeConfig;
-  readonly directory: string;
-  readonly raw: JSONObject;
-}
-
 /** Reads the files. Throws as `connectUser()`. */
 export function readUser(options: UserOptions): ReadUser {
   const files = readFiles(options);
-  const { context, cluster, user } = targetOf(files, options.context);
-  const raw = (list: string, name: string): Entry => rawEntry(files, { list, name });
-  const entry = raw("users", user?.name ?? "");
-
-  const tokenFile = textOf(entry.fields.tokenFile);
+  const { name, context, cluster, user } = targetOf(files, options.context);
+  const server = textOf(cluster.server);
+  const tokenFile = textOf(user.tokenFile);
+  const config = new KubeConfig();
+  try {
+    config.loadFromString(JSON.stringify({
+      "current-context": name,
+      contexts: [{ name, context }],
+      clusters: [{
+        name: context.cluster,
+        // Without TLS there is nothing to verify; client-node refuses it otherwise.
+        cluster: server?.startsWith("http:") ? { ...cluster, [INSECURE]: true } : cluster,
+      }],
+      users: [{
+        name: context.user,
+        user: {
+          ...user,
+          ...(tokenFile === undefined ? {} : { token: Deno.readTextFileSync(tokenFile).trim() }),
+          ...(user.exec ? { exec: pluginOf(objectOf(user.exec), cluster) } : {}),
+        },
+      }],
+    }));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : cause;
+    throw new SyntaxError(`Cannot use context "${name}": ${why}`, { cause });
+  }
   const headers = {
     "User-Agent": `coallocator-${options.program}/${VERSION}`,
-    ...impersonationHeaders(entry.fields, options.impersonation),
+    ...impersonationHeaders(user, options.impersonation),
   };
-  const config = new KubeConfig();
-  config.loadFromClusterAndUser(
-    // Without TLS there is nothing to verify; client-node refuses it otherwise.
-    { ...cluster, skipTLSVerify: cluster.skipTLSVerify || cluster.server.startsWith("http:") },
-    {
-      ...(user ?? { name: "" }),
-      ...(tokenFile === undefined
-        ? {}
-        : { token: Deno.readTextFileSync(resolve(entry.directory, tokenFile)).trim() }),
-      ...(user?.exec
-        ? {
-          exec: pluginOf(objectOf(user.exec), {
-            entry,
-            cluster,
-            raw: raw("clusters", cluster.name),
-          }),
-        }
-        : {}),
-    },
-  );
   const apply = config.applyToHTTPSOptions.bind(config);
   config.applyToHTTPSOptions = async (request) => {
     await apply(request);
     Object.assign(request, { headers: { ...request.headers, ...headers } });
   };
-  return { config, server: cluster.server, namespace: context.namespace ?? "default" };
+  return {
+    config,
+    server: (server ?? "").replace(/\/$/, ""),
+    namespace: textOf(context.namespace) ?? "default",
+  };
 }
 
+const INSECURE = "insecure-skip-tls-verify";
+
 /** The files that kubectl reads: `KUBECONFIG` may name several, of which some may be missing. */
-function readFiles({ path, env }: UserOptions): readonly File[] {
+function readFiles({ path, env }: UserOptions): readonly JSONObject[] {
   const listed = env("KUBECONFIG") || join(env("HOME") ?? "", ".kube", "config");
   const paths = path === undefined ? listed.split(delimiter).filter((one) => one !== "") : [path];
-  const files = paths.flatMap((one) => readFile(one) ?? []);
+  const files = paths.map(readFile).filter((one) => one !== undefined);
   if (files.length === 0) throw unreadable(paths.join(delimiter), "it is not there");
   return files;
 }
@@ -105,40 +100,47 @@ function unreadable(path: string, state: string): TypeError {
   );
 }
 
-/** Undefined where there is no such file. */
-function readFile(path: string): File | undefined {
-  let text: string;
+/** Members that are paths, relative to the file. */
+const PATHS = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
+
+/** With absolute paths; undefined where there is no such file. */
+function readFile(path: string): JSONObject | undefined {
   try {
-    text = Deno.readTextFileSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw unreadable(path, String(error).replace(/^\w+: |: readfile '.*'$/gs, ""));
-  }
-  try {
-    const raw = objectOf(parse(text));
-    const config = new KubeConfig();
-    config.loadFromString(JSON.stringify(raw));
-    const directory = dirname(path);
-    config.makePathsAbsolute(directory);
-    return { config, directory, raw };
+    return objectOf(parse(Deno.readTextFileSync(path), (key, value) => {
+      const isPath = typeof value === "string" && value !== "" &&
+        // A plugin without a folder is looked for in PATH.
+        (PATHS.includes(String(key)) || key === "command" && value.includes("/"));
+      return isPath ? resolve(dirname(path), value) : value;
+    }));
   } catch (cause) {
+    if (cause instanceof Deno.errors.NotFound) return undefined;
     const message = cause instanceof Error ? cause.message : String(cause);
-    throw new SyntaxError(`Cannot read kubeconfig ${path}: ${message}`, { cause });
+    if (!(cause instanceof YAMLParseError)) {
+      throw unreadable(path, message.replace(/: readfile '.*'$/s, ""));
+    }
+    throw new SyntaxError(`Cannot read kubeconfig ${path}: ${message.split(":\n")[0]}`, { cause });
   }
 }
 
-type Target = {
-  readonly context: Context;
-  readonly cluster: Cluster;
-  readonly user: User | undefined;
-};
+interface Target {
+  readonly name: string;
+  readonly context: JSONObject;
+  readonly cluster: JSONObject;
+  readonly user: JSONObject;
+}
 
 /** The target of a context, by default the current one. Of two entries of one name the first counts. */
-function targetOf(files: readonly File[], wanted: string | undefined): Target {
-  const configs = files.map(({ config }) => config);
-  const contexts = configs.flatMap((one) => one.contexts);
-  const name = wanted ?? configs.map((one) => one.currentContext).find(Boolean);
-  if (contexts.length === 0) {
+function targetOf(files: readonly JSONObject[], wanted: string | undefined): Target {
+  const entries = (what: "context" | "cluster" | "user"): ReadonlyMap<unknown, JSONObject> =>
+    new Map(
+      files.flatMap((file) => listOf(file[`${what}s`]).map(objectOf)).toReversed()
+        .map((one) => [one.name, objectOf(one[what])]),
+    );
+  const namesOf = (all: ReadonlyMap<unknown, unknown>): string =>
+    [...all.keys()].reverse().map((name) => `"${name}"`).join(", ") || "none";
+  const contexts = entries("context");
+  const name = wanted ?? files.flatMap((file) => textOf(file["current-context"]) ?? [])[0];
+  if (contexts.size === 0) {
     throw new RangeError(
       "Cannot choose a context: the kubeconfig has none; give another one by --kubeconfig or KUBECONFIG",
     );
@@ -149,44 +151,26 @@ function targetOf(files: readonly File[], wanted: string | undefined): Target {
         namesOf(contexts),
     );
   }
-  const context = contexts.find((one) => one.name === name);
+  const context = contexts.get(name);
   if (context === undefined) {
     throw new RangeError(`Cannot use context "${name}": the kubeconfig has ${namesOf(contexts)}`);
   }
-  const found = <T extends Cluster | User>(what: "cluster" | "user", all: readonly T[]): T => {
-    const entry = all.find((one) => one.name === context[what]);
+  const found = (what: "cluster" | "user"): JSONObject => {
+    const all = entries(what);
+    const entry = all.get(context[what]);
     if (entry !== undefined) return entry;
     throw new RangeError(
       `Cannot use context "${name}": its ${what} "${context[what]}" is not among ${namesOf(all)}`,
     );
   };
+  const user = textOf(context.user);
   return {
-    context,
-    cluster: found("cluster", configs.flatMap((one) => one.clusters)),
-    user: context.user ? found("user", configs.flatMap((one) => one.users)) : undefined,
+    name,
+    // client-node leaves out the cluster's authority where there is no user.
+    context: { ...context, user: user ?? "anonymous" },
+    cluster: found("cluster"),
+    user: user === undefined ? {} : found("user"),
   };
-}
-
-function namesOf(entries: readonly { readonly name: string }[]): string {
-  return entries.length === 0 ? "none" : entries.map(({ name }) => `"${name}"`).join(", ");
-}
-
-interface Entry {
-  readonly fields: JSONObject;
-  readonly directory: string;
-}
-
-/** The first entry of the name in `users` or `clusters`, as its file has it. */
-function rawEntry(
-  files: readonly File[],
-  { list, name }: { readonly list: string; readonly name: string },
-): Entry {
-  const entries = files.flatMap(({ raw, directory }) =>
-    listOf(raw[list]).map(objectOf).map((one) => ({ one, directory }))
-  );
-  const { one, directory } = entries.find((entry) => entry.one.name === name) ??
-    { one: {}, directory: "" };
-  return { fields: objectOf(objectOf(one)[list.slice(0, -1)]), directory };
 }
 
 /** Kubernetes documentation, "User impersonation". */
@@ -213,34 +197,25 @@ function impersonationHeaders(
   };
 }
 
-/** The plugin with its program beside the file, and with `KUBERNETES_EXEC_INFO` (client-go plugins). */
-function pluginOf(
-  exec: JSONObject,
-  { entry, cluster, raw }: {
-    readonly entry: Entry;
-    readonly cluster: Cluster;
-    readonly raw: Entry;
-  },
-): JSONObject {
-  const command = textOf(exec.command) ?? "";
-  const { "certificate-authority": _file, extensions, ...fields } = raw.fields;
+/** The plugin with `KUBERNETES_EXEC_INFO` (Kubernetes documentation, "client-go credential plugins"). */
+function pluginOf(exec: JSONObject, cluster: JSONObject): JSONObject {
+  const { "certificate-authority": file, extensions, ...fields } = cluster;
   const extension = listOf(extensions).map(objectOf)
     .find(({ name }) => name === "client.authentication.k8s.io/exec")?.extension;
+  const authority = bufferFromFileOrString(
+    textOf(file),
+    textOf(fields["certificate-authority-data"]),
+  );
   const spec = {
     interactive: false,
     ...(exec.provideClusterInfo !== true ? {} : {
       cluster: defined({
         ...fields,
-        "certificate-authority-data": bufferFromFileOrString(cluster.caFile, cluster.caData)
-          ?.toBase64(),
+        "certificate-authority-data": authority?.toBase64(),
         config: extension,
       }),
     }),
   };
   const value = JSON.stringify({ kind: "ExecCredential", apiVersion: exec.apiVersion, spec });
-  return {
-    ...exec,
-    command: command.includes("/") ? resolve(entry.directory, command) : command,
-    env: [...listOf(exec.env), { name: "KUBERNETES_EXEC_INFO", value }],
-  };
+  return { ...exec, env: [...listOf(exec.env), { name: "KUBERNETES_EXEC_INFO", value }] };
 }
