@@ -52,7 +52,7 @@ export function coallocCommand(handle: CommandHandler): Command {
       [recommendArguments(), [...TABLE_FORMATS, "patch"]],
       [placementArguments(), TABLE_FORMATS],
     ] as const
-  ) root.addCommand(handled(addGlobalFlags(command, { formats }), handle));
+  ) root.addCommand(handled(addGlobalFlags(command, formats), handle));
   root.addCommand(handled(simulateArguments(), handle));
   root.addCommand(handled(completion(), handle));
   return root;

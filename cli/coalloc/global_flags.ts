@@ -23,26 +23,18 @@ export interface GlobalFlags {
   readonly color: boolean;
 }
 
-/** Adds the flags to a command that works with a cluster. */
-export function addGlobalFlags(command: Command, options: OutputChoice = {}): Command {
-  return addOutputFlags(addClusterFlags(command), options);
-}
-
-/** Which forms a command has. */
-export interface OutputChoice {
-  /** @default {OUTPUT_FORMATS} */
-  readonly formats?: readonly OutputFormat[];
+/** Adds the flags to a command that works with a cluster and prints these forms. */
+export function addGlobalFlags(
+  command: Command,
+  formats: readonly OutputFormat[] = OUTPUT_FORMATS,
+): Command {
+  return addOutputFlags(addClusterFlags(command), formats);
 }
 
 /** Adds the flags that say in which form a command answers. */
-export function addOutputFlags(
-  command: Command,
-  { formats = OUTPUT_FORMATS }: OutputChoice = {},
-): Command {
+export function addOutputFlags(command: Command, formats = OUTPUT_FORMATS): Command {
   return command
-    .addOption(
-      new Option("-o, --output <format>", "form of the output").choices(formats),
-    )
+    .addOption(new Option("-o, --output <format>", "form of the output").choices(formats))
     .option("--no-color", "no colours, as with the variable NO_COLOR");
 }
 

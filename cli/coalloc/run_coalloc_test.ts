@@ -80,7 +80,7 @@ sceneTest("runCoalloc() knows --version and help without a cluster", async (scen
   assert.equal(await said("help", "top"), await said("top", "--help"));
   assert.equal(await scene.run("help", "tap"), 2);
   scene.out = "";
-  const connect = () => Promise.reject(new Deno.errors.NotFound("no kubeconfig"));
+  const connect = () => Promise.reject(new TypeError("Cannot read the kubeconfig"));
   assert.equal(await runCoalloc(["version"], { ...scene.world, connect }), 1);
   assert.equal(scene.out, `Client: ${VERSION}\n`);
 });

@@ -109,13 +109,11 @@ export async function connectKubeconfig(
     server: String(cluster.server).replace(/\/$/, ""),
     program,
     login: () =>
-      Promise.resolve({
-        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-        ...(cert === undefined || key === undefined ? {} : { certificate: { cert, key } }),
-      }),
-    openClient: ({ certificate }) =>
-      Promise.resolve(
-        Deno.createHttpClient({ ...(ca === undefined ? {} : { caCerts: [ca] }), ...certificate }),
-      ),
+      Promise.resolve({ headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
+    openClient: () =>
+      Promise.resolve(Deno.createHttpClient({
+        ...(ca === undefined ? {} : { caCerts: [ca] }),
+        ...(cert === undefined || key === undefined ? {} : { cert, key }),
+      })),
   });
 }

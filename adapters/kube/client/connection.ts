@@ -102,10 +102,8 @@ export interface Impersonation {
 
 /** The credentials of one request. Never logged. */
 export interface Login {
-  /** `authorization` for instance; empty when the certificate is enough. */
+  /** `authorization` for instance; empty when a client certificate is enough. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Certificate chain and private key, PEM. */
-  readonly certificate?: { readonly cert: string; readonly key: string };
 }
 
 /** A collection or an object of the API. */

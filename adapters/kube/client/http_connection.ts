@@ -25,10 +25,10 @@ export interface HTTPConnectionOptions {
   /** Credentials, read before each request; with `refresh` a cached login was rejected. */
   readonly login: (options: { readonly refresh: boolean }) => Promise<Login>;
   /**
-   * Opens a pool of connections. Called again when the login's certificate has changed, and after the
-   * server could not be reached: the pool's connections may be dead.
+   * Opens a pool of connections. Called again after the server could not be reached: the pool's
+   * connections may be dead.
    */
-  readonly openClient: (login: Login) => Promise<Deno.HttpClient>;
+  readonly openClient: () => Promise<Deno.HttpClient>;
   /** The program, for the header `User-Agent`. @default {"client"} */
   readonly program?: string;
   /** Tested before other requests after one without a response. @default no test */
@@ -116,7 +116,7 @@ function createSender(
     const { request, timeout } = call;
     await reachability.ensure();
     const credentials = await login({ refresh });
-    call.pool = await connections.pool(credentials);
+    call.pool = await connections.pool();
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const response = await fetch(addressOf(server, request), {
       method: request.method ?? "GET",
