@@ -5,7 +5,6 @@
  */
 import { stringify } from "yaml";
 import { alignedRows, asCell, type Cell } from "../terminal/aligned_rows.ts";
-import type { CommandContext } from "./ports.ts";
 import { type TerminalLook, textLines } from "../terminal/terminal_text.ts";
 
 /** A form of output; `patch` of `recommend` alone. */
@@ -14,7 +13,7 @@ export type OutputFormat = "table" | "wide" | "json" | "yaml" | "csv" | "markdow
 /** What all commands have, for help and completion. */
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ["table", "wide", "json", "yaml"];
 
-/** The forms of commands whose output is a table. */
+/** The forms of commands that print a table. */
 export const TABLE_FORMATS: readonly OutputFormat[] = [...OUTPUT_FORMATS, "csv", "markdown"];
 
 /** What a command prints for people, as data. */
@@ -30,7 +29,10 @@ export interface TableView {
 export function dataOutput<Row>(
   view: TableView,
   table: RowTable<Row>,
-  { output, world }: Pick<CommandContext, "output" | "world">,
+  { output, world }: {
+    readonly output: OutputFormat;
+    readonly world: { readonly err: (text: string) => void };
+  },
 ): string | undefined {
   if (output !== "csv" && output !== "markdown") return structuredOutput(view, output);
   world.err(textLines(view.notes));

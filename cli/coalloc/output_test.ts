@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { dataOutput, type OutputFormat, structuredOutput, textTable } from "./output.ts";
-import type { CommandWorld } from "./ports.ts";
 import {
   ageText,
   coresText,
@@ -36,7 +35,7 @@ pure("dataOutput() quotes commas, quotes and pipes as each form asks", () => {
     columns: [{ head: "A", cell: (row: string) => row }],
     rows: ['say "a, b"', "a|b"],
   };
-  const world = { err() {} } as unknown as CommandWorld;
+  const world = { err: () => {} };
   const said = (output: OutputFormat) => dataOutput({ notes: [] }, table, { output, world });
   assert.equal(said("csv"), 'A\n"say ""a, b"""\na|b\n');
   assert.equal(said("markdown"), '| A |\n| --- |\n| say "a, b" |\n| a\\|b |\n');

@@ -8,7 +8,7 @@ import { shopTest } from "../../tests/fixtures/cli/shop_scene.ts";
 import { placedTest } from "../../tests/fixtures/placement/placed_shop.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";
 
-/** Pods `web-0`, `web-1` with the label app=web, and `db`, all above their own limits. */
+/** Pods `web-0`, `web-1` with the label app=web, and `db`, all above their original limits. */
 function addPods(scene: CoallocScene): void {
   for (const [name, app] of [["web-0", "web"], ["web-1", "web"], ["db", "db"]] as const) {
     addMarketPod(scene, name, { limit: 450, own: 200 });

@@ -25,7 +25,7 @@ export interface PodHTTPRequest {
 }
 
 /** The user, and a way to repeat a refused request. */
-interface PodHTTPUser {
+export interface PodHTTPUser {
   readonly config: KubeConfig;
   readonly connection: Pick<KubeConnection, "request">;
 }

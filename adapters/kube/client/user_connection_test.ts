@@ -12,7 +12,7 @@ import type { UserOptions } from "./user_kubeconfig.ts";
 
 const none = (): undefined => undefined;
 
-/** A user of this kubeconfig, whose connection is closed afterwards. */
+/** A user of this kubeconfig, and closes its connection afterwards. */
 async function withUser<T>(
   text: string,
   act: (user: UserConnection, path: string) => Promise<T>,
@@ -118,7 +118,7 @@ Deno.test("connectUser() runs a plugin once, and again when its token is refused
   assert.deepEqual(tokens, ["Bearer t1", "Bearer t2", "Bearer t2", "Bearer t2"]);
 });
 
-Deno.test("connectUser() tells a plugin its variables and, where it asks, the cluster", async () => {
+Deno.test("connectUser() passes a plugin its variables and, where it asks, the cluster", async () => {
   await using server = serveCanned(() => ({}));
   const script =
     `printf '{"status":{"token":"%s"}}' "$(printf '%s' "$KUBERNETES_EXEC_INFO$X" | base64 -w0)"`;

@@ -17,7 +17,7 @@ import { VERSION } from "../../../shared/version.ts";
 import type { Impersonation } from "./connection.ts";
 import { type JSONObject, listOf, objectOf, textOf } from "./json_fields.ts";
 
-/** Which kubeconfig, and who uses it. */
+/** The kubeconfig, and the program that uses it. */
 export interface UserOptions {
   /** The program, for the header `User-Agent`. */
   readonly program: string;

@@ -15,10 +15,10 @@ export type CompletionShell = typeof COMPLETION_SHELLS[number];
 const SCRIPTS: Readonly<Record<CompletionShell, string>> = {
   bash: `\
 _kubectl_coalloc() {
-  # Not COMP_WORDS: bash breaks words at "=", too.
-  local line typed=\${COMP_LINE:0:COMP_POINT} words
-  read -ra words <<< "$typed"
-  [[ $typed == *[[:space:]] ]] && words+=("")
+  # Not as bash has them: it breaks arguments at "=", too.
+  local line typed=\${COMP_LINE:0:COMP_POINT} args
+  read -ra args <<< "$typed"
+  [[ $typed == *[[:space:]] ]] && args+=("")
   COMPREPLY=()
   while IFS= read -r line; do
     case $line in
@@ -30,7 +30,7 @@ _kubectl_coalloc() {
         COMPREPLY+=("$line")
         ;;
     esac
-  done < <(kubectl-coalloc __complete "\${words[@]:1}" 2>/dev/null)
+  done < <(kubectl-coalloc __complete "\${args[@]:1}" 2>/dev/null)
 }
 complete -F _kubectl_coalloc kubectl-coalloc
 `,
