@@ -22,6 +22,8 @@ export interface PodHTTPRequest {
   readonly path: string;
   /** Timeout, ms. */
   readonly timeoutMs: number;
+  /** Ends the request with an error. */
+  readonly signal?: AbortSignal;
 }
 
 /** The user, and a way to repeat a refused request. */
@@ -35,7 +37,7 @@ export async function podHTTPGet(
   request: PodHTTPRequest,
   { config, connection }: PodHTTPUser,
 ): Promise<unknown> {
-  const { namespace, pod, port, path, timeoutMs } = request;
+  const { namespace, pod, port, path, timeoutMs, signal } = request;
   const { promise, resolve, reject } = Promise.withResolvers<FailedResponse>();
   const failure = (reason: string, why: string): ApiError =>
     new ApiError(0, reason, `GET ${path} from pod ${namespace}/${pod}:${port}: ${why}`);
@@ -44,6 +46,9 @@ export async function podHTTPGet(
     () => reject(failure("Timeout", `no answer in ${timeoutMs} ms`)),
     timeoutMs,
   );
+  const abort = (): void => reject(failure("Aborted", "aborted"));
+  signal?.addEventListener("abort", abort);
+  if (signal?.aborted) abort();
   const [near, far] = duplexPair();
   const problems = new PassThrough();
   problems.on("data", (problem) => problem.length > 0 && fail(String(problem)));
@@ -68,6 +73,7 @@ export async function podHTTPGet(
     throw error;
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
     // Closing waits for the server, half a minute where it is gone.
     await opening.then((socket) => socket.terminate(), () => {});
   }

@@ -98,6 +98,12 @@ Deno.test("podHTTPGet() throws what the pod or the kubelet refuses, and what nev
       reason: "Timeout",
     });
   });
+  await withForward(messages(0, []), async (user) => {
+    const ending = new AbortController();
+    const answer = user.podGet({ ...request, signal: ending.signal });
+    ending.abort();
+    await assert.rejects(answer, { reason: "Aborted" });
+  });
   await withForward([], async (user) => {
     await assert.rejects(user.podGet(request), { reason: "Unreachable" });
   });

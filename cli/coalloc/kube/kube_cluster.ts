@@ -15,7 +15,6 @@ import { createClusterReader, podPath } from "./cluster_reader.ts";
 import { createPlacementReader, createRecommendationReader } from "./readers.ts";
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
 import type { UserConnection } from "../../../adapters/kube/client/user_connection.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
 import { nodeViewSchema } from "../../../shared/view/node_view.ts";
 import {
   AGENT_APP,
@@ -67,16 +66,14 @@ export function createAgentViews(
         .map(({ nodeName, metadata }) => ({ node: nodeName, pod: metadata.name }));
     },
     async view({ pod }) {
-      const answer = await unlessAborted(
-        connection.podGet({
-          namespace: SYSTEM_NAMESPACE,
-          pod,
-          port: AGENT_PORT,
-          path: "/view",
-          timeoutMs: TIMEOUT_MS,
-        }),
+      const answer = await connection.podGet({
+        namespace: SYSTEM_NAMESPACE,
+        pod,
+        port: AGENT_PORT,
+        path: "/view",
+        timeoutMs: TIMEOUT_MS,
         signal,
-      );
+      });
       const { data, error } = nodeViewSchema.safeParse(answer);
       if (data !== undefined) return data;
       throw new TypeError(
@@ -84,19 +81,6 @@ export function createAgentViews(
       );
     },
   };
-}
-
-/** A port-forward can't be cancelled: the user does not wait for one that is no longer needed. */
-async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(new ApiError(0, "Aborted", "aborted"));
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([answer, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }
 
 const MERGE = "application/merge-patch+json";

@@ -23,9 +23,6 @@ interface Server {
 /** A server with these answers by method and path; an unknown path is 404. */
 function server(
   answers: Readonly<Record<string, unknown>>,
-  { podGet = () => Promise.reject(new ApiError(0, "Unreachable", "no agent")) }: Partial<
-    Pick<UserConnection, "podGet">
-  > = {},
 ): Server {
   const requests: KubeRequest[] = [];
   const connection: UserConnection = {
@@ -41,7 +38,7 @@ function server(
     lines: () => {
       throw new TypeError("Cannot watch: not expected here");
     },
-    podGet,
+    podGet: () => Promise.reject(new ApiError(0, "Unreachable", "no agent")),
     close: () => {},
   };
   const clock = createVirtualClock({ wallStart: WALL });
@@ -279,15 +276,4 @@ pure("createAgentViews() finds running agents, and reports that one does not ans
   assert.deepEqual(await views.agents(), [{ node: "node-1", pod: "mbcas-agent-1" }]);
   assert.equal(requests[0]?.query?.labelSelector, "app.kubernetes.io/name=mbcas-agent");
   await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), /no agent/);
-});
-
-pure("createAgentViews() waits for no agent after the user has ended it", async () => {
-  const { promise } = Promise.withResolvers<unknown>();
-  const { cluster: { views }, ending } = server({}, { podGet: () => promise });
-  const view = views.view({ node: "node-1", pod: "mbcas-agent-1" });
-  ending.abort();
-  await assert.rejects(view, { name: "ApiError", reason: "Aborted" });
-  await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), {
-    reason: "Aborted",
-  });
 });
