@@ -46,7 +46,7 @@ export async function dashboardCommand(
 ): Promise<number> {
   const { signal } = world;
   await dashboard.token();
-  const tunnel = dashboard.tunnel();
+  const tunnel = await dashboard.tunnel();
   try {
     await checkTarget(tunnel.address);
     const key = crypto.randomUUID();
