@@ -217,3 +217,19 @@ Deno.test("request() ends by its timeout or its signal, and throws the server's 
     await assert.rejects(getVersion(user), { reason: "Unreachable", message: /ECONNREFUSED/ });
   });
 });
+
+Deno.test("bearerToken() is the user's own, and undefined for another login or another user", async () => {
+  for (
+    const [user, token] of [
+      [{ token: "own" }, "own"],
+      [{ username: "me", password: "secret" }, undefined],
+      [{ token: "own", as: "other" }, undefined],
+    ] as const
+  ) {
+    await withFile(userKubeconfig("http://127.0.0.1:1", { user }), async (path) => {
+      const connection = connectUser({ program: "kubectl", path, env: () => undefined });
+      assert.equal(await connection.bearerToken(), token);
+      connection.close();
+    });
+  }
+});
