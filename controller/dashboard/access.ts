@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { HTTPException } from "hono/http-exception";
 import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 import type { ReviewedUser } from "../../adapters/kube/client/access_reviews.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -39,6 +40,9 @@ const MOST_KEPT = 5000;
 /** Reviews of one user that are under way at the same time. */
 const AT_ONCE = 8;
 
+/** Tokens under review at the same time: anyone may send some, and each costs the API server a request. */
+const MOST_REVIEWS = 32;
+
 const LIST_PODS = { verb: "list", group: "", resource: "pods" } as const;
 const LIST_NODES = { verb: "list", group: "", resource: "nodes" } as const;
 
@@ -48,6 +52,7 @@ export function createAccess(
 ): Access {
   const viewers = createBriefCache<Viewer | undefined>(clock);
   const rights = createBriefCache<boolean>(clock);
+  let underReview = 0;
 
   function viewer(user: ReviewedUser): Viewer {
     const identity = JSON.stringify(user);
@@ -80,8 +85,16 @@ export function createAccess(
     async viewerOf(token) {
       // Memory holds no token that is not in use.
       return await viewers.get(await digest(token), async () => {
-        const user = await reviews.userOf(token);
-        return user && viewer(user);
+        if (underReview >= MOST_REVIEWS) {
+          throw new HTTPException(503, { message: "Too many tokens are under review" });
+        }
+        underReview++;
+        try {
+          const user = await reviews.userOf(token);
+          return user && viewer(user);
+        } finally {
+          underReview--;
+        }
       });
     },
   };
