@@ -146,6 +146,8 @@ Deno.test("dashboardRoutes() bounds what a client can make it keep", async () =>
     body: new URLSearchParams({ token: "x".repeat(length) }),
   });
   assert.equal((await site.app.request("/login", login(1000))).status, 401);
+  const long = await (await site.app.request("/login", login(5000))).text();
+  assert.match(long, /5000 characters/);
   assert.equal((await site.app.request("/login", login(100_000))).status, 413);
   const foreign = { method: "POST", headers: { origin: "http://other" } };
   assert.equal((await site.app.request("/logout", foreign)).status, 403);

@@ -42,6 +42,9 @@ const MOST_OF_A_USER = 20;
 /** Between the updates of two streams, so that the controller's own work does not wait for all of them. */
 const APART_MS = 50;
 
+/** Browsers drop longer cookies; the rest is for the name and the attributes. */
+const MOST_TOKEN_LENGTH = 4000;
+
 /** Of a request: a login form with its token. */
 const MOST_BODY_BYTES = 65_536;
 
@@ -152,11 +155,15 @@ async function loginOf(context: Context, { access }: DashboardParts): Promise<Lo
 async function logIn(context: Context, { access }: DashboardParts): Promise<Response> {
   const { token } = await context.req.parseBody();
   const text = typeof token === "string" ? token.trim() : "";
-  const viewer = /^\S+$/.test(text) ? await access.viewerOf(text) : undefined;
-  if (viewer === undefined) {
-    const page = loginPage("The API server does not accept this token.");
-    return context.html(document(page, { path: "/login" }), 401);
+  const again = (reason: string): Response | Promise<Response> =>
+    context.html(document(loginPage(reason), { path: "/login" }), 401);
+  if (text.length > MOST_TOKEN_LENGTH) {
+    return await again(
+      `A cookie cannot hold this token: it has ${text.length} characters; use kubectl coalloc dashboard.`,
+    );
   }
+  const viewer = /^\S+$/.test(text) ? await access.viewerOf(text) : undefined;
+  if (viewer === undefined) return await again("The API server does not accept this token.");
   setCookie(context, COOKIE, text, {
     path: "/",
     httpOnly: true,

@@ -88,19 +88,24 @@ function replaceContent(markup) {
   if (focused) main.querySelector(focused)?.focus({ preventScroll: true });
 }
 
+/** Screen readers announce it, unlike the time of each update. */
+function warn(text) {
+  status.setAttribute("role", "status");
+  status.textContent = text;
+}
+
 if (main.dataset.live) {
   const source = new EventSource(main.dataset.live);
   source.addEventListener("page", ({ data }) => {
     replaceContent(JSON.parse(data));
+    status.removeAttribute("role");
     status.textContent = `Updated at ${new Date().toLocaleTimeString()}`;
   });
   source.addEventListener("end", ({ data }) => {
     source.close();
-    status.textContent = data;
+    warn(data);
   });
-  source.onerror = () => {
-    status.textContent = "Not connected: the figures are not updated";
-  };
+  source.onerror = () => warn("Not connected: the figures are not updated");
   status.textContent = "Updates itself";
 }
 
