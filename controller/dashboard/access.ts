@@ -34,8 +34,11 @@ export interface Access {
 /** A right that was withdrawn, or a token that has expired, is noticed after this time, ms. */
 const KEPT_MS = 30_000;
 
-/** Tokens and rights that are remembered at the same time; the oldest go first. */
-const MOST_KEPT = 5000;
+/** A right that was granted, ms: the user of one namespace lacks it in all others, which each page asks for. */
+const REFUSAL_KEPT_MS = 300_000;
+
+/** Tokens, and rights, that are remembered at the same time; the oldest go first. */
+const MOST_KEPT = 20_000;
 
 /** Reviews of one user that are under way at the same time. */
 const AT_ONCE = 8;
@@ -54,8 +57,8 @@ export function createAccess(
   const rights = createBriefCache<boolean>(clock);
   let underReview = 0;
 
-  function viewer(user: ReviewedUser): Viewer {
-    const identity = JSON.stringify(user);
+  async function viewer(user: ReviewedUser): Promise<Viewer> {
+    const identity = await digest(JSON.stringify(user));
     const may = (rule: AccessRule): Promise<boolean> =>
       rights.get(
         `${identity} ${rule.resource} ${rule.namespace ?? ""}`,
@@ -91,7 +94,7 @@ export function createAccess(
         underReview++;
         try {
           const user = await reviews.userOf(token);
-          return user && viewer(user);
+          return user && await viewer(user);
         } finally {
           underReview--;
         }
@@ -109,7 +112,7 @@ async function digest(text: string): Promise<string> {
 function createBriefCache<T>(
   clock: Clock,
 ): { get(key: string, ask: () => Promise<T>): Promise<T> } {
-  const kept = new Map<string, { readonly answer: Promise<T>; readonly untilMs: number }>();
+  const kept = new Map<string, { readonly answer: Promise<T>; untilMs: number }>();
   return {
     get(key, ask) {
       const known = kept.get(key);
@@ -118,8 +121,11 @@ function createBriefCache<T>(
       const [oldest] = kept.keys();
       if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);
       const answer = ask();
-      kept.set(key, { answer, untilMs: clock.monotonic() + KEPT_MS });
-      answer.catch(() => kept.delete(key));
+      const entry = { answer, untilMs: clock.monotonic() + KEPT_MS };
+      kept.set(key, entry);
+      answer.then((value) => {
+        if (value === false) entry.untilMs = clock.monotonic() + REFUSAL_KEPT_MS;
+      }, () => kept.delete(key));
       return answer;
     },
   };

@@ -256,23 +256,36 @@ Deno.test("dashboardRoutes() streams the page's content after each round, until 
   await reader.cancel();
 });
 
-Deno.test("createAccess() asks again for a token and a right after half a minute, and not before", async () => {
+Deno.test("createAccess() keeps tokens and rights for half a minute, and refusals for five", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
-  let [tokens, rights] = [0, 0];
+  const asked = { token: 0, mine: 0, other: 0 };
   const access = createAccess({
     clock,
     reviews: {
-      userOf: (token) => Promise.resolve(++tokens > 1 ? undefined : { username: token }),
-      isAllowed: () => Promise.resolve(++rights > 0),
+      userOf: (token) => Promise.resolve(++asked.token > 4 ? undefined : { username: token }),
+      isAllowed(_, { namespace }) {
+        if (namespace === "mine") asked.mine++;
+        if (namespace === "other") asked.other++;
+        return Promise.resolve(namespace === "mine");
+      },
     },
   });
-  for (const [atMs, known] of [[0, true], [29_000, true], [31_000, false]] as const) {
+  for (
+    const [atMs, token, mine, other] of [
+      [0, 1, 1, 1],
+      [29_000, 1, 1, 1],
+      [31_000, 2, 2, 1],
+      [299_000, 3, 3, 1],
+      [330_000, 4, 4, 2],
+    ] as const
+  ) {
     await clock.runUntil(atMs);
     const viewer = await access.viewerOf("a");
-    assert.equal(viewer !== undefined, known);
-    assert.equal(await viewer?.maySee("shop") ?? true, true);
+    assert.deepEqual([await viewer?.maySee("mine"), await viewer?.maySee("other")], [true, false]);
+    assert.deepEqual(asked, { token, mine, other }, String(atMs));
   }
-  assert.deepEqual([tokens, rights], [2, 1]);
+  await clock.runUntil(361_000);
+  assert.equal(await access.viewerOf("a"), undefined);
 });
 
 Deno.test("createAccess() reviews few unknown tokens at a time", async () => {
