@@ -7,6 +7,7 @@ import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import type { ControllerSettings } from "../settings.ts";
 import { createAccess } from "./access.ts";
 import { connectDashboard, type DashboardOptions } from "./connect_dashboard.ts";
+import { chart } from "./pages/parts.ts";
 import { dashboardRoutes } from "./routes.ts";
 import { clusterView } from "./views/cluster.ts";
 import { nodeDetail } from "./views/node.ts";
@@ -307,4 +308,20 @@ Deno.test("createAccess() reviews few unknown tokens at a time", async () => {
   review.resolve(undefined);
   await Promise.all(waiting);
   assert.equal(await access.viewerOf("one more"), undefined);
+});
+
+Deno.test("chart() names the present value: infinite, of a late agent, or not known", () => {
+  for (
+    const [values, now] of [
+      [[1, 2, 3], "3"],
+      [[1, 2, null], "2"],
+      [[1, 2, Infinity], "∞"],
+      [[Infinity, Infinity, Infinity], "∞"],
+      [[1, null, null, null], "-"],
+    ] as const
+  ) {
+    const lines = [{ label: "Price", tone: "price", values }];
+    const markup = String(chart({ title: "Price", unit: "each", fromMs: 0, lines }));
+    assert.equal(/Price: (\S+) each now/.exec(markup)?.[1], now, String(values));
+  }
 });
