@@ -7,6 +7,7 @@ import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import type { ControllerSettings } from "../settings.ts";
 import { createAccess } from "./access.ts";
 import { connectDashboard, type DashboardOptions } from "./connect_dashboard.ts";
+import { nodePage } from "./pages/node_page.ts";
 import { chart } from "./pages/parts.ts";
 import { dashboardRoutes } from "./routes.ts";
 import { clusterView } from "./views/cluster.ts";
@@ -323,5 +324,19 @@ Deno.test("chart() names the present value: infinite, of a late agent, or not kn
     const lines = [{ label: "Price", tone: "price", values }];
     const markup = String(chart({ title: "Price", unit: "each", fromMs: 0, lines }));
     assert.equal(/Price: (\S+) each now/.exec(markup)?.[1], now, String(values));
+  }
+});
+
+Deno.test("nodePage() says why limits are held, and since when CPU is scarce", () => {
+  const detail = nodeDetail(state, { ...EVERYTHING, node: "node-1" });
+  assert.ok(detail);
+  for (
+    const [node, expected] of [
+      [{ held: "SchedExt" }, /held \(SchedExt\): a sched_ext scheduler is attached/],
+      [{ state: "scarce", stateSeconds: 340 }, /scarce for 5m/],
+    ] as const
+  ) {
+    const { content } = nodePage({ ...detail, node: { ...detail.node, ...node } });
+    assert.match(String(content), expected);
   }
 });
