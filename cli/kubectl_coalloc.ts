@@ -4,12 +4,10 @@
  * @module
  */
 import "../adapters/node_require.ts";
-import { connectKubeconfig } from "../adapters/kube/client/connect.ts";
 import { createRangeQueries } from "../adapters/prometheus/range_queries.ts";
 import { systemClock as clock } from "../adapters/system_clock.ts";
-import { CommandProblem } from "./coalloc/ports.ts";
+import { defined } from "../shared/defined.ts";
 import { createKubeCluster } from "./coalloc/kube/kube_cluster.ts";
-import { kubeconfigProblem } from "./coalloc/kube/kubeconfig_problem.ts";
 import { runCoalloc } from "./coalloc/run_coalloc.ts";
 import { openInBrowser } from "./terminal/browser.ts";
 import { listenForInterrupt } from "./terminal/interrupt.ts";
@@ -38,19 +36,14 @@ if (import.meta.main) {
       readFile: (path) =>
         path === "-" ? new Response(Deno.stdin.readable).bytes() : Deno.readFile(path),
       queryRange: createRangeQueries().ask,
-      async connect({ kubeconfig: path, context }) {
-        const { namespace: defaultNamespace, ...connection } = await connectKubeconfig({
-          ...(path === undefined ? {} : { path }),
-          ...(context === undefined ? {} : { context }),
-          env,
-          program: "kubectl",
-        }).catch((cause: unknown) => {
-          const problem = kubeconfigProblem(cause, { path, env });
-          throw problem === undefined ? cause : new CommandProblem(problem, { cause });
-        });
+      async connect({ kubeconfig: path, context, impersonation }) {
+        // Of all commands only those that need a cluster wait for this package.
+        const { connectUser } = await import("../adapters/kube/client/user_connection.ts");
+        const connection = connectUser(
+          { ...defined({ path, context, impersonation }), env, program: "kubectl" },
+        );
         close = () => connection.close();
-        const { bearerToken } = connection;
-        return createKubeCluster(connection, { defaultNamespace, bearerToken, clock, signal });
+        return createKubeCluster(connection, { clock, signal });
       },
     });
   } finally {

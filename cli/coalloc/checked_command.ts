@@ -5,16 +5,17 @@
  * @module
  */
 import { defined } from "../../shared/defined.ts";
-import type { CommandContext, PodName } from "./ports.ts";
+import { type CommandContext, CommandProblem, type PodName } from "./ports.ts";
 import type { Call } from "./coalloc_command.ts";
 import { dashboardCommand } from "./dashboard/dashboard_command.ts";
 import { doctorCommand } from "./doctor/doctor_command.ts";
 import { explainCommand } from "./explain/explain_command.ts";
 import { placedArgument } from "./placement/placement_arguments.ts";
 import { placementCommand } from "./placement/placement_command.ts";
-import { podArgument } from "./formats.ts";
+import { placeOf, podArgument } from "./formats.ts";
+import { INTERRUPTED } from "./global_flags.ts";
 import { recommendCommand } from "./recommend/recommend_command.ts";
-import { workloadChoice } from "./recommend/recommend_arguments.ts";
+import { workloadChoice } from "./recommend/choose_workloads.ts";
 import type { LimitRequest } from "./resize/limit_request.ts";
 import { reportCommand, reportRequest } from "./report/report_command.ts";
 import { resizeCommand } from "./resize/resize_command.ts";
@@ -38,6 +39,9 @@ type Named<T> = (context: CommandContext) => T;
 /** The command of the call. Throws a {@linkcode UsageProblem}. */
 export function checkedCommand(call: Call): CheckedCommand {
   const { name, operands, flags } = call;
+  if (flags.selector !== undefined && operands.length > 0) {
+    throw new UsageProblem(`Cannot ${name}: a name and --selector exclude each other`);
+  }
   const timeoutMs = Number(flags.timeout);
   const dryRun = flags.dryRun === true;
   const watchMs = typeof flags.watch === "number" ? flags.watch : undefined;
@@ -48,9 +52,8 @@ export function checkedCommand(call: Call): CheckedCommand {
       return (context) => topCommand(request, context);
     }
     case "explain": {
-      const pod = podOf(operands[0]);
       const container = flags.container as string | undefined;
-      return (context) => explainCommand(defined({ pod: pod(context), container }), context);
+      return eachPod(call, (pod, context) => explainCommand(defined({ pod, container }), context));
     }
     case "doctor":
       return doctorCommand;
@@ -74,9 +77,11 @@ export function checkedCommand(call: Call): CheckedCommand {
         restoreCommand({ target: target(context), dryRun, yes, timeoutMs }, context);
     }
     case "resize": {
-      const pod = podOf(operands[0]);
       const limits = flags.cpuLimit as readonly LimitRequest[];
-      return (context) => resizeCommand({ pod: pod(context), limits, dryRun, timeoutMs }, context);
+      return eachPod(
+        call,
+        (pod, context) => resizeCommand({ pod, limits, dryRun, timeoutMs }, context),
+      );
     }
     case "dashboard": {
       const request = { port: Number(flags.port), open: flags.open === true };
@@ -90,7 +95,11 @@ export function checkedCommand(call: Call): CheckedCommand {
 function podOf(operand: string | undefined): Named<PodName> {
   const pod = podArgument(operand ?? "");
   if (pod === undefined) {
-    throw new UsageProblem(`Cannot find pod: "${operand}" is not the name of a pod`);
+    throw new UsageProblem(
+      operand === undefined
+        ? "Cannot find pod: name one, or give --selector"
+        : `Cannot find pod: "${operand}" is not the name of a pod`,
+    );
   }
   return ({ namespace, cluster }) => {
     const usual = namespace.all ? cluster.defaultNamespace : namespace.name;
@@ -98,7 +107,36 @@ function podOf(operand: string | undefined): Named<PodName> {
   };
 }
 
-/** One of a pod, a named namespace, all: a forgotten argument must not restore a namespace. */
+/** The command for the pod that is named, or for those with the labels, one after another. */
+function eachPod(
+  { name, operands, flags }: Call,
+  command: (pod: PodName, context: CommandContext) => Promise<number>,
+): CheckedCommand {
+  if (flags.selector === undefined) {
+    const pod = podOf(operands[0]);
+    return (context) => command(pod(context), context);
+  }
+  return async (context) => {
+    const { cluster: { reader }, namespace, selector, world, output } = context;
+    const pods = await reader.pods(namespace.all ? undefined : namespace.name, selector);
+    if (pods.length === 0) {
+      const where = placeOf(namespace);
+      throw new CommandProblem(
+        `Cannot ${name}: ${where} has no pod with ${selector}; is -n right?`,
+      );
+    }
+    let worst = 0;
+    for (const [index, { metadata }] of pods.entries()) {
+      if (world.signal.aborted) return INTERRUPTED;
+      if (output === "yaml") world.out("---\n");
+      else if (index > 0 && output !== "json") world.out("\n");
+      worst = Math.max(worst, await command(metadata, context));
+    }
+    return worst;
+  };
+}
+
+/** One of a pod, labels, a named namespace, all: a forgotten argument must not restore a namespace. */
 function restoreTarget({ operands, flags }: Call): Named<RestoreTarget> {
   const [operand] = operands;
   const all = flags.all === true || flags.allNamespaces === true;
@@ -109,12 +147,23 @@ function restoreTarget({ operands, flags }: Call): Named<RestoreTarget> {
     const pod = podOf(operand);
     return (context) => ({ kind: "pod", pod: pod(context) });
   }
+  if (flags.selector !== undefined) {
+    if (flags.all === true) {
+      throw new UsageProblem("Cannot restore: --selector and --all exclude each other");
+    }
+    const selector = String(flags.selector);
+    return ({ namespace }) => ({
+      kind: "labels",
+      selector,
+      ...(namespace.all ? {} : { namespace: namespace.name }),
+    });
+  }
   if (all && flags.namespace !== undefined) {
     throw new UsageProblem("Cannot restore: --namespace and --all exclude each other");
   }
   if (all) return () => ({ kind: "all" });
   if (flags.namespace === undefined) {
-    throw new UsageProblem("Cannot restore: name a pod, or give -n NAMESPACE or --all");
+    throw new UsageProblem("Cannot restore: name a pod, or give --selector, -n NAMESPACE or --all");
   }
   const namespace = String(flags.namespace);
   return () => ({ kind: "namespace", namespace });

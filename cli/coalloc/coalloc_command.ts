@@ -5,15 +5,21 @@
  */
 import { Argument, Command, CommanderError, Option } from "commander";
 import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
-import { addGlobalFlags, examples, timeoutOption, watchOption } from "./global_flags.ts";
+import {
+  addGlobalFlags,
+  examples,
+  selectorOption,
+  timeoutOption,
+  watchOption,
+} from "./global_flags.ts";
 import { dashboardArguments } from "./dashboard/dashboard_command.ts";
 import { doctorArguments } from "./doctor/doctor_command.ts";
 import { placementArguments } from "./placement/placement_arguments.ts";
-import { recommendArguments } from "./recommend/recommend_arguments.ts";
+import { recommendArguments } from "./recommend/choose_workloads.ts";
 import { REPORT_FORMATS, reportArguments } from "./report/report_command.ts";
 import { limitRequestParser } from "./resize/limit_request.ts";
 import { simulateArguments } from "./simulate/simulate_arguments.ts";
-import { OUTPUT_FORMATS } from "./output.ts";
+import { OUTPUT_FORMATS, TABLE_FORMATS } from "./output.ts";
 import { TOP_ORDERS } from "../../shared/view/top_view.ts";
 import { VERSION } from "../../shared/version.ts";
 import { collectedOutput } from "../../shared/config/command_line.ts";
@@ -39,17 +45,20 @@ export function coallocCommand(handle: CommandHandler): Command {
     // Flags before the command are the program's, those after it the command's.
     .enablePositionalOptions();
   addGlobalFlags(root);
-  for (const command of [top(), explain(), restore(), resize(), version()]) {
-    addGlobalFlags(command);
-    root.addCommand(handled(command, handle));
-  }
-  const recommend = addGlobalFlags(recommendArguments(), { formats: [...OUTPUT_FORMATS, "patch"] });
-  root.addCommand(handled(recommend, handle));
-  root.addCommand(handled(addGlobalFlags(placementArguments()), handle));
-  root.addCommand(handled(addGlobalFlags(doctorArguments()), handle));
-  const report = addGlobalFlags(reportArguments(), { formats: REPORT_FORMATS });
-  root.addCommand(handled(report, handle));
-  root.addCommand(handled(addGlobalFlags(dashboardArguments()), handle));
+  for (
+    const [command, formats] of [
+      [top(), TABLE_FORMATS],
+      [explain(), OUTPUT_FORMATS],
+      [restore(), OUTPUT_FORMATS],
+      [resize(), OUTPUT_FORMATS],
+      [version(), OUTPUT_FORMATS],
+      [recommendArguments(), [...TABLE_FORMATS, "patch"]],
+      [placementArguments(), TABLE_FORMATS],
+      [doctorArguments(), OUTPUT_FORMATS],
+      [reportArguments(), REPORT_FORMATS],
+      [dashboardArguments(), OUTPUT_FORMATS],
+    ] as const
+  ) root.addCommand(handled(addGlobalFlags(command, formats), handle));
   root.addCommand(handled(simulateArguments(), handle));
   root.addCommand(handled(completion(), handle));
   return root;
@@ -87,6 +96,7 @@ function top(): Command {
       new Option("--sort <figure>", "largest first").choices(TOP_ORDERS).default("throttled"),
     )
     .option("--node <name>", "pods of this node only")
+    .addOption(selectorOption("pods"))
     .addHelpText(
       "after",
       examples([
@@ -100,7 +110,7 @@ function top(): Command {
 
 function explain(): Command {
   return new Command("explain").summary("why a pod's limit is what it is").argument(
-    "<pod>",
+    "[pod]",
     "the pod, or namespace/pod",
   )
     .description(
@@ -108,6 +118,7 @@ function explain(): Command {
         "for a pod outside the market, why it is and how to bring it in.",
     )
     .option("-c, --container <name>", "this container only")
+    .addOption(selectorOption("pods"))
     .addHelpText(
       "after",
       examples([
@@ -123,10 +134,11 @@ function restore(): Command {
     "the pod, or namespace/pod",
   )
     .description(
-      "Takes pods out of the market and gives them their original limits back: one pod, a namespace\n" +
-        "(-n without a pod), or all (--all). Works without a controller. Can be repeated.",
+      "Takes pods out of the market and gives them their original limits back: one pod, those with\n" +
+        "some labels (-l), a namespace (-n without a pod), or all (--all). Works without a controller. Can be repeated.",
     )
     .option("--all", "all pods of the cluster: switches the market off")
+    .addOption(selectorOption("pods"))
     .option("--dry-run", "show what would be done, and do nothing")
     .option("-y, --yes", "don't ask")
     .addOption(timeoutOption("the kubelets", 60))
@@ -142,7 +154,7 @@ function restore(): Command {
 
 function resize(): Command {
   return new Command("resize").summary("CPU limits by hand, without a restart").argument(
-    "<pod>",
+    "[pod]",
     "the pod, or namespace/pod",
   )
     .description(
@@ -156,6 +168,7 @@ function resize(): Command {
       )
         .argParser(limitRequestParser).makeOptionMandatory(),
     )
+    .addOption(selectorOption("pods"))
     .option("--dry-run", "check, and change nothing")
     .addOption(timeoutOption("the kubelet", 30))
     .addHelpText(

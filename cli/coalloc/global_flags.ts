@@ -13,31 +13,31 @@ export interface GlobalFlags {
   readonly allNamespaces?: true;
   readonly context?: string;
   readonly kubeconfig?: string;
+  readonly as?: string;
+  readonly asGroup?: readonly string[];
+  readonly asUid?: string;
   readonly output?: OutputFormat;
+  /** Of the commands with {@linkcode selectorOption}. */
+  readonly selector?: string;
   /** False after `--no-color`. */
   readonly color: boolean;
 }
 
-/** Adds the flags to a command that works with a cluster. */
-export function addGlobalFlags(command: Command, options: OutputChoice = {}): Command {
-  return addOutputFlags(addClusterFlags(command), options);
-}
-
-/** Which forms a command has. */
-export interface OutputChoice {
-  /** @default {OUTPUT_FORMATS} */
-  readonly formats?: readonly string[];
+/** Adds the flags to a command that works with a cluster and prints these forms. */
+export function addGlobalFlags(
+  command: Command,
+  formats: readonly string[] = OUTPUT_FORMATS,
+): Command {
+  return addOutputFlags(addClusterFlags(command), formats);
 }
 
 /** Adds the flags that say in which form a command answers. */
 export function addOutputFlags(
   command: Command,
-  { formats = OUTPUT_FORMATS }: OutputChoice = {},
+  formats: readonly string[] = OUTPUT_FORMATS,
 ): Command {
   return command
-    .addOption(
-      new Option("-o, --output <format>", "form of the output").choices(formats),
-    )
+    .addOption(new Option("-o, --output <format>", "form of the output").choices(formats))
     .option("--no-color", "no colours, as with the variable NO_COLOR");
 }
 
@@ -50,7 +50,20 @@ function addClusterFlags(command: Command): Command {
     )
     .option("-A, --all-namespaces", "look in all namespaces")
     .option("--context <name>", "use this context", valueParser("a context"))
-    .option("--kubeconfig <file>", "use this kubeconfig file", valueParser("a file"));
+    .option("--kubeconfig <file>", "use this kubeconfig file", valueParser("a file"))
+    .option("--as <user>", "act as this user", valueParser("a user"))
+    .option(
+      "--as-group <group>",
+      "act as a member of this group; may be repeated",
+      (text, before: readonly string[] = []) => [...before, valueParser("a group")(text)],
+    )
+    .option("--as-uid <uid>", "act as this UID", valueParser("a UID"));
+}
+
+/** `-l`: objects with these labels. */
+export function selectorOption(what: "pods" | "workloads"): Option {
+  return new Option("-l, --selector <labels>", `${what} with these labels only: app=web,tier!=db`)
+    .argParser(valueParser("labels"));
 }
 
 /** `--watch`. Its interval may be left out, so that one of these operands after it is taken for one. */

@@ -8,10 +8,49 @@ import { alignedRows, asCell, type Cell } from "../terminal/aligned_rows.ts";
 import { type TerminalLook, textLines } from "../terminal/terminal_text.ts";
 
 /** A form of output; `patch` of `recommend` alone. */
-export type OutputFormat = "table" | "wide" | "json" | "yaml" | "patch";
+export type OutputFormat = "table" | "wide" | "json" | "yaml" | "csv" | "markdown" | "patch";
 
 /** What all commands have, for help and completion. */
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ["table", "wide", "json", "yaml"];
+
+/** The forms of commands that print a table. */
+export const TABLE_FORMATS: readonly OutputFormat[] = [...OUTPUT_FORMATS, "csv", "markdown"];
+
+/** What a command prints for people, as data. */
+export interface TableView {
+  /** In sentences, for people. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * The view as JSON or YAML, or all columns of its table as CSV (RFC 4180, lines ended by a line feed) or
+ * Markdown, with the notes on standard error; undefined for forms that people read.
+ */
+export function dataOutput<Row>(
+  view: TableView,
+  table: RowTable<Row>,
+  { output, world }: {
+    readonly output: OutputFormat;
+    readonly world: { readonly err: (text: string) => void };
+  },
+): string | undefined {
+  if (output !== "csv" && output !== "markdown") return structuredOutput(view, output);
+  world.err(textLines(view.notes));
+  const columns = table.columns.filter(({ drawn = false }) => !drawn);
+  const cells = [
+    columns.map(({ head }) => head),
+    ...table.rows.map((row) => columns.map(({ cell }) => asCell(cell(row)).text)),
+  ];
+  if (output === "csv") {
+    const quoted = (text: string): string =>
+      /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    return textLines(cells.map((row) => row.map(quoted).join(",")));
+  }
+  const line = (row: readonly string[]): string => `| ${row.join(" | ")} |`;
+  const [head = [], ...rows] = cells.map((row) => row.map((text) => text.replaceAll("|", "\\|")));
+  const rule = columns.map(({ align = "left" }) => align === "left" ? "---" : "---:");
+  return textLines([head, rule, ...rows].map(line));
+}
 
 /** The value as JSON or YAML, ended by a line feed; undefined for forms that people read. */
 export function structuredOutput(value: unknown, format: OutputFormat): string | undefined {
@@ -47,6 +86,8 @@ export interface RowColumn<Row> extends Column {
   readonly cell: (row: Row) => Cell | string;
   /** In wide tables only. */
   readonly wide?: true;
+  /** A picture: in tables for people only. */
+  readonly drawn?: true;
   /** Left out where lines are too long: the highest goes first. A column without it stays. */
   readonly luxury?: number;
   /** Characters down to which the last column is cut before it is left out. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { structuredOutput, textTable } from "./output.ts";
+import { dataOutput, type OutputFormat, structuredOutput, textTable } from "./output.ts";
 import { durationParser, workloadArgument } from "./formats.ts";
 import {
   ageText,
@@ -27,6 +27,18 @@ pure("structuredOutput() writes JSON and YAML without absent members, and no tab
   });
   assert.equal(structuredOutput(value, "table"), undefined);
   assert.equal(structuredOutput(value, "wide"), undefined);
+});
+
+pure("dataOutput() quotes commas, quotes and pipes as each form asks", () => {
+  const table = {
+    columns: [{ head: "A", cell: (row: string) => row }],
+    rows: ['say "a, b"', "a|b"],
+  };
+  const world = { err: () => {} };
+  const said = (output: OutputFormat) => dataOutput({ notes: [] }, table, { output, world });
+  assert.equal(said("csv"), 'A\n"say ""a, b"""\na|b\n');
+  assert.equal(said("markdown"), '| A |\n| --- |\n| say "a, b" |\n| a\\|b |\n');
+  assert.equal(said("wide"), undefined);
 });
 
 const COLUMNS = [{ head: "POD" }, { head: "CPU", align: "right" }, { head: "REASON" }] as const;

@@ -6,6 +6,7 @@
  */
 import type { PrometheusRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import type { ScopeFacts } from "../../shared/view/explanation.ts";
+import type { Impersonation } from "../../adapters/kube/client/connection.ts";
 import type { PodFacts } from "../../shared/resize/inputs/resize_input.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
@@ -30,8 +31,8 @@ export interface PodName {
 /** Reads the API's state. */
 export interface ClusterReader {
   pod(name: PodName): Promise<Pod | undefined>;
-  /** Of all namespaces when none is named. */
-  pods(namespace?: string): Promise<readonly Pod[]>;
+  /** Of all namespaces when none is named, and of all labels. */
+  pods(namespace?: string, labelSelector?: string): Promise<readonly Pod[]>;
   namespace(name: string): Promise<Namespace | undefined>;
   allocations(namespace?: string): Promise<readonly PodAllocation[]>;
   /** The settings file of the installation; undefined where there is none. */
@@ -62,7 +63,7 @@ export interface RecommendationReader {
   reports(namespace?: string): Promise<readonly RecommendationReport[]>;
   policies(namespace?: string): Promise<readonly StoredPolicy[]>;
   /** Deployments, StatefulSets and DaemonSets, with what their manifests ask for. */
-  templates(namespace?: string): Promise<readonly WorkloadTemplate[]>;
+  templates(namespace?: string, labelSelector?: string): Promise<readonly WorkloadTemplate[]>;
 }
 
 /** Reads what the controller publishes of placement, and how it was started. */
@@ -99,7 +100,7 @@ export interface AgentViews {
 /** Reaches the dashboard. */
 export interface DashboardAccess {
   /** A local port that leads to a controller; its owner closes it. */
-  tunnel(): Tunnel;
+  tunnel(): Promise<Tunnel>;
   /** The user's own token, or one of the installation's account for the dashboard. */
   token(): Promise<string>;
 }
@@ -138,6 +139,8 @@ export interface ConnectOptions {
   readonly kubeconfig?: string;
   /** A context of that file; without it the current one. */
   readonly context?: string;
+  /** The user to act as, on top of the kubeconfig's own impersonation. */
+  readonly impersonation?: Impersonation;
 }
 
 /** What the program touches of the world. */
@@ -185,6 +188,8 @@ export interface CommandContext {
   readonly cluster: Cluster;
   readonly world: CommandWorld;
   readonly namespace: NamespaceChoice;
+  /** Labels of the pods or workloads, which the API server evaluates. */
+  readonly selector?: string;
   readonly output: OutputFormat;
   readonly look: TerminalLook;
 }

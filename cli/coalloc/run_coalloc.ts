@@ -18,12 +18,7 @@ import {
 import { explainApiError } from "./api_problem.ts";
 import { checkedCommand, UsageProblem } from "./checked_command.ts";
 import { type Call, coallocCommand, readCommandLine, seeHelp } from "./coalloc_command.ts";
-import {
-  type CoallocWorld,
-  type CommandContext,
-  CommandProblem,
-  type CommandWorld,
-} from "./ports.ts";
+import type { CoallocWorld, CommandContext, CommandWorld } from "./ports.ts";
 import { complete } from "./completion/complete.ts";
 import { COMPLETION_SHELLS, completionScript } from "./completion/completion_script.ts";
 import { type GlobalFlags, INTERRUPTED, NO_READER } from "./global_flags.ts";
@@ -104,13 +99,15 @@ async function simulate(flags: Call["flags"], world: CommandWorld): Promise<numb
 
 async function contextOf(flags: GlobalFlags, world: CommandWorld): Promise<CommandContext> {
   const { namespace, allNamespaces, kubeconfig, context, output = "table" } = flags;
-  const cluster = await world.connect(defined({ kubeconfig, context }));
+  const impersonation = defined({ user: flags.as, groups: flags.asGroup, uid: flags.asUid });
+  const cluster = await world.connect({ ...defined({ kubeconfig, context }), impersonation });
   return {
     cluster,
     world,
     namespace: allNamespaces
       ? { all: true }
       : { all: false, name: namespace ?? cluster.defaultNamespace },
+    ...defined({ selector: flags.selector }),
     output,
     look: lookOf(flags, world),
   };
@@ -126,16 +123,7 @@ function lookOf({ color }: GlobalFlags, world: CoallocWorld): TerminalLook {
 /** The message for the user; undefined for a fault of the program. */
 function sentenceOf(error: unknown, action: string): string | undefined {
   if (error instanceof ApiError) return explainApiError(`run ${action}`, error);
-  if (error instanceof CommandProblem) return error.message;
-  // Kubeconfig files that can't be read or understood are errors of these classes.
-  const known = error instanceof Deno.errors.NotFound || error instanceof SyntaxError ||
-    error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied ||
-    ((error instanceof TypeError || error instanceof RangeError) &&
-      error.message.startsWith("Cannot "));
-  if (!known || !(error instanceof Error)) return undefined;
-  return error.message.startsWith("Cannot ")
-    ? error.message
-    : `Cannot run ${action}: ${error.message}`;
+  return error instanceof Error && error.message.startsWith("Cannot ") ? error.message : undefined;
 }
 
 /** Cursor to the first place; end of line cleared; rest of the screen cleared (ECMA-48, 8.3). */

@@ -26,7 +26,7 @@ sceneTest("runCoalloc() answers --help of every command with examples, and 0", a
 
 sceneTest("runCoalloc() ends with 2 and one line for a wrong command line", async (scene) => {
   const wrong = ["top --sot x", "top --sort up", "top -o xml", "top --watch=soon", "top -n -A"];
-  const more = ["explain", "completion tcsh", "version now", "simulate --trace f --seeds 0"];
+  const more = ["completion tcsh", "version now", "simulate --trace f --seeds 0"];
   for (const line of [...wrong, ...more]) {
     const program = `kubectl coalloc ${line.split(" ")[0]}`;
     const [code, out, err] = await scene.ran(line);
@@ -60,8 +60,10 @@ sceneTest("runCoalloc() takes the flags of all commands before the command, too"
     return Promise.resolve(scene.cluster);
   };
   const line = ["--context", "c", "--kubeconfig=k", "version"];
-  assert.equal(await runCoalloc(line, { ...scene.world, connect }), 0);
-  assert.deepEqual(asked, [{ context: "c", kubeconfig: "k" }]);
+  const as = ["--as", "jane", "--as-group", "a", "--as-group=b", "--as-uid", "7"];
+  assert.equal(await runCoalloc([...line, ...as], { ...scene.world, connect }), 0);
+  const impersonation = { user: "jane", groups: ["a", "b"], uid: "7" };
+  assert.deepEqual(asked, [{ context: "c", kubeconfig: "k", impersonation }]);
   assert.equal(await scene.run("-n", "shop"), 2);
   assert.equal(await scene.run("-n", "top"), 2);
 });
@@ -78,7 +80,7 @@ sceneTest("runCoalloc() knows --version and help without a cluster", async (scen
   assert.equal(await said("help", "top"), await said("top", "--help"));
   assert.equal(await scene.run("help", "tap"), 2);
   scene.out = "";
-  const connect = () => Promise.reject(new Deno.errors.NotFound("no kubeconfig"));
+  const connect = () => Promise.reject(new TypeError("Cannot read the kubeconfig"));
   assert.equal(await runCoalloc(["version"], { ...scene.world, connect }), 1);
   assert.equal(scene.out, `Client: ${VERSION}\n`);
 });

@@ -3,7 +3,6 @@ import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { addMarketPod, sceneTest } from "../../tests/fixtures/cli/coalloc_scene.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { explainApiError } from "./api_problem.ts";
-import { kubeconfigProblem } from "./kube/kubeconfig_problem.ts";
 import { type PollEnd, pollPod } from "./poll_pod.ts";
 import { runCoalloc } from "./run_coalloc.ts";
 
@@ -30,6 +29,32 @@ sceneTest("sentences of all commands", async (scene) => {
       scene.said("top --sot x"),
       "Cannot run kubectl coalloc top: unknown option '--sot' (Did you mean --sort?); see " +
       "kubectl coalloc top --help\n",
+    ],
+    [
+      "no pod",
+      scene.said("explain"),
+      "Cannot find pod: name one, or give --selector; see kubectl coalloc explain --help\n",
+    ],
+    [
+      "pod and labels",
+      scene.said("explain web -l app=web"),
+      "Cannot explain: a name and --selector exclude each other; see kubectl coalloc explain --help\n",
+    ],
+    [
+      "all and labels",
+      scene.said("restore --all -l app=web"),
+      "Cannot restore: --selector and --all exclude each other; see kubectl coalloc restore --help\n",
+    ],
+    [
+      "no pod with the labels",
+      scene.said("explain -l app=db"),
+      "Cannot explain: namespace shop has no pod with app=db; is -n right?\n",
+    ],
+    [
+      "labels of a restore",
+      scene.said("restore -l a=b --dry-run"),
+      "Would annotate pods with a=b of namespace shop with mbcas.io/managed=false, then restore:\n" +
+      "  no pod: none has limits of the market\n",
     ],
     [
       "hidden installation",
@@ -75,10 +100,6 @@ sceneTest("sentences of all commands", async (scene) => {
       const parts = { reader, clock, signal: AbortSignal.abort(), timeoutMs: 1000 };
       return (await pollPod(pod.metadata, { ...parts, look })).message;
     }, "stopped while waiting: not yet"],
-    ["no kubeconfig", () => {
-      const error = new Deno.errors.NotFound("No such file: readfile '/k'");
-      return kubeconfigProblem(error, { path: "/k", env: () => undefined }) ?? "";
-    }, "Cannot read the kubeconfig /k: it is not there; give --kubeconfig or set KUBECONFIG"],
   ]);
 });
 

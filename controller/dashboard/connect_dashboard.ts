@@ -71,8 +71,8 @@ export function connectDashboard(
         placements: () => published,
         scope: settings,
         prices() {
-          const { corePrice: core, gibPrice: gib, currency } = settings();
-          return core === 0 && gib === 0 ? undefined : { core, gib, currency };
+          const { corePrice: coreHour, gibPrice: gibHour, currency } = settings();
+          return coreHour === 0 && gibHour === 0 ? undefined : { coreHour, gibHour, currency };
         },
       },
       ...{ collector, clock, log, signal },

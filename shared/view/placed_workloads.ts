@@ -50,7 +50,10 @@ function shownWorkload(
   return [{ ...defined(shown), ...others }];
 }
 
-function keyOf({ namespace, kind, name }: ShownWorkload): string {
+/** Of a workload among those of all namespaces and kinds. */
+export function keyOf(
+  { namespace, kind, name }: Pick<ShownWorkload, "namespace" | "name"> & { readonly kind: string },
+): string {
   return `${namespace}/${kind}/${name}`;
 }
 

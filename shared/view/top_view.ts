@@ -71,6 +71,8 @@ export interface TopChoice {
   /** All pods when empty. */
   readonly pods: readonly string[];
   readonly node?: string;
+  /** UIDs of the pods with the labels; all pods when absent. */
+  readonly uids?: ReadonlySet<string>;
   readonly sort: TopOrder;
 }
 
@@ -81,15 +83,17 @@ export function topView(
 ): TopView {
   const seen = new Set<string>();
   const pods: TopPod[] = [];
+  const { uids = { has: () => true } } = choice;
   for (const view of readings.views) {
     const ageMs = Math.max(0, nowMs - Date.parse(view.at));
     for (const pod of view.pods) {
       seen.add(pod.uid);
-      pods.push(fromAgent(pod, { node: view.node, ageMs }));
+      if (uids.has(pod.uid)) pods.push(fromAgent(pod, { node: view.node, ageMs }));
     }
   }
   for (const allocation of readings.allocations) {
-    if (!seen.has(allocation.spec.podUID)) pods.push(fromAllocation(allocation, nowMs));
+    const { podUID } = allocation.spec;
+    if (!seen.has(podUID) && uids.has(podUID)) pods.push(fromAllocation(allocation, nowMs));
   }
   const chosen = pods.filter((pod) => isChosen(pod, choice));
   const missing = choice.pods.filter((name) => !chosen.some(({ pod }) => pod === name));

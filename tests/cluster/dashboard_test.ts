@@ -1,6 +1,7 @@
 /** The dashboard on a real cluster: through `kubectl coalloc dashboard`, and by tokens with less rights. */
 import assert from "node:assert/strict";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
+import { connectUser } from "../../adapters/kube/client/user_connection.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createDashboardAccess } from "../../cli/coalloc/kube/dashboard_access.ts";
 import type { PodsView } from "../../controller/dashboard/views/pods.ts";
@@ -87,11 +88,10 @@ Deno.test("the dashboard shows a real node and its pods, each user what it may l
       },
     });
     const { signal } = new AbortController();
-    const access = createDashboardAccess(admin, {
-      ...{ clock: systemClock, signal },
-      bearerToken: () => Promise.resolve(undefined),
-    });
-    const tunnel = access.tunnel();
+    const user = connectUser({ program: "test", env: (name) => Deno.env.get(name) });
+    stack.defer(() => user.close());
+    const access = createDashboardAccess(user, { clock: systemClock, signal });
+    const tunnel = await access.tunnel();
     stack.defer(() => tunnel.close());
     const narrow = await requestToken(admin, { namespace, account: "default" });
     const other = await requestToken(admin, { namespace: "default", account: "default" });

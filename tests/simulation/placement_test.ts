@@ -78,6 +78,19 @@ for (const kind of ["Deployment", "StatefulSet"] as const) {
   });
 }
 
+clusterTest("pods of a node that stays after all are left alone", async (cluster) => {
+  cluster.share = "0%";
+  await cluster.begin(12);
+  const there = cluster.podsOn("on-demand-0");
+  assert.ok(there > 2);
+  cluster.changeNode("on-demand-0", tainted(ITN));
+  while (cluster.evictions === 0) await cluster.pass(1000);
+  cluster.changeNode("on-demand-0", ({ taints: _gone, ...node }) => node);
+  await cluster.pass(60_000);
+  // One more is on its way while the cache of the node is late.
+  assert.ok(cluster.evictions < there, `${cluster.evictions} of ${there}`);
+}, { latencyMs: 3000 });
+
 clusterTest("moves that don't help stay rare when the controller begins anew", async (cluster) => {
   await cluster.begin(10, FLAGS);
   cluster.webhookUp = false;

@@ -56,6 +56,14 @@ test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recom
   assert.equal(writes(scene), 2);
 });
 
+test("runRightsizingLoop() notices a new workload long before the next cycle", async (scene) => {
+  scene.policy("all", { intervalMs: HOUR_MS });
+  await scene.run(MINUTE_MS);
+  busyDeployments(scene, "web");
+  await scene.run(MINUTE_MS);
+  assert.equal(scene.recordOf("web")?.status, "Applied");
+});
+
 const open = { ...templateContainer(), limits: {} };
 
 test("runRightsizingLoop() gives a straggler the values in force, and no other pod anything for it", async (scene) => {

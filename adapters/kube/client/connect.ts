@@ -9,19 +9,14 @@
 import type { Clock } from "../../../shared/clock.ts";
 import { defined } from "../../../shared/defined.ts";
 import { systemClock } from "../../system_clock.ts";
-import type { Login, OpenKubeConnection } from "./connection.ts";
+import { type JSONObject, listOf, objectOf, textOf } from "./json_fields.ts";
+import type { OpenKubeConnection } from "./connection.ts";
 import { createHTTPConnection } from "./http_connection.ts";
 import type { RequestObserver } from "./observed_request.ts";
-import { connectTo, portOf } from "./connection_pool.ts";
+import { connectTo } from "./connection_pool.ts";
 import { createTokenReader } from "../../http_login.ts";
-import { join } from "node:path";
-import {
-  createKubeconfigLogin,
-  type Kubeconfig,
-  parseKubeconfig,
-  pemOf,
-  targetOf,
-} from "./kubeconfig.ts";
+import { dirname, resolve } from "node:path";
+import { parse } from "yaml";
 
 /** Address of the server, and the folder of the credentials. */
 export interface InClusterOptions {
@@ -69,93 +64,64 @@ export async function connectInCluster(
   });
 }
 
-/** Path of the kubeconfig, and context. */
+/** The kubeconfig, and what uses it. */
 export interface KubeconfigOptions {
   /** The program, for the header `User-Agent`. @default {"client"} */
   readonly program?: string;
-  /** Default: the files in `KUBECONFIG`, and `~/.kube/config` without it. */
+  /** @default {KUBECONFIG} */
   readonly path?: string;
-  /** Default: `current-context`. */
-  readonly context?: string;
-  /**
-   * Reads an environment variable: `KUBECONFIG` and `HOME`, without a `path`.
-   * @default {Deno.env.get}
-   */
-  readonly env?: (name: string) => string | undefined;
-  /** @default {systemClock} */
-  readonly clock?: Clock;
   /** Observes requests. @default no observer */
   readonly observe?: RequestObserver;
 }
 
-/** A connection, and the namespace of its context. */
-export type KubeconfigConnection = OpenKubeConnection & {
-  readonly namespace: string;
-  /** The user's bearer token; undefined for a user with another login, or that acts as another user. */
-  bearerToken(): Promise<string | undefined>;
-};
+/** Members of a user and a cluster that are understood. */
+const KNOWN =
+  /^(token|client-certificate.*|client-key.*|server|certificate-authority.*|extensions)$/;
 
 /**
- * Connects as a kubeconfig's user. Throws the error of reading a file, a `SyntaxError` for a file that is
- * no kubeconfig, a `RangeError` for a missing context and a `TypeError` for an unsupported entry.
+ * Connects as the current user of a kubeconfig with certificates or a token in it, as those of clusters
+ * for development are. Throws the error of reading a file, and a `TypeError` for another way to log in.
  */
 export async function connectKubeconfig(
-  options: KubeconfigOptions = {},
-): Promise<KubeconfigConnection> {
-  const { clock = systemClock, program = "client" } = options;
-  const config = await readKubeconfig(options);
-  const { cluster, context, user } = targetOf(config, options.context);
-  const ca = await pemOf(cluster.caData, cluster.caFile);
-  if (cluster.skipTLSVerify) {
+  { program = "client", path = Deno.env.get("KUBECONFIG") ?? "", observe }: KubeconfigOptions = {},
+): Promise<OpenKubeConnection> {
+  const config = objectOf(parse(await Deno.readTextFile(path)));
+  const entry = (list: string, name: unknown): JSONObject =>
+    objectOf(
+      listOf(config[list]).map(objectOf).find((one) => one.name === name)?.[
+        list.slice(0, -1)
+      ],
+    );
+  const pem = async (fields: JSONObject, name: string): Promise<string | undefined> => {
+    const [data, file] = [textOf(fields[`${name}-data`]), textOf(fields[name])];
+    if (data !== undefined) return atob(data);
+    return file === undefined ? undefined : await Deno.readTextFile(resolve(dirname(path), file));
+  };
+  const context = entry("contexts", config["current-context"]);
+  const [cluster, user] = [entry("clusters", context.cluster), entry("users", context.user)];
+  const other = [...Object.keys(user), ...Object.keys(cluster)].find((name) => !KNOWN.test(name));
+  if (other !== undefined || textOf(cluster.server) === undefined) {
     throw new TypeError(
-      `Cannot connect to cluster "${cluster.name}": insecure-skip-tls-verify is not supported, ` +
-        "give its certificate-authority",
+      `Cannot connect by kubeconfig ${path}: its current context has ` +
+        `${other ?? "no server"}; give one with a token or a client certificate`,
     );
   }
-  const server = new URL(cluster.server);
-  const address = { hostname: server.hostname, port: portOf(server) };
-  if (cluster.tlsServerName) server.hostname = cluster.tlsServerName;
-  const openClient = ({ certificate }: Login): Promise<Deno.HttpClient> =>
-    Promise.resolve(Deno.createHttpClient({
-      ...(ca === undefined ? {} : { caCerts: [ca] }),
-      ...(certificate ?? {}),
-      // TLS uses the name, the connection the address.
-      ...(cluster.tlsServerName ? { proxy: { transport: "tcp", ...address } as const } : {}),
-      ...(cluster.proxyUrl ? { proxy: { url: cluster.proxyUrl } } : {}),
-    }));
-  const login = createKubeconfigLogin(user, { clock });
-  const connection = createHTTPConnection({
-    server: server.href.replace(/\/$/, ""),
+  const [ca, cert, key, token] = [
+    await pem(cluster, "certificate-authority"),
+    await pem(user, "client-certificate"),
+    await pem(user, "client-key"),
+    textOf(user.token),
+  ];
+  return createHTTPConnection({
+    server: String(cluster.server).replace(/\/$/, ""),
     program,
-    login,
-    openClient,
-    clock,
-    ...defined({ observe: options.observe }),
+    ...defined({ observe }),
+    login: () =>
+      Promise.resolve({ headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
+    openClient: () =>
+      Promise.resolve(Deno.createHttpClient({
+        ...(ca === undefined ? {} : { caCerts: [ca] }),
+        ...(cert === undefined || key === undefined ? {} : { cert, key }),
+      })),
   });
-  return {
-    ...connection,
-    namespace: context.namespace ?? "default",
-    async bearerToken() {
-      const { headers: { authorization = "" }, repeated } = await login({ refresh: false });
-      return repeated === undefined ? /^Bearer (\S+)$/.exec(authorization)?.[1] : undefined;
-    },
-  };
-}
-
-/** Reads the files that kubectl reads: `KUBECONFIG` may name several, of which some may be missing. */
-async function readKubeconfig(options: KubeconfigOptions): Promise<Kubeconfig> {
-  const { path, env = (name) => Deno.env.get(name) } = options;
-  const listed = path === undefined ? env("KUBECONFIG") : undefined;
-  const paths = listed
-    ? listed.split(Deno.build.os === "windows" ? ";" : ":").filter((one) => one !== "")
-    : [path ?? join(env("HOME") ?? "", ".kube", "config")];
-  const files = await Promise.all(paths.map(async (one) => {
-    try {
-      return [{ path: one, text: await Deno.readTextFile(one) }];
-    } catch (error) {
-      if (error instanceof Deno.errors.NotFound && paths.length > 1) return [];
-      throw error;
-    }
-  }));
-  return parseKubeconfig(files.flat());
 }

@@ -91,39 +91,23 @@ export interface KubeConnection {
   lines(request: KubeRequest): AsyncIterable<unknown>;
 }
 
-/** A WebSocket to open. */
-export interface KubeSocketRequest {
-  /** From the root of the API. */
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
-  /** Sub-protocols in the order of preference. */
-  readonly protocols: readonly string[];
-}
-
 /** A connection that its owner closes. */
 export interface OpenKubeConnection extends KubeConnection {
-  /** Opens a WebSocket with the rights of this connection; it may not be open yet. */
-  socket(request: KubeSocketRequest): Promise<WebSocket>;
   /** Closes idle connections. Requests in flight go on. */
   close(): void;
 }
 
-/** A program that should log in has failed, before anything was sent. */
-export class LoginError extends Error {
-  override readonly name = "LoginError";
+/** The user to act as. Each member takes precedence over the kubeconfig's. */
+export interface Impersonation {
+  readonly user?: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
 }
-
-/** Name and value of a header. */
-export type Header = readonly [name: string, value: string];
 
 /** The credentials of one request. Never logged. */
 export interface Login {
-  /** `authorization` for instance; empty when the certificate is enough. */
+  /** `authorization` for instance; empty when a client certificate is enough. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Further headers, of which several may have the same name. @default {none} */
-  readonly repeated?: readonly Header[];
-  /** Certificate chain and private key, PEM. */
-  readonly certificate?: { readonly cert: string; readonly key: string };
 }
 
 /** A collection or an object of the API. */

@@ -4,8 +4,6 @@
  *
  * @module
  */
-import type { Login } from "./connection.ts";
-
 /** Connections to one server. */
 export interface Pool {
   readonly client: Deno.HttpClient;
@@ -17,8 +15,8 @@ export interface Pool {
 
 /** Keeps the pool in use. */
 export interface ConnectionPool {
-  /** The pool for this login; a new one when there is none or the certificate has changed. */
-  pool(login: Login): Promise<Pool>;
+  /** The pool in use; a new one when there is none. */
+  pool(): Promise<Pool>;
   /**
    * Drops this pool if it is still in use: the next request opens another. Requests in flight over it go
    * on, unless it is `dead`.
@@ -29,7 +27,6 @@ export interface ConnectionPool {
 }
 
 interface PoolInUse {
-  readonly cert: string | undefined;
   readonly opening: Promise<Pool>;
   /** Once it is open. */
   pool?: Pool;
@@ -37,14 +34,14 @@ interface PoolInUse {
 
 /** Keeps no pool before the first request. */
 export function createConnectionPool(
-  open: (login: Login) => Promise<Deno.HttpClient>,
+  open: () => Promise<Deno.HttpClient>,
 ): ConnectionPool {
   let inUse: PoolInUse | undefined;
   const aborts = new WeakMap<Pool, AbortController>();
 
-  async function openPool(login: Login): Promise<Pool> {
+  async function openPool(): Promise<Pool> {
     const abort = new AbortController();
-    const pool = { client: await open(login), dead: abort.signal, receivedAtMs: -Infinity };
+    const pool = { client: await open(), dead: abort.signal, receivedAtMs: -Infinity };
     aborts.set(pool, abort);
     return pool;
   }
@@ -57,13 +54,8 @@ export function createConnectionPool(
   }
 
   return {
-    async pool(login) {
-      const cert = login.certificate?.cert;
-      if (inUse === undefined || inUse.cert !== cert) {
-        close();
-        inUse = { cert, opening: openPool(login) };
-      }
-      const own = inUse;
+    async pool() {
+      const own = inUse ??= { opening: openPool() };
       try {
         own.pool = await own.opening;
         return own.pool;
@@ -124,7 +116,7 @@ export function createReachability(connect: Connect): Reachability {
 const CONNECT_TIMEOUT_MS = 2000;
 
 /** The port of a server's address. */
-export function portOf({ port, protocol }: URL): number {
+function portOf({ port, protocol }: URL): number {
   if (port !== "") return Number(port);
   return protocol === "https:" ? 443 : 80;
 }

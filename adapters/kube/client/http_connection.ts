@@ -8,13 +8,7 @@ import type { Clock } from "../../../shared/clock.ts";
 import { createRequestTimeout, type RequestTimeout } from "../../bounded_fetch.ts";
 import { systemClock } from "../../system_clock.ts";
 import { VERSION } from "../../../shared/version.ts";
-import {
-  type KubeRequest,
-  type KubeSocketRequest,
-  type Login,
-  LoginError,
-  type OpenKubeConnection,
-} from "./connection.ts";
+import type { KubeRequest, Login, OpenKubeConnection } from "./connection.ts";
 import {
   type Connect,
   type ConnectionPool,
@@ -32,17 +26,17 @@ export interface HTTPConnectionOptions {
   /** Credentials, read before each request; with `refresh` a cached login was rejected. */
   readonly login: (options: { readonly refresh: boolean }) => Promise<Login>;
   /**
-   * Opens a pool of connections. Called again when the login's certificate has changed, and after the
-   * server could not be reached: the pool's connections may be dead.
+   * Opens a pool of connections. Called again after the server could not be reached: the pool's
+   * connections may be dead.
    */
-  readonly openClient: (login: Login) => Promise<Deno.HttpClient>;
+  readonly openClient: () => Promise<Deno.HttpClient>;
   /** The program, for the header `User-Agent`. @default {"client"} */
   readonly program?: string;
   /** Tested before other requests after one without a response. @default no test */
   readonly connect?: Connect;
   /** @default {systemClock} */
   readonly clock?: Clock;
-  /** Observes requests, those of sockets not. @default no observer */
+  /** Observes requests. @default no observer */
   readonly observe?: RequestObserver;
 }
 
@@ -73,7 +67,6 @@ interface Sender {
 
 /** Creates a connection; nothing is sent before the first request. */
 export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeConnection {
-  const { server, login, program = "client" } = options;
   const connections = createConnectionPool(options.openClient);
   const sender = createSender(options, connections);
   return {
@@ -108,26 +101,8 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
       }
     },
 
-    async socket(request) {
-      const credentials = await login({ refresh: false });
-      return new WebSocket(addressOf(server.replace(/^http/, "ws"), request), {
-        protocols: [...request.protocols],
-        headers: headersOf(credentials, program),
-        client: (await connections.pool(credentials)).client,
-      });
-    },
-
     close: connections.close,
   };
-}
-
-/** As pairs: an object holds each name once, and `Headers` would join values. */
-function headersOf({ headers, repeated = [] }: Login, program: string): [string, string][] {
-  return [
-    ["user-agent", `coallocator-${program}/${VERSION}`],
-    ...Object.entries(headers),
-    ...repeated.map(([name, value]): [string, string] => [name, value]),
-  ];
 }
 
 function createSender(
@@ -148,21 +123,21 @@ function createSender(
     const { request, timeout } = call;
     await reachability.ensure();
     const credentials = await login({ refresh });
-    call.pool = await connections.pool(credentials);
+    call.pool = await connections.pool();
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-    const type = request.contentType ?? "application/json";
     const response = await fetch(addressOf(server, request), {
       method: request.method ?? "GET",
       client: call.pool.client,
       redirect: "error",
-      headers: [
-        ...headersOf(credentials, program),
-        ["accept", "application/json"],
-        ...(request.auditID === undefined
-          ? []
-          : [["audit-id", request.auditID] as [string, string]]),
-        ...(body === undefined ? [] : [["content-type", type] as [string, string]]),
-      ],
+      headers: {
+        "user-agent": `coallocator-${program}/${VERSION}`,
+        ...credentials.headers,
+        accept: "application/json",
+        ...(request.auditID === undefined ? {} : { "audit-id": request.auditID }),
+        ...(body === undefined
+          ? {}
+          : { "content-type": request.contentType ?? "application/json" }),
+      },
       ...(body === undefined ? {} : { body }),
       signal: timeout.signal,
     });
@@ -196,9 +171,6 @@ function createSender(
     },
     failure(error, call) {
       if (error instanceof ApiError) return error;
-      if (error instanceof LoginError) {
-        return new ApiError(0, "LoginFailed", error.message, { cause: error });
-      }
       const { timeout: { exceededMs }, pool } = call;
       const failed = noResponseError(error, call);
       // Also after a broken stream: others break with it, and all of them retry at once.
@@ -248,7 +220,8 @@ async function* readLines(
   }
 }
 
-function addressOf(server: string, request: KubeRequest | KubeSocketRequest): string {
+/** The URL of a request to this server. */
+export function addressOf(server: string, request: KubeRequest): string {
   const query = new URLSearchParams(request.query ?? {}).toString();
   return `${server}${request.path}${query === "" ? "" : `?${query}`}`;
 }

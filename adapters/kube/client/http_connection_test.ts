@@ -139,26 +139,6 @@ Deno.test("request() keeps its pool of connections until the server can't be rea
   reached.close();
 });
 
-Deno.test("createHTTPConnection() opens another pool for another certificate", async () => {
-  const opened: (string | undefined)[] = [];
-  let cert = "first";
-  await using server = serveCanned(() => ({ ok: true }));
-  const connection = createHTTPConnection({
-    server: server.url,
-    login: () => Promise.resolve({ headers: {}, certificate: { cert, key: "k" } }),
-    openClient({ certificate }) {
-      opened.push(certificate?.cert);
-      return Promise.resolve(Deno.createHttpClient({}));
-    },
-  });
-  await connection.request({ path: "/" });
-  await connection.request({ path: "/" });
-  cert = "second";
-  await connection.request({ path: "/" });
-  assert.deepEqual(opened, ["first", "second"]);
-  connection.close();
-});
-
 Deno.test("lines() gives one value a line, however the bytes are cut", async () => {
   const bytes = new TextEncoder().encode('{"a":"é€😀"}\n\n{"a":2}\n');
   await using server = serveCanned(() =>

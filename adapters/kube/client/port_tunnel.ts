@@ -4,8 +4,10 @@
  *
  * @module
  */
-import type { OpenKubeConnection } from "./connection.ts";
-import { channelContents, portForward, portFrame } from "./port_forward.ts";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { PassThrough } from "node:stream";
+// @ts-types="./client_node.d.ts"
+import { type KubeConfig, PortForward } from "@kubernetes/client-node";
 
 /** A pod's port. */
 export interface PodPort {
@@ -22,88 +24,50 @@ export interface Tunnel {
   close(): Promise<void>;
 }
 
-/** Listens at once; `target` is asked for each connection, which ends where that rejects. */
-export function openTunnel(
-  connection: OpenKubeConnection,
-  target: () => Promise<PodPort>,
-): Tunnel {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const open = new Set<Deno.Conn>();
-
-  async function forward(local: Deno.Conn): Promise<void> {
-    open.add(local);
-    try {
-      await forwardOne(connection, { local, target: await target() });
-    } catch {
-      // The local side sees that its connection ends.
-    } finally {
-      end(local);
-    }
-  }
-
-  /** A connection closes itself when both of its streams have ended. */
-  function end(local: Deno.Conn): void {
-    open.delete(local);
-    try {
-      local.close();
-    } catch (error) {
-      if (!(error instanceof Deno.errors.BadResource)) throw error;
-    }
-  }
-
-  async function accept(): Promise<void> {
-    const all = new Set<Promise<void>>();
-    for await (const local of listener) {
-      const one = forward(local).finally(() => all.delete(one));
-      all.add(one);
-    }
-    await Promise.all(all);
-  }
-
-  const { port } = listener.addr as Deno.NetAddr;
-  const accepted = accept();
-  let isClosed = false;
-  return {
-    address: `127.0.0.1:${port}`,
-    async close() {
-      if (!isClosed) listener.close();
-      isClosed = true;
-      for (const local of [...open]) end(local);
-      await accepted;
-    },
-  };
+/** What a tunnel leads to, both asked for each connection, which ends where `target` rejects. */
+export interface TunnelParts {
+  readonly config: () => KubeConfig;
+  readonly target: () => Promise<PodPort>;
 }
 
-/** Resolves when both sides have ended. */
-async function forwardOne(
-  connection: OpenKubeConnection,
-  { local, target }: { readonly local: Deno.Conn; readonly target: PodPort },
-): Promise<void> {
-  const socket = await connection.socket(portForward(target));
-  socket.binaryType = "arraybuffer";
-  const closed = Promise.withResolvers<void>();
-  const opened = Promise.withResolvers<void>();
-  const contentOf = channelContents();
-  const writer = local.writable.getWriter();
-  socket.onopen = () => opened.resolve();
-  socket.onmessage = ({ data }) => {
-    const { isError, content } = contentOf(data);
-    if (isError) socket.close();
-    else writer.write(content).catch(() => socket.close());
-  };
-  socket.onclose = () => {
-    opened.reject(new Error("Cannot forward the port: the connection was closed"));
-    closed.resolve();
-  };
-  try {
-    await opened.promise;
-    const pump = (async () => {
-      for await (const chunk of local.readable) socket.send(portFrame(chunk));
-    })().catch(() => {}).finally(() => socket.close());
-    await closed.promise;
-    await writer.close().catch(() => {});
-    await pump;
-  } finally {
-    await closed.promise;
+/** Resolves when it listens. */
+export async function openTunnel({ config, target }: TunnelParts): Promise<Tunnel> {
+  const open = new Set<Socket>();
+
+  async function forward(local: Socket): Promise<void> {
+    open.add(local);
+    local.on("error", () => local.destroy());
+    const closed = new Promise<void>((resolve) =>
+      local.on("close", () => {
+        open.delete(local);
+        resolve();
+      })
+    );
+    try {
+      const { namespace, pod, port } = await target();
+      const problems = new PassThrough();
+      problems.on("data", (problem) => problem.length > 0 && local.destroy());
+      const socket = await new PortForward(config())
+        .portForward(namespace, pod, [port], local, problems, local);
+      socket.onclose = () => local.end();
+      await closed;
+      // Closing waits for the server, half a minute where it is gone.
+      socket.terminate();
+    } catch {
+      // The local side sees that its connection ends.
+      local.destroy();
+    }
   }
+
+  const server = createServer((local) => void forward(local));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const closed = new Promise<void>((resolve) => server.on("close", resolve));
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      if (server.listening) server.close();
+      for (const local of open) local.destroy();
+      await closed;
+    },
+  };
 }

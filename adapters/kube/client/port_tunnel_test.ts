@@ -1,35 +1,29 @@
 import assert from "node:assert/strict";
-import { createHTTPConnection } from "./http_connection.ts";
-import { openTunnel } from "./port_tunnel.ts";
+import { withFile } from "../../../tests/fixtures/cli/task_world.ts";
+import {
+  channelMessages,
+  type ForwardedMessage,
+  withPortForwards,
+} from "../../../tests/fixtures/port_forward_server.ts";
+import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
+import type { PodPort } from "./port_tunnel.ts";
+import { connectUser } from "./user_connection.ts";
 
-/** A server that answers each message of a port-forward with its bytes in upper case, and `bye` with the end. */
-function serveEcho(): Deno.HttpServer<Deno.NetAddr> {
-  return Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, (request) => {
-    const { socket, response } = Deno.upgradeWebSocket(request, {
-      protocol: "v4.channel.k8s.io",
-    });
-    socket.binaryType = "arraybuffer";
-    socket.onopen = () => {
-      for (const channel of [0, 1]) socket.send(Uint8Array.of(channel, 0x91, 0x1f));
-    };
-    socket.onmessage = ({ data }) => {
-      const text = new TextDecoder().decode(new Uint8Array(data).subarray(1));
-      socket.send(Uint8Array.of(0, ...new TextEncoder().encode(text.toUpperCase())));
-      if (text === "bye") socket.close();
-    };
-    return response;
-  });
+/** Answers each message with its bytes in upper case, and `bye` with the end. */
+function echo(): (message: ForwardedMessage) => void {
+  const begun = new Set<string>();
+  return ({ url, text, send, end }) => {
+    const answers = channelMessages(0, [text.slice(1).toUpperCase()]);
+    send(begun.has(url) ? answers.slice(1) : [...answers, ...channelMessages(1, [])]);
+    begun.add(url);
+    if (text.endsWith("bye")) end();
+  };
 }
 
-Deno.test("openTunnel() forwards each connection to the pod that is chosen for it, until either side ends", async () => {
-  const server = serveEcho();
-  const connection = createHTTPConnection({
-    server: `http://127.0.0.1:${server.addr.port}`,
-    login: () => Promise.resolve({ headers: {} }),
-    openClient: () => Promise.resolve(Deno.createHttpClient({})),
-  });
+async function checkTunnel(path: string): Promise<void> {
+  const user = connectUser({ program: "kubectl", path, env: () => undefined });
   let chosen = 0;
-  const tunnel = openTunnel(connection, () => {
+  const tunnel = await user.tunnel((): Promise<PodPort> => {
     if (++chosen === 3) return Promise.reject(new Error("no pod"));
     return Promise.resolve({ namespace: "mbcas-system", pod: `pod-${chosen}`, port: 8082 });
   });
@@ -51,6 +45,9 @@ Deno.test("openTunnel() forwards each connection to the pod that is chosen for i
   await tunnel.close();
   assert.equal(chosen, 3);
   for (const conn of [one, two, three]) conn.close();
-  connection.close();
-  await server.shutdown();
+  user.close();
+}
+
+Deno.test("openTunnel() forwards each connection to the pod that is chosen for it, until either side ends", async () => {
+  await withPortForwards(echo(), (server) => withFile(userKubeconfig(server), checkTunnel));
 });

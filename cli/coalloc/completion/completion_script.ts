@@ -1,5 +1,7 @@
 /**
- * Completion scripts: each asks the program itself, by its hidden command `__complete`.
+ * Completion scripts: each asks the program itself, by its hidden command `__complete`, which kubectl
+ * calls, too. No library does it: @bomb.sh/tab 0.0.22, the kept one for commander, calls its sources
+ * without waiting, so it can't offer names that the API server has, and knows no `__complete`.
  *
  * @module
  */
@@ -13,32 +15,57 @@ export type CompletionShell = typeof COMPLETION_SHELLS[number];
 const SCRIPTS: Readonly<Record<CompletionShell, string>> = {
   bash: `\
 _kubectl_coalloc() {
-  local line
+  # Not as bash has them: it breaks arguments at "=", too.
+  local line typed=\${COMP_LINE:0:COMP_POINT} args
+  read -ra args <<< "$typed"
+  [[ $typed == *[[:space:]] ]] && args+=("")
   COMPREPLY=()
   while IFS= read -r line; do
-    [[ $line == :* ]] && continue
-    COMPREPLY+=("\${line%%$'\\t'*}")
-  done < <(kubectl-coalloc __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    case $line in
+      :0) compopt -o default 2>/dev/null ;;
+      :*) ;;
+      *)
+        line=\${line%%$'\\t'*}
+        [[ $line == --*=* ]] && line=\${line#*=}
+        COMPREPLY+=("$line")
+        ;;
+    esac
+  done < <(kubectl-coalloc __complete "\${args[@]:1}" 2>/dev/null)
 }
 complete -F _kubectl_coalloc kubectl-coalloc
 `,
   zsh: `\
 #compdef kubectl-coalloc
 _kubectl_coalloc() {
-  local line
+  local line files
   local -a found
   while IFS= read -r line; do
-    [[ $line == :* ]] && continue
-    found+=("\${\${line//:/\\\\:}/$'\\t'/:}")
+    case $line in
+      :0) files=yes ;;
+      :*) ;;
+      *) found+=("\${\${line//:/\\\\:}/$'\\t'/:}") ;;
+    esac
   done < <(kubectl-coalloc __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
-  _describe 'kubectl-coalloc' found
+  if [[ -n $files ]]; then
+    compset -P '--*='
+    _files
+  else
+    _describe 'kubectl-coalloc' found
+  fi
 }
 compdef _kubectl_coalloc kubectl-coalloc
 `,
   fish: `\
 function __kubectl_coalloc_complete
-  set -l tokens (commandline -opc) (commandline -ct)
-  kubectl-coalloc __complete $tokens[2..-1] 2>/dev/null | string match -v -r '^:'
+  set -l current (commandline -ct)
+  set -l tokens (commandline -opc) $current
+  set -l lines (kubectl-coalloc __complete $tokens[2..-1] 2>/dev/null)
+  if contains -- :0 $lines
+    set -l flag (string match -r -- '^--[^=]+=' $current)
+    __fish_complete_path (string replace -r -- '^--[^=]+=' '' $current) | string replace -r -- '^' "$flag"
+  else
+    string match -v -r '^:' -- $lines
+  end
 end
 complete -c kubectl-coalloc -f -a '(__kubectl_coalloc_complete)'
 `,

@@ -49,7 +49,7 @@ export async function dashboardCommand(
 ): Promise<number> {
   const { signal } = world;
   await dashboard.token();
-  const tunnel = dashboard.tunnel();
+  const tunnel = await dashboard.tunnel();
   try {
     await checkTarget(tunnel.address, signal);
     if (signal.aborted) return 0;

@@ -32,6 +32,7 @@ import type { VerticalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
+import { defined } from "../../../shared/defined.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
 import { resourceRangesOf } from "../../../shared/resize/checks/limit_range.ts";
@@ -78,7 +79,8 @@ export function createClusterReader(
       const raw = await get(requests, podPath(name));
       return raw === undefined ? undefined : parsePod(raw);
     },
-    pods: (namespace) => all(requests, podListWatch(connection, present("namespace", namespace))),
+    pods: (namespace, labelSelector) =>
+      all(requests, podListWatch(connection, defined({ namespace, labelSelector }))),
     async namespace(name) {
       const raw = await get(requests, `/api/v1/namespaces/${pathPart(name)}`);
       return raw === undefined ? undefined : parseNamespace(raw);

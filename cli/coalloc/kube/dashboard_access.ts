@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { type OpenKubeConnection, resourcePath } from "../../../adapters/kube/client/connection.ts";
-import { openTunnel } from "../../../adapters/kube/client/port_tunnel.ts";
+import { resourcePath } from "../../../adapters/kube/client/connection.ts";
+import type { UserConnection } from "../../../adapters/kube/client/user_connection.ts";
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
@@ -19,14 +19,10 @@ import {
 
 const LIFETIME_S = 3600;
 
-/** The port's implementation; `bearerToken` is the user's, if there is one. */
+/** The port's implementation. */
 export function createDashboardAccess(
-  connection: OpenKubeConnection,
-  { clock, signal, bearerToken }: {
-    readonly clock: Clock;
-    readonly signal: AbortSignal;
-    readonly bearerToken: () => Promise<string | undefined>;
-  },
+  connection: UserConnection,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): DashboardAccess {
   let issued: { readonly token: string; readonly untilMs: number } | undefined;
 
@@ -41,13 +37,13 @@ export function createDashboardAccess(
 
   return {
     tunnel: () =>
-      openTunnel(connection, async () => ({
+      connection.tunnel(async () => ({
         namespace: SYSTEM_NAMESPACE,
         pod: await controller(),
         port: DASHBOARD_PORT,
       })),
     async token() {
-      const own = await bearerToken();
+      const own = await connection.bearerToken();
       if (own !== undefined) return own;
       if (issued !== undefined && clock.monotonic() < issued.untilMs) return issued.token;
       const response = await connection.request({

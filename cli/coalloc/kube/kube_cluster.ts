@@ -5,7 +5,6 @@
  */
 import {
   type KubeConnection,
-  type OpenKubeConnection,
   pathPart,
   unlessNotFound,
 } from "../../../adapters/kube/client/connection.ts";
@@ -17,8 +16,7 @@ import { createClusterReader, podPath } from "./cluster_reader.ts";
 import { createDashboardAccess } from "./dashboard_access.ts";
 import { createPlacementReader, createRecommendationReader } from "./readers.ts";
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
-import { podHTTPGet } from "../../../adapters/kube/client/port_forward.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
+import type { UserConnection } from "../../../adapters/kube/client/user_connection.ts";
 import { nodeViewSchema } from "../../../shared/view/node_view.ts";
 import {
   AGENT_APP,
@@ -32,26 +30,21 @@ import { MANAGED } from "../../../shared/api/market_keys.ts";
 
 /** All ports over one connection. */
 export function createKubeCluster(
-  connection: OpenKubeConnection,
-  { defaultNamespace, bearerToken, ...parts }: {
-    readonly defaultNamespace: string;
-    readonly bearerToken: () => Promise<string | undefined>;
-    readonly clock: Clock;
-    readonly signal: AbortSignal;
-  },
+  connection: UserConnection,
+  parts: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Cluster {
   const reader = createClusterReader(connection, parts);
   const recommendations = createRecommendationReader(connection, parts);
   const views = createAgentViews(connection, parts);
   return {
-    defaultNamespace,
+    defaultNamespace: connection.namespace,
     reader,
     placement: createPlacementReader(connection, parts),
     recommendations,
     views,
     diagnosis: createDiagnosisReader(connection, { ...parts, reader, recommendations, views }),
     switches: createMarketSwitches(connection),
-    dashboard: createDashboardAccess(connection, { ...parts, bearerToken }),
+    dashboard: createDashboardAccess(connection, parts),
     limitWriter(fieldManager) {
       const resizer = createPodResizer(connection, { fieldManager });
       return {
@@ -68,7 +61,7 @@ const TIMEOUT_MS = 5000;
 
 /** The port's implementation. */
 export function createAgentViews(
-  connection: OpenKubeConnection,
+  connection: UserConnection,
   { signal }: { readonly signal: AbortSignal },
 ): AgentViews {
   const labelSelector = `${APP_LABEL}=${AGENT_APP}`;
@@ -80,16 +73,14 @@ export function createAgentViews(
         .map(({ nodeName, metadata }) => ({ node: nodeName, pod: metadata.name }));
     },
     async view({ pod }) {
-      const answer = await unlessAborted(
-        podHTTPGet(connection, {
-          namespace: SYSTEM_NAMESPACE,
-          pod,
-          port: AGENT_PORT,
-          path: "/view",
-          timeoutMs: TIMEOUT_MS,
-        }),
+      const answer = await connection.podGet({
+        namespace: SYSTEM_NAMESPACE,
+        pod,
+        port: AGENT_PORT,
+        path: "/view",
+        timeoutMs: TIMEOUT_MS,
         signal,
-      );
+      });
       const { data, error } = nodeViewSchema.safeParse(answer);
       if (data !== undefined) return data;
       throw new TypeError(
@@ -97,19 +88,6 @@ export function createAgentViews(
       );
     },
   };
-}
-
-/** A port-forward can't be cancelled: the user does not wait for one that is no longer needed. */
-async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(new ApiError(0, "Aborted", "aborted"));
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([answer, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }
 
 const MERGE = "application/merge-patch+json";

@@ -1,6 +1,7 @@
 import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
-import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
+import type { KubeRequest } from "../../../adapters/kube/client/connection.ts";
+import type { UserConnection } from "../../../adapters/kube/client/user_connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
@@ -22,12 +23,10 @@ interface Server {
 /** A server with these answers by method and path; an unknown path is 404. */
 function server(
   answers: Readonly<Record<string, unknown>>,
-  { socket = () => Promise.reject(new ApiError(0, "Unreachable", "no agent")) }: Partial<
-    Pick<OpenKubeConnection, "socket">
-  > = {},
 ): Server {
   const requests: KubeRequest[] = [];
-  const connection: OpenKubeConnection = {
+  const connection: UserConnection = {
+    namespace: "shop",
     request(request) {
       requests.push(request);
       const answer = answers[`${request.method ?? "GET"} ${request.path}`];
@@ -39,7 +38,9 @@ function server(
     lines: () => {
       throw new TypeError("Cannot watch: not expected here");
     },
-    socket,
+    podGet: () => Promise.reject(new ApiError(0, "Unreachable", "no agent")),
+    tunnel: () => Promise.reject(new Error("Cannot forward: not expected here")),
+    bearerToken: () => Promise.resolve("own"),
     close: () => {},
   };
   const clock = createVirtualClock({ wallStart: WALL });
@@ -48,12 +49,7 @@ function server(
   return {
     requests,
     ending,
-    cluster: createKubeCluster(connection, {
-      defaultNamespace: "shop",
-      bearerToken: () => Promise.resolve("own"),
-      clock,
-      signal,
-    }),
+    cluster: createKubeCluster(connection, { clock, signal }),
   };
 }
 
@@ -282,15 +278,4 @@ pure("createAgentViews() finds running agents, and reports that one does not ans
   assert.deepEqual(await views.agents(), [{ node: "node-1", pod: "mbcas-agent-1" }]);
   assert.equal(requests[0]?.query?.labelSelector, "app.kubernetes.io/name=mbcas-agent");
   await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), /no agent/);
-});
-
-pure("createAgentViews() waits for no agent after the user has ended it", async () => {
-  const { promise } = Promise.withResolvers<WebSocket>();
-  const { cluster: { views }, ending } = server({}, { socket: () => promise });
-  const view = views.view({ node: "node-1", pod: "mbcas-agent-1" });
-  ending.abort();
-  await assert.rejects(view, { name: "ApiError", reason: "Aborted" });
-  await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), {
-    reason: "Aborted",
-  });
 });

@@ -4,7 +4,6 @@
  * @module
  */
 import {
-  type OpenKubeConnection,
   type ResourcePath,
   resourcePath,
   unlessRefused,
@@ -17,7 +16,7 @@ import {
   textOf,
   textsOf,
 } from "../../../adapters/kube/client/json_fields.ts";
-import { podHTTPGet } from "../../../adapters/kube/client/port_forward.ts";
+import type { UserConnection } from "../../../adapters/kube/client/user_connection.ts";
 import { parseNode } from "../../../adapters/kube/kinds/nodes.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
@@ -38,7 +37,7 @@ export interface DiagnosisParts {
 /** What the parts are read with. */
 export interface Source extends DiagnosisParts {
   /** Ends requests with the command. */
-  readonly connection: OpenKubeConnection;
+  readonly connection: UserConnection;
   /** The object or list; undefined where there is none. */
   readonly get: (path: string, query?: Readonly<Record<string, string>>) => Promise<unknown>;
   /** The items of a list; none where the server does not know the kind. */
@@ -146,20 +145,21 @@ export async function podsOf(
 
 /** The text that a program serves under the path. */
 export function podText(
-  { connection }: Source,
+  { connection, signal }: Source,
   { program, name, path }: {
     readonly program: ProgramName;
     readonly name: string;
     readonly path: string;
   },
 ): Promise<string> {
-  return podHTTPGet(connection, {
+  return connection.podGet({
     namespace: SYSTEM_NAMESPACE,
     pod: name,
     port: PORTS[program],
     path,
     timeoutMs: TIMEOUT_MS,
     parse: String,
+    signal,
   }).then(String);
 }
 

@@ -8,11 +8,8 @@ import {
   readServerVersion,
   unknownAllocationFields,
 } from "../../../adapters/kube/client/api_checks.ts";
-import {
-  type OpenKubeConnection,
-  resourcePath,
-  unlessNotFound,
-} from "../../../adapters/kube/client/connection.ts";
+import { resourcePath, unlessNotFound } from "../../../adapters/kube/client/connection.ts";
+import type { UserConnection } from "../../../adapters/kube/client/user_connection.ts";
 import {
   listOf,
   numberOf,
@@ -64,10 +61,10 @@ const DEFINITIONS = [
 
 /** The port's implementation. */
 export function createDiagnosisReader(
-  connection: OpenKubeConnection,
+  connection: UserConnection,
   parts: DiagnosisParts,
 ): DiagnosisReader {
-  const request: OpenKubeConnection["request"] = (one) =>
+  const request: UserConnection["request"] = (one) =>
     connection.request({ signal: parts.signal, ...one });
   const get: Source["get"] = (path, query = {}) => unlessNotFound(request({ path, query }));
   const source: Source = {

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
+import { connectUser } from "../../../adapters/kube/client/user_connection.ts";
+import { withFile } from "../../../tests/fixtures/cli/task_world.ts";
+import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
 import { createKubeCluster } from "./kube_cluster.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
@@ -90,9 +93,14 @@ async function read(forbidden: readonly string[] = []): Promise<Snapshot> {
   });
   const clock = createVirtualClock({ wallStart: 0 });
   const { signal } = new AbortController();
-  const bearerToken = () => Promise.resolve(undefined);
-  const options = { defaultNamespace: "shop", bearerToken, clock, signal };
-  return await createKubeCluster(server.connection, options).diagnosis.snapshot();
+  let snapshot: Snapshot | undefined;
+  await withFile(userKubeconfig(server.url), async (path) => {
+    const user = connectUser({ program: "kubectl", path, env: () => undefined });
+    snapshot = await createKubeCluster(user, { clock, signal }).diagnosis.snapshot();
+    user.close();
+  });
+  assert(snapshot !== undefined);
+  return snapshot;
 }
 
 Deno.test("snapshot() reads each part, and what is not there as empty", async () => {

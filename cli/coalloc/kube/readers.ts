@@ -20,6 +20,7 @@ import {
 } from "../../../adapters/kube/kinds/optimization_policies.ts";
 import { templateOf, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { WORKLOAD_KINDS } from "../../../shared/rightsizing/policy_spec.ts";
+import { defined } from "../../../shared/defined.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 
@@ -78,18 +79,19 @@ export function createRecommendationReader(
 ): RecommendationReader {
   const all = async <T extends ApiObject>(source: ListWatch<T>): Promise<readonly T[]> =>
     (await source.list(signal)).items;
-  const within = (namespace?: string): { readonly namespace?: string } =>
-    namespace === undefined ? {} : { namespace };
   return {
-    reports: (namespace) => all(recommendationReportListWatch(connection, within(namespace))),
+    reports: (namespace) => all(recommendationReportListWatch(connection, defined({ namespace }))),
     policies: (namespace) =>
       // Recommendations do not depend on it: the controller knows its setting.
       all(
-        optimizationPolicyListWatch(connection, { ...within(namespace), provider: "prometheus" }),
+        optimizationPolicyListWatch(connection, {
+          ...defined({ namespace }),
+          provider: "prometheus",
+        }),
       ),
-    async templates(namespace) {
+    async templates(namespace, labelSelector) {
       const kinds = WORKLOAD_KINDS.map((kind) =>
-        all(workloadListWatch(connection, { kind, ...within(namespace) }))
+        all(workloadListWatch(connection, { kind, ...defined({ namespace, labelSelector }) }))
       );
       return (await Promise.all(kinds)).flat().map(templateOf);
     },

@@ -7,7 +7,7 @@ import { Command } from "commander";
 import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { workloadArgument } from "../formats.ts";
-import { examples, watchOption } from "../global_flags.ts";
+import { examples, selectorOption, watchOption } from "../global_flags.ts";
 
 /** The command without its action and the flags that all commands have. */
 export function placementArguments(): Command {
@@ -21,6 +21,7 @@ export function placementArguments(): Command {
         "named is shown in detail. Writes nothing.",
     )
     .addOption(watchOption("the workload"))
+    .addOption(selectorOption("workloads"))
     .addHelpText(
       "after",
       examples([

@@ -5,13 +5,14 @@
  * @module
  */
 import { SGR, textLines } from "../../terminal/terminal_text.ts";
+import { defined } from "../../../shared/defined.ts";
 import type { CommandContext } from "../ports.ts";
 import { INTERRUPTED } from "../global_flags.ts";
-import { structuredOutput } from "../output.ts";
+import { dataOutput } from "../output.ts";
 import { watchScreens } from "../watch_screens.ts";
 import type { PlacedArgument } from "./placement_arguments.ts";
 import { barLegend, placementDetail } from "./placement_detail.ts";
-import { placementTable } from "./placement_table.ts";
+import { placementRows, placementTable } from "./placement_table.ts";
 import { type PlacementView, readPlacement } from "./placement_view.ts";
 
 /** The request of the user. */
@@ -27,10 +28,11 @@ export async function placementCommand(
   request: PlacementRequest,
   context: CommandContext,
 ): Promise<number> {
-  const { world, cluster, namespace } = context;
-  const { watchMs, ...choice } = request;
+  const { world, cluster, namespace, selector } = context;
+  const { watchMs, ...named } = request;
+  const choice = { ...named, namespace, ...defined({ selector }) };
   const screen = async (): Promise<string> =>
-    textOf(await readPlacement(cluster, { ...choice, namespace }), { request, context });
+    textOf(await readPlacement(cluster, choice), { request, context });
   if (watchMs !== undefined) {
     return await watchScreens({
       watchMs,
@@ -47,15 +49,16 @@ export async function placementCommand(
 
 function textOf(
   view: PlacementView,
-  { request: { workload, watchMs }, context: { world, namespace, output, look } }: {
+  { request: { workload, watchMs }, context }: {
     readonly request: PlacementRequest;
     readonly context: CommandContext;
   },
 ): string {
+  const { world, namespace, output, look } = context;
   if (output === "json" && watchMs !== undefined) return `${JSON.stringify(view)}\n`;
-  const structured = structuredOutput(view, output);
-  if (structured !== undefined) return structured;
   const nowMs = world.clock.wall();
+  const data = dataOutput(view, placementRows(view, nowMs), context);
+  if (data !== undefined) return data;
   const wide = output === "wide";
   const text = workload === undefined
     ? placementTable(view, { ...look, wide, namespaces: namespace.all, nowMs })

@@ -3,18 +3,20 @@
  *
  * @module
  */
-import { phaseText } from "../../../shared/view/placed_workloads.ts";
-import { phasePaint } from "../../../shared/view/placed_workloads.ts";
-import { nextText } from "../../../shared/view/placed_workloads.ts";
-import { splitText } from "../../../shared/view/placed_workloads.ts";
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
-import { fittedTable, type RowColumn } from "../output.ts";
+import { fittedTable, type RowColumn, type RowTable } from "../output.ts";
 import type { NodeClass } from "../../../shared/placement/node_classes.ts";
 import { concernsPlacement, type RevisionStatus } from "../../../shared/placement/status.ts";
 import type { PlacementView } from "./placement_view.ts";
-import type { ShownWorkload } from "../../../shared/view/placed_workloads.ts";
+import {
+  nextText,
+  phasePaint,
+  phaseText,
+  type ShownWorkload,
+  splitText,
+} from "../../../shared/view/placed_workloads.ts";
 
 /** How it is shown. */
 export interface PlacementLook extends TerminalLook {
@@ -26,7 +28,8 @@ export interface PlacementLook extends TerminalLook {
   readonly nowMs: number;
 }
 
-interface Row {
+/** A line. */
+export interface PlacementRow {
   readonly workload: ShownWorkload;
   /** Absent if there is none. */
   readonly revision?: RevisionStatus;
@@ -41,7 +44,7 @@ const SPEC = "SPEC";
 /** A shorter beginning of `evict pod web-5d9c7f6b8-x1x2y` is not worth showing. */
 const SHORTEST_NEXT = 30;
 
-const COLUMNS: readonly RowColumn<Row>[] = [
+const COLUMNS: readonly RowColumn<PlacementRow>[] = [
   { head: NAMESPACE, cell: ({ workload, first }) => first ? workload.namespace : "" },
   { head: "WORKLOAD", cell: ({ workload, first }) => first ? workloadTitle(workload) : "" },
   { head: REVISION, cell: ({ revision }) => revision?.revision || UNKNOWN, luxury: 2 },
@@ -57,6 +60,12 @@ const COLUMNS: readonly RowColumn<Row>[] = [
     shortest: SHORTEST_NEXT,
   },
 ];
+
+/** All columns, with each cell in each line. */
+export function placementRows({ workloads }: PlacementView, nowMs: number): RowTable<PlacementRow> {
+  const rows = workloads.flatMap((one) => rowsOf(one, nowMs));
+  return { rows: rows.map((row) => ({ ...row, first: true })), columns: COLUMNS };
+}
 
 /** The table and the notes, each line ended by a line feed. */
 export function placementTable(view: PlacementView, look: PlacementLook): string {
@@ -90,14 +99,14 @@ function joined(body: string, foot: string): string {
   return foot === "" ? body : `${body}\n${foot}`;
 }
 
-function rowsOf(workload: ShownWorkload, nowMs: number): readonly Row[] {
+function rowsOf(workload: ShownWorkload, nowMs: number): readonly PlacementRow[] {
   const { revisions } = workload;
   if (revisions.length === 0) return [{ workload, first: true, nowMs }];
   return revisions.map((revision, index) => ({ workload, revision, first: index === 0, nowMs }));
 }
 
 /** `3/5`: three of five. One revision has the workload's split, several have each their own. */
-function splitCell({ workload, revision }: Row, one: NodeClass): Cell {
+function splitCell({ workload, revision }: PlacementRow, one: NodeClass): Cell {
   const { desired, actual } = workload.revisions.length > 1 && revision !== undefined
     ? revision
     : workload;
@@ -107,14 +116,14 @@ function splitCell({ workload, revision }: Row, one: NodeClass): Cell {
   return actual[one] === desired[one] ? { text } : { text, how: "yellow" };
 }
 
-function pendingCell({ workload, revision }: Row): Cell {
+function pendingCell({ workload, revision }: PlacementRow): Cell {
   const pending = revision?.pending ?? workload.pending;
   if (pending === undefined) return { text: UNKNOWN };
   const count = pending.spot + pending["on-demand"];
   return count === 0 ? { text: "0" } : { text: String(count), how: "yellow" };
 }
 
-function phaseCell({ workload, first, nowMs }: Row): Cell {
+function phaseCell({ workload, first, nowMs }: PlacementRow): Cell {
   if (!first) return { text: "" };
   const how = phasePaint(workload.phase);
   const text = phaseText(workload, nowMs);

@@ -3,8 +3,11 @@
  *
  * @module
  */
-import { shownWorkloads } from "../../../shared/view/placed_workloads.ts";
-import type { ShownWorkload } from "../../../shared/view/placed_workloads.ts";
+import {
+  keyOf,
+  type ShownWorkload,
+  shownWorkloads,
+} from "../../../shared/view/placed_workloads.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { PLACEMENT_SETTINGS } from "../../../shared/placement/settings.ts";
 import { explainApiError } from "../api_problem.ts";
@@ -27,21 +30,26 @@ export interface PlacedChoice {
   /** Absent: all workloads. */
   readonly workload?: PlacedArgument;
   readonly namespace: NamespaceChoice;
+  /** Labels of the workloads; absent: all. */
+  readonly selector?: string;
 }
 
 /** Reads what the controller has published. Throws a {@linkcode CommandProblem} if there is no answer. */
 export async function readPlacement(
-  { placement, reader }: Pick<Cluster, "placement" | "reader">,
-  { workload, namespace }: PlacedChoice,
+  { placement, reader, recommendations }: Pick<Cluster, "placement" | "reader" | "recommendations">,
+  { workload, namespace, selector }: PlacedChoice,
 ): Promise<PlacementView> {
-  const [published, isAlive, isOff] = await Promise.all([
-    unlessForbidden(placement.statuses(namespace.all ? undefined : namespace.name)),
+  const within = namespace.all ? undefined : namespace.name;
+  const [published, labelled, isAlive, isOff] = await Promise.all([
+    unlessForbidden(placement.statuses(within)),
+    selector === undefined ? undefined : recommendations.templates(within, selector),
     unlessHidden(reader.controllerIsAlive()),
     unlessHidden(placementIsOff({ placement, reader })),
   ]);
   const all = shownWorkloads(published);
+  const keys = labelled && new Set(labelled.map((one) => keyOf({ ...one, ...one.metadata })));
   const chosen = workload === undefined
-    ? all
+    ? all.filter((one) => keys === undefined || keys.has(keyOf(one)))
     : all.filter(({ kind, name }) => name === workload.name && (workload.kind ?? kind) === kind);
   if (workload !== undefined && chosen.length === 0) {
     throw new CommandProblem(missing(workload, { all, namespace }));

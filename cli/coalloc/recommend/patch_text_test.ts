@@ -17,8 +17,7 @@ import { workloadRecords } from "../../../tests/fixtures/rightsizing/workload_re
 import type { AdvisedContainer } from "../../../shared/view/advice_view.ts";
 import { adviseAll } from "../../../shared/view/advise.ts";
 import { sumOfChanges } from "../../../shared/view/changes.ts";
-import { mergeableAmounts } from "./mergeable_amounts.ts";
-import { patchText } from "./patch_text.ts";
+import { mergeableAmounts, patchText } from "./patch_text.ts";
 import { usagePlot } from "./recommend_detail.ts";
 
 const MEBI = 2 ** 20;

@@ -4,42 +4,52 @@
  *
  * @module
  */
-import { unlessRefused } from "../../../adapters/kube/client/connection.ts";
+import { unlessNotFound, unlessRefused } from "../../../adapters/kube/client/connection.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import type { CommandContext } from "../ports.ts";
+import {
+  type Cluster,
+  type CommandContext,
+  CommandProblem,
+  type NamespaceChoice,
+} from "../ports.ts";
 import { INTERRUPTED } from "../global_flags.ts";
-import { structuredOutput } from "../output.ts";
+import { dataOutput } from "../output.ts";
 import type { AdviceView, AdvisedWorkload } from "../../../shared/view/advice_view.ts";
-import { adviseAll } from "../../../shared/view/advise.ts";
+import { type AdviceFacts, adviseAll } from "../../../shared/view/advise.ts";
 import { sumOfChanges } from "../../../shared/view/changes.ts";
 import { chooseWorkloads, type WorkloadChoice } from "./choose_workloads.ts";
 import { patchText } from "./patch_text.ts";
-import { readRecommendations } from "./read_recommendations.ts";
 import { detailText, plotLegend } from "./recommend_detail.ts";
-import { footText, recommendTable } from "./recommend_table.ts";
+import { adviceRows, footText, recommendTable } from "./recommend_table.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { explainApiError } from "../api_problem.ts";
 
 /** Shows what is asked for. Resolves with the exit code. */
 export async function recommendCommand(
   choice: WorkloadChoice,
   context: CommandContext,
 ): Promise<number> {
-  const { cluster, world, namespace } = context;
-  const { problems, ...facts } = await readRecommendations(cluster, namespace);
+  const { cluster, world, namespace, selector } = context;
+  const { problems, ...facts } = await readRecommendations(cluster, context);
   const all = adviseAll(facts);
   // Policies only help to say why there is nothing.
   const asked = choice.workload !== undefined || choice.policy !== undefined;
   const policies = asked || all.length === 0 ? await policiesOf(context) : undefined;
   if (world.signal.aborted) return INTERRUPTED;
   const { templates } = facts;
-  const workloads = chooseWorkloads(all, { choice, facts: { namespace, templates, policies } });
+  const labelled = selector === undefined ? all : all.filter(({ exists }) => exists);
+  const workloads = chooseWorkloads(labelled, {
+    choice,
+    facts: { namespace, templates, policies },
+  });
   const view: AdviceView = {
     workloads,
     changes: sumOfChanges(workloads.map(({ changes }) => changes)),
     notes: [
       ...problems,
       ...unreadNotes(facts.reports, all),
-      ...(workloads.length === 0 ? [emptyNote(policies)] : []),
+      ...(all.length === 0 ? [emptyNote(policies)] : []),
       ...uncountedNotes(workloads),
     ],
   };
@@ -94,19 +104,88 @@ function uncountedNotes(workloads: readonly AdvisedWorkload[]): readonly string[
 
 function textOf(
   view: AdviceView,
-  { choice, context: { world, namespace, output, look } }: {
-    readonly choice: WorkloadChoice;
-    readonly context: CommandContext;
-  },
+  { choice, context }: { readonly choice: WorkloadChoice; readonly context: CommandContext },
 ): string {
+  const { world, namespace, output, look } = context;
   if (output === "patch") return patchText(view);
-  const structured = structuredOutput(view, output);
-  if (structured !== undefined) return structured;
   const nowMs = world.clock.wall();
+  const data = dataOutput(view, adviceRows(view, nowMs), context);
+  if (data !== undefined) return data;
   const wide = output === "wide";
   if (choice.workload === undefined || wide) {
     return recommendTable(view, { ...look, wide, namespaces: namespace.all, nowMs });
   }
   const details = view.workloads.map((one) => detailText(one, { ...look, nowMs }));
   return [...details, plotLegend(view.workloads, look) + footText(view, look)].join("\n");
+}
+
+/** What was read, and what could not be. */
+export interface RecommendationReadings extends AdviceFacts {
+  /** In sentences, for people. */
+  readonly problems: readonly string[];
+}
+
+/** Throws a {@linkcode CommandProblem} where the reports are not there or may not be read. */
+export async function readRecommendations(
+  { recommendations, reader }: Pick<Cluster, "recommendations" | "reader">,
+  { namespace, selector }: Pick<CommandContext, "namespace" | "selector">,
+): Promise<RecommendationReadings> {
+  const name = namespace.all ? undefined : namespace.name;
+  const problems: string[] = [];
+  const readable = async <T>(
+    answer: Promise<T>,
+    { action, instead }: { readonly action: string; readonly instead: string },
+  ): Promise<T | undefined> => {
+    try {
+      return await answer;
+    } catch (error) {
+      const goesOn = error instanceof ApiError && error.status === 403 && selector === undefined;
+      if (!goesOn) throw error;
+      problems.push(`${explainApiError(action, error)}. ${instead}`);
+      return undefined;
+    }
+  };
+  const [reports, templates, pods, allocations] = await Promise.all([
+    recommendations.reports(name).catch((error: unknown) => {
+      throw problemOf(error, namespace);
+    }),
+    readable(recommendations.templates(name, selector), {
+      action: "read the workloads' manifests",
+      instead: "What they ask for, and whether they still exist, is not known",
+    }),
+    readable(reader.pods(name), {
+      action: "read pods",
+      instead: "What they have is not known: the manifests stand for them",
+    }),
+    // Rightsizing may be there without the market.
+    readable(unlessNotFound(reader.allocations(name)), {
+      action: "read PodAllocations",
+      instead: "CPU limits of pods in the market are the market's, not their own",
+    }),
+  ]);
+  const unreadable = (templates ?? []).flatMap(({ kind, metadata, unreadable }) =>
+    unreadable === undefined
+      ? []
+      : [`${kind} ${metadata.namespace}/${metadata.name}: ${unreadable}`]
+  );
+  return {
+    reports,
+    templates,
+    pods,
+    allocations: allocations ?? [],
+    problems: [...problems, ...unreadable],
+  };
+}
+
+function problemOf(error: unknown, namespace: NamespaceChoice): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const where = namespace.all ? "" : ` of namespace ${namespace.name}`;
+  if (error.status === 404) {
+    return new CommandProblem(
+      "Cannot read recommendations: the server does not know RecommendationReports; " +
+        "kubectl apply -k manifests/crds installs the definitions, and a controller with the " +
+        "component rightsizing writes the reports",
+    );
+  }
+  return new CommandProblem(explainApiError(`read the RecommendationReports${where}`, error));
 }

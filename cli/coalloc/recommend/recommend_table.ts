@@ -6,7 +6,7 @@
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { ageText, UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
-import { fittedTable, type RowColumn } from "../output.ts";
+import { fittedTable, type RowColumn, type RowTable } from "../output.ts";
 import type {
   AdviceView,
   AdvisedContainer,
@@ -26,7 +26,8 @@ export interface RecommendLook extends TerminalLook {
   readonly nowMs: number;
 }
 
-interface Row {
+/** A line. */
+export interface AdviceRow {
   readonly workload: AdvisedWorkload;
   readonly container: AdvisedContainer;
   readonly nowMs: number;
@@ -36,7 +37,7 @@ const NAMESPACE = "NAMESPACE";
 /** Only where a limit is recommended, or in wide tables. */
 const LIMITS: readonly string[] = ["CPU LIMIT", "MEMORY LIMIT"];
 
-const COLUMNS: readonly RowColumn<Row>[] = [
+const COLUMNS: readonly RowColumn<AdviceRow>[] = [
   { head: NAMESPACE, cell: ({ workload }) => workload.namespace },
   { head: "WORKLOAD", cell: ({ workload }) => workloadTitle(workload) },
   { head: "CONTAINER", cell: ({ container }) => container.name },
@@ -79,15 +80,21 @@ const COLUMNS: readonly RowColumn<Row>[] = [
   },
 ];
 
+/** All columns, a line for each container. */
+export function adviceRows({ workloads }: AdviceView, nowMs: number): RowTable<AdviceRow> {
+  const rows = workloads.flatMap((workload) =>
+    rowContainers(workload).map((container): AdviceRow => ({ workload, container, nowMs }))
+  );
+  return { rows, columns: COLUMNS };
+}
+
 /** The table, the sums and the notes, each line ended by a line feed. */
 export function recommendTable(view: AdviceView, look: RecommendLook): string {
   const { wide = false, namespaces = true, nowMs } = look;
   if (view.workloads.length === 0) {
     return ["No recommendations here.\n", noteLines(view, look)].filter(Boolean).join("\n");
   }
-  const rows = view.workloads.flatMap((workload) =>
-    rowContainers(workload).map((container): Row => ({ workload, container, nowMs }))
-  );
+  const { rows } = adviceRows(view, nowMs);
   const limits = wide ||
     rows.some(({ container: { recommended = {} } }) =>
       recommended.cpuLimit !== undefined || recommended.memoryLimit !== undefined
@@ -117,7 +124,7 @@ function rowContainers({ containers }: AdvisedWorkload): readonly AdvisedContain
   return containers.length > 0 ? containers : [{ name: UNKNOWN, sidecar: false, pods: [] }];
 }
 
-function statusCell({ workload: { status } }: Row): Cell | string {
+function statusCell({ workload: { status } }: AdviceRow): Cell | string {
   if (status === "Error") return { text: status, how: "red" };
   return status === "Applied" ? { text: status, how: "green" } : status;
 }

@@ -9,7 +9,7 @@ import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
 import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { recommended, shopTest } from "../../../tests/fixtures/cli/shop_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { mergeableAmounts } from "./mergeable_amounts.ts";
+import { mergeableAmounts } from "./patch_text.ts";
 
 const page = (scene: CoallocScene, ...args: string[]) => async (): Promise<string> =>
   (await recommended(scene, ...args)).slice(1).join("");

@@ -13,7 +13,7 @@ import { examples, INTERRUPTED } from "../global_flags.ts";
 import { readNodes } from "../node_readings.ts";
 import { structuredOutput } from "../output.ts";
 import { type CommandContext, CommandProblem } from "../ports.ts";
-import { readRecommendations } from "../recommend/read_recommendations.ts";
+import { readRecommendations } from "../recommend/recommend_command.ts";
 import { readHistory } from "./read_history.ts";
 import { reportMarkdown, reportPage, reportText } from "./report_pages.ts";
 import { reportView } from "./report_view.ts";
@@ -99,7 +99,7 @@ export async function reportCommand(
   // The market need not be installed, nor rightsizing.
   const [market, recommendations] = await Promise.all([
     unlessNotFound(readNodes(cluster, within)),
-    readRecommendations(cluster, namespace).catch((error: unknown) => {
+    readRecommendations(cluster, { namespace }).catch((error: unknown) => {
       if (error instanceof CommandProblem) return error.message;
       throw error;
     }),

@@ -7,6 +7,7 @@ import { unlessRefused } from "../../../adapters/kube/client/connection.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { RESTORE_MANAGER } from "../../../shared/resize/original_limits.ts";
+import { defined } from "../../../shared/defined.ts";
 import { textLines } from "../../terminal/terminal_text.ts";
 import { type Cluster, type ClusterReader, type CommandContext, CommandProblem } from "../ports.ts";
 import { inParallel } from "../in_parallel.ts";
@@ -17,7 +18,7 @@ import { allocationsOnRecord, type RestorePlans, restorePlans } from "./restore_
 import { awaitRelease } from "./release.ts";
 import { isDone, restorePod, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import { overrideText, planText, resultLine, summaryText } from "./restore_text.ts";
-import { type RestoreTarget, switchOff } from "./switch_off.ts";
+import { type RestoreTarget, switchOff, targetText } from "./switch_off.ts";
 
 /** What the user asked for. */
 export interface RestoreRequest {
@@ -125,7 +126,7 @@ async function collect(
   const [pods, allocations] = await Promise.all([
     target.kind === "pod"
       ? existingPod(reader, { pod: target.pod, action: "restore" }).then((pod) => [pod])
-      : reader.pods(namespace),
+      : reader.pods(namespace, target.kind === "labels" ? target.selector : undefined),
     allocationsOnRecord(reader, namespace),
   ]);
   return { pods, allocations };
@@ -133,7 +134,9 @@ async function collect(
 
 function namespaceOf(target: RestoreTarget): { readonly namespace?: string } {
   if (target.kind === "all") return {};
-  return { namespace: target.kind === "pod" ? target.pod.namespace : target.namespace };
+  return target.kind === "pod"
+    ? { namespace: target.pod.namespace }
+    : defined({ namespace: target.namespace });
 }
 
 /** What has the market on whatever the settings say; undefined where the user may not read it. */
@@ -166,7 +169,7 @@ function agreed(
   { context: { world }, plans }: { readonly context: CommandContext; readonly plans: RestorePlans },
 ): boolean {
   if (yes || target.kind === "pod") return true;
-  const where = target.kind === "all" ? "the whole cluster" : `namespace ${target.namespace}`;
+  const where = targetText(target);
   if (!world.inIsTerminal) {
     throw new CommandProblem(
       `Cannot restore ${where}: --yes is missing, and there is no terminal to ask on; ` +

@@ -138,8 +138,8 @@ pureYAML("sentences of restore", () =>
     [
       "no target",
       restored(""),
-      "Cannot restore: name a pod, or give -n NAMESPACE or --all; see kubectl coalloc restore " +
-      "--help\n",
+      "Cannot restore: name a pod, or give --selector, -n NAMESPACE or --all; see kubectl coalloc " +
+      "restore --help\n",
     ],
     [
       "no pod",

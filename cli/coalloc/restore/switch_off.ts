@@ -13,6 +13,8 @@ import type { ClusterReader, MarketSwitches, PodName } from "../ports.ts";
 /** What is restored. */
 export type RestoreTarget =
   | { readonly kind: "pod"; readonly pod: PodName }
+  /** Pods with these labels; of all namespaces when none is named. */
+  | { readonly kind: "labels"; readonly selector: string; readonly namespace?: string }
   | { readonly kind: "namespace"; readonly namespace: string }
   | { readonly kind: "all" };
 
@@ -30,11 +32,20 @@ export function contradicting(pods: readonly Pod[]): readonly Pod[] {
   });
 }
 
+/** Several pods as text. */
+export function targetText(target: Exclude<RestoreTarget, { readonly kind: "pod" }>): string {
+  if (target.kind === "all") return "the whole cluster";
+  if (target.kind === "namespace") return `namespace ${target.namespace}`;
+  const where = target.namespace === undefined ? "all namespaces" : `namespace ${target.namespace}`;
+  return `pods with ${target.selector} of ${where}`;
+}
+
 /** The step that switches the target off, as text. */
 export function switchText(target: RestoreTarget): string {
   if (target.kind === "pod") {
     return `annotate pod ${target.pod.namespace}/${target.pod.name} with ${MANAGED}=false`;
   }
+  if (target.kind === "labels") return `annotate ${targetText(target)} with ${MANAGED}=false`;
   return target.kind === "namespace"
     ? `annotate namespace ${target.namespace} with ${MANAGED}=false`
     : "set market.enabled: false in the installation's settings";
@@ -58,9 +69,11 @@ export async function switchOff(
     readonly pods: readonly Pod[];
   },
 ): Promise<readonly string[]> {
-  if (target.kind === "pod") {
+  if (target.kind === "pod" || target.kind === "labels") {
     if (pods.every(saysNo)) return [];
-    await switches.optOutPod(target.pod);
+    for (const { metadata } of pods.filter((pod) => !saysNo(pod))) {
+      await switches.optOutPod(metadata);
+    }
     return pods.some(({ metadata }) => metadata.owner !== undefined) ? [ENDS_WITH_POD] : [];
   }
   if (target.kind === "namespace") {

@@ -3,10 +3,11 @@
  *
  * @module
  */
+import { defined } from "../../../shared/defined.ts";
 import type { CommandContext } from "../ports.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import { readNodes } from "../node_readings.ts";
-import { structuredOutput } from "../output.ts";
+import { dataOutput } from "../output.ts";
 import { watchScreens } from "../watch_screens.ts";
 import {
   type TopChoice,
@@ -14,7 +15,7 @@ import {
   type TopView,
   topView,
 } from "../../../shared/view/top_view.ts";
-import { topScreen } from "./top_screen.ts";
+import { topScreen, topTable } from "./top_screen.ts";
 
 /** What the user asked for. */
 export interface TopRequest {
@@ -50,12 +51,16 @@ async function screen(
   request: TopRequest,
   context: CommandContext,
 ): Promise<{ readonly text: string; readonly complete: boolean }> {
-  const { cluster, namespace } = context;
+  const { cluster, namespace, selector } = context;
   const { pods, node, sort } = request;
-  const where = namespace.all ? {} : { namespace: namespace.name };
+  const where = defined({ namespace: namespace.all ? undefined : namespace.name });
   const onNode = node === undefined ? {} : { node };
-  const readings = await readNodes(cluster, { ...where, ...onNode });
-  const choice: TopChoice = { ...where, ...onNode, pods, sort };
+  const [readings, selected] = await Promise.all([
+    readNodes(cluster, { ...where, ...onNode }),
+    selector === undefined ? undefined : cluster.reader.pods(where.namespace, selector),
+  ]);
+  const uids = selected && new Set(selected.map(({ metadata }) => metadata.uid));
+  const choice: TopChoice = { ...where, ...onNode, ...defined({ uids }), pods, sort };
   const view = topView(readings, { choice, nowMs: context.world.clock.wall() });
   const complete = pods.every((name) => view.pods.some(({ pod }) => pod === name));
   return { text: textOf(view, { request, context }), complete };
@@ -63,14 +68,15 @@ async function screen(
 
 function textOf(
   view: TopView,
-  { request: { watchMs, pods }, context: { world, namespace, output, look } }: {
+  { request: { watchMs, pods }, context }: {
     readonly request: TopRequest;
     readonly context: CommandContext;
   },
 ): string {
+  const { world, namespace, output, look } = context;
   if (output === "json" && watchMs !== undefined) return `${JSON.stringify(view)}\n`;
-  const structured = structuredOutput(view, output);
-  if (structured !== undefined) return structured;
+  const data = dataOutput(view, topTable(view), context);
+  if (data !== undefined) return data;
   const { rows } = world.size();
   const fitted = watchMs !== undefined && world.outIsTerminal ? { ...look, rows } : look;
   return topScreen(view, {

@@ -13,7 +13,7 @@ import {
   UNKNOWN,
 } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
-import { fittedTable, type RowColumn } from "../output.ts";
+import { fittedTable, type RowColumn, type RowTable } from "../output.ts";
 import type { TopNode, TopPod, TopView } from "../../../shared/view/top_view.ts";
 
 /** How it is shown. */
@@ -50,7 +50,7 @@ const COLUMNS: readonly RowColumn<TopPod>[] = [
   number("USAGE", ({ usage }) => cpuText(usage)),
   number("DEMAND", ({ demand }) => cpuText(demand)),
   number("LIMIT", limitCell),
-  { head: BAR, cell: barCell, luxury: 3 },
+  { head: BAR, cell: barCell, luxury: 3, drawn: true },
   number("THROTTLED", throttledCell),
   { ...number("PRICE", ({ price }) => priceText(price)), luxury: 4 },
   { head: "REASON", cell: reasonCell },
@@ -60,6 +60,11 @@ const COLUMNS: readonly RowColumn<TopPod>[] = [
   { ...number("CEILING", ({ ceiling }) => cpuText(ceiling)), wide: true },
   number(AGE, ({ ageMs }) => ({ text: ageText(ageMs), how: "dim" })),
 ];
+
+/** All columns of the pods. */
+export function topTable({ pods }: TopView): RowTable<TopPod> {
+  return { rows: pods, columns: COLUMNS };
+}
 
 /** The screen, each line ended by a line feed. */
 export function topScreen({ pods, nodes, notes }: TopView, look: TopLook = {}): string {

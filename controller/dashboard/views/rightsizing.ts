@@ -8,7 +8,8 @@ import { defined } from "../../../shared/defined.ts";
 import type { AdviceView, Changes } from "../../../shared/view/advice_view.ts";
 import { adviseAll } from "../../../shared/view/advise.ts";
 import { sumOfChanges } from "../../../shared/view/changes.ts";
-import type { DashboardState, Prices, ViewOptions } from "./state.ts";
+import { MONTH_HOURS, pricePerHour, type Prices } from "../../../shared/rightsizing/prices.ts";
+import type { DashboardState, ViewOptions } from "./state.ts";
 
 /** What the recommendations save, less what they add. */
 export interface Saving {
@@ -62,16 +63,12 @@ export function rightsizingView(
   };
 }
 
-const HOURS_OF_A_MONTH = 730;
-const GIB = 2 ** 30;
-
 function savingOf({ cpu, memory }: Changes, prices: Prices | undefined): Saving {
   const saved = { cpu: cpu.shrinks - cpu.grows, memory: memory.shrinks - memory.grows };
   return defined({
     ...saved,
     money: prices && {
-      perMonth: HOURS_OF_A_MONTH *
-        (saved.cpu / 1000 * prices.core + saved.memory / GIB * prices.gib),
+      perMonth: MONTH_HOURS * pricePerHour(saved, prices),
       currency: prices.currency,
     },
   });

@@ -4,21 +4,12 @@
  * @module
  */
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
+import type { Prices } from "../../../shared/rightsizing/prices.ts";
 import type { ScopeSettings } from "../../../shared/resize/scope.ts";
 import type { PublishedStatuses } from "../../../shared/view/placed_workloads.ts";
 import type { NodeReadings } from "../../../shared/view/top_view.ts";
 import type { Caches } from "../../caches.ts";
 import type { Collector } from "../collector.ts";
-
-/** What a core and a GiB of memory cost. */
-export interface Prices {
-  /** Of a core, per hour. */
-  readonly core: number;
-  /** Of a GiB, per hour. */
-  readonly gib: number;
-  /** For instance `USD`. */
-  readonly currency: string;
-}
 
 /** The copies of the API's state, to read. */
 export type ReadCaches = {

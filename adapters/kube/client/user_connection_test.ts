@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { VERSION } from "../../../shared/version.ts";
+import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { withFile } from "../../../tests/fixtures/cli/task_world.ts";
+import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
+import { connectUser, type UserConnection } from "./user_connection.ts";
+import type { UserOptions } from "./user_kubeconfig.ts";
+
+const none = (): undefined => undefined;
+
+/** A user of this kubeconfig, and closes its connection afterwards. */
+async function withUser<T>(
+  text: string,
+  act: (user: UserConnection, path: string) => Promise<T>,
+  options: Partial<UserOptions> = {},
+): Promise<T> {
+  let result: T | undefined;
+  await withFile(text, async (path) => {
+    const user = connectUser({ program: "kubectl", env: none, path, ...options });
+    try {
+      result = await act(user, path);
+    } finally {
+      user.close();
+    }
+  });
+  return result as T;
+}
+
+const getVersion = (user: UserConnection): Promise<unknown> => user.request({ path: "/version" });
+
+/** The Authorization header with which this user arrives. */
+async function authorizationOf(user: object): Promise<string | null | undefined> {
+  await using server = serveCanned(() => ({}));
+  assert.equal(
+    await withUser(userKubeconfig(server.url, { user }), async (one) => {
+      await getVersion(one);
+      return one.namespace;
+    }),
+    "shop",
+  );
+  return server.requests[0]?.headers.get("authorization");
+}
+
+Deno.test("connectUser() logs in by token, token file, password or not at all", async () => {
+  assert.equal(await authorizationOf({ token: "abc" }), "Bearer abc");
+  const tokenFile = `${Deno.cwd()}/tests/fixtures/service-account/token`;
+  assert.equal(await authorizationOf({ tokenFile }), "Bearer secret-token");
+  assert.equal(await authorizationOf({ username: "a", password: "b" }), "Basic YTpi");
+  assert.equal(await authorizationOf({}), null);
+});
+
+/** The headers of a request as they are sent: Deno joins those of one name when it reads them. */
+async function headersOf(user: object, options: Partial<UserOptions> = {}): Promise<string[]> {
+  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const { port } = listener.addr as Deno.NetAddr;
+  const received = listener.accept().then(async (accepted) => {
+    using from = accepted;
+    const bytes = new Uint8Array(4096);
+    const text = new TextDecoder().decode(bytes.subarray(0, await from.read(bytes) ?? 0));
+    const answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+    await from.write(new TextEncoder().encode(answer));
+    return text.toLowerCase().split("\r\n");
+  });
+  await withUser(userKubeconfig(`http://127.0.0.1:${port}`, { user }), getVersion, options);
+  return (await received).filter((line) => /^(impersonate|user-agent)/.test(line)).sort();
+}
+
+Deno.test("connectUser() acts as the kubeconfig and the flags say, by the program's name", async () => {
+  const agent = `user-agent: coallocator-kubectl/${VERSION}`;
+  const jane = {
+    ...{ as: "jane", "as-uid": "7", "as-groups": ["dev", "ops"] },
+    "as-user-extra": { "example.com/team": ["shop"] },
+  };
+  const extra = "impersonate-extra-example.com%2fteam: shop";
+  const [uid, user] = ["impersonate-uid: 7", "impersonate-user: jane"];
+  const groups = ["impersonate-group: dev", "impersonate-group: ops"];
+  assert.deepEqual(await headersOf({}), [agent]);
+  assert.deepEqual(await headersOf(jane), [extra, ...groups, uid, user, agent]);
+  assert.deepEqual(await headersOf(jane, { impersonation: { user: "joe", groups: ["qa"] } }), [
+    ...[extra, "impersonate-group: qa", uid, "impersonate-user: joe", agent],
+  ]);
+});
+
+Deno.test("connectUser() finds a plugin beside the file, and reports that it failed", async () => {
+  await using server = serveCanned(() => ({}));
+  const exec = { command: "./bin/login", installHint: "install it" };
+  await withUser(userKubeconfig(server.url, { user: { exec } }), async (user, path) => {
+    const error: unknown = await getVersion(user).then(
+      () => assert.fail("connected"),
+      (one) => one,
+    );
+    assert.ok(error instanceof ApiError);
+    assert.deepEqual([error.status, error.reason], [0, "LoginFailed"]);
+    assert.ok(error.message.includes(join(dirname(path), "bin/login")), error.message);
+    assert.match(error.message, /install it/);
+  });
+  assert.deepEqual(server.requests, []);
+});
+
+Deno.test("connectUser() runs a plugin once, and again when its token is refused", async () => {
+  const counter = await Deno.makeTempFile();
+  const script = `echo x >> ${counter}; n=$(wc -l < ${counter}); ` +
+    `echo '{"status":{"token":"t'$n'"}}' | tr -d ' '`;
+  await using server = serveCanned(({ headers }) =>
+    headers.get("authorization") === "Bearer t1" ? statusAnswer(401) : {}
+  );
+  const user = { exec: { command: "sh", args: ["-c", script] } };
+  await withUser(userKubeconfig(server.url, { user }), async (one) => {
+    await one.request({ path: "/a" });
+    await Promise.all([one.request({ path: "/b" }), one.request({ path: "/c" })]);
+  });
+  await Deno.remove(counter);
+  const tokens = server.requests.map(({ headers }) => headers.get("authorization"));
+  assert.deepEqual(tokens, ["Bearer t1", "Bearer t2", "Bearer t2", "Bearer t2"]);
+});
+
+Deno.test("connectUser() passes a plugin its variables and, where it asks, the cluster", async () => {
+  await using server = serveCanned(() => ({}));
+  const script =
+    `printf '{"status":{"token":"%s"}}' "$(printf '%s' "$KUBERNETES_EXEC_INFO$X" | base64 -w0)"`;
+  const exec = {
+    ...{ command: "sh", args: ["-c", script], env: [{ name: "X", value: "!" }] },
+    ...{ apiVersion: "client.authentication.k8s.io/v1", provideClusterInfo: true },
+  };
+  const extension = { audience: "shop" };
+  const cluster = {
+    "certificate-authority-data": "Q0E=",
+    extensions: [{ name: "client.authentication.k8s.io/exec", extension }],
+  };
+  await withUser(userKubeconfig(server.url, { cluster, user: { exec } }), getVersion);
+  const token = server.requests[0]?.headers.get("authorization")?.replace("Bearer ", "") ?? "";
+  const [info = ""] = atob(token).split("!");
+  assert.deepEqual(JSON.parse(info), {
+    kind: "ExecCredential",
+    apiVersion: "client.authentication.k8s.io/v1",
+    spec: {
+      interactive: false,
+      cluster: { server: server.url, "certificate-authority-data": "Q0E=", config: extension },
+    },
+  });
+});
+
+Deno.test("connectUser() shows nothing of what a plugin prints", async () => {
+  for (const output of ["secret", "{}"]) {
+    const exec = { command: "sh", args: ["-c", `echo '${output}'`] };
+    await withUser(userKubeconfig("http://127.0.0.1:1", { user: { exec } }), async (user) => {
+      await assert.rejects(
+        getVersion(user),
+        (error: Error) =>
+          !/secret/.test(Deno.inspect(error)) && /printed no ExecCredential/.test(error.message),
+      );
+    });
+  }
+});
+
+Deno.test("connectUser() trusts the cluster's authority, its other name, or any server if it must", async () => {
+  const [ca, key, cert] = await Promise.all(
+    ["ca.crt", "server.key", "server.crt"].map((name) =>
+      Deno.readTextFile(`tests/fixtures/tls/${name}`)
+    ),
+  );
+  const server = createServer({ key, cert }, (_request, response) => response.end("{}"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const authority = { "certificate-authority-data": btoa(ca ?? "") };
+  try {
+    for (
+      const [cluster, refused] of [
+        [{}, /certificate/],
+        [{ "insecure-skip-tls-verify": true }, undefined],
+        [authority, undefined],
+        [{ ...authority, "tls-server-name": "other.example" }, /other.example/],
+      ] as const
+    ) {
+      const answer = withUser(userKubeconfig(url, { cluster }), getVersion);
+      if (refused === undefined) assert.deepEqual(await answer, {});
+      else await assert.rejects(answer, { status: 0, reason: "Unreachable", message: refused });
+    }
+  } finally {
+    server.close();
+  }
+});
+
+Deno.test("connectUser() takes the first of a name from the files of KUBECONFIG", async () => {
+  await using server = serveCanned(() => ({ found: true }));
+  const second = userKubeconfig("http://b").replace('"here"', '"there"');
+  await withFile(second, async (other) => {
+    await withFile(userKubeconfig(server.url), async (path) => {
+      const variables: Record<string, string> = { KUBECONFIG: `/no/such/file:${path}:${other}` };
+      const user = connectUser({ program: "kubectl", env: (name) => variables[name] });
+      assert.deepEqual(await getVersion(user), { found: true });
+      user.close();
+    });
+  });
+});
+
+Deno.test("request() ends by its timeout or its signal, and throws the server's errors", async () => {
+  const answer = Promise.withResolvers<unknown>();
+  await using server = serveCanned(({ path }) =>
+    path === "/late" ? answer.promise : statusAnswer(403, { reason: "Forbidden", message: "no" })
+  );
+  const stop = setTimeout(() => answer.resolve({}), 500);
+  await withUser(userKubeconfig(server.url), async (user) => {
+    await assert.rejects(user.request({ path: "/x" }), { status: 403, message: "no" });
+    const late = { path: "/late", timeoutMs: 20 };
+    await assert.rejects(user.request(late), { status: 0, reason: "Timeout" });
+    const { signal } = { signal: AbortSignal.abort() };
+    await assert.rejects(user.request({ path: "/late", signal }), { reason: "Aborted" });
+  });
+  clearTimeout(stop);
+  answer.resolve({});
+  await withUser(userKubeconfig("http://localhost:1"), async (user) => {
+    await assert.rejects(getVersion(user), { reason: "Unreachable", message: /ECONNREFUSED/ });
+  });
+});

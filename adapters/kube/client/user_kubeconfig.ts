@@ -1,0 +1,221 @@
+/**
+ * The user and the cluster of a context, as client-node's `KubeConfig`.
+ *
+ * Done here, since client-node 2.0.1 does not: kubeconfigs of several files of which some are missing
+ * or repeat a name, `tokenFile`, groups, UID and extra fields of an impersonation, plugins with a
+ * relative path, and what plugins learn of the cluster.
+ *
+ * @module
+ */
+import type { OutgoingHttpHeaders } from "node:http";
+import { delimiter, dirname, join, resolve } from "node:path";
+// @ts-types="./client_node.d.ts"
+import { bufferFromFileOrString, KubeConfig } from "@kubernetes/client-node";
+import { parse, YAMLParseError } from "yaml";
+import { defined } from "../../../shared/defined.ts";
+import { VERSION } from "../../../shared/version.ts";
+import type { Impersonation } from "./connection.ts";
+import { type JSONObject, listOf, objectOf, textOf } from "./json_fields.ts";
+
+/** The kubeconfig, and the program that uses it. */
+export interface UserOptions {
+  /** The program, for the header `User-Agent`. */
+  readonly program: string;
+  /** Default: the files in `KUBECONFIG`, and `~/.kube/config` without it. */
+  readonly path?: string;
+  /** Default: `current-context`. */
+  readonly context?: string;
+  readonly impersonation?: Impersonation;
+  /** Reads an environment variable: `KUBECONFIG` and `HOME`, without a `path`. */
+  readonly env: (name: string) => string | undefined;
+}
+
+/** What a context leads to. */
+export interface ReadUser {
+  /** With one cluster and one user; sets the headers of each request. */
+  readonly config: KubeConfig;
+  readonly server: string;
+  readonly namespace: string;
+}
+
+/** Reads the files. Throws as `connectUser()`. */
+export function readUser(options: UserOptions): ReadUser {
+  const files = readFiles(options);
+  const { name, context, cluster, user } = targetOf(files, options.context);
+  const server = textOf(cluster.server);
+  const tokenFile = textOf(user.tokenFile);
+  const config = new KubeConfig();
+  try {
+    config.loadFromString(JSON.stringify({
+      "current-context": name,
+      contexts: [{ name, context }],
+      clusters: [{
+        name: context.cluster,
+        // Without TLS there is nothing to verify; client-node refuses it otherwise.
+        cluster: server?.startsWith("http:") ? { ...cluster, [INSECURE]: true } : cluster,
+      }],
+      users: [{
+        name: context.user,
+        user: {
+          ...user,
+          ...(tokenFile === undefined ? {} : { token: Deno.readTextFileSync(tokenFile).trim() }),
+          ...(user.exec ? { exec: pluginOf(objectOf(user.exec), cluster) } : {}),
+        },
+      }],
+    }));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : cause;
+    throw new SyntaxError(`Cannot use context "${name}": ${why}`, { cause });
+  }
+  const headers = {
+    "User-Agent": `coallocator-${options.program}/${VERSION}`,
+    ...impersonationHeaders(user, options.impersonation),
+  };
+  const apply = config.applyToHTTPSOptions.bind(config);
+  config.applyToHTTPSOptions = async (request) => {
+    await apply(request);
+    Object.assign(request, { headers: { ...request.headers, ...headers } });
+  };
+  return {
+    config,
+    server: (server ?? "").replace(/\/$/, ""),
+    namespace: textOf(context.namespace) ?? "default",
+  };
+}
+
+const INSECURE = "insecure-skip-tls-verify";
+
+/** The files that kubectl reads: `KUBECONFIG` may name several, of which some may be missing. */
+function readFiles({ path, env }: UserOptions): readonly JSONObject[] {
+  const listed = env("KUBECONFIG") || join(env("HOME") ?? "", ".kube", "config");
+  const paths = path === undefined ? listed.split(delimiter).filter((one) => one !== "") : [path];
+  const files = paths.map(readFile).filter((one) => one !== undefined);
+  if (files.length === 0) throw unreadable(paths.join(delimiter), "it is not there");
+  return files;
+}
+
+function unreadable(path: string, state: string): TypeError {
+  return new TypeError(
+    `Cannot read the kubeconfig ${path}: ${state}; give --kubeconfig or set KUBECONFIG`,
+  );
+}
+
+/** Members that are paths, relative to the file. */
+const PATHS = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
+
+/** With absolute paths; undefined where there is no such file. */
+function readFile(path: string): JSONObject | undefined {
+  try {
+    return objectOf(parse(Deno.readTextFileSync(path), (key, value) => {
+      const isPath = typeof value === "string" && value !== "" &&
+        // A plugin without a folder is looked for in PATH.
+        (PATHS.includes(String(key)) || key === "command" && value.includes("/"));
+      return isPath ? resolve(dirname(path), value) : value;
+    }));
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotFound) return undefined;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    if (!(cause instanceof YAMLParseError)) {
+      throw unreadable(path, message.replace(/: readfile '.*'$/s, ""));
+    }
+    throw new SyntaxError(`Cannot read kubeconfig ${path}: ${message.split(":\n")[0]}`, { cause });
+  }
+}
+
+interface Target {
+  readonly name: string;
+  readonly context: JSONObject;
+  readonly cluster: JSONObject;
+  readonly user: JSONObject;
+}
+
+/** The target of a context, by default the current one. Of two entries of one name the first counts. */
+function targetOf(files: readonly JSONObject[], wanted: string | undefined): Target {
+  const entries = (what: "context" | "cluster" | "user"): ReadonlyMap<unknown, JSONObject> =>
+    new Map(
+      files.flatMap((file) => listOf(file[`${what}s`]).map(objectOf)).toReversed()
+        .map((one) => [one.name, objectOf(one[what])]),
+    );
+  const namesOf = (all: ReadonlyMap<unknown, unknown>): string =>
+    [...all.keys()].reverse().map((name) => `"${name}"`).join(", ") || "none";
+  const contexts = entries("context");
+  const name = wanted ?? files.flatMap((file) => textOf(file["current-context"]) ?? [])[0];
+  if (contexts.size === 0) {
+    throw new RangeError(
+      "Cannot choose a context: the kubeconfig has none; give another one by --kubeconfig or KUBECONFIG",
+    );
+  }
+  if (name === undefined) {
+    throw new RangeError(
+      "Cannot choose a context: the kubeconfig has no current-context, name one of " +
+        namesOf(contexts),
+    );
+  }
+  const context = contexts.get(name);
+  if (context === undefined) {
+    throw new RangeError(`Cannot use context "${name}": the kubeconfig has ${namesOf(contexts)}`);
+  }
+  const found = (what: "cluster" | "user"): JSONObject => {
+    const all = entries(what);
+    const entry = all.get(context[what]);
+    if (entry !== undefined) return entry;
+    throw new RangeError(
+      `Cannot use context "${name}": its ${what} "${context[what]}" is not among ${namesOf(all)}`,
+    );
+  };
+  const user = textOf(context.user);
+  return {
+    name,
+    // client-node leaves out the cluster's authority where there is no user.
+    context: { ...context, user: user ?? "anonymous" },
+    cluster: found("cluster"),
+    user: user === undefined ? {} : found("user"),
+  };
+}
+
+/** Kubernetes documentation, "User impersonation". */
+function impersonationHeaders(
+  raw: JSONObject,
+  { user = textOf(raw.as), uid = textOf(raw["as-uid"]), groups }: Impersonation = {},
+): OutgoingHttpHeaders {
+  const texts = (value: unknown): string[] => listOf(value).flatMap((one) => textOf(one) ?? []);
+  const all = groups === undefined ? texts(raw["as-groups"]) : [...groups];
+  const extra = Object.entries(objectOf(raw["as-user-extra"])).map(([key, values]) =>
+    [`Impersonate-Extra-${encodeURIComponent(key)}`, texts(values)] as const
+  );
+  if (user === undefined) {
+    if (uid === undefined && all.length === 0 && extra.length === 0) return {};
+    throw new TypeError(
+      "Cannot impersonate: groups, a UID or extra fields need a user; add --as USER",
+    );
+  }
+  return {
+    "Impersonate-User": user,
+    ...defined({ "Impersonate-Uid": uid }),
+    ...(all.length === 0 ? {} : { "Impersonate-Group": all }),
+    ...Object.fromEntries(extra),
+  };
+}
+
+/** The plugin with `KUBERNETES_EXEC_INFO` (Kubernetes documentation, "client-go credential plugins"). */
+function pluginOf(exec: JSONObject, cluster: JSONObject): JSONObject {
+  const { "certificate-authority": file, extensions, ...fields } = cluster;
+  const extension = listOf(extensions).map(objectOf)
+    .find(({ name }) => name === "client.authentication.k8s.io/exec")?.extension;
+  const authority = bufferFromFileOrString(
+    textOf(file),
+    textOf(fields["certificate-authority-data"]),
+  );
+  const spec = {
+    interactive: false,
+    ...(exec.provideClusterInfo !== true ? {} : {
+      cluster: defined({
+        ...fields,
+        "certificate-authority-data": authority?.toBase64(),
+        config: extension,
+      }),
+    }),
+  };
+  const value = JSON.stringify({ kind: "ExecCredential", apiVersion: exec.apiVersion, spec });
+  return { ...exec, env: [...listOf(exec.env), { name: "KUBERNETES_EXEC_INFO", value }] };
+}
