@@ -148,7 +148,7 @@ async function followStatuses(
         ),
       );
     } catch {
-      // Of no consequence but for the page's age.
+      // The page shows the last statuses that could be read.
     }
     await clock.sleep(STEP_MS, signal);
   }
