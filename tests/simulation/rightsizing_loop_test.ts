@@ -124,6 +124,22 @@ test("runRightsizingLoop() lets a policy win at once what another one's change l
   assert.equal(looksAt(scene, "db"), 1);
 });
 
+test("runRightsizingLoop() reaches other namespaces from those of the setting alone", async (scene) => {
+  busyDeployments(scene, "web");
+  const { Deployment, Namespace } = scene.api.store.tables;
+  const metadata = { name: "bank", uid: "", resourceVersion: "", labels: {}, annotations: {} };
+  Namespace.create({ metadata });
+  const web = Deployment.get("shop/web") ?? assert.fail();
+  Deployment.create({ ...web, metadata: { ...web.metadata, namespace: "bank", uid: "" } });
+  const workloadKinds = ["Deployment"] as const;
+  scene.policy("all", { selector: { namespaces: { allow: [], deny: [] }, workloadKinds } });
+  for (const [policyNamespaces, reached] of [[["ops"], 1], [[NAMESPACE], 2]] as const) {
+    scene.config.policyNamespaces = policyNamespaces;
+    await scene.run(7 * MINUTE_MS);
+    assert.equal(scene.statusOf("all").workloadsDiscovered, reached);
+  }
+});
+
 /** A reading each 30 s, some seconds later than that, as metrics-server's own times have it. */
 function readEvery30s({ source, clock }: RightsizingScene, hours: number): void {
   const { cpu, memory } = source.of(
