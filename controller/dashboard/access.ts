@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { HTTPException } from "hono/http-exception";
 import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 import type { ReviewedUser } from "../../adapters/kube/client/access_reviews.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -33,11 +34,17 @@ export interface Access {
 /** A right that was withdrawn, or a token that has expired, is noticed after this time, ms. */
 const KEPT_MS = 30_000;
 
-/** Tokens and rights that are remembered at the same time; the oldest go first. */
-const MOST_KEPT = 5000;
+/** A right that was granted, ms: the user of one namespace lacks it in all others, which each page asks for. */
+const REFUSAL_KEPT_MS = 300_000;
+
+/** Tokens, and rights, that are remembered at the same time; the oldest go first. */
+const MOST_KEPT = 20_000;
 
 /** Reviews of one user that are under way at the same time. */
 const AT_ONCE = 8;
+
+/** Tokens under review at the same time: anyone may send some, and each costs the API server a request. */
+const MOST_REVIEWS = 32;
 
 const LIST_PODS = { verb: "list", group: "", resource: "pods" } as const;
 const LIST_NODES = { verb: "list", group: "", resource: "nodes" } as const;
@@ -48,9 +55,10 @@ export function createAccess(
 ): Access {
   const viewers = createBriefCache<Viewer | undefined>(clock);
   const rights = createBriefCache<boolean>(clock);
+  let underReview = 0;
 
-  function viewer(user: ReviewedUser): Viewer {
-    const identity = JSON.stringify(user);
+  async function viewer(user: ReviewedUser): Promise<Viewer> {
+    const identity = await digest(JSON.stringify(user));
     const may = (rule: AccessRule): Promise<boolean> =>
       rights.get(
         `${identity} ${rule.resource} ${rule.namespace ?? ""}`,
@@ -80,8 +88,16 @@ export function createAccess(
     async viewerOf(token) {
       // Memory holds no token that is not in use.
       return await viewers.get(await digest(token), async () => {
-        const user = await reviews.userOf(token);
-        return user && viewer(user);
+        if (underReview >= MOST_REVIEWS) {
+          throw new HTTPException(503, { message: "Too many tokens are under review" });
+        }
+        underReview++;
+        try {
+          const user = await reviews.userOf(token);
+          return user && await viewer(user);
+        } finally {
+          underReview--;
+        }
       });
     },
   };
@@ -96,7 +112,7 @@ async function digest(text: string): Promise<string> {
 function createBriefCache<T>(
   clock: Clock,
 ): { get(key: string, ask: () => Promise<T>): Promise<T> } {
-  const kept = new Map<string, { readonly answer: Promise<T>; readonly untilMs: number }>();
+  const kept = new Map<string, { readonly answer: Promise<T>; untilMs: number }>();
   return {
     get(key, ask) {
       const known = kept.get(key);
@@ -105,8 +121,11 @@ function createBriefCache<T>(
       const [oldest] = kept.keys();
       if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);
       const answer = ask();
-      kept.set(key, { answer, untilMs: clock.monotonic() + KEPT_MS });
-      answer.catch(() => kept.delete(key));
+      const entry = { answer, untilMs: clock.monotonic() + KEPT_MS };
+      kept.set(key, entry);
+      answer.then((value) => {
+        if (value === false) entry.untilMs = clock.monotonic() + REFUSAL_KEPT_MS;
+      }, () => kept.delete(key));
       return answer;
     },
   };

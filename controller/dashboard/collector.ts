@@ -37,34 +37,59 @@ export interface Collector {
 }
 
 /** Agents that are read at the same time. */
-const AT_ONCE = 8;
+const AT_ONCE = 16;
+
+/**
+ * Of a round, ms: agents that failed before and are not reached by then wait for the next round, which
+ * begins on time even if the last ones time out.
+ */
+const ROUND_MS = 11_000;
+
+/** A view that is older, ms, is not shown as the present one. */
+const MOST_AGE_MS = 60_000;
 
 /** A collector that has read nothing yet. */
 export function createCollector({ clock, agents, readView }: CollectorParts): Collector {
   const history = createHistory();
   const views = new Map<string, NodeView>();
   const problems = new Map<string, string>();
+  const readAtMs = new Map<string, number>();
   const listeners = new Set<() => void>();
 
   async function readOne(agent: AgentAddress, signal: AbortSignal): Promise<void> {
     try {
       const view = await readView(agent, signal);
+      if (view.node !== agent.node) {
+        throw new Error(`Cannot use its view: it is of node ${view.node}`);
+      }
       views.set(agent.node, view);
+      readAtMs.set(agent.node, clock.monotonic());
       problems.delete(agent.node);
       history.take(view, clock.wall());
     } catch (error) {
+      if (clock.monotonic() - (readAtMs.get(agent.node) ?? 0) > MOST_AGE_MS) {
+        views.delete(agent.node);
+      }
+      // The agent that was tried last comes last in the next round.
+      problems.delete(agent.node);
       problems.set(agent.node, error instanceof Error ? error.message : String(error));
     }
   }
 
   async function round(signal: AbortSignal): Promise<void> {
-    const due = [...agents()];
+    const failing = [...problems.keys()];
+    const rank = ({ node }: AgentAddress): number => failing.indexOf(node);
+    const due = [...agents()].toSorted((a, b) => rank(a) - rank(b));
     const names = new Set(due.map(({ node }) => node));
-    for (const node of views.keys()) if (!names.has(node)) views.delete(node);
-    for (const node of problems.keys()) if (!names.has(node)) problems.delete(node);
+    for (const known of [views, problems, readAtMs]) {
+      for (const node of known.keys()) if (!names.has(node)) known.delete(node);
+    }
+    const overMs = clock.monotonic() + ROUND_MS;
+    const isLate = ({ node }: AgentAddress): boolean =>
+      clock.monotonic() >= overMs && problems.has(node);
     const worker = async (): Promise<void> => {
-      for (let agent = due.pop(); agent !== undefined; agent = due.pop()) {
-        if (!signal.aborted) await readOne(agent, signal);
+      for (let agent = due.shift(); agent !== undefined; agent = due.shift()) {
+        if (!signal.aborted && !isLate(agent)) await readOne(agent, signal);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));

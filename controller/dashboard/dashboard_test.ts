@@ -1,103 +1,27 @@
 import assert from "node:assert/strict";
-import { nodeViewAt, NOW, sampleSite, TOKENS } from "../../tests/fixtures/dashboard/sample_site.ts";
+import { NOW, sampleSite, TOKENS } from "../../tests/fixtures/dashboard/sample_site.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { silentLog } from "../../shared/log.ts";
+import { systemClock } from "../../adapters/system_clock.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import type { ControllerSettings } from "../settings.ts";
 import { createAccess } from "./access.ts";
-import { createCollector } from "./collector.ts";
-import { createHistory, POINTS, STEP_MS } from "./history.ts";
+import { connectDashboard, type DashboardOptions } from "./connect_dashboard.ts";
+import { nodePage } from "./pages/node_page.ts";
+import { chart } from "./pages/parts.ts";
+import { dashboardRoutes } from "./routes.ts";
 import { clusterView } from "./views/cluster.ts";
 import { nodeDetail } from "./views/node.ts";
 import { podDetail, podsView } from "./views/pods.ts";
 import { placementView } from "./views/placement.ts";
 import { rightsizingView } from "./views/rightsizing.ts";
 
-const LAST = Math.floor(NOW / STEP_MS);
 const EVERYTHING = { visible: () => true, nowMs: NOW };
 const SHOP = { visible: (namespace: string) => namespace === "shop", nowMs: NOW };
 const { app, state, paths } = sampleSite({ pods: 100 });
 const [, , , podPath = ""] = paths;
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
-
-Deno.test("createHistory() keeps the last hour of each node and pod, and null where no sample is", () => {
-  const history = createHistory();
-  for (const step of [LAST - POINTS, LAST - 3, LAST]) {
-    history.take(nodeViewAt(0, { step, pods: 1 }), step * STEP_MS);
-  }
-  const now = nodeViewAt(0, { step: LAST, pods: 1 });
-  const limits = history.pod("uid-0", NOW)?.series.limit ?? [];
-  assert.equal(limits.length, POINTS);
-  assert.deepEqual(limits.flatMap((value, at) => value === null ? [] : [at]), [
-    POINTS - 4,
-    POINTS - 1,
-  ]);
-  assert.equal(limits.at(-1), now.pods[0]?.limit);
-  assert.equal(history.cluster(NOW).series.committed.at(-1), now.committed);
-  const later = NOW + POINTS * STEP_MS;
-  history.forget(later);
-  assert.deepEqual([history.bytes, history.node("node-1", later)], [0, undefined]);
-});
-
-Deno.test("createHistory() knows which limits moved, when and why", () => {
-  const history = createHistory();
-  const view = nodeViewAt(0, { step: LAST, pods: 1 });
-  const [pod] = view.pods;
-  assert.ok(pod);
-  for (const [back, limit] of [[3, 100], [2, 100], [1, 150], [0, 120]] as const) {
-    const moved = { ...pod, limit, reason: back === 1 ? "Throttled" : "DemandFell" } as const;
-    history.take({ ...view, pods: [moved] }, (LAST - back) * STEP_MS);
-  }
-  assert.deepEqual(history.changes(pod.uid, NOW), [
-    { atMs: LAST * STEP_MS, from: 150, to: 120, reason: "DemandFell" },
-    { atMs: (LAST - 1) * STEP_MS, from: 100, to: 150, reason: "Throttled" },
-  ]);
-  assert.deepEqual(history.cluster(NOW).series.changes.slice(-4), [0, 0, 1, 1]);
-});
-
-Deno.test("createHistory() takes less than 40 MB for 5,000 pods on 500 nodes, and no more for any", () => {
-  const history = createHistory();
-  const view = nodeViewAt(0, { step: LAST, pods: 50 });
-  function takeNodes(nodes: number, podsEach: number): void {
-    for (let node = 0; node < nodes; node++) {
-      const pods = view.pods.slice(0, podsEach).map((pod, index) => ({
-        ...pod,
-        uid: `${node}/${index}`,
-      }));
-      history.take({ ...view, node: `node-${node}`, pods }, NOW);
-    }
-  }
-  takeNodes(500, 10);
-  assert.ok(history.bytes > 20e6 && history.bytes < 25e6, String(history.bytes));
-  takeNodes(500, 50);
-  assert.ok(history.bytes > 39e6 && history.bytes <= 40e6, String(history.bytes));
-});
-
-Deno.test("createCollector() reads all agents each 15 s, a few at a time, and names those that fail", async () => {
-  const clock = createVirtualClock({ wallStart: NOW });
-  const agents = Array.from({ length: 20 }, (_, node) => ({ node: `node-${node + 1}`, ip: "" }));
-  let [open, most] = [0, 0];
-  const collector = createCollector({
-    clock,
-    agents: () => agents,
-    async readView({ node }) {
-      most = Math.max(most, ++open);
-      await clock.sleep(10);
-      open--;
-      if (node === "node-3") throw new Error("refused");
-      return nodeViewAt(Number(node.slice(5)) - 1, { step: LAST, pods: 2000 });
-    },
-  });
-  let rounds = 0;
-  collector.onRound(() => rounds++);
-  const stop = new AbortController();
-  const running = collector.run(stop.signal);
-  await clock.runUntil(31_000);
-  agents.pop();
-  await clock.runUntil(46_000);
-  stop.abort();
-  await running;
-  assert.deepEqual([rounds, most, collector.views.size], [4, 8, 18]);
-  assert.deepEqual([...collector.problems], [["node-3", "refused"]]);
-});
 
 Deno.test("views show what the user may list, and sums of the rest", () => {
   const cluster = clusterView(state, EVERYTHING);
@@ -122,6 +46,14 @@ Deno.test("views show what the user may list, and sums of the rest", () => {
   assert.equal(podsView(state, { ...EVERYTHING, choice }).count, 100);
   const shop = podsView(state, { ...SHOP, choice: { ...choice, search: "web" } });
   assert.deepEqual([shop.count, shop.namespaces], [17, ["shop"]]);
+
+  const problems = new Map([["node-1", "refused"], ["node-9", "refused"]]);
+  const failing = { ...state, collector: { ...state.collector, problems } };
+  const named = podsView(failing, { ...SHOP, choice }).notes.map((note) =>
+    /node-\d/.exec(note)?.[0]
+  );
+  assert.deepEqual(named, ["node-1"]);
+  assert.equal(clusterView(failing, EVERYTHING).notes.length, 2);
 
   assert.equal(rightsizingView(state, SHOP).workloads.length, 3);
   assert.equal(rightsizingView(state, { visible: () => false }).workloads.length, 0);
@@ -208,6 +140,91 @@ Deno.test("dashboardRoutes() keeps the token in a cookie that neither scripts no
   assert.equal((await app.request("/login", foreign)).status, 403);
 });
 
+Deno.test("dashboardRoutes() bounds what a client can make it keep", async () => {
+  const site = sampleSite({ pods: 1 });
+  const login = (length: number) => ({
+    method: "POST",
+    headers: { "sec-fetch-site": "same-origin" },
+    body: new URLSearchParams({ token: "x".repeat(length) }),
+  });
+  assert.equal((await site.app.request("/login", login(1000))).status, 401);
+  const long = await (await site.app.request("/login", login(5000))).text();
+  assert.match(long, /5000 characters/);
+  assert.equal((await site.app.request("/login", login(100_000))).status, 413);
+  const foreign = { method: "POST", headers: { origin: "http://other" } };
+  assert.equal((await site.app.request("/logout", foreign)).status, 403);
+  assert.equal((await site.app.request("/assets/constructor")).status, 404);
+
+  const open = (token: string, method = "GET") =>
+    site.app.request("/live/pods", { ...bearer(token), method });
+  assert.equal((await open(TOKENS.shop, "HEAD")).status, 405);
+  const opened = await Promise.all(Array.from({ length: 20 }, () => open(TOKENS.shop)));
+  assert.ok(opened.every(({ status }) => status === 200));
+  assert.equal((await open(TOKENS.shop)).status, 503);
+  const other = await open(TOKENS.admin);
+  assert.equal(other.status, 200);
+  // A client that does not read makes place for others.
+  for (let round = 0; round < 4; round++) {
+    site.round();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const again = await open(TOKENS.shop);
+  assert.equal(again.status, 200);
+  site.end();
+  await Promise.all([...opened, other, again].map(({ body }) => body?.cancel()));
+});
+
+Deno.test("dashboardRoutes() logs its own defects, and does not blame the API server", async () => {
+  const logged: string[] = [];
+  const { access } = sampleSite({ pods: 1 });
+  const broken = dashboardRoutes({
+    access,
+    state: {
+      ...state,
+      placements: () => {
+        throw new TypeError("defect");
+      },
+    },
+    collector: { onRound: () => () => {} },
+    clock: systemClock,
+    log: { ...silentLog, warn: (_, fields) => void logged.push(String(fields?.error)) },
+    signal: new AbortController().signal,
+  });
+  const response = await broken.request("/placement", bearer(TOKENS.admin));
+  assert.deepEqual([response.status, logged], [500, ["TypeError: defect"]]);
+});
+
+Deno.test("connectDashboard() ends with the controller, whatever its clients and the API server do", async () => {
+  const asked = Promise.withResolvers<void>();
+  const review = Promise.withResolvers<unknown>();
+  const logged: unknown[] = [];
+  const serve = connectDashboard(
+    {
+      request() {
+        asked.resolve();
+        return review.promise;
+      },
+    } as unknown as KubeConnection,
+    {
+      clock: systemClock,
+      log: { ...silentLog, info: (_, fields) => void logged.push(fields?.address) },
+      settings: () =>
+        ({ namespace: "mbcas", dashboardListen: "127.0.0.1:0" }) as ControllerSettings,
+      statuses: { list: () => Promise.reject(new SyntaxError("no gzip")) },
+    } satisfies DashboardOptions,
+  );
+  const stop = new AbortController();
+  const running = serve({ caches: { ...state.caches } }, stop.signal);
+  const waiting = fetch(`http://${logged[0]}/`, bearer("any"));
+  await asked.promise;
+  stop.abort();
+  const begin = performance.now();
+  await running;
+  assert.ok(performance.now() - begin < 3000);
+  review.resolve({});
+  await (await waiting).body?.cancel();
+});
+
 Deno.test("dashboardRoutes() lets pages load and run nothing but their own files", async () => {
   const response = await app.request("/pods", bearer(TOKENS.admin));
   const policy = response.headers.get("content-security-policy") ?? "";
@@ -241,21 +258,85 @@ Deno.test("dashboardRoutes() streams the page's content after each round, until 
   await reader.cancel();
 });
 
-Deno.test("createAccess() asks again for a token and a right after half a minute, and not before", async () => {
+Deno.test("createAccess() keeps tokens and rights for half a minute, and refusals for five", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
-  let [tokens, rights] = [0, 0];
+  const asked = { token: 0, mine: 0, other: 0 };
   const access = createAccess({
     clock,
     reviews: {
-      userOf: (token) => Promise.resolve(++tokens > 1 ? undefined : { username: token }),
-      isAllowed: () => Promise.resolve(++rights > 0),
+      userOf: (token) => Promise.resolve(++asked.token > 4 ? undefined : { username: token }),
+      isAllowed(_, { namespace }) {
+        if (namespace === "mine") asked.mine++;
+        if (namespace === "other") asked.other++;
+        return Promise.resolve(namespace === "mine");
+      },
     },
   });
-  for (const [atMs, known] of [[0, true], [29_000, true], [31_000, false]] as const) {
+  for (
+    const [atMs, token, mine, other] of [
+      [0, 1, 1, 1],
+      [29_000, 1, 1, 1],
+      [31_000, 2, 2, 1],
+      [299_000, 3, 3, 1],
+      [330_000, 4, 4, 2],
+    ] as const
+  ) {
     await clock.runUntil(atMs);
     const viewer = await access.viewerOf("a");
-    assert.equal(viewer !== undefined, known);
-    assert.equal(await viewer?.maySee("shop") ?? true, true);
+    assert.deepEqual([await viewer?.maySee("mine"), await viewer?.maySee("other")], [true, false]);
+    assert.deepEqual(asked, { token, mine, other }, String(atMs));
   }
-  assert.deepEqual([tokens, rights], [2, 1]);
+  await clock.runUntil(361_000);
+  assert.equal(await access.viewerOf("a"), undefined);
+});
+
+Deno.test("createAccess() reviews few unknown tokens at a time", async () => {
+  const [review, busy] = [Promise.withResolvers<undefined>(), Promise.withResolvers<void>()];
+  let reviews = 0;
+  const access = createAccess({
+    clock: createVirtualClock({ wallStart: 0 }),
+    reviews: {
+      userOf() {
+        if (++reviews === 32) busy.resolve();
+        return review.promise;
+      },
+      isAllowed: () => Promise.resolve(true),
+    },
+  });
+  const waiting = Array.from({ length: 32 }, (_, index) => access.viewerOf(String(index)));
+  await busy.promise;
+  await assert.rejects(access.viewerOf("one more"), { status: 503 });
+  review.resolve(undefined);
+  await Promise.all(waiting);
+  assert.equal(await access.viewerOf("one more"), undefined);
+});
+
+Deno.test("chart() names the present value: infinite, of a late agent, or not known", () => {
+  for (
+    const [values, now] of [
+      [[1, 2, 3], "3"],
+      [[1, 2, null], "2"],
+      [[1, 2, Infinity], "∞"],
+      [[Infinity, Infinity, Infinity], "∞"],
+      [[1, null, null, null], "-"],
+    ] as const
+  ) {
+    const lines = [{ label: "Price", tone: "price", values }];
+    const markup = String(chart({ title: "Price", unit: "each", fromMs: 0, lines }));
+    assert.equal(/Price: (\S+) each now/.exec(markup)?.[1], now, String(values));
+  }
+});
+
+Deno.test("nodePage() says why limits are held, and since when CPU is scarce", () => {
+  const detail = nodeDetail(state, { ...EVERYTHING, node: "node-1" });
+  assert.ok(detail);
+  for (
+    const [node, expected] of [
+      [{ held: "SchedExt" }, /held \(SchedExt\): a sched_ext scheduler is attached/],
+      [{ state: "scarce", stateSeconds: 340 }, /scarce for 5m/],
+    ] as const
+  ) {
+    const { content } = nodePage({ ...detail, node: { ...detail.node, ...node } });
+    assert.match(String(content), expected);
+  }
 });

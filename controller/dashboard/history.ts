@@ -71,7 +71,10 @@ export interface History {
   take(view: NodeView, nowMs: number): void;
   /** The hour of a node; undefined where nothing is known of it. */
   node(name: string, nowMs: number): NodeHour | undefined;
-  /** Sums of all nodes; the price is the highest. */
+  /**
+   * Sums of all nodes; the price is the highest. A node without a sample counts by the one before it, so
+   * that an agent which is read a little later makes no dip.
+   */
   cluster(nowMs: number): NodeHour;
   /** The hour of the pod with this UID. */
   pod(uid: string, nowMs: number): PodHour | undefined;
@@ -140,7 +143,8 @@ export function createHistory({ mostBytes = 40e6 }: HistoryOptions = {}): Histor
       const ring = nodes.byKey.get(name);
       return ring && hourOf(NODE_SERIES, { rings: [ring], nowMs });
     },
-    cluster: (nowMs) => hourOf(NODE_SERIES, { rings: [...nodes.byKey.values()], nowMs }),
+    cluster: (nowMs) =>
+      hourOf(NODE_SERIES, { rings: [...nodes.byKey.values()], nowMs, bridges: true }),
     pod(uid, nowMs) {
       const ring = pods.byKey.get(uid);
       return ring && hourOf(POD_SERIES, { rings: [ring], nowMs });
@@ -218,23 +222,31 @@ function write(ring: Ring, step: number, sample: readonly (number | undefined)[]
 /** The last hour of the rings together: sums, and of prices the highest. */
 function hourOf<Name extends string>(
   names: readonly Name[],
-  { rings, nowMs }: { readonly rings: readonly Ring[]; readonly nowMs: number },
+  { rings, nowMs, bridges = false }: {
+    readonly rings: readonly Ring[];
+    readonly nowMs: number;
+    /** Whether the sample before stands for one that is missing. */
+    readonly bridges?: boolean;
+  },
 ): HourOf<Name> {
   const first = stepOf(nowMs) - POINTS + 1;
+  const slots = Int32Array.from({ length: POINTS }, (_, at) => slotOf(first + at));
   const series = names.map((name, index): [Name, Samples] => {
-    const samples = Array.from({ length: POINTS }, (_, at) => {
-      let sum: number | null = null;
-      for (const ring of rings) {
-        const step = first + at;
-        if (step > ring.newest) continue;
-        const value = ring.values[index * POINTS + slotOf(step)] ?? NaN;
+    const sums = new Float64Array(POINTS).fill(NaN);
+    for (const { values, newest } of rings) {
+      let before = NaN;
+      for (let at = 0; at < POINTS; at++) {
+        const sample = first + at > newest ? NaN : values[index * POINTS + (slots[at] ?? 0)] ?? NaN;
+        const isBridged = bridges && name !== "changes" && Number.isNaN(sample);
+        const value = isBridged ? before : sample;
+        before = sample;
         if (Number.isNaN(value)) continue;
-        if (sum === null) sum = value;
-        else sum = name === "price" ? Math.max(sum, value) : sum + value;
+        const sum = sums[at] ?? NaN;
+        if (Number.isNaN(sum)) sums[at] = value;
+        else sums[at] = name === "price" ? Math.max(sum, value) : sum + value;
       }
-      return sum;
-    });
-    return [name, samples];
+    }
+    return [name, Array.from(sums, (sum) => Number.isNaN(sum) ? null : sum)];
   });
   return {
     fromMs: first * STEP_MS,

@@ -4,12 +4,15 @@
  * @module
  */
 import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { csrf } from "hono/csrf";
 import { HTTPException } from "hono/http-exception";
 import { secureHeaders } from "hono/secure-headers";
 import { streamSSE } from "hono/streaming";
+import { ApiError } from "../../shared/api/api_error.ts";
 import type { Clock } from "../../shared/clock.ts";
+import type { Log } from "../../shared/log.ts";
 import type { Access, Viewer } from "./access.ts";
 import { ASSETS } from "./assets.ts";
 import type { Collector } from "./collector.ts";
@@ -25,14 +28,25 @@ export interface DashboardParts {
   readonly state: DashboardState;
   readonly collector: Pick<Collector, "onRound">;
   readonly clock: Clock;
+  readonly log: Log;
   /** Ends streams when it is aborted. */
   readonly signal: AbortSignal;
 }
 
 const COOKIE = "coallocator-token";
 
-/** Streams of updates that are open at the same time, of all users. */
-const MOST_STREAMS = 200;
+/** Streams of updates that are open at the same time, of all users and of one. */
+const MOST_STREAMS = 100;
+const MOST_OF_A_USER = 20;
+
+/** Between the updates of two streams, so that the controller's own work does not wait for all of them. */
+const APART_MS = 50;
+
+/** Browsers drop longer cookies; the rest is for the name and the attributes. */
+const MOST_TOKEN_LENGTH = 4000;
+
+/** Of a request: a login form with its token. */
+const MOST_BODY_BYTES = 65_536;
 
 /** By which token a request came, and what its user may see. */
 export interface Login {
@@ -47,7 +61,7 @@ export type Variables = { Variables: { login: Login } };
 /** The site as a handler of requests. */
 export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
   const app = new Hono<Variables>();
-  const streams = new Set<unknown>();
+  const streams: Streams = new Map();
   app.use(secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
@@ -65,12 +79,14 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
     strictTransportSecurity: false,
   }));
   app.use(csrf());
+  app.use(bodyLimit({ maxSize: MOST_BODY_BYTES }));
   app.use(async (context, next) => {
     await next();
     context.header("cache-control", "no-store");
   });
   app.get("/assets/:name", (context) => {
-    const asset = ASSETS[context.req.param("name")];
+    const name = context.req.param("name");
+    const asset = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
     if (asset === undefined) return context.notFound();
     return context.body(asset.text, 200, { "content-type": asset.type });
   });
@@ -106,7 +122,12 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
     );
   }
   app.notFound((context) => problem(context, new HTTPException(404, { message: "No such page" })));
-  app.onError((error, context) => problem(context, error));
+  app.onError((error, context) => {
+    if (!(error instanceof HTTPException)) {
+      parts.log.warn("The dashboard failed to answer", { error: String(error) });
+    }
+    return problem(context, error);
+  });
   return app;
 }
 
@@ -134,16 +155,20 @@ async function loginOf(context: Context, { access }: DashboardParts): Promise<Lo
 async function logIn(context: Context, { access }: DashboardParts): Promise<Response> {
   const { token } = await context.req.parseBody();
   const text = typeof token === "string" ? token.trim() : "";
-  const viewer = /^\S+$/.test(text) ? await access.viewerOf(text) : undefined;
-  if (viewer === undefined) {
-    const page = loginPage("The API server does not accept this token.");
-    return context.html(document(page, { path: "/login" }), 401);
+  const again = (reason: string): Response | Promise<Response> =>
+    context.html(document(loginPage(reason), { path: "/login" }), 401);
+  if (text.length > MOST_TOKEN_LENGTH) {
+    return await again(
+      `A cookie cannot hold this token: it has ${text.length} characters; use kubectl coalloc dashboard.`,
+    );
   }
+  const viewer = /^\S+$/.test(text) ? await access.viewerOf(text) : undefined;
+  if (viewer === undefined) return await again("The API server does not accept this token.");
   setCookie(context, COOKIE, text, {
     path: "/",
     httpOnly: true,
     sameSite: "Strict",
-    secure: context.req.header("x-forwarded-proto") === "https",
+    secure: context.req.header("x-forwarded-proto")?.startsWith("https") ?? false,
   });
   return context.redirect("/", 303);
 }
@@ -151,22 +176,28 @@ async function logIn(context: Context, { access }: DashboardParts): Promise<Resp
 /** The page's content after each round of the collector, as long as the token is accepted. */
 function updates(
   context: Context<Variables>,
-  { access, collector, signal, streams }: DashboardParts & { readonly streams: Set<unknown> },
+  { access, clock, collector, signal, streams }: DashboardParts & { readonly streams: Streams },
   page: () => Promise<Page>,
 ): Response {
-  if (streams.size >= MOST_STREAMS) {
+  // hono answers HEAD as GET without reading the body: the stream would never end.
+  if (context.req.method !== "GET") throw new HTTPException(405, { message: "Use GET" });
+  const { token, viewer: { name } } = context.get("login");
+  const ofUser = [...streams.values()].filter((one) => one === name).length;
+  if (streams.size >= MOST_STREAMS || ofUser >= MOST_OF_A_USER) {
     throw new HTTPException(503, { message: "Too many pages are open" });
   }
-  const { token } = context.get("login");
   return streamSSE(context, async (stream) => {
-    streams.add(stream);
+    streams.set(stream, name);
     const ended = Promise.withResolvers<void>();
     const end = (): void => ended.resolve();
     let sending = false;
     async function send(): Promise<void> {
-      if (sending) return;
+      // The client has not taken the last update: it connects again when it can.
+      if (sending) return stream.abort();
       sending = true;
       try {
+        await clock.sleep([...streams.keys()].indexOf(stream) * APART_MS, signal);
+        if (!streams.has(stream)) return;
         if (await access.viewerOf(token) === undefined) {
           await stream.writeSSE({ event: "end", data: "The token has expired: log in again" });
           return end();
@@ -194,6 +225,9 @@ function updates(
   });
 }
 
+/** The users of the open streams. */
+type Streams = Map<unknown, string>;
+
 const TITLES: Readonly<Record<number, string>> = {
   403: "You may not see this",
   404: "There is no such page",
@@ -204,7 +238,9 @@ const TITLES: Readonly<Record<number, string>> = {
 async function problem(context: Context, error: Error): Promise<Response> {
   const known = error instanceof HTTPException
     ? error
-    : new HTTPException(502, { message: "Cannot answer: the API server can't be asked" });
+    : error instanceof ApiError
+    ? new HTTPException(502, { message: "Cannot answer: the API server can't be asked" })
+    : new HTTPException(500, { message: "Cannot answer: the controller's log says why" });
   const { status, message } = known;
   if (status === 401) context.header("www-authenticate", "Bearer");
   const { path } = context.req;

@@ -237,6 +237,32 @@ pure(
   },
 );
 
+pure("reconcileWorkload() has applied nothing to a workload made anew under its name", async () => {
+  const first = (await look()).outcome?.record ?? assert.fail();
+  for (const [uid, appliedAtMs] of [["uid-web", NOW_MS - 1], ["older", undefined]] as const) {
+    const { outcome } = await look({ before: { ...first, uid, appliedAtMs: NOW_MS - 1 } });
+    assert.equal(outcome?.record.appliedAtMs, appliedAtMs);
+  }
+});
+
+pure("reconcileWorkload() reports what kubelets have against the values in force", async () => {
+  const before = (await look()).outcome?.record;
+  const containers = [templateContainer({ requests: { cpu: 180, memory: 96 * MI } })];
+  const condition = {
+    type: "PodResizePending",
+    reason: "Infeasible",
+    observedGeneration: 9,
+  } as const;
+  const message = "Node didn't have enough capacity: cpu";
+  const pods = [{
+    ...workloadPod("web-1", containers),
+    resizeConditions: [{ ...condition, message }],
+  }];
+  const { outcome } = await look({ before, pods });
+  assert.deepEqual([outcome?.record.status, outcome?.record.reason], ["Error", "NodeCapacity"]);
+  assert.deepEqual(eventsOf(outcome), ["UpdateFailed"]);
+});
+
 pure("reconcileWorkload() does and reports nothing once it is called off", async () => {
   const { outcome, appliers } = await look({ aborted: true });
   assert.deepEqual([outcome, appliers.asked], [undefined, []]);

@@ -104,8 +104,9 @@ async function undiscovered(): Promise<string> {
   const messages: string[] = [];
   const clock = createVirtualClock({ wallStart: 0 });
   const end = new AbortController();
+  const silent = [storedPolicy("off", { mode: "Disabled" }), storedPolicy("broken", null)];
   const waiting = awaitDiscovery({
-    policies: { all: () => [POLICY], whenSynced: () => Promise.resolve(true) },
+    policies: { all: () => [POLICY, ...silent], whenSynced: () => Promise.resolve(true) },
     copies: { statefulSets: { whenSynced: () => clock.sleep(40_000).then(() => true) } },
     statuses: { writeStatus: () => Promise.resolve("2") },
     events: { emit: ({ message }) => void messages.push(withoutRemedy(message)) },

@@ -29,6 +29,15 @@ export function wholeNumber(text: string): number {
   throw new InvalidArgumentError("Expected a whole number, at least 1.");
 }
 
+/** A whole number, at least `least`. Throws an `InvalidArgumentError` for any other text. */
+export function wholeNumberFrom(least: number): (text: string) => number {
+  return (text) => {
+    const value = wholeNumber(text);
+    if (value >= least) return value;
+    throw new InvalidArgumentError(`Expected ${least} or more.`);
+  };
+}
+
 /** Lines with the first column to the left and the others to the right. */
 export function columns(rows: readonly (readonly string[])[]): string {
   return alignedRows(rows, { gap: "  ", left: [0] }).join("\n");

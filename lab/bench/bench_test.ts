@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Command, InvalidArgumentError } from "commander";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { benchFlags, columns, goal, wholeNumber } from "./bench.ts";
+import { benchFlags, columns, goal, wholeNumber, wholeNumberFrom } from "./bench.ts";
 
 pure("benchFlags() reads flags, also after a lone --, and has --json", () => {
   const read = (...args: string[]): object => benchFlags(new Command().option("--n <n>"), args);
@@ -16,6 +16,8 @@ pure("wholeNumber() refuses all but whole numbers from 1 on", () => {
   for (const text of ["0", "-1", "1.5", "", "x", "1".repeat(20)]) {
     assert.throws(() => wholeNumber(text), InvalidArgumentError, text);
   }
+  assert.equal(wholeNumberFrom(3)("3"), 3);
+  assert.throws(() => wholeNumberFrom(3)("2"), /3 or more/);
 });
 
 pure("goal() holds up to its bound, and says nothing where it does not count", () => {

@@ -116,6 +116,8 @@ pure("originalLimitsOf() goes container by container", () => {
     ],
   });
   const others = [{ name: "proxy", cpu: "50m" }, { name: "log", cpu: "80m" }];
+  const unlimited = { containers: [{ ...sampleContainer(), limits: {} }] };
+  assert.deepEqual(originalLimitsOf(unlimited, {}), [{ name: "app" }]);
   assert.deepEqual(originalLimitsOf({ containers }, { template: TEMPLATE }), [
     { name: "app", cpu: "300m" },
     ...others,

@@ -19,6 +19,16 @@ const CHECK_RULES = `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a
   .then(({ violations }) => violations.map(({ id, nodes }) =>
     id + ": " + nodes.slice(0, 3).map(({ target }) => target).join(" ")))`;
 
+/** Runs before the page: counts the charts, of which each listens to the window until it is destroyed. */
+const COUNT_CHARTS = `globalThis.charts = 0;
+  for (const [name, by] of [["addEventListener", 1], ["removeEventListener", -1]]) {
+    const original = globalThis[name];
+    globalThis[name] = function (...options) {
+      if (options[0] === "dppxchange") globalThis.charts += by;
+      return original.apply(this, options);
+    };
+  }`;
+
 const OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
 /** Serves the site to a browser with the token of an administrator. */
@@ -126,12 +136,15 @@ Deno.test({
 });
 
 Deno.test({
-  name: "dashboardRoutes() updates an open page, and keeps its focus and scroll position",
+  name:
+    "dashboardRoutes() updates an open page, keeps its focus and scroll position, and leaks no chart",
   ignore: withoutBrowser(),
   fn: () =>
     withSite(100, async (open, { address, round, paths, state }) => {
       const page = await open({ width: 390 });
+      await page.addInitScript(COUNT_CHARTS);
       await page.goto(address + paths[1]);
+      const charts = await page.evaluate("charts");
       const link = page.locator("tbody a").nth(20);
       await link.focus();
       const name = await link.innerText();
@@ -145,6 +158,8 @@ Deno.test({
       assert.equal(await page.locator(":focus").innerText(), name);
       assert.equal(await page.evaluate("scrollY"), scrolled);
       assert.match(await page.locator("#live").innerText(), /^Updated at/);
+      assert.ok(Number(charts) > 0);
+      assert.equal(await page.evaluate("charts"), charts);
     }),
 });
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { ALLOW_OVERRIDES, STARTUP_BOOST } from "../../shared/api/market_keys.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import { EVERY_WORKLOAD } from "../../shared/api/workload.ts";
 import {
   ofDeployment,
   ownedBy,
@@ -75,6 +76,18 @@ for (const [reason, [lastsMs, after, begin]] of Object.entries(TIMED)) {
   });
 }
 
+loopTest("lowers no limit while a Deployment rolls out", async (scene) => {
+  scene.tables.Deployment.create(sampleWorkload());
+  scene.startController();
+  await raise(scene);
+  for (const [updated, held] of [[1, "lower"], [3, undefined]] as const) {
+    scene.setRollout(updated);
+    await scene.pass(2000);
+    assert.equal(scene.bound().held, held);
+    assert.equal(await lowers(scene), held === undefined);
+  }
+});
+
 for (const kind of ["StatefulSet", "DaemonSet"] as const) {
   loopTest(`lowers no limit while a ${kind} rolls out, until it stands still`, async (scene) => {
     const table = scene.tables[kind];
@@ -124,6 +137,38 @@ function setReady({ changePod, clock }: ControllerScene, ready = true): void {
     ...(ready ? { readySinceMs: clock.wall() } : {}),
   }));
 }
+
+loopTest(
+  "follows a LimitRange, and keeps limits while it or a VPA can't be read",
+  async (scene) => {
+    const { LimitRange: ranges, VerticalPodAutoscaler: autoscalers } = scene.tables;
+    const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" };
+    const unreadable = "no number";
+    const assertKept = async (object: string): Promise<void> => {
+      await scene.pass(5000);
+      const rules = scene.status().bounds?.rules?.filter(({ reason }) =>
+        reason === "UnreadableBound"
+      );
+      assert.deepEqual(rules?.map(({ message }) => message), [`${object}: ${unreadable}`]);
+      assert.equal(scene.bound().held, "both");
+      scene.assertLimit(350);
+    };
+    scene.startController();
+    ranges.create({ metadata, items: [{ type: "Container", max: 350 }] });
+    scene.createPod("web");
+    await scene.wantFor(10_000, 600);
+    scene.assertLimit(350);
+    assert.deepEqual([scene.bound().ceiling, scene.boundReasons()], [350, "LimitRange"]);
+    ranges.modify("shop/cpu", (one) => ({ ...one, items: [], unreadable }));
+    await assertKept("LimitRange cpu");
+    ranges.remove("shop/cpu");
+    autoscalers.create(sampleVPA("Off", { target: EVERY_WORKLOAD, unreadable }));
+    await assertKept("VerticalPodAutoscaler web-vpa");
+    autoscalers.remove("shop/web-vpa");
+    await scene.pass(10_000);
+    scene.assertLimit(600);
+  },
+);
 
 /** The pod with containers that were started now, not Ready. */
 function start({ changePod, clock }: ControllerScene): void {

@@ -86,6 +86,22 @@ loopTest("ends bounds that the server finds invalid as one clear reason", async 
   assert.deepEqual([scene.bound().held, scene.status().phase], ["half", "Applied"]);
 });
 
+loopTest("does not write bounds again and again where the server drops a field", async (scene) => {
+  const { store, definition } = oldStore(scene, (allocation) => {
+    const { status } = allocation;
+    if (status?.bounds === undefined) return allocation;
+    const containers = status.bounds.containers.map(({ held: _unknown, ...rest }) => rest);
+    return { ...allocation, status: { ...status, bounds: { ...status.bounds, containers } } };
+  });
+  await raisedThenScaled(scene, store);
+  const before = writes(scene);
+  await scene.pass(280_000);
+  assert.ok(writes(scene) - before <= 1, `${writes(scene) - before} writes`);
+  definition.old = false;
+  await scene.pass(60_000);
+  assert.equal(scene.bound().held, "half");
+});
+
 /** Kubernetes' own default for a node. */
 const PODS = 110;
 const CROWD = Array.from({ length: PODS }, (_, index) => `web-${index}`);

@@ -18,7 +18,9 @@ function programTest(
   const fn = async (scene: ControllerScene): Promise<void> => {
     const programs: ControllerProgram[] = [];
     await check(scene, (identity) => {
-      const program = startProgram({ api: scene.api, clock: scene.clock, identity, ...place });
+      const { api, clock } = scene;
+      const followed = api.listWatch("ConfigMap");
+      const program = startProgram({ api, clock, identity, followed, ...place });
       programs.push(program);
       return program;
     });
@@ -81,17 +83,31 @@ programTest("takes up what a dead leader left, within 20 s", async (scene, start
   scene.assertLimit(300);
 });
 
-programTest("follows market: off and on while it runs", async (scene, start) => {
+programTest("follows its ConfigMap while it runs, with OptiPod's keys", async (scene, start) => {
+  const { ConfigMap } = scene.tables;
+  const place = { name: "mbcas-config", namespace: "mbcas-system" };
+  ConfigMap.create({ metadata: { ...place, uid: "", resourceVersion: "" }, data: {} });
   const { settings } = start("first");
   await scene.raise();
-  const path = "configmap mbcas-config";
-  settings.takeFile({ path, text: "market: off" });
-  await scene.pass(3000);
-  scene.assertLimit(200);
-  const text = "market: {enabled: on, burstFactor: 1.2, leastCeiling: 0}";
-  settings.takeFile({ path, text });
-  await scene.pass(10_000);
-  assert.equal(scene.limits().applied, 240);
+  const ceiling = (factor: number): string =>
+    `market: {enabled: on, burstFactor: ${factor}, leastCeiling: 0}`;
+  const rows: readonly (readonly [data: Readonly<Record<string, string>>, limitCPU: number])[] = [
+    [{ "config.yaml": "market: off" }, 200],
+    [{ "config.yaml": ceiling(1.2) }, 240],
+    // It would be 300.
+    [{ "config.yaml": ceiling(2), dryRun: "true" }, 240],
+    [{ "config.yaml": ceiling(2) }, 300],
+    // A fault: what was valid before stays.
+    [{ dryRun: "true", dryRunn: "false" }, 300],
+    [{ dryRun: "true" }, 300],
+  ];
+  for (const [data, limitCPU] of rows) {
+    ConfigMap.modify("mbcas-system/mbcas-config", (one) => ({ ...one, data }));
+    await scene.pass(20_000);
+    const isValid = data["dryRunn"] === undefined;
+    assert.deepEqual([scene.limits().applied, settings.valid], [limitCPU, isValid]);
+    assert.equal(settings.values().dryRun, isValid && data["dryRun"] === "true");
+  }
 });
 
 const server = { asked: 0 };
@@ -121,6 +137,12 @@ programTest("waits for the custom resource and for the server", async (scene, st
     return { ...await ALL_THERE(rights), servesAllocations: asked > 2, unknownFields };
   },
 });
+
+programTest("ends with 1 where it lacks rights", async (scene, start) => {
+  const program = start("first");
+  await scene.pass(1);
+  assert.equal(program.exitCode(), 1);
+}, { ask: async (rights) => ({ ...await ALL_THERE([]), missingRights: rights.slice(0, 2) }) });
 
 const support = { servesPodResize: false, placed: 0 };
 

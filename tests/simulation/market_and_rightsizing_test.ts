@@ -144,27 +144,28 @@ sceneTest("a limit that the market has lowered makes room for a higher request",
   assert.equal(scene.originalLimit(), "200m");
 });
 
-sceneTest(
-  "runController() gives new pods new values where the server lacks pods/resize",
-  async (scene) => {
+for (const dryRun of [false, true]) {
+  const gives = dryRun ? "in a dry-run leaves templates as they are" : "gives new pods new values";
+  sceneTest(`runController() ${gives} where the server lacks pods/resize`, async (scene) => {
     const { api, clock } = scene;
     deployedPod(scene);
     const strategy = { allowInPlaceResize: true, allowRecreate: true };
     const source = policyFor(scene, { cpu: 150, strategy });
+    const { config, ...rightsizing } = simulatedRightsizing(api, { source, resizeServed: false });
     const program = startProgram({
       api,
       clock,
       identity: "first",
       flags: new Map([["--market", "off"]]),
       ask: async (rights) => ({ ...await ALL_THERE(rights), servesPodResize: false }),
-      rightsizing: simulatedRightsizing(api, { source, resizeServed: false }),
+      rightsizing: { ...rightsizing, config: { ...config, dryRun } },
     });
     await scene.pass(MINUTE_MS);
     assert.equal(program.exitCode(), undefined);
     const { makes } = api.store.tables.Deployment.get("shop/web") ?? {};
-    assert.equal(makes?.template.containers[0]?.requests.cpu, 180);
+    assert.equal(makes?.template.containers[0]?.requests.cpu, dryRun ? 100 : 180);
     assert.equal(api.requests.get("resize Pod"), undefined);
     program.terminate();
     await scene.pass(2000);
-  },
-);
+  });
+}

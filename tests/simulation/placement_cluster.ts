@@ -92,7 +92,9 @@ export class PlacementCluster {
   /** False: no webhook answers. */
   webhookUp = true;
   /** Answers evictions in place of the API; undefined: it does so itself. */
-  refusal: ((pod: PodRef) => EvictionAnswer | undefined) | undefined;
+  refusal:
+    | ((pod: PodRef) => EvictionAnswer | undefined | Promise<EvictionAnswer | undefined>)
+    | undefined;
   readonly events: PlacementEvent[] = [];
   readonly audit: RecordedAudit = recordedAudit();
   /** ConfigMaps of placement, which outlive programs. */
@@ -232,7 +234,7 @@ export class PlacementCluster {
               evict: async (pod) => {
                 // Of a machine that is cut off no request reaches the server.
                 if (link.cut) return await new Promise(() => {});
-                return this.refusal?.(pod) ?? await api.podEvictor.evict(pod);
+                return await this.refusal?.(pod) ?? await api.podEvictor.evict(pod);
               },
             },
             costs: api.deletionCostWriter,

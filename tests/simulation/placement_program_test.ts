@@ -1,10 +1,12 @@
 /** The whole controller with placement on, in virtual time. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { ApiError } from "../../shared/api/api_error.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import { splitReplicas } from "../../shared/placement/split.ts";
 import { cases } from "../fixtures/cases.ts";
 import { clusterTest, PlacementCluster } from "./placement_cluster.ts";
+import { tainted } from "./placement_scheduler.ts";
 
 /** Until a replica leads and decides: the election, what it remembers, and the time to settle. */
 const BEGIN_MS = 10_000;
@@ -140,6 +142,62 @@ clusterTest(
     await cluster.pass(180_000);
     assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
     assert.equal(cluster.evictions, 7);
+  },
+);
+
+clusterTest("runController() moves nothing in read-only mode", async (cluster) => {
+  cluster.replicas = 10;
+  await cluster.pass(5000);
+  const program = cluster.start("10.0.0.1", { "--read-only-mode": "on" });
+  await cluster.pass(BEGIN_MS);
+  cluster.removeNodes("spot");
+  cluster.changeNode("on-demand-0", tainted("karpenter.sh/disrupted"));
+  cluster.replicas = 20;
+  await cluster.pass(120_000);
+  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 20 }, 0]);
+  // Nothing but what it would do is published.
+  assert.deepEqual([...new Set(cluster.memory.writes)], ["apply mbcas-placement-shop"]);
+  const cost = "controller.kubernetes.io/pod-deletion-cost";
+  assert.ok(cluster.live.every(({ metadata }) => !(cost in metadata.annotations)));
+  const metrics = await program.registry.metrics();
+  assert.match(metrics, /^spotalis_webhook_requests_total\{.*result="ReadOnly"\} 10$/m);
+});
+
+clusterTest(
+  "runController() goes on a minute after an eviction that came to nothing",
+  async (cluster) => {
+    cluster.replicas = 10;
+    await cluster.pass(5000);
+    let failures = 0;
+    cluster.refusal = () => {
+      if (failures++ === 0) throw new ApiError(500, "InternalError", "etcd is gone");
+      cluster.refusal = undefined;
+      return { is: "blocked", message: "later" };
+    };
+    // However seldom all workloads are reconciled.
+    cluster.start("10.0.0.1", { "--resync-period": "1h" });
+    await cluster.pass(300_000);
+    assert.deepEqual([failures, cluster.counts], [2, { spot: 7, "on-demand": 3 }]);
+  },
+);
+
+clusterTest(
+  "runController() reports the floor, and for how long pods have had no node",
+  async (cluster) => {
+    cluster.floor = 2;
+    const { registry } = cluster.start("10.0.0.1");
+    await cluster.pass(BEGIN_MS);
+    cluster.replicas = 10;
+    await cluster.pass(30_000);
+    cluster.removeNodes("on-demand");
+    await cluster.pass(1_200_000);
+    const metrics = await registry.metrics();
+    const valueOf = (name: string): number =>
+      Number(new RegExp(`^spotalis_${name}.* (\\S+)$`, "m").exec(metrics)?.[1]);
+    assert.equal(valueOf("workload_floor_replicas\\{"), 2);
+    assert.equal(valueOf('workload_replicas\\{.*replica_type="on-demand"\\}'), 0);
+    const pending = valueOf("pending_seconds\\{");
+    assert.ok(pending > 900 && pending <= 1200, `${pending}`);
   },
 );
 

@@ -67,6 +67,28 @@ loopTest("takes raises back when a new pod has taken the room that was kept", as
   assert.equal(scene.count("resize Pod"), before);
 });
 
+loopTest("divides a quota anew, once, when a pod or the quota changes", async (scene) => {
+  underQuota(scene, { names: "ab", hard: 1600 });
+  await scene.pass(5000);
+  scene.startController();
+  await scene.pass(60_000);
+  const rows: readonly (readonly [change: () => void, ceiling: number])[] = [
+    [() => {}, 700],
+    [() => addPod(scene, "c"), 470],
+    [() => {
+      scene.tables.Pod.remove("shop/c");
+      scene.setQuota({ usedLimitsCPU: 2 * OWN });
+    }, 700],
+    [() => scene.setQuota({ hardLimitsCPU: 1200 }), 500],
+  ];
+  for (const [index, [change, ceiling]] of rows.entries()) {
+    change();
+    await scene.pass(5000);
+    assertCeilings(scene, "ab", [ceiling, ceiling]);
+    assert.equal(scene.status("a").bounds?.revision, index + 1);
+  }
+});
+
 Deno.test("startMarketCluster() raises all limits to what a quota allows, and none is refused", async () => {
   const { scene } = await readDemoScene({ seed: 1, minutes: 1, pods: 12, giveUp: 0, json: true });
   const own = scene.pods.reduce((sum, { originalLimit }) => sum + originalLimit, 0);

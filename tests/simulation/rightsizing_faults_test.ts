@@ -48,7 +48,12 @@ test("runRightsizingLoop() follows a policy that changes in the middle of its cy
   assert.equal(scene.statusOf("all").workloads?.length, 21);
 });
 
-for (const kind of ["LimitRange", "ResourceQuota", "VerticalPodAutoscaler", "Node"] as const) {
+for (
+  const kind of [
+    ...["LimitRange", "ResourceQuota", "Node"] as const,
+    ...["HorizontalPodAutoscaler", "VerticalPodAutoscaler"] as const,
+  ]
+) {
   test(`runRightsizingLoop() evaluates nothing before it has its copies of each ${kind}`, async (scene) => {
     busyDeployment(scene);
     scene.policy("all");

@@ -56,6 +56,14 @@ test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recom
   assert.equal(writes(scene), 2);
 });
 
+test("runRightsizingLoop() notices a new workload long before the next cycle", async (scene) => {
+  scene.policy("all", { intervalMs: HOUR_MS });
+  await scene.run(MINUTE_MS);
+  busyDeployments(scene, "web");
+  await scene.run(MINUTE_MS);
+  assert.equal(scene.recordOf("web")?.status, "Applied");
+});
+
 const open = { ...templateContainer(), limits: {} };
 
 test("runRightsizingLoop() gives a straggler the values in force, and no other pod anything for it", async (scene) => {
@@ -114,6 +122,22 @@ test("runRightsizingLoop() lets a policy win at once what another one's change l
   const lost = scene.statusOf("light").workloads?.find(({ name }) => name === "web");
   assert.equal(lost?.reason, "Outweighed");
   assert.equal(looksAt(scene, "db"), 1);
+});
+
+test("runRightsizingLoop() reaches other namespaces from those of the setting alone", async (scene) => {
+  busyDeployments(scene, "web");
+  const { Deployment, Namespace } = scene.api.store.tables;
+  const metadata = { name: "bank", uid: "", resourceVersion: "", labels: {}, annotations: {} };
+  Namespace.create({ metadata });
+  const web = Deployment.get("shop/web") ?? assert.fail();
+  Deployment.create({ ...web, metadata: { ...web.metadata, namespace: "bank", uid: "" } });
+  const workloadKinds = ["Deployment"] as const;
+  scene.policy("all", { selector: { namespaces: { allow: [], deny: [] }, workloadKinds } });
+  for (const [policyNamespaces, reached] of [[["ops"], 1], [[NAMESPACE], 2]] as const) {
+    scene.config.policyNamespaces = policyNamespaces;
+    await scene.run(7 * MINUTE_MS);
+    assert.equal(scene.statusOf("all").workloadsDiscovered, reached);
+  }
 });
 
 /** A reading each 30 s, some seconds later than that, as metrics-server's own times have it. */

@@ -35,14 +35,16 @@ function specsOf({ api }: RightsizingScene): unknown {
 }
 
 worldProperty(
-  "properties 8, 9 and 18: Recommend writes to no spec, and makes each recommendation anew in each interval, with its time",
-  [anyWorkloads, anyStrategy, intervalMs, incidentsWithin(20 * MINUTE_MS)],
-  (workloads, strategy, interval, incidents) =>
+  "properties 8, 9, 18 and 29: Recommend and a dry-run write to no spec, and make each recommendation anew in each interval, with its time",
+  [anyWorkloads, anyStrategy, intervalMs, fc.boolean(), incidentsWithin(20 * MINUTE_MS)],
+  (workloads, strategy, interval, dryRun, incidents) =>
     inWorld(workloads, async (scene) => {
       const before = specsOf(scene);
       const names = workloads.map(({ name }) => name).toSorted();
       const timeOf = (name: string): number => scene.recordOf(name)?.recommendedAtMs ?? NaN;
-      scene.policy("all", { mode: "Recommend", strategy, intervalMs: interval });
+      scene.config.dryRun = dryRun;
+      const mode = dryRun ? "Auto" : "Recommend";
+      scene.policy("all", { mode, strategy, intervalMs: interval });
       await live(scene, 20 * MINUTE_MS, { incidents, workloads });
       // A restart or a failure that has not been made up for yet.
       await scene.run(MINUTE_MS);
@@ -66,12 +68,15 @@ worldProperty(
       assert.equal(writesOf(scene), 0);
       for (const workload of workloads) {
         const record = scene.recordOf(workload.name);
-        assert.deepEqual([record?.status, record?.reason], ["Recommended", "RecommendOnly"]);
+        const reason = dryRun ? "DryRun" : "RecommendOnly";
+        assert.deepEqual([record?.status, record?.reason], ["Recommended", reason]);
         const reported = record?.recommendations.map(({ container }) => container);
         assert.deepEqual(reported, ownContainers(workload));
         const status = scene.statusOf("all").workloads?.find(({ name }) => name === workload.name);
         assert.deepEqual(status?.recommendations.map(({ container }) => container), reported);
       }
+      const condition = scene.statusOf("all").conditions?.find(({ type }) => type === "DryRun");
+      assert.equal(condition?.status, dryRun ? "True" : "False");
     }),
 );
 

@@ -1,6 +1,7 @@
 /** What was seen and no source of usage has, after the controller has ended and begun again. */
 import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
@@ -85,5 +86,23 @@ pure(
       assert.equal(memory(), 96 * MI);
     }
     assert.deepEqual([...correctionStore.kept.keys()], []);
+  },
+);
+
+pure(
+  "runRightsizing() recommends nothing before it knows what was seen, and reports that",
+  async () => {
+    const { api, clock, source, pass, memory } = stage();
+    const correctionStore = keptCheckpoints();
+    correctionStore.refusal = new ApiError(500, "InternalError", "etcd");
+    await using _running = startRightsizing({ api, clock }, { source, correctionStore });
+    await pass(MINUTE_MS);
+    assert.equal(memory(), undefined);
+    const { conditions } = api.store.tables.OptimizationPolicy.get("shop/all")?.status ?? {};
+    const ready = conditions?.find(({ type }) => type === "Ready");
+    assert.equal(ready?.reason, "DiscoveryFailed");
+    correctionStore.refusal = undefined;
+    await pass(5 * MINUTE_MS);
+    assert.equal(memory(), 228 * MI);
   },
 );

@@ -8,6 +8,9 @@ import { examples } from "../global_flags.ts";
 import { type CommandContext, CommandProblem } from "../ports.ts";
 import { dashboardProxy } from "./dashboard_proxy.ts";
 
+/** Of the controller's first answer. */
+const TIMEOUT_MS = 10_000;
+
 /** What the user asked for. */
 export interface DashboardRequest {
   /** The local port; 0: a free one. */
@@ -48,7 +51,8 @@ export async function dashboardCommand(
   await dashboard.token();
   const tunnel = await dashboard.tunnel();
   try {
-    await checkTarget(tunnel.address);
+    await checkTarget(tunnel.address, signal);
+    if (signal.aborted) return 0;
     const key = crypto.randomUUID();
     // Other commands need no server, nor the packages of one.
     const { serveHTTP } = await import("../../../adapters/program_server.ts");
@@ -69,11 +73,14 @@ export async function dashboardCommand(
   }
 }
 
-async function checkTarget(address: string): Promise<void> {
+async function checkTarget(address: string, signal: AbortSignal): Promise<void> {
   try {
-    const response = await fetch(`http://${address}/login`);
+    const response = await fetch(`http://${address}/login`, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
     await response.body?.cancel();
   } catch (cause) {
+    if (signal.aborted) return;
     throw new CommandProblem(
       "Cannot open the dashboard: no controller answers on its port; is one ready, and " +
         "dashboard.enabled on? kubectl -n mbcas-system get pods",

@@ -18,8 +18,8 @@ export interface ProxyParts {
 const COOKIE = "coallocator-session";
 
 const OTHER_BROWSER =
-  "This address was opened by another browser: end kubectl coalloc dashboard, and " +
-  "run it again\n";
+  "This browser has not opened the printed address first, or it was opened by another browser: end " +
+  "kubectl coalloc dashboard, and run it again\n";
 
 /** The proxy as a handler of requests. */
 export function dashboardProxy(

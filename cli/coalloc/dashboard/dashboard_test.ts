@@ -63,3 +63,25 @@ Deno.test("dashboardCommand() lets in the one browser that opens its address, wi
   });
   assert.deepEqual([code, browsed], [0, [address]]);
 });
+
+Deno.test("dashboardCommand() ends while the controller does not answer", async () => {
+  const [stop, answer] = [new AbortController(), Promise.withResolvers<Response>()];
+  const silent = serveHTTP({
+    fetch() {
+      stop.abort();
+      return answer.promise;
+    },
+  }, { address: "127.0.0.1:0" });
+  const code = await dashboardCommand({ port: 0, open: true }, {
+    cluster: {
+      dashboard: {
+        tunnel: () => ({ address: silent.address, close: () => Promise.resolve() }),
+        token: () => Promise.resolve(TOKENS.admin),
+      },
+    },
+    world: { signal: stop.signal },
+  } as unknown as CommandContext);
+  assert.equal(code, 0);
+  answer.resolve(new Response());
+  await silent.shutdown();
+});

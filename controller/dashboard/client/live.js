@@ -7,6 +7,7 @@
 // deno-lint-ignore-file house/return-type house/injected-world -- runs in a browser as it is, by its clock
 const main = document.querySelector("main");
 const status = document.querySelector("#live");
+const plots = [];
 
 function color(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -22,8 +23,7 @@ function drawChart(figure) {
     ticks: { show: false },
   };
   const value = (_, number) => number === null ? "–" : `${Number(number.toPrecision(3))} ${unit}`;
-  box.replaceChildren();
-  new uPlot(
+  const plot = new uPlot(
     {
       width: Math.max(200, box.clientWidth),
       height: figure.classList.contains("tall") ? 240 : 180,
@@ -51,6 +51,7 @@ function drawChart(figure) {
     [times, ...series.map(({ values }) => values)],
     box,
   );
+  plots.push(plot);
 }
 
 function hourAndMinute(time) {
@@ -61,7 +62,9 @@ function hourAndMinute(time) {
   });
 }
 
+// A chart listens to the window until it is destroyed.
 function drawCharts() {
+  for (const plot of plots.splice(0)) plot.destroy();
   document.querySelectorAll("[data-chart]").forEach(drawChart);
 }
 
@@ -85,19 +88,24 @@ function replaceContent(markup) {
   if (focused) main.querySelector(focused)?.focus({ preventScroll: true });
 }
 
+/** Screen readers announce it, unlike the time of each update. */
+function warn(text) {
+  status.setAttribute("role", "status");
+  status.textContent = text;
+}
+
 if (main.dataset.live) {
   const source = new EventSource(main.dataset.live);
   source.addEventListener("page", ({ data }) => {
     replaceContent(JSON.parse(data));
+    status.removeAttribute("role");
     status.textContent = `Updated at ${new Date().toLocaleTimeString()}`;
   });
   source.addEventListener("end", ({ data }) => {
     source.close();
-    status.textContent = data;
+    warn(data);
   });
-  source.onerror = () => {
-    status.textContent = "Not connected: the figures are not updated";
-  };
+  source.onerror = () => warn("Not connected: the figures are not updated");
   status.textContent = "Updates itself";
 }
 

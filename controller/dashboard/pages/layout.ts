@@ -77,7 +77,7 @@ export function document(
         `}>
     ${content}
         </main>
-        <footer><span id="live" role="status"></span><br>Read only · CoAllocator ${VERSION}</footer>
+        <footer><span id="live"></span><br>Read only · CoAllocator ${VERSION}</footer>
         <script src="/assets/uplot.js" defer></script>
         <script src="/assets/live.js" type="module"></script>
       </body>

@@ -4,6 +4,7 @@
  * @module
  */
 import { html } from "hono/html";
+import { sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import {
   ageText,
   coresText,
@@ -60,9 +61,9 @@ const COLUMNS: readonly Column<ClearedPod>[] = [
 export function nodePage(detail: NodeDetail): Page {
   const { node, hour, pods, others } = detail;
   const lead = node.held !== undefined
-    ? `Limits are held: ${node.held}.`
+    ? `Limits are held (${node.held}): ${sentenceOf(node.held)}.`
     : node.state === "scarce"
-    ? `CPU is scarce since ${ageText((node.stateSeconds ?? 0) * 1000)}: the market divides it.`
+    ? `CPU has been scarce for ${ageText((node.stateSeconds ?? 0) * 1000)}: the market divides it.`
     : "CPU is free: limits are at their ceilings, or follow the need.";
   return {
     title: node.node,

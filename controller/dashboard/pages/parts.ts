@@ -6,6 +6,7 @@
  */
 import { html } from "hono/html";
 import type { Tone } from "../../../shared/view/placed_workloads.ts";
+import { UNKNOWN } from "../../../shared/view/figures.ts";
 import { type Samples, STEP_MS } from "../history.ts";
 
 /** Markup with all values escaped. */
@@ -131,8 +132,7 @@ export function chart(
       value === null || !Number.isFinite(value) ? null : Number(value.toPrecision(4))
     ),
   }));
-  const known = rounded.some(({ values }) => values.some((value) => value !== null));
-  if (!known) {
+  if (!lines.some(({ values }) => values.some((value) => value !== null))) {
     return html`
       <figure>
         <figcaption><b>${title}</b></figcaption>
@@ -141,7 +141,7 @@ export function chart(
     `;
   }
   const data = { fromMs, stepMs: STEP_MS, unit, series: rounded };
-  const summary = rounded.map(({ label, values }) => summaryOf(label, { values, unit }));
+  const summary = lines.map(({ label, values }) => summaryOf(label, { values, unit }));
   return html`
     <figure class="chart${tall ? " tall" : ""}" data-chart="${JSON.stringify(data)}">
       <figcaption><b>${title}</b>${summary.join("; ")}</figcaption>
@@ -155,9 +155,15 @@ function summaryOf(
   { values, unit }: { readonly values: Samples; readonly unit: string },
 ): string {
   const known = values.filter((value) => value !== null);
-  const [now] = known.slice(-1);
-  if (now === undefined) return `${label}: none`;
-  const text = (value: number): string => String(Number(value.toPrecision(3)));
+  if (known.length === 0) return `${label}: none`;
+  // An agent may be read late, or not be read once.
+  const now = values.slice(-3).findLast((value) => value !== null);
+  const text = (value: number | null | undefined): string =>
+    typeof value !== "number"
+      ? UNKNOWN
+      : Number.isFinite(value)
+      ? String(Number(value.toPrecision(3)))
+      : "∞";
   const [least, most] = [Math.min(...known), Math.max(...known)];
   return `${label}: ${text(now)} ${unit} now` +
     (least === most ? "" : `, ${text(least)} to ${text(most)} within the hour`);

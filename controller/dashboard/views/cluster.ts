@@ -66,7 +66,7 @@ export function clusterView(state: DashboardState, options: ViewOptions): Cluste
   for (const { mode } of nodes) modes[mode]++;
   const hour = collector.history.cluster(options.nowMs);
   const recent = hour.series.changes.slice(-RECENT - 1, -1).flatMap((count) => count ?? []);
-  const { problems, allocations } = readingsOf(state, options);
+  const { problems, allocations } = readingsOf(state, { ...options, maySeeNodes: true });
   return {
     nodes,
     modes,
@@ -84,10 +84,7 @@ export function clusterView(state: DashboardState, options: ViewOptions): Cluste
       : recent.reduce((total, count) => total + count, 0) / recent.length * 60_000 / STEP_MS,
     hour,
     blocked: blockedPods(allocations),
-    notes: [
-      ...(nodes.length === 0 ? ["No agent has answered yet"] : []),
-      ...problems,
-    ],
+    notes: problems,
   };
 }
 

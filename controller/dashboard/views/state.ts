@@ -44,18 +44,27 @@ export interface ViewOptions {
 /** The agents' views and the allocations, without pods that the user may not see. */
 export function readingsOf(
   { caches, collector }: DashboardState,
-  { visible }: Pick<ViewOptions, "visible">,
+  { visible, maySeeNodes = false }: Pick<ViewOptions, "visible"> & {
+    /** Else only problems of nodes with pods of the namespaces are reported. @default {false} */
+    readonly maySeeNodes?: boolean;
+  },
 ): NodeReadings {
+  const allocations = [...caches.allocations.all()].filter(({ metadata }) =>
+    visible(metadata.namespace)
+  );
+  const nodes = new Set(allocations.map(({ spec }) => spec.nodeName));
   return {
     views: [...collector.views.values()].map((view) => ({
       ...view,
       pods: view.pods.filter(({ namespace }) => visible(namespace)),
     })),
-    allocations: [...caches.allocations.all()].filter(({ metadata }) =>
-      visible(metadata.namespace)
-    ),
-    problems: [...collector.problems].map(([node, message]) =>
-      `Cannot read the agent of node ${node}: ${message}; its pods are shown as their allocations have them`
+    allocations,
+    problems: [...collector.problems].filter(([node]) => maySeeNodes || nodes.has(node)).map((
+      [node, message],
+    ) =>
+      `Cannot read the agent of node ${node}: ${message}; its pods are shown as ${
+        collector.views.has(node) ? "of its last answer" : "their allocations have them"
+      }`
     ),
   };
 }

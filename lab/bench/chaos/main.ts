@@ -38,6 +38,8 @@ interface Played {
   readonly absent: readonly Kill[];
   /** Bursts, opt-outs and opt-ins, and replaced pods. */
   readonly acts: number;
+  /** When the plan was over, before what it killed last was started again. */
+  readonly endedMs: number;
 }
 
 /** Kills and acts until the plan is over, then the node's components run again. */
@@ -51,6 +53,7 @@ async function playSteps(parts: EndParts, signal: AbortSignal): Promise<Played> 
   let acts = 0;
   let userActs: Promise<void> = Promise.resolve();
   const began = performance.now();
+  let endedMs = began;
   try {
     for (const step of drawPlan(seed, 60_000 * minutes)) {
       await pause(Math.max(0, began + step.atMs - performance.now()));
@@ -74,10 +77,11 @@ async function playSteps(parts: EndParts, signal: AbortSignal): Promise<Played> 
     await userActs;
     await scene.setManaged(true);
   } finally {
+    endedMs = performance.now();
     keeping.abort();
     await kept;
   }
-  return { done, absent, acts };
+  return { done, absent, acts, endedMs };
 }
 
 /** The pod of the program to kill; undefined for a component of the node. */
@@ -128,10 +132,9 @@ try {
     const areReady = pods.length >= 10 && pods.every(({ ready }) => ready);
     return areReady && watch.leader() ? true : undefined;
   }, { timeoutMs: 180_000 });
-  const { done, absent, acts } = await playSteps(parts, end.signal);
-  const sinceMs = performance.now();
+  const { done, absent, acts, endedMs } = await playSteps(parts, end.signal);
   await whenRecovered(parts);
-  const recoveredMs = performance.now() - sinceMs;
+  const recoveredMs = performance.now() - endedMs;
   const restMs = await checkRest(parts);
   const restoredMs = await checkRestored(parts);
   endFaults(watch.ends, done).forEach((one) => watch.violate(one));

@@ -70,7 +70,8 @@ export class Watch {
       gone: ({ metadata }) => void this.#pods.delete(metadata.uid),
       relisted: (items) => {
         this.relists++;
-        this.#pods.clear();
+        const there = new Set(items.map(({ metadata }) => metadata.uid));
+        for (const uid of this.#pods.keys()) if (!there.has(uid)) this.#pods.delete(uid);
         items.forEach((pod) => this.#seen(pod));
       },
     }, { signal });

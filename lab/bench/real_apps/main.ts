@@ -5,7 +5,7 @@
  */
 import { Command, InvalidArgumentError } from "commander";
 import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";
-import { benchFlags, wholeNumber } from "../bench.ts";
+import { benchFlags, wholeNumber, wholeNumberFrom } from "../bench.ts";
 import { loadAppImages } from "./app_images.ts";
 import { appReport, mediansOf } from "./app_report.ts";
 import {
@@ -34,7 +34,7 @@ const { json, minutes, runs, seed, algorithms, results: folder, report } = bench
         "node of the harness.",
     )
     // Half a run holds one round of turns at least.
-    .option("--minutes <n>", "length of each run, 2 or more", wholeNumber, 10)
+    .option("--minutes <n>", "length of each run, 2 or more", wholeNumberFrom(2), 10)
     .option("--runs <n>", "runs of each algorithm", wholeNumber, 3)
     .option("--seed <n>", "seed of the first run's bursts; each has the next", wholeNumber, 1)
     .option("--algorithms <a,b>", `of ${APP_ALGORITHMS.join(", ")}`, algorithmsOf, [

@@ -17,7 +17,15 @@ import {
 } from "../../../tests/cluster/scene/product.ts";
 import { openRealNode, scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
-import { benchFlags, columns, type Goal, goal, printResult, wholeNumber } from "../bench.ts";
+import {
+  benchFlags,
+  columns,
+  type Goal,
+  goal,
+  printResult,
+  wholeNumber,
+  wholeNumberFrom,
+} from "../bench.ts";
 import { programIn } from "../chaos/programs.ts";
 import { memoryKiB } from "../memory.ts";
 import { type Churn, churn } from "./churn.ts";
@@ -47,7 +55,7 @@ const { json, minutes, seed, fullGc } = benchFlags<{
       "Makes and deletes pods all the time, and watches memory and open files of agent and " +
         "controllers. Needs root on the node of the harness. Exit code 1: something grew, or ended.",
     )
-    .option("--minutes <n>", "length of the run, 3 or more", wholeNumber, 30)
+    .option("--minutes <n>", "length of the run, 3 or more", wholeNumberFrom(3), 30)
     .option("--seed <n>", "of all that is drawn", wholeNumber, 1)
     .option("--full-gc", "let the programs collect all garbage: what still grows is held", false),
 );

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { nodeViewAt, NOW } from "../../tests/fixtures/dashboard/sample_site.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { createCollector } from "./collector.ts";
+import { createHistory, POINTS, STEP_MS } from "./history.ts";
+
+const LAST = Math.floor(NOW / STEP_MS);
+
+Deno.test("createHistory() keeps the last hour of each node and pod, and null where no sample is", () => {
+  const history = createHistory();
+  for (const step of [LAST - POINTS, LAST - 3, LAST]) {
+    history.take(nodeViewAt(0, { step, pods: 1 }), step * STEP_MS);
+  }
+  const now = nodeViewAt(0, { step: LAST, pods: 1 });
+  const limits = history.pod("uid-0", NOW)?.series.limit ?? [];
+  assert.equal(limits.length, POINTS);
+  assert.deepEqual(limits.flatMap((value, at) => value === null ? [] : [at]), [
+    POINTS - 4,
+    POINTS - 1,
+  ]);
+  assert.equal(limits.at(-1), now.pods[0]?.limit);
+  assert.equal(history.cluster(NOW).series.committed.at(-1), now.committed);
+  const later = NOW + POINTS * STEP_MS;
+  history.forget(later);
+  assert.deepEqual([history.bytes, history.node("node-1", later)], [0, undefined]);
+});
+
+Deno.test("createHistory() knows which limits moved, when and why", () => {
+  const history = createHistory();
+  const view = nodeViewAt(0, { step: LAST, pods: 1 });
+  const [pod] = view.pods;
+  assert.ok(pod);
+  for (const [back, limit] of [[3, 100], [2, 100], [1, 150], [0, 120]] as const) {
+    const moved = { ...pod, limit, reason: back === 1 ? "Throttled" : "DemandFell" } as const;
+    history.take({ ...view, pods: [moved] }, (LAST - back) * STEP_MS);
+  }
+  assert.deepEqual(history.changes(pod.uid, NOW), [
+    { atMs: LAST * STEP_MS, from: 150, to: 120, reason: "DemandFell" },
+    { atMs: (LAST - 1) * STEP_MS, from: 100, to: 150, reason: "Throttled" },
+  ]);
+  assert.deepEqual(history.cluster(NOW).series.changes.slice(-4), [0, 0, 1, 1]);
+});
+
+Deno.test("createHistory() sums a node that is read later as it was before", () => {
+  const history = createHistory();
+  const views = [0, 1].map((node) => nodeViewAt(node, { step: LAST, pods: 100 }));
+  for (const [back, read] of [[2, views], [1, views.slice(1)], [0, views]] as const) {
+    for (const view of read) history.take(view, (LAST - back) * STEP_MS);
+  }
+  const whole = views.reduce((sum, { capacity }) => sum + capacity, 0);
+  const { capacity, changes } = history.cluster(NOW).series;
+  assert.deepEqual(capacity.slice(-3), [whole, whole, whole]);
+  assert.deepEqual(changes.slice(-3), [0, 0, 0]);
+  assert.deepEqual(history.node("node-1", NOW)?.series.capacity.at(-2), null);
+});
+
+Deno.test("createHistory() takes less than 40 MB for 5,000 pods on 500 nodes, and no more for any", () => {
+  const history = createHistory();
+  const view = nodeViewAt(0, { step: LAST, pods: 50 });
+  function takeNodes(nodes: number, podsEach: number): void {
+    for (let node = 0; node < nodes; node++) {
+      const pods = view.pods.slice(0, podsEach).map((pod, index) => ({
+        ...pod,
+        uid: `${node}/${index}`,
+      }));
+      history.take({ ...view, node: `node-${node}`, pods }, NOW);
+    }
+  }
+  takeNodes(500, 10);
+  assert.ok(history.bytes > 20e6 && history.bytes < 25e6, String(history.bytes));
+  takeNodes(500, 50);
+  assert.ok(history.bytes > 39e6 && history.bytes <= 40e6, String(history.bytes));
+});
+
+Deno.test("createCollector() reads all agents each 15 s, a few at a time, and names those that fail", async () => {
+  const clock = createVirtualClock({ wallStart: NOW });
+  const agents = Array.from({ length: 20 }, (_, node) => ({ node: `node-${node + 1}`, ip: "" }));
+  let [open, most] = [0, 0];
+  const collector = createCollector({
+    clock,
+    agents: () => agents,
+    async readView({ node }) {
+      most = Math.max(most, ++open);
+      await clock.sleep(10);
+      open--;
+      if (node === "node-3") throw new Error("refused");
+      return nodeViewAt(Number(node.slice(5)) - 1, { step: LAST, pods: 2000 });
+    },
+  });
+  let rounds = 0;
+  collector.onRound(() => rounds++);
+  const stop = new AbortController();
+  const running = collector.run(stop.signal);
+  await clock.runUntil(31_000);
+  agents.pop();
+  await clock.runUntil(46_000);
+  stop.abort();
+  await running;
+  assert.deepEqual([rounds, most, collector.views.size], [4, 16, 18]);
+  assert.deepEqual([...collector.problems], [["node-3", "refused"]]);
+});
+
+Deno.test("createCollector() samples agents that answer on time while hundreds hang, and forgets old views", async () => {
+  const clock = createVirtualClock({ wallStart: NOW - NOW % STEP_MS });
+  const agents = Array.from({ length: 500 }, (_, node) => ({ node: `node-${node + 1}`, ip: "" }));
+  let hung = 0;
+  const readings = new Map<string, number>();
+  const collector = createCollector({
+    clock,
+    agents: () => agents,
+    async readView({ node }) {
+      const number = Number(node.slice(5));
+      if (number <= hung) {
+        await clock.sleep(3000);
+        throw new Error("hangs");
+      }
+      readings.set(node, (readings.get(node) ?? 0) + 1);
+      // The last one answers for another node.
+      return nodeViewAt(Math.min(number, 499) - 1, { step: LAST, pods: 1 });
+    },
+  });
+  const stop = new AbortController();
+  const running = collector.run(stop.signal);
+  await clock.runUntil(14_000);
+  assert.deepEqual([...collector.problems.keys()], ["node-500"]);
+  assert.equal(collector.views.size, 499);
+  hung = 400;
+  // The first round that finds them hanging has no knowledge of them yet.
+  await clock.runUntil(105_000);
+  readings.clear();
+  await clock.runUntil(166_000);
+  assert.deepEqual([readings.size, readings.get("node-450")], [99, 4]);
+  assert.deepEqual([collector.views.size, collector.problems.size], [99, 401]);
+  stop.abort();
+  await clock.runUntil(200_000);
+  await running;
+});
