@@ -41,7 +41,7 @@ export const auditedChangeSchema = z.object({
   ),
   after: resources.optional().describe("what the request asks for"),
   price: z.number().optional().describe(
-    "price per millicore of the clearing, as `spec.market.price`; absent when infinite",
+    "price per core of the clearing, as `spec.market.price`; absent when infinite",
   ),
   boundsRevision: z.int().optional().describe(
     "revision of the bounds that the clearing used, as `spec.market.observedBounds`",

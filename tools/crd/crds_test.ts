@@ -1,6 +1,7 @@
 /** The definitions of PodAllocation, OptimizationPolicy and RecommendationReport. */
 import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
+import { auditedChangeSchema } from "../../shared/audit_log.ts";
 import { optimizationPolicyCRD } from "./optimization_policy_crd.ts";
 import { podAllocationCRD } from "./pod_allocation_crd.ts";
 import { recommendationReportCRD } from "./recommendation_report_crd.ts";
@@ -215,3 +216,12 @@ pure(
     assert.equal(at(schemaOf(REPORT), "properties/workloads/x-kubernetes-list-type"), "atomic");
   },
 );
+
+pure("the price has one unit: per core, in the definition and in the audit log", () => {
+  const texts = [JSON.stringify(CRDS.allocation), auditedChangeSchema.shape.price.description];
+  assert.deepEqual(texts.map((text) => /price per (\w+)/gi.exec(text ?? "")?.[1]), [
+    "core",
+    "core",
+  ]);
+  assert.ok(!texts.some((text) => /per millicore/i.test(text ?? "")));
+});

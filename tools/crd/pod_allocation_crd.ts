@@ -28,7 +28,7 @@ const COLUMNS: readonly Column[] = [
   {
     name: "Price",
     path: ".spec.market.price",
-    description: "Price per millicore on the node",
+    description: "Price per core on the node",
     type: "number",
     wide: true,
   },

@@ -70,6 +70,8 @@ async function perform([program, ...args]: Step): Promise<void> {
 }
 
 async function publish(place: ReleasePlace): Promise<void> {
+  // Nothing is pushed from a commit that is not this version's.
+  await perform(["git", "describe", "--tags", "--exact-match", "--match", `v${VERSION}`]);
   const digests = new Map<string, string>();
   for (const { name, image } of PROGRAMS) {
     if (!image) continue;
