@@ -35,8 +35,8 @@ export const ALERT_CASES: readonly (readonly [
   ["MbcasNoLeader", {}, { 'mbcas_leader{pod="a"}': always(1) }],
   [
     "MbcasLeaderFlapping",
+    { mbcas_leader: `0 1 0 1 0 1 0 ${always(1)}` },
     { mbcas_leader: `0 1 0 1 0 ${always(1)}` },
-    { mbcas_leader: `0 1 0 ${always(1)}` },
   ],
   ["MbcasAgentsSilent", { mbcas_agents_silent: always(1) }, { mbcas_agents_silent: always(0) }],
   [

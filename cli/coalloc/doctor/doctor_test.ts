@@ -59,6 +59,11 @@ const guaranteed: Pod = {
   metadata: { ...web.metadata, annotations: { "mbcas.io/skip-guaranteed": "false" } },
 };
 
+/** A node with these labels, and no Lease of an agent. */
+function withoutAgent(labels: Record<string, string>): Partial<SnapshotParts> {
+  return { leases: HEALTHY.leases.slice(0, 1), nodes: [{ ...node, labels }] };
+}
+
 /** What changes in a healthy cluster, and the codes of all findings then. */
 const CASES: readonly (readonly [Partial<SnapshotParts>, ...codes: string[]])[] = [
   [{}],
@@ -100,6 +105,8 @@ const CASES: readonly (readonly [Partial<SnapshotParts>, ...codes: string[]])[] 
     "ClockSkew",
   ],
   [{ leases: HEALTHY.leases.slice(0, 1), nodes: [{ ...node, ready: false }] }],
+  [withoutAgent({ type: "virtual-kubelet" })],
+  [withoutAgent({ "eks.amazonaws.com/compute-type": "fargate" })],
   [{ leases: [...HEALTHY.leases, renewedLease("mbcas-agent-b", 5001)] }, "ClockSkew"],
   [{ leases: [...HEALTHY.leases, renewedLease("mbcas-agent-b", -5000)] }],
   [bundle({ certificates: [] }), "CABundleMissing"],

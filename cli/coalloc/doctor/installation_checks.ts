@@ -4,6 +4,7 @@
  * @module
  */
 import { nodeOfAgentLease } from "../../../shared/api/lease.ts";
+import type { Node } from "../../../shared/api/node.ts";
 import { VERSION } from "../../../shared/version.ts";
 import {
   APP_LABEL,
@@ -139,7 +140,7 @@ const leases: Check = check({
       remedy:
         `start the controllers: kubectl rollout status deployment/mbcas-controller -n ${SYSTEM_NAMESPACE}`,
     };
-    const running = nodes.filter(({ ready, os }) => ready && os === undefined);
+    const running = nodes.filter((node) => node.ready && node.os === undefined && !isVirtual(node));
     const silent = running.flatMap(({ metadata: { name } }): Finding[] => {
       const lease = leases.find((one) => nodeOfAgentLease(one) === name);
       const overdue = lease && overdueSeconds(lease, server.atMs);
@@ -158,6 +159,12 @@ const leases: Check = check({
     return led ? silent : [leader, ...silent];
   },
 });
+
+/** Whether no DaemonSet runs on the node: Fargate and virtual kubelets. */
+function isVirtual({ labels = {} }: Node): boolean {
+  return labels.type === "virtual-kubelet" ||
+    labels["eks.amazonaws.com/compute-type"] === "fargate";
+}
 
 const clocks: Check = check({
   name: "clocks",
