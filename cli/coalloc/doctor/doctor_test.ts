@@ -59,9 +59,10 @@ const guaranteed: Pod = {
   metadata: { ...web.metadata, annotations: { "mbcas.io/skip-guaranteed": "false" } },
 };
 
-/** A node with these labels, and no Lease of an agent. */
+/** Nodes with these labels, and no Lease of an agent. */
 function withoutAgent(labels: Record<string, string>): Partial<SnapshotParts> {
-  return { leases: HEALTHY.leases.slice(0, 1), nodes: [{ ...node, labels }] };
+  const nodes = HEALTHY.nodes.map((one) => ({ ...one, labels }));
+  return { leases: HEALTHY.leases.slice(0, 1), nodes };
 }
 
 /** What changes in a healthy cluster, and the codes of all findings then. */
