@@ -22,8 +22,8 @@ export const auditedChangeSchema = z.object({
     "`resize` of a running pod, `template`: a write of the workload's template, `evict` of a pod",
   ),
   outcome: z.enum(["accepted", "refused", "conflict", "gone", "busy"]).describe(
-    "`accepted`, `refused`, `conflict`: the object has changed since, `gone`: it does not exist " +
-      "any more, `busy`: the server was busy or did not answer",
+    "`accepted`, `refused`, `conflict`: the object has changed since, `gone`: it no longer exists, " +
+      "`busy`: the server was busy or did not answer",
   ),
   reason: z.string().describe("why the change was requested, one of the [reasons](reasons.md)"),
   refusedFor: z.string().optional().describe("why it was refused, one of the reasons"),
@@ -52,7 +52,9 @@ export const auditedChangeSchema = z.object({
 export const auditLineSchema = z.object({
   "@timestamp": timeSchema.describe("time of the answer"),
   logger: z.literal("audit").describe("always `audit`"),
-  severity: z.literal("INFO").describe("always `INFO`, for collectors that take stderr for errors"),
+  severity: z.literal("INFO").describe(
+    "`INFO`, for collectors that take stderr for errors; `WARNING` where `dropped` counts lines",
+  ),
   auditID: z.string().describe("the request's ID, the same as in the API server's audit log"),
   ...auditedChangeSchema.shape,
 });
