@@ -182,26 +182,6 @@ clusterTest(
 );
 
 clusterTest(
-  "runController() reports the floor, and for how long pods have had no node",
-  async (cluster) => {
-    cluster.floor = 2;
-    const { registry } = cluster.start("10.0.0.1");
-    await cluster.pass(BEGIN_MS);
-    cluster.replicas = 10;
-    await cluster.pass(30_000);
-    cluster.removeNodes("on-demand");
-    await cluster.pass(1_200_000);
-    const metrics = await registry.metrics();
-    const valueOf = (name: string): number =>
-      Number(new RegExp(`^spotalis_${name}.* (\\S+)$`, "m").exec(metrics)?.[1]);
-    assert.equal(valueOf("workload_floor_replicas\\{"), 2);
-    assert.equal(valueOf('workload_replicas\\{.*replica_type="on-demand"\\}'), 0);
-    const pending = valueOf("pending_seconds\\{");
-    assert.ok(pending > 900 && pending <= 1200, `${pending}`);
-  },
-);
-
-clusterTest(
   "runController() makes pods on-demand while spot nodes are short, and the next leader knows",
   async (cluster) => {
     const first = cluster.start("10.0.0.1");
