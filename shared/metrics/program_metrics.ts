@@ -16,7 +16,7 @@ export const PROGRAM_METRICS = {
     labels: ["verb", "resource", "code"],
   }),
   apiDurations: histogram("mbcas_api_request_duration_seconds", {
-    help: "From a request to the API server to the begin of its response; watches are left out.",
+    help: "From a request to the API server to the start of its response; watches are left out.",
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
     labels: ["verb"],
   }),
