@@ -8,7 +8,7 @@ import type { ControllerSettings } from "../settings.ts";
 import { createAccess } from "./access.ts";
 import { connectDashboard, type DashboardOptions } from "./connect_dashboard.ts";
 import { nodePage } from "./pages/node_page.ts";
-import { chart } from "./pages/parts.ts";
+import { lastHour } from "./pages/parts.ts";
 import { dashboardRoutes } from "./routes.ts";
 import { clusterView } from "./views/cluster.ts";
 import { nodeDetail } from "./views/node.ts";
@@ -311,7 +311,7 @@ Deno.test("createAccess() reviews few unknown tokens at a time", async () => {
   assert.equal(await access.viewerOf("one more"), undefined);
 });
 
-Deno.test("chart() names the present value: infinite, of a late agent, or not known", () => {
+Deno.test("lastHour() names the present value: infinite, of a late agent, or not known", () => {
   for (
     const [values, now] of [
       [[1, 2, 3], "3"],
@@ -322,7 +322,7 @@ Deno.test("chart() names the present value: infinite, of a late agent, or not kn
     ] as const
   ) {
     const lines = [{ label: "Price", tone: "price", values }];
-    const markup = String(chart({ title: "Price", unit: "each", fromMs: 0, lines }));
+    const markup = String(lastHour(0, [{ title: "Price", unit: "each", lines }]));
     assert.equal(/Price: (\S+) each now/.exec(markup)?.[1], now, String(values));
   }
 });

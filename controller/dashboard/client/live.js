@@ -26,7 +26,7 @@ function drawChart(figure) {
   const plot = new uPlot(
     {
       width: Math.max(200, box.clientWidth),
-      height: figure.classList.contains("tall") ? 240 : 180,
+      height: 180,
       series: [
         { value: (_, time) => time === null ? "–" : new Date(time * 1000).toLocaleTimeString() },
         ...series.map(({ label, tone, area }) => ({

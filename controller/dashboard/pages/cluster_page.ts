@@ -10,39 +10,27 @@ import type { Tone } from "../../../shared/view/placed_workloads.ts";
 import type { BlockedPods, ClusterView, NodeLine } from "../views/cluster.ts";
 import type { Page } from "./layout.ts";
 import {
-  chart,
   type Column,
+  counted,
   type Html,
+  inCores,
+  lastHour,
   nodePath,
   notes,
-  podPath,
-  scaled,
+  podLink,
   shareBar,
   table,
+  throttledCell,
   tiles,
   toned,
 } from "./parts.ts";
 
 /** How a node's mode stands out. */
-export const MODE_TONES: Readonly<Record<Mode, Tone>> = {
+const MODE_TONES: Readonly<Record<Mode, Tone>> = {
   uncongested: "green",
   congested: "yellow",
   overloaded: "red",
 };
-
-/** Throttled ms/s above which pods suffer, and above which it is worth a look. */
-const SUFFERS = 100;
-const NOTICEABLE = 20;
-
-/** Throttled time with its unit. */
-export function throttledCell(msPerSecond: number | undefined): Html | string {
-  if (msPerSecond === undefined) return "-";
-  const text = `${throttledText(msPerSecond)}\u00a0ms/s`;
-  return toned(
-    text,
-    msPerSecond > SUFFERS ? "red" : msPerSecond > NOTICEABLE ? "yellow" : undefined,
-  );
-}
 
 const NODE_COLUMNS: readonly Column<NodeLine>[] = [
   { head: "Node", cell: ({ node }) => html`<a href="${nodePath(node)}">${node}</a>` },
@@ -140,53 +128,38 @@ ${
 }
 
 function hourCharts({ hour: { fromMs, series } }: ClusterView): Html {
-  return html`
-    <section aria-labelledby="hour">
-      <h2 id="hour">The last hour</h2>
-      <div class="charts">${[
-        chart({
-          title: "CPU",
-          unit: "cores",
-          fromMs,
-          lines: [
-            { label: "Capacity", tone: "demand", values: scaled(series.capacity, 1000) },
-            { label: "Committed", tone: "limit", values: scaled(series.committed, 1000) },
-            { label: "Used", tone: "usage", area: true, values: scaled(series.usage, 1000) },
-          ],
-        }),
-        chart({
-          title: "Throttled time",
-          unit: "ms/s",
-          fromMs,
-          lines: [{ label: "Throttled", tone: "throttled", area: true, values: series.throttled }],
-        }),
-        chart({
-          title: "Highest price of a node",
-          unit: "per core",
-          fromMs,
-          lines: [{ label: "Price", tone: "price", values: series.price }],
-        }),
-        chart({
-          title: "Limits that changed, each 15 s",
-          unit: "pods",
-          fromMs,
-          lines: [{ label: "Changes", tone: "limit", area: true, values: series.changes }],
-        }),
-      ]}</div>
-    </section>
-  `;
+  return lastHour(fromMs, [
+    {
+      title: "CPU",
+      unit: "cores",
+      lines: [
+        { label: "Capacity", tone: "demand", values: inCores(series.capacity) },
+        { label: "Committed", tone: "limit", values: inCores(series.committed) },
+        { label: "Used", tone: "usage", area: true, values: inCores(series.usage) },
+      ],
+    },
+    {
+      title: "Throttled time",
+      unit: "ms/s",
+      lines: [{ label: "Throttled", tone: "throttled", area: true, values: series.throttled }],
+    },
+    {
+      title: "Highest price of a node",
+      unit: "per core",
+      lines: [{ label: "Price", tone: "price", values: series.price }],
+    },
+    {
+      title: "Limits that changed, each 15 s",
+      unit: "pods",
+      lines: [{ label: "Changes", tone: "limit", area: true, values: series.changes }],
+    },
+  ]);
 }
 
 function blockedItem({ reason, means, remedy, count, pods }: BlockedPods): Html {
-  const links = pods.map((pod, index) =>
-    html`${index === 0 ? "" : ", "}<a href="${podPath(pod)}">${pod.namespace}/<wbr>${pod.pod}</a>`
-  );
+  const links = pods.map((pod, index) => html`${index === 0 ? "" : ", "}${podLink(pod)}`);
   const more = count - pods.length;
   return html`<li><h3>${reason} · ${counted(count, "pod")}</h3>
 <p>${means}</p>${remedy === undefined ? "" : html`<p class="caption">What to do: ${remedy}</p>`}
 <p class="list">${links}${more > 0 ? ` and ${more} more` : ""}</p></li>`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -13,25 +13,22 @@ import {
   throttledText,
 } from "../../../shared/view/figures.ts";
 import type { ClearedPod, NodeDetail } from "../views/node.ts";
-import { throttledCell } from "./cluster_page.ts";
 import type { Page } from "./layout.ts";
 import {
-  chart,
   type Column,
   type Html,
-  podPath,
-  scaled,
+  inCores,
+  lastHour,
+  podLink,
   sparkline,
   table,
+  throttledCell,
   tiles,
   toned,
 } from "./parts.ts";
 
 const COLUMNS: readonly Column<ClearedPod>[] = [
-  {
-    head: "Pod",
-    cell: (pod) => html`<a href="${podPath(pod)}">${pod.namespace}/<wbr>${pod.pod}</a>`,
-  },
+  { head: "Pod", cell: podLink },
   {
     head: "Last hour",
     cell: ({ minutes }) => sparkline(minutes, "Limit, usage and demand within the last hour"),
@@ -104,35 +101,28 @@ ${
 }
 
 function hourCharts({ fromMs, series }: NonNullable<NodeDetail["hour"]>): Html {
-  return html`
-    <section aria-labelledby="hour">
-      <h2 id="hour">The last hour</h2>
-      <div class="charts">${[
-        chart({
-          title: "CPU",
-          unit: "cores",
-          fromMs,
-          lines: [
-            { label: "Capacity", tone: "demand", values: scaled(series.capacity, 1000) },
-            { label: "Committed", tone: "limit", values: scaled(series.committed, 1000) },
-            { label: "Demand", tone: "throttled", values: scaled(series.demand, 1000) },
-            { label: "Used", tone: "usage", area: true, values: scaled(series.usage, 1000) },
-          ],
-        }),
-        chart({
-          title: "Price",
-          unit: "per core",
-          fromMs,
-          lines: [{
-            label: "Price",
-            tone: "price",
-            area: true,
-            values: series.price,
-          }],
-        }),
-      ]}</div>
-    </section>
-  `;
+  return lastHour(fromMs, [
+    {
+      title: "CPU",
+      unit: "cores",
+      lines: [
+        { label: "Capacity", tone: "demand", values: inCores(series.capacity) },
+        { label: "Committed", tone: "limit", values: inCores(series.committed) },
+        { label: "Demand", tone: "throttled", values: inCores(series.demand) },
+        { label: "Used", tone: "usage", area: true, values: inCores(series.usage) },
+      ],
+    },
+    {
+      title: "Price",
+      unit: "per core",
+      lines: [{
+        label: "Price",
+        tone: "price",
+        area: true,
+        values: series.price,
+      }],
+    },
+  ]);
 }
 
 /** Gets less than it needs. */

@@ -6,7 +6,7 @@
  */
 import { html } from "hono/html";
 import type { Tone } from "../../../shared/view/placed_workloads.ts";
-import { UNKNOWN } from "../../../shared/view/figures.ts";
+import { throttledText, UNKNOWN } from "../../../shared/view/figures.ts";
 import { type Samples, STEP_MS } from "../history.ts";
 
 /** Markup with all values escaped. */
@@ -73,6 +73,20 @@ export function toned(text: string, tone: Tone | undefined): Html | string {
   return tone === undefined ? text : html`<span class="${tone}">${text}</span>`;
 }
 
+/** Throttled ms/s above which pods suffer, and above which it is worth a look. */
+const SUFFERS = 100;
+const NOTICEABLE = 20;
+
+/** Throttled time with its unit. */
+export function throttledCell(msPerSecond: number | undefined): Html | string {
+  if (msPerSecond === undefined) return "-";
+  const text = `${throttledText(msPerSecond)}\u00a0ms/s`;
+  return toned(
+    text,
+    msPerSecond > SUFFERS ? "red" : msPerSecond > NOTICEABLE ? "yellow" : undefined,
+  );
+}
+
 /** A part of a whole as a bar; full from the share at which it matters. */
 export function shareBar(share: number, label: string): Html {
   const width = Math.max(0, Math.min(100, share * 100)).toFixed(1);
@@ -116,16 +130,25 @@ export interface Line {
   readonly values: Samples;
 }
 
-/** The last hour as a chart, with its figures in the caption. */
-export function chart(
-  { title, unit, fromMs, lines, tall = false }: {
-    readonly title: string;
-    readonly unit: string;
-    readonly fromMs: number;
-    readonly lines: readonly Line[];
-    readonly tall?: boolean;
-  },
-): Html {
+/** A chart of the last hour. */
+export interface Chart {
+  readonly title: string;
+  readonly unit: string;
+  readonly lines: readonly Line[];
+}
+
+/** The section with the charts of the last hour, which began at `fromMs`. */
+export function lastHour(fromMs: number, charts: readonly Chart[]): Html {
+  return html`
+    <section aria-labelledby="hour">
+      <h2 id="hour">The last hour</h2>
+      <div class="charts">${charts.map((one) => chart(one, fromMs))}</div>
+    </section>
+  `;
+}
+
+/** A chart with its figures in the caption. */
+function chart({ title, unit, lines }: Chart, fromMs: number): Html {
   const rounded = lines.map((line) => ({
     ...line,
     values: line.values.map((value) =>
@@ -143,7 +166,7 @@ export function chart(
   const data = { fromMs, stepMs: STEP_MS, unit, series: rounded };
   const summary = lines.map(({ label, values }) => summaryOf(label, { values, unit }));
   return html`
-    <figure class="chart${tall ? " tall" : ""}" data-chart="${JSON.stringify(data)}">
+    <figure class="chart" data-chart="${JSON.stringify(data)}">
       <figcaption><b>${title}</b>${summary.join("; ")}</figcaption>
       <div class="canvas" aria-hidden="true"></div>
     </figure>
@@ -203,11 +226,12 @@ export function notes(list: readonly string[]): Html | string {
     : html`<div class="notes" role="note">${list.map((note) => html`<p>${note}</p>`)}</div>`;
 }
 
-/** The address of a pod's page. */
-export function podPath(
+/** A link to a pod's page. */
+export function podLink(
   { namespace, pod }: { readonly namespace: string; readonly pod: string },
-): string {
-  return `/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(pod)}`;
+): Html {
+  const path = `/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(pod)}`;
+  return html`<a href="${path}">${namespace}/<wbr>${pod}</a>`;
 }
 
 /** The address of a node's page. */
@@ -215,7 +239,12 @@ export function nodePath(node: string): string {
   return `/nodes/${encodeURIComponent(node)}`;
 }
 
-/** Each value divided by a number; millicores as cores. */
-export function scaled(values: Samples, divisor: number): Samples {
-  return values.map((value) => value === null ? null : value / divisor);
+/** Millicores as cores. */
+export function inCores(values: Samples): Samples {
+  return values.map((value) => value === null ? null : value / 1000);
+}
+
+/** `1 pod`, `2 pods`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -10,7 +10,7 @@ import { cpuText } from "../../../shared/view/figures.ts";
 import type { LimitChange } from "../history.ts";
 import type { PodDetail } from "../views/pods.ts";
 import type { Page } from "./layout.ts";
-import { chart, type Html, nodePath, notes, table } from "./parts.ts";
+import { type Html, lastHour, nodePath, notes, table } from "./parts.ts";
 
 /** Changes that are listed. */
 const MOST_CHANGES = 50;
@@ -52,29 +52,22 @@ export function podPage({ explanation, verdict, stages, hour, changes }: PodDeta
 }
 
 function hourCharts({ fromMs, series }: NonNullable<PodDetail["hour"]>): Html {
-  return html`
-    <section aria-labelledby="hour">
-      <h2 id="hour">The last hour</h2>
-      <div class="charts">${[
-        chart({
-          title: "CPU",
-          unit: "m",
-          fromMs,
-          lines: [
-            { label: "Limit", tone: "limit", values: series.limit },
-            { label: "Demand", tone: "demand", values: series.demand },
-            { label: "Used", tone: "usage", area: true, values: series.usage },
-          ],
-        }),
-        chart({
-          title: "Throttled time",
-          unit: "ms/s",
-          fromMs,
-          lines: [{ label: "Throttled", tone: "throttled", area: true, values: series.throttled }],
-        }),
-      ]}</div>
-    </section>
-  `;
+  return lastHour(fromMs, [
+    {
+      title: "CPU",
+      unit: "m",
+      lines: [
+        { label: "Limit", tone: "limit", values: series.limit },
+        { label: "Demand", tone: "demand", values: series.demand },
+        { label: "Used", tone: "usage", area: true, values: series.usage },
+      ],
+    },
+    {
+      title: "Throttled time",
+      unit: "ms/s",
+      lines: [{ label: "Throttled", tone: "throttled", area: true, values: series.throttled }],
+    },
+  ]);
 }
 
 function stageItem({ name, pod = "", containers = [], more = [] }: Stage): Html {

@@ -7,15 +7,21 @@ import { html } from "hono/html";
 import { cpuText, priceText } from "../../../shared/view/figures.ts";
 import { TOP_ORDERS, type TopPod } from "../../../shared/view/top_view.ts";
 import type { PodsView } from "../views/pods.ts";
-import { throttledCell } from "./cluster_page.ts";
 import type { Page } from "./layout.ts";
-import { type Column, demandBar, type Html, nodePath, notes, podPath, table } from "./parts.ts";
+import {
+  type Column,
+  counted,
+  demandBar,
+  type Html,
+  nodePath,
+  notes,
+  podLink,
+  table,
+  throttledCell,
+} from "./parts.ts";
 
 const COLUMNS: readonly Column<TopPod>[] = [
-  {
-    head: "Pod",
-    cell: (pod) => html`<a href="${podPath(pod)}">${pod.namespace}/<wbr>${pod.pod}</a>`,
-  },
+  { head: "Pod", cell: podLink },
   { head: "Used", cell: ({ usage }) => cpuText(usage), number: true, only: "medium" },
   { head: "Demand", cell: ({ demand }) => cpuText(demand), number: true },
   { head: "Limit", cell: ({ limit }) => cpuText(limit), number: true },
@@ -40,7 +46,7 @@ export function podsPage(view: PodsView): Page {
   return {
     title: "Pods",
     content: html`<h1>Pods in the market</h1>
-<p class="lead">${count} ${count === 1 ? "pod" : "pods"}, by ${view.sort}.</p>
+<p class="lead">${counted(count, "pod")}, by ${view.sort}.</p>
 ${filterForm(view)}
 ${notes(view.notes)}
 ${
