@@ -121,7 +121,9 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
         updates(context, { ...parts, streams }, () => page(parts.state, request(context))),
     );
   }
-  app.notFound((context) => problem(context, new HTTPException(404, { message: "Page not found" })));
+  app.notFound((context) =>
+    problem(context, new HTTPException(404, { message: "Page not found" }))
+  );
   app.onError((error, context) => {
     if (!(error instanceof HTTPException)) {
       parts.log.warn("The dashboard failed to answer", { error: String(error) });

@@ -83,7 +83,7 @@ export const VIEWS: readonly View[] = [
       throw refused(viewer, `list pods of namespace ${namespace}`);
     }
     const detail = podDetail(state, { namespace, name, nowMs });
-    return found(detail, `There is no pod ${name} in namespace ${namespace}`);
+    return found(detail, `Pod ${name} does not exist in namespace ${namespace}`);
   }, podPage),
   view(
     "/rightsizing",
