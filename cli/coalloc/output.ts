@@ -46,10 +46,20 @@ export function dataOutput<Row>(
       /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     return textLines(cells.map((row) => row.map(quoted).join(",")));
   }
+  return textLines(markdownLines(columns, cells.slice(1)));
+}
+
+/** The lines of a table in Markdown. */
+export function markdownLines(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
   const line = (row: readonly string[]): string => `| ${row.join(" | ")} |`;
-  const [head = [], ...rows] = cells.map((row) => row.map((text) => text.replaceAll("|", "\\|")));
+  // A pipe would end the cell.
+  const [head = [], ...cells] = [columns.map(({ head }) => head), ...rows]
+    .map((row) => row.map((text) => text.replaceAll("|", "\\|")));
   const rule = columns.map(({ align = "left" }) => align === "left" ? "---" : "---:");
-  return textLines([head, rule, ...rows].map(line));
+  return [head, rule, ...cells].map(line);
 }
 
 /** The value as JSON or YAML, ended by a line feed; undefined for forms that people read. */

@@ -36,9 +36,8 @@ export function presentText(container: AdvisedContainer, name: AmountName): stri
 
 /** What the requests of all pods come to, in a sentence. */
 export function changesText({ cpu, memory }: Changes): string {
-  const cores = (millicores: number): string => coresText(millicores);
-  return `Requests of all pods: CPU shrinks by ${cores(cpu.shrinks)} and grows by ` +
-    `${cores(cpu.grows)} cores, memory shrinks by ${memoryText(memory.shrinks)} and grows by ` +
+  return `Requests of all pods: CPU shrinks by ${coresText(cpu.shrinks)} and grows by ` +
+    `${coresText(cpu.grows)} cores, memory shrinks by ${memoryText(memory.shrinks)} and grows by ` +
     memoryText(memory.grows);
 }
 

@@ -5,6 +5,7 @@
  */
 import {
   type KubeConnection,
+  patchRequest,
   pathPart,
   unlessNotFound,
 } from "../../../adapters/kube/client/connection.ts";
@@ -90,13 +91,11 @@ export function createAgentViews(
   };
 }
 
-const MERGE = "application/merge-patch+json";
-
 /** The port's implementation. */
 export function createMarketSwitches(connection: KubeConnection): MarketSwitches {
   async function annotate(path: string, annotations: Record<string, string>): Promise<void> {
     const body = { metadata: { annotations } };
-    await connection.request({ method: "PATCH", path, contentType: MERGE, body });
+    await connection.request(patchRequest("merge", { path, body }));
   }
 
   return {
@@ -106,7 +105,7 @@ export function createMarketSwitches(connection: KubeConnection): MarketSwitches
     async writeSettings(text) {
       const path = settingsPath();
       const data = { [SETTINGS.key]: text };
-      const patch = { method: "PATCH", path, contentType: MERGE, body: { data } } as const;
+      const patch = patchRequest("merge", { path, body: { data } });
       if (await unlessNotFound(connection.request(patch).then(() => true))) return;
       await connection.request({
         method: "POST",

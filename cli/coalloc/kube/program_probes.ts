@@ -17,13 +17,20 @@ import {
   textsOf,
 } from "../../../adapters/kube/client/json_fields.ts";
 import type { UserConnection } from "../../../adapters/kube/client/user_connection.ts";
-import { parseNode } from "../../../adapters/kube/kinds/nodes.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Node } from "../../../shared/api/node.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { KubeletFacts, ProgramFacts, ProgramName, UnreadyPod } from "./snapshot.ts";
 import { inParallel } from "../in_parallel.ts";
 import type { AgentViews, ClusterReader, RecommendationReader } from "../ports.ts";
-import { AGENT_APP, APP_LABEL, CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "./installation.ts";
+import {
+  AGENT_APP,
+  AGENT_PORT,
+  APP_LABEL,
+  CONTROLLER_DEPLOYMENT,
+  SYSTEM_NAMESPACE,
+} from "./installation.ts";
 
 /** What the reader is made of. */
 export interface DiagnosisParts {
@@ -40,6 +47,8 @@ export interface Source extends DiagnosisParts {
   readonly connection: UserConnection;
   /** The object or list; undefined where there is none. */
   readonly get: (path: string, query?: Readonly<Record<string, string>>) => Promise<unknown>;
+  /** Read once for all parts. */
+  readonly nodes: Promise<readonly Node[]>;
   /** The items of a list; none where the server does not know the kind. */
   readonly items: (list: ListedObjects) => Promise<readonly unknown[]>;
 }
@@ -52,7 +61,7 @@ export interface ListedObjects extends Omit<ResourcePath, "name" | "subresource"
 /** Ports of the programs' own servers. */
 const PORTS: Readonly<Record<ProgramName, number>> = {
   "mbcas-controller": 8080,
-  "mbcas-agent": 8081,
+  "mbcas-agent": AGENT_PORT,
 };
 /** A pod or kubelet answers within milliseconds; one that is gone must not hold up the others. */
 const TIMEOUT_MS = 5000;
@@ -69,11 +78,10 @@ export function seriesIn(text: string): ReadonlyMap<string, number> {
 
 /** The kubelets of Ready Linux nodes. */
 export async function readKubelets(
-  { connection, items }: Source,
+  { connection, nodes }: Source,
 ): Promise<readonly KubeletFacts[]> {
-  const nodes = (await items({ groupVersion: "v1", resource: "nodes" })).map(parseNode)
-    .filter(({ ready, os }) => ready && os === undefined);
-  return await inParallel(nodes, async ({ metadata: { name: node } }): Promise<KubeletFacts> => {
+  const running = (await nodes).filter(({ ready, os }) => ready && os === undefined);
+  return await inParallel(running, async ({ metadata: { name: node } }): Promise<KubeletFacts> => {
     const proxy = resourcePath({ groupVersion: "v1", resource: "nodes", name: node });
     try {
       const [configz, series] = await Promise.all([
@@ -125,22 +133,8 @@ export async function readPrograms({ get }: Source): Promise<readonly ProgramFac
 }
 
 /** The running pods of a program. */
-export async function podsOf(
-  { items }: Source,
-  program: ProgramName,
-): Promise<readonly { readonly name: string; readonly ready: boolean }[]> {
-  const raw = await items({
-    groupVersion: "v1",
-    resource: "pods",
-    namespace: SYSTEM_NAMESPACE,
-    labelSelector: `${APP_LABEL}=${program}`,
-  });
-  return raw.map(objectOf).map(({ metadata, status }) => ({
-    name: textOf(objectOf(metadata).name) ?? "",
-    ready: listOf(objectOf(status).conditions).map(objectOf).some(({ type, status }) =>
-      type === "Ready" && status === "True"
-    ),
-  }));
+export function podsOf({ reader }: Source, program: ProgramName): Promise<readonly Pod[]> {
+  return reader.pods(SYSTEM_NAMESPACE, `${APP_LABEL}=${program}`);
 }
 
 /** The text that a program serves under the path. */
@@ -172,7 +166,7 @@ export async function readUnready(source: Source): Promise<readonly UnreadyPod[]
   const pods = await Promise.all(
     programs.map(async (program) =>
       (await podsOf(source, program)).filter(({ ready }) => !ready)
-        .map(({ name }) => ({ program, name }))
+        .map(({ metadata: { name } }) => ({ program, name }))
     ),
   );
   return await inParallel(pods.flat(), async ({ program, name }) => {

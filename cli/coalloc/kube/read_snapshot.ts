@@ -67,7 +67,7 @@ export function createDiagnosisReader(
   const request: UserConnection["request"] = (one) =>
     connection.request({ signal: parts.signal, ...one });
   const get: Source["get"] = (path, query = {}) => unlessNotFound(request({ path, query }));
-  const source: Source = {
+  const source: Omit<Source, "nodes"> = {
     ...parts,
     connection: { ...connection, request },
     get,
@@ -80,9 +80,11 @@ export function createDiagnosisReader(
     async snapshot() {
       // A server that does not answer is no finding.
       await readServerVersion(source.connection);
+      const nodes = source.items({ groupVersion: "v1", resource: "nodes" })
+        .then((items) => items.map(parseNode));
       const read = await Promise.all(
         Object.entries(READERS).map(async ([name, reader]) =>
-          [name, await seen<unknown>(reader(source))] as const
+          [name, await seen<unknown>(reader({ ...source, nodes }))] as const
         ),
       );
       return Object.fromEntries(read) as unknown as Snapshot;
@@ -120,8 +122,7 @@ const READERS: {
     const { version, date } = objectOf(await connection.request({ path: "/version", parse }));
     return { version: textOf(version) ?? "", atMs: parseTime(date) ?? clock.wall() };
   },
-  nodes: async ({ items }) =>
-    (await items({ groupVersion: "v1", resource: "nodes" })).map(parseNode),
+  nodes: ({ nodes }) => nodes,
   kubelets: readKubelets,
   pods: ({ reader }) => reader.pods(),
   namespaces: async ({ items }) =>
@@ -164,7 +165,8 @@ const READERS: {
     const pods = await podsOf(source, CONTROLLER_DEPLOYMENT);
     const answers = await inParallel(
       pods.filter(({ ready }) => ready),
-      ({ name }) => podText(source, { program: CONTROLLER_DEPLOYMENT, name, path: "/metrics" }),
+      ({ metadata: { name } }) =>
+        podText(source, { program: CONTROLLER_DEPLOYMENT, name, path: "/metrics" }),
     );
     return answers.map(seriesIn);
   },

@@ -3,9 +3,12 @@
  *
  * @module
  */
-import { presentAmounts, presentText } from "../../../shared/view/changes.ts";
-import { amountText } from "../../../shared/view/changes.ts";
-import type { AmountName } from "../../../shared/view/changes.ts";
+import {
+  type AmountName,
+  amountText,
+  presentAmounts,
+  presentText,
+} from "../../../shared/view/changes.ts";
 import type { Paint } from "../../terminal/terminal_text.ts";
 import { UNKNOWN } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";

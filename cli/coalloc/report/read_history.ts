@@ -5,7 +5,7 @@
  */
 import type { PrometheusRangeQueries } from "../../../adapters/prometheus/range_queries.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { countableCPU } from "../../../shared/quantity.ts";
+import { originalValues } from "../../../shared/resize/original_limits.ts";
 import type { NamespaceChoice } from "../ports.ts";
 import type { HistoryFigures, MissingFigure, ReportFigure } from "./report_view.ts";
 
@@ -114,7 +114,7 @@ async function usageBeyondOriginals(
   },
 ): Promise<ReportFigure | MissingFigure> {
   const originals = new Map(allocations.flatMap(({ spec, status }) => {
-    const cpus = (status?.originalLimits ?? []).flatMap(({ cpu }) => countableCPU(cpu ?? "") ?? []);
+    const cpus = [...originalValues(status?.originalLimits).values()];
     const key = `${spec.namespace}/${spec.podName}`;
     return cpus.length === 0 ? [] : [[key, cpus.reduce((sum, one) => sum + one, 0) / 1000]];
   }));

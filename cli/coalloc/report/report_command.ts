@@ -6,6 +6,7 @@
  */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
+import { defined } from "../../../shared/defined.ts";
 import type { Prices } from "../../../shared/rightsizing/prices.ts";
 import { adviseAll } from "../../../shared/view/advise.ts";
 import { durationParser, placeOf } from "../formats.ts";
@@ -94,12 +95,14 @@ export async function reportCommand(
   { sinceMs, format, prometheus, prices }: ReportRequest,
   { cluster, world, namespace, look }: CommandContext,
 ): Promise<number> {
-  const within = namespace.all ? {} : { namespace: namespace.name };
+  const within = defined({ namespace: namespace.all ? undefined : namespace.name });
   const nowMs = world.clock.wall();
   // The market need not be installed, nor rightsizing.
+  const read = cluster.reader.allocations(within.namespace);
+  const reader = { ...cluster.reader, allocations: () => read };
   const [market, recommendations] = await Promise.all([
-    unlessNotFound(readNodes(cluster, within)),
-    readRecommendations(cluster, { namespace }).catch((error: unknown) => {
+    unlessNotFound(readNodes({ ...cluster, reader }, within)),
+    readRecommendations({ ...cluster, reader }, { namespace }).catch((error: unknown) => {
       if (error instanceof CommandProblem) return error.message;
       throw error;
     }),

@@ -5,7 +5,7 @@
  */
 import { html } from "hono/html";
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
-import { textTable } from "../output.ts";
+import { type Column, markdownLines, textTable } from "../output.ts";
 import type { ReportFigure, ReportView, WorkloadSaving } from "./report_view.ts";
 
 /** Workloads that the pages list; JSON has all. */
@@ -92,14 +92,18 @@ function lists(
 
 const SAVED = "Saved by rightsizing";
 
+function columnsOf(heads: readonly string[]): readonly Column[] {
+  return heads.map((head, index) => ({
+    head,
+    align: index === 0 || head === "From" ? "left" : "right",
+  }));
+}
+
 /** For a terminal. */
 export function reportText(view: ReportView, look: TerminalLook): string {
   const table = ({ heads, rows }: PageTable): string =>
     textTable({
-      columns: heads.map((head, index) => ({
-        head: head.toUpperCase(),
-        align: index === 0 || head === "From" ? "left" : "right",
-      })),
+      columns: columnsOf(heads).map(({ head, ...rest }) => ({ ...rest, head: head.toUpperCase() })),
       rows,
     }, look);
   const part = (title: string, body: string): string =>
@@ -113,14 +117,8 @@ export function reportText(view: ReportView, look: TerminalLook): string {
 
 /** For a wiki or a chat. */
 export function reportMarkdown(view: ReportView): string {
-  // A pipe would end the cell.
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  const table = ({ heads, rows }: PageTable): readonly string[] => [
-    line(heads),
-    line(heads.map((head, index) => index === 0 || head === "From" ? "---" : "---:")),
-    ...rows.map(line),
-  ];
+  const table = ({ heads, rows }: PageTable): readonly string[] =>
+    markdownLines(columnsOf(heads), rows);
   const part = (title: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : ["", `## ${title}`, "", ...lines];
   return textLines([

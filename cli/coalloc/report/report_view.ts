@@ -8,6 +8,7 @@ import { defined } from "../../../shared/defined.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 import { MONTH_HOURS, pricePerHour, type Prices } from "../../../shared/rightsizing/prices.ts";
 import type { AdvisedWorkload } from "../../../shared/view/advice_view.ts";
+import { sumOfChanges } from "../../../shared/view/changes.ts";
 import type { PodView } from "../../../shared/view/node_view.ts";
 
 /** What a figure counts. */
@@ -216,12 +217,8 @@ function difference(from: number | undefined, to: number | undefined): number {
 function recommendedSaving(
   advised: readonly AdvisedWorkload[],
 ): { readonly cpu: number; readonly memory: number } {
-  const net = (resource: "cpu" | "memory"): number =>
-    advised.reduce(
-      (sum, { changes }) => sum + changes[resource].shrinks - changes[resource].grows,
-      0,
-    );
-  return { cpu: net("cpu"), memory: net("memory") };
+  const { cpu, memory } = sumOfChanges(advised.map(({ changes }) => changes));
+  return { cpu: cpu.shrinks - cpu.grows, memory: memory.shrinks - memory.grows };
 }
 
 function savingFigures(
