@@ -123,7 +123,7 @@ function countReasons(changes: RunRecord["changes"]): Partial<Record<MarketReaso
 export type OnRunProgress = (algorithm: string, doneS: number) => void;
 
 const MARKET = {
-  algorithm: "market",
+  algorithm: "CoAllocator",
   description: "CoAllocator's agent and controller set the limits",
 };
 const TWICE = {

@@ -12,7 +12,7 @@ async function played(...args: string[]) {
 Deno.test("demo() shows progress, charts and the table, and writes the report", async () => {
   const { code, out, err, page } = await played();
   assert.equal(code, 0);
-  assert.match(err, /market 50 %.*fixed, same cores 100 %/s);
+  assert.match(err, /CoAllocator 50 %.*fixed, same cores 100 %/s);
   for (const part of ["Σ limits", "Throttled ms/s", "Jain's", "fixed, 2 x request"]) {
     assert.ok(out.includes(part), `"${part}" is missing`);
   }
@@ -25,7 +25,7 @@ Deno.test("demo() prints one JSON object with changes that all carry a reason", 
   assert.deepEqual([code, page], [0, ""]);
   const { runs } = JSON.parse(out);
   assert.deepEqual(runs.map((run: Record<string, unknown>) => run["algorithm"]), [
-    "market",
+    "CoAllocator",
     "fixed, 2 x request",
     "fixed, P95",
     "fixed, same cores",

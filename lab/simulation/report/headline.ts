@@ -72,7 +72,7 @@ export function keyFigures(runs: readonly RunRecord[]): KeyFigure[] {
         ? "none"
         : `${formatFigure(scores.reactionMsMedian)} ms`,
       beside: scores.bursts === 0
-        ? "the scene has no bursts"
+        ? "none needed: no burst exceeded a limit"
         : `${formatCount(scores.bursts, "burst")}, ${scores.burstsMissed} missed`,
     },
   ];
