@@ -121,7 +121,9 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
         updates(context, { ...parts, streams }, () => page(parts.state, request(context))),
     );
   }
-  app.notFound((context) => problem(context, new HTTPException(404, { message: "No such page" })));
+  app.notFound((context) =>
+    problem(context, new HTTPException(404, { message: "This page does not exist" }))
+  );
   app.onError((error, context) => {
     if (!(error instanceof HTTPException)) {
       parts.log.warn("The dashboard failed to answer", { error: String(error) });
@@ -230,7 +232,7 @@ type Streams = Map<unknown, string>;
 
 const TITLES: Readonly<Record<number, string>> = {
   403: "You may not see this",
-  404: "There is no such page",
+  404: "Page not found",
   503: "Not now",
 };
 

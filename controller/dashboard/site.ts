@@ -31,7 +31,7 @@ export interface ViewRequest {
   readonly query: (name: string) => string | undefined;
 }
 
-/** A view; both throw an `HTTPException` for what there is not, or what the user may not see. */
+/** A view; both throw an `HTTPException` for an object that is missing, or that the user may not see. */
 export interface View {
   /** As hono has it. */
   readonly path: string;
@@ -83,7 +83,7 @@ export const VIEWS: readonly View[] = [
       throw refused(viewer, `list pods of namespace ${namespace}`);
     }
     const detail = podDetail(state, { namespace, name, nowMs });
-    return found(detail, `There is no pod ${name} in namespace ${namespace}`);
+    return found(detail, `Pod ${name} does not exist in namespace ${namespace}`);
   }, podPage),
   view(
     "/rightsizing",

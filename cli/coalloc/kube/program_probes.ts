@@ -21,7 +21,7 @@ import { parseNode } from "../../../adapters/kube/kinds/nodes.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { KubeletFacts, ProgramFacts, ProgramName, UnreadyPod } from "./snapshot.ts";
-import { inParallel } from "../in_parallel.ts";
+import { inParallel } from "../../../shared/control/in_parallel.ts";
 import type { AgentViews, ClusterReader, RecommendationReader } from "../ports.ts";
 import { AGENT_APP, APP_LABEL, CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "./installation.ts";
 
