@@ -7,7 +7,7 @@ import { podArgument } from "./formats.ts";
 import type { Cluster } from "./ports.ts";
 import { runCoalloc } from "./run_coalloc.ts";
 import { VERSION } from "../../shared/version.ts";
-import { inParallel } from "./in_parallel.ts";
+import { inParallel } from "../../shared/control/in_parallel.ts";
 
 sceneTest("runCoalloc() answers --help of every command with examples, and 0", async (scene) => {
   assert.equal(await scene.run(), 0);

@@ -8,6 +8,7 @@ import { HTTPException } from "hono/http-exception";
 import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 import type { ReviewedUser } from "../../adapters/kube/client/access_reviews.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { inParallel } from "../../shared/control/in_parallel.ts";
 
 /** The API server's reviews. */
 export interface AccessReviews {
@@ -71,14 +72,10 @@ export function createAccess(
       maySeeNodes: () => may(LIST_NODES),
       maySee,
       async visible(namespaces) {
-        const all = [...new Set(namespaces)];
         const seen = new Set<string>();
-        const worker = async (): Promise<void> => {
-          for (let name = all.pop(); name !== undefined; name = all.pop()) {
-            if (await maySee(name)) seen.add(name);
-          }
-        };
-        await Promise.all(Array.from({ length: AT_ONCE }, worker));
+        await inParallel([...new Set(namespaces)], async (name) => {
+          if (await maySee(name)) seen.add(name);
+        }, { atOnce: AT_ONCE });
         return seen;
       },
     };

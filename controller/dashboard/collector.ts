@@ -5,6 +5,7 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { inParallel } from "../../shared/control/in_parallel.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
 import { createHistory, type History, STEP_MS } from "./history.ts";
 
@@ -87,12 +88,9 @@ export function createCollector({ clock, agents, readView }: CollectorParts): Co
     const overMs = clock.monotonic() + ROUND_MS;
     const isLate = ({ node }: AgentAddress): boolean =>
       clock.monotonic() >= overMs && problems.has(node);
-    const worker = async (): Promise<void> => {
-      for (let agent = due.shift(); agent !== undefined; agent = due.shift()) {
-        if (!signal.aborted && !isLate(agent)) await readOne(agent, signal);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    await inParallel(due, async (agent) => {
+      if (!signal.aborted && !isLate(agent)) await readOne(agent, signal);
+    }, { atOnce: AT_ONCE });
     history.forget(clock.wall());
     for (const listener of listeners) listener();
   }

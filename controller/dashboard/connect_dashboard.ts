@@ -12,7 +12,7 @@ import type { RecommendationReport } from "../../shared/api/recommendation_repor
 import type { Clock } from "../../shared/clock.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { Log } from "../../shared/log.ts";
-import { STATUS_CONFIG_MAP_PREFIX } from "../../shared/placement/status.ts";
+import { publishedTexts } from "../../shared/placement/status.ts";
 import { nodeViewSchema } from "../../shared/view/node_view.ts";
 import type { PublishedStatuses } from "../../shared/view/placed_workloads.ts";
 import type { ControllerSettings } from "../settings.ts";
@@ -137,16 +137,7 @@ async function followStatuses(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const shards = await statuses.list(signal);
-      take(
-        new Map(
-          shards.flatMap(({ name, data }) =>
-            name.startsWith(STATUS_CONFIG_MAP_PREFIX)
-              ? [[name.slice(STATUS_CONFIG_MAP_PREFIX.length), data] as const]
-              : []
-          ),
-        ),
-      );
+      take(publishedTexts(await statuses.list(signal)));
     } catch {
       // The page shows the last statuses that could be read.
     }

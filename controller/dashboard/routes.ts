@@ -122,7 +122,7 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
     );
   }
   app.notFound((context) =>
-    problem(context, new HTTPException(404, { message: "Page not found" }))
+    problem(context, new HTTPException(404, { message: "This page does not exist" }))
   );
   app.onError((error, context) => {
     if (!(error instanceof HTTPException)) {

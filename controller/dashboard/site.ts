@@ -31,7 +31,7 @@ export interface ViewRequest {
   readonly query: (name: string) => string | undefined;
 }
 
-/** A view; both throw an `HTTPException` for what there is not, or what the user may not see. */
+/** A view; both throw an `HTTPException` for an object that is missing, or that the user may not see. */
 export interface View {
   /** As hono has it. */
   readonly path: string;

@@ -11,6 +11,7 @@ import type { Log } from "../../shared/log.ts";
 import {
   concernsPlacement,
   type PlacementStatus,
+  publishedTexts,
   readStatus,
   STATUS_CONFIG_MAP_PREFIX,
   statusKey,
@@ -89,9 +90,8 @@ export function createStatusPublisher(
 
   /** Reads the statuses of the former leader, which stay until they are replaced. */
   async function load(signal: AbortSignal): Promise<number> {
-    for (const { name, data } of await statuses.list(signal)) {
-      if (!name.startsWith(STATUS_CONFIG_MAP_PREFIX)) continue;
-      const known = statusesOf(name.slice(STATUS_CONFIG_MAP_PREFIX.length));
+    for (const [namespace, data] of publishedTexts(await statuses.list(signal))) {
+      const known = statusesOf(namespace);
       known.stored = true;
       for (const [key, text] of Object.entries(data)) {
         if (known.entries.has(key)) continue;

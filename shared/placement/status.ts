@@ -276,6 +276,16 @@ export const STATUS_LABEL = "spotalis.io/placement-status";
 /** The prefix of the ConfigMap with the statuses of a namespace's workloads. */
 export const STATUS_CONFIG_MAP_PREFIX = "mbcas-placement-";
 
+/** The texts of each namespace, among ConfigMaps by their names. */
+export function publishedTexts<D>(
+  configMaps: Iterable<{ readonly name: string; readonly data: D }>,
+): Map<string, D> {
+  return new Map(
+    Iterator.from(configMaps).filter(({ name }) => name.startsWith(STATUS_CONFIG_MAP_PREFIX))
+      .map(({ name, data }) => [name.slice(STATUS_CONFIG_MAP_PREFIX.length), data]),
+  );
+}
+
 /** The key of a workload in it: at most 253 characters, as a Deployment's name leaves room for a hash. */
 export function statusKey(
   { kind, name }: { readonly kind: string; readonly name: string },

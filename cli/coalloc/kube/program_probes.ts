@@ -22,7 +22,7 @@ import type { Node } from "../../../shared/api/node.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { KubeletFacts, ProgramFacts, ProgramName, UnreadyPod } from "./snapshot.ts";
-import { inParallel } from "../in_parallel.ts";
+import { inParallel } from "../../../shared/control/in_parallel.ts";
 import type { AgentViews, ClusterReader, RecommendationReader } from "../ports.ts";
 import {
   AGENT_APP,

@@ -32,7 +32,7 @@ import {
   createSecretStore,
   createTrustStore,
 } from "../../../adapters/kube/writers/webhook_stores.ts";
-import { inParallel } from "../in_parallel.ts";
+import { inParallel } from "../../../shared/control/in_parallel.ts";
 import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE, VERSION_LABEL } from "./installation.ts";
 import {
   type DiagnosisParts,

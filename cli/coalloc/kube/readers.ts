@@ -10,7 +10,11 @@ import {
   unlessNotFound,
 } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
-import { STATUS_CONFIG_MAP_PREFIX, STATUS_LABEL } from "../../../shared/placement/status.ts";
+import {
+  publishedTexts,
+  STATUS_CONFIG_MAP_PREFIX,
+  STATUS_LABEL,
+} from "../../../shared/placement/status.ts";
 import type { PlacementReader, RecommendationReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
 import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "./installation.ts";
@@ -47,12 +51,8 @@ export function createPlacementReader(
 
   return {
     async statuses(namespace) {
-      return new Map((await configMaps(namespace)).flatMap((raw) => {
-        const { metadata: { name }, data } = parseConfigMap(raw);
-        return name.startsWith(STATUS_CONFIG_MAP_PREFIX)
-          ? [[name.slice(STATUS_CONFIG_MAP_PREFIX.length), data] as const]
-          : [];
-      }));
+      const found = (await configMaps(namespace)).map(parseConfigMap);
+      return publishedTexts(found.map(({ metadata: { name }, data }) => ({ name, data })));
     },
     async controllerCommand() {
       const path = `/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments`;

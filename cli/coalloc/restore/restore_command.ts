@@ -10,7 +10,7 @@ import { RESTORE_MANAGER } from "../../../shared/resize/original_limits.ts";
 import { defined } from "../../../shared/defined.ts";
 import { textLines } from "../../terminal/terminal_text.ts";
 import { type Cluster, type ClusterReader, type CommandContext, CommandProblem } from "../ports.ts";
-import { inParallel } from "../in_parallel.ts";
+import { inParallel } from "../../../shared/control/in_parallel.ts";
 import { existingPod } from "../poll_pod.ts";
 import { marketOverride } from "../market_settings.ts";
 import { structuredOutput } from "../output.ts";

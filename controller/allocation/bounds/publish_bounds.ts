@@ -25,7 +25,7 @@ import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 /** A ceiling that neither binds nor moves by this share is not rewritten. */
 const CEILING_HYSTERESIS = 0.1;
 
-/** An allocation to create. Its labels are for people's selectors: the programs don't read them. */
+/** An allocation to create. Its labels are for users' selectors: the programs don't read them. */
 export type NewAllocation = PodAllocation & { readonly metadata: { readonly labels: Texts } };
 
 /** The allocation of a pod that has none yet. */
