@@ -7,7 +7,6 @@ import { podArgument } from "./formats.ts";
 import type { Cluster } from "./ports.ts";
 import { runCoalloc } from "./run_coalloc.ts";
 import { VERSION } from "../../shared/version.ts";
-import { inParallel } from "../../shared/control/in_parallel.ts";
 
 sceneTest("runCoalloc() answers --help of every command with examples, and 0", async (scene) => {
   assert.equal(await scene.run(), 0);
@@ -195,32 +194,4 @@ import project from "../../deno.json" with { type: "json" };
 
 pure("VERSION is that of deno.json", () => {
   assert.equal(VERSION, project.version);
-});
-
-pure("inParallel() keeps the order of the items and runs at most 8 at once", async () => {
-  let running = 0;
-  let most = 0;
-  const items = Array.from({ length: 30 }, (_, index) => index);
-  const results = await inParallel(items, async (item) => {
-    most = Math.max(most, ++running);
-    for (let turn = 0; turn < 30 - item; turn++) await Promise.resolve();
-    running--;
-    return item * 2;
-  });
-  assert.deepEqual(results, items.map((item) => item * 2));
-  assert.equal(most, 8);
-});
-
-pure("inParallel() rejects with the first error after the others have settled", async () => {
-  const done: number[] = [];
-  await assert.rejects(
-    inParallel([1, 2, 3], async (item) => {
-      await Promise.resolve();
-      if (item === 2) throw new RangeError("Cannot do 2: no");
-      done.push(item);
-      return item;
-    }),
-    /Cannot do 2/,
-  );
-  assert.deepEqual(done, [1, 3]);
 });

@@ -8,7 +8,7 @@ import { defined } from "../../../shared/defined.ts";
 import type { NodeView } from "../../../shared/view/node_view.ts";
 import type { NodeHour } from "../history.ts";
 import { STEP_MS } from "../history.ts";
-import { type DashboardState, readingsOf, type ViewOptions } from "./state.ts";
+import { allocationsOf, type DashboardState, type ViewOptions } from "./state.ts";
 
 /** A node in the list. CPU in millicores. */
 export interface NodeLine extends Omit<NodeView, "pods" | "at"> {
@@ -66,7 +66,7 @@ export function clusterView(state: DashboardState, options: ViewOptions): Cluste
   for (const { mode } of nodes) modes[mode]++;
   const hour = collector.history.cluster(options.nowMs);
   const recent = hour.series.changes.slice(-RECENT - 1, -1).flatMap((count) => count ?? []);
-  const { problems, allocations } = readingsOf(state, { ...options, maySeeNodes: true });
+  const { problems, allocations } = allocationsOf(state, { ...options, maySeeNodes: true });
   return {
     nodes,
     modes,
@@ -100,7 +100,7 @@ export function nodeLine({ pods, at, ...view }: NodeView, nowMs: number): NodeLi
 }
 
 function blockedPods(
-  allocations: ReturnType<typeof readingsOf>["allocations"],
+  allocations: ReturnType<typeof allocationsOf>["allocations"],
 ): readonly BlockedPods[] {
   const blocked = allocations.filter(({ status }) =>
     status?.reason !== undefined && status.reason !== "Applied"

@@ -24,7 +24,7 @@ import type { LimitChange, PodHour } from "../history.ts";
 import { type DashboardState, readingsOf, type ViewOptions } from "./state.ts";
 
 /** Pods on a page of the list. */
-export const PAGE_SIZE = 100;
+const PAGE_SIZE = 100;
 
 /** The list of pods. */
 export interface PodsView {

@@ -41,23 +41,19 @@ export interface ViewOptions {
   readonly nowMs: number;
 }
 
-/** The agents' views and the allocations, without pods that the user may not see. */
-export function readingsOf(
+/** The allocations that the user may see, and problems of the agents. */
+export function allocationsOf(
   { caches, collector }: DashboardState,
   { visible, maySeeNodes = false }: Pick<ViewOptions, "visible"> & {
     /** Else only problems of nodes with pods of the namespaces are reported. @default {false} */
     readonly maySeeNodes?: boolean;
   },
-): NodeReadings {
+): Pick<NodeReadings, "allocations" | "problems"> {
   const allocations = [...caches.allocations.all()].filter(({ metadata }) =>
     visible(metadata.namespace)
   );
   const nodes = new Set(allocations.map(({ spec }) => spec.nodeName));
   return {
-    views: [...collector.views.values()].map((view) => ({
-      ...view,
-      pods: view.pods.filter(({ namespace }) => visible(namespace)),
-    })),
     allocations,
     problems: [...collector.problems].filter(([node]) => maySeeNodes || nodes.has(node)).map((
       [node, message],
@@ -66,5 +62,19 @@ export function readingsOf(
         collector.views.has(node) ? "of its last answer" : "their allocations have them"
       }`
     ),
+  };
+}
+
+/** The same, and the agents' views without pods that the user may not see. */
+export function readingsOf(
+  state: DashboardState,
+  { visible }: Pick<ViewOptions, "visible">,
+): NodeReadings {
+  return {
+    ...allocationsOf(state, { visible }),
+    views: [...state.collector.views.values()].map((view) => ({
+      ...view,
+      pods: view.pods.filter(({ namespace }) => visible(namespace)),
+    })),
   };
 }
