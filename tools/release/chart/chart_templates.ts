@@ -91,10 +91,7 @@ function withValues(object: ManifestObject): unknown {
     case "Deployment":
       return withPodValues(object, "controller");
     case "NetworkPolicy":
-      return replaced(object, {
-        monitoring: valueOf(".Values.metricQueries.namespace"),
-        9090: valueOf(".Values.metricQueries.port"),
-      });
+      return withMetricQueries(object);
     case "ConfigMap":
       return object.metadata.name === "mbcas-config"
         ? { ...object, data: { "config.yaml": valueOf(SETTINGS) } }
@@ -102,6 +99,25 @@ function withValues(object: ManifestObject): unknown {
     default:
       return object;
   }
+}
+
+/** The values of metricQueries in the rules that lead to the namespace of the component's Prometheus. */
+function withMetricQueries(object: Members): Members {
+  const scalars = {
+    monitoring: valueOf(".Values.metricQueries.namespace"),
+    9090: valueOf(".Values.metricQueries.port"),
+  };
+  return changed(object, "spec", ({ egress, ...spec }) =>
+    Array.isArray(egress)
+      ? {
+        ...spec,
+        egress: egress.map((rule) =>
+          JSON.stringify(rule).includes('"kubernetes.io/metadata.name":"monitoring"')
+            ? replaced(rule, scalars)
+            : rule
+        ),
+      }
+      : spec);
 }
 
 function withPodValues(object: ManifestObject, program: "agent" | "controller"): Members {
