@@ -58,8 +58,13 @@ export function marketConfig(
   resize: Pick<ServedResize, "served"> = { served: true },
 ): MarketConfig {
   const others: {
-    readonly [K in Exclude<keyof MarketConfig, MarketSetting>]: () => MarketConfig[K];
+    readonly [K in Exclude<keyof MarketConfig, MarketSetting> | "excludedNamespaces"]: () =>
+      MarketConfig[K];
   } = {
+    // Never its own.
+    excludedNamespaces: () => [
+      ...new Set([...settings().excludedNamespaces, settings().namespace]),
+    ],
     resizeServed: () => resize.served,
     minResizeIntervalMs: () => settings().minResizeInterval,
     agentSilentAfterMs: () => settings().agentSilentAfter,

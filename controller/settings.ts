@@ -73,7 +73,8 @@ const CONTROLLER_SHAPE = {
   excludedNamespaces: setting("market.excludedNamespaces", {
     kind: namespacesKind,
     default: "kube-system,kube-public,kube-node-lease,mbcas-system",
-    description: "Namespaces that the market does not manage; a list in the file",
+    description:
+      "Namespaces that the market does not manage, beside the installation's own; a list in the file",
     live: true,
   }),
   burstFactor: setting("market.burstFactor", {

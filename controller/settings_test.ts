@@ -124,6 +124,14 @@ test("DEFAULT_MARKET_CONFIG equals the defaults of the settings", () => {
   assert.deepEqual({ ...marketConfig(started().live.values) }, DEFAULT_MARKET_CONFIG);
 });
 
+test("marketConfig() excludes the installation's own namespace, whatever the list", () => {
+  const { live, take } = started({ flags: new Map([["--namespace", "own"]]) });
+  take("market: {excludedNamespaces: [batch, own]}");
+  assert.deepEqual(marketConfig(live.values).excludedNamespaces, ["batch", "own"]);
+  take("market: {excludedNamespaces: [batch]}");
+  assert.deepEqual(marketConfig(live.values).excludedNamespaces, ["batch", "own"]);
+});
+
 test("takeFile() follows live settings, reports the others, and keeps flags above the file", () => {
   const { live, lines, seen, take } = started({ flags: new Map([["--burst-factor", "2"]]) });
   const config = marketConfig(live.values);

@@ -21,7 +21,7 @@ const MARKET_KEY = settingOf(MARKET_SETTING).key;
 export const DEFAULT_MARKET_SETTINGS: ScopeSettings = {
   market: true,
   managementPolicy: "OptOut",
-  excludedNamespaces: ["kube-system", "kube-public", "kube-node-lease", "mbcas-system"],
+  excludedNamespaces: ["kube-system", "kube-public", "kube-node-lease", SYSTEM_NAMESPACE],
 };
 
 /** What the text of the settings file says; defaults where it says nothing. */
@@ -31,8 +31,15 @@ export function marketSettings(text: string): ScopeSettings {
   return {
     market: !isOff(enabled),
     managementPolicy: managementPolicy === "OptIn" ? "OptIn" : "OptOut",
-    excludedNamespaces: namesIn(excludedNamespaces) ?? DEFAULT_MARKET_SETTINGS.excludedNamespaces,
+    excludedNamespaces: withOwn(
+      namesIn(excludedNamespaces) ?? DEFAULT_MARKET_SETTINGS.excludedNamespaces,
+    ),
   };
+}
+
+/** The market never manages the programs' own namespace. */
+function withOwn(names: readonly string[]): readonly string[] {
+  return [...new Set([...names, SYSTEM_NAMESPACE])];
 }
 
 /**

@@ -1,6 +1,7 @@
 import { pureYAML } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { ScopeSettings } from "../../shared/resize/scope.ts";
+import { SYSTEM_NAMESPACE } from "./kube/installation.ts";
 import { DEFAULT_MARKET_SETTINGS, marketSettings } from "./market_settings.ts";
 
 pureYAML("marketSettings() reads which pods take part, with the programs' defaults", () => {
@@ -10,9 +11,9 @@ pureYAML("marketSettings() reads which pods take part, with the programs' defaul
     ),
     [
       "market:\n  managementPolicy: OptIn\n  excludedNamespaces: [a, b]\n",
-      { managementPolicy: "OptIn", excludedNamespaces: ["a", "b"] },
+      { managementPolicy: "OptIn", excludedNamespaces: ["a", "b", SYSTEM_NAMESPACE] },
     ],
-    ["market: {excludedNamespaces: 'a, b'}", { excludedNamespaces: ["a", "b"] }],
+    ["market: {excludedNamespaces: 'a, b'}", { excludedNamespaces: ["a", "b", SYSTEM_NAMESPACE] }],
     ["market: off", { market: false }],
     ["market: false", { market: false }],
     ["market:\n  enabled: false\n", { market: false }],

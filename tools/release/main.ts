@@ -9,16 +9,17 @@ import { VERSION } from "../../shared/version.ts";
 import { buildImages } from "../../tests/cluster/images/build_images.ts";
 import { run } from "../../tests/cluster/harness/shell.ts";
 import { changelogSection } from "./changelog.ts";
-import { makeChart } from "./chart/make_chart.ts";
 import { krewManifest, writeCommandArchives } from "./command_archives.ts";
 import { goProgram } from "./go_program.ts";
 import { releaseOptions } from "./release_options.ts";
 import {
   CHART_FILE,
   commandArchive,
+  EXAMPLE_REGISTRY,
   imageName,
   RELEASE_FOLDER,
   type ReleasePlace,
+  REPOSITORY,
 } from "./release_names.ts";
 import { billOfMaterials, programPackages } from "./sbom.ts";
 
@@ -77,16 +78,27 @@ async function sha256(file: string): Promise<string> {
   return createHash("sha256").update(await Deno.readFile(`${folder}/${file}`)).digest("hex");
 }
 
-async function installManifest({ registry }: ReleasePlace): Promise<string> {
-  const text = await run(["kubectl", "kustomize", `${root}manifests/overlays/release`]);
-  return text.replaceAll("registry.example.com/coallocator", registry);
+async function installManifest(place: ReleasePlace): Promise<string> {
+  return placed(await run(["kubectl", "kustomize", `${root}manifests/overlays/release`]), place);
+}
+
+/** The text with the release's own addresses. */
+function placed(text: string, { registry, home }: ReleasePlace): string {
+  return text.replaceAll(EXAMPLE_REGISTRY, registry).replaceAll(REPOSITORY, home);
 }
 
 /** The chart as Helm packs it; resolves with the file's name. */
-async function packChart({ registry }: ReleasePlace): Promise<string> {
-  const chart = await makeChart({ version: VERSION, registry, folder: RELEASE_FOLDER });
-  const helm = await goProgram("helm");
-  await run([helm, "package", chart, "--destination", folder]);
+async function packChart(place: ReleasePlace): Promise<string> {
+  const chart = `${folder}/coallocator`;
+  await run(["cp", "-r", `${root}charts/coallocator`, chart]);
+  for (const file of ["Chart.yaml", "values.yaml", "README.md"]) {
+    const text = placed(await Deno.readTextFile(`${chart}/${file}`), place)
+      .replace(/^## For developers\n[^]*/m, "")
+      .replaceAll("../../", `${place.home}/blob/v${VERSION}/`)
+      .replaceAll("charts/coallocator ", `${CHART_FILE} `);
+    await Deno.writeTextFile(`${chart}/${file}`, text);
+  }
+  await run([await goProgram("helm"), "package", chart, "--destination", folder]);
   await Deno.remove(chart, { recursive: true });
   return CHART_FILE;
 }

@@ -8,6 +8,15 @@ import { VERSION } from "../../shared/version.ts";
 /** Where all of it is made, below the root. */
 export const RELEASE_FOLDER = "build/release";
 
+/** The repository of the project; the one place to change it, beside the URLs of `alerts.yaml`. */
+export const REPOSITORY = "https://github.com/coallocator/coallocator";
+
+/** The page of the alerts' runbooks. */
+export const RUNBOOKS = `${REPOSITORY}/blob/main/docs/operations.md`;
+
+/** In the manifests and the chart: each user has a registry of its own. */
+export const EXAMPLE_REGISTRY = "registry.example.com/coallocator";
+
 /** Where releases are published. */
 export interface ReleasePlace {
   /** Of images and the chart: `ghcr.io/owner/name`. */
@@ -16,14 +25,12 @@ export interface ReleasePlace {
   readonly home: string;
 }
 
-/** The place of a GitHub repository, `owner/name`; without one the example's that the manifests have. */
+/** The place of a GitHub repository, `owner/name`; without one this project's, with the example's registry. */
 export function releasePlace(repository: string | undefined): ReleasePlace {
-  return repository === undefined
-    ? { registry: "registry.example.com/coallocator", home: "https://example.com/coallocator" }
-    : {
-      registry: `ghcr.io/${repository.toLowerCase()}`,
-      home: `https://github.com/${repository}`,
-    };
+  return repository === undefined ? { registry: EXAMPLE_REGISTRY, home: REPOSITORY } : {
+    registry: `ghcr.io/${repository.toLowerCase()}`,
+    home: `https://github.com/${repository}`,
+  };
 }
 
 /** Repository and tag of a program's image. */

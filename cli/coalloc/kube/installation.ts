@@ -4,8 +4,8 @@
  * @module
  */
 
-/** Namespace of agents, controllers and settings. */
-export const SYSTEM_NAMESPACE = "mbcas-system";
+/** Namespace of agents, controllers and settings: another one where the variable names it. */
+export const SYSTEM_NAMESPACE: string = Deno.env.get("COALLOC_SYSTEM_NAMESPACE") || "mbcas-system";
 
 /** Lease of the leading controller. */
 export const CONTROLLER_LEASE = "mbcas-controller";

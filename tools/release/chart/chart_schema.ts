@@ -15,20 +15,33 @@ export interface ChartChoices {
   readonly settings: readonly Setting[];
 }
 
+const MAP: Members = { type: "object" };
+const TEXTS: Members = { type: "object", additionalProperties: { type: "string" } };
+const PORT: Members = { type: "integer", minimum: 1, maximum: 65535 };
+const NAME = text("[a-z0-9]([-a-z0-9.]*[a-z0-9])?");
+const QUANTITIES: Members = {
+  type: "object",
+  additionalProperties: { type: ["string", "number"] },
+};
+
 /** The content of `values.schema.json`. */
 export function chartSchema({ components, settings }: ChartChoices): Members {
-  const text: Members = { type: "string" };
-  const resources = closed({ requests: { type: "object" }, limits: { type: "object" } });
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     ...closed({
-      image: closed({ registry: text, tag: text, pullPolicy: text }),
-      imagePullSecrets: { type: "array", items: closed({ name: text }) },
+      image: closed({
+        registry: text("\\S*[^/\\s]"),
+        tag: text("(\\w[\\w.-]{0,127})?"),
+        pullPolicy: { enum: ["", "Always", "IfNotPresent", "Never"] },
+      }),
+      imagePullSecrets: { type: "array", items: { ...closed({ name: NAME }), required: ["name"] } },
+      commonLabels: labels(),
       config: settingsSchema(settings),
-      controller: closed({ replicas: { type: "integer", minimum: 1 }, resources }),
-      agent: closed({ resources }),
-      metricQueries: closed({ namespace: text, port: { type: "integer" } }),
-      test: closed({ image: text }),
+      controller: closed({ replicas: { type: "integer", minimum: 1 }, ...podValues() }),
+      agent: closed(podValues()),
+      alerts: closed({ runbooks: text("https?://[^\\s#]+") }),
+      metricQueries: closed({ namespace: NAME, port: PORT }),
+      test: closed({ image: text("\\S+") }),
       components: {
         ...closed(
           Object.fromEntries(components.map((name) => [valueName(name), { type: "boolean" }])),
@@ -37,9 +50,38 @@ export function chartSchema({ components, settings }: ChartChoices): Members {
         then: { properties: { webhook: { const: true } } },
       },
       // Helm's own.
-      global: { type: "object" },
+      global: MAP,
     }),
   };
+}
+
+/** What agent and controller have both. */
+function podValues(): Members {
+  return {
+    image: closed({ digest: text("(sha256:[0-9a-f]{64})?") }),
+    resources: closed({ requests: QUANTITIES, limits: QUANTITIES }),
+    nodeSelector: TEXTS,
+    tolerations: { type: "array", items: MAP },
+    affinity: MAP,
+    priorityClassName: { anyOf: [{ const: "" }, NAME] },
+    podLabels: labels(),
+    podAnnotations: {
+      ...TEXTS,
+      propertyNames: {
+        not: { enum: ["checksum/config", "kubectl.kubernetes.io/default-container"] },
+      },
+    },
+  };
+}
+
+/** By the recommended labels the objects find each other. */
+function labels(): Members {
+  return { ...TEXTS, propertyNames: { not: { pattern: "^app\\.kubernetes\\.io/" } } };
+}
+
+/** A text that is this as a whole. */
+function text(pattern: string): Members {
+  return { type: "string", pattern: `^${pattern}$` };
 }
 
 function closed(properties: Members): Members {
@@ -50,7 +92,9 @@ function closed(properties: Members): Members {
 function settingsSchema(settings: readonly Setting[]): Members {
   const properties: Record<string, unknown> = {};
   const sections = new Map<string, [string, unknown][]>();
+  const shorthands = new Set<string | undefined>();
   for (const setting of settings) {
+    if (setting.shorthand === true) shorthands.add(setting.key.split(".")[0]);
     for (const key of fileKeysOf(setting)) {
       const [section = "", ...rest] = key.split(".");
       // Deeper names are left to the programs.
@@ -60,8 +104,11 @@ function settingsSchema(settings: readonly Setting[]): Members {
     }
   }
   for (const [section, members] of sections) {
-    // Not "type": `market: off` stands for the whole section.
-    properties[section] = { additionalProperties: false, properties: Object.fromEntries(members) };
+    const whole = closed(Object.fromEntries(members));
+    // `market: off` stands for the whole section.
+    properties[section] = shorthands.has(section)
+      ? { ...whole, type: ["object", "boolean", "string"] }
+      : whole;
   }
   return closed(properties);
 }

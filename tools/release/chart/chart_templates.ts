@@ -5,15 +5,25 @@
  */
 import { isMembers, membersOf } from "../../../shared/members.ts";
 import type { ManifestObject } from "../../../tests/cluster/rendered_manifests.ts";
+import { RUNBOOKS } from "../release_names.ts";
 import {
-  keysUnder,
+  inlined,
   type Members,
   merged,
   templateText,
   valueOf,
   type Version,
-  yamlOf,
 } from "./marked_object.ts";
+import { withPodValues } from "./pod_values.ts";
+
+/** The namespace of the manifests. */
+const NAMESPACE = "mbcas-system";
+
+/** What these texts of the manifests are in the chart, wherever they occur. */
+const TEXTS: Readonly<Record<string, string>> = {
+  [NAMESPACE]: ".Release.Namespace",
+  [RUNBOOKS]: ".Values.alerts.runbooks",
+};
 
 /** What kustomize makes of the base with this component and all those before it in the list. */
 export interface Step {
@@ -31,7 +41,7 @@ export function valueName(component: string): string {
 export function chartTemplates(steps: readonly Step[]): Readonly<Record<string, string>> {
   const texts = new Map<string, string>();
   for (const { from, versions, removedBy } of histories(steps)) {
-    const text = `---\n${templateText(merged(versions))}`;
+    const text = `---\n${templateText(merged(versions), TEXTS)}`;
     const guarded = removedBy === undefined ? text : under(`not ${conditionOf(removedBy)}`, text);
     texts.set(from, (texts.get(from) ?? "") + guarded);
   }
@@ -68,7 +78,7 @@ function histories(steps: readonly Step[]): readonly History[] {
       objects.map((object) => [`${object.kind} ${object.metadata.name}`, object]),
     );
     // Helm creates the namespace, or it is there before.
-    now.delete("Namespace mbcas-system");
+    now.delete(`Namespace ${NAMESPACE}`);
     for (const [id, object] of now) {
       const history = found.get(id) ?? { from: component, versions: [] };
       history.versions.push({ condition: conditionOf(component), value: withValues(object) });
@@ -84,7 +94,13 @@ const SETTINGS =
   "empty .Values.config | ternary (.Files.Get `config.yaml`) (toYaml .Values.config) | quote";
 
 /** The object with the chart's values in place of the manifests' own. */
-function withValues(object: ManifestObject): unknown {
+function withValues(object: ManifestObject): Members {
+  const { metadata } = object;
+  const labels = { ...metadata.labels, ...inlined(".Values.commonLabels") };
+  return { ...withSpecValues(object), metadata: { ...metadata, labels } };
+}
+
+function withSpecValues(object: ManifestObject): Members {
   switch (object.kind) {
     case "DaemonSet":
       return withPodValues(object, "agent");
@@ -104,52 +120,17 @@ function withValues(object: ManifestObject): unknown {
 /** The values of metricQueries in the rules that lead to the namespace of the component's Prometheus. */
 function withMetricQueries(object: Members): Members {
   const scalars = {
-    monitoring: valueOf(".Values.metricQueries.namespace"),
+    monitoring: valueOf(".Values.metricQueries.namespace | quote"),
     9090: valueOf(".Values.metricQueries.port"),
   };
-  return changed(object, "spec", ({ egress, ...spec }) =>
-    Array.isArray(egress)
-      ? {
-        ...spec,
-        egress: egress.map((rule) =>
-          JSON.stringify(rule).includes('"kubernetes.io/metadata.name":"monitoring"')
-            ? replaced(rule, scalars)
-            : rule
-        ),
-      }
-      : spec);
-}
-
-function withPodValues(object: ManifestObject, program: "agent" | "controller"): Members {
-  const values = `.Values.${program}`;
-  const withContainer = (container: Members): Members => ({
-    ...container,
-    image: valueOf(
-      `printf \`%s/mbcas-${program}:%s\` .Values.image.registry ` +
-        "(.Values.image.tag | default .Chart.AppVersion)",
-    ),
-    ...keysUnder(".Values.image.pullPolicy", {
-      imagePullPolicy: valueOf(".Values.image.pullPolicy"),
-    }),
-    resources: yamlOf(`${values}.resources`),
-  });
-  return changed(object, "spec", (spec) => ({
-    ...spec,
-    ...("replicas" in spec ? { replicas: valueOf(`${values}.replicas`) } : {}),
-    template: changed(membersOf(spec["template"]), "spec", (pod) => ({
-      ...pod,
-      ...keysUnder(".Values.imagePullSecrets", {
-        imagePullSecrets: yamlOf(".Values.imagePullSecrets"),
-      }),
-      containers: [pod["containers"]].flat().map((container) =>
-        withContainer(membersOf(container))
-      ),
-    })),
-  }));
-}
-
-function changed(object: Members, key: string, change: (value: Members) => Members): Members {
-  return { ...object, [key]: change(membersOf(object[key])) };
+  const { egress, ...spec } = membersOf(object["spec"]);
+  if (!Array.isArray(egress)) return object;
+  const rules = egress.map((rule) =>
+    JSON.stringify(rule).includes('"kubernetes.io/metadata.name":"monitoring"')
+      ? replaced(rule, scalars)
+      : rule
+  );
+  return { ...object, spec: { ...spec, egress: rules } };
 }
 
 function replaced(value: unknown, scalars: Members): unknown {

@@ -20,6 +20,7 @@ const IF = "@if ";
 const END = "@end";
 const VALUE = "@value ";
 const YAML = "@yaml ";
+const INLINE = "@inline ";
 
 /** Stands for `{{ expression }}`. */
 export function valueOf(expression: string): string {
@@ -29,6 +30,11 @@ export function valueOf(expression: string): string {
 /** Stands for the YAML of an expression's value, a map or a list. */
 export function yamlOf(expression: string): string {
   return YAML + expression;
+}
+
+/** Stands for the members of an expression's value, beside others in a map. */
+export function inlined(expression: string): Members {
+  return { [INLINE + expression]: null };
 }
 
 /** Keys that are there under a condition, in a map. */
@@ -86,9 +92,12 @@ function different(place: string): never {
   );
 }
 
-/** The text of a template with this object. */
-export function templateText(object: unknown): string {
-  return stringify(object, { lineWidth: 0, version: "1.1" })
+/** The text of a template with this object; `texts` are expressions that stand for texts in it. */
+export function templateText(
+  object: unknown,
+  texts: Readonly<Record<string, string>> = {},
+): string {
+  const text = stringify(object, { lineWidth: 0, version: "1.1" })
     .replaceAll("{{", '{{ "{{" }}')
     .replace(/^ *(?:- )?"@if (.*?)(?: #.*)?"(?:: null)?$/gm, "{{- if $1 }}")
     .replace(/^ *(?:- )?"@end(?: #.*)?"(?:: null)?$/gm, "{{- end }}")
@@ -96,8 +105,24 @@ export function templateText(object: unknown): string {
     .replace(/(?<=^\{\{- if (.*) \}\}\n(?:[^{].*\n)+)\{\{- end \}\}\n\{\{- if \1 \}\}\n/gm, "")
     .replace(/"@value (.*)"$/gm, "{{ $1 }}")
     .replace(
+      /^( *)"@inline (.*)": null$/gm,
+      (_, { length }: string, expression: string) =>
+        `{{- with ${expression} }}\n{{- toYaml . | nindent ${length} }}\n{{- end }}`,
+    )
+    .replace(
       /^( *)(.*): "@yaml (.*)"$/gm,
       (_, indent: string, key: string, expression: string) =>
         `${indent}${key}:\n${indent}{{- toYaml ${expression} | nindent ${indent.length + 2} }}`,
     );
+  return Object.entries(texts).reduce(
+    (known, [part, expression]) =>
+      known
+        // A whole value is quoted: a namespace may be a number.
+        .replace(
+          new RegExp(`(?<=(?:: |- ))${RegExp.escape(part)}$`, "gm"),
+          `{{ ${expression} | quote }}`,
+        )
+        .replaceAll(part, `{{ ${expression} }}`),
+    text,
+  );
 }
