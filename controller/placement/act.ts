@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { AuditLog } from "../../shared/audit_log.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { AuditedChange, AuditLog } from "../../shared/audit_log.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
@@ -13,6 +14,7 @@ import { leavesAtOnce } from "../../shared/placement/next_move.ts";
 import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { isLeftBehind } from "../../shared/placement/shortage.ts";
 import { placedPod } from "../../shared/placement/workload_snapshot.ts";
+import { answerOf } from "../resize/send_changes.ts";
 import type { PlacementPlan, PlacementSnapshot, PlannedEviction } from "./decide.ts";
 import type { PlacementCaches } from "./caches.ts";
 import type { EvictionLog } from "./eviction_memory.ts";
@@ -149,11 +151,21 @@ async function evict(
   evictions.requested(pod.uid);
   const about = { namespace, name: pod.name, uid: pod.uid };
   const request = audit?.begin();
-  const answer = await evictor.evict(about, { auditID: request?.auditID });
-  request?.record({
-    ...{ source: "placement", action: "evict", reason: "PodRescheduled", kind: "Pod", ...about },
-    outcome: answer.is === "evicted" ? "accepted" : answer.is === "gone" ? "gone" : "refused",
-    message: "message" in answer ? answer.message : `pod ${pod.name} moves ${why}`,
-  });
-  return { pod, why, answer, again: evictions.answered(pod.uid, answer) };
+  const record = (outcome: Pick<AuditedChange, "outcome" | "refusedFor" | "message">): void =>
+    request?.record({
+      ...{ source: "placement", action: "evict", reason: "PodRescheduled", kind: "Pod", ...about },
+      ...(pod.node === "" ? {} : { node: pod.node }),
+      ...outcome,
+    });
+  try {
+    const answer = await evictor.evict(about, { auditID: request?.auditID });
+    record({
+      outcome: answer.is === "evicted" ? "accepted" : answer.is === "gone" ? "gone" : "refused",
+      message: "message" in answer ? answer.message : `pod ${pod.name} moves ${why}`,
+    });
+    return { pod, why, answer, again: evictions.answered(pod.uid, answer) };
+  } catch (error) {
+    if (error instanceof ApiError) record(answerOf(error));
+    throw error;
+  }
 }

@@ -1,6 +1,8 @@
 /** Placement of both kinds of workloads in a cluster in virtual time: scenes, and what holds whatever happens. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { EvictionAnswer } from "../../controller/placement/ports.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import { cases } from "../fixtures/cases.ts";
 import { WEB_OWNER } from "../fixtures/placement/placement_caches.ts";
@@ -77,6 +79,30 @@ for (const kind of ["Deployment", "StatefulSet"] as const) {
     assert.deepEqual(at.map((writes) => writes - before), [1, 3, 5]);
   });
 }
+
+clusterTest("each answer to an eviction is a line of the audit log", async (cluster) => {
+  await cluster.begin(10);
+  const answers: readonly (() => EvictionAnswer | undefined)[] = [
+    () => {
+      throw new ApiError(500, "InternalError", "etcd is slow");
+    },
+    () => ({ is: "blocked", message: "a budget" }),
+    () => undefined,
+  ];
+  let sent = 0;
+  cluster.refusal = () => answers[Math.min(sent++, 2)]?.();
+  cluster.share = "60%";
+  await cluster.pass(600_000);
+  const { changes } = cluster.audit;
+  assert.equal(changes.length, sent);
+  assert.deepEqual(changes.slice(0, 3).map(({ outcome, message }) => [outcome, message]), [
+    ["busy", "etcd is slow"],
+    ["refused", "a budget"],
+    ["accepted", `pod ${changes[2]?.name} moves to on-demand`],
+  ]);
+  assert.equal(new Set(changes.map(({ auditID }) => auditID)).size, sent);
+  for (const { node, uid } of changes) assert.match(`${node} ${uid}`, /^spot-\d \S+$/);
+});
 
 clusterTest("pods of a node that stays after all are left alone", async (cluster) => {
   cluster.share = "0%";
