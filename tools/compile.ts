@@ -11,6 +11,7 @@
  */
 import { type Built, compileProgram } from "./build/compile_program.ts";
 import { PROGRAMS } from "./build/programs.ts";
+import { sizeText } from "./build/size_text.ts";
 
 const root = new URL("../", import.meta.url);
 const named = Deno.args;
@@ -30,8 +31,7 @@ for (const program of PROGRAMS) {
   });
   const { size } = await Deno.stat(new URL(path, root));
   kinds.add(kind);
-  const amount = size > 1e6 ? `${(size / 1e6).toFixed(1)} MB` : `${(size / 1e3).toFixed(1)} kB`;
-  console.log(`${kind} ${path} ${amount}`);
+  console.log(`${kind} ${path} ${sizeText(size)}`);
 }
 if (kinds.has("bundle")) {
   console.error(

@@ -196,7 +196,9 @@ Deno.test("pods are replaced for settings that their program reads at its start 
   for (const both of ["{log: {level: debug}}", "{market: {idleCPU: 0.2}}"]) {
     for (const sum of await sums(both)) assert.match(String(sum), /^[0-9a-f]{64}$/, both);
   }
-  for (const own of ["{webhook: {enabled: on}}", "{controller: {leaderElection: {leaseName: x}}}"]) {
+  for (
+    const own of ["{webhook: {enabled: on}}", "{controller: {leaderElection: {leaseName: x}}}"]
+  ) {
     const [none, some] = await sums(own);
     assert.deepEqual([none, typeof some], [undefined, "string"], own);
   }
@@ -251,7 +253,9 @@ Deno.test("helm refuses values that the chart does not know or can't use", async
     [{ metricQueries: { port: 0 } }, /port/],
     [{ alerts: { runbooks: "docs#x" } }, /runbooks/],
   ];
-  await Promise.all(rows.map(([values, reason]) =>
-    assert.rejects(() => template(values), reason, JSON.stringify(values))
-  ));
+  await Promise.all(
+    rows.map(([values, reason]) =>
+      assert.rejects(() => template(values), reason, JSON.stringify(values))
+    ),
+  );
 });

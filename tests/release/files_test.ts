@@ -1,7 +1,9 @@
 /** The files of a release and the workflow that makes them: `deno task test:release`. */
 import assert from "node:assert/strict";
 import { parse } from "yaml";
+import { VERSION } from "../../shared/version.ts";
 import { goProgram } from "../../tools/release/go_program.ts";
+import { REPOSITORY } from "../../tools/release/release_names.ts";
 import { run } from "../cluster/harness/shell.ts";
 import { createKubectl } from "../cluster/kubectl.ts";
 import { parseObjects, renderManifests } from "../cluster/rendered_manifests.ts";
@@ -25,17 +27,33 @@ Deno.test("install.yaml has the objects of the release's overlay", async () => {
   assert.deepEqual(made, await renderManifests(createKubectl(), "overlays/release"));
 });
 
+Deno.test("the packed chart is that of the folder, and leads to published pages", async () => {
+  const show = async (what: string): Promise<string> =>
+    await run([await goProgram("helm"), "show", what, `${folder}/coallocator-${VERSION}.tgz`]);
+  const readme = await show("readme");
+  assert.ok(readme.includes(`helm install coallocator coallocator-${VERSION}.tgz`), readme);
+  assert.ok(readme.includes(`${REPOSITORY}/blob/v${VERSION}/docs/install.md`), readme);
+  assert.doesNotMatch(readme, /\.\.\/|developers/);
+  assert.equal(
+    await show("values"),
+    await Deno.readTextFile(`${root}charts/coallocator/values.yaml`),
+  );
+  const templates = async (chart: string): Promise<string> =>
+    await run([await goProgram("helm"), "template", "coallocator", chart]);
+  const packed = await templates(`${folder}/coallocator-${VERSION}.tgz`);
+  assert.equal(packed, await templates(`${root}charts/coallocator`));
+});
+
 Deno.test("the archive's command starts, and prints its version", async () => {
   const unpacked = await Deno.makeTempDir();
   try {
     const [archive = ""] = /^kubectl-coalloc-\S+/m.exec(table) ?? [];
     await run(["tar", "-xzf", `${folder}/${archive}`, "-C", unpacked]);
-    const { version } = await readJSON(`${root}deno.json`);
     // A script asks for "deno", which this one may not be called on the PATH.
     await Deno.symlink(Deno.execPath(), `${unpacked}/deno`);
     const env = { PATH: `${unpacked}:${Deno.env.get("PATH")}` };
     const printed = await run([`${unpacked}/kubectl-coalloc`, "--version"], { env });
-    assert.ok(printed.includes(version), printed);
+    assert.ok(printed.includes(VERSION), printed);
   } finally {
     await Deno.remove(unpacked, { recursive: true });
   }
@@ -59,19 +77,31 @@ Deno.test("images are OCI archives, each blob of which has its digest and size",
   }
 });
 
-Deno.test("the bill lists each import of a program's packages with sum, licence and address", async () => {
+Deno.test("the bill lists the packages in each program with sum, licence and address", async () => {
   const { specVersion, components, dependencies } = await readJSON(`${folder}/sbom.cdx.json`);
   assert.equal(specVersion, "1.6");
-  const zod = components.find(({ name }: { name: string }) => name === "zod");
-  assert.match(zod.purl, /^pkg:npm\/zod@\d/);
-  assert.match(zod.hashes[0].content, /^[0-9a-f]{128}$/);
-  assert.equal(zod.licenses[0].license?.id ?? zod.licenses[0].expression, "MIT");
-  const agent = dependencies.find(({ ref }: { ref: string }) => ref === "mbcas-agent");
-  assert.ok(agent.dependsOn.includes(zod["bom-ref"]));
-  const names = new Set(components.map(({ name }: { name: string }) => name));
-  for (const tool of ["fast-check", "playwright-core", "cyclonedx-library"]) {
-    assert.ok(!names.has(tool), tool);
+  for (const { name, version, type, purl, hashes, licenses } of components) {
+    assert.match(version, /^\d+\.\d+\.\d+/, name);
+    const [{ license, expression }] = licenses;
+    assert.match(license?.id ?? expression, /^[\w .()-]+$/, name);
+    if (type !== "library") continue;
+    assert.match(purl, /^pkg:npm\/(%40[\w.-]+\/)?[\w.-]+@\d/, name);
+    assert.match(hashes[0].content, /^[0-9a-f]{128}$/, name);
   }
+  const names = new Set(components.map(({ name }: { name: string }) => name));
+  // Tools, types, and what the bundler leaves out of a package's dependencies.
+  for (const absent of ["fast-check", "playwright-core", "cyclonedx-library", "undici-types"]) {
+    assert.ok(!names.has(absent), absent);
+  }
+  const parts = (program: string): readonly string[] =>
+    dependencies.find(({ ref }: { ref: string }) => ref === program).dependsOn;
+  const zod = components.find(({ name }: { name: string }) => name === "zod")["bom-ref"];
+  for (const program of ["mbcas-agent", "mbcas-controller", "kubectl-coalloc"]) {
+    for (const part of ["deno", zod]) assert.ok(parts(program).includes(part), program);
+  }
+  const client = /^@kubernetes\/client-node@/;
+  assert.ok(parts("kubectl-coalloc").some((part) => client.test(part)));
+  assert.ok(!parts("mbcas-agent").some((part) => client.test(part)));
 });
 
 Deno.test("actionlint finds nothing in the workflow, and its tasks are those of deno.json", async () => {

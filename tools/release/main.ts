@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { VERSION } from "../../shared/version.ts";
 import { buildImages } from "../../tests/cluster/images/build_images.ts";
 import { run } from "../../tests/cluster/harness/shell.ts";
+import { sizeText } from "../build/size_text.ts";
 import { changelogSection } from "./changelog.ts";
 import { krewManifest, writeCommandArchives } from "./command_archives.ts";
 import { goProgram } from "./go_program.ts";
@@ -126,6 +127,5 @@ const files = await makeRelease(place);
 const width = Math.max(...files.map(([file]) => file.length));
 for (const [file, about] of files) {
   const { size } = await Deno.stat(`${folder}/${file}`);
-  const amount = size > 1e6 ? `${(size / 1e6).toFixed(1)} MB` : `${(size / 1e3).toFixed(1)} kB`;
-  console.log(`${file.padEnd(width)} ${amount.padStart(9)}  ${about}`);
+  console.log(`${file.padEnd(width)} ${sizeText(size).padStart(9)}  ${about}`);
 }

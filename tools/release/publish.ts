@@ -23,6 +23,8 @@ export function pushImage(place: ReleasePlace, program: string): Step {
   return [
     ...["docker", "buildx", "build", "--platform", "linux/amd64,linux/arm64"] as const,
     ...["--target", program.replace("mbcas-", ""), "--tag", imageName(place, program)],
+    // By it the registry shows the image beside the repository.
+    ...["--label", `org.opencontainers.image.source=${place.home}`],
     ...["--sbom=true", "--provenance=mode=max", "--metadata-file", metadataFile(program)],
     ...["--push", "."],
   ];

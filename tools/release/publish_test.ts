@@ -14,6 +14,7 @@ pure("pushImage() builds for both architectures with bill and provenance", () =>
       "linux/amd64,linux/arm64",
       "agent",
       `ghcr.io/owner/name/mbcas-agent:${VERSION}`,
+      "org.opencontainers.image.source=https://github.com/Owner/name",
       "--sbom=true",
       "--provenance=mode=max",
       "--push",

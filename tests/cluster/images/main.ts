@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { sizeText } from "../../../tools/build/size_text.ts";
 import { DEFAULT_NAME, instanceNamed } from "../harness/instance.ts";
 import { loadImage } from "../harness/install/image_archive.ts";
 import { buildImages } from "./build_images.ts";
@@ -16,8 +17,7 @@ const images = await buildImages({
   ...(named.length > 0 ? { only: named } : {}),
 });
 for (const { name, path, bytes, scriptBytes } of images) {
-  const megabytes = (bytes / 1e6).toFixed(1);
-  console.log(`${name} ${path} ${megabytes} MB, ${(scriptBytes / 1e3).toFixed(0)} kB its own`);
+  console.log(`${name} ${path} ${sizeText(bytes)}, ${sizeText(scriptBytes)} its own`);
   if (Deno.args.includes("--load")) {
     const cluster = Deno.env.get("COALLOCATOR_CLUSTER") || DEFAULT_NAME;
     console.log((await loadImage(instanceNamed(cluster), path)).trimEnd());
