@@ -1,7 +1,8 @@
 /**
- * The files of `deno task release:dry` on a real node, as docs/install.md has it: the chart is installed,
- * tested, upgraded and uninstalled; then install.yaml is applied, from which the chart does not differ,
- * taken over by Helm, and deleted. Afterwards nothing of the product is left. The overlay of the other tests is taken away before, and is back in the end.
+ * The files of `deno task release:dry` on a real node, as docs/install.md has it: the chart is installed
+ * into a namespace of its user's choice, tested, upgraded and uninstalled; then install.yaml is applied, from
+ * which the chart does not differ, taken over by Helm, and deleted. Afterwards nothing of the product is
+ * left. The overlay of the other tests is taken away before, and is back in the end.
  */
 import assert from "node:assert/strict";
 import { goProgram } from "../../tools/release/go_program.ts";
@@ -28,7 +29,8 @@ const kubectl = createKubectl();
 const overlay = `${root}manifests/overlays/kind`;
 const PART_OF = "app.kubernetes.io/part-of=coallocator";
 const definitions = ["crd", "-l", PART_OF];
-const controller = ["deployment/mbcas-controller", "-n", PRODUCT_NAMESPACE];
+/** Where the chart is installed first. */
+const OTHER_NAMESPACE = "cpu-market";
 
 async function whenLeft(expected: readonly string[]): Promise<void> {
   await until(`end of all but ${expected}`, async () => {
@@ -61,6 +63,7 @@ Deno.test({
       await kubectl.must(["apply", "-f", manifest]);
       await whenReady(node, "mbcas-controller", 2);
       await whenReady(node, "mbcas-agent", 1);
+      const helm = helmIn(PRODUCT_NAMESPACE);
       const objects = parseObjects(await helm("template", "coallocator", chart, "--skip-tests"));
       const list = { apiVersion: "v1", kind: "List", items: objects };
       assert.equal(await kubectl.must(["diff", "-f", "-"], list), "");
@@ -78,15 +81,17 @@ Deno.test({
   },
 });
 
-async function helm(...args: string[]): Promise<string> {
-  return await run([await goProgram("helm"), "--namespace", PRODUCT_NAMESPACE, ...args]);
+function helmIn(namespace: string): (...args: string[]) => Promise<string> {
+  return async (...args) => await run([await goProgram("helm"), "--namespace", namespace, ...args]);
 }
 
 const WAIT = ["--wait", "--timeout", "3m"];
 
 async function helmOnly(chart: string, node: RealNode): Promise<void> {
+  const helm = helmIn(OTHER_NAMESPACE);
+  const controller = ["deployment/mbcas-controller", "-n", OTHER_NAMESPACE];
   const notes = await helm("install", "coallocator", chart, "--create-namespace", ...WAIT);
-  assert.match(notes, /kubectl coalloc top/);
+  assert.ok(notes.includes(`COALLOC_SYSTEM_NAMESPACE=${OTHER_NAMESPACE} `), notes);
   await helm("test", "coallocator");
   await kubectl.must(["scale", ...controller, "--replicas=0"]);
   await kubectl.must(["rollout", "status", ...controller]);
@@ -107,10 +112,18 @@ async function helmOnly(chart: string, node: RealNode): Promise<void> {
   }));
   await appliedAllocation(node, pod);
 
-  const restored = await coalloc("restore", "--all", "--yes");
-  assert.equal(restored.code, 0, restored.stdout + restored.stderr);
+  Deno.env.set("COALLOC_SYSTEM_NAMESPACE", OTHER_NAMESPACE);
+  try {
+    // From the agent's view: without access to it the source would be the allocation.
+    const top = await coalloc("top", "-n", namespace.name, "-o", "json");
+    assert.equal(JSON.parse(top.stdout).pods[0]?.source, "agent", top.stdout + top.stderr);
+    const restored = await coalloc("restore", "--all", "--yes");
+    assert.equal(restored.code, 0, restored.stdout + restored.stderr);
+  } finally {
+    Deno.env.delete("COALLOC_SYSTEM_NAMESPACE");
+  }
   await helm("uninstall", "coallocator", ...WAIT);
-  await kubectl.must(["delete", "namespace", PRODUCT_NAMESPACE, "--timeout=120s"]);
+  await kubectl.must(["delete", "namespace", OTHER_NAMESPACE, "--timeout=120s"]);
   await whenLeft(crds.filter((name) => name.includes("mbcas")));
   await kubectl.must(["delete", ...definitions]);
   await whenLeft([]);

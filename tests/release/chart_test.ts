@@ -102,6 +102,7 @@ type Row = readonly [values: unknown, object: string, path: string, value: unkno
 Deno.test("each value of the chart reaches its objects, and no other value of them", async () => {
   const registry = "registry.example.com/coallocator";
   const image = (name: string): string => `${registry}/mbcas-${name}:0.1.0`;
+  const extraEgress = [{ ports: [{ port: 7443 }] }];
   const rows: readonly Row[] = [
     [{ image: { registry: "a.b/c" } }, AGENT, `${CONTAINER} image`, "a.b/c/mbcas-agent:0.1.0"],
     [
@@ -118,6 +119,20 @@ Deno.test("each value of the chart reaches its objects, and no other value of th
     }],
     [{ commonLabels: { release: "1" } }, "Role mbcas-agent", "metadata labels release", "1"],
     [{ commonLabels: { release: "1" } }, AGENT, "spec template metadata labels release", undefined],
+    [
+      { networkPolicy: { extraEgress } },
+      "NetworkPolicy mbcas-agent",
+      "spec egress 0",
+      extraEgress[0],
+    ],
+    [
+      { networkPolicy: { extraEgress } },
+      "NetworkPolicy mbcas-controller",
+      "spec egress 0",
+      extraEgress[0],
+    ],
+    [{ networkPolicy: { enabled: false } }, "NetworkPolicy mbcas-agent", "kind", undefined],
+    [{ networkPolicy: { enabled: false } }, "NetworkPolicy mbcas-controller", "kind", undefined],
     [
       { components: { metricQueries: true }, metricQueries: { namespace: "1", port: 2 } },
       "NetworkPolicy mbcas-controller",
@@ -251,6 +266,7 @@ Deno.test("helm refuses values that the chart does not know or can't use", async
     [{ agent: { podAnnotations: { "checksum/config": "x" } } }, /checksum\/config/],
     [{ agent: { replicas: 2 } }, /replicas/],
     [{ metricQueries: { port: 0 } }, /port/],
+    [{ networkPolicy: { extraEgress: [{ from: [] }] } }, /from/],
     [{ alerts: { runbooks: "docs#x" } }, /runbooks/],
   ];
   await Promise.all(

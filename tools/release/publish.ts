@@ -13,6 +13,16 @@ import { releaseOptions } from "./release_options.ts";
 /** One command. */
 export type Step = readonly [program: string, ...args: string[]];
 
+/** Fails on a commit that is not this version's: nothing is pushed from it. */
+export const ONLY_TAGGED: Step = [
+  "git",
+  "describe",
+  "--tags",
+  "--exact-match",
+  "--match",
+  `v${VERSION}`,
+];
+
 /** Where buildx writes the digest of a program's image. */
 export function metadataFile(program: string): string {
   return `build/${program}.json`;
@@ -72,8 +82,7 @@ async function perform([program, ...args]: Step): Promise<void> {
 }
 
 async function publish(place: ReleasePlace): Promise<void> {
-  // Nothing is pushed from a commit that is not this version's.
-  await perform(["git", "describe", "--tags", "--exact-match", "--match", `v${VERSION}`]);
+  await perform(ONLY_TAGGED);
   const digests = new Map<string, string>();
   for (const { name, image } of PROGRAMS) {
     if (!image) continue;

@@ -40,6 +40,16 @@ export function chartSchema({ components, settings }: ChartChoices): Members {
       controller: closed({ replicas: { type: "integer", minimum: 1 }, ...podValues() }),
       agent: closed(podValues()),
       alerts: closed({ runbooks: text("https?://[^\\s#]+") }),
+      networkPolicy: closed({
+        enabled: { type: "boolean" },
+        extraEgress: {
+          type: "array",
+          items: closed({
+            to: { type: "array", items: MAP },
+            ports: { type: "array", items: MAP },
+          }),
+        },
+      }),
       metricQueries: closed({ namespace: NAME, port: PORT }),
       test: closed({ image: text("\\S+") }),
       components: {

@@ -8,6 +8,7 @@ import type { ManifestObject } from "../../../tests/cluster/rendered_manifests.t
 import { RUNBOOKS } from "../release_names.ts";
 import {
   inlined,
+  inlinedItems,
   type Members,
   merged,
   templateText,
@@ -40,10 +41,16 @@ export function valueName(component: string): string {
 /** The text of each template by its name, for instance `webhook.yaml`. */
 export function chartTemplates(steps: readonly Step[]): Readonly<Record<string, string>> {
   const texts = new Map<string, string>();
-  for (const { from, versions, removedBy } of histories(steps)) {
-    const text = `---\n${templateText(merged(versions), TEXTS)}`;
-    const guarded = removedBy === undefined ? text : under(`not ${conditionOf(removedBy)}`, text);
-    texts.set(from, (texts.get(from) ?? "") + guarded);
+  for (const { from, kind, versions, removedBy } of histories(steps)) {
+    const conditions = [
+      ...(removedBy === undefined ? [] : [`not ${conditionOf(removedBy)}`]),
+      ...(kind === "NetworkPolicy" ? [".Values.networkPolicy.enabled"] : []),
+    ];
+    const text = conditions.reduce(
+      (inner, condition) => under(condition, inner),
+      `---\n${templateText(merged(versions), TEXTS)}`,
+    );
+    texts.set(from, (texts.get(from) ?? "") + text);
   }
   return Object.fromEntries(
     [...texts].map(([component, text]) =>
@@ -66,6 +73,7 @@ function conditionOf(component: string): string {
 interface History {
   /** The component that brings it; empty for the base. */
   readonly from: string;
+  readonly kind: string;
   readonly versions: Version[];
   /** The component with which it is not there any more. */
   removedBy?: string;
@@ -80,7 +88,7 @@ function histories(steps: readonly Step[]): readonly History[] {
     // Helm creates the namespace, or it is there before.
     now.delete(`Namespace ${NAMESPACE}`);
     for (const [id, object] of now) {
-      const history = found.get(id) ?? { from: component, versions: [] };
+      const history = found.get(id) ?? { from: component, kind: object.kind, versions: [] };
       history.versions.push({ condition: conditionOf(component), value: withValues(object) });
       found.set(id, history);
     }
@@ -107,7 +115,7 @@ function withSpecValues(object: ManifestObject): Members {
     case "Deployment":
       return withPodValues(object, "controller");
     case "NetworkPolicy":
-      return withMetricQueries(object);
+      return withEgress(object);
     case "ConfigMap":
       return object.metadata.name === "mbcas-config"
         ? { ...object, data: { "config.yaml": valueOf(SETTINGS) } }
@@ -117,20 +125,21 @@ function withSpecValues(object: ManifestObject): Members {
   }
 }
 
-/** The values of metricQueries in the rules that lead to the namespace of the component's Prometheus. */
-function withMetricQueries(object: Members): Members {
+/** The values of metricQueries in the rule of the component, and rules of the user's own. */
+function withEgress(object: Members): Members {
   const scalars = {
     monitoring: valueOf(".Values.metricQueries.namespace | quote"),
     9090: valueOf(".Values.metricQueries.port"),
   };
   const { egress, ...spec } = membersOf(object["spec"]);
-  if (!Array.isArray(egress)) return object;
-  const rules = egress.map((rule) =>
+  const rules = [egress].flat().map((rule) =>
     JSON.stringify(rule).includes('"kubernetes.io/metadata.name":"monitoring"')
       ? replaced(rule, scalars)
       : rule
   );
-  return { ...object, spec: { ...spec, egress: rules } };
+  // In front: components add rules at the end.
+  const own = inlinedItems(".Values.networkPolicy.extraEgress");
+  return { ...object, spec: { ...spec, egress: [own, ...rules] } };
 }
 
 function replaced(value: unknown, scalars: Members): unknown {

@@ -37,6 +37,11 @@ export function inlined(expression: string): Members {
   return { [INLINE + expression]: null };
 }
 
+/** Stands for the items of an expression's value, beside others in a list. */
+export function inlinedItems(expression: string): string {
+  return INLINE + expression;
+}
+
 /** Keys that are there under a condition, in a map. */
 export function keysUnder(condition: string, keys: Members): Members {
   const id = Object.keys(keys).join();
@@ -105,9 +110,9 @@ export function templateText(
     .replace(/(?<=^\{\{- if (.*) \}\}\n(?:[^{].*\n)+)\{\{- end \}\}\n\{\{- if \1 \}\}\n/gm, "")
     .replace(/"@value (.*)"$/gm, "{{ $1 }}")
     .replace(
-      /^( *)"@inline (.*)": null$/gm,
-      (_, { length }: string, expression: string) =>
-        `{{- with ${expression} }}\n{{- toYaml . | nindent ${length} }}\n{{- end }}`,
+      /^( *)(?:- "@inline (.*)"|"@inline (.*)": null)$/gm,
+      (_, { length }: string, items: string | undefined, members: string | undefined) =>
+        `{{- with ${items ?? members} }}\n{{- toYaml . | nindent ${length} }}\n{{- end }}`,
     )
     .replace(
       /^( *)(.*): "@yaml (.*)"$/gm,

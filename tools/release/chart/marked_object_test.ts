@@ -1,6 +1,14 @@
 import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
-import { keysUnder, merged, templateText, valueOf, yamlOf } from "./marked_object.ts";
+import {
+  inlined,
+  inlinedItems,
+  keysUnder,
+  merged,
+  templateText,
+  valueOf,
+  yamlOf,
+} from "./marked_object.ts";
 
 pure("templateText() puts under conditions what a version adds, and neighbours under one", () => {
   const env = (...names: string[]) => ({ env: names.map((name) => ({ name })), replicas: 2 });
@@ -32,10 +40,12 @@ pure("templateText() writes values, and quotes what YAML 1.1 takes for a switch"
   const object = {
     image: valueOf(".Values.image"),
     ...keysUnder(".Values.pull", { pull: valueOf(".Values.pull") }),
-    spec: { resources: yamlOf(".Values.resources"), value: "on" },
+    spec: { resources: yamlOf(".Values.resources"), value: "on", ...inlined(".Values.more") },
+    list: [inlinedItems(".Values.items"), "at own"],
+    name: "own",
   };
   assert.equal(
-    templateText(object),
+    templateText(object, { own: ".Name" }),
     `image: {{ .Values.image }}
 {{- if .Values.pull }}
 pull: {{ .Values.pull }}
@@ -44,6 +54,15 @@ spec:
   resources:
   {{- toYaml .Values.resources | nindent 4 }}
   value: "on"
+{{- with .Values.more }}
+{{- toYaml . | nindent 2 }}
+{{- end }}
+list:
+{{- with .Values.items }}
+{{- toYaml . | nindent 2 }}
+{{- end }}
+  - at {{ .Name }}
+name: {{ .Name | quote }}
 `,
   );
 });
