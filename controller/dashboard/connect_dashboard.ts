@@ -19,6 +19,7 @@ import type { ControllerSettings } from "../settings.ts";
 import { createAccess } from "./access.ts";
 import { agentsAmong, createCollector, type ReadView } from "./collector.ts";
 import { STEP_MS } from "./history.ts";
+import { marketConfig } from "../config.ts";
 import { dashboardRoutes } from "./routes.ts";
 import type { ReadCaches } from "./views/state.ts";
 
@@ -69,7 +70,7 @@ export function connectDashboard(
         ...{ caches, collector },
         reports: () => reports?.all(),
         placements: () => published,
-        scope: settings,
+        scope: () => marketConfig(settings),
         prices() {
           const { corePrice: coreHour, gibPrice: gibHour, currency } = settings();
           return coreHour === 0 && gibHour === 0 ? undefined : { coreHour, gibHour, currency };

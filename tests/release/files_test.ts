@@ -34,10 +34,8 @@ Deno.test("the packed chart is that of the folder, and leads to published pages"
   assert.ok(readme.includes(` coallocator-${VERSION}.tgz `), readme);
   assert.ok(readme.includes(`${REPOSITORY}/blob/v${VERSION}/docs/install.md`), readme);
   assert.doesNotMatch(readme, /\.\.\/|developers/);
-  assert.equal(
-    await show("values"),
-    await Deno.readTextFile(`${root}charts/coallocator/values.yaml`),
-  );
+  const values = await Deno.readTextFile(`${root}charts/coallocator/values.yaml`);
+  assert.equal((await show("values")).trimEnd(), values.trimEnd());
   const templates = async (chart: string): Promise<string> =>
     await run([await goProgram("helm"), "template", "coallocator", chart]);
   const packed = await templates(`${folder}/coallocator-${VERSION}.tgz`);
