@@ -14,17 +14,17 @@ function startRegistry(): { readonly host: string; [Symbol.asyncDispose](): Prom
     `sha256:${createHash("sha256").update(content).digest("hex")}`;
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const { pathname, searchParams } = new URL(request.url);
-    const [path = "", name = ""] = /([^/]+)$/.exec(pathname) ?? [];
+    const [name = ""] = /[^/]+$/.exec(pathname) ?? [];
     if (request.method === "POST") {
       return new Response(null, { status: 202, headers: { location: `${pathname}1` } });
     }
     if (request.method === "PUT") {
       const content = await request.bytes();
       const digest = digestOf(content);
-      kept.set(searchParams.get("digest") ?? name, content).set(digest, content);
+      kept.set(searchParams.get("digest") ?? pathname, content).set(digest, content);
       return new Response(null, { status: 201, headers: { "docker-content-digest": digest } });
     }
-    const content = kept.get(decodeURIComponent(path));
+    const content = kept.get(pathname) ?? kept.get(decodeURIComponent(name));
     if (content === undefined) return new Response(null, { status: 404 });
     const isManifest = pathname.includes("/manifests/");
     const headers = {
