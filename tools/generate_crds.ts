@@ -9,6 +9,7 @@ import { optimizationPolicyCRD } from "./crd/optimization_policy_crd.ts";
 import { recommendationReportCRD } from "./crd/recommendation_report_crd.ts";
 import type { JSONValue } from "./crd/structural_schema.ts";
 import { podAllocationCRD } from "./crd/pod_allocation_crd.ts";
+import { presentText } from "./present_text.ts";
 
 const HEADER =
   "# Made from the schemas in shared/api by `deno task crds`; changes here are lost.\n";
@@ -20,16 +21,6 @@ const DEFINITIONS: Readonly<Record<string, () => JSONValue>> = {
 };
 
 const folder = new URL("../manifests/crds/", import.meta.url);
-
-/** The text of a file; empty when there is none. */
-async function presentText(path: URL): Promise<string> {
-  try {
-    return await Deno.readTextFile(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "";
-    throw error;
-  }
-}
 
 const stale: string[] = [];
 for (const [file, definition] of Object.entries(DEFINITIONS)) {

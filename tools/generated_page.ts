@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { presentText } from "./present_text.ts";
 
 /** A page, and what it should say. */
 export interface GeneratedPage {
@@ -22,15 +23,5 @@ export async function keepPage({ name, text }: GeneratedPage): Promise<void> {
   } else if (await presentText(page) !== text) {
     console.error(`docs/${name} is stale: run deno task generate:docs`);
     Deno.exit(1);
-  }
-}
-
-/** The page as it is; empty when there is none. */
-async function presentText(page: URL): Promise<string> {
-  try {
-    return await Deno.readTextFile(page);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "";
-    throw error;
   }
 }

@@ -4,20 +4,11 @@
  *
  * @module
  */
+import { presentText } from "../../present_text.ts";
 import { chartFiles, OWN_TEMPLATES } from "./chart_files.ts";
 
 const folder = new URL("../../../charts/coallocator/", import.meta.url);
 const isCheck = Deno.args.includes("--check");
-
-/** The text of a file; empty when there is none. */
-async function presentText(path: URL): Promise<string> {
-  try {
-    return await Deno.readTextFile(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "";
-    throw error;
-  }
-}
 
 async function hasKubectl(): Promise<boolean> {
   const command = new Deno.Command("kubectl", { args: ["version", "--client"], stdout: "null" });
