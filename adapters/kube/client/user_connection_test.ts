@@ -85,6 +85,34 @@ Deno.test("connectUser() acts as the kubeconfig and the flags say, by the progra
   ]);
 });
 
+/** The first line that a proxy receives, by either way to name it. */
+async function proxiedLine(
+  options: (proxy: string) => { readonly cluster?: object; readonly env?: UserOptions["env"] },
+): Promise<string | undefined> {
+  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const { port } = listener.addr as Deno.NetAddr;
+  const received = listener.accept().then(async (accepted) => {
+    using from = accepted;
+    const bytes = new Uint8Array(4096);
+    const text = new TextDecoder().decode(bytes.subarray(0, await from.read(bytes) ?? 0));
+    await from.write(new TextEncoder().encode("HTTP/1.1 403 Forbidden\r\n\r\n"));
+    return text.split("\r\n")[0];
+  });
+  const { cluster = {}, env = none } = options(`http://127.0.0.1:${port}`);
+  const kubeconfig = userKubeconfig("https://api.example.com:6443", { cluster });
+  await assert.rejects(withUser(kubeconfig, getVersion, { env }), ApiError);
+  return await received;
+}
+
+Deno.test("connectUser() connects by the kubeconfig's proxy, else by the environment's", async () => {
+  const line = "CONNECT api.example.com:6443 HTTP/1.1";
+  const wrong = "http://127.0.0.1:1";
+  const envOf = (proxy: string) => (name: string) => name === "HTTPS_PROXY" ? proxy : undefined;
+  assert.equal(await proxiedLine((proxy) => ({ env: envOf(proxy) })), line);
+  const both = (proxy: string) => ({ cluster: { "proxy-url": proxy }, env: envOf(wrong) });
+  assert.equal(await proxiedLine(both), line);
+});
+
 Deno.test("connectUser() finds a plugin beside the file, and reports that it failed", async () => {
   await using server = serveCanned(() => ({}));
   const exec = { command: "./bin/login", installHint: "install it" };

@@ -3,7 +3,7 @@
  *
  * Done here, since client-node 2.0.1 does not: kubeconfigs of several files of which some are missing
  * or repeat a name, `tokenFile`, groups, UID and extra fields of an impersonation, plugins with a
- * relative path, and what plugins learn of the cluster.
+ * relative path, what plugins learn of the cluster, and proxies that the environment names.
  *
  * @module
  */
@@ -15,6 +15,7 @@ import { parse, YAMLParseError } from "yaml";
 import { defined } from "../../../shared/defined.ts";
 import { VERSION } from "../../../shared/version.ts";
 import type { Impersonation } from "./connection.ts";
+import { environmentProxy } from "./environment_proxy.ts";
 import { type JSONObject, listOf, objectOf, textOf } from "./json_fields.ts";
 
 /** The kubeconfig, and the program that uses it. */
@@ -26,7 +27,10 @@ export interface UserOptions {
   /** Default: `current-context`. */
   readonly context?: string;
   readonly impersonation?: Impersonation;
-  /** Reads an environment variable: `KUBECONFIG` and `HOME`, without a `path`. */
+  /**
+   * Reads an environment variable: `KUBECONFIG` and `HOME` without a `path`, and a proxy's for a cluster
+   * without `proxy-url`.
+   */
   readonly env: (name: string) => string | undefined;
 }
 
@@ -44,6 +48,7 @@ export function readUser(options: UserOptions): ReadUser {
   const { name, context, cluster, user } = targetOf(files, options.context);
   const server = textOf(cluster.server);
   const tokenFile = textOf(user.tokenFile);
+  const proxy = textOf(cluster["proxy-url"]) ?? environmentProxy(server ?? "", options.env);
   const config = new KubeConfig();
   try {
     config.loadFromString(JSON.stringify({
@@ -51,8 +56,12 @@ export function readUser(options: UserOptions): ReadUser {
       contexts: [{ name, context }],
       clusters: [{
         name: context.cluster,
-        // Without TLS there is nothing to verify; client-node refuses it otherwise.
-        cluster: server?.startsWith("http:") ? { ...cluster, [INSECURE]: true } : cluster,
+        cluster: {
+          ...cluster,
+          ...defined({ "proxy-url": proxy }),
+          // Without TLS there is nothing to verify; client-node refuses it otherwise.
+          ...(server?.startsWith("http:") ? { [INSECURE]: true } : {}),
+        },
       }],
       users: [{
         name: context.user,
