@@ -11,7 +11,7 @@ import {
   CONTROLLER_LEASE,
   SYSTEM_NAMESPACE,
   VERSION_LABEL,
-} from "../kube/installation.ts";
+} from "../../../shared/installation.ts";
 import { type Check, check, type Finding } from "./check.ts";
 import { type ProgramFacts, PROGRAMS, type WrittenLease } from "../kube/snapshot.ts";
 

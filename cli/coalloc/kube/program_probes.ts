@@ -30,7 +30,7 @@ import {
   APP_LABEL,
   CONTROLLER_DEPLOYMENT,
   SYSTEM_NAMESPACE,
-} from "./installation.ts";
+} from "../../../shared/installation.ts";
 
 /** What the reader is made of. */
 export interface DiagnosisParts {

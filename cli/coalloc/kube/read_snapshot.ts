@@ -33,7 +33,11 @@ import {
   createTrustStore,
 } from "../../../adapters/kube/writers/webhook_stores.ts";
 import { inParallel } from "../../../shared/control/in_parallel.ts";
-import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE, VERSION_LABEL } from "./installation.ts";
+import {
+  CONTROLLER_DEPLOYMENT,
+  SYSTEM_NAMESPACE,
+  VERSION_LABEL,
+} from "../../../shared/installation.ts";
 import {
   type DiagnosisParts,
   podsOf,
