@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { AGENT_PORT, SYSTEM_NAMESPACE } from "../shared/installation.ts";
 import * as z from "zod";
 import { OPTIPOD_KEYS } from "../shared/config/aliases.ts";
 import {
@@ -34,7 +35,7 @@ const AGENT_SHAPE = {
   }),
   namespace: setting("namespace", {
     kind: textKind("a namespace"),
-    default: "mbcas-system",
+    default: SYSTEM_NAMESPACE,
     description: "The namespace of the installation, with the agents' leases",
   }),
   idleCPU: IDLE_CPU_SETTING,
@@ -57,7 +58,7 @@ const AGENT_SHAPE = {
   }),
   listen: setting("agent.listen", {
     kind: listenKind,
-    default: ":8081",
+    default: `:${AGENT_PORT}`,
     description: "Where /healthz, /readyz, /metrics and /view are served",
   }),
   sampleInterval: setting("agent.sampleInterval", {

@@ -29,7 +29,7 @@ import { MARKET_MANAGER } from "../shared/resize/original_limits.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
-import { LEADER_LEASE } from "./rights.ts";
+import { CONTROLLER_LEASE } from "../shared/installation.ts";
 import { connectPlacementAPI } from "./placement/connect.ts";
 import { connectRightsizingAPI } from "./rightsizing/api.ts";
 import type { ControllerAPI } from "./run_controller.ts";
@@ -75,7 +75,7 @@ export function connectControllerAPI(
     ...(configMap === null
       ? {}
       : { settings: configMapListWatch(connection, { ...every, namespace, name: configMap }) }),
-    leadership: createLeaseStore(connection, { namespace, name: LEADER_LEASE }),
+    leadership: createLeaseStore(connection, { namespace, name: CONTROLLER_LEASE }),
     store: createAllocationStore(connection),
     resizer: createPodResizer(connection, { fieldManager: MARKET_MANAGER }),
     templates: createOwnerTemplates(connection),

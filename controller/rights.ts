@@ -3,13 +3,11 @@
  *
  * @module
  */
+import { CONTROLLER_LEASE } from "../shared/installation.ts";
 import { dashboardRights } from "./dashboard/connect_dashboard.ts";
 import { placementRights } from "./placement/connect.ts";
 import { rightsizingRights } from "./rightsizing/permissions.ts";
 import type { AccessRule } from "../adapters/kube/client/api_checks.ts";
-
-/** The name of the Lease over which the controllers agree; the Role names it too. */
-export const LEADER_LEASE = "mbcas-controller";
 
 /** Where the installation is, and what of it is on. */
 export interface RightsPlace {
@@ -48,8 +46,8 @@ export function controllerRights(
     { verb: "update", ...ALLOCATIONS, subresource: "status" },
     ...followed({ ...LEASES, namespace }),
     { verb: "create", ...LEASES, namespace },
-    { verb: "get", ...LEASES, namespace, name: LEADER_LEASE },
-    { verb: "update", ...LEASES, namespace, name: LEADER_LEASE },
+    { verb: "get", ...LEASES, namespace, name: CONTROLLER_LEASE },
+    { verb: "update", ...LEASES, namespace, name: CONTROLLER_LEASE },
   );
   if (configMap !== null) {
     rights.push(...followed({ group: "", resource: "configmaps", namespace, name: configMap }));

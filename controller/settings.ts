@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { CONTROLLER_PORT, SETTINGS, SYSTEM_NAMESPACE } from "../shared/installation.ts";
 import * as z from "zod";
 import { type ListenAddress, parseAddress } from "../adapters/program_server.ts";
 import {
@@ -43,7 +44,7 @@ const CONTROLLER_SHAPE = {
   ...PROGRAM_SETTINGS.shape,
   namespace: setting("namespace", {
     kind: textKind("a namespace"),
-    default: "mbcas-system",
+    default: SYSTEM_NAMESPACE,
     description: "The namespace of the installation, with its leases and settings",
   }),
   identity: setting("identity", {
@@ -58,7 +59,7 @@ const CONTROLLER_SHAPE = {
   }),
   configMap: setting("configMap", {
     kind: optionalKind(textKind("a ConfigMap's name")),
-    default: "mbcas-config",
+    default: SETTINGS.name,
     description:
       "The ConfigMap with the key config.yaml, which is followed with the keys beside it while " +
       "running; empty: none",
@@ -197,7 +198,7 @@ const CONTROLLER_SHAPE = {
   }),
   listen: setting("controller.listen", {
     kind: listenKind,
-    default: ":8080",
+    default: `:${CONTROLLER_PORT}`,
     description: "Where /healthz, /readyz and /metrics are served",
   }),
   stopGrace: setting("controller.stopGrace", {

@@ -52,6 +52,7 @@ const POD_VALUES = {
   enforced: (pod) => cores(pod.enforced),
   floor: (pod) => cores(pod.floor),
   ceiling: (pod) => cores(pod.ceiling),
+  original: (pod) => cores(pod.originalLimit),
   price: ({ price }) => price ?? Infinity,
   credit: ({ containers }) =>
     containers.reduce((sum, { credit }) => sum + credit, 0) / Math.max(1, containers.length),

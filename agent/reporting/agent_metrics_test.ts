@@ -67,8 +67,9 @@ pure("createAgentMetrics() shows each pod of the latest view that has a value", 
   const limits = async (): Promise<readonly string[]> =>
     (await scraped("mbcas_pod_limit_cores")).map((line) => line.slice(line.indexOf("{")));
   assert.deepEqual(await scraped("mbcas_pod_"), []);
-  show(pod("a", { limit: 100, usage: 20 }), pod("b", { limit: Infinity }));
+  show(pod("a", { limit: 100, usage: 20, originalLimit: 50 }), pod("b", { limit: Infinity }));
   const text = await registry.metrics();
+  assert.match(text, /^mbcas_pod_original_limit_cores\{namespace="shop",pod="a"\} 0\.05$/m);
   assert.match(text, /^mbcas_pod_usage_cores\{namespace="shop",pod="a"\} 0\.02$/m);
   assert.match(text, /^# HELP mbcas_pod_limit_cores CPU limit .*\n# TYPE \w+ gauge$/m);
   assert.match(text, /^# TYPE mbcas_pod_throttled_seconds_total counter$/m);

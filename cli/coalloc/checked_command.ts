@@ -68,8 +68,11 @@ export function checkedCommand(call: Call): CheckedCommand {
       if (typeof workload === "string") throw new UsageProblem(workload);
       return (context) => placementCommand(defined({ workload, watchMs }), context);
     }
-    case "report":
-      return (context) => reportCommand(reportRequest(flags), context);
+    case "report": {
+      const request = reportRequest(flags);
+      if (typeof request === "string") throw new UsageProblem(request);
+      return (context) => reportCommand(request, context);
+    }
     case "restore": {
       const target = restoreTarget(call);
       const yes = flags.yes === true;

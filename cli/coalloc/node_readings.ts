@@ -36,7 +36,7 @@ export async function readNodes(
     else problems.push(unreachable(found.agents[index], answer.reason));
   });
   if (node !== undefined && found.problems.length === 0 && found.agents.length === 0) {
-    problems.push(`No agent runs on node ${node}: figures are those of the allocations`);
+    problems.push(`No agent runs on node ${node}: only the allocations of its pods are known`);
   }
   return { views: read, allocations, problems };
 }
@@ -48,7 +48,7 @@ async function agentsOf(
   try {
     const all = await views.agents();
     const problems = all.length === 0
-      ? ["No agent runs: figures are those of the allocations, as old as they say"]
+      ? ["No agent runs: only the allocations are known, as old as they say"]
       : [];
     return {
       agents: all.filter((agent) => node === undefined || agent.node === node),
@@ -56,8 +56,7 @@ async function agentsOf(
     };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const problem =
-      `Cannot look for agents: ${error.message}; figures are those of the allocations`;
+    const problem = `Cannot look for agents: ${error.message}; only the allocations are known`;
     return { agents: [], problems: [problem] };
   }
 }
@@ -65,5 +64,5 @@ async function agentsOf(
 function unreachable(agent: AgentName | undefined, reason: unknown): string {
   if (!(reason instanceof Error)) throw reason;
   return `Cannot read the agent of node ${agent?.node}: ${reason.message}; ` +
-    "its pods are shown as their allocations have them";
+    "of its pods only the allocations are known";
 }

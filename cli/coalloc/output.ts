@@ -55,11 +55,15 @@ export function markdownLines(
   rows: readonly (readonly string[])[],
 ): readonly string[] {
   const line = (row: readonly string[]): string => `| ${row.join(" | ")} |`;
-  // A pipe would end the cell.
   const [head = [], ...cells] = [columns.map(({ head }) => head), ...rows]
-    .map((row) => row.map((text) => text.replaceAll("|", "\\|")));
+    .map((row) => row.map(markdownText));
   const rule = columns.map(({ align = "left" }) => align === "left" ? "---" : "---:");
   return [head, rule, ...cells].map(line);
+}
+
+/** The text on one line of Markdown, where it is no markup and does not end a cell. */
+export function markdownText(text: string): string {
+  return text.replaceAll(/\s+/g, " ").replaceAll("<", "&lt;").replaceAll("|", "\\|");
 }
 
 /** The value as JSON or YAML, ended by a line feed; undefined for forms that people read. */

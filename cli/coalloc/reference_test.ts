@@ -70,6 +70,11 @@ shopTest(
   (scene) => assertDocumented(scene, { line: "recommend" }),
 );
 
+shopTest(
+  "docs/reference.md has the fields of report",
+  (scene) => assertDocumented(scene, { line: "report --core-hour 1 --gib-hour 1" }),
+);
+
 placedTest(
   "docs/reference.md has the fields of placement",
   [{ nodes: ["spot-1", "od-1"] }],

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { AGENT_APP, APP_LABEL } from "../../shared/installation.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { inParallel } from "../../shared/control/in_parallel.ts";
@@ -111,9 +112,6 @@ export function createCollector({ clock, agents, readView }: CollectorParts): Co
     },
   };
 }
-
-const APP_LABEL = "app.kubernetes.io/name";
-const AGENT_APP = "mbcas-agent";
 
 /** The agents among the pods of the installation's namespace. */
 export function agentsAmong(pods: Iterable<Pod>): readonly AgentAddress[] {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { AGENT_PORT } from "../../shared/installation.ts";
 import { boundedFetch, jsonOrUndefined } from "../../adapters/bounded_fetch.ts";
 import { createAccessReviews } from "../../adapters/kube/client/access_reviews.ts";
 import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
@@ -106,7 +107,6 @@ function served(serve: () => HTTPServer, log: Log): HTTPServer | undefined {
   }
 }
 
-const AGENT_PORT = 8081;
 const TIMEOUT_MS = 3000;
 const SHUTDOWN_MS = 1000;
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { DASHBOARD_PORT } from "../../shared/installation.ts";
 import * as z from "zod";
 import { listenKind, numberKind, switchKind, textKind } from "../../shared/config/kinds.ts";
 import { setting } from "../../shared/config/setting.ts";
@@ -19,7 +20,7 @@ const DASHBOARD_SHAPE = {
   }),
   dashboardListen: setting("dashboard.listen", {
     kind: listenKind,
-    default: ":8082",
+    default: `:${DASHBOARD_PORT}`,
     description: "Where the dashboard is served, over plain HTTP",
   }),
   corePrice: setting("dashboard.corePrice", {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { SYSTEM_NAMESPACE } from "../installation.ts";
 import type { NamespacedObject } from "./object.ts";
 
 /** The trimmed Lease. Times are ms since the Unix epoch, by the writer's clock. */
@@ -20,12 +21,11 @@ export interface Lease extends NamespacedObject {
   readonly transitions: number;
 }
 
-const NAMESPACE = "mbcas-system";
 const PREFIX = "mbcas-agent-";
 
 /** Namespace and name of an agent's Lease. */
 export function agentLeaseRef(nodeName: string): { namespace: string; name: string } {
-  return { namespace: NAMESPACE, name: PREFIX + nodeName };
+  return { namespace: SYSTEM_NAMESPACE, name: PREFIX + nodeName };
 }
 
 /** The node of the agent that renews this Lease; undefined when it is not an agent's. */

@@ -33,6 +33,10 @@ export const POD_METRICS = {
     help: "Upper bound of the pod's limit.",
     labels: POD,
   }),
+  original: gauge("mbcas_pod_original_limit_cores", {
+    help: "CPU limit that the user set.",
+    labels: POD,
+  }),
   price: gauge("mbcas_pod_price_per_core", {
     help: "Price of CPU at the pod's last clearing.",
     labels: POD,

@@ -14,7 +14,7 @@ import { createNodeLink } from "../../adapters/kube/writers/lease_writers.ts";
 import { resourcePath } from "../../adapters/kube/client/connection.ts";
 import { LEASES } from "../../adapters/kube/kinds/leases.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import { LEADER_LEASE } from "../../controller/rights.ts";
+import { CONTROLLER_LEASE } from "../../shared/installation.ts";
 import { agentLeaseRef } from "../../shared/api/lease.ts";
 import { desiredSchema, podAllocationSchema } from "../../shared/api/pod_allocation.ts";
 import { sampleAllocation, sampleDesired, samplePod } from "../contract/support/sample_objects.ts";
@@ -152,7 +152,7 @@ async function targetsOf(stage: PolicyStage): Promise<ReadonlyMap<string, Target
     const [text, name, by] of [
       ["own Lease", agentLeaseRef(here.name).name, agentHere],
       ["foreign Lease", agentLeaseRef(there.name).name, agentThere],
-      ["leader's Lease", LEADER_LEASE, admin],
+      ["leader's Lease", CONTROLLER_LEASE, admin],
     ] as const
   ) {
     await by.request({ method: "POST", path, body: { metadata: { name }, ...HOLDER } });

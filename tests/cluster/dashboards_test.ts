@@ -1,11 +1,12 @@
 /**
  * A real Prometheus collects the installed product under load: each query of the dashboards has an
- * answer, and so has the alert on what the load suffers from.
+ * answer, so has the alert on what the load suffers from, and `kubectl coalloc report` has figures.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import * as z from "zod";
+import type { ReportView } from "../../cli/coalloc/report/report_view.ts";
 import { alertRules } from "../fixtures/metrics/alert_rules.ts";
 import { dashboards, dashboardSchema, queriesOf } from "../fixtures/metrics/dashboards.ts";
 import { startPrometheus } from "../prometheus/own_prometheus.ts";
@@ -13,19 +14,18 @@ import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { loadPod } from "./scene/load_pod.ts";
-import { productMetrics } from "./scene/product.ts";
+import { coalloc, type Component, PORTS, productMetrics } from "./scene/product.ts";
 import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 
 const LISTEN = `${NETWORK.node}:9092`;
-const PORTS = { "mbcas-agent": 8081, "mbcas-controller": 8080 } as const;
 /** Only where the kernel measures PSI for cgroups. */
 const PRESSURE = /_pressure_cpu_waiting_seconds_total/;
 
 const kubectl = createKubectl();
 
 /** Targets as the component prometheus finds them. */
-async function targetsOf(component: keyof typeof PORTS): Promise<readonly unknown[]> {
+async function targetsOf(component: Component): Promise<readonly unknown[]> {
   const { items }: {
     readonly items: readonly {
       readonly spec: { readonly nodeName: string };
@@ -41,6 +41,32 @@ async function targetsOf(component: keyof typeof PORTS): Promise<readonly unknow
     targets: [`${podIP}:${PORTS[component]}`],
     ...(component === "mbcas-agent" ? { labels: { node } } : {}),
   }));
+}
+
+/** Each figure of the load, in all forms; the busy pod is above its original limit. */
+async function checkReport(url: string): Promise<void> {
+  const report = async (format: string): Promise<string> => {
+    const flags = ["--since", "1h", "--prometheus", url, "-o", format];
+    const { code, stdout, stderr } = await coalloc("report", "-A", ...flags);
+    assert.deepEqual([code, stderr], [0, ""]);
+    return stdout;
+  };
+  const { figures }: ReportView = JSON.parse(await report("json"));
+  const values = Object.fromEntries(figures.map(({ key, value }) => [key, value]));
+  for (
+    const key of [
+      ...["limitsAboveOriginal", "podsInMarket", "podsChanged", "throttledNow"],
+      ...["coveredHours", "usageBeyondOriginal", "throttledSeconds", "limitChanges"],
+    ]
+  ) assert((values[key] ?? 0) > 0, `${key} is ${values[key]} of ${JSON.stringify(values)}`);
+  // Some minutes of two pods that want a core each.
+  const { coveredHours = 0, usageBeyondOriginal = 0, throttledSeconds = 0 } = values;
+  assert(coveredHours < 0.5, String(coveredHours));
+  assert(usageBeyondOriginal < 8, String(usageBeyondOriginal));
+  assert(throttledSeconds < 8 * 3600 * coveredHours, String(throttledSeconds));
+  assert.match(await report("text"), /^Changes of CPU limits +[1-9]/m);
+  assert.match(await report("markdown"), /^\| Changes of CPU limits \| [1-9]/m);
+  assert.match(await report("html"), /<td>Changes of CPU limits<\/td>\s*<td>[1-9]/);
 }
 
 Deno.test({
@@ -95,5 +121,6 @@ Deno.test({
       if (alert === "MbcasPodThrottledAtCeiling") await whenAnswered(expr);
       else await answerTo(expr);
     }
+    await checkReport(prometheus.url);
   },
 });

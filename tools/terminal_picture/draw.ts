@@ -79,19 +79,39 @@ function rowMarkup({ buffer: { active } }: xterm.Terminal, row: number): string 
   }).join("");
 }
 
+/** Lines of a screen that is nearly full, of the fullest one's. */
+const FULL = 0.8;
+
+/** The frames from the first full one on, then those before it; the last one of the recording stays. */
+function rotated(
+  frames: readonly Frame[],
+): { readonly frames: readonly Frame[]; readonly total: number } {
+  const lines = frames.map(({ rows }) => rows.filter((row) => row !== "").length);
+  const first = lines.findIndex((count) => count >= FULL * Math.max(...lines));
+  const total = (frames.at(-1)?.at ?? 0) + LONGEST;
+  const begin = frames[first]?.at ?? 0;
+  const moved = [...frames.slice(first), ...frames.slice(0, Math.max(0, first))];
+  return {
+    frames: moved.map(({ at, rows }) => ({ at: (at - begin + total) % total, rows })),
+    total,
+  };
+}
+
 function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
-/** The picture; the last frame stays for a while, and is the only one where motion is not wanted. */
+/**
+ * The picture, which begins with the first screen that is nearly full, and ends with those before it.
+ * Without animations, or with motion turned off, that one alone is seen.
+ */
 export async function drawTerminal(
   cast: Cast,
   { title }: { readonly title: string },
 ): Promise<string> {
-  const frames = await framesOf(cast);
+  const { frames, total } = rotated(await framesOf(cast));
   const width = Math.ceil(cast.width * CELL.width + 2 * MARGIN);
   const height = Math.ceil(cast.height * CELL.height + 2 * MARGIN);
-  const total = (frames.at(-1)?.at ?? 0) + LONGEST;
   const percent = (at: number): string => (100 * at / total).toFixed(2).replace(/\.?0+$/, "");
   // A line that several frames have is there once.
   const ids = new Map<string, number>();
@@ -108,18 +128,15 @@ export async function drawTerminal(
     const [from, to] = [percent(at), percent(frames[index + 1]?.at ?? total)];
     const hidden = index === 0 ? "" : "0%{visibility:hidden}";
     const end = index === frames.length - 1 ? "" : `${to}%{visibility:hidden}`;
+    const still = index === 0 ? "" : "visibility:hidden;";
     return `@keyframes k${index}{${hidden}${from}%{visibility:visible}${end}}` +
-      `#f${index}{visibility:hidden;animation:k${index} ${
-        total.toFixed(2)
-      }s steps(1,end) infinite}`;
+      `#f${index}{${still}animation:k${index} ${total.toFixed(2)}s steps(1,end) infinite}`;
   });
-  const still = `@media(prefers-reduced-motion:reduce){g[id]{animation:none!important}` +
-    `#f${frames.length - 1}{visibility:visible!important}}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" role="img">
 <title>${escaped(title)}</title>
 <style>${STYLE}
 ${rules.join("\n")}
-${still}</style>
+@media(prefers-reduced-motion:reduce){g[id]{animation:none!important}}</style>
 <rect width="100%" height="100%" rx="8" fill="#1b1e24"/>
 <defs>
 ${[...ids].map(([row, id]) => `<text id="r${id}">${row}</text>`).join("\n")}

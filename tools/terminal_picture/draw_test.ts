@@ -33,6 +33,24 @@ Deno.test("drawTerminal() has each line once, in looks of its own", async () => 
   assert.match(picture, /<title>a &amp; b</);
 });
 
+Deno.test("drawTerminal() begins with a full screen, which is there without animations", async () => {
+  const picture = await drawTerminal(CAST, { title: "a" });
+  const [first = ""] = /<g id="f0">.*<\/g>/.exec(picture) ?? [];
+  assert.equal(first.match(/<use /g)?.length, 2);
+  assert.deepEqual(
+    [0, 1, 2].map((index) => picture.includes(`#f${index}{visibility:hidden;`)),
+    [false, true, true],
+  );
+  // Typing comes last: the recording's first screen has one line.
+  const events = [
+    { at: 0, text: "$ top" },
+    ...CAST.events.map((one) => ({ ...one, at: one.at + 1 })),
+  ];
+  const typed = await drawTerminal({ ...CAST, events }, { title: "a" });
+  const groups = [...typed.matchAll(/<g id="f\d">.*<\/g>/g)].map(([group]) => group);
+  assert.deepEqual(groups.map((group) => group.match(/<use /g)?.length), [2, 2, 1, 1]);
+});
+
 Deno.test("parseCast() reads what castText() writes", () => {
   assert.deepEqual(parseCast(castText(CAST)), CAST);
 });

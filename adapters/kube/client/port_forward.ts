@@ -1,11 +1,11 @@
 /**
- * A GET to a port of a pod through the API server and the kubelet, with the user's rights
- * (`pods/portforward`), as through `kubectl port-forward`.
+ * A port of a pod through the API server and the kubelet, with the user's rights
+ * (`pods/portforward`), as through `kubectl port-forward`: as a stream, or for one GET.
  *
  * @module
  */
 import http from "node:http";
-import { duplexPair, PassThrough } from "node:stream";
+import { type Duplex, duplexPair, PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 // @ts-types="./client_node.d.ts"
 import { type KubeConfig, PortForward } from "@kubernetes/client-node";
@@ -13,11 +13,37 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { type KubeConnection, resourcePath } from "./connection.ts";
 import { type FailedResponse, responseError } from "./response_errors.ts";
 
-/** A request to a pod. */
-export interface PodHTTPRequest {
+/** A pod's port. */
+export interface PodPort {
   readonly namespace: string;
   readonly pod: string;
   readonly port: number;
+}
+
+/** What is connected with the port. */
+export interface ForwardedStream extends PodPort {
+  /** Ends when the pod's side ends. */
+  readonly stream: Duplex;
+  /** Takes the kubelet's message where it can't connect. */
+  readonly onProblem: (message: string) => void;
+}
+
+/** Connects the stream with the port. Resolves with what ends that at once, or rejects. */
+export async function forwardPort(
+  config: KubeConfig,
+  { namespace, pod, port, stream, onProblem }: ForwardedStream,
+): Promise<() => void> {
+  const problems = new PassThrough();
+  problems.on("data", (problem) => problem.length > 0 && onProblem(String(problem)));
+  const socket = await new PortForward(config)
+    .portForward(namespace, pod, [port], stream, problems, stream);
+  socket.onclose = () => stream.end();
+  // Closing waits for the server, half a minute where it is gone.
+  return () => socket.terminate();
+}
+
+/** A request to a pod. */
+export interface PodHTTPRequest extends PodPort {
   /** For instance `/view`. */
   readonly path: string;
   /** Timeout, ms. */
@@ -52,12 +78,8 @@ export async function podHTTPGet(
   signal?.addEventListener("abort", abort);
   if (signal?.aborted) abort();
   const [near, far] = duplexPair();
-  const problems = new PassThrough();
-  problems.on("data", (problem) => problem.length > 0 && fail(String(problem)));
-  const opening = new PortForward(config)
-    .portForward(namespace, pod, [port], far, problems, far);
-  opening.then((socket) => {
-    socket.onclose = () => far.end();
+  const opening = forwardPort(config, { namespace, pod, port, stream: far, onProblem: fail });
+  opening.then(() => {
     http.get({ host: "localhost", path, createConnection: () => near }, (response) => {
       const status = response.statusCode ?? 0;
       text(response).then((text) => resolve({ status, text }), reject);
@@ -76,8 +98,7 @@ export async function podHTTPGet(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
-    // Closing waits for the server, half a minute where it is gone.
-    await opening.then((socket) => socket.terminate(), () => {});
+    await opening.then((end) => end(), () => {});
   }
 }
 

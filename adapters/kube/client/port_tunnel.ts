@@ -5,16 +5,8 @@
  * @module
  */
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { PassThrough } from "node:stream";
-// @ts-types="./client_node.d.ts"
-import { type KubeConfig, PortForward } from "@kubernetes/client-node";
-
-/** A pod's port. */
-export interface PodPort {
-  readonly namespace: string;
-  readonly pod: string;
-  readonly port: number;
-}
+import type { KubeConfig } from "./client_node.d.ts";
+import { forwardPort, type PodPort } from "./port_forward.ts";
 
 /** A local port. */
 export interface Tunnel {
@@ -44,15 +36,10 @@ export async function openTunnel({ config, target }: TunnelParts): Promise<Tunne
       })
     );
     try {
-      const { namespace, pod, port } = await target();
-      const problems = new PassThrough();
-      problems.on("data", (problem) => problem.length > 0 && local.destroy());
-      const socket = await new PortForward(config())
-        .portForward(namespace, pod, [port], local, problems, local);
-      socket.onclose = () => local.end();
+      const onProblem = (): void => void local.destroy();
+      const end = await forwardPort(config(), { ...await target(), stream: local, onProblem });
       await closed;
-      // Closing waits for the server, half a minute where it is gone.
-      socket.terminate();
+      end();
     } catch {
       // The local side sees that its connection ends.
       local.destroy();

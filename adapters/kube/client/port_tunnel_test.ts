@@ -6,7 +6,7 @@ import {
   withPortForwards,
 } from "../../../tests/fixtures/port_forward_server.ts";
 import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
-import type { PodPort } from "./port_tunnel.ts";
+import type { PodPort } from "./port_forward.ts";
 import { connectUser } from "./user_connection.ts";
 
 /** Answers each message with its bytes in upper case, and `bye` with the end. */

@@ -13,8 +13,8 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { createRequestTimeout } from "../../bounded_fetch.ts";
 import type { KubeConnection, KubeRequest } from "./connection.ts";
 import { addressOf } from "./http_connection.ts";
-import { podHTTPGet, type PodHTTPRequest } from "./port_forward.ts";
-import { openTunnel, type PodPort, type Tunnel } from "./port_tunnel.ts";
+import { podHTTPGet, type PodHTTPRequest, type PodPort } from "./port_forward.ts";
+import { openTunnel, type Tunnel } from "./port_tunnel.ts";
 import { type FailedResponse, noResponseError, responseError } from "./response_errors.ts";
 import { readUser, type UserOptions } from "./user_kubeconfig.ts";
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { AGENT_APP, APP_LABEL } from "../../../shared/installation.ts";
 import { agentLeaseRef, type Lease } from "../../../shared/api/lease.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { Clock } from "../../../shared/clock.ts";
@@ -85,7 +86,7 @@ export function createNodeLink(
   });
 
   async function createLease(): Promise<void> {
-    const labels = { "app.kubernetes.io/name": "mbcas-agent" };
+    const labels = { [APP_LABEL]: AGENT_APP };
     const { metadata: node } = await readNode(connection, nodeName);
     // The garbage collector deletes it with the node; it does not block the node's deletion.
     const owner = { apiVersion: "v1", kind: "Node", name: node.name, uid: node.uid };

@@ -74,6 +74,9 @@ const CASES: readonly (readonly [Partial<SnapshotParts>, ...codes: string[]])[] 
   [{ nodes: [{ ...node, kubeletVersion: "v1.32.9" }] }, "KubeletTooOld"],
   [{ nodes: [{ ...node, kubeletVersion: "v1.33.0" }] }],
   [kubeletWith({ problem: "i/o timeout" }), "KubeletUnreachable"],
+  [{
+    kubelets: ["node-1", "node-2"].map((node) => ({ node, clusterDNS: [], missingRight: "none" })),
+  }, "KubeletSettingsHidden"],
   [kubeletWith({ cpuCFSQuota: false }), "CPUQuotaOff"],
   [kubeletWith({ cpuManagerPolicy: "static" }), "StaticCPUManager"],
   [kubeletWith({ cgroupVersion: 1, cgroupDriver: "cgroupfs" }), "CgroupV1"],
@@ -182,6 +185,18 @@ pureYAML("CHECKS find a webhook that a policy keeps API servers from", () => {
       .findings.map(({ code }) => code);
   assert.deepEqual(codesFor([{ protocol: "TCP", port: 8080 }]), ["IngressToWebhookBlocked"]);
   assert.deepEqual(codesFor([{ protocol: "TCP", port: "webhook" }]), []);
+});
+
+pure("CHECKS warn of rejections that go on, and mention those that are over", () => {
+  const severities = (refused?: number): readonly string[] => {
+    const recent = refused === undefined ? {} : { recent: { refused, seconds: 3 } };
+    const level = { name: "workload-low", dispatched: 9, rejected: 2, timedOut: 1, ...recent };
+    return diagnose(snapshotOf({ priorityLevels: [level] }), CHECKS).findings
+      .map(({ severity }) => severity);
+  };
+  assert.deepEqual([severities(0), severities(1), severities()], [["info"], ["warning"], [
+    "warning",
+  ]]);
 });
 
 pureYAML("diagnose() orders findings by severity, and names checks without their parts", () => {

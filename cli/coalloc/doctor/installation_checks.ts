@@ -11,7 +11,7 @@ import {
   CONTROLLER_LEASE,
   SYSTEM_NAMESPACE,
   VERSION_LABEL,
-} from "../kube/installation.ts";
+} from "../../../shared/installation.ts";
 import { type Check, check, type Finding } from "./check.ts";
 import { type ProgramFacts, PROGRAMS, type WrittenLease } from "../kube/snapshot.ts";
 
@@ -275,19 +275,23 @@ const priority: Check = check({
   name: "API priority",
   needs: ["priorityLevels"],
   find: ({ priorityLevels }) =>
-    priorityLevels.flatMap(({ name, dispatched, rejected, timedOut }): Finding[] =>
-      name !== PRIORITY_LEVEL || rejected + timedOut === 0 ? [] : [{
+    priorityLevels.flatMap(({ name, dispatched, rejected, timedOut, recent }): Finding[] => {
+      if (name !== PRIORITY_LEVEL || rejected + timedOut === 0) return [];
+      const now = recent === undefined
+        ? ""
+        : `, ${recent.refused} of them in the last ${recent.seconds} s`;
+      return [{
         code: "APIRequestsRejected",
-        severity: "warning",
+        severity: recent?.refused === 0 ? "info" : "warning",
         object: `PriorityLevelConfiguration ${name}`,
         seen:
-          `${rejected} requests rejected and ${timedOut} timed out, of ${dispatched} dispatched ` +
-          "since the server's start",
+          `since the server's start ${rejected} requests rejected and ${timedOut} timed out${now}, ` +
+          `of ${dispatched} dispatched`,
         remedy:
           `give the service accounts of ${SYSTEM_NAMESPACE} a FlowSchema and priority level of ` +
           "their own",
-      }]
-    ),
+      }];
+    }),
 });
 
 /** All of them. */

@@ -68,6 +68,22 @@ function minorOf(version: string | undefined): number | undefined {
   return minor === undefined ? undefined : Number(minor);
 }
 
+/** One finding for all kubelets that the user may not ask. */
+function hiddenKubelets(kubelets: readonly KubeletFacts[]): readonly Finding[] {
+  const hidden = kubelets.filter(({ missingRight }) => missingRight !== undefined);
+  const [first, ...others] = hidden;
+  if (first?.missingRight === undefined) return [];
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
+  return [{
+    code: "KubeletSettingsHidden",
+    severity: "warning",
+    object: `Node ${first.node}${more}`,
+    seen: `${first.missingRight}: version and driver of cgroups, cpuCFSQuota, the CPU manager's ` +
+      "policy and clusterDNS were not looked at",
+    remedy: "let an administrator run doctor, or grant that right in a ClusterRole",
+  }];
+}
+
 /** All of them. */
 export const PLATFORM_CHECKS: readonly Check[] = [
   check({
@@ -119,13 +135,15 @@ export const PLATFORM_CHECKS: readonly Check[] = [
   check({
     name: "kubelet settings",
     needs: ["kubelets"],
-    find: ({ kubelets }) =>
-      kubelets.flatMap((facts) =>
+    find: ({ kubelets }) => [
+      ...kubelets.flatMap((facts) =>
         NODE_FAULTS.flatMap(({ seen: see, ...fault }): Finding[] => {
           const seen = see(facts);
           return seen ? [{ ...fault, object: `Node ${facts.node}`, seen }] : [];
         })
       ),
+      ...hiddenKubelets(kubelets),
+    ],
   }),
   check({
     name: "sched_ext",

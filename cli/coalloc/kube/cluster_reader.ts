@@ -46,7 +46,7 @@ import {
   SETTINGS,
   settingsPath,
   SYSTEM_NAMESPACE,
-} from "./installation.ts";
+} from "../../../shared/installation.ts";
 
 /** What reading works with. */
 export interface ReaderParts {

@@ -15,7 +15,7 @@ import {
   DASHBOARD_ACCOUNT,
   DASHBOARD_PORT,
   SYSTEM_NAMESPACE,
-} from "./installation.ts";
+} from "../../../shared/installation.ts";
 
 const LIFETIME_S = 3600;
 

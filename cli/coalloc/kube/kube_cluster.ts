@@ -26,7 +26,7 @@ import {
   SETTINGS,
   settingsPath,
   SYSTEM_NAMESPACE,
-} from "./installation.ts";
+} from "../../../shared/installation.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
 
 /** All ports over one connection. */

@@ -21,7 +21,13 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { KubeletFacts, ProgramFacts, ProgramName, UnreadyPod } from "./snapshot.ts";
+import type {
+  KubeletFacts,
+  ProgramFacts,
+  ProgramName,
+  SnapshotParts,
+  UnreadyPod,
+} from "./snapshot.ts";
 import { inParallel } from "../../../shared/control/in_parallel.ts";
 import type { AgentViews, ClusterReader, RecommendationReader } from "../ports.ts";
 import {
@@ -29,8 +35,9 @@ import {
   AGENT_PORT,
   APP_LABEL,
   CONTROLLER_DEPLOYMENT,
+  CONTROLLER_PORT,
   SYSTEM_NAMESPACE,
-} from "./installation.ts";
+} from "../../../shared/installation.ts";
 
 /** What the reader is made of. */
 export interface DiagnosisParts {
@@ -47,8 +54,11 @@ export interface Source extends DiagnosisParts {
   readonly connection: UserConnection;
   /** The object or list; undefined where there is none. */
   readonly get: (path: string, query?: Readonly<Record<string, string>>) => Promise<unknown>;
-  /** Read once for all parts. */
+  /** Read once for all parts, as the following. */
+  readonly server: Promise<SnapshotParts["server"]>;
   readonly nodes: Promise<readonly Node[]>;
+  /** The pods of each program. */
+  readonly programPods: Readonly<Record<ProgramName, Promise<readonly Pod[]>>>;
   /** The items of a list; none where the server does not know the kind. */
   readonly items: (list: ListedObjects) => Promise<readonly unknown[]>;
 }
@@ -60,7 +70,7 @@ export interface ListedObjects extends Omit<ResourcePath, "name" | "subresource"
 
 /** Ports of the programs' own servers. */
 const PORTS: Readonly<Record<ProgramName, number>> = {
-  "mbcas-controller": 8080,
+  "mbcas-controller": CONTROLLER_PORT,
   "mbcas-agent": AGENT_PORT,
 };
 /** A pod or kubelet answers within milliseconds; one that is gone must not hold up the others. */
@@ -106,10 +116,22 @@ export async function readKubelets(
         ),
       };
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 403) throw error;
-      return { node, problem: error.message, clusterDNS: [] };
+      if (!(error instanceof ApiError)) throw error;
+      const missing = missingRight(error);
+      return {
+        ...{ node, clusterDNS: [] },
+        ...(missing === undefined ? { problem: error.message } : { missingRight: missing }),
+      };
     }
   });
+}
+
+/** The right that the server's message names, in the terms of RBAC. */
+export function missingRight({ status, message }: ApiError): string | undefined {
+  const [, verb, resource, group] =
+    /cannot (\w+) (?:resource|path) "([^"]+)"(?: in API group "([^"]*)")?/.exec(message) ?? [];
+  if (status !== 403 || verb === undefined) return undefined;
+  return `the right to ${verb} ${resource}${group ? `.${group}` : ""} is missing`;
 }
 
 /** The programs that are installed. */
@@ -132,8 +154,11 @@ export async function readPrograms({ get }: Source): Promise<readonly ProgramFac
   return found.flat();
 }
 
-/** The running pods of a program. */
-export function podsOf({ reader }: Source, program: ProgramName): Promise<readonly Pod[]> {
+/** The pods of a program. */
+export function podsOf(
+  reader: Pick<ClusterReader, "pods">,
+  program: ProgramName,
+): Promise<readonly Pod[]> {
   return reader.pods(SYSTEM_NAMESPACE, `${APP_LABEL}=${program}`);
 }
 
@@ -165,7 +190,7 @@ export async function readUnready(source: Source): Promise<readonly UnreadyPod[]
   const programs = Object.keys(PORTS) as readonly ProgramName[];
   const pods = await Promise.all(
     programs.map(async (program) =>
-      (await podsOf(source, program)).filter(({ ready }) => !ready)
+      (await source.programPods[program]).filter(({ ready }) => !ready)
         .map(({ metadata: { name } }) => ({ program, name }))
     ),
   );

@@ -4,11 +4,12 @@
  *
  * @module
  */
+import { unknownAllocationFields } from "../../../adapters/kube/client/api_checks.ts";
 import {
-  readServerVersion,
-  unknownAllocationFields,
-} from "../../../adapters/kube/client/api_checks.ts";
-import { resourcePath, unlessNotFound } from "../../../adapters/kube/client/connection.ts";
+  resourcePath,
+  unlessNotFound,
+  unlessRefused,
+} from "../../../adapters/kube/client/connection.ts";
 import type { UserConnection } from "../../../adapters/kube/client/user_connection.ts";
 import {
   listOf,
@@ -33,9 +34,14 @@ import {
   createTrustStore,
 } from "../../../adapters/kube/writers/webhook_stores.ts";
 import { inParallel } from "../../../shared/control/in_parallel.ts";
-import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE, VERSION_LABEL } from "./installation.ts";
+import {
+  CONTROLLER_DEPLOYMENT,
+  SYSTEM_NAMESPACE,
+  VERSION_LABEL,
+} from "../../../shared/installation.ts";
 import {
   type DiagnosisParts,
+  missingRight,
   podsOf,
   podText,
   readKubelets,
@@ -67,7 +73,7 @@ export function createDiagnosisReader(
   const request: UserConnection["request"] = (one) =>
     connection.request({ signal: parts.signal, ...one });
   const get: Source["get"] = (path, query = {}) => unlessNotFound(request({ path, query }));
-  const source: Omit<Source, "nodes"> = {
+  const source: Omit<Source, "server" | "nodes" | "programPods"> = {
     ...parts,
     connection: { ...connection, request },
     get,
@@ -78,13 +84,18 @@ export function createDiagnosisReader(
   };
   return {
     async snapshot() {
+      const server = readServer(source);
       // A server that does not answer is no finding.
-      await readServerVersion(source.connection);
+      await unlessRefused(server, 403);
+      const programPods = {
+        "mbcas-controller": podsOf(parts.reader, "mbcas-controller"),
+        "mbcas-agent": podsOf(parts.reader, "mbcas-agent"),
+      };
       const nodes = source.items({ groupVersion: "v1", resource: "nodes" })
         .then((items) => items.map(parseNode));
       const read = await Promise.all(
         Object.entries(READERS).map(async ([name, reader]) =>
-          [name, await seen<unknown>(reader({ ...source, nodes }))] as const
+          [name, await seen<unknown>(reader({ ...source, server, nodes, programPods }))] as const
         ),
       );
       return Object.fromEntries(read) as unknown as Snapshot;
@@ -102,26 +113,23 @@ async function seen<T>(answer: Promise<T>): Promise<{ readonly value: T } | Unre
   }
 }
 
-/** The right that the server's message names, in the terms of RBAC. */
-function missingRight({ status, message }: ApiError): string | undefined {
-  const [, verb, resource, group] =
-    /cannot (\w+) (?:resource|path) "([^"]+)"(?: in API group "([^"]*)")?/.exec(message) ?? [];
-  if (status !== 403 || verb === undefined) return undefined;
-  return `the right to ${verb} ${resource}${group ? `.${group}` : ""} is missing`;
+/** The server's version and clock. */
+async function readServer(
+  { connection, clock }: Pick<Source, "connection" | "clock">,
+): Promise<SnapshotParts["server"]> {
+  const parse = (text: string, headers: Headers): unknown => ({
+    version: JSON.parse(text).gitVersion,
+    date: headers.get("date"),
+  });
+  const { version, date } = objectOf(await connection.request({ path: "/version", parse }));
+  return { version: textOf(version) ?? "", atMs: parseTime(date) ?? clock.wall() };
 }
 
 /** Each part by its name. */
 const READERS: {
   readonly [P in keyof SnapshotParts]: (source: Source) => Promise<SnapshotParts[P]>;
 } = {
-  async server({ connection, clock }) {
-    const parse = (text: string, headers: Headers): unknown => ({
-      version: JSON.parse(text).gitVersion,
-      date: headers.get("date"),
-    });
-    const { version, date } = objectOf(await connection.request({ path: "/version", parse }));
-    return { version: textOf(version) ?? "", atMs: parseTime(date) ?? clock.wall() };
-  },
+  server: ({ server }) => server,
   nodes: ({ nodes }) => nodes,
   kubelets: readKubelets,
   pods: ({ reader }) => reader.pods(),
@@ -162,7 +170,7 @@ const READERS: {
     });
   },
   async controllerMetrics(source) {
-    const pods = await podsOf(source, CONTROLLER_DEPLOYMENT);
+    const pods = await source.programPods[CONTROLLER_DEPLOYMENT];
     const answers = await inParallel(
       pods.filter(({ ready }) => ready),
       ({ metadata: { name } }) =>
@@ -210,21 +218,41 @@ const READERS: {
   },
   unknownFields: ({ connection }) => unknownAllocationFields(connection),
   webhook: readWebhook,
-  async priorityLevels({ connection }) {
-    const path = "/debug/api_priority_and_fairness/dump_priority_levels";
-    const parse = (text: string): unknown => text.trim().split("\n").slice(1);
-    return listOf(await unlessNotFound(connection.request({ path, parse }))).map((line) => {
-      const cells = String(line).split(",").map((cell) => cell.trim());
-      const [name = "", , , , , , dispatched, rejected, timedOut] = cells;
-      return {
-        name,
-        dispatched: Number(dispatched),
-        rejected: Number(rejected),
-        timedOut: Number(timedOut),
-      } satisfies PriorityLevel;
+  async priorityLevels(source) {
+    const first = await readPriorityLevels(source);
+    if (first.every(({ rejected, timedOut }) => rejected + timedOut === 0)) return first;
+    // They count since the server's start: a second look shows whether they still grow.
+    await source.clock.sleep(REJECTION_WINDOW_MS, source.signal);
+    const later = await readPriorityLevels(source);
+    return first.map((one) => {
+      const { dispatched, rejected, timedOut } = later.find(({ name }) => name === one.name) ?? one;
+      // Less than before: another server behind the same address, or a new one.
+      if (dispatched < one.dispatched || rejected < one.rejected) return one;
+      const grown = rejected + timedOut - one.rejected - one.timedOut;
+      return { ...one, recent: { refused: grown, seconds: REJECTION_WINDOW_MS / 1000 } };
     });
   },
 };
+
+/** How long rejections are watched. */
+const REJECTION_WINDOW_MS = 3000;
+
+async function readPriorityLevels(
+  { connection }: Pick<Source, "connection">,
+): Promise<readonly PriorityLevel[]> {
+  const path = "/debug/api_priority_and_fairness/dump_priority_levels";
+  const parse = (text: string): unknown => text.trim().split("\n").slice(1);
+  return listOf(await unlessNotFound(connection.request({ path, parse }))).map((line) => {
+    const cells = String(line).split(",").map((cell) => cell.trim());
+    const [name = "", , , , , , dispatched, rejected, timedOut] = cells;
+    return {
+      name,
+      dispatched: Number(dispatched),
+      rejected: Number(rejected),
+      timedOut: Number(timedOut),
+    };
+  });
+}
 
 /** Ready endpoints of a Service. */
 async function slicesOf(

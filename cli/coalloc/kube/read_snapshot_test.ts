@@ -19,6 +19,7 @@ const endpoints = (address: string, port: number, ready = true) =>
   });
 const SYSTEM = "/namespaces/mbcas-system";
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const PRIORITIES = "/debug/api_priority_and_fairness/dump_priority_levels";
 const labels = { "app.kubernetes.io/version": "0.1.0" };
 const READY = [{ type: "Ready", status: "True" }];
 const unreadyPod = {
@@ -71,7 +72,7 @@ const ANSWERS: Readonly<Record<string, () => unknown>> = {
   "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": () =>
     endpoints("192.168.0.1", 6443),
   [`${CRDS}/podallocations.allocation.mbcas.io`]: () => ({ metadata: { labels } }),
-  "/debug/api_priority_and_fairness/dump_priority_levels": () =>
+  [PRIORITIES]: () =>
     new Response(
       "PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ExecutingRequests, " +
         "DispatchedRequests, RejectedRequests, TimedoutRequests, CancelledRequests\n" +
@@ -83,15 +84,24 @@ const ANSWERS: Readonly<Record<string, () => unknown>> = {
   }),
 };
 
-async function read(forbidden: readonly string[] = []): Promise<Snapshot> {
-  await using server = serveCanned(({ path }) => {
-    if (forbidden.includes(path)) {
-      const message = 'nodes is forbidden: User "a" cannot list resource "nodes" in API group ""';
+interface Reading {
+  /** The right that is missing, by the path that needs it. */
+  readonly forbidden?: Readonly<Record<string, string>>;
+  /** Takes the path and query of each request. */
+  readonly requested?: (request: string) => void;
+}
+
+async function read({ forbidden = {}, requested = () => {} }: Reading = {}): Promise<Snapshot> {
+  await using server = serveCanned(({ path, query }) => {
+    requested(`${path} ${query.labelSelector ?? ""}`);
+    const right = forbidden[path];
+    if (right !== undefined) {
+      const message = `x is forbidden: User "a" cannot ${right} in API group ""`;
       return statusAnswer(403, { message });
     }
     return ANSWERS[path]?.() ?? statusAnswer(404, { reason: "NotFound", message: "not found" });
   });
-  const clock = createVirtualClock({ wallStart: 0 });
+  const clock = { ...createVirtualClock({ wallStart: 0 }), sleep: () => Promise.resolve() };
   const { signal } = new AbortController();
   let snapshot: Snapshot | undefined;
   await withFile(userKubeconfig(server.url), async (path) => {
@@ -144,7 +154,10 @@ Deno.test("snapshot() reads each part, and what is not there as empty", async ()
     },
     unknownFields: { value: [] },
     priorityLevels: {
-      value: [{ name: "workload-low", dispatched: 120, rejected: 3, timedOut: 1 }],
+      value: [{
+        ...{ name: "workload-low", dispatched: 120, rejected: 3, timedOut: 1 },
+        recent: { refused: 0, seconds: 3 },
+      }],
     },
   });
   assert("value" in nodes && "value" in leases && "value" in unready && "value" in webhook);
@@ -156,10 +169,30 @@ Deno.test("snapshot() reads each part, and what is not there as empty", async ()
 });
 
 Deno.test("snapshot() names the right that a part lacks", async () => {
-  const { nodes, kubelets, server } = await read(["/api/v1/nodes"]);
+  const { nodes, kubelets, server } = await read({
+    forbidden: { "/api/v1/nodes": 'list resource "nodes"' },
+  });
   const missing = { unread: "the right to list nodes is missing" };
   assert.deepEqual([nodes, kubelets], [missing, missing]);
   assert("value" in server);
+});
+
+Deno.test("snapshot() asks for nothing twice but rejections that the server has counted", async () => {
+  const requests: string[] = [];
+  await read({ requested: (request) => requests.push(request) });
+  const twice = requests.filter((one, index) => requests.indexOf(one) !== index);
+  assert.deepEqual(twice.filter((one) => /version|mbcas-controller$|priority/.test(one)), [
+    `${PRIORITIES} `,
+  ]);
+});
+
+Deno.test("snapshot() goes on where kubelets may not be asked, with the right that is missing", async () => {
+  const { kubelets, nodes } = await read({
+    forbidden: { "/api/v1/nodes/node-1/proxy/configz": 'get resource "nodes/proxy"' },
+  });
+  const missingRight = "the right to get nodes/proxy is missing";
+  assert.deepEqual(kubelets, { value: [{ node: "node-1", clusterDNS: [], missingRight }] });
+  assert("value" in nodes);
 });
 
 pure("parseNetworkPolicy() reads the directions that it restricts, with peers and ports", () => {

@@ -17,7 +17,7 @@ import {
 } from "../../../shared/placement/status.ts";
 import type { PlacementReader, RecommendationReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
-import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "./installation.ts";
+import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "../../../shared/installation.ts";
 import {
   optimizationPolicyListWatch,
   recommendationReportListWatch,

@@ -27,6 +27,8 @@ export interface KubeletFacts {
   readonly node: string;
   /** Why it says nothing, in a sentence. */
   readonly problem?: string;
+  /** The right that the user lacks to ask it: `the right to get nodes/proxy is missing`. */
+  readonly missingRight?: string;
   /** From its metrics; absent from kubelets before 1.31. */
   readonly cgroupVersion?: number;
   readonly cgroupDriver?: string;
@@ -101,6 +103,8 @@ export interface PriorityLevel {
   readonly dispatched: number;
   readonly rejected: number;
   readonly timedOut: number;
+  /** Rejected and timed out in the last seconds; absent without any before, or where it is not known. */
+  readonly recent?: { readonly refused: number; readonly seconds: number };
 }
 
 /** All parts by name. */

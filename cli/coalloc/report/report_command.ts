@@ -6,6 +6,8 @@
  */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
+import { refusalOf, valueOf } from "../../../shared/config/kinds.ts";
+import { labelMatchersKind } from "../../../shared/config/server_kinds.ts";
 import { defined } from "../../../shared/defined.ts";
 import type { Prices } from "../../../shared/rightsizing/prices.ts";
 import { adviseAll } from "../../../shared/view/advise.ts";
@@ -28,6 +30,10 @@ export interface ReportRequest {
   readonly format: typeof REPORT_FORMATS[number];
   /** The address of a Prometheus. */
   readonly prometheus: string | undefined;
+  /** Of labels that all series of the cluster have. */
+  readonly matchers: readonly string[];
+  /** End of the period to compare with, ms since 1970; undefined: the beginning of the period. */
+  readonly compareToMs: number | undefined;
   readonly prices: Prices | undefined;
 }
 
@@ -45,6 +51,17 @@ export function reportArguments(): Command {
       ).default(7 * 86_400_000, "7d"),
     )
     .option("--prometheus <url>", "for instance http://127.0.0.1:9090, by a port-forward", urlOf)
+    .option(
+      "--prometheus-matchers <matchers>",
+      'for instance cluster="prod", where that Prometheus knows several clusters',
+      matchersOf,
+    )
+    .option(
+      "--compare-to <date>",
+      "compare with as long a period that ends then, for instance the day of the installation;\n" +
+        "without it, with the one just before",
+      dateOf,
+    )
     .option("--core-hour <price>", "price of a requested core for an hour", priceOf)
     .option("--gib-hour <price>", "price of a requested GiB of memory for an hour", priceOf)
     .option("--currency <code>", "for instance EUR", "")
@@ -76,27 +93,52 @@ function priceOf(text: string): number {
   return price;
 }
 
-/** The request, by the command's flags. */
-export function reportRequest(flags: Readonly<Record<string, unknown>>): ReportRequest {
+function matchersOf(text: string): readonly string[] {
+  const matchers = valueOf(labelMatchersKind, text);
+  if (matchers !== undefined) return matchers;
+  throw new InvalidArgumentError(refusalOf(labelMatchersKind, text) ?? "");
+}
+
+function dateOf(text: string): number {
+  const ms = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new InvalidArgumentError("Give a date such as 2026-01-31 or 2026-01-31T12:00:00Z");
+}
+
+/** The request, by the command's flags, or what is wrong with them. */
+export function reportRequest(flags: Readonly<Record<string, unknown>>): ReportRequest | string {
   const { coreHour, gibHour } = flags as { readonly coreHour?: number; readonly gibHour?: number };
-  const isPriced = coreHour !== undefined || gibHour !== undefined;
+  if ((coreHour === undefined) !== (gibHour === undefined)) {
+    return "Cannot report: one price alone would count the other resource as free; give both " +
+      "--core-hour and --gib-hour";
+  }
   return {
     sinceMs: Number(flags.since),
     format: (flags.output ?? "text") as ReportRequest["format"],
     prometheus: flags.prometheus as string | undefined,
-    prices: isPriced
-      ? { coreHour: coreHour ?? 0, gibHour: gibHour ?? 0, currency: String(flags.currency) }
-      : undefined,
+    matchers: (flags.prometheusMatchers ?? []) as readonly string[],
+    compareToMs: flags.compareTo as number | undefined,
+    prices: coreHour === undefined || gibHour === undefined
+      ? undefined
+      : { coreHour, gibHour, currency: String(flags.currency) },
   };
 }
 
 /** Shows the report. Resolves with the exit code. */
 export async function reportCommand(
-  { sinceMs, format, prometheus, prices }: ReportRequest,
+  { sinceMs, format, prometheus, matchers, compareToMs, prices }: ReportRequest,
   { cluster, world, namespace, look }: CommandContext,
 ): Promise<number> {
   const within = defined({ namespace: namespace.all ? undefined : namespace.name });
   const nowMs = world.clock.wall();
+  const fromMs = nowMs - sinceMs;
+  const beforeMs = compareToMs ?? fromMs;
+  if (beforeMs > fromMs) {
+    throw new CommandProblem(
+      "Cannot compare: the period to compare with must end before the other begins, at " +
+        new Date(fromMs).toISOString(),
+    );
+  }
   // The market need not be installed, nor rightsizing.
   const read = cluster.reader.allocations(within.namespace);
   const reader = { ...cluster.reader, allocations: () => read };
@@ -112,14 +154,17 @@ export async function reportCommand(
     namespace.all || pod.namespace === namespace.name
   );
   const history = await readHistory(
-    { server: prometheus, nowMs, sinceMs, namespace, allocations },
+    {
+      ...{ server: prometheus, matchers, nowMs, sinceMs, beforeMs, namespace },
+      namespaces: [...new Set(allocations.map(({ metadata }) => metadata.namespace))].toSorted(),
+    },
     { ask: world.queryRange, signal: world.signal },
   );
   if (world.signal.aborted) return INTERRUPTED;
   const view = reportView({
     ...history,
     place: placeOf(namespace),
-    ...{ nowMs, sinceMs, prices, allocations, pods, agentProblems },
+    ...{ nowMs, sinceMs, beforeMs, prices, allocations, pods, agentProblems },
     ...(typeof recommendations === "string"
       ? { advised: [], problems: [recommendations] }
       : { advised: adviseAll(recommendations), problems: recommendations.problems }),

@@ -5,16 +5,19 @@
  */
 import { html } from "hono/html";
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
-import { type Column, markdownLines, textTable } from "../output.ts";
+import { type Column, markdownLines, markdownText, textTable } from "../output.ts";
 import type { ReportFigure, ReportView, WorkloadSaving } from "./report_view.ts";
 
 /** Workloads that the pages list; JSON has all. */
 const MOST_WORKLOADS = 20;
 
-const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+// A difference that rounds to 0 has no sign.
+const SIGN = { signDisplay: "negative" } as const;
+const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0, ...SIGN });
 const TWO_DIGITS = new Intl.NumberFormat("en-US", {
   minimumFractionDigits: 2,
   maximumFractionDigits: 2,
+  ...SIGN,
 });
 
 /** A table of a page: the rows under their heads; all columns but the first are numbers or short. */
@@ -40,10 +43,23 @@ function valueText(
   }
 }
 
-function figureTable({ figures, currency }: ReportView): PageTable {
+/** Sources with figures of a period. */
+const IN_PERIODS: readonly ReportFigure["source"][] = ["Prometheus", "cAdvisor"];
+
+function isCompared({ figures }: ReportView): boolean {
+  return figures.some(({ before }) => before !== undefined);
+}
+
+function figureTable(view: ReportView): PageTable {
+  const { figures, currency } = view;
+  const compared = isCompared(view);
   return {
-    heads: ["Figure", "Value", "From"],
-    rows: figures.map((one) => [one.title, valueText(one, currency), one.source]),
+    heads: ["Figure", "Value", ...(compared ? ["Before"] : []), "From"],
+    rows: figures.map(({ title, value, before, unit, source }) => {
+      const text = (value: number | undefined): string =>
+        value === undefined ? "" : valueText({ value, unit }, currency);
+      return [title, text(value), ...(compared ? [text(before)] : []), source];
+    }),
   };
 }
 
@@ -62,8 +78,12 @@ function savingTable({ workloads, currency }: ReportView): PageTable {
   };
 }
 
+/** `2026-01-01 00:00` of ISO 8601. */
+function minute(time: string): string {
+  return time.slice(0, 16).replace("T", " ");
+}
+
 function titleOf({ from, to, place }: ReportView): string {
-  const minute = (time: string): string => time.slice(0, 16).replace("T", " ");
   return `CoAllocator in ${place}, ${minute(from)} to ${minute(to)} UTC`;
 }
 
@@ -77,12 +97,21 @@ function listOf(
 }
 
 /** The lists below the tables, by their titles; empty ones are left out. */
-function lists(
-  { figures, missing }: ReportView,
-): readonly (readonly [string, readonly string[]])[] {
-  const notes = figures.flatMap(({ title, note: sentence }) =>
-    sentence === undefined ? [] : [{ title, sentence }]
-  );
+function lists(view: ReportView): readonly (readonly [string, readonly string[]])[] {
+  const { figures, missing, comparedTo } = view;
+  const notes = [
+    ...(figures.some(({ before, source }) => before !== undefined && IN_PERIODS.includes(source))
+      ? [{
+        title: "Before",
+        sentence:
+          `as long a period that ended at ${minute(comparedTo)} UTC; load and pods may have ` +
+          "differed",
+      }]
+      : []),
+    ...figures.flatMap(({ title, note: sentence }) =>
+      sentence === undefined ? [] : [{ title, sentence }]
+    ),
+  ];
   const all = [
     ["Notes", listOf(notes)],
     ["Missing", listOf(missing.map(({ figure, why }) => ({ title: figure, sentence: why })))],
@@ -122,11 +151,13 @@ export function reportMarkdown(view: ReportView): string {
   const part = (title: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : ["", `## ${title}`, "", ...lines];
   return textLines([
-    `# ${titleOf(view)}`,
+    `# ${markdownText(titleOf(view))}`,
     "",
     ...table(figureTable(view)),
     ...part(SAVED, view.workloads.length === 0 ? [] : table(savingTable(view))),
-    ...lists(view).flatMap(([title, rows]) => part(title, rows.map((row) => `- ${row}`))),
+    ...lists(view).flatMap(([title, rows]) =>
+      part(title, rows.map((row) => `- ${markdownText(row)}`))
+    ),
   ]);
 }
 

@@ -52,22 +52,37 @@ shopTest("report has what the cluster keeps, and says what is missing", async (s
     limitsBelowOriginal: 0.1,
     podsInMarket: 2,
     podsChanged: 1,
+    coresRequested: 2,
     coresSaved: 0,
-    memorySaved: 0,
     coresToSave: -0.958,
+    memoryRequested: 2,
+    memorySaved: 0,
     memoryToSave: 0.9399,
   });
   assert.deepEqual(view.missing.map(({ key }) => key), [
     // No agent runs.
     "presentUsage",
+    "usageBeyondOriginal",
     "throttledSeconds",
-    "throttledSecondsBefore",
     "limitChanges",
     "scarceSeconds",
-    "usageBeyondOriginal",
+    "containersThrottledSeconds",
+    "containersCPU",
     "money",
   ]);
   assert.deepEqual([view.from, view.to], ["2025-12-25T00:00:00.000Z", "2026-01-01T00:00:00.000Z"]);
+});
+
+shopTest("report counts no limit that can't be read", async (scene) => {
+  const containers = [{ name: "app", cpuLimit: "450m" }];
+  const originalLimits = [{ name: "app", cpu: "99999999999999999999" }];
+  addMarketPod(scene, "front", { limit: 450, own: 200, status: { containers, originalLimits } });
+  addMarketPod(scene, "back", {
+    ...{ limit: 450, own: 200 },
+    status: { containers: [{ name: "app", cpuLimit: "99999999999999999999" }] },
+  });
+  const { limitsAboveOriginal, limitsBelowOriginal } = valuesOf(await reported(scene, ""));
+  assert.deepEqual([limitsAboveOriginal, limitsBelowOriginal], [0, 0]);
 });
 
 /** In force are 1000 m and 1 GiB in each of two pods, for 26 hours. */
@@ -89,6 +104,7 @@ shopTest(
       name: "db",
       cores: 1,
       gib: 2,
+      before: { cores: 3, gib: 4 },
       hours: 26,
       money: (0.1 + 0.02) * 26,
     }]);
@@ -98,6 +114,38 @@ shopTest(
     assert.equal(day?.hours, 24);
   },
 );
+
+shopTest("report counts what pods have, not what they are to have", async (scene) => {
+  raiseManifest(scene);
+  // One of the two could not be resized.
+  scene.api.store.tables.Pod.modify("shop/db-1", (pod) => ({
+    ...pod,
+    containers: pod.containers.map((one) => ({
+      ...one,
+      requests: { cpu: 1500, memory: 2 * 2 ** 30 },
+    })),
+  }));
+  const view = await reported(scene, PRICES);
+  const { coresSaved, coresRequested, memorySaved } = valuesOf(view);
+  assert.deepEqual([coresSaved, coresRequested, memorySaved], [0.5, 2.5, 1]);
+  assert.equal(view.figures.find(({ key }) => key === "coresRequested")?.before, 3);
+});
+
+shopTest("report claims no savings where it can't read pods", async (scene) => {
+  raiseManifest(scene);
+  const { pods } = scene.cluster.reader;
+  const forbidden = new ApiError(403, "Forbidden", "pods is forbidden");
+  Object.assign(scene.cluster.reader, { pods: () => Promise.reject(forbidden) });
+  const view = await reported(scene, PRICES);
+  Object.assign(scene.cluster.reader, { pods });
+  assert.deepEqual(
+    Object.keys(valuesOf(view)).filter((key) => /Saved|Requested|ToSave/.test(key)),
+    ["coresToSave", "memoryToSave", "moneyToSave"],
+  );
+  assert(
+    view.missing.some(({ key, why }) => key === "requestsSaved" && why.includes("is forbidden")),
+  );
+});
 
 shopTest("report has what agents see now, of the namespace", async (scene) => {
   scene.agents.push("node-1");
@@ -109,38 +157,93 @@ shopTest("report has what agents see now, of the namespace", async (scene) => {
   assert.equal(valuesOf(await reported(scene, " -A"))["throttledNow"], 0.824);
 });
 
-shopTest("report asks Prometheus for the period, and for as long a time before", async (scene) => {
-  addPods(scene);
+/** Answers of a Prometheus by the query and its time; one without a value has no series. */
+function answers(
+  scene: CoallocScene,
+  value: (query: string, endMs: number) => number | undefined,
+): readonly PrometheusRange[] {
   const asked: PrometheusRange[] = [];
   scene.history = (range) => {
     asked.push(range);
-    const { query, endMs } = range;
-    if (query.startsWith("sum(increase(mbcas_node_scarce")) return { series: [] };
-    const values = query.startsWith("mbcas_pod_usage_cores") ? [0.1, 0.5] : [endMs === NOW ? 7 : 9];
-    const labels = { namespace: "shop", pod: "front" };
-    const series = {
-      labels,
-      values: Float64Array.from(values),
-      timesMs: Float64Array.from([0, 1]),
-    };
-    return { series: [series] };
+    const one = value(range.query, range.endMs);
+    const values = Float64Array.from(one === undefined ? [] : [one]);
+    const series = { labels: {}, values, timesMs: Float64Array.from([0]) };
+    return { series: one === undefined ? [] : [series] };
   };
-  const view = await reported(scene, " -A --since 1h --prometheus http://p:9090/");
-  const { throttledSeconds, throttledSecondsBefore, limitChanges, usageBeyondOriginal } = valuesOf(
-    view,
+  return asked;
+}
+
+const HOUR = " -A --since 1h --prometheus http://p:9090/";
+
+shopTest(
+  "report asks Prometheus for the period, and for the one to compare with",
+  async (scene) => {
+    addPods(scene);
+    const asked = answers(scene, (query, endMs) => {
+      if (query.includes("increase(mbcas_node_scarce")) return undefined;
+      if (query.startsWith("count_over_time")) return 240;
+      return query.includes("mbcas_leader") ? 1 : endMs >= NOW ? 7 : 9;
+    });
+    const figuresBefore = async (flags: string): Promise<readonly unknown[]> => {
+      const { figures, comparedTo } = await reported(scene, HOUR + flags);
+      const compared = figures.filter(({ source, before }) =>
+        before !== undefined && source[0] !== "R"
+      );
+      return [comparedTo, ...compared.map(({ key, value, before }) => [key, value, before])];
+    };
+    const rows = ["usageBeyondOriginal", "throttledSeconds", "containersThrottledSeconds"]
+      .map((key) => [key, 7, 9]);
+    const all = [...rows, ["containersCPU", 7, 9]];
+    assert.deepEqual(await figuresBefore(""), ["2025-12-31T23:00:00.000Z", ...all]);
+    assert.deepEqual(new Set(asked.map(({ endMs }) => endMs)), new Set([NOW, NOW - 3_600_000]));
+    const installed = Date.UTC(2025, 10, 1);
+    assert.deepEqual(await figuresBefore(" --compare-to 2025-11-01"), [
+      "2025-11-01T00:00:00.000Z",
+      ...all,
+    ]);
+    assert(asked.some(({ endMs }) => endMs === installed));
+    assert.deepEqual(new Set(asked.map(({ server }) => server)), new Set(["http://p:9090"]));
+    const view = await reported(scene, HOUR);
+    const scarce = view.missing.find(({ key }) => key === "scarceSeconds");
+    assert.match(scarce?.why ?? "", /mbcas_node_scarce_seconds_total/);
+    assert.equal((await scene.ran(`report${HOUR} --compare-to 2026-01-01`))[0], 1);
+  },
+);
+
+shopTest("report asks for one cluster and one namespace where that is asked for", async (scene) => {
+  addPods(scene);
+  const asked = answers(scene, () => 1);
+  const flags = ' --since 1h --prometheus http://p:9090 --prometheus-matchers cluster="a"';
+  const view = await reported(scene, flags);
+  assert(!("limitChanges" in valuesOf(view)));
+  assert(asked.every(({ query }) => query.includes('cluster="a"')), asked.at(-1)?.query);
+  const throttled = asked.find(({ query }) => query.includes("mbcas_pod_throttled"))?.query;
+  assert.equal(
+    throttled,
+    'sum(increase(mbcas_pod_throttled_seconds_total{namespace="shop",cluster="a"}[3600s]))',
   );
-  assert.deepEqual([throttledSeconds, throttledSecondsBefore, limitChanges], [7, 9, 7]);
-  // 0.5 cores against an original limit of 0.2, in one of 61 minutes.
-  assert.equal(usageBeyondOriginal, Number((0.3 / 61).toFixed(4)));
   assert(
-    view.missing.some(({ key, why }) =>
-      key === "scarceSeconds" && why.includes("mbcas_node_scarce_seconds_total[3600s]")
-    ),
+    asked.some(({ query }) => query.includes('{namespace=~"shop",container!="",cluster="a"}')),
   );
-  assert.deepEqual(new Set(asked.map(({ server }) => server)), new Set(["http://p:9090"]));
-  const ofShop = await reported(scene, " --since 1h --prometheus http://p:9090");
-  assert(!("limitChanges" in valuesOf(ofShop)));
-  assert(asked.some(({ query }) => query === 'mbcas_pod_usage_cores{namespace="shop"}'));
+});
+
+shopTest("report gives a Prometheus's refusal once for all that it would have", async (scene) => {
+  scene.history = () => ({ problem: "unreachable", message: "HTTP 502\n<img src=x>|" });
+  const [, out] = await scene.ran(`report${HOUR} -o markdown`);
+  const lines = out.split("\n").filter((line) => line.includes("HTTP 502"));
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /^- .*: HTTP 502 &lt;img src=x>\\\|$/);
+  const [, page] = await scene.ran(`report${HOUR} -o html`);
+  assert(page.includes("&lt;img src=x&gt;") && !page.includes("<img"));
+  // Whether there are several clusters is not known then.
+  const asked = answers(scene, () => 1);
+  const { history } = scene;
+  scene.history = (range) =>
+    range.query.includes("leader")
+      ? { problem: "unreachable", message: "no answer" }
+      : history(range);
+  assert(!("throttledSeconds" in valuesOf(await reported(scene, HOUR))));
+  assert.deepEqual(asked, []);
 });
 
 shopTest("report gives the market's figures where recommendations can't be read", async (scene) => {
@@ -152,10 +255,25 @@ shopTest("report gives the market's figures where recommendations can't be read"
   assert.equal(valuesOf(view)["podsInMarket"], 0);
 });
 
-shopTest("report refuses a price or an address that is none", async (scene) => {
-  for (const flags of ["--core-hour free", "--gib-hour -1", "--prometheus p:9090", "--since 5m"]) {
+shopTest("report refuses flags that mean nothing, and a price without the other", async (scene) => {
+  for (
+    const flags of [
+      ...["--core-hour free", "--gib-hour -1", "--prometheus p:9090", "--since 5m"],
+      ...["--core-hour 1", "--gib-hour 1", "--compare-to monday", "--prometheus-matchers a"],
+    ]
+  ) {
     assert.equal((await scene.ran(`report ${flags}`))[0], 2, flags);
   }
+});
+
+shopTest("report writes a difference that rounds to nothing without a sign", async (scene) => {
+  raiseManifest(scene);
+  scene.api.store.tables.Pod.modify("shop/db-1", (pod) => ({
+    ...pod,
+    containers: pod.containers.map((one) => ({ ...one, requests: { cpu: 2004, memory: 2 ** 30 } })),
+  }));
+  const [, out] = await scene.ran("report --core-hour 1 --gib-hour 0");
+  assert(out.includes(" 0.00 cores") && !out.includes("-0.00"), out);
 });
 
 shopTest("report writes a page in which names are escaped", async (scene) => {

@@ -5,14 +5,21 @@
  */
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { defined } from "../../../shared/defined.ts";
-import { countableCPU } from "../../../shared/quantity.ts";
+import { originalValues } from "../../../shared/resize/original_limits.ts";
 import { MONTH_HOURS, pricePerHour, type Prices } from "../../../shared/rightsizing/prices.ts";
 import type { AdvisedWorkload } from "../../../shared/view/advice_view.ts";
 import { sumOfChanges } from "../../../shared/view/changes.ts";
 import type { PodView } from "../../../shared/view/node_view.ts";
 
 /** What a figure counts. */
-export type FigureUnit = "cores" | "GiB" | "seconds" | "count" | "money";
+export type FigureUnit =
+  | "cores"
+  | "core-hours"
+  | "GiB"
+  | "hours"
+  | "seconds"
+  | "count"
+  | "money";
 
 /** A figure, and where it comes from. */
 export interface ReportFigure {
@@ -20,8 +27,15 @@ export interface ReportFigure {
   readonly key: string;
   readonly title: string;
   readonly value: number;
+  /** In the period to compare with; of requests, as the manifests have them. Absent: not known. */
+  readonly before?: number;
   readonly unit: FigureUnit;
-  readonly source: "PodAllocations" | "agents" | "RecommendationReports" | "Prometheus";
+  readonly source:
+    | "PodAllocations"
+    | "agents"
+    | "RecommendationReports"
+    | "Prometheus"
+    | "cAdvisor";
   /** What the figure leaves out, in a sentence. */
   readonly note?: string;
 }
@@ -42,6 +56,8 @@ export interface WorkloadSaving {
   readonly name: string;
   readonly cores: number;
   readonly gib: number;
+  /** Requests of its pods as the manifest has them, of containers and resources with values. */
+  readonly before: { readonly cores: number; readonly gib: number };
   /** Of the period, since values were last applied. */
   readonly hours: number;
   readonly money?: number;
@@ -52,6 +68,8 @@ export interface ReportView {
   /** ISO 8601. */
   readonly from: string;
   readonly to: string;
+  /** End of the period to compare with, which is as long. */
+  readonly comparedTo: string;
   /** `the cluster`, or a namespace. */
   readonly place: string;
   readonly currency: string;
@@ -72,6 +90,8 @@ export interface ReportInput extends HistoryFigures {
   readonly place: string;
   readonly nowMs: number;
   readonly sinceMs: number;
+  /** End of the period to compare with. */
+  readonly beforeMs: number;
   readonly prices: Prices | undefined;
   readonly allocations: readonly PodAllocation[];
   /** Pods in the market, by the agents. */
@@ -93,6 +113,7 @@ export function reportView(input: ReportInput): ReportView {
   return {
     from: new Date(nowMs - sinceMs).toISOString(),
     to: new Date(nowMs).toISOString(),
+    comparedTo: new Date(input.beforeMs).toISOString(),
     place,
     currency: prices?.currency ?? "",
     figures: [
@@ -111,18 +132,19 @@ export function reportView(input: ReportInput): ReportView {
   };
 }
 
-/** Limits against the original ones, of pods with both. */
+/** Limits against the original ones, of containers with both that can be read. */
 function marketFigures(
   allocations: readonly PodAllocation[],
   fromMs: number,
 ): readonly ReportFigure[] {
-  const differences = allocations.flatMap(({ status }) =>
-    (status?.containers ?? []).flatMap(({ name, cpuLimit }) => {
-      const original = status?.originalLimits?.find((one) => one.name === name)?.cpu;
-      if (original === undefined) return [];
-      return [(countableCPU(cpuLimit) ?? 0) - (countableCPU(original) ?? 0)];
-    })
-  );
+  const differences = allocations.flatMap(({ status }) => {
+    const originals = originalValues(status?.originalLimits);
+    const applied = status?.containers?.map(({ name, cpuLimit: cpu }) => ({ name, cpu }));
+    return [...originalValues(applied)].flatMap(([name, limit]) => {
+      const original = originals.get(name);
+      return original === undefined ? [] : [limit - original];
+    });
+  });
   const cores = (list: readonly number[]): number => list.reduce((sum, one) => sum + one, 0) / 1000;
   const changed = allocations.filter(({ status }) =>
     Date.parse(status?.lastAppliedTime ?? "") >= fromMs
@@ -140,7 +162,7 @@ function marketFigures(
     {
       key: "limitsBelowOriginal",
       title: "CPU limits returned below the original ones, now",
-      value: Math.max(0, -cores(differences.filter((one) => one < 0))),
+      value: -cores(differences.filter((one) => one < 0)),
       unit: "cores",
       source,
     },
@@ -193,24 +215,31 @@ function savingOf(
   workload: AdvisedWorkload,
   { nowMs, sinceMs, prices }: Pick<ReportInput, "nowMs" | "sinceMs" | "prices">,
 ): readonly WorkloadSaving[] {
-  const { namespace, kind, name, pods = 0, lastApplied, lastApplyMethod, exists } = workload;
+  const { namespace, kind, name, lastApplied, lastApplyMethod, exists } = workload;
   if (exists === false || lastApplied === undefined || lastApplyMethod !== "InPlace") return [];
-  const saved = workload.containers.reduce(
-    (sum, { template = {}, inForce = {} }) => ({
-      cpu: sum.cpu + difference(template.cpu, inForce.cpu) * pods,
-      memory: sum.memory + difference(template.memory, inForce.memory) * pods,
-    }),
-    { cpu: 0, memory: 0 },
-  );
+  const before = { cpu: 0, memory: 0 };
+  const saved = { cpu: 0, memory: 0 };
+  for (const { template = {}, inForce = {}, pods } of workload.containers) {
+    for (const resource of ["cpu", "memory"] as const) {
+      const asked = template[resource];
+      // A request that has no value in force differs by another hand.
+      if (asked === undefined || inForce[resource] === undefined) continue;
+      for (const { count, [resource]: present = asked } of pods) {
+        before[resource] += asked * count;
+        saved[resource] += (asked - present) * count;
+      }
+    }
+  }
   const hours = Math.min(sinceMs, Math.max(0, nowMs - Date.parse(lastApplied))) / 3_600_000;
   const money = prices && pricePerHour(saved, prices) * hours;
-  const amounts = { cores: saved.cpu / 1000, gib: saved.memory / GIB, hours };
+  const amounts = { ...amountsOf(saved), before: amountsOf(before), hours };
   return [defined({ namespace, kind, name, ...amounts, money })];
 }
 
-/** A request that neither has nor gets a value is left out. */
-function difference(from: number | undefined, to: number | undefined): number {
-  return from === undefined || to === undefined ? 0 : from - to;
+function amountsOf(
+  { cpu, memory }: { readonly cpu: number; readonly memory: number },
+): WorkloadSaving["before"] {
+  return { cores: cpu / 1000, gib: memory / GIB };
 }
 
 /** What applying all recommendations would save of the requests that pods have, net. */
@@ -226,45 +255,52 @@ function savingFigures(
   advised: readonly AdvisedWorkload[],
 ): readonly ReportFigure[] {
   if (advised.length === 0) return [];
-  const source = "RecommendationReports";
-  const total = (of: (one: WorkloadSaving) => number): number =>
-    workloads.reduce((sum, one) => sum + of(one), 0);
   const open = recommendedSaving(advised);
-  const note = "raises subtracted";
-  return [
-    {
-      key: "coresSaved",
-      title: "CPU requests saved by rightsizing",
-      value: total(({ cores }) => cores),
-      unit: "cores",
-      source,
-      note,
-    },
-    {
-      key: "memorySaved",
-      title: "Memory requests saved by rightsizing",
-      value: total(({ gib }) => gib),
-      unit: "GiB",
-      source,
-      note,
-    },
-    {
-      key: "coresToSave",
-      title: "CPU requests that recommendations would save further",
-      value: open.cpu / 1000,
-      unit: "cores",
-      source,
-      note,
-    },
-    {
-      key: "memoryToSave",
-      title: "Memory requests that recommendations would save further",
-      value: open.memory / GIB,
-      unit: "GiB",
-      source,
-      note,
-    },
-  ];
+  const resources = [
+    { key: "cores", prefix: "cores", name: "CPU", unit: "cores", toSave: open.cpu / 1000 },
+    { key: "gib", prefix: "memory", name: "Memory", unit: "GiB", toSave: open.memory / GIB },
+  ] as const;
+  return resources.flatMap(({ key, prefix, name, unit, toSave }) => {
+    const common = { unit, source: "RecommendationReports" } as const;
+    const note = "raises subtracted";
+    const total = (of: (one: WorkloadSaving) => number): number =>
+      workloads.reduce((sum, one) => sum + of(one), 0);
+    const before = total((one) => one.before[key]);
+    const saved = total((one) => one[key]);
+    return [
+      ...(podsAreKnown(advised)
+        ? [
+          {
+            key: `${prefix}Requested`,
+            title: `${name} requests of workloads with values applied in place, now`,
+            value: before - saved,
+            before,
+            ...common,
+            note: "the column Before has what the manifests request",
+          },
+          {
+            key: `${prefix}Saved`,
+            title: `${name} requests saved by rightsizing`,
+            value: saved,
+            ...common,
+            note,
+          },
+        ]
+        : []),
+      {
+        key: `${prefix}ToSave`,
+        title: `${name} requests that recommendations would save further`,
+        value: toSave,
+        ...common,
+        note,
+      },
+    ];
+  });
+}
+
+/** Without them nothing is known of what values have become; the problems say why. */
+function podsAreKnown(advised: readonly AdvisedWorkload[]): boolean {
+  return advised.every(({ pods }) => pods !== undefined);
 }
 
 function moneyFigures(
@@ -277,15 +313,17 @@ function moneyFigures(
   if (prices === undefined || advised.length === 0) return [];
   const source = "RecommendationReports";
   return [
-    {
-      key: "moneySaved",
-      title: "Money saved",
-      value: workloads.reduce((sum, { money = 0 }) => sum + money, 0),
-      unit: "money",
-      source,
-      note:
-        "since values were last applied, at the given prices, if the nodes' bill follows requests",
-    },
+    ...(podsAreKnown(advised)
+      ? [{
+        key: "moneySaved",
+        title: "Money saved",
+        value: workloads.reduce((sum, { money = 0 }) => sum + money, 0),
+        unit: "money" as const,
+        source: source as ReportFigure["source"],
+        note:
+          "since values were last applied, at the given prices, if the nodes' bill follows requests",
+      }]
+      : []),
     {
       key: "moneyToSave",
       title: "Money that recommendations would save in a month",

@@ -3,7 +3,7 @@ import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
 import { shopTest } from "../../../tests/fixtures/cli/shop_scene.ts";
 
 shopTest("sentences of report", async (scene) => {
-  const flags = "--core-hour 0.1 --currency EUR";
+  const flags = "--core-hour 0.1 --gib-hour 0 --currency EUR";
   await assertSentences([
     [
       "text",
@@ -11,17 +11,19 @@ shopTest("sentences of report", async (scene) => {
       `\
 CoAllocator in namespace shop, 2025-12-25 00:00 to 2026-01-01 00:00 UTC
 
-FIGURE                                                          VALUE   FROM
-CPU limits lent above the original ones, now               0.00 cores   PodAllocations
-CPU limits returned below the original ones, now           0.00 cores   PodAllocations
-Pods in the market, now                                             0   PodAllocations
-Pods with a CPU limit that was changed                              0   PodAllocations
-CPU requests saved by rightsizing                          0.00 cores   RecommendationReports
-Memory requests saved by rightsizing                         0.00 GiB   RecommendationReports
-CPU requests that recommendations would save further      -0.96 cores   RecommendationReports
-Memory requests that recommendations would save further      0.94 GiB   RecommendationReports
-Money saved                                                  0.00 EUR   RecommendationReports
-Money that recommendations would save in a month           -69.93 EUR   RecommendationReports
+FIGURE                                                                 VALUE       BEFORE   FROM
+CPU limits lent above the original ones, now                      0.00 cores                PodAllocations
+CPU limits returned below the original ones, now                  0.00 cores                PodAllocations
+Pods in the market, now                                                    0                PodAllocations
+Pods with a CPU limit that was changed                                     0                PodAllocations
+CPU requests of workloads with values applied in place, now       2.00 cores   2.00 cores   RecommendationReports
+CPU requests saved by rightsizing                                 0.00 cores                RecommendationReports
+CPU requests that recommendations would save further             -0.96 cores                RecommendationReports
+Memory requests of workloads with values applied in place, now      2.00 GiB     2.00 GiB   RecommendationReports
+Memory requests saved by rightsizing                                0.00 GiB                RecommendationReports
+Memory requests that recommendations would save further             0.94 GiB                RecommendationReports
+Money saved                                                         0.00 EUR                RecommendationReports
+Money that recommendations would save in a month                  -69.93 EUR                RecommendationReports
 
 Saved by rightsizing
 WORKLOAD              CORES    GIB      MONEY
@@ -30,12 +32,13 @@ shop/statefulset/db    0.00   0.00   0.00 EUR
 Notes
 - CPU limits lent above the original ones, now: room to burst, not CPU in use
 - Pods with a CPU limit that was changed: of the pods that still exist
-- CPU requests saved by rightsizing; Memory requests saved by rightsizing; CPU requests that recommendations would save further; Memory requests that recommendations would save further: raises subtracted
+- CPU requests of workloads with values applied in place, now; Memory requests of workloads with values applied in place, now: the column Before has what the manifests request
+- CPU requests saved by rightsizing; CPU requests that recommendations would save further; Memory requests saved by rightsizing; Memory requests that recommendations would save further: raises subtracted
 - Money saved: since values were last applied, at the given prices, if the nodes' bill follows requests
 
 Missing
-- Usage and throttled time, now: No agent runs: figures are those of the allocations, as old as they say
-- Throttled time of pods in the market; The same in as long a time before; Changes of CPU limits; Time in which a node's CPU was scarce; Usage beyond original limits: the cluster keeps no history: give --prometheus with the address of a Prometheus
+- Usage and throttled time, now: No agent runs: only the allocations are known, as old as they say
+- CPU used beyond original limits; Throttled time of pods in the market; Changes of CPU limits; Time in which a node's CPU was scarce; Throttled time of containers; CPU used by containers: the cluster keeps no history: give --prometheus with the address of a Prometheus
 `,
     ],
     [
@@ -44,16 +47,18 @@ Missing
       `\
 # CoAllocator in namespace shop, 2025-12-25 00:00 to 2026-01-01 00:00 UTC
 
-| Figure | Value | From |
-| --- | ---: | --- |
-| CPU limits lent above the original ones, now | 0.00 cores | PodAllocations |
-| CPU limits returned below the original ones, now | 0.00 cores | PodAllocations |
-| Pods in the market, now | 0 | PodAllocations |
-| Pods with a CPU limit that was changed | 0 | PodAllocations |
-| CPU requests saved by rightsizing | 0.00 cores | RecommendationReports |
-| Memory requests saved by rightsizing | 0.00 GiB | RecommendationReports |
-| CPU requests that recommendations would save further | -0.96 cores | RecommendationReports |
-| Memory requests that recommendations would save further | 0.94 GiB | RecommendationReports |
+| Figure | Value | Before | From |
+| --- | ---: | ---: | --- |
+| CPU limits lent above the original ones, now | 0.00 cores |  | PodAllocations |
+| CPU limits returned below the original ones, now | 0.00 cores |  | PodAllocations |
+| Pods in the market, now | 0 |  | PodAllocations |
+| Pods with a CPU limit that was changed | 0 |  | PodAllocations |
+| CPU requests of workloads with values applied in place, now | 2.00 cores | 2.00 cores | RecommendationReports |
+| CPU requests saved by rightsizing | 0.00 cores |  | RecommendationReports |
+| CPU requests that recommendations would save further | -0.96 cores |  | RecommendationReports |
+| Memory requests of workloads with values applied in place, now | 2.00 GiB | 2.00 GiB | RecommendationReports |
+| Memory requests saved by rightsizing | 0.00 GiB |  | RecommendationReports |
+| Memory requests that recommendations would save further | 0.94 GiB |  | RecommendationReports |
 
 ## Saved by rightsizing
 
@@ -65,13 +70,60 @@ Missing
 
 - CPU limits lent above the original ones, now: room to burst, not CPU in use
 - Pods with a CPU limit that was changed: of the pods that still exist
-- CPU requests saved by rightsizing; Memory requests saved by rightsizing; CPU requests that recommendations would save further; Memory requests that recommendations would save further: raises subtracted
+- CPU requests of workloads with values applied in place, now; Memory requests of workloads with values applied in place, now: the column Before has what the manifests request
+- CPU requests saved by rightsizing; CPU requests that recommendations would save further; Memory requests saved by rightsizing; Memory requests that recommendations would save further: raises subtracted
 
 ## Missing
 
-- Usage and throttled time, now: No agent runs: figures are those of the allocations, as old as they say
-- Throttled time of pods in the market; The same in as long a time before; Changes of CPU limits; Time in which a node's CPU was scarce; Usage beyond original limits: the cluster keeps no history: give --prometheus with the address of a Prometheus
+- Usage and throttled time, now: No agent runs: only the allocations are known, as old as they say
+- CPU used beyond original limits; Throttled time of pods in the market; Changes of CPU limits; Time in which a node's CPU was scarce; Throttled time of containers; CPU used by containers: the cluster keeps no history: give --prometheus with the address of a Prometheus
 - Money: no prices are given: add --core-hour and --gib-hour
+`,
+    ],
+    [
+      "markdown of a Prometheus that is half as old as the period",
+      () => {
+        scene.rightsizing.reports = [];
+        scene.history = ({ query }) => {
+          const value = query.startsWith("count") ? 480 : query.includes("leader") ? 1 : 36;
+          const values = Float64Array.from([value]);
+          return { series: [{ labels: {}, values, timesMs: Float64Array.from([0]) }] };
+        };
+        return scene.said("report -A -o markdown --prometheus http://p:9090")();
+      },
+      `\
+# CoAllocator in the cluster, 2025-12-25 00:00 to 2026-01-01 00:00 UTC
+
+| Figure | Value | Before | From |
+| --- | ---: | ---: | --- |
+| CPU limits lent above the original ones, now | 0.00 cores |  | PodAllocations |
+| CPU limits returned below the original ones, now | 0.00 cores |  | PodAllocations |
+| Pods in the market, now | 0 |  | PodAllocations |
+| Pods with a CPU limit that was changed | 0 |  | PodAllocations |
+| Time of the period with data in Prometheus | 80.67 hours |  | Prometheus |
+| CPU used beyond original limits | 36.00 cores | 36.00 cores | Prometheus |
+| Throttled time of pods in the market | 36 s | 36 s | Prometheus |
+| Changes of CPU limits | 36 |  | Prometheus |
+| Time in which a node's CPU was scarce | 36 s |  | Prometheus |
+| Throttled time of containers | 36 s | 36 s | cAdvisor |
+| CPU used by containers | 36.00 core-hours | 36.00 core-hours | cAdvisor |
+
+## Notes
+
+- Before: as long a period that ended at 2025-12-25 00:00 UTC; load and pods may have differed
+- CPU limits lent above the original ones, now: room to burst, not CPU in use
+- Pods with a CPU limit that was changed: of the pods that still exist
+- Time of the period with data in Prometheus: the period has 168 hours: of the others Prometheus keeps nothing, or has collected nothing, and its figures leave them out
+- CPU used beyond original limits: these would have refused it; mean over the time with data, pods that are gone included
+- Throttled time of pods in the market: summed over threads
+- Changes of CPU limits: accepted resizes, those of requests included
+- Time in which a node's CPU was scarce: summed over nodes
+- Throttled time of containers; CPU used by containers: of all containers in the namespaces that have pods in the market now, as the kubelets count it
+
+## Missing
+
+- Usage and throttled time, now: No agent runs: only the allocations are known, as old as they say
+- Requests saved: no OptimizationPolicy has looked at a workload here
 `,
     ],
   ]);

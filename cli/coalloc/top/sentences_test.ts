@@ -13,7 +13,7 @@ sceneTest("sentences of top", async (scene) => {
       shown(),
       "No pods in the market here.\n" +
       "\n" +
-      "No agent runs: figures are those of the allocations, as old as they say\n",
+      "No agent runs: only the allocations are known, as old as they say\n",
     ],
     [
       "no answer",
@@ -24,8 +24,8 @@ sceneTest("sentences of top", async (scene) => {
       },
       "No pods in the market here.\n" +
       "\n" +
-      "Cannot read the agent of node node-2: no answer in 5000 ms; its pods are shown as their " +
-      "allocations have them\n",
+      "Cannot read the agent of node node-2: no answer in 5000 ms; of its pods only the " +
+      "allocations are known\n",
     ],
     [
       "no such pod",
@@ -36,8 +36,8 @@ sceneTest("sentences of top", async (scene) => {
     [
       "no such pod in any namespace",
       shown(" gone -A"),
-      "Cannot read the agent of node node-2: no answer in 5000 ms; its pods are shown as their " +
-      "allocations have them\n" +
+      "Cannot read the agent of node node-2: no answer in 5000 ms; of its pods only the " +
+      "allocations are known\n" +
       "Pod gone is not in the market; kubectl coalloc explain gone -n NAMESPACE shows why\n",
     ],
     [

@@ -60,7 +60,7 @@ import {
 } from "../../../adapters/kube/writers/webhook_stores.ts";
 import { createWorkloadWriter } from "../../../adapters/kube/writers/workload_writer.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
-import { LEADER_LEASE } from "../../../controller/rights.ts";
+import { CONTROLLER_LEASE } from "../../../shared/installation.ts";
 import { endpointSpec } from "../../../controller/webhook/keep_endpoint.ts";
 import {
   ENDPOINT_SLICES,
@@ -171,12 +171,12 @@ export const AGENT_ACTS: RoleActs = {
 };
 
 function leadership(connection: KubeConnection, namespace: string) {
-  return createLeaseStore(connection, { namespace, name: LEADER_LEASE });
+  return createLeaseStore(connection, { namespace, name: CONTROLLER_LEASE });
 }
 
 function candidacy(namespace: string) {
   return {
-    metadata: { name: LEADER_LEASE, namespace, uid: "", resourceVersion: "1" },
+    metadata: { name: CONTROLLER_LEASE, namespace, uid: "", resourceVersion: "1" },
     holder: "rbac-test",
     durationSeconds: 15,
     acquireTimeMs: undefined,
@@ -262,8 +262,8 @@ export const CONTROLLER_ACTS: RoleActs = {
   "patch events.events.k8s.io": report(2),
   [`create ${LEASES}${HERE}`]: (connection, namespace) =>
     leadership(connection, namespace).create(candidacy(namespace)),
-  [`get ${LEASES} "${LEADER_LEASE}"${HERE}`]: (...at) => leadership(...at).read(),
-  [`update ${LEASES} "${LEADER_LEASE}"${HERE}`]: (connection, namespace) =>
+  [`get ${LEASES} "${CONTROLLER_LEASE}"${HERE}`]: (...at) => leadership(...at).read(),
+  [`update ${LEASES} "${CONTROLLER_LEASE}"${HERE}`]: (connection, namespace) =>
     leadership(connection, namespace).update(candidacy(namespace)),
 };
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { AGENT_PORT, CONTROLLER_PORT } from "../../../shared/installation.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { parseLease } from "../../../adapters/kube/kinds/leases.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
@@ -75,9 +76,10 @@ export async function whenReady(
   }, { timeoutMs: 90_000 });
 }
 
-const PORTS: Readonly<Record<Component, number>> = {
-  "mbcas-agent": 8081,
-  "mbcas-controller": 8080,
+/** Ports of the programs' own servers. */
+export const PORTS: Readonly<Record<Component, number>> = {
+  "mbcas-agent": AGENT_PORT,
+  "mbcas-controller": CONTROLLER_PORT,
 };
 const kubectl = createKubectl();
 

@@ -18,21 +18,22 @@ export const SETTINGS = { name: "mbcas-config", key: "config.yaml" } as const;
 
 /** The label with the version of a program or definition. */
 export const VERSION_LABEL = "app.kubernetes.io/version";
-/** Label `app.kubernetes.io/name` of the agents' pods. */
+/** The label with the name of a program. */
 export const APP_LABEL = "app.kubernetes.io/name";
 /** The agents' value of it. */
 export const AGENT_APP = "mbcas-agent";
 /** The controllers' value of it. */
 export const CONTROLLER_APP = "mbcas-controller";
 
+/** The port on which a controller serves its metrics. */
+export const CONTROLLER_PORT = 8080;
 /** The port on which a controller serves the dashboard. */
 export const DASHBOARD_PORT = 8082;
+/** The port on which an agent serves its view and its metrics. */
+export const AGENT_PORT = 8081;
 
 /** ServiceAccount for users without a token of their own. */
 export const DASHBOARD_ACCOUNT = "mbcas-dashboard";
-
-/** The port on which an agent serves its view. */
-export const AGENT_PORT = 8081;
 
 /** Path of the settings on the API server. */
 export function settingsPath(): string {
