@@ -180,7 +180,7 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
       ],
       [
         "the agent forgets that allocations are gone",
-        "        if (error.status === 404) continue;\n",
+        "        if (!written.has(key)) continue;\n",
         '        if (error.status === 404) throw new Error("gone");\n',
       ],
       [
