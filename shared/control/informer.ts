@@ -74,7 +74,7 @@ export interface Informer<T extends ApiObject> {
 const LONGEST_WAIT_MS = 30_000;
 /** A watch that ends sooner than this without an event is a failure, not a server's time limit. */
 const SHORTEST_WATCH_MS = 1000;
-/** After a watch of this length, ms, a break is the first failure again: kinds without events, too. */
+/** After a watch of this length, ms, a break is the first failure again, whatever the watch sent. */
 const HEALTHY_WATCH_MS = 10_000;
 /** Lists that stay older than the copy for this long, ms, count: a restored etcd goes back for good. */
 const LONGEST_LAG_MS = 60_000;
@@ -267,7 +267,10 @@ async function follow<T extends ApiObject>(
     await attempt(async () => await iterator.return?.());
   }
   const lastedMs = clock.monotonic() - startedMs;
-  if (lastedMs >= HEALTHY_WATCH_MS) forgetFailures(state);
+  if (lastedMs >= HEALTHY_WATCH_MS) {
+    state.failures = 0;
+    state.backoff.reset(name);
+  }
   if (failure !== undefined) return failure;
   if (received || lastedMs >= SHORTEST_WATCH_MS) return { next: "resume" };
   return { error: new Error(`Cannot follow ${name}: the watch ended after ${lastedMs} ms`) };
@@ -275,7 +278,6 @@ async function follow<T extends ApiObject>(
 
 function apply<T extends ApiObject>(state: InformerState<T>, event: WatchEvent<T>): void {
   const { cache } = state;
-  forgetFailures(state);
   if (event.type === "BOOKMARK") {
     state.version = event.resourceVersion;
     return;
@@ -299,11 +301,6 @@ async function recover<T extends ApiObject>(
   if (expired && failures === 1) return;
   log.warn("List or watch failed", { kind: name, error: String(error), failures, waitMs });
   await clock.sleep(waitMs, signal);
-}
-
-function forgetFailures<T extends ApiObject>(state: InformerState<T>): void {
-  state.failures = 0;
-  state.backoff.reset(state.options.name);
 }
 
 function notify<T extends ApiObject>(

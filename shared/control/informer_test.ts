@@ -221,6 +221,26 @@ pure("createInformer() treats watches that end at once as failures and does not 
   );
 });
 
+pure("createInformer() waits ever longer where each watch breaks soon after an event", async () => {
+  const tooOld = new ApiError(410, "Expired", "too old");
+  await following(
+    {
+      lists: Array.from({ length: 100 }, () => []),
+      watches: Array.from({ length: 100 }, () => [
+        { type: "ADDED", object: thing("a", "7") },
+        { waitMs: 10 },
+        tooOld,
+      ]),
+    },
+    async ({ clock, calls }) => {
+      await clock.runUntil(60_000);
+      const lists = listTimes(calls);
+      assert.deepEqual(lists.slice(0, 2), [0, 10]);
+      assert.ok(lists.length < 20 && lists.length > 4, `${lists.length} lists`);
+    },
+  );
+});
+
 pure(
   "createInformer() forgets earlier failures once a watch has held, even without an event",
   async () => {
