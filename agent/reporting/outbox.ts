@@ -66,10 +66,12 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
         backoff.reset(key);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        if (error.status === 404) continue;
+        // Nothing is to be sent any more: the allocation is gone.
+        if (!written.has(key)) continue;
         const { status, reason } = error;
         const waitMs = backoff.next(key, error);
-        const level = retryLevel(error, waitMs);
+        // The copy shows soon whether the allocation is gone, or the server has only just started.
+        const level = status === 404 ? "debug" : retryLevel(error, waitMs);
         log[level]("Cannot write an allocation", { key, status, reason, waitMs });
         // A write that was called off or replaced meanwhile is not sent again.
         if (written.get(key)?.desired === write.desired) waiting.set(key, write);

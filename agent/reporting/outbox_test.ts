@@ -79,10 +79,10 @@ const SENDS: readonly SendCase[] = [
     sent: ["0 a 1", "7100 a 1"],
   },
   {
-    name: "forgets a write with an allocation that is gone",
+    name: "tries again where the server does not know an allocation that the copy has",
     puts: [[0, "a", "1"]],
-    fail: () => new ApiError(404, "NotFound", ""),
-    sent: ["0 a 1"],
+    fail: (request) => request === 1 ? new ApiError(404, "NotFound", "") : undefined,
+    sent: ["0 a 1", "600 a 1"],
   },
 ];
 

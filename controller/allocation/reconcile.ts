@@ -49,7 +49,7 @@ import { createRolloutMemory } from "./watches/rollout_memory.ts";
 const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
 /** When to reconcile again while the pods' copy is out of step, ms: a list without changes is silent. */
 const OUT_OF_STEP_MS = 2000;
-/** When to reconcile again while the pod's copy is older than the last patch, ms. */
+/** When to reconcile again while a copy is older than the last patch, or has what is gone, ms. */
 const OLD_COPY_MS = 10_000;
 /** Bounds that the server finds invalid are sent again after this, ms. */
 const BOUNDS_RETRY_MS = 5 * 60_000;
@@ -103,7 +103,7 @@ async function reconcile(podKey: string, context: ReconcileContext): Promise<Rec
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status === 409) return { requeueAfterMs: conflicts.next(podKey) };
-    if (error.status === 404) return {};
+    if (error.status === 404) return { requeueAfterMs: OLD_COPY_MS };
     throw error;
   }
 }
@@ -334,7 +334,8 @@ function refused(
   { snapshot: { podKey, memory }, context }: Reported,
 ): Outcome {
   const kind = refusalKind(error);
-  if (kind === "gone") return { is: "done", result: {} };
+  // A server or proxy that starts may answer the same of a pod that is there.
+  if (kind === "gone") return { is: "done", result: { requeueAfterMs: OLD_COPY_MS } };
   if (kind === "conflict") throw error;
   const nowMs = context.clock.monotonic();
   const restoring = limits.restoring !== undefined;

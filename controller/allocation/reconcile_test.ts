@@ -10,6 +10,7 @@ import { limited, reconcilerStage } from "../../tests/fixtures/market/reconciler
 type Stage = ReturnType<typeof reconcilerStage>;
 
 const DENIED = new ApiError(403, "Forbidden", "exceeded quota");
+const NOT_FOUND = new ApiError(404, "NotFound", "not found");
 const CONFLICT = new ApiError(409, "Conflict", "the object has been modified");
 const NODE = sampleNode("node-1");
 
@@ -232,7 +233,7 @@ pure("createReconciler() forgets a refusal when a pod of the same name is born",
   const born = (uid: string) => setPod((pod) => ({ ...pod, metadata: { ...pod.metadata, uid } }));
   want("300m");
   state.refusal = new ApiError(422, "Invalid", "metadata.uid: field is immutable");
-  assert.deepEqual(await waits(stage, 1), [undefined]);
+  assert.deepEqual(await waits(stage, 1), [10_000]);
   state.refusal = DENIED;
   assert.deepEqual(await waits(stage, 2), [1000, 1000]);
   await pass(stage, 1000);
@@ -306,11 +307,25 @@ pure("createReconciler() lets a pod that is put off time and again wait by itsel
 pure("createReconciler() counts resizes of a pod that is gone and those of old state", async () => {
   const { reconcile, state, want, answers } = await recorded();
   want("300m");
-  for (const refusal of [CONFLICT, new ApiError(404, "", "no")]) {
+  for (const refusal of [CONFLICT, NOT_FOUND]) {
     state.refusal = refusal;
     await reconcile();
   }
   assert.deepEqual(answers.map(({ outcome }) => outcome), ["conflict", "gone"]);
+});
+
+pure("createReconciler() reconciles again by itself what the server calls gone", async () => {
+  const stage = await recorded();
+  const { state, want, pods, patches } = stage;
+  want("300m");
+  state.refusal = NOT_FOUND;
+  assert.deepEqual([await waits(stage, 1), patches.length], [[10_000], 1]);
+  state.refusal = undefined;
+  state.storeRefusals.writeStatus = NOT_FOUND;
+  annotate(stage, { [MAX_CPU]: "250m" });
+  assert.deepEqual(await waits(stage, 1), [10_000]);
+  pods.clear();
+  assert.deepEqual(await waits(stage, 1), [undefined]);
 });
 
 pure(

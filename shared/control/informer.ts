@@ -11,6 +11,7 @@ import type { Log } from "../log.ts";
 import type { Random } from "../random.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
 import { createObjectCache, type IndexBy, type ObjectCache } from "./object_cache.ts";
+import { isAtLeast } from "./object_key.ts";
 
 /** One message of a watch. */
 export type WatchEvent<T> =
@@ -73,8 +74,12 @@ export interface Informer<T extends ApiObject> {
 const LONGEST_WAIT_MS = 30_000;
 /** A watch that ends sooner than this without an event is a failure, not a server's time limit. */
 const SHORTEST_WATCH_MS = 1000;
-/** After a watch of this length, ms, a break is the first failure again: kinds without events, too. */
+/** After a watch of this length, ms, a break is the first failure again, whatever the watch sent. */
 const HEALTHY_WATCH_MS = 10_000;
+/** Lists that stay older than the copy for this long, ms, count: a restored etcd goes back for good. */
+const LONGEST_LAG_MS = 60_000;
+/** When to ask a server again that is behind, ms: what Kubernetes itself asks for in this case. */
+const BEHIND_RETRY_MS = 1000;
 
 /** How a watch ended: to be resumed, to be followed by a list at once, or with an error. */
 type WatchEnd = { readonly next: "resume" | "list" } | { readonly error: unknown };
@@ -99,9 +104,12 @@ interface InformerState<T extends ApiObject> {
   /** Called when the copy is in sync. */
   readonly waiting: Set<() => void>;
   synced: boolean;
-  /** Where the watch goes on; undefined: a list is due. */
-  version: string | undefined;
+  /** The newest version that list or watch have shown, where the watch goes on; empty: none yet. */
+  version: string;
+  isListDue: boolean;
   listedAtMs: number;
+  /** Since when lists are older than `version`, ms. */
+  behindSinceMs: number | undefined;
   /** Lists and watches that failed in a row. */
   failures: number;
 }
@@ -113,7 +121,8 @@ export function createInformer<T extends ApiObject>(options: InformerOptions<T>)
   const state: InformerState<T> = {
     ...{ options, cache, backoff },
     ...{ subscribers: new Set(), waiting: new Set() },
-    ...{ synced: false, version: undefined, listedAtMs: 0, failures: 0 },
+    ...{ synced: false, version: "", isListDue: true, listedAtMs: 0, behindSinceMs: undefined },
+    failures: 0,
   };
   return {
     get: cache.get,
@@ -132,7 +141,7 @@ export function createInformer<T extends ApiObject>(options: InformerOptions<T>)
         while (!signal.aborted) await listOrFollow(state, signal);
       } finally {
         state.synced = false;
-        state.version = undefined;
+        state.isListDue = true;
       }
     },
   };
@@ -160,7 +169,7 @@ async function listOrFollow<T extends ApiObject>(
   state: InformerState<T>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (state.version === undefined) {
+  if (state.isListDue) {
     const listed = await list(state, signal);
     if ("error" in listed && !signal.aborted) await recover(state, listed.error, signal);
     return;
@@ -168,7 +177,7 @@ async function listOrFollow<T extends ApiObject>(
   const end = await followUntilDue(state, state.version, signal);
   if (signal.aborted) return;
   if ("error" in end) await recover(state, end.error, signal);
-  else if (end.next === "list") state.version = undefined;
+  else if (end.next === "list") state.isListDue = true;
 }
 
 async function list<T extends ApiObject>(
@@ -177,15 +186,39 @@ async function list<T extends ApiObject>(
 ): Promise<Attempt<unknown>> {
   const { options: { source, clock }, cache, waiting } = state;
   const startedMs = clock.monotonic();
-  const result = await attempt(() => source.list(signal));
+  const result = await attempt(async () => refuseOlder(state, await source.list(signal)));
   if ("error" in result || signal.aborted) return result;
   const changed = cache.replaceAll(result.value.items);
   state.version = result.value.resourceVersion;
+  state.isListDue = false;
   state.listedAtMs = startedMs;
   state.synced = true;
   for (const resolve of waiting) resolve();
   notify(state, changed);
   return result;
+}
+
+/**
+ * The list, unless it is older than the copy: then throws what Kubernetes answers when it is asked for
+ * a version that it has not reached. client-go names its newest version in the request for this, but a
+ * list without one must be the newest of all, so only a server that breaks that rule is refused here.
+ */
+function refuseOlder<T extends ApiObject>(
+  state: InformerState<T>,
+  listed: ObjectList<T>,
+): ObjectList<T> {
+  const { options: { clock, name }, version } = state;
+  const nowMs = clock.monotonic();
+  const isOlder = isAtLeast(listed.resourceVersion, version) === false;
+  if (isOlder) state.behindSinceMs ??= nowMs;
+  if (!isOlder || nowMs - (state.behindSinceMs ?? nowMs) >= LONGEST_LAG_MS) {
+    state.behindSinceMs = undefined;
+    return listed;
+  }
+  const behind = `version ${listed.resourceVersion} after ${version}`;
+  throw new ApiError(504, "Timeout", `Cannot use the list of ${name}: ${behind}`, {
+    retryAfterMs: BEHIND_RETRY_MS,
+  });
 }
 
 /** Follows until the watch ends or the next periodic list is due. */
@@ -234,7 +267,10 @@ async function follow<T extends ApiObject>(
     await attempt(async () => await iterator.return?.());
   }
   const lastedMs = clock.monotonic() - startedMs;
-  if (lastedMs >= HEALTHY_WATCH_MS) forgetFailures(state);
+  if (lastedMs >= HEALTHY_WATCH_MS) {
+    state.failures = 0;
+    state.backoff.reset(name);
+  }
   if (failure !== undefined) return failure;
   if (received || lastedMs >= SHORTEST_WATCH_MS) return { next: "resume" };
   return { error: new Error(`Cannot follow ${name}: the watch ended after ${lastedMs} ms`) };
@@ -242,7 +278,6 @@ async function follow<T extends ApiObject>(
 
 function apply<T extends ApiObject>(state: InformerState<T>, event: WatchEvent<T>): void {
   const { cache } = state;
-  forgetFailures(state);
   if (event.type === "BOOKMARK") {
     state.version = event.resourceVersion;
     return;
@@ -259,18 +294,13 @@ async function recover<T extends ApiObject>(
 ): Promise<void> {
   const { options: { clock, log, name }, backoff } = state;
   state.synced = false;
-  state.version = undefined;
+  state.isListDue = true;
   const failures = ++state.failures;
   const waitMs = backoff.next(name, error);
   const expired = error instanceof ApiError && error.status === 410;
   if (expired && failures === 1) return;
   log.warn("List or watch failed", { kind: name, error: String(error), failures, waitMs });
   await clock.sleep(waitMs, signal);
-}
-
-function forgetFailures<T extends ApiObject>(state: InformerState<T>): void {
-  state.failures = 0;
-  state.backoff.reset(state.options.name);
 }
 
 function notify<T extends ApiObject>(

@@ -4,7 +4,13 @@ import { ApiError } from "../api/api_error.ts";
 import { silentLog } from "../log.ts";
 import { type Random, seededRandom } from "../random.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { createInformer, type Informer, type ListWatch, type WatchEvent } from "./informer.ts";
+import {
+  createInformer,
+  type Informer,
+  type ListWatch,
+  type ObjectList,
+  type WatchEvent,
+} from "./informer.ts";
 import type { ApiObject } from "../api/object.ts";
 
 const OUTAGE_LISTS = 40;
@@ -15,8 +21,11 @@ function thing(name: string, resourceVersion: string, uid = `uid-${name}`): ApiO
 
 type Step = WatchEvent<ApiObject> | { readonly waitMs: number } | Error;
 
+type Items = readonly ApiObject[];
+
 interface Script {
-  readonly lists: (readonly ApiObject[] | Error)[];
+  /** Objects, the same as of a version, or a failure. */
+  readonly lists: (Items | ObjectList<ApiObject> | Error)[];
   readonly watches: Step[][];
 }
 
@@ -29,6 +38,7 @@ function scripted(clock: VirtualClock, script: Script) {
       const items = script.lists.shift();
       if (items === undefined) return Promise.reject(new ApiError(500, "", "nothing left"));
       if (items instanceof Error) return Promise.reject(items);
+      if ("resourceVersion" in items) return Promise.resolve(items);
       return Promise.resolve({ items, resourceVersion: `list${calls.length}` });
     },
     async *watch(version, signal) {
@@ -211,6 +221,26 @@ pure("createInformer() treats watches that end at once as failures and does not 
   );
 });
 
+pure("createInformer() waits ever longer where each watch breaks soon after an event", async () => {
+  const tooOld = new ApiError(410, "Expired", "too old");
+  await following(
+    {
+      lists: Array.from({ length: 100 }, () => []),
+      watches: Array.from({ length: 100 }, () => [
+        { type: "ADDED", object: thing("a", "7") },
+        { waitMs: 10 },
+        tooOld,
+      ]),
+    },
+    async ({ clock, calls }) => {
+      await clock.runUntil(60_000);
+      const lists = listTimes(calls);
+      assert.deepEqual(lists.slice(0, 2), [0, 10]);
+      assert.ok(lists.length < 20 && lists.length > 4, `${lists.length} lists`);
+    },
+  );
+});
+
 pure(
   "createInformer() forgets earlier failures once a watch has held, even without an event",
   async () => {
@@ -241,6 +271,54 @@ pure("createInformer() waits at least as long as the server asks", async () => {
     assert.deepEqual(calls.slice(0, 2), ["list@0", "list@45000"]);
   });
 });
+
+/** A watch that reaches version 9, where `a` is changed and `b` gone, and breaks after 100 ms. */
+const NINE: Step[] = [
+  { type: "MODIFIED", object: thing("a", "8") },
+  { type: "DELETED", object: thing("b", "9") },
+  { waitMs: 100 },
+  new ApiError(410, "Expired", "too old"),
+];
+
+pure("createInformer() takes no list that is older than what it has followed", async () => {
+  const seven = { items: [thing("a", "1"), thing("b", "2")], resourceVersion: "7" };
+  const ten = { items: [thing("a", "8")], resourceVersion: "10" };
+  await following(
+    { lists: [seven, seven, seven, ten], watches: [NINE] },
+    async ({ clock, calls, informer, changes }) => {
+      await clock.runUntil(99);
+      const followed = changes.length;
+      await clock.runUntil(101);
+      assert.equal(informer.synced, false);
+      assert.equal(informer.get("ns/a")?.metadata.resourceVersion, "8");
+      assert.equal(informer.get("ns/b"), undefined);
+      await clock.runUntil(10_000);
+      assert.equal(informer.synced, true);
+      assert.equal(changes.length, followed);
+      assert.deepEqual(calls.slice(2).map((call) => call.split("@")[0]), [
+        ...["list", "list", "list", "watch 10"],
+      ]);
+    },
+  );
+});
+
+pure(
+  "createInformer() follows a server that stays behind, as after a restored backup",
+  async () => {
+    const seven = { items: [thing("a", "1"), thing("b", "2")], resourceVersion: "7" };
+    await following(
+      { lists: Array.from({ length: 60 }, () => seven), watches: [NINE] },
+      async ({ clock, calls, informer }) => {
+        await clock.runUntil(60_000);
+        assert.equal(informer.synced, false);
+        await clock.runUntil(66_000);
+        assert.equal(informer.synced, true);
+        assert.equal(informer.get("ns/a")?.metadata.resourceVersion, "1");
+        assert.equal(calls.at(-1)?.split("@")[0], "watch 7");
+      },
+    );
+  },
+);
 
 pure("createInformer() lists again at the configured interval, without losing sync", async () => {
   await following(

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import type { ListWatch, WatchEvent } from "../../shared/control/informer.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
+import { isAtLeast } from "../../shared/control/object_key.ts";
 import {
   assertRefused,
   type ContractHarness,
@@ -94,6 +95,18 @@ export function listWatchContract(name: string, open: OpenHarness<ListWatchHarne
     assert.deepEqual(named(events), ["ADDED a", "MODIFIED old", "MODIFIED a", "DELETED old"]);
     const versions = events.map(({ object }) => object.metadata.resourceVersion);
     assert.equal(new Set(versions).size, 4);
+  });
+
+  contract(`${name} lists as of the newest event at least`, async (harness) => {
+    const { subject } = harness;
+    const { resourceVersion } = await subject.list(never);
+    await harness.create("a");
+    await harness.remove("a");
+    const events = await firstEvents(subject, resourceVersion, 2);
+    const listed = await subject.list(never);
+    for (const { object: { metadata } } of events) {
+      assert.equal(isAtLeast(listed.resourceVersion, metadata.resourceVersion), true);
+    }
   });
 
   contract(`${name} resumes after any event, a deletion included`, async (harness) => {

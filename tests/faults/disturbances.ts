@@ -123,6 +123,7 @@ export function accidents(controllers: Controllers): Fault[][] {
     ...ofLeases(controllers),
     ...ofClocks(),
     ...ofLists(controllers),
+    behind(controllers),
     ...ofAdmission(controllers),
     ...ofLeaders(controllers),
     ...pods.flatMap((pod) => ofPod(pod, controllers)),
@@ -156,6 +157,12 @@ function ofLists({ leader, standby }: Controllers): Fault[][] {
     const first = [failure(leader, 0), failure(standby, 0)];
     return [first, ...TIMES_MS.map((atMs): Fault[] => [failure(leader, atMs)])];
   });
+}
+
+/** An API server that is behind answers the lists of both controllers, soon after a node is scarce. */
+function behind({ leader, standby }: Controllers): Fault[] {
+  const travel = { fault: "travel", object: "PodAllocation", atMs: 28_000, ms: 1500 } as const;
+  return [leader, standby].map((process) => ({ ...travel, process, ageMs: 10_000 }));
 }
 
 /** Writes that are refused, or put off for a day. */

@@ -64,8 +64,8 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
     "shared/control/informer.ts": [
       [
         "a copy counts as in sync while it is listed again",
-        "  state.synced = false;\n  state.version = undefined;\n  const failures = ++state.failures;",
-        "  state.version = undefined;\n  const failures = ++state.failures;",
+        "  state.synced = false;\n  state.isListDue = true;\n  const failures = ++state.failures;",
+        "  state.isListDue = true;\n  const failures = ++state.failures;",
       ],
       [
         "a deleted object stays in the copy",
@@ -79,8 +79,13 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
       ],
       [
         "after 410 the watch goes on from the old version",
-        "  state.synced = false;\n  state.version = undefined;\n  const failures = ++state.failures;",
+        "  state.synced = false;\n  state.isListDue = true;\n  const failures = ++state.failures;",
         "  state.synced = false;\n  const failures = ++state.failures;",
+      ],
+      [
+        "a list that is older than the copy counts",
+        "isAtLeast(listed.resourceVersion, version) === false",
+        "false",
       ],
     ],
     "shared/control/object_cache.ts": [
@@ -175,7 +180,7 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
       ],
       [
         "the agent forgets that allocations are gone",
-        "        if (error.status === 404) continue;\n",
+        "        if (!written.has(key)) continue;\n",
         '        if (error.status === 404) throw new Error("gone");\n',
       ],
       [

@@ -221,12 +221,15 @@ pure("waitMs() makes raises wait for decreases that pay for them, on the same no
   assert.equal(waitMs("shop/raised", 0, "node-2"), 0);
 });
 
-pure("waitMs() ends after five seconds, however often the same decrease is noted", () => {
-  const { note, waitMs } = decreasesStage();
-  for (const nowMs of [0, 2000, 4000]) note("payer", { nowMs });
+pure("waitMs() ends after five seconds, however often a decrease is noted and changes", () => {
+  const { note, waitMs, decreases } = decreasesStage();
+  for (const nowMs of [0, 2000, 4000]) note("payer", { limit: `${100 + nowMs / 200}m`, nowMs });
   assert.deepEqual([4000, 4999, 5000].map((nowMs) => waitMs("shop/raised", nowMs)), [1000, 1, 0]);
-  note("payer", { limit: "110m", nowMs: 6000 });
-  assert.equal(waitMs("shop/raised", 6000), 5000);
+  note("payer", { limit: "130m", nowMs: 6000 });
+  assert.equal(waitMs("shop/raised", 6000), 0);
+  decreases.settle("shop/payer");
+  note("payer", { limit: "110m", nowMs: 7000 });
+  assert.equal(waitMs("shop/raised", 7000), 5000);
 });
 
 pure("settle() wakes the raises of the node once its last decrease is sent or not wanted", () => {

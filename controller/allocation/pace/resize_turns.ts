@@ -67,7 +67,8 @@ const PATIENCE_MS = 5000;
 
 /** What a node's raises wait for, and the pods that wait. */
 interface NodeDecreases {
-  readonly decreases: Map<string, { readonly desired: string; readonly sinceMs: number }>;
+  /** Since when a decrease of the pod waits to be sent, ms. */
+  readonly decreases: Map<string, number>;
   readonly raises: Set<string>;
 }
 
@@ -95,18 +96,17 @@ export function createPendingDecreases(wake: (podKey: string) => void): PendingD
         return settle(podKey);
       }
       if ((nodeOf.get(podKey) ?? pod.nodeName) !== pod.nodeName) settle(podKey);
-      const { desiredCPULimit: desired = "" } = allocation.spec;
       const node = nodes.get(pod.nodeName) ?? { decreases: new Map(), raises: new Set() };
-      if (node.decreases.get(podKey)?.desired === desired) return;
       nodeOf.set(podKey, pod.nodeName);
       nodes.set(pod.nodeName, node);
-      node.decreases.set(podKey, { desired, sinceMs: nowMs });
+      // Another value does not make it younger: a pod with refused resizes may want one each second.
+      node.decreases.set(podKey, node.decreases.get(podKey) ?? nowMs);
     },
     settle,
     waitMs({ podKey, nodeName, nowMs }) {
       const node = nodes.get(nodeName);
       let leftMs = 0;
-      for (const [other, { sinceMs }] of node?.decreases ?? []) {
+      for (const [other, sinceMs] of node?.decreases ?? []) {
         if (other !== podKey) leftMs = Math.max(leftMs, sinceMs + PATIENCE_MS - nowMs);
       }
       if (leftMs > 0) node?.raises.add(podKey);

@@ -28,9 +28,11 @@ const FILES = ["deno.json", "deno.lock"];
 
 async function copyFolder(from: string, to: string): Promise<void> {
   await Deno.mkdir(to, { recursive: true });
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
+  for await (const { name, isDirectory, isFile } of Deno.readDir(from)) {
     if (isDirectory) await copyFolder(`${from}/${name}`, `${to}/${name}`);
-    else if (/(?<!_test)\.ts$/.test(name)) await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
+    else if (isFile && !name.endsWith("_test.ts")) {
+      await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
+    }
   }
 }
 
@@ -70,8 +72,9 @@ async function lookFor(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const input = new Response(JSON.stringify(plans)).body;
-  const [{ stdout, stderr }] = await Promise.all([child.output(), input?.pipeTo(child.stdin)]);
+  // One that can't start reads nothing: it has printed why.
+  const input = new Response(JSON.stringify(plans)).body?.pipeTo(child.stdin).catch(() => {});
+  const [{ stdout, stderr }] = await Promise.all([child.output(), input]);
   const decoder = new TextDecoder();
   const text = decoder.decode(stdout).trim().split("\n").at(-1) ?? "";
   if (!text.startsWith("{")) {
