@@ -8,8 +8,13 @@ import { defined } from "../../../shared/defined.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 import { MONTH_HOURS, pricePerHour, type Prices } from "../../../shared/rightsizing/prices.ts";
 import type { AdvisedWorkload } from "../../../shared/view/advice_view.ts";
-import { sumOfChanges } from "../../../shared/view/changes.ts";
 import type { PodView } from "../../../shared/view/node_view.ts";
+import {
+  savedIfApplied,
+  savedInPlace,
+  type SavedRequests,
+  sumOfSaved,
+} from "../../../shared/view/savings.ts";
 
 /** What a figure counts. */
 export type FigureUnit = "cores" | "GiB" | "seconds" | "count" | "money";
@@ -193,32 +198,18 @@ function savingOf(
   workload: AdvisedWorkload,
   { nowMs, sinceMs, prices }: Pick<ReportInput, "nowMs" | "sinceMs" | "prices">,
 ): readonly WorkloadSaving[] {
-  const { namespace, kind, name, pods = 0, lastApplied, lastApplyMethod, exists } = workload;
-  if (exists === false || lastApplied === undefined || lastApplyMethod !== "InPlace") return [];
-  const saved = workload.containers.reduce(
-    (sum, { template = {}, inForce = {} }) => ({
-      cpu: sum.cpu + difference(template.cpu, inForce.cpu) * pods,
-      memory: sum.memory + difference(template.memory, inForce.memory) * pods,
-    }),
-    { cpu: 0, memory: 0 },
-  );
+  const { namespace, kind, name, lastApplied = "" } = workload;
+  const saved = savedInPlace(workload);
+  if (saved === undefined) return [];
   const hours = Math.min(sinceMs, Math.max(0, nowMs - Date.parse(lastApplied))) / 3_600_000;
   const money = prices && pricePerHour(saved, prices) * hours;
   const amounts = { cores: saved.cpu / 1000, gib: saved.memory / GIB, hours };
   return [defined({ namespace, kind, name, ...amounts, money })];
 }
 
-/** A request that neither has nor gets a value is left out. */
-function difference(from: number | undefined, to: number | undefined): number {
-  return from === undefined || to === undefined ? 0 : from - to;
-}
-
-/** What applying all recommendations would save of the requests that pods have, net. */
-function recommendedSaving(
-  advised: readonly AdvisedWorkload[],
-): { readonly cpu: number; readonly memory: number } {
-  const { cpu, memory } = sumOfChanges(advised.map(({ changes }) => changes));
-  return { cpu: cpu.shrinks - cpu.grows, memory: memory.shrinks - memory.grows };
+/** What pods would request less with the recommendations that are to be applied. */
+function recommendedSaving(advised: readonly AdvisedWorkload[]): SavedRequests {
+  return sumOfSaved(advised.map(savedIfApplied));
 }
 
 function savingFigures(
@@ -231,6 +222,7 @@ function savingFigures(
     workloads.reduce((sum, one) => sum + of(one), 0);
   const open = recommendedSaving(advised);
   const note = "raises subtracted";
+  const openNote = `${note}; workloads that are skipped or failed are left out`;
   return [
     {
       key: "coresSaved",
@@ -254,7 +246,7 @@ function savingFigures(
       value: open.cpu / 1000,
       unit: "cores",
       source,
-      note,
+      note: openNote,
     },
     {
       key: "memoryToSave",
@@ -262,7 +254,7 @@ function savingFigures(
       value: open.memory / GIB,
       unit: "GiB",
       source,
-      note,
+      note: openNote,
     },
   ];
 }

@@ -11,17 +11,17 @@ shopTest("sentences of report", async (scene) => {
       `\
 CoAllocator in namespace shop, 2025-12-25 00:00 to 2026-01-01 00:00 UTC
 
-FIGURE                                                          VALUE   FROM
-CPU limits lent above the original ones, now               0.00 cores   PodAllocations
-CPU limits returned below the original ones, now           0.00 cores   PodAllocations
-Pods in the market, now                                             0   PodAllocations
-Pods with a CPU limit that was changed                              0   PodAllocations
-CPU requests saved by rightsizing                          0.00 cores   RecommendationReports
-Memory requests saved by rightsizing                         0.00 GiB   RecommendationReports
-CPU requests that recommendations would save further      -0.96 cores   RecommendationReports
-Memory requests that recommendations would save further      0.94 GiB   RecommendationReports
-Money saved                                                  0.00 EUR   RecommendationReports
-Money that recommendations would save in a month           -69.93 EUR   RecommendationReports
+FIGURE                                                         VALUE   FROM
+CPU limits lent above the original ones, now              0.00 cores   PodAllocations
+CPU limits returned below the original ones, now          0.00 cores   PodAllocations
+Pods in the market, now                                            0   PodAllocations
+Pods with a CPU limit that was changed                             0   PodAllocations
+CPU requests saved by rightsizing                         0.00 cores   RecommendationReports
+Memory requests saved by rightsizing                        0.00 GiB   RecommendationReports
+CPU requests that recommendations would save further      0.04 cores   RecommendationReports
+Memory requests that recommendations would save further    -0.06 GiB   RecommendationReports
+Money saved                                                 0.00 EUR   RecommendationReports
+Money that recommendations would save in a month            3.07 EUR   RecommendationReports
 
 Saved by rightsizing
 WORKLOAD              CORES    GIB      MONEY
@@ -30,7 +30,8 @@ shop/statefulset/db    0.00   0.00   0.00 EUR
 Notes
 - CPU limits lent above the original ones, now: room to burst, not CPU in use
 - Pods with a CPU limit that was changed: of the pods that still exist
-- CPU requests saved by rightsizing; Memory requests saved by rightsizing; CPU requests that recommendations would save further; Memory requests that recommendations would save further: raises subtracted
+- CPU requests saved by rightsizing; Memory requests saved by rightsizing: raises subtracted
+- CPU requests that recommendations would save further; Memory requests that recommendations would save further: raises subtracted; workloads that are skipped or failed are left out
 - Money saved: since values were last applied, at the given prices, if the nodes' bill follows requests
 
 Missing
@@ -52,8 +53,8 @@ Missing
 | Pods with a CPU limit that was changed | 0 | PodAllocations |
 | CPU requests saved by rightsizing | 0.00 cores | RecommendationReports |
 | Memory requests saved by rightsizing | 0.00 GiB | RecommendationReports |
-| CPU requests that recommendations would save further | -0.96 cores | RecommendationReports |
-| Memory requests that recommendations would save further | 0.94 GiB | RecommendationReports |
+| CPU requests that recommendations would save further | 0.04 cores | RecommendationReports |
+| Memory requests that recommendations would save further | -0.06 GiB | RecommendationReports |
 
 ## Saved by rightsizing
 
@@ -65,7 +66,8 @@ Missing
 
 - CPU limits lent above the original ones, now: room to burst, not CPU in use
 - Pods with a CPU limit that was changed: of the pods that still exist
-- CPU requests saved by rightsizing; Memory requests saved by rightsizing; CPU requests that recommendations would save further; Memory requests that recommendations would save further: raises subtracted
+- CPU requests saved by rightsizing; Memory requests saved by rightsizing: raises subtracted
+- CPU requests that recommendations would save further; Memory requests that recommendations would save further: raises subtracted; workloads that are skipped or failed are left out
 
 ## Missing
 
