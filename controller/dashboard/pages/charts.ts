@@ -102,7 +102,7 @@ export function sparkline(
     }
     const first = values.findIndex((value) => value !== null);
     const last = values.findLastIndex((value) => value !== null);
-    // Usage is often as high as the limit, whose line would hide it.
+    // Usage is often as high as the limit: the line of the limit would hide it.
     const area = name === "usage" && first >= 0
       ? html`<polygon class="area" points="${first},${SPARK_HEIGHT} ${points}${last},${SPARK_HEIGHT}" />`
       : "";

@@ -47,11 +47,9 @@ const NOTICEABLE = 20;
 
 /** Throttled time, ms/s. */
 export function throttledCell(msPerSecond: number | undefined): Html | string {
-  if (msPerSecond === undefined) return "-";
-  return toned(
-    throttledText(msPerSecond),
-    msPerSecond > SUFFERS ? "red" : msPerSecond > NOTICEABLE ? "yellow" : undefined,
-  );
+  const ms = msPerSecond ?? 0;
+  const tone = ms > SUFFERS ? "red" : ms > NOTICEABLE ? "yellow" : undefined;
+  return toned(throttledText(msPerSecond), tone);
 }
 
 /** A part of a whole as a bar; full from the share at which it matters. */

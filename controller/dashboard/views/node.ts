@@ -64,11 +64,12 @@ export function nodeDetail(
   };
 }
 
-function clearedPod({ bounds: _bounds, ...pod }: PodView): Omit<ClearedPod, "minutes"> {
-  const { containers, ...rest } = pod;
-  const share = shareOf(pod);
+function clearedPod(
+  { bounds: _bounds, containers, ...pod }: PodView,
+): Omit<ClearedPod, "minutes"> {
+  const share = shareOf({ containers });
   return {
-    ...rest,
+    ...pod,
     share,
     bid: containers.reduce((sum, { weight, credit }) => sum + weight * credit, 0),
     pays: pod.price === null ? null : pod.price * share / 1000,
