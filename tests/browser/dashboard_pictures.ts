@@ -8,11 +8,17 @@ import { serveHTTP } from "../../adapters/program_server.ts";
 import { openBrowser } from "../../tools/open_browser.ts";
 import { sampleSite, TOKENS } from "../fixtures/dashboard/sample_site.ts";
 
-const NAMES = ["cluster", "node", "pods", "pod", "rightsizing", "placement"];
+/** Pages, in the order of the sample's paths, with the height at which a long one is cut, pixels. */
+const PICTURES = [
+  ["cluster", 1520],
+  ["node", 1400],
+  ["pods", 900],
+  ["pod", 1900],
+  ["rightsizing", 1400],
+  ["placement", 1400],
+] as const;
 
-/** Pixels. */
 const WIDTH = 1000;
-const MOST_HEIGHT = 1400;
 
 const { app, paths, end } = sampleSite({ pods: 200 });
 const server = await serveHTTP(app, { address: "127.0.0.1:0" });
@@ -24,13 +30,13 @@ try {
       viewport: { width: WIDTH, height: 720 },
       extraHTTPHeaders: { authorization: `Bearer ${TOKENS.admin}` },
     });
-    for (const [index, path] of paths.entries()) {
-      await page.goto(`http://${server.address}${path}`);
+    for (const [index, [name, mostHeight]] of PICTURES.entries()) {
+      await page.goto(`http://${server.address}${paths[index]}`);
       const height = await page.evaluate<number>("document.documentElement.offsetHeight");
       await page.screenshot({
-        path: `docs/dashboard/${NAMES[index]}-${colorScheme}.png`,
+        path: `docs/dashboard/${name}-${colorScheme}.png`,
         fullPage: true,
-        clip: { x: 0, y: 0, width: WIDTH, height: Math.min(height, MOST_HEIGHT) },
+        clip: { x: 0, y: 0, width: WIDTH, height: Math.min(height, mostHeight) },
       });
     }
     await page.close();
