@@ -23,8 +23,9 @@ const { json } = benchFlags(
 );
 const PODS = 2000;
 const ROUNDS = 50;
-/** Loads of each page in the browser, after as many that are not counted. */
-const LOADS = 15;
+/** Loads of each page in the browser, and of those before them that are not counted. */
+const LOADS = 9;
+const WARM_UPS = 2;
 
 /** Milliseconds of one run. */
 interface Timing {
@@ -64,7 +65,7 @@ const LOAD_TIMES = `new Promise((resolve) => {
   }).observe({ type: "paint", buffered: true });
 })`;
 
-/** First paint and end of loading of each page; DOMContentLoaded comes after the charts' script. */
+/** First paint and DOMContentLoaded of each page; the latter comes after the charts' script. */
 async function browserTimings(): Promise<readonly Timing[]> {
   if (withoutBrowser()) return [];
   const server = await serveHTTP(app, { address: "127.0.0.1:0" });
@@ -74,10 +75,10 @@ async function browserTimings(): Promise<readonly Timing[]> {
     const timings: Timing[] = [];
     for (const path of paths) {
       const [painted, loaded]: [number[], number[]] = [[], []];
-      for (let load = 0; load < 2 * LOADS; load++) {
+      for (let load = 0; load < WARM_UPS + LOADS; load++) {
         await page.goto(`http://${server.address}${path}`);
         const [paintMs, loadMs] = await page.evaluate<[number, number]>(LOAD_TIMES);
-        if (load < LOADS) continue;
+        if (load < WARM_UPS) continue;
         painted.push(paintMs);
         loaded.push(loadMs);
       }
