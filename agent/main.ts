@@ -184,7 +184,7 @@ async function runAgent(
     pressure: sampler.pressure,
   });
   const metrics = createAgentMetrics({ registry, view: latest.view });
-  const server = serveHTTP(routes(latest, registry), { address: settings.listen });
+  const server = await serveHTTP(routes(latest, registry), { address: settings.listen });
   log.info("Agent started", { node: nodeName, cores, listen: server.address });
   const supervisor = createSupervisor({ clock, log, graceMs: settings.stopGrace });
   const stop = (): void => supervisor.stop();

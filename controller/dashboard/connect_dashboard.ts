@@ -68,7 +68,8 @@ export function connectDashboard(
     const app = dashboardRoutes({
       access: createAccess({ reviews: createAccessReviews(connection), clock }),
       state: {
-        ...{ caches, collector },
+        caches,
+        collector,
         reports: () => reports?.all(),
         placements: () => published,
         scope: () => marketConfig(settings),
@@ -77,9 +78,12 @@ export function connectDashboard(
           return coreHour === 0 && gibHour === 0 ? undefined : { coreHour, gibHour, currency };
         },
       },
-      ...{ collector, clock, log, signal },
+      collector,
+      clock,
+      log,
+      signal,
     });
-    const server = served(() => serveHTTP(app, { address: dashboardListen }), log);
+    const server = await served(() => serveHTTP(app, { address: dashboardListen }), log);
     if (server === undefined) return;
     log.info("Serving the dashboard", { address: server.address });
     try {
@@ -98,9 +102,12 @@ export function connectDashboard(
 }
 
 /** Without a dashboard the controller goes on. */
-function served(serve: () => HTTPServer, log: Log): HTTPServer | undefined {
+async function served(
+  serve: () => Promise<HTTPServer>,
+  log: Log,
+): Promise<HTTPServer | undefined> {
   try {
-    return serve();
+    return await serve();
   } catch (error) {
     log.error("The dashboard is not served", { error: String(error) });
     return undefined;

@@ -7,8 +7,10 @@ import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import type { ControllerSettings } from "../settings.ts";
 import { createAccess } from "./access.ts";
 import { connectDashboard, type DashboardOptions } from "./connect_dashboard.ts";
+import { POINTS } from "./history.ts";
 import { nodePage } from "./pages/node_page.ts";
-import { lastHour } from "./pages/parts.ts";
+import { podPage } from "./pages/pod_page.ts";
+import { lastHour } from "./pages/charts.ts";
 import { dashboardRoutes } from "./routes.ts";
 import { clusterView } from "./views/cluster.ts";
 import { nodeDetail } from "./views/node.ts";
@@ -16,8 +18,9 @@ import { podDetail, podsView } from "./views/pods.ts";
 import { placementView } from "./views/placement.ts";
 import { rightsizingView } from "./views/rightsizing.ts";
 
-const EVERYTHING = { visible: () => true, nowMs: NOW };
-const SHOP = { visible: (namespace: string) => namespace === "shop", nowMs: NOW };
+const FIRST = { nowMs: NOW, choice: { page: 1 } };
+const EVERYTHING = { ...FIRST, visible: () => true };
+const SHOP = { ...FIRST, visible: (namespace: string) => namespace === "shop" };
 const { app, state, paths } = sampleSite({ pods: 100 });
 const [, , , podPath = ""] = paths;
 
@@ -42,42 +45,31 @@ Deno.test("views show what the user may list, and sums of the rest", () => {
   assert.ok(whole.pods.every(({ pays, share, price }) => pays === (price ?? 0) * share / 1000));
   assert.equal(nodeDetail(state, { ...EVERYTHING, node: "node-9" }), undefined);
 
-  const choice = { sort: "name", page: 1 } as const;
-  assert.equal(podsView(state, { ...EVERYTHING, choice }).count, 100);
-  const shop = podsView(state, { ...SHOP, choice: { ...choice, search: "web" } });
-  assert.deepEqual([shop.count, shop.namespaces], [17, ["shop"]]);
+  const sort = "name";
+  assert.equal(podsView(state, { ...EVERYTHING, sort }).paging.count, 100);
+  const shop = podsView(state, { ...SHOP, sort, choice: { page: 1, search: "web" } });
+  assert.deepEqual([shop.paging.count, shop.filter.namespaces], [17, ["shop"]]);
 
   const problems = new Map([["node-1", "refused"], ["node-9", "refused"]]);
   const failing = { ...state, collector: { ...state.collector, problems } };
-  const named = podsView(failing, { ...SHOP, choice }).notes.map((note) =>
-    /node-\d/.exec(note)?.[0]
-  );
+  const named = podsView(failing, { ...SHOP, sort }).notes.map((note) => /node-\d/.exec(note)?.[0]);
   assert.deepEqual(named, ["node-1"]);
   assert.equal(clusterView(failing, EVERYTHING).notes.length, 2);
 
-  assert.equal(rightsizingView(state, SHOP).workloads.length, 3);
-  assert.equal(rightsizingView(state, { visible: () => false }).workloads.length, 0);
+  assert.equal(rightsizingView(state, SHOP).workloads.length, 4);
+  assert.equal(rightsizingView(state, { ...FIRST, visible: () => false }).workloads.length, 0);
   assert.deepEqual(placementView(state, SHOP).workloads.map(({ name }) => name), ["web", "db"]);
-});
-
-Deno.test("rightsizingView() prices what the recommendations save", () => {
-  const { saving, changes } = rightsizingView(state, EVERYTHING);
-  const cores = (changes.cpu.shrinks - changes.cpu.grows) / 1000;
-  const gib = (changes.memory.shrinks - changes.memory.grows) / 2 ** 30;
-  assert.deepEqual(saving.money, { perMonth: 730 * (cores * 0.04 + gib * 0.005), currency: "USD" });
-  const unpriced = rightsizingView({ ...state, prices: () => undefined }, EVERYTHING);
-  assert.equal(unpriced.saving.money, undefined);
 });
 
 Deno.test("podDetail() explains a pod as `kubectl coalloc explain`, with its last hour", () => {
   const [, , namespace = "", name = ""] = podPath.split("/");
-  const detail = podDetail(state, { namespace, name, nowMs: NOW });
+  const detail = podDetail(state, { namespace, name, ...FIRST });
   assert.equal(detail?.verdict.title, "Blocked");
   assert.deepEqual(detail?.stages.map((stage) => stage.name), [
     ...["Readings", "Demand", "Bounds", "Clearing", "Pacing", "Desired", "Controller", "Kubelet"],
   ]);
   assert.ok(detail.changes.length > 5);
-  assert.equal(podDetail(state, { namespace, name: "none", nowMs: NOW }), undefined);
+  assert.equal(podDetail(state, { namespace, name: "none", ...FIRST }), undefined);
 });
 
 Deno.test("dashboardRoutes() answers by what the token's user may list", async () => {
@@ -197,7 +189,7 @@ Deno.test("dashboardRoutes() logs its own defects, and does not blame the API se
 Deno.test("connectDashboard() ends with the controller, whatever its clients and the API server do", async () => {
   const asked = Promise.withResolvers<void>();
   const review = Promise.withResolvers<unknown>();
-  const logged: unknown[] = [];
+  const serving = Promise.withResolvers<unknown>();
   const serve = connectDashboard(
     {
       request() {
@@ -207,7 +199,7 @@ Deno.test("connectDashboard() ends with the controller, whatever its clients and
     } as unknown as KubeConnection,
     {
       clock: systemClock,
-      log: { ...silentLog, info: (_, fields) => void logged.push(fields?.address) },
+      log: { ...silentLog, info: (_, fields) => serving.resolve(fields?.address) },
       settings: () =>
         ({ namespace: "mbcas", dashboardListen: "127.0.0.1:0" }) as ControllerSettings,
       statuses: { list: () => Promise.reject(new SyntaxError("no gzip")) },
@@ -215,7 +207,7 @@ Deno.test("connectDashboard() ends with the controller, whatever its clients and
   );
   const stop = new AbortController();
   const running = serve({ caches: { ...state.caches } }, stop.signal);
-  const waiting = fetch(`http://${logged[0]}/`, bearer("any"));
+  const waiting = fetch(`http://${await serving.promise}/`, bearer("any"));
   await asked.promise;
   stop.abort();
   const begin = performance.now();
@@ -325,6 +317,34 @@ Deno.test("lastHour() names the present value: infinite, of a late agent, or not
     const markup = String(lastHour(0, [{ title: "Price", unit: "each", lines }]));
     assert.equal(/Price: (\S+) each now/.exec(markup)?.[1], now, String(values));
   }
+});
+
+Deno.test("pages show CPU pressure where the kernel measures it, and a dash elsewhere", () => {
+  const [namespace = "", name = ""] = podPath.split("/").slice(2);
+  const node = nodeDetail(state, { ...EVERYTHING, node: "node-1" });
+  const pod = podDetail(state, { namespace, name, ...FIRST });
+  assert.ok(node?.hour && pod?.hour);
+  const nodeText = String(nodePage(node).content);
+  for (const expected of [/"value">42 %/, /\(PSI\)<\/b>/, /<td[^>]*>63 %/]) {
+    assert.match(nodeText, expected);
+  }
+  const podText = String(podPage(pod).content);
+  for (const expected of [/\(PSI\)<\/b>/, /63 %, node 42 %/]) assert.match(podText, expected);
+
+  const none = { pressure: Array<null>(POINTS).fill(null) };
+  const { cpuPressure: _node, ...bare } = node.node;
+  const without = String(
+    nodePage({
+      ...node,
+      node: bare,
+      hour: { ...node.hour, series: { ...node.hour.series, ...none } },
+      pods: node.pods.map(({ cpuPressure: _pod, ...one }) => one),
+    }).content,
+  );
+  assert.match(without, />CPU pressure<\/dt><dd class="value">-</);
+  assert.doesNotMatch(without, /PSI\)<\/b>|\d %</);
+  const hour = { ...pod.hour, series: { ...pod.hour.series, ...none } };
+  assert.doesNotMatch(String(podPage({ ...pod, hour }).content), /PSI/);
 });
 
 Deno.test("nodePage() says why limits are held, and since when CPU is scarce", () => {

@@ -11,8 +11,11 @@ export const STEP_MS = 15_000;
 /** Samples of one hour. */
 export const POINTS = 240;
 
-/** What is kept of a node. CPU in millicores, `price` per core, `changes` counts limits that moved. */
-export const NODE_SERIES = [
+/**
+ * The series of a node. CPU in millicores, `price` per core, `changes` counts limits that moved; the others
+ * as of a pod.
+ */
+const NODE_SERIES = [
   "capacity",
   "committed",
   "usage",
@@ -20,10 +23,17 @@ export const NODE_SERIES = [
   "price",
   "throttled",
   "changes",
+  "pressure",
 ] as const;
 
-/** What is kept of a pod. Millicores; `throttled` in ms per second. */
-export const POD_SERIES = ["usage", "demand", "limit", "throttled"] as const;
+/**
+ * The series of a pod. Millicores; `throttled` in ms per second, `pressure` (PSI) in percent of the 10 s
+ * before: no samples with cgroup v1.
+ */
+const POD_SERIES = ["usage", "demand", "limit", "throttled", "pressure"] as const;
+
+/** Of several nodes the highest counts; the other series are added up. */
+const HIGHEST: ReadonlySet<string> = new Set(["price", "pressure"]);
 
 /** Samples, the oldest first, one each {@linkcode STEP_MS}; null where there is none. */
 export type Samples = readonly (number | null)[];
@@ -72,7 +82,7 @@ export interface History {
   /** The hour of a node; undefined where nothing is known of it. */
   node(name: string, nowMs: number): NodeHour | undefined;
   /**
-   * Sums of all nodes; the price is the highest. A node without a sample counts by the one before it, so
+   * Sums of all nodes; price and pressure are the highest. A node without a sample counts by the one before it, so
    * that an agent which is read a little later makes no dip.
    */
   cluster(nowMs: number): NodeHour;
@@ -89,7 +99,7 @@ export interface History {
 /** Bounds of a history. */
 export interface HistoryOptions {
   /**
-   * Beyond this many bytes new nodes and pods are not recorded: 9,800 pods on 40 nodes.
+   * Beyond this many bytes new nodes and pods are not recorded: 7,800 pods on 40 nodes.
    * @default {40e6}
    */
   readonly mostBytes?: number;
@@ -116,7 +126,10 @@ export function createHistory({ mostBytes = 40e6 }: HistoryOptions = {}): Histor
     const ring = pods.at(pod.uid, step);
     if (ring === undefined) return false;
     const before = ring.values[2 * POINTS + slotOf(ring.newest)] ?? NaN;
-    write(ring, step, [pod.usage, pod.demand, pod.limit, pod.throttledMsPerSecond]);
+    write(ring, step, [
+      ...[pod.usage, pod.demand, pod.limit, pod.throttledMsPerSecond],
+      percentOf(pod.cpuPressure),
+    ]);
     ring.reasons[slotOf(step)] = reasonIndex(pod.reason);
     return Math.abs(pod.limit - before) >= LEAST_CHANGE;
   }
@@ -136,7 +149,7 @@ export function createHistory({ mostBytes = 40e6 }: HistoryOptions = {}): Histor
       const { capacity, committed, price } = view;
       write(ring, step, [
         ...[capacity, committed, usage, demand],
-        ...[price ?? Infinity, throttled, changes],
+        ...[price ?? Infinity, throttled, changes, percentOf(view.cpuPressure)],
       ]);
     },
     node(name, nowMs) {
@@ -204,6 +217,10 @@ function createRings(
   };
 }
 
+function percentOf(pressure: NodeView["cpuPressure"]): number | undefined {
+  return pressure && pressure.share * 100;
+}
+
 function slotOf(step: number): number {
   return ((step % POINTS) + POINTS) % POINTS;
 }
@@ -219,7 +236,7 @@ function write(ring: Ring, step: number, sample: readonly (number | undefined)[]
   ring.newest = Math.max(newest, step);
 }
 
-/** The last hour of the rings together: sums, and of prices the highest. */
+/** The last hour of the rings together. */
 function hourOf<Name extends string>(
   names: readonly Name[],
   { rings, nowMs, bridges = false }: {
@@ -243,7 +260,7 @@ function hourOf<Name extends string>(
         if (Number.isNaN(value)) continue;
         const sum = sums[at] ?? NaN;
         if (Number.isNaN(sum)) sums[at] = value;
-        else sums[at] = name === "price" ? Math.max(sum, value) : sum + value;
+        else sums[at] = HIGHEST.has(name) ? Math.max(sum, value) : sum + value;
       }
     }
     return [name, Array.from(sums, (sum) => Number.isNaN(sum) ? null : sum)];

@@ -4,6 +4,7 @@
  * @module
  */
 import { HTTPException } from "hono/http-exception";
+import { defined } from "../../shared/defined.ts";
 import { TOP_ORDERS } from "../../shared/view/top_view.ts";
 import type { Viewer } from "./access.ts";
 import { clusterPage } from "./pages/cluster_page.ts";
@@ -14,6 +15,7 @@ import { podPage } from "./pages/pod_page.ts";
 import { podsPage } from "./pages/pods_page.ts";
 import { rightsizingPage } from "./pages/rightsizing_page.ts";
 import { clusterView } from "./views/cluster.ts";
+import type { ListChoice } from "./views/list.ts";
 import { nodeDetail } from "./views/node.ts";
 import { placementView } from "./views/placement.ts";
 import { podDetail, podsView } from "./views/pods.ts";
@@ -62,27 +64,15 @@ export const VIEWS: readonly View[] = [
     return found(nodeDetail(state, { ...options, node }), `No agent has answered for node ${node}`);
   }, nodePage),
   view("/pods", async (state, request) => {
-    const { query } = request;
-    const choice = {
-      sort: TOP_ORDERS.find((order) => order === query("sort")) ?? "throttled",
-      page: Math.floor(Number(query("page") ?? 1)) || 1,
-    };
-    const [namespace, search] = [query("namespace"), query("search")];
-    return podsView(state, {
-      ...await optionsOf(state, request),
-      choice: {
-        ...choice,
-        ...(namespace === undefined ? {} : { namespace }),
-        ...(search === undefined ? {} : { search }),
-      },
-    });
+    const sort = TOP_ORDERS.find((order) => order === request.query("sort")) ?? "throttled";
+    return podsView(state, { ...await optionsOf(state, request), sort });
   }, podsPage),
-  view("/pods/:namespace/:pod", async (state, { viewer, nowMs, param }) => {
+  view("/pods/:namespace/:pod", async (state, { viewer, nowMs, param, query }) => {
     const [namespace, name] = [param("namespace"), param("pod")];
     if (!await viewer.maySee(namespace)) {
       throw refused(viewer, `list pods of namespace ${namespace}`);
     }
-    const detail = podDetail(state, { namespace, name, nowMs });
+    const detail = podDetail(state, { namespace, name, nowMs, choice: choiceOf(query) });
     return found(detail, `Pod ${name} does not exist in namespace ${namespace}`);
   }, podPage),
   view(
@@ -113,9 +103,18 @@ function found<M>(model: M | undefined, message: string): M {
 
 async function optionsOf(
   { caches }: DashboardState,
-  { viewer, nowMs }: ViewRequest,
+  { viewer, nowMs, query }: ViewRequest,
 ): Promise<ViewOptions> {
   const names = [...caches.namespaces.all()].map(({ metadata }) => metadata.name);
   const visible = await viewer.visible(names);
-  return { visible: (namespace) => visible.has(namespace), nowMs };
+  return { visible: (namespace) => visible.has(namespace), nowMs, choice: choiceOf(query) };
+}
+
+/** The part of a long list that the address asks for. */
+function choiceOf(query: ViewRequest["query"]): ListChoice {
+  return defined({
+    page: Math.floor(Number(query("page"))) || 1,
+    namespace: query("namespace"),
+    search: query("search"),
+  });
 }

@@ -33,6 +33,11 @@ export function throttledText(msPerSecond: number | undefined): string {
   return msPerSecond === undefined ? UNKNOWN : String(Math.round(msPerSecond));
 }
 
+/** Whole percent: `12 %`; `-` for what is not known. */
+export function shareText(share: number | undefined): string {
+  return share === undefined ? UNKNOWN : `${Math.round(share * 100)} %`;
+}
+
 /** A time span as kubectl writes ages: `250ms`, `12s`, `5m`, `3h`, `2d`. */
 export function ageText(ms: number | undefined): string {
   if (ms === undefined || !Number.isFinite(ms)) return UNKNOWN;

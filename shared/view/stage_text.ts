@@ -5,7 +5,7 @@
  */
 import type { ContainerView } from "./node_view.ts";
 import type { BoundRule, ContainerBounds } from "../api/pod_allocation.ts";
-import { cpuText, priceText, throttledText } from "./figures.ts";
+import { cpuText, priceText, shareText, throttledText } from "./figures.ts";
 import type { ExplainedBounds, NodeExplanation } from "./explanation.ts";
 import { type Hold, holdOf, setsCeiling } from "../api/reasons/bound_reasons.ts";
 import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
@@ -20,7 +20,7 @@ export function cpuPressureText(
 ): string {
   const parts = [["pod", pod], ["node", node]] as const;
   const known = parts.flatMap(([name, pressure]) =>
-    pressure === undefined ? [] : [`${name} ${Math.round(pressure.share * 100)} %`]
+    pressure === undefined ? [] : [`${name} ${shareText(pressure.share)}`]
   );
   return known.length === 0 ? "" : `; CPU pressure in the last 10 s: ${known.join(", ")}`;
 }

@@ -42,7 +42,7 @@ async function withSite(
   ) => Promise<void>,
 ): Promise<void> {
   const site = sampleSite({ pods });
-  const server = serveHTTP(site.app, { address: "127.0.0.1:0" });
+  const server = await serveHTTP(site.app, { address: "127.0.0.1:0" });
   const browser = await openBrowser();
   try {
     await use(
@@ -102,7 +102,7 @@ Deno.test({
   name: "dashboardRoutes() makes pages that the keyboard alone can use, and that need no script",
   ignore: withoutBrowser(),
   fn: () =>
-    withSite(60, async (open, { address, paths }) => {
+    withSite(120, async (open, { address, paths }) => {
       const page = await open();
       for (const path of paths) {
         await page.goto(address + path);
@@ -123,6 +123,11 @@ Deno.test({
           "none",
         );
       }
+      await page.goto(`${address}/pods?sort=limit`);
+      await page.locator("nav.pages a").focus();
+      await page.keyboard.press("Enter");
+      await page.waitForURL(`${address}/pods?sort=limit&page=2#pods`);
+      assert.equal(await page.locator("tbody tr").count(), 20);
       const plain = await open({ javaScript: false });
       await plain.goto(`${address}/`);
       await plain.locator("a", { hasText: "node-1" }).click();
@@ -131,7 +136,7 @@ Deno.test({
       await plain.goto(`${address}/pods`);
       await plain.locator("#search").fill("cart");
       await plain.locator("form.filter button").click();
-      assert.match(await plain.locator(".lead").innerText(), /^10 pods/);
+      assert.match(await plain.locator(".lead").innerText(), /^20 pods/);
     }),
 });
 
@@ -168,7 +173,7 @@ Deno.test({
   ignore: withoutBrowser(),
   async fn() {
     const { app, end } = sampleSite({ pods: 1 });
-    const server = serveHTTP(app, { address: "127.0.0.1:0" });
+    const server = await serveHTTP(app, { address: "127.0.0.1:0" });
     const browser = await openBrowser();
     try {
       const page = await browser.newPage();

@@ -54,10 +54,10 @@ shopTest("report has what the cluster keeps, and says what is missing", async (s
     podsChanged: 1,
     coresRequested: 2,
     coresSaved: 0,
-    coresToSave: -0.958,
+    coresToSave: 0.042,
     memoryRequested: 2,
     memorySaved: 0,
-    memoryToSave: 0.9399,
+    memoryToSave: -0.0601,
   });
   assert.deepEqual(view.missing.map(({ key }) => key), [
     // No agent runs.

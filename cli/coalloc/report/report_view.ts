@@ -8,8 +8,13 @@ import { defined } from "../../../shared/defined.ts";
 import { originalValues } from "../../../shared/resize/original_limits.ts";
 import { MONTH_HOURS, pricePerHour, type Prices } from "../../../shared/rightsizing/prices.ts";
 import type { AdvisedWorkload } from "../../../shared/view/advice_view.ts";
-import { sumOfChanges } from "../../../shared/view/changes.ts";
 import type { PodView } from "../../../shared/view/node_view.ts";
+import {
+  type ResourceAmounts,
+  savedIfApplied,
+  savedInPlace,
+  sumOfSaved,
+} from "../../../shared/view/savings.ts";
 
 /** What a figure counts. */
 export type FigureUnit =
@@ -215,39 +220,23 @@ function savingOf(
   workload: AdvisedWorkload,
   { nowMs, sinceMs, prices }: Pick<ReportInput, "nowMs" | "sinceMs" | "prices">,
 ): readonly WorkloadSaving[] {
-  const { namespace, kind, name, lastApplied, lastApplyMethod, exists } = workload;
-  if (exists === false || lastApplied === undefined || lastApplyMethod !== "InPlace") return [];
-  const before = { cpu: 0, memory: 0 };
-  const saved = { cpu: 0, memory: 0 };
-  for (const { template = {}, inForce = {}, pods } of workload.containers) {
-    for (const resource of ["cpu", "memory"] as const) {
-      const asked = template[resource];
-      // A request that has no value in force differs by another hand.
-      if (asked === undefined || inForce[resource] === undefined) continue;
-      for (const { count, [resource]: present = asked } of pods) {
-        before[resource] += asked * count;
-        saved[resource] += (asked - present) * count;
-      }
-    }
-  }
+  const { namespace, kind, name, lastApplied = "" } = workload;
+  const found = savedInPlace(workload);
+  if (found === undefined) return [];
+  const { before, saved } = found;
   const hours = Math.min(sinceMs, Math.max(0, nowMs - Date.parse(lastApplied))) / 3_600_000;
   const money = prices && pricePerHour(saved, prices) * hours;
   const amounts = { ...amountsOf(saved), before: amountsOf(before), hours };
   return [defined({ namespace, kind, name, ...amounts, money })];
 }
 
-function amountsOf(
-  { cpu, memory }: { readonly cpu: number; readonly memory: number },
-): WorkloadSaving["before"] {
+function amountsOf({ cpu, memory }: ResourceAmounts): WorkloadSaving["before"] {
   return { cores: cpu / 1000, gib: memory / GIB };
 }
 
-/** What applying all recommendations would save of the requests that pods have, net. */
-function recommendedSaving(
-  advised: readonly AdvisedWorkload[],
-): { readonly cpu: number; readonly memory: number } {
-  const { cpu, memory } = sumOfChanges(advised.map(({ changes }) => changes));
-  return { cpu: cpu.shrinks - cpu.grows, memory: memory.shrinks - memory.grows };
+/** What pods would request less with the recommendations that are to be applied. */
+function recommendedSaving(advised: readonly AdvisedWorkload[]): ResourceAmounts {
+  return sumOfSaved(advised.map(savedIfApplied));
 }
 
 function savingFigures(
@@ -263,6 +252,7 @@ function savingFigures(
   return resources.flatMap(({ key, prefix, name, unit, toSave }) => {
     const common = { unit, source: "RecommendationReports" } as const;
     const note = "raises subtracted";
+    const openNote = `${note}; workloads that are skipped or failed are left out`;
     const total = (of: (one: WorkloadSaving) => number): number =>
       workloads.reduce((sum, one) => sum + of(one), 0);
     const before = total((one) => one.before[key]);
@@ -292,7 +282,7 @@ function savingFigures(
         title: `${name} requests that recommendations would save further`,
         value: toSave,
         ...common,
-        note,
+        note: openNote,
       },
     ];
   });

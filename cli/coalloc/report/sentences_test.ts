@@ -11,19 +11,19 @@ shopTest("sentences of report", async (scene) => {
       `\
 CoAllocator in namespace shop, 2025-12-25 00:00 to 2026-01-01 00:00 UTC
 
-FIGURE                                                                 VALUE       BEFORE   FROM
-CPU limits lent above the original ones, now                      0.00 cores                PodAllocations
-CPU limits returned below the original ones, now                  0.00 cores                PodAllocations
-Pods in the market, now                                                    0                PodAllocations
-Pods with a CPU limit that was changed                                     0                PodAllocations
-CPU requests of workloads with values applied in place, now       2.00 cores   2.00 cores   RecommendationReports
-CPU requests saved by rightsizing                                 0.00 cores                RecommendationReports
-CPU requests that recommendations would save further             -0.96 cores                RecommendationReports
-Memory requests of workloads with values applied in place, now      2.00 GiB     2.00 GiB   RecommendationReports
-Memory requests saved by rightsizing                                0.00 GiB                RecommendationReports
-Memory requests that recommendations would save further             0.94 GiB                RecommendationReports
-Money saved                                                         0.00 EUR                RecommendationReports
-Money that recommendations would save in a month                  -69.93 EUR                RecommendationReports
+FIGURE                                                                VALUE       BEFORE   FROM
+CPU limits lent above the original ones, now                     0.00 cores                PodAllocations
+CPU limits returned below the original ones, now                 0.00 cores                PodAllocations
+Pods in the market, now                                                   0                PodAllocations
+Pods with a CPU limit that was changed                                    0                PodAllocations
+CPU requests of workloads with values applied in place, now      2.00 cores   2.00 cores   RecommendationReports
+CPU requests saved by rightsizing                                0.00 cores                RecommendationReports
+CPU requests that recommendations would save further             0.04 cores                RecommendationReports
+Memory requests of workloads with values applied in place, now     2.00 GiB     2.00 GiB   RecommendationReports
+Memory requests saved by rightsizing                               0.00 GiB                RecommendationReports
+Memory requests that recommendations would save further           -0.06 GiB                RecommendationReports
+Money saved                                                        0.00 EUR                RecommendationReports
+Money that recommendations would save in a month                   3.07 EUR                RecommendationReports
 
 Saved by rightsizing
 WORKLOAD              CORES    GIB      MONEY
@@ -33,7 +33,8 @@ Notes
 - CPU limits lent above the original ones, now: room to burst, not CPU in use
 - Pods with a CPU limit that was changed: of the pods that still exist
 - CPU requests of workloads with values applied in place, now; Memory requests of workloads with values applied in place, now: the column Before has what the manifests request
-- CPU requests saved by rightsizing; CPU requests that recommendations would save further; Memory requests saved by rightsizing; Memory requests that recommendations would save further: raises subtracted
+- CPU requests saved by rightsizing; Memory requests saved by rightsizing: raises subtracted
+- CPU requests that recommendations would save further; Memory requests that recommendations would save further: raises subtracted; workloads that are skipped or failed are left out
 - Money saved: since values were last applied, at the given prices, if the nodes' bill follows requests
 
 Missing
@@ -55,10 +56,10 @@ Missing
 | Pods with a CPU limit that was changed | 0 |  | PodAllocations |
 | CPU requests of workloads with values applied in place, now | 2.00 cores | 2.00 cores | RecommendationReports |
 | CPU requests saved by rightsizing | 0.00 cores |  | RecommendationReports |
-| CPU requests that recommendations would save further | -0.96 cores |  | RecommendationReports |
+| CPU requests that recommendations would save further | 0.04 cores |  | RecommendationReports |
 | Memory requests of workloads with values applied in place, now | 2.00 GiB | 2.00 GiB | RecommendationReports |
 | Memory requests saved by rightsizing | 0.00 GiB |  | RecommendationReports |
-| Memory requests that recommendations would save further | 0.94 GiB |  | RecommendationReports |
+| Memory requests that recommendations would save further | -0.06 GiB |  | RecommendationReports |
 
 ## Saved by rightsizing
 
@@ -71,7 +72,8 @@ Missing
 - CPU limits lent above the original ones, now: room to burst, not CPU in use
 - Pods with a CPU limit that was changed: of the pods that still exist
 - CPU requests of workloads with values applied in place, now; Memory requests of workloads with values applied in place, now: the column Before has what the manifests request
-- CPU requests saved by rightsizing; CPU requests that recommendations would save further; Memory requests saved by rightsizing; Memory requests that recommendations would save further: raises subtracted
+- CPU requests saved by rightsizing; Memory requests saved by rightsizing: raises subtracted
+- CPU requests that recommendations would save further; Memory requests that recommendations would save further: raises subtracted; workloads that are skipped or failed are left out
 
 ## Missing
 

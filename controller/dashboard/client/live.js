@@ -28,7 +28,10 @@ function drawChart(figure) {
       width: Math.max(200, box.clientWidth),
       height: 180,
       series: [
-        { value: (_, time) => time === null ? "–" : new Date(time * 1000).toLocaleTimeString() },
+        {
+          value: (_, time) =>
+            time === null ? "–" : new Date(time * 1000).toLocaleTimeString([], { hour12: false }),
+        },
         ...series.map(({ label, tone, area }) => ({
           label,
           value,

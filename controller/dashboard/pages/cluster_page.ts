@@ -4,33 +4,29 @@
  * @module
  */
 import { html } from "hono/html";
-import type { Mode } from "../../../shared/market/solver.ts";
-import { ageText, coresText, priceText, throttledText } from "../../../shared/view/figures.ts";
-import type { Tone } from "../../../shared/view/placed_workloads.ts";
+import {
+  ageText,
+  coresText,
+  priceText,
+  shareText,
+  throttledText,
+} from "../../../shared/view/figures.ts";
 import type { BlockedPods, ClusterView, NodeLine } from "../views/cluster.ts";
 import type { Page } from "./layout.ts";
+import { inCores, lastHour } from "./charts.ts";
 import {
-  type Column,
   counted,
   type Html,
-  inCores,
-  lastHour,
+  MODE_TONES,
   nodePath,
   notes,
   podLink,
   shareBar,
-  table,
   throttledCell,
   tiles,
   toned,
 } from "./parts.ts";
-
-/** How a node's mode stands out. */
-const MODE_TONES: Readonly<Record<Mode, Tone>> = {
-  uncongested: "green",
-  congested: "yellow",
-  overloaded: "red",
-};
+import { type Column, tableSection } from "./tables.ts";
 
 const NODE_COLUMNS: readonly Column<NodeLine>[] = [
   { head: "Node", cell: ({ node }) => html`<a href="${nodePath(node)}">${node}</a>` },
@@ -43,6 +39,11 @@ const NODE_COLUMNS: readonly Column<NodeLine>[] = [
   },
   {
     head: "Committed",
+    cell: ({ committed, capacity }) => `${coresText(committed)} of ${coresText(capacity)}`,
+    number: true,
+  },
+  {
+    head: "Share",
     cell: ({ committed, capacity }) =>
       shareBar(
         capacity > 0 ? committed / capacity : 1,
@@ -50,17 +51,18 @@ const NODE_COLUMNS: readonly Column<NodeLine>[] = [
       ),
     only: "medium",
   },
-  {
-    head: "of cores",
-    cell: ({ committed, capacity }) => `${coresText(committed)} of ${coresText(capacity)}`,
-    number: true,
-  },
   { head: "Used", cell: ({ usage }) => coresText(usage), number: true },
   {
-    head: "Throttled",
+    head: "Throttled, ms/s",
     cell: ({ throttledMsPerSecond }) => throttledCell(throttledMsPerSecond),
     number: true,
     only: "medium",
+  },
+  {
+    head: "Pressure",
+    cell: ({ cpuPressure }) => shareText(cpuPressure?.share),
+    number: true,
+    only: "wide",
   },
   { head: "Price", cell: ({ price }) => priceText(price), number: true, only: "wide" },
   { head: "Pods", cell: ({ pods }) => String(pods), number: true, only: "wide" },
@@ -69,25 +71,25 @@ const NODE_COLUMNS: readonly Column<NodeLine>[] = [
 
 /** Nodes, the last hour, and pods with limits that do not move. */
 export function clusterPage(view: ClusterView): Page {
-  const { nodes, modes, totals, changesPerMinute, blocked } = view;
+  const { nodes, paging, modes, totals, changesPerMinute, blocked } = view;
   const short = modes.congested + modes.overloaded;
-  const lead = nodes.length === 0
+  const count = counted(paging.count, "node");
+  const lead = paging.count === 0
     ? "No agent has answered yet."
     : short === 0
-    ? `CPU suffices on each of the ${counted(nodes.length, "node")}.`
-    : `CPU is short on ${short} of ${counted(nodes.length, "node")}.`;
+    ? `CPU suffices on each of the ${count}.`
+    : `CPU is short on ${short} of ${count}.`;
   return {
     title: "Cluster",
     content: html`<h1>Cluster</h1>
-<p class="lead">${lead}</p>
+<p class="lead">${lead} ${counted(totals.pods, "pod")} in the market.</p>
 ${
       tiles([
         {
           label: "Nodes",
-          value: String(nodes.length),
+          value: String(paging.count),
           beside: `${modes.congested} congested, ${modes.overloaded} overloaded`,
         },
-        { label: "Pods in the market", value: String(totals.pods) },
         {
           label: "Committed",
           value: coresText(totals.committed),
@@ -100,8 +102,8 @@ ${
         },
         {
           label: "Throttled",
-          value: `${throttledText(totals.throttledMsPerSecond)} ms/s`,
-          beside: "thread time of all pods",
+          value: throttledText(totals.throttledMsPerSecond),
+          beside: "ms/s, thread time of all pods",
         },
         {
           label: "Limit changes",
@@ -112,12 +114,12 @@ ${
     }
 ${notes(view.notes)}
 ${hourCharts(view)}
-<section aria-labelledby="nodes"><h2 id="nodes">Nodes</h2>
 ${
-      nodes.length === 0
-        ? html`<p class="nothing">No agent has answered yet.</p>`
-        : table(nodes, { label: "Nodes", columns: NODE_COLUMNS })
-    }</section>
+      tableSection(nodes, {
+        ...{ id: "nodes", title: "Nodes", columns: NODE_COLUMNS, paging },
+        empty: "No agent has answered yet.",
+      })
+    }
 <section aria-labelledby="blocked"><h2 id="blocked">Limits that do not move</h2>
 ${
       blocked.length === 0

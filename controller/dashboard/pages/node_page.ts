@@ -10,22 +10,14 @@ import {
   coresText,
   cpuText,
   priceText,
+  shareText,
   throttledText,
 } from "../../../shared/view/figures.ts";
-import type { ClearedPod, NodeDetail } from "../views/node.ts";
+import type { ClearedPod, NodeDetail, Share } from "../views/node.ts";
 import type { Page } from "./layout.ts";
-import {
-  type Column,
-  type Html,
-  inCores,
-  lastHour,
-  podLink,
-  sparkline,
-  table,
-  throttledCell,
-  tiles,
-  toned,
-} from "./parts.ts";
+import { inCores, lastHour, pressureCharts, sparkline } from "./charts.ts";
+import { type Html, MODE_TONES, podLink, throttledCell, tiles, toned } from "./parts.ts";
+import { type Column, tableSection } from "./tables.ts";
 
 const COLUMNS: readonly Column<ClearedPod>[] = [
   { head: "Pod", cell: podLink },
@@ -43,11 +35,16 @@ const COLUMNS: readonly Column<ClearedPod>[] = [
     number: true,
   },
   { head: "Share", cell: ({ share }) => cpuText(share), number: true, only: "medium" },
-  { head: "Weight × credit", cell: ({ bid }) => bid.toFixed(2), number: true, only: "wide" },
   { head: "Pays", cell: ({ pays }) => priceText(pays), number: true, only: "wide" },
   {
-    head: "Throttled",
+    head: "Throttled, ms/s",
     cell: ({ throttledMsPerSecond }) => throttledCell(throttledMsPerSecond),
+    number: true,
+    only: "wide",
+  },
+  {
+    head: "Pressure",
+    cell: ({ cpuPressure }) => shareText(cpuPressure?.share),
     number: true,
     only: "wide",
   },
@@ -56,7 +53,7 @@ const COLUMNS: readonly Column<ClearedPod>[] = [
 
 /** The last hour, the clearing as a bar, and the pods. */
 export function nodePage(detail: NodeDetail): Page {
-  const { node, hour, pods, others } = detail;
+  const { node, hour, pods, paging, others } = detail;
   const lead = node.held !== undefined
     ? `Limits are held (${node.held}): ${sentenceOf(node.held)}.`
     : node.state === "scarce"
@@ -65,38 +62,49 @@ export function nodePage(detail: NodeDetail): Page {
   return {
     title: node.node,
     content: html`<h1>${node.node}</h1>
-<p class="lead">${lead}</p>
+<p class="lead">${toned(node.mode, MODE_TONES[node.mode])}. ${lead}</p>
 ${
       tiles([
-        { label: "Mode", value: node.mode },
         {
           label: "Committed",
           value: coresText(node.committed),
           beside: `of ${coresText(node.capacity)} cores`,
         },
-        { label: "Used", value: coresText(node.usage), beside: "cores of the market's pods" },
         {
-          label: "Unmanaged",
-          value: coresText(node.unmanaged),
-          beside: `of ${coresText(node.allocatable)} allocatable`,
+          label: "Used",
+          value: coresText(node.usage),
+          beside: `cores; ${coresText(node.unmanaged)} of ${
+            coresText(node.allocatable)
+          } allocatable are unmanaged`,
         },
         { label: "Price", value: priceText(node.price), beside: "weight per core" },
-        { label: "Throttled", value: `${throttledText(node.throttledMsPerSecond)} ms/s` },
+        {
+          label: "Throttled",
+          value: throttledText(node.throttledMsPerSecond),
+          beside: "ms/s, thread time of all pods",
+        },
+        {
+          label: "CPU pressure",
+          value: shareText(node.cpuPressure?.share),
+          beside: "of the last 10 s a task waited (PSI)",
+        },
       ])
     }
 ${hour === undefined ? "" : hourCharts(hour)}
 <section aria-labelledby="clearing"><h2 id="clearing">The last clearing</h2>
 ${clearingBar(detail)}
 <p class="caption">${clearingText(detail)}</p></section>
-<section aria-labelledby="pods"><h2 id="pods">Pods</h2>
 ${
-      pods.length === 0
-        ? html`<p class="nothing">No pods in the market that you may see.</p>`
-        : table(pods, { label: "Pods of the node", columns: COLUMNS })
-    }
-<p class="caption">Last hour: limit blue, usage green, demand grey; each pod on a scale of its own.${
-      others.count === 0 ? "" : ` Pods of namespaces that you may not list: ${others.count}.`
-    }</p></section>`,
+      tableSection(pods, {
+        ...{ id: "pods", title: "Pods", columns: COLUMNS, paging },
+        empty: "No pods in the market that you may see.",
+        caption: [
+          "Most throttled first. Last hour: limit blue, usage green, demand grey; each pod on a scale",
+          "of its own. Pays: share × price. Pressure: part of the last 10 s in which a task waited.",
+          others.count === 0 ? "" : `Pods of namespaces that you may not list: ${others.count}.`,
+        ].join(" "),
+      })
+    }`,
   };
 }
 
@@ -122,17 +130,23 @@ function hourCharts({ fromMs, series }: NonNullable<NodeDetail["hour"]>): Html {
         values: series.price,
       }],
     },
+    {
+      title: "Throttled time",
+      unit: "ms/s",
+      lines: [{ label: "Throttled", tone: "throttled", area: true, values: series.throttled }],
+    },
+    ...pressureCharts(series.pressure),
   ]);
 }
 
 /** Gets less than it needs. */
-function isShort({ need, share }: Pick<ClearedPod, "need" | "share">): boolean {
+function isShort({ need, share }: Pick<Share, "need" | "share">): boolean {
   return share < need - 1;
 }
 
 /** Shares side by side, as wide as the capacity or what they come to. */
-function clearingBar({ node, pods, others }: NodeDetail): Html {
-  const total = pods.reduce((sum, { share }) => sum + share, 0) + others.share;
+function clearingBar({ node, shares, others }: NodeDetail): Html {
+  const total = shares.reduce((sum, { share }) => sum + share, 0) + others.share;
   const scale = 100 / Math.max(total, node.capacity, 1);
   let at = 0;
   const segment = (
@@ -147,13 +161,13 @@ function clearingBar({ node, pods, others }: NodeDetail): Html {
       </rect>
     `;
   };
-  const parts = pods.map(({ namespace, pod, share, need }, index) =>
+  const parts = shares.map(({ namespace, pod, share, need }, index) =>
     segment(isShort({ need, share }) ? "short" : index % 2 === 0 ? "got" : "got even", {
       share,
       title: `${namespace}/${pod}: ${cpuText(share)} of ${cpuText(need)}`,
     })
   );
-  const label = `Shares of ${pods.length} pods: ${coresText(total)} of ${
+  const label = `Shares of ${shares.length} pods: ${coresText(total)} of ${
     coresText(node.capacity)
   } cores`;
   return html`
@@ -176,9 +190,9 @@ function clearingBar({ node, pods, others }: NodeDetail): Html {
   `;
 }
 
-function clearingText({ node, pods }: NodeDetail): string {
+function clearingText({ node, shares }: NodeDetail): string {
   if (node.price === 0) return "The needs fit the capacity: the price is 0, and no pod pays.";
-  const short = pods.filter(isShort).length;
+  const short = shares.filter(isShort).length;
   return `At price ${priceText(node.price)} a pod gets weight × credit / price at most; ` +
-    `${short} of ${pods.length} pods get less than they need. Pays: share × price.`;
+    `${short} of ${shares.length} pods get less than they need.`;
 }

@@ -1,13 +1,12 @@
 /**
- * Parts of pages: tiles, tables, bars and charts. Pictures are SVG attributes or data for the script of the
- * page: the content security policy allows no inline style.
+ * Small parts of pages: tiles, cells, bars, notes and links.
  *
  * @module
  */
 import { html } from "hono/html";
+import type { Mode } from "../../../shared/market/solver.ts";
 import type { Tone } from "../../../shared/view/placed_workloads.ts";
-import { throttledText, UNKNOWN } from "../../../shared/view/figures.ts";
-import { type Samples, STEP_MS } from "../history.ts";
+import { throttledText } from "../../../shared/view/figures.ts";
 
 /** Markup with all values escaped. */
 export type Html = ReturnType<typeof html>;
@@ -30,61 +29,27 @@ export function tiles(list: readonly Tile[]): Html {
   }</dl>`;
 }
 
-/** A column of a table. */
-export interface Column<Row> {
-  readonly head: string;
-  readonly cell: (row: Row) => Html | string;
-  readonly number?: true;
-  /** Left out on screens that are narrower: `wide` below 820 px, `medium` below 560 px. */
-  readonly only?: "wide" | "medium";
-}
-
-/** A table, of which the first column names the row. */
-export function table<Row>(
-  rows: readonly Row[],
-  { label, columns }: { readonly label: string; readonly columns: readonly Column<Row>[] },
-): Html {
-  const classOf = ({ number, only }: Column<Row>): string =>
-    [number ? "number" : "", only ?? ""].filter(Boolean).join(" ");
-  return html`
-    <div class="scroll" tabindex="0" role="region" aria-label="${label}">
-      <table>
-        <thead>
-          <tr>${columns.map((column) =>
-            html`<th scope="col" class="${classOf(column)}">${column.head}</th>`
-          )}</tr>
-        </thead>
-        <tbody>${rows.map((row) =>
-          html`
-            <tr>${columns.map((column, index) =>
-              index === 0
-                ? html`<th scope="row">${column.cell(row)}</th>`
-                : html`<td class="${classOf(column)}">${column.cell(row)}</td>`
-            )}</tr>
-          `
-        )}</tbody>
-      </table>
-    </div>
-  `;
-}
-
 /** Text in a tone. */
 export function toned(text: string, tone: Tone | undefined): Html | string {
   return tone === undefined ? text : html`<span class="${tone}">${text}</span>`;
 }
 
+/** How a node's mode stands out. */
+export const MODE_TONES: Readonly<Record<Mode, Tone>> = {
+  uncongested: "green",
+  congested: "yellow",
+  overloaded: "red",
+};
+
 /** Throttled ms/s above which pods suffer, and above which it is worth a look. */
 const SUFFERS = 100;
 const NOTICEABLE = 20;
 
-/** Throttled time with its unit. */
+/** Throttled time, ms/s. */
 export function throttledCell(msPerSecond: number | undefined): Html | string {
-  if (msPerSecond === undefined) return "-";
-  const text = `${throttledText(msPerSecond)}\u00a0ms/s`;
-  return toned(
-    text,
-    msPerSecond > SUFFERS ? "red" : msPerSecond > NOTICEABLE ? "yellow" : undefined,
-  );
+  const ms = msPerSecond ?? 0;
+  const tone = ms > SUFFERS ? "red" : ms > NOTICEABLE ? "yellow" : undefined;
+  return toned(throttledText(msPerSecond), tone);
 }
 
 /** A part of a whole as a bar; full from the share at which it matters. */
@@ -121,104 +86,6 @@ export function demandBar(
   `;
 }
 
-/** A line of a chart. */
-export interface Line {
-  readonly label: string;
-  /** A colour of the style sheet. */
-  readonly tone: string;
-  readonly area?: true;
-  readonly values: Samples;
-}
-
-/** A chart of the last hour. */
-export interface Chart {
-  readonly title: string;
-  readonly unit: string;
-  readonly lines: readonly Line[];
-}
-
-/** The section with the charts of the last hour, which began at `fromMs`. */
-export function lastHour(fromMs: number, charts: readonly Chart[]): Html {
-  return html`
-    <section aria-labelledby="hour">
-      <h2 id="hour">The last hour</h2>
-      <div class="charts">${charts.map((one) => chart(one, fromMs))}</div>
-    </section>
-  `;
-}
-
-/** A chart with its figures in the caption. */
-function chart({ title, unit, lines }: Chart, fromMs: number): Html {
-  const rounded = lines.map((line) => ({
-    ...line,
-    values: line.values.map((value) =>
-      value === null || !Number.isFinite(value) ? null : Number(value.toPrecision(4))
-    ),
-  }));
-  if (!lines.some(({ values }) => values.some((value) => value !== null))) {
-    return html`
-      <figure>
-        <figcaption><b>${title}</b></figcaption>
-        <p class="nothing">No samples yet.</p>
-      </figure>
-    `;
-  }
-  const data = { fromMs, stepMs: STEP_MS, unit, series: rounded };
-  const summary = lines.map(({ label, values }) => summaryOf(label, { values, unit }));
-  return html`
-    <figure class="chart" data-chart="${JSON.stringify(data)}">
-      <figcaption><b>${title}</b>${summary.join("; ")}</figcaption>
-      <div class="canvas" aria-hidden="true"></div>
-    </figure>
-  `;
-}
-
-function summaryOf(
-  label: string,
-  { values, unit }: { readonly values: Samples; readonly unit: string },
-): string {
-  const known = values.filter((value) => value !== null);
-  if (known.length === 0) return `${label}: none`;
-  // An agent may be read late, or not be read once.
-  const now = values.slice(-3).findLast((value) => value !== null);
-  const text = (value: number | null | undefined): string =>
-    typeof value !== "number"
-      ? UNKNOWN
-      : Number.isFinite(value)
-      ? String(Number(value.toPrecision(3)))
-      : "∞";
-  const [least, most] = [Math.min(...known), Math.max(...known)];
-  return `${label}: ${text(now)} ${unit} now` +
-    (least === most ? "" : `, ${text(least)} to ${text(most)} within the hour`);
-}
-
-/** Height of a sparkline, in units of its own: whole numbers are shorter and fast to write. */
-const SPARK_HEIGHT = 100;
-
-/** Few samples of several series as small lines on one scale. */
-export function sparkline(
-  series: Readonly<Record<string, Samples>>,
-  label: string,
-): Html | string {
-  let top = 0;
-  for (const values of Object.values(series)) {
-    for (const value of values) top = Math.max(top, value ?? 0);
-  }
-  if (top === 0) return "";
-  const lines = Object.entries(series).map(([name, values]) => {
-    let points = "";
-    for (const [index, value] of values.entries()) {
-      if (value === null) continue;
-      points += `${index},${SPARK_HEIGHT - Math.round(value / top * (SPARK_HEIGHT - 4)) - 2} `;
-    }
-    return html`<polyline class="${name}" points="${points}" />`;
-  });
-  return html`
-    <span
-      class="spark"><svg viewBox="0 0 60 ${SPARK_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}">${lines}</svg></span>
-  `;
-}
-
 /** What is not as it should be. */
 export function notes(list: readonly string[]): Html | string {
   return list.length === 0
@@ -237,11 +104,6 @@ export function podLink(
 /** The address of a node's page. */
 export function nodePath(node: string): string {
   return `/nodes/${encodeURIComponent(node)}`;
-}
-
-/** Millicores as cores. */
-export function inCores(values: Samples): Samples {
-  return values.map((value) => value === null ? null : value / 1000);
 }
 
 /** `1 pod`, `2 pods`. */

@@ -13,9 +13,10 @@ import {
   type ShownWorkload,
   splitText,
 } from "../../../shared/view/placed_workloads.ts";
-import type { PlacementView } from "../views/placement.ts";
+import { differsFromSpec, type PlacementView } from "../views/placement.ts";
 import type { Page } from "./layout.ts";
-import { type Column, type Html, notes, table, toned } from "./parts.ts";
+import { counted, type Html, notes, toned } from "./parts.ts";
+import { type Column, filterForm, tableSection } from "./tables.ts";
 
 function columns(nowMs: number): readonly Column<ShownWorkload>[] {
   return [
@@ -49,20 +50,24 @@ function split({ actual, desired }: ShownWorkload, one: NodeClass): Html | strin
 }
 
 /** The split of each workload, and its next move. */
-export function placementPage({ workloads, notes: remarks, nowMs }: PlacementView): Page {
-  const reasons = workloads.filter(({ reason }) =>
-    reason !== undefined && reason !== "AsSpecified"
-  );
+export function placementPage(
+  { workloads, paging, filter, notes: remarks, nowMs }: PlacementView,
+): Page {
+  const { namespace, search } = filter;
+  const reasons = workloads.filter(differsFromSpec);
   return {
     title: "Placement",
     content: html`<h1>Placement on spot and on-demand nodes</h1>
+<p class="lead">${counted(paging.count, "workload")}; first those that are not as specified.</p>
+${filterForm(filter)}
 ${notes(remarks)}
-<section aria-labelledby="workloads"><h2 id="workloads">Workloads</h2>
 ${
-      workloads.length === 0
-        ? html`<p class="nothing">No workload of the namespaces that you may see asks for placement.</p>`
-        : table(workloads, { label: "Placed workloads", columns: columns(nowMs) })
-    }</section>
+      tableSection(workloads, {
+        ...{ id: "workloads", title: "Workloads", columns: columns(nowMs), paging },
+        query: { namespace, search },
+        empty: "No workload here asks for placement.",
+      })
+    }
 ${
       reasons.length === 0 ? "" : html`
         <section aria-labelledby="reasons">

@@ -10,13 +10,26 @@ import { cpuText } from "../../../shared/view/figures.ts";
 import type { LimitChange } from "../history.ts";
 import type { PodDetail } from "../views/pods.ts";
 import type { Page } from "./layout.ts";
-import { type Html, lastHour, nodePath, notes, table } from "./parts.ts";
+import { lastHour, pressureCharts } from "./charts.ts";
+import { type Html, nodePath, notes } from "./parts.ts";
+import { type Column, tableSection } from "./tables.ts";
 
-/** Changes that are listed. */
-const MOST_CHANGES = 50;
+const CHANGES: readonly Column<LimitChange>[] = [
+  { head: "Time (UTC)", cell: ({ atMs }) => new Date(atMs).toISOString().slice(11, 19) },
+  { head: "From", cell: ({ from }) => cpuText(from), number: true },
+  { head: "To", cell: ({ to }) => cpuText(to), number: true },
+  { head: "Reason", cell: ({ reason }) => reason ?? "-" },
+  {
+    head: "Meaning",
+    cell: ({ reason }) => reason === undefined ? "" : sentenceOf(reason),
+    only: "wide",
+  },
+];
 
 /** The verdict, the last hour, the stages from readings to the kubelet, and the changes. */
-export function podPage({ explanation, verdict, stages, hour, changes }: PodDetail): Page {
+export function podPage(
+  { explanation, verdict, stages, hour, changes, paging }: PodDetail,
+): Page {
   const { namespace, pod, node, qosClass, phase, problems } = explanation;
   const { title, covered, text, state, remedy } = verdict;
   return {
@@ -39,14 +52,12 @@ export function podPage({ explanation, verdict, stages, hour, changes }: PodDeta
         <h2 id="path">From readings to the limit</h2>
         <ol class="stages">${stages.map(stageItem)}</ol>
       </section>
-      <section aria-labelledby="changes"><h2 id="changes">Changes within the last hour</h2>
-      ${changes.length === 0
-        ? html`<p class="nothing">The limit has not moved.</p>`
-        : changeTable(changes.slice(0, MOST_CHANGES))}
-      <p class="caption">As seen every 15 s: of several changes between two readings only their sum is seen.${changes
-          .length > MOST_CHANGES
-        ? ` ${changes.length - MOST_CHANGES} earlier ones are left out.`
-        : ""}</p></section>
+      ${tableSection(changes, {
+        ...{ id: "changes", title: "Changes within the last hour", columns: CHANGES, paging },
+        empty: "The limit has not moved.",
+        caption:
+          "As seen every 15 s: of several changes between two readings only their sum is seen.",
+      })}
     `,
   };
 }
@@ -67,6 +78,7 @@ function hourCharts({ fromMs, series }: NonNullable<PodDetail["hour"]>): Html {
       unit: "ms/s",
       lines: [{ label: "Throttled", tone: "throttled", area: true, values: series.throttled }],
     },
+    ...pressureCharts(series.pressure),
   ]);
 }
 
@@ -81,21 +93,4 @@ function stageItem({ name, pod = "", containers = [], more = [] }: Stage): Html 
       )
     }</dl>`
   }${more.map((line) => html`<p class="caption">${line}</p>`)}</li>`;
-}
-
-function changeTable(changes: readonly LimitChange[]): Html {
-  return table(changes, {
-    label: "Changes of the limit",
-    columns: [
-      { head: "Time (UTC)", cell: ({ atMs }) => new Date(atMs).toISOString().slice(11, 19) },
-      { head: "From", cell: ({ from }) => cpuText(from), number: true },
-      { head: "To", cell: ({ to }) => cpuText(to), number: true },
-      { head: "Reason", cell: ({ reason }) => reason ?? "-" },
-      {
-        head: "Meaning",
-        cell: ({ reason }) => reason === undefined ? "" : sentenceOf(reason),
-        only: "wide",
-      },
-    ],
-  });
 }

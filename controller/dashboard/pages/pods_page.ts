@@ -8,17 +8,8 @@ import { cpuText, priceText } from "../../../shared/view/figures.ts";
 import { TOP_ORDERS, type TopPod } from "../../../shared/view/top_view.ts";
 import type { PodsView } from "../views/pods.ts";
 import type { Page } from "./layout.ts";
-import {
-  type Column,
-  counted,
-  demandBar,
-  type Html,
-  nodePath,
-  notes,
-  podLink,
-  table,
-  throttledCell,
-} from "./parts.ts";
+import { counted, demandBar, nodePath, notes, podLink, throttledCell } from "./parts.ts";
+import { type Column, filterForm, tableSection } from "./tables.ts";
 
 const COLUMNS: readonly Column<TopPod>[] = [
   { head: "Pod", cell: podLink },
@@ -27,7 +18,7 @@ const COLUMNS: readonly Column<TopPod>[] = [
   { head: "Limit", cell: ({ limit }) => cpuText(limit), number: true },
   { head: "Used, demand, limit", cell: demandBar, only: "wide" },
   {
-    head: "Throttled",
+    head: "Throttled, ms/s",
     cell: ({ throttledMsPerSecond }) => throttledCell(throttledMsPerSecond),
     number: true,
   },
@@ -40,62 +31,27 @@ const COLUMNS: readonly Column<TopPod>[] = [
   },
 ];
 
-/** Pods with their limits, a hundred on a page. */
-export function podsPage(view: PodsView): Page {
-  const { pods, count } = view;
+/** Pods with their limits. */
+export function podsPage({ pods, paging, filter, sort, notes: remarks }: PodsView): Page {
+  const { namespace, search } = filter;
+  const order = {
+    label: "Order",
+    name: "sort",
+    options: TOP_ORDERS.map((one) => [one, one] as const),
+    chosen: sort,
+  };
   return {
     title: "Pods",
     content: html`<h1>Pods in the market</h1>
-<p class="lead">${counted(count, "pod")}, by ${view.sort}.</p>
-${filterForm(view)}
-${notes(view.notes)}
+<p class="lead">${counted(paging.count, "pod")}, by ${sort}.</p>
+${filterForm(filter, [order])}
+${notes(remarks)}
 ${
-      pods.length === 0
-        ? html`<p class="nothing">No pods in the market here.</p>`
-        : table(pods, { label: "Pods", columns: COLUMNS })
-    }
-${pageLinks(view)}`,
+      tableSection(pods, {
+        ...{ id: "pods", title: "Pods", columns: COLUMNS, paging },
+        query: { namespace, search, sort },
+        empty: "No pods in the market here.",
+      })
+    }`,
   };
-}
-
-function filterForm({ sort, namespace, namespaces, search }: PodsView): Html {
-  const option = (value: string, { chosen, text = value }: { chosen: boolean; text?: string }) =>
-    html`
-      <option value="${value}" ${chosen
-        ? html`
-          selected
-        `
-        : ""}>${text}</option>
-    `;
-  return html`
-    <form class="filter" method="get" action="/pods">
-      <div><label for="namespace">Namespace</label><select id="namespace" name="namespace">${option(
-        "",
-        { chosen: namespace === undefined, text: "all" },
-      )}${namespaces.map((name) => option(name, { chosen: name === namespace }))}</select></div>
-      <div><label for="search">Name contains</label><input id="search" name="search" value="${search ??
-        ""}"></div>
-      <div><label for="sort">Order</label><select id="sort" name="sort">${TOP_ORDERS.map((order) =>
-        option(order, { chosen: order === sort })
-      )}</select></div>
-      <button>Show</button>
-    </form>
-  `;
-}
-
-function pageLinks({ page, pages, sort, namespace = "", search = "" }: PodsView): Html | string {
-  if (pages === 1) return "";
-  const link = (to: number, text: string): Html | string =>
-    to < 1 || to > pages
-      ? ""
-      : html`<a href="/pods?${
-        new URLSearchParams({ namespace, search, sort, page: String(to) }).toString()
-      }">${text}</a>`;
-  return html`
-    <nav class="pages"
-      aria-label="Pages">${link(page - 1, "Previous")}<span>Page ${page} of ${pages}</span>${link(
-        page + 1,
-        "Next",
-      )}</nav>
-  `;
 }

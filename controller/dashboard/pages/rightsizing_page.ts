@@ -4,26 +4,33 @@
  * @module
  */
 import { html } from "hono/html";
-import type { AdvisedContainer, AdvisedWorkload } from "../../../shared/view/advice_view.ts";
-import { amountText, changesText, presentText } from "../../../shared/view/changes.ts";
-import { coresText, memoryText, workloadTitle } from "../../../shared/view/figures.ts";
-import type { RightsizingView, Saving } from "../views/rightsizing.ts";
+import { mapDefined } from "../../../shared/defined.ts";
+import type { AdvisedContainer } from "../../../shared/view/advice_view.ts";
+import { amountText, presentText } from "../../../shared/view/changes.ts";
+import { coresText, memoryText, UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
+import type { PricedWorkload, RightsizingView, Saving } from "../views/rightsizing.ts";
 import type { Page } from "./layout.ts";
-import { type Column, type Html, notes, table, tiles, toned } from "./parts.ts";
+import { counted, type Html, notes, tiles, toned } from "./parts.ts";
+import { type Column, filterForm, tableSection } from "./tables.ts";
 
 interface Row {
-  readonly workload: AdvisedWorkload;
+  readonly workload: PricedWorkload;
   readonly container: AdvisedContainer;
-  readonly saving: Saving;
   /** Of the workload's containers. */
   readonly first: boolean;
 }
 
-/** `500m → 336m`, and below it the usage that the recommendation was made of. */
+/** `500m → 336m`; below it the manifest where it differs, and the usage that the recommendation is made of. */
 function change({ container }: Row, name: "cpu" | "memory"): Html {
   const to = container.recommended?.[name];
   const used = container.usage?.[name];
-  return html`${presentText(container, name)} → ${to === undefined ? "-" : amountText(name, to)}${
+  const present = presentText(container, name);
+  const manifest = mapDefined(container.template?.[name], (amount) => amountText(name, amount));
+  return html`${present} → ${to === undefined ? "-" : amountText(name, to)}${
+    manifest === undefined || manifest === present
+      ? ""
+      : html`<br><span class="dim">manifest: ${manifest}</span>`
+  }${
     used === undefined
       ? ""
       : html`<br><span class="dim">used: P50 ${amountText(name, used.p50)}, P99 ${
@@ -44,7 +51,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { head: "Memory request", cell: (row) => change(row, "memory"), number: true },
   {
     head: "Saves",
-    cell: ({ saving, first }) => first ? savingText(saving) : "",
+    cell: ({ workload, first }) => first ? savingsCell(workload) : "",
     number: true,
     only: "medium",
   },
@@ -60,41 +67,67 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
+const SAVED =
+  "Saved: pods request this much less than their manifests, by values that were applied in place. " +
+  "More if applied: workloads that are Applied or Recommended, with pods that do not have the " +
+  "recommendation yet. Neither counts recommendations of workloads that are Skipped or in Error, nor " +
+  "rewritten templates, which do not record the earlier requests.";
+
 /** Requests against usage and recommendation, and what is saved. */
 export function rightsizingPage(view: RightsizingView): Page {
-  const { workloads, savings, saving, changes } = view;
-  const rows = workloads.flatMap((workload, index) =>
-    workload.containers.map((container, at): Row => ({
-      workload,
-      container,
-      saving: savings[index] ?? { cpu: 0, memory: 0 },
-      first: at === 0,
-    }))
+  const { workloads, paging, filter, statuses, saved, ifApplied } = view;
+  const { namespace, search } = filter;
+  const rows = workloads.flatMap((workload) =>
+    workload.containers.map((container, at): Row => ({ workload, container, first: at === 0 }))
   );
+  const byStatus = Object.entries(statuses).map(([status, count]) => `${count} ${status}`);
   return {
     title: "Rightsizing",
     content: html`<h1>Rightsizing</h1>
-<p class="lead">${workloads.length === 0 ? "No recommendations." : `${changesText(changes)}.`}</p>
+<p class="lead">${
+      [counted(paging.count, "workload"), ...byStatus.toSorted()].join(", ")
+    }; the largest savings first.</p>
 ${
       tiles([
-        { label: "Workloads", value: String(workloads.length) },
-        { label: "CPU saved", value: signed(saving.cpu, coresText), beside: "cores of requests" },
-        { label: "Memory saved", value: signed(saving.memory, memoryText), beside: "of requests" },
-        ...(saving.money === undefined ? [] : [{
+        {
+          label: "CPU saved",
+          value: signed(saved.cpu, coresText),
+          beside: `cores of requests; ${signed(ifApplied.cpu, coresText)} more if applied`,
+        },
+        {
+          label: "Memory saved",
+          value: signed(saved.memory, memoryText),
+          beside: `of requests; ${signed(ifApplied.memory, memoryText)} more if applied`,
+        },
+        ...(saved.money === undefined ? [] : [{
           label: "Money saved",
-          value: moneyText(saving.money),
-          beside: "a month, by the prices in the settings",
+          value: moneyText(saved.money),
+          beside: `a month, by the prices in the settings; ${
+            mapDefined(ifApplied.money, moneyText)
+          } more if applied`,
         }]),
       ])
     }
+<p class="caption">${SAVED}</p>
+${filterForm(filter)}
 ${notes(view.notes)}
-<section aria-labelledby="workloads"><h2 id="workloads">Workloads</h2>
 ${
-      rows.length === 0
-        ? html`<p class="nothing">No workload of the namespaces that you may see has a recommendation.</p>`
-        : table(rows, { label: "Recommendations", columns: COLUMNS })
-    }</section>`,
+      tableSection(rows, {
+        ...{ id: "workloads", title: "Workloads", columns: COLUMNS, paging },
+        query: { namespace, search },
+        empty: "No workload here has a recommendation.",
+      })
+    }`,
   };
+}
+
+/** `1.01 USD a month`, and below it what applying the recommendation adds. */
+function savingsCell({ saved, ifApplied }: PricedWorkload): Html | string {
+  const open = ifApplied !== undefined && (ifApplied.cpu !== 0 || ifApplied.memory !== 0)
+    ? html`<span class="dim">${savingText(ifApplied)}<br>if applied</span>`
+    : undefined;
+  if (saved === undefined) return open ?? UNKNOWN;
+  return html`${savingText(saved)}${open === undefined ? "" : html`<br>${open}`}`;
 }
 
 function savingText({ cpu, memory, money }: Saving): string {

@@ -6,8 +6,8 @@
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { defined } from "../../../shared/defined.ts";
 import type { NodeView } from "../../../shared/view/node_view.ts";
-import type { NodeHour } from "../history.ts";
-import { STEP_MS } from "../history.ts";
+import { type NodeHour, STEP_MS } from "../history.ts";
+import { pageOf, type Paging } from "./list.ts";
 import { allocationsOf, type DashboardState, type ViewOptions } from "./state.ts";
 
 /** A node in the list. CPU in millicores. */
@@ -31,8 +31,9 @@ export interface BlockedPods {
 
 /** All of it. */
 export interface ClusterView {
-  /** By name. */
+  /** A page of them: those that are short of CPU first, then by throttled time and by name. */
   readonly nodes: readonly NodeLine[];
+  readonly paging: Paging;
   /** Nodes by mode. */
   readonly modes: Readonly<Record<NodeView["mode"], number>>;
   readonly totals:
@@ -58,8 +59,7 @@ const RECENT = 300_000 / STEP_MS;
 /** The view of the cluster. */
 export function clusterView(state: DashboardState, options: ViewOptions): ClusterView {
   const { collector } = state;
-  const nodes = [...collector.views.values()].map((view) => nodeLine(view, options.nowMs))
-    .toSorted((a, b) => a.node < b.node ? -1 : 1);
+  const nodes = [...collector.views.values()].map((view) => nodeLine(view, options.nowMs));
   const sum = (name: keyof ClusterView["totals"]): number =>
     nodes.reduce((total, node) => total + node[name], 0);
   const modes = { uncongested: 0, congested: 0, overloaded: 0 };
@@ -67,8 +67,10 @@ export function clusterView(state: DashboardState, options: ViewOptions): Cluste
   const hour = collector.history.cluster(options.nowMs);
   const recent = hour.series.changes.slice(-RECENT - 1, -1).flatMap((count) => count ?? []);
   const { problems, allocations } = allocationsOf(state, { ...options, maySeeNodes: true });
+  const { rows, paging } = pageOf(nodes.toSorted(byShortage), options.choice);
   return {
-    nodes,
+    nodes: rows,
+    paging,
     modes,
     totals: {
       allocatable: sum("allocatable"),
@@ -97,6 +99,14 @@ export function nodeLine({ pods, at, ...view }: NodeView, nowMs: number): NodeLi
     usage: pods.reduce((sum, { usage = 0 }) => sum + usage, 0),
     throttledMsPerSecond: pods.reduce((sum, pod) => sum + (pod.throttledMsPerSecond ?? 0), 0),
   };
+}
+
+const BY_SHORTAGE: readonly NodeLine["mode"][] = ["overloaded", "congested", "uncongested"];
+
+function byShortage(a: NodeLine, b: NodeLine): number {
+  return BY_SHORTAGE.indexOf(a.mode) - BY_SHORTAGE.indexOf(b.mode) ||
+    b.throttledMsPerSecond - a.throttledMsPerSecond ||
+    a.node.localeCompare(b.node, "en", { numeric: true });
 }
 
 function blockedPods(

@@ -21,60 +21,28 @@ import {
 } from "../../../shared/view/explanation.ts";
 import { type TopOrder, type TopPod, topView } from "../../../shared/view/top_view.ts";
 import type { LimitChange, PodHour } from "../history.ts";
+import { type Filter, filtered, pageOf, type Paging } from "./list.ts";
 import { type DashboardState, readingsOf, type ViewOptions } from "./state.ts";
-
-/** Pods on a page of the list. */
-const PAGE_SIZE = 100;
 
 /** The list of pods. */
 export interface PodsView {
+  /** A page of them. */
   readonly pods: readonly TopPod[];
-  /** Pods that match, on all pages. */
-  readonly count: number;
-  /** From 1. */
-  readonly page: number;
-  readonly pages: number;
+  readonly paging: Paging;
+  readonly filter: Filter;
   readonly sort: TopOrder;
-  readonly namespace?: string;
-  /** Part of the name. */
-  readonly search?: string;
-  /** Namespaces with pods in the market that the user may see. */
-  readonly namespaces: readonly string[];
   readonly notes: readonly string[];
-}
-
-/** Which of them. */
-export interface PodsChoice {
-  readonly sort: TopOrder;
-  readonly page: number;
-  readonly namespace?: string;
-  readonly search?: string;
 }
 
 /** The list of pods in the market. */
 export function podsView(
   state: DashboardState,
-  { choice, nowMs, ...options }: ViewOptions & { readonly choice: PodsChoice },
+  { sort, choice, nowMs, visible }: ViewOptions & { readonly sort: TopOrder },
 ): PodsView {
-  const { sort, namespace, search } = choice;
-  const all = topView(readingsOf(state, options), { choice: { sort, pods: [] }, nowMs });
-  const pods = all.pods.filter((pod) =>
-    (namespace === undefined || pod.namespace === namespace) &&
-    (search === undefined || pod.pod.includes(search))
-  );
-  const pages = Math.max(1, Math.ceil(pods.length / PAGE_SIZE));
-  const page = Math.min(pages, Math.max(1, choice.page));
-  return defined({
-    pods: pods.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE),
-    count: pods.length,
-    page,
-    pages,
-    sort,
-    namespace,
-    search,
-    namespaces: [...new Set(all.pods.map((pod) => pod.namespace))].toSorted(),
-    notes: all.notes,
-  });
+  const all = topView(readingsOf(state, { visible }), { choice: { sort, pods: [] }, nowMs });
+  const { rows, filter } = filtered(all.pods, { choice, nameOf: ({ pod }) => pod });
+  const page = pageOf(rows, choice);
+  return { pods: page.rows, paging: page.paging, filter, sort, notes: all.notes };
 }
 
 /** One pod. */
@@ -84,14 +52,15 @@ export interface PodDetail {
   readonly stages: readonly Stage[];
   /** Undefined where it has no history yet. */
   readonly hour?: PodHour;
-  /** Limits that moved, the newest first. */
+  /** A page of the limits that moved, the newest first. */
   readonly changes: readonly LimitChange[];
+  readonly paging: Paging;
 }
 
 /** The view of a pod; undefined where there is none. */
 export function podDetail(
   state: DashboardState,
-  { namespace, name, nowMs }: Pick<ViewOptions, "nowMs"> & {
+  { namespace, name, nowMs, choice }: Omit<ViewOptions, "visible"> & {
     readonly namespace: string;
     readonly name: string;
   },
@@ -114,12 +83,14 @@ export function podDetail(
     container: undefined,
     nowMs,
   });
+  const { rows, paging } = pageOf(collector.history.changes(uid, nowMs), choice);
   return defined({
     explanation,
     verdict: verdictOf(explanation),
     stages: stagesOf(explanation),
     hour: collector.history.pod(uid, nowMs),
-    changes: collector.history.changes(uid, nowMs),
+    changes: rows,
+    paging,
   });
 }
 

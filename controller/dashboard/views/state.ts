@@ -10,6 +10,7 @@ import type { PublishedStatuses } from "../../../shared/view/placed_workloads.ts
 import type { NodeReadings } from "../../../shared/view/top_view.ts";
 import type { Caches } from "../../caches.ts";
 import type { Collector } from "../collector.ts";
+import type { ListChoice } from "./list.ts";
 
 /** The copies of the API's state, to read. */
 export type ReadCaches = {
@@ -33,12 +34,13 @@ export interface DashboardState {
   readonly prices: () => Prices | undefined;
 }
 
-/** For which user and when. */
+/** For which user, when, and which part of a long list. */
 export interface ViewOptions {
   /** Whether the user may list the pods of a namespace. */
   readonly visible: (namespace: string) => boolean;
   /** Wall time, ms. */
   readonly nowMs: number;
+  readonly choice: ListChoice;
 }
 
 /** The allocations that the user may see, and problems of the agents. */

@@ -1,9 +1,13 @@
 /**
- * Times the dashboard of a cluster of 2,000 pods on 40 nodes: each page, the update of an open page, and
- * the view of an agent on its way into the history: `deno task bench:dashboard`; `--json`.
+ * Times the dashboard of a cluster of 2,000 pods on 40 nodes: what each page, which is also the update of an
+ * open one, costs the controller; the view of an agent on its way into the history; and how soon Chromium
+ * has a page, from the start of the navigation: `deno task bench:dashboard`; `--json`.
  *
  * @module
  */
+import { Command } from "commander";
+import { serveHTTP } from "../../../adapters/program_server.ts";
+import { STEP_MS } from "../../../controller/dashboard/history.ts";
 import { nodeViewSchema } from "../../../shared/view/node_view.ts";
 import {
   nodeViewAt,
@@ -11,8 +15,7 @@ import {
   sampleSite,
   TOKENS,
 } from "../../../tests/fixtures/dashboard/sample_site.ts";
-import { STEP_MS } from "../../../controller/dashboard/history.ts";
-import { Command } from "commander";
+import { openBrowser, withoutBrowser } from "../../../tools/open_browser.ts";
 import { benchFlags, columns } from "../bench.ts";
 
 const { json } = benchFlags(
@@ -20,17 +23,29 @@ const { json } = benchFlags(
 );
 const PODS = 2000;
 const ROUNDS = 50;
+/** Loads of each page in the browser, and of those before them that are not counted. */
+const LOADS = 9;
+const WARM_UPS = 2;
 
 /** Milliseconds of one run. */
 interface Timing {
   readonly name: string;
   readonly medianMs: number;
   readonly p95Ms: number;
-  readonly kilobytes: number;
+}
+
+function timingOf(name: string, times: readonly number[]): Timing {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number): number =>
+    Number((sorted[Math.floor(share * sorted.length)] ?? NaN).toFixed(2));
+  return { name, medianMs: at(0.5), p95Ms: at(0.95) };
 }
 
 /** Runs it until it is compiled, then times it; resolves with the timing. */
-async function time(name: string, run: () => Promise<number>): Promise<Timing> {
+async function time(
+  name: string,
+  run: () => Promise<number>,
+): Promise<Timing & { readonly kilobytes: number }> {
   let bytes = 0;
   const times: number[] = [];
   for (let round = 0; round < 2 * ROUNDS; round++) {
@@ -38,16 +53,53 @@ async function time(name: string, run: () => Promise<number>): Promise<Timing> {
     bytes = await run();
     if (round >= ROUNDS) times.push(performance.now() - begin);
   }
-  times.sort((a, b) => a - b);
-  const at = (share: number): number => Number((times[Math.floor(share * ROUNDS)] ?? 0).toFixed(2));
-  return { name, medianMs: at(0.5), p95Ms: at(0.95), kilobytes: Math.round(bytes / 1000) };
+  return { ...timingOf(name, times), kilobytes: Math.round(bytes / 1000) };
 }
 
-const { app, history, paths } = sampleSite({ pods: PODS });
+/** Runs in the page; resolves when it has painted. */
+const LOAD_TIMES = `new Promise((resolve) => {
+  const [{ domContentLoadedEventEnd }] = performance.getEntriesByType("navigation");
+  new PerformanceObserver((list) => {
+    const [paint] = list.getEntriesByName("first-contentful-paint");
+    if (paint) resolve([paint.startTime, domContentLoadedEventEnd]);
+  }).observe({ type: "paint", buffered: true });
+})`;
+
+/** First paint and DOMContentLoaded of each page; the latter comes after the charts' script. */
+async function browserTimings(): Promise<readonly Timing[]> {
+  if (withoutBrowser()) return [];
+  const server = await serveHTTP(app, { address: "127.0.0.1:0" });
+  const browser = await openBrowser();
+  try {
+    const page = await browser.newPage({ extraHTTPHeaders: headers });
+    const timings: Timing[] = [];
+    for (const path of paths) {
+      const [painted, loaded]: [number[], number[]] = [[], []];
+      for (let load = 0; load < WARM_UPS + LOADS; load++) {
+        await page.goto(`http://${server.address}${path}`);
+        const [paintMs, loadMs] = await page.evaluate<[number, number]>(LOAD_TIMES);
+        if (load < WARM_UPS) continue;
+        painted.push(paintMs);
+        loaded.push(loadMs);
+      }
+      timings.push(
+        timingOf(`first contentful paint of ${path}`, painted),
+        timingOf(`DOMContentLoaded of ${path}`, loaded),
+      );
+    }
+    return timings;
+  } finally {
+    await browser.close();
+    end();
+    await server.shutdown();
+  }
+}
+
+const { app, history, paths, end } = sampleSite({ pods: PODS });
 const headers = { authorization: `Bearer ${TOKENS.admin}` };
-const timings: Timing[] = [];
+const controller = [];
 for (const path of paths) {
-  timings.push(
+  controller.push(
     await time(`page ${path}`, async () => {
       const response = await app.request(path, { headers });
       return (await response.text()).length;
@@ -55,20 +107,21 @@ for (const path of paths) {
   );
 }
 const view = JSON.stringify(nodeViewAt(0, { step: Math.floor(NOW / STEP_MS), pods: PODS }));
-timings.push(
+controller.push(
   await time("view of 50 pods, read and recorded", () => {
     history.take(nodeViewSchema.parse(JSON.parse(view)), NOW);
     return Promise.resolve(view.length);
   }),
 );
+const browser = await browserTimings();
+const row = ({ name, medianMs, p95Ms }: Timing): string[] => [name, `${medianMs}`, `${p95Ms}`];
 console.log(
-  json ? JSON.stringify({ pods: PODS, timings }, undefined, 2) : columns(
+  json ? JSON.stringify({ pods: PODS, controller, browser }, undefined, 2) : columns(
     [
-      ["", "median ms", "p95 ms", "kB"],
-      ...timings.map(({ name, medianMs, p95Ms, kilobytes }) => [
-        name,
-        ...[medianMs, p95Ms, kilobytes].map(String),
-      ]),
+      ["the controller's time", "median ms", "p95 ms", "kB"],
+      ...controller.map((one) => [...row(one), `${one.kilobytes}`]),
+      ["in the browser", "median ms", "p95 ms", ""],
+      ...browser.map((one) => [...row(one), ""]),
     ],
   ),
 );

@@ -1,0 +1,129 @@
+/**
+ * Tables, a page at a time, and the form that filters them. Links and the form are relative to the page's
+ * address, and keep what was chosen.
+ *
+ * @module
+ */
+import { html } from "hono/html";
+import type { Filter, Paging } from "../views/list.ts";
+import type { Html } from "./parts.ts";
+
+/** A column of a table. */
+export interface Column<Row> {
+  readonly head: string;
+  readonly cell: (row: Row) => Html | string;
+  readonly number?: true;
+  /** Left out on screens that are narrower: `wide` below 820 px, `medium` below 560 px. */
+  readonly only?: "wide" | "medium";
+}
+
+/** A choice in the address of the page, by its name. */
+export type Query = Readonly<Record<string, string | undefined>>;
+
+/** A table with its heading. */
+export interface TableSection<Row> {
+  /** Of the heading, to which the links of the pages lead. */
+  readonly id: string;
+  readonly title: string;
+  readonly columns: readonly Column<Row>[];
+  /** Without rows. */
+  readonly empty: string;
+  readonly caption?: string;
+  readonly paging: Paging;
+  /** What the links keep. @default {{}} */
+  readonly query?: Query;
+}
+
+/** The rows of a page as a table, of which the first column names the row, with links to the other pages. */
+export function tableSection<Row>(
+  rows: readonly Row[],
+  { id, title, columns, empty, caption, paging, query = {} }: TableSection<Row>,
+): Html {
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
+${
+    rows.length === 0
+      ? html`<p class="nothing">${empty}</p>`
+      : html`${table(rows, { title, columns })}${pageLinks(paging, { id, query })}`
+  }
+${caption === undefined ? "" : html`<p class="caption">${caption}</p>`}</section>`;
+}
+
+function table<Row>(
+  rows: readonly Row[],
+  { title, columns }: Pick<TableSection<Row>, "title" | "columns">,
+): Html {
+  const classOf = ({ number, only }: Column<Row>): string =>
+    [number ? "number" : "", only ?? ""].filter(Boolean).join(" ");
+  return html`
+    <div class="scroll" tabindex="0" role="region" aria-label="${title}">
+      <table>
+        <thead>
+          <tr>${columns.map((column) =>
+            html`<th scope="col" class="${classOf(column)}">${column.head}</th>`
+          )}</tr>
+        </thead>
+        <tbody>${rows.map((row) =>
+          html`
+            <tr>${columns.map((column, index) =>
+              index === 0
+                ? html`<th scope="row">${column.cell(row)}</th>`
+                : html`<td class="${classOf(column)}">${column.cell(row)}</td>`
+            )}</tr>
+          `
+        )}</tbody>
+      </table>
+    </div>
+  `;
+}
+
+function pageLinks(
+  { page, pages }: Paging,
+  { id, query }: { readonly id: string; readonly query: Query },
+): Html | string {
+  if (pages === 1) return "";
+  const link = (to: number, text: string): Html | string => {
+    if (to < 1 || to > pages) return "";
+    const kept = Object.entries(query).flatMap(([name, value]) => value ? [[name, value]] : []);
+    const choice = new URLSearchParams([...kept, ["page", String(to)]]);
+    return html`<a href="?${choice.toString()}#${id}">${text}</a>`;
+  };
+  return html`
+    <nav class="pages"
+      aria-label="Pages">${link(page - 1, "Previous")}<span>Page ${page} of ${pages}</span>${link(
+        page + 1,
+        "Next",
+      )}</nav>
+  `;
+}
+
+/** A choice of the form. */
+export interface Select {
+  readonly label: string;
+  readonly name: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly chosen: string;
+}
+
+/** The form that chooses rows by namespace, by name, and by what else is given. */
+export function filterForm(
+  { namespace = "", namespaces, search = "" }: Filter,
+  more: readonly Select[] = [],
+): Html {
+  const options = [["", "all"] as const, ...namespaces.map((name) => [name, name] as const)];
+  const ofNamespace = { label: "Namespace", name: "namespace", options, chosen: namespace };
+  return html`
+    <form class="filter" method="get">
+      ${[ofNamespace, ...more].map(select)}
+      <div><label for="search">Name contains</label><input id="search" name="search" value="${search}"></div>
+      <button>Show</button>
+    </form>
+  `;
+}
+
+function select({ label, name, options, chosen }: Select): Html {
+  return html`<div><label for="${name}">${label}</label><select id="${name}" name="${name}">${
+    options.map(([value, text]) =>
+      html`<option value="${value}" ${value === chosen ? "selected" : ""}>${text}</option>`
+    )
+  }</select></div>`;
+}
