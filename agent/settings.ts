@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { AGENT_PORT, SYSTEM_NAMESPACE } from "../shared/installation.ts";
+import { AGENT_PORT, DEFAULT_NAMESPACE } from "../shared/installation.ts";
 import * as z from "zod";
 import { OPTIPOD_KEYS } from "../shared/config/aliases.ts";
 import {
@@ -35,7 +35,7 @@ const AGENT_SHAPE = {
   }),
   namespace: setting("namespace", {
     kind: textKind("a namespace"),
-    default: SYSTEM_NAMESPACE,
+    default: DEFAULT_NAMESPACE,
     description: "The namespace of the installation, with the agents' leases",
   }),
   idleCPU: IDLE_CPU_SETTING,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CONTROLLER_PORT, SETTINGS, SYSTEM_NAMESPACE } from "../shared/installation.ts";
+import { CONTROLLER_PORT, DEFAULT_NAMESPACE, SETTINGS } from "../shared/installation.ts";
 import * as z from "zod";
 import { type ListenAddress, parseAddress } from "../adapters/program_server.ts";
 import {
@@ -44,7 +44,7 @@ const CONTROLLER_SHAPE = {
   ...PROGRAM_SETTINGS.shape,
   namespace: setting("namespace", {
     kind: textKind("a namespace"),
-    default: SYSTEM_NAMESPACE,
+    default: DEFAULT_NAMESPACE,
     description: "The namespace of the installation, with its leases and settings",
   }),
   identity: setting("identity", {

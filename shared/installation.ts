@@ -4,8 +4,8 @@
  * @module
  */
 
-/** Namespace of agents, controllers and settings: another one where the variable names it. */
-export const SYSTEM_NAMESPACE: string = Deno.env.get("COALLOC_SYSTEM_NAMESPACE") || "mbcas-system";
+/** Namespace of agents, controllers and settings, where the installation has no other. */
+export const DEFAULT_NAMESPACE = "mbcas-system";
 
 /** Lease of the leading controller. */
 export const CONTROLLER_LEASE = "mbcas-controller";
@@ -34,8 +34,3 @@ export const AGENT_PORT = 8081;
 
 /** ServiceAccount for users without a token of their own. */
 export const DASHBOARD_ACCOUNT = "mbcas-dashboard";
-
-/** Path of the settings on the API server. */
-export function settingsPath(): string {
-  return `/api/v1/namespaces/${SYSTEM_NAMESPACE}/configmaps/${SETTINGS.name}`;
-}

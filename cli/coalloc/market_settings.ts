@@ -13,7 +13,8 @@ import { commandFlags } from "../../shared/config/command_line.ts";
 import { readableYAML, withFileValue } from "../../shared/config/file.ts";
 import type { ScopeSettings } from "../../shared/resize/scope.ts";
 import { type ClusterReader, CommandProblem, type ControllerCommand } from "./ports.ts";
-import { SETTINGS, SYSTEM_NAMESPACE } from "../../shared/installation.ts";
+import { SETTINGS } from "../../shared/installation.ts";
+import { SYSTEM_NAMESPACE } from "./kube/system_namespace.ts";
 
 const MARKET_KEY = settingOf(MARKET_SETTING).key;
 

@@ -1,7 +1,7 @@
 import { pureYAML } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { ScopeSettings } from "../../shared/resize/scope.ts";
-import { SYSTEM_NAMESPACE } from "../../shared/installation.ts";
+import { SYSTEM_NAMESPACE } from "./kube/system_namespace.ts";
 import { DEFAULT_MARKET_SETTINGS, marketSettings } from "./market_settings.ts";
 
 pureYAML("marketSettings() reads which pods take part, with the programs' defaults", () => {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { SYSTEM_NAMESPACE } from "../installation.ts";
+import { DEFAULT_NAMESPACE } from "../installation.ts";
 import type { NamespacedObject } from "./object.ts";
 
 /** The trimmed Lease. Times are ms since the Unix epoch, by the writer's clock. */
@@ -25,7 +25,7 @@ const PREFIX = "mbcas-agent-";
 
 /** Namespace and name of an agent's Lease. */
 export function agentLeaseRef(nodeName: string): { namespace: string; name: string } {
-  return { namespace: SYSTEM_NAMESPACE, name: PREFIX + nodeName };
+  return { namespace: DEFAULT_NAMESPACE, name: PREFIX + nodeName };
 }
 
 /** The node of the agent that renews this Lease; undefined when it is not an agent's. */

@@ -6,12 +6,8 @@
 import { nodeOfAgentLease } from "../../../shared/api/lease.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import { VERSION } from "../../../shared/version.ts";
-import {
-  APP_LABEL,
-  CONTROLLER_LEASE,
-  SYSTEM_NAMESPACE,
-  VERSION_LABEL,
-} from "../../../shared/installation.ts";
+import { APP_LABEL, CONTROLLER_LEASE, VERSION_LABEL } from "../../../shared/installation.ts";
+import { SYSTEM_NAMESPACE } from "../kube/system_namespace.ts";
 import { type Check, check, type Finding } from "./check.ts";
 import { type ProgramFacts, PROGRAMS, type WrittenLease } from "../kube/snapshot.ts";
 

@@ -12,7 +12,7 @@ import type {
   PolicyRule,
 } from "../kube/network_policies.ts";
 import type { Texts } from "../../../shared/api/object.ts";
-import { SYSTEM_NAMESPACE } from "../../../shared/installation.ts";
+import { SYSTEM_NAMESPACE } from "../kube/system_namespace.ts";
 import { type Check, check, type Finding } from "./check.ts";
 import type { ProgramFacts, SnapshotParts } from "../kube/snapshot.ts";
 

@@ -40,13 +40,8 @@ import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { belongsTo } from "../../../shared/resize/workloads_of.ts";
 import type { ClusterReader, ClusterVersions, PodName } from "../ports.ts";
 import type { ScopeFacts } from "../../../shared/view/explanation.ts";
-import {
-  CONTROLLER_DEPLOYMENT,
-  CONTROLLER_LEASE,
-  SETTINGS,
-  settingsPath,
-  SYSTEM_NAMESPACE,
-} from "../../../shared/installation.ts";
+import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, SETTINGS } from "../../../shared/installation.ts";
+import { settingsPath, SYSTEM_NAMESPACE } from "./system_namespace.ts";
 
 /** What reading works with. */
 export interface ReaderParts {

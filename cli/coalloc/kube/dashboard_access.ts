@@ -14,8 +14,8 @@ import {
   CONTROLLER_APP,
   DASHBOARD_ACCOUNT,
   DASHBOARD_PORT,
-  SYSTEM_NAMESPACE,
 } from "../../../shared/installation.ts";
+import { SYSTEM_NAMESPACE } from "./system_namespace.ts";
 
 const LIFETIME_S = 3600;
 

@@ -19,14 +19,8 @@ import { createPlacementReader, createRecommendationReader } from "./readers.ts"
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
 import type { UserConnection } from "../../../adapters/kube/client/user_connection.ts";
 import { nodeViewSchema } from "../../../shared/view/node_view.ts";
-import {
-  AGENT_APP,
-  AGENT_PORT,
-  APP_LABEL,
-  SETTINGS,
-  settingsPath,
-  SYSTEM_NAMESPACE,
-} from "../../../shared/installation.ts";
+import { AGENT_APP, AGENT_PORT, APP_LABEL, SETTINGS } from "../../../shared/installation.ts";
+import { settingsPath, SYSTEM_NAMESPACE } from "./system_namespace.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
 
 /** All ports over one connection. */

@@ -36,8 +36,8 @@ import {
   APP_LABEL,
   CONTROLLER_DEPLOYMENT,
   CONTROLLER_PORT,
-  SYSTEM_NAMESPACE,
 } from "../../../shared/installation.ts";
+import { SYSTEM_NAMESPACE } from "./system_namespace.ts";
 
 /** What the reader is made of. */
 export interface DiagnosisParts {

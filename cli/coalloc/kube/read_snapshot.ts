@@ -34,11 +34,8 @@ import {
   createTrustStore,
 } from "../../../adapters/kube/writers/webhook_stores.ts";
 import { inParallel } from "../../../shared/control/in_parallel.ts";
-import {
-  CONTROLLER_DEPLOYMENT,
-  SYSTEM_NAMESPACE,
-  VERSION_LABEL,
-} from "../../../shared/installation.ts";
+import { CONTROLLER_DEPLOYMENT, VERSION_LABEL } from "../../../shared/installation.ts";
+import { SYSTEM_NAMESPACE } from "./system_namespace.ts";
 import {
   type DiagnosisParts,
   missingRight,

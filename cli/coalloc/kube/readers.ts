@@ -17,7 +17,8 @@ import {
 } from "../../../shared/placement/status.ts";
 import type { PlacementReader, RecommendationReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
-import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "../../../shared/installation.ts";
+import { CONTROLLER_DEPLOYMENT } from "../../../shared/installation.ts";
+import { SYSTEM_NAMESPACE } from "./system_namespace.ts";
 import {
   optimizationPolicyListWatch,
   recommendationReportListWatch,

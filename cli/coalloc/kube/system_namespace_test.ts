@@ -4,7 +4,7 @@ Deno.test("SYSTEM_NAMESPACE is that of the manifests, or the variable's", async 
   const namespaceOf = async (value: string): Promise<unknown> => {
     Deno.env.set("COALLOC_SYSTEM_NAMESPACE", value);
     try {
-      return await import(`./installation.ts?${value}`);
+      return await import(`./system_namespace.ts?${value}`);
     } finally {
       Deno.env.delete("COALLOC_SYSTEM_NAMESPACE");
     }
