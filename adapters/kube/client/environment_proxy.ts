@@ -5,9 +5,6 @@
  */
 import { BlockList, isIP } from "node:net";
 
-/** Reads an environment variable. */
-type ReadVariable = (name: string) => string | undefined;
-
 const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 
 /**
@@ -16,7 +13,10 @@ const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443"
  * follows: hosts with their subdomains, `.domain`, `*.domain`, addresses, CIDR blocks, each but a block
  * with or without a port, and `*`; localhost is always direct. Packages for it know no CIDR blocks.
  */
-export function environmentProxy(server: string, env: ReadVariable): string | undefined {
+export function environmentProxy(
+  server: string,
+  env: (name: string) => string | undefined,
+): string | undefined {
   const url = URL.parse(server);
   const port = url === null ? undefined : PORTS[url.protocol];
   if (url === null || port === undefined) return undefined;
