@@ -269,7 +269,7 @@ pure("planLimits() keeps original limits while a share exceeds another one's", (
         if (one.load === undefined) return [];
         const weight = 1 + (one.cleared?.part ?? 0);
         const read = { load: one.load, need: one.load.usage, limit: one.memory.limit };
-        return [{ ...one, ...read, weight, saturatedMs: 0, throttled: false }];
+        return [{ ...one, ...read, weight }];
       });
       const within = bidders.map(({ need, originalLimit }) => Math.min(need, originalLimit));
       const capacity = factor * within.reduce((sum, one) => sum + one, 0);
