@@ -217,7 +217,7 @@ const STAYING: readonly Row<
   ],
   [
     "uses less than its share",
-    { load: { ...BUSY, usage: 400 }, rationedAt: NOW },
+    { load: { ...BUSY, usage1s: 400 }, rationedAt: NOW },
     "stays: the container uses its share at most",
   ],
   [

@@ -127,16 +127,16 @@ const MARKET = {
   description: "CoAllocator's agent and controller set the limits",
 };
 const TWICE = {
-  algorithm: "fixed, 2 x request",
+  algorithm: "limits at 2x request",
   description:
     "fixed limits of twice the request, or twice the mean of the load's first half where that is more",
 };
 const PERCENTILE = {
-  algorithm: "fixed, P95",
+  algorithm: "limits at P95",
   description: "fixed limits at the 95th percentile of the seconds of the load's first half",
 };
 const EQUAL = {
-  algorithm: "fixed, same cores",
+  algorithm: "limits at equal sum",
   description: "the original limits, scaled so that their sum is the market's mean",
 };
 

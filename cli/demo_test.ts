@@ -12,8 +12,8 @@ async function played(...args: string[]) {
 Deno.test("demo() shows progress, charts and the table, and writes the report", async () => {
   const { code, out, err, page } = await played();
   assert.equal(code, 0);
-  assert.match(err, /CoAllocator 50 %.*fixed, same cores 100 %/s);
-  for (const part of ["Σ limits", "Throttled ms/s", "Jain's", "fixed, 2 x request"]) {
+  assert.match(err, /CoAllocator 50 %.*equal sum 100 %/s);
+  for (const part of ["Σ limits", "Throttled ms/s", "Jain's", "limits at 2x request"]) {
     assert.ok(out.includes(part), `"${part}" is missing`);
   }
   assert.match(out, /Report: report\.html\n$/);
@@ -24,12 +24,8 @@ Deno.test("demo() prints one JSON object with changes that all carry a reason", 
   const { code, out, page } = await played("--json", "--no-report");
   assert.deepEqual([code, page], [0, ""]);
   const { runs } = JSON.parse(out);
-  assert.deepEqual(runs.map((run: Record<string, unknown>) => run["algorithm"]), [
-    "CoAllocator",
-    "fixed, 2 x request",
-    "fixed, P95",
-    "fixed, same cores",
-  ]);
+  const names = ["CoAllocator", "limits at 2x request", "limits at P95", "limits at equal sum"];
+  assert.deepEqual(runs.map((run: Record<string, unknown>) => run["algorithm"]), names);
   const [market] = runs;
   assert.equal(market.pods.length, 5);
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);

@@ -60,7 +60,8 @@ export const FREE: Algorithm = {
     const { now, nodeState, waitTargetMs, capacity } = context;
     const isScarce = nodeState.state === "scarce";
     const bounded = containers.map((one): BoundedContainer => ({
-      ...{ ...one, ...roundBounds(limitBounds(bidderOf(one, context))) },
+      ...one,
+      ...roundBounds(limitBounds(bidderOf(one, context))),
     }));
     const bidders = bounded.map((one) => scarceBidder(one, now));
     const { mode, price, shares } = clearScarce(bidders.flatMap((one) => one ?? []), capacity);
@@ -93,15 +94,13 @@ function scarceBidder(
   { participant: { bounds, originalLimit }, state, floor, ceiling }: BoundedContainer,
   now: number,
 ): ScarceBidder | undefined {
-  const { estimate, demand: need = 0, pace: { limit }, credit, sample } = state;
+  const { demand: need = 0, pace: { limit }, credit, sample } = state;
   const load = loadOf(state, now);
-  if (load === undefined || estimate === undefined) return undefined;
+  if (load === undefined) return undefined;
   return {
     ...{ floor, ceiling, limit, originalLimit, need, load },
     weight: bounds.weight * credit,
     request: sample?.request,
-    saturatedMs: estimate.saturatedMs,
-    throttled: (sample?.throttledPeriods ?? 0) > 0,
   };
 }
 

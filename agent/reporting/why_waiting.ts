@@ -133,7 +133,7 @@ function rationedText(
   }
   // A raise that is worth it has been made.
   if (limit < share) return undefined;
-  if (load.usage <= share * (1 + pace.shareHysteresis)) {
+  if (load.usage1s <= share * (1 + pace.shareHysteresis)) {
     return "stays: the container uses its share at most";
   }
   const left = secondsLeft(Math.max(fundedAt, shortAt) + pace.fundingGapMs, now);

@@ -117,7 +117,7 @@ function followShare(
   // another is below its own.
   const least = Math.max(share, Math.ceil(Math.min(part, originalLimit) / GRID) * GRID);
   const lower = Math.max(floor, Math.min(ceiling, least));
-  const takesMore = load.usage > lower * (1 + pace.shareHysteresis);
+  const takesMore = load.usage1s > lower * (1 + pace.shareHysteresis);
   const lowers = rationed && contested && takesMore && isWorth([limit, lower], pace) &&
     now - Math.max(fundedAt, shortAt) >= pace.fundingGapMs;
   if (lowers) return { change: { limit: lower, reason: "NodeCongested" }, rationed };

@@ -105,6 +105,9 @@ pure("planLimits() lowers a container that takes more than its share from one th
     [{ cleared: { bid: 1000 } }],
     [{ load: { usage: 1050 } }],
     [{ load: { usage: 1051 } }, 1000],
+    // The mean of 1 s decides: a neighbour that takes all CPU is seen before that of 1.5 s shows it.
+    [{ load: { usage1s: 1050 } }],
+    [{ load: { usage: 900, usage1s: 1051 } }, 1000],
     // By more than 5 % and a step, every 5 s, and 5 s after it was short itself.
     [{ memory: { limit: 1050, rationedAt } }],
     [{ memory: { limit: 1060, rationedAt } }, 1000],
@@ -228,7 +231,7 @@ function checkChange(one: LimitedContainer, { change, rationed = false }: Planne
       assert.ok(load !== undefined && cleared !== undefined && next < limit && rationed);
       assert.ok(NOW - Math.max(fundedAt, shortAt) >= 5000);
       const least = Math.max(cleared.share, Math.min(cleared.part, originalLimit));
-      return assert.ok(next >= Math.min(ceiling, least) && load.usage > least);
+      return assert.ok(next >= Math.min(ceiling, least) && load.usage1s > least);
     }
     default:
       assert.fail(change.reason);
@@ -266,7 +269,7 @@ pure("planLimits() keeps original limits while a share exceeds another one's", (
         if (one.load === undefined) return [];
         const weight = 1 + (one.cleared?.part ?? 0);
         const read = { load: one.load, need: one.load.usage, limit: one.memory.limit };
-        return [{ ...one, ...read, weight, saturatedMs: 0, throttled: false }];
+        return [{ ...one, ...read, weight }];
       });
       const within = bidders.map(({ need, originalLimit }) => Math.min(need, originalLimit));
       const capacity = factor * within.reduce((sum, one) => sum + one, 0);

@@ -6,8 +6,8 @@
 import type { ContainerSample } from "../cgroup/sample.ts";
 
 /**
- * Time constant of usage and waiting, ms. A neighbour that takes all CPU is lowered in 3 s; with 3 s
- * here that takes 6, with 1 s chance lowers its victims, too, which catch up.
+ * Time constant of usage and waiting, ms: with 1 s chance lowers victims too, while they catch up; with
+ * 3 s a neighbour that takes all CPU is lowered after 6 s instead of 2.6.
  */
 const RECENT_MS = 1500;
 /**

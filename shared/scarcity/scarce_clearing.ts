@@ -23,10 +23,6 @@ export interface ScarceBidder {
   /** Limit that its work needs, as far as a limit that may bind lets usage show it. */
   readonly need: number;
   readonly load: RecentLoad;
-  /** For how long its quota has run out in every period, ms. */
-  readonly saturatedMs: number;
-  /** Whether its limit throttled it in the last interval. */
-  readonly throttled: boolean;
 }
 
 /** Outcome of a clearing for a container. Millicores; bids and shares of a step and more on the grid. */
@@ -54,15 +50,13 @@ export interface ScarceClearing {
 
 /** A container with a limit that does not bind bids this much above its usage, so that it can grow. */
 const GROWTH = 1.05;
-/** So does one that its limit does not throttle and that uses less than this share of it. */
+/** A limit below the ceiling binds from this share of it on that is used, and hides what would be. */
 const BINDS = 0.8;
 /**
  * One that waits for CPU bids this much more, within its part. So does any container without PSI, and
  * there one that waits bids its part: what it used until now does not show a burst.
  */
 const STARVED_GROWTH = 2;
-/** One with a limit that has run out in every period for this long, ms, bids for its part at least. */
-const SATURATED_MS = 300;
 /**
  * Share of the capacity that is divided: 97 %, where the capacity is 90 % of the node. To divide less
  * makes a price out of rounding, on a node that still has CPU to give.
@@ -144,18 +138,16 @@ function waitingOf(bidders: readonly ScarceBidder[], capacity: number): number[]
 }
 
 function bidOf(
-  { ceiling, limit, load, need, saturatedMs, throttled }: ScarceBidder,
+  { ceiling, limit, load, need }: ScarceBidder,
   { part, waiting }: { readonly part: number; readonly waiting: number },
 ): number {
-  const { usage1s, usage } = load;
-  const grown = GROWTH * usage;
+  const grown = GROWTH * load.usage;
   const isStarved = waiting >= WAITS;
   const hasPressure = load.waiting !== undefined;
   const growth = isStarved && !hasPressure ? Infinity : STARVED_GROWTH;
   const starved = isStarved || !hasPressure ? Math.min(growth * grown, part) : 0;
-  const saturated = saturatedMs >= SATURATED_MS ? part : 0;
-  const binds = limit < ceiling && (throttled || usage1s > BINDS * limit);
-  const wanted = binds ? Math.max(need, saturated) : Math.max(grown, starved);
+  const binds = limit < ceiling && load.usage1s > BINDS * limit;
+  const wanted = binds ? Math.max(need, part) : Math.max(grown, starved);
   // A step for each of a hundred idle containers would be half of a small node.
   return Math.min(ceiling, wanted < GRID ? Math.max(1, Math.ceil(wanted)) : upToGrid(wanted));
 }

@@ -18,7 +18,6 @@ function bidder(change: Change = {}): ScarceBidder {
   const { usage = 1000, usageNow = usage, waiting = 0, ...rest } = change;
   return {
     ...{ floor: 10, ceiling: 4000, weight: 100, limit: 4000, originalLimit: 500, need: usage },
-    ...{ saturatedMs: 0, throttled: false },
     load: { usageNow, usage1s: usage, usage, ...(waiting === null ? {} : { waiting }) },
     ...rest,
   };
@@ -35,8 +34,7 @@ function cleared(
 
 pure("clearScarce() lets containers bid by usage, need and part", () => {
   const other: Change = {};
-  const lowered = { limit: 700, usage: 700, need: 804 };
-  const rests = { limit: 700, usage: 100, need: 804, saturatedMs: 300 };
+  const binds = { limit: 700, usage: 561, need: 804 };
   const rows: readonly (readonly [readonly Change[], bids: number[]])[] = [
     // At the ceiling 1.05 of usage, whatever is needed: 1056.3 → 1060; below a step 1 to 9.
     [[1000, 1006, 0, 8, 3900].map((usage) => ({ usage, need: 2000 })), [1050, 1060, 1, 9, 4000]],
@@ -46,14 +44,13 @@ pure("clearScarce() lets containers bid by usage, need and part", () => {
     [[{ waiting: null, usage: 900 }, other], [1890, 1050]],
     [[{ waiting: 1, usage: 2000 }, other], [2160, 1050]],
     [[{ waiting: 1, usage: 2200 }, other], [2310, 1050]],
-    // Below the ceiling its need, or its part where it has been saturated.
-    [[lowered, other], [810, 1050]],
-    [[{ ...lowered, saturatedMs: 299 }, other], [810, 1050]],
-    [[{ ...lowered, saturatedMs: 300 }, other], [2160, 1050]],
-    [[{ ...lowered, need: 3000, saturatedMs: 300 }], [4000]],
-    // By usage again where the limit does not bind.
-    [[rests, other], [110, 1050]],
-    [[{ ...rests, throttled: true }, other], [2160, 1050]],
+    // A limit below the ceiling that binds: the part, or the need where that is more.
+    [[binds, other], [2160, 1050]],
+    [[{ ...binds, need: 3000 }, other], [3000, 1050]],
+    [[binds], [4000]],
+    // By usage again where it does not bind, and at the ceiling.
+    [[{ ...binds, usage: 560 }, other], [590, 1050]],
+    [[{ ...binds, limit: 4000 }, other], [590, 1050]],
   ];
   for (const [changes, bids] of rows) assert.deepEqual(cleared("bid", changes, 4000), bids);
 });
@@ -141,7 +138,7 @@ pure("clearScarce() gives nothing of nothing", () => {
     const nothing = { mode: "uncongested", price: 0, shares: [] };
     assert.deepEqual(clearScarce([], capacity), nothing);
   }
-  const two = [{}, { saturatedMs: 500, limit: 500 }];
+  const two = [{}, { limit: 500 }];
   assert.equal(clearScarce(two.map(bidder), 0).price, Infinity);
   assert.deepEqual(cleared("bid", two, 0), [1050, 1000]);
   assert.deepEqual([...cleared("share", two, 0), ...cleared("part", two, 0)], [0, 0, 0, 0]);
@@ -158,8 +155,6 @@ const anyBidder: fc.Arbitrary<ScarceBidder> = fc.record({
   need: fc.nat(4000),
   usage: fc.double({ min: 0, max: 4000, noNaN: true }),
   waiting: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
-  saturatedMs: fc.constantFrom(0, 200, 1000),
-  throttled: fc.boolean(),
 }).map(({ floor, wide, limitAt, ...rest }) => {
   const limit = Math.ceil((floor + limitAt * wide) / GRID) * GRID;
   return bidder({ ...rest, floor, ceiling: floor + wide, limit });

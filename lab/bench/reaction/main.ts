@@ -38,6 +38,8 @@ const TIMEOUT_MS = 1000 * BURST_SECONDS[idleCPU];
 const SETTLE_MS = 30_000;
 /** Between the begins of two bursts. */
 const EVERY_MS = { tight: 6000, free: 5000 }[idleCPU];
+/** The controller leaves a second between two changes of a pod: a burst within it measures that wait. */
+const AFTER_RELEASE_MS = 1100;
 /** A node that is full leaves a limit somewhat below its ceiling. */
 const NEAR_CEILING = 0.8;
 const direction = idleCPU === "tight" ? "up" : "down";
@@ -67,6 +69,7 @@ while (counts.begun < wanted) {
   if (direction === "down") {
     const back = () => isAtCeiling(pair) || undefined;
     await until("limit back at its ceiling", back, { timeoutMs: 60_000 });
+    await pause(AFTER_RELEASE_MS);
   }
   const number = `${++counts.begun}/${wanted}`;
   const next = performance.now() + EVERY_MS;

@@ -69,7 +69,7 @@ export function tallyPods(ours: RunRecord, theirs: RunRecord): PodTally {
 }
 
 /**
- * `11 of 20 pods were throttled less than with fixed, same cores, 9 more.` Those with the same
+ * `11 of 20 pods were throttled less than with limits at equal sum, 9 more.` Those with the same
  * figure are named if there are any. Absent without another run that has the same pods.
  */
 export function tallySentence(runs: readonly RunRecord[]): string | undefined {

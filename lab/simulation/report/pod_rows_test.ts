@@ -11,7 +11,7 @@ function runs(...throttled: readonly number[][]): RunRecord[] {
   assert(made !== undefined && pod !== undefined);
   return throttled.map((figures, index): RunRecord => ({
     ...made,
-    algorithm: index === 0 ? "market" : "fixed, same cores",
+    algorithm: index === 0 ? "market" : "limits at equal sum",
     pods: figures.map((throttledMsPerS, at) => ({ ...pod, name: `pod-${at}`, throttledMsPerS })),
   }));
 }

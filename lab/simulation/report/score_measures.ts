@@ -21,7 +21,7 @@ export interface ScoreMeasure {
 
 function reaction(run: RunRecord): string {
   const { bursts, reactionMsMedian, reactionMsP95 } = run.scores;
-  if (bursts === 0) return "no bursts";
+  if (bursts === 0) return "not needed";
   if (reactionMsMedian === undefined) return NO_FIGURE;
   return `${formatFigure(reactionMsMedian)} / ${formatFigure(reactionMsP95)}`;
 }

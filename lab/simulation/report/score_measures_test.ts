@@ -36,7 +36,7 @@ pure("isBest() goes to the lowest cost, to all that read the same, and to none i
 pure("SCORE_MEASURES distinguish a run without bursts from one that never caught up", () => {
   const [made] = syntheticRuns({ pods: 1, minutes: 1, bursts: false });
   assert(made !== undefined);
-  assert.equal(measure("Reaction").text(made), "no bursts");
+  assert.equal(measure("Reaction").text(made), "not needed");
   const missed = { ...made, scores: { ...made.scores, bursts: 3, burstsMissed: 3 } };
   assert.equal(measure("Reaction").text(missed), "–");
   assert.equal(measure("Bursts missed").text(missed), "3 of 3");
