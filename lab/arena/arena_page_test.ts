@@ -118,17 +118,14 @@ pure("arenaPage() has plots without a coordinate that is not a number, each with
   }
 });
 
-pure(
-  "arenaPage() draws what there is: without figures, series, algorithms or goals it says so",
-  () => {
-    const odd = outcome({ ...OURS, p50Ms: 0, p99Ms: Infinity, p999Ms: NaN, cores: 0 });
-    const markup = arenaPage([stageResult([odd]), stageResult([], { sloMs: 0 })], []);
-    assert.match(markup, />No series /);
-    assert.match(markup, />No algorithm .*cores /);
-    assert(!/NaN|undefined/.test(markup));
-    assert.match(arenaPage([], []), /<h1>Control algorithms compared/);
-  },
-);
+pure("arenaPage() draws what there is, and says where figures, series or goals lack", () => {
+  const odd = outcome({ ...OURS, p50Ms: 0, p99Ms: Infinity, p999Ms: NaN, cores: 0 });
+  const markup = arenaPage([stageResult([odd]), stageResult([], { sloMs: 0 })], []);
+  assert.match(markup, />No series /);
+  assert.match(markup, />No algorithm .*cores /);
+  assert(!/NaN|undefined/.test(markup));
+  assert.match(arenaPage([], []), /<h1>Control algorithms compared/);
+});
 
 pure("arenaPage() says how traces were scaled", () => {
   const crane = fullStage({ name: "crane0", format: "cores", p95Cores: 2 });
@@ -164,24 +161,21 @@ pure("arenaPage() stays below 3 MB for as many stages as the arena has", () => {
   assert.ok(length < 3e6, `${length} characters`);
 });
 
-pure(
-  "algorithmLooks() distinguishes every algorithm by its colour and by its mark, and algorithmNote() says what it does",
-  () => {
-    const algorithms = algorithmNames();
-    const lookOf = algorithmLooks([
-      stageResult(algorithms.map((algorithm) => outcome({ algorithm }))),
-    ]);
-    assert.equal(
-      new Set(algorithms.map((algorithm) => lookOf(algorithm).color)).size,
-      algorithms.length,
-    );
-    assert.equal(
-      new Set(algorithms.map((algorithm) => lookOf(algorithm).mark)).size,
-      algorithms.length,
-    );
-    assert.deepEqual(algorithms.filter((algorithm) => algorithmNote(algorithm) === undefined), []);
-  },
-);
+pure("algorithmLooks() has a colour and a mark for each algorithm, algorithmNote() a note", () => {
+  const algorithms = algorithmNames();
+  const lookOf = algorithmLooks([
+    stageResult(algorithms.map((algorithm) => outcome({ algorithm }))),
+  ]);
+  assert.equal(
+    new Set(algorithms.map((algorithm) => lookOf(algorithm).color)).size,
+    algorithms.length,
+  );
+  assert.equal(
+    new Set(algorithms.map((algorithm) => lookOf(algorithm).mark)).size,
+    algorithms.length,
+  );
+  assert.deepEqual(algorithms.filter((algorithm) => algorithmNote(algorithm) === undefined), []);
+});
 
 pure("entryName() leaves out a setting that says nothing", () => {
   assert.equal(entryName(OURS), "ours");

@@ -3,10 +3,7 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import { checkRecords, expectedRequest } from "./check_records.ts";
 import { containerName, namespaceOf, podName, valueAt, workloadName } from "./known_usage.ts";
-import {
-  podNamePattern,
-  usageQueries,
-} from "../../../controller/rightsizing/sources/prometheus_usage.ts";
+import { usageQueries } from "../../../controller/rightsizing/sources/prometheus_usage.ts";
 import { type RangeAnswer, rangeAnswer } from "./range_answer.ts";
 import { PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../../tools/build/programs.ts";
 
@@ -83,15 +80,6 @@ pure("valueAt() is the mean of three intervals for CPU, and stays in its range",
   assert.ok(Math.abs(change - Math.round(change)) < 1e-6);
   const bytes = valueAt(place, { resource: "memory", atMs: NOON_MS });
   assert.ok(Number.isInteger(bytes) && bytes >= 0.8 * 64 * 2 ** 20 && bytes <= 512 * 2 ** 20);
-});
-
-pure("podName() is by the rule of a Deployment's pods", () => {
-  const pattern = new RegExp(
-    `^(?:${podNamePattern({ kind: "Deployment", name: workloadName(3) })})$`,
-  );
-  assert.match(podName(place), pattern);
-  assert.match(podName({ workload: 3, pod: 98_765 }), pattern);
-  assert.doesNotMatch(podName({ workload: 31, pod: 0 }), pattern);
 });
 
 const CLUSTER = { workloads: 60, pods: 2, containers: 3 };
