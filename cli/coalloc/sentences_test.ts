@@ -1,7 +1,16 @@
 /** The sentences that all commands share. */
-import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { addMarketPod, sceneTest } from "../../tests/fixtures/cli/coalloc_scene.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
+import { sampleContainer } from "../../tests/contract/support/sample_objects.ts";
+import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
+import {
+  addMarketPod,
+  type CoallocScene,
+  coallocScene,
+  type MarketPod,
+  sceneTest,
+} from "../../tests/fixtures/cli/coalloc_scene.ts";
+import { sampleNodeView } from "../../tests/fixtures/cli/node_views.ts";
+import { pureYAML } from "../../tests/fixtures/pure.ts";
 import { explainApiError } from "./api_problem.ts";
 import { type PollEnd, pollPod } from "./poll_pod.ts";
 import { runCoalloc } from "./run_coalloc.ts";
@@ -119,11 +128,7 @@ sceneTest("sentences of explain: problems", async (scene) => {
       explained("wed"),
       "Cannot explain pod wed: namespace shop has no such pod; is -n right?\n",
     ],
-    [
-      "no container",
-      explained("web -c db"),
-      "Cannot explain container db: pod web has only app\n",
-    ],
+    ["no container", explained("web -c db"), "Cannot explain container db: pod web has only app\n"],
     [
       "not a pod's name",
       explained("a/b/c"),
@@ -138,3 +143,249 @@ sceneTest("sentences of explain: problems", async (scene) => {
     ],
   ]);
 });
+
+sceneTest("sentences of top", async (scene) => {
+  // Leaves out the lines of nodes.
+  const shown = (line = "") => async (): Promise<string> =>
+    (await scene.said(`top${line}`)()).replaceAll(/^node-1 .*\n/gm, "");
+  await assertSentences([
+    [
+      "no agent",
+      shown(),
+      "No pods in the market here.\n" +
+      "\n" +
+      "No agent runs: figures are those of the allocations, as old as they say\n",
+    ],
+    [
+      "no answer",
+      () => {
+        scene.agents.push("node-1", "node-2");
+        scene.views.set("node-1", sampleNodeView([]));
+        return shown()();
+      },
+      "No pods in the market here.\n" +
+      "\n" +
+      "Cannot read the agent of node node-2: no answer in 5000 ms; its pods are shown as their " +
+      "allocations have them\n",
+    ],
+    [
+      "no such pod",
+      shown(" gone --node node-1"),
+      "Pod gone is not in the market of namespace shop on node node-1; -A looks in all " +
+      "namespaces, kubectl coalloc explain gone -n shop shows why\n",
+    ],
+    [
+      "no such pod in any namespace",
+      shown(" gone -A"),
+      "Cannot read the agent of node node-2: no answer in 5000 ms; its pods are shown as their " +
+      "allocations have them\n" +
+      "Pod gone is not in the market; kubectl coalloc explain gone -n NAMESPACE shows why\n",
+    ],
+    [
+      "pod after -w",
+      shown(" -w web-0"),
+      "Cannot run kubectl coalloc top: option '-w, --watch [interval]' argument 'web-0' is " +
+      "invalid. Give a duration from 200ms to 1h, for instance 250ms or 2s; put pods before " +
+      "-w, or write --watch=2s; see kubectl coalloc top --help\n",
+    ],
+  ]);
+});
+
+sceneTest("sentences of resize", async (scene) => {
+  const { Pod: pods, LimitRange: ranges } = scene.api.store.tables;
+  addMarketPod(scene, "web", { limit: 450, own: 200 });
+  addMarketPod(scene, "db", { limit: 450, own: 200, guaranteed: true });
+  const two = addMarketPod(scene, "two", { limit: 450, own: 200 });
+  pods.seed({
+    ...two,
+    metadata: { ...two.metadata, name: "both", uid: "both" },
+    containers: ["app", "proxy"].map((name) => ({ ...sampleContainer(), name })),
+  });
+  const resized = (line: string) => scene.said(`resize ${line}`);
+  await assertSentences([
+    ["Applied", resized("web --cpu-limit 1"), "shop/web  app 450m → 1000m: the kubelet has it\n"],
+    [
+      "Guaranteed",
+      resized("db --cpu-limit 1"),
+      "shop/db  app 450m → 1000m (request and limit): the kubelet has it\n",
+    ],
+    [
+      "DryRun",
+      resized("web --cpu-limit 500m --dry-run"),
+      "shop/web  app 1000m → 500m: nothing was changed (dry run)\n",
+    ],
+    [
+      "several containers",
+      resized("both --cpu-limit 300m"),
+      "Cannot resize pod both: it has several containers (app, proxy); name one: --cpu-limit " +
+      "app=300m\n",
+    ],
+    [
+      "no container",
+      resized("both --cpu-limit db=300m"),
+      'Cannot resize pod both: it has no container "db", only app, proxy\n',
+    ],
+    [
+      "no pod",
+      resized("gone --cpu-limit 300m"),
+      "Cannot resize pod gone: namespace shop has no such pod; is -n right?\n",
+    ],
+    [
+      "no quantity",
+      resized("web"),
+      "Cannot run kubectl coalloc resize: required option '--cpu-limit <[container=]quantity>' " +
+      "not specified; see kubectl coalloc resize --help\n",
+    ],
+    [
+      "LimitRange",
+      () => {
+        ranges.seed({
+          metadata: { name: "small", namespace: "shop", uid: "", resourceVersion: "" },
+          items: [{ type: "Container", max: 500 }],
+        });
+        return resized("web --cpu-limit 600m")();
+      },
+      "Cannot resize pod web: the LimitRange allows no more, or no less: app cpu limit " +
+      "600m to 500m (LimitRange)\n",
+    ],
+  ]);
+});
+
+const CHANGED = { limit: 450, own: 200 };
+const IDLE = { limit: 200, own: 200, recorded: false };
+const LOST = { ...CHANGED, recorded: false };
+
+/** Output and errors of `restore` beside these pods. */
+function restored(
+  line: string,
+  { pods = { web: CHANGED }, change }: {
+    readonly pods?: Readonly<Record<string, MarketPod>>;
+    readonly change?: (scene: CoallocScene) => void;
+  } = {},
+): () => Promise<string> {
+  return async () => {
+    const scene = coallocScene();
+    for (const [name, pod] of Object.entries(pods)) addMarketPod(scene, name, pod);
+    change?.(scene);
+    await scene.run("restore", ...line.split(" ").filter(Boolean));
+    await scene.close();
+    return (scene.out + scene.err).replaceAll(/\(\d\.\d s\)/g, "(0.5 s)");
+  };
+}
+
+pureYAML("sentences of restore", () =>
+  assertSentences([
+    [
+      "dry run of a namespace",
+      restored("-n shop --dry-run"),
+      "Would annotate namespace shop with mbcas.io/managed=false, then restore:\n" +
+      "  shop/web  app 450m → 200m\n",
+    ],
+    [
+      "dry run of all",
+      restored("--all --dry-run", { change: (scene) => void (scene.settings = "") }),
+      "Would set market.enabled: false in the installation's settings, then restore:\n" +
+      "  shop/web  app 450m → 200m\n",
+    ],
+    [
+      "lost records",
+      restored("-n shop --dry-run", {
+        pods: { owned: LOST, bare: LOST },
+        change: ({ templates }) => void templates.set("owned", new Map([["app", 200]])),
+      }),
+      "Would annotate namespace shop with mbcas.io/managed=false, then restore:\n" +
+      "  shop/owned  app 450m → 200m (from the owner's template)\n" +
+      "  shop/bare  OriginalUnknown: no record of its original limits\n",
+    ],
+    [
+      "untouched",
+      restored("web", { pods: { web: IDLE } }),
+      "Nothing to restore: the pod has its original limits.\n",
+    ],
+    [
+      "OriginalUnknown",
+      restored("-n shop --yes", { pods: { bare: LOST } }),
+      "OriginalUnknown  shop/bare  its limits were set by the market and its own are not on " +
+      "record: recreate the pod, or set them with kubectl coalloc resize\n" +
+      "0 of 1 pod restored; 1 not (OriginalUnknown): mend what the lines above name, and run " +
+      "it again.\n",
+    ],
+    [
+      "done",
+      restored("-n shop --yes", {
+        pods: { web: CHANGED, idle: IDLE },
+        change(scene) {
+          scene.controllerAlive = new ApiError(403, "Forbidden", "leases is forbidden");
+        },
+      }),
+      "Restored        shop/web  app 450m → 200m (0.5 s)\n" +
+      "1 of 1 pod restored, 1 with original limits before.\n" +
+      "Cannot see whether a controller runs and still holds these pods: leases is forbidden; " +
+      "kubectl get podallocations -n shop lists those that it has not let go of.\n",
+    ],
+    [
+      "opted out",
+      restored("web", {
+        change: ({ api: { store: { tables } } }) => {
+          const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5", uid: "rs" };
+          tables.Pod.modify("shop/web", (one) => (
+            { ...one, metadata: { ...one.metadata, owner } }
+          ));
+        },
+      }),
+      "Restored        shop/web  app 450m → 200m (0.5 s)\n" +
+      "1 of 1 pod restored.\n" +
+      "This opt-out ends with the pod. To leave out the pods to come, too, say " +
+      'mbcas.io/managed: "false" in their template, spec.template.metadata of the workload; ' +
+      "its own metadata does not count.\n",
+    ],
+    [
+      "RestoreBlocked",
+      restored("web --timeout 5s", { change: (scene) => void (scene.controllerAlive = true) }),
+      "Restored        shop/web  app 450m → 200m (0.5 s)\n" +
+      "RestoreBlocked  shop/web  the controller has not let go of the pod yet, and may set the " +
+      "market's limit once more\n" +
+      "0 of 1 pod restored; 1 not (RestoreBlocked): mend what the lines above name, and run it " +
+      "again.\n",
+    ],
+    [
+      "market on by a flag",
+      restored("--all --yes --timeout 5s", {
+        change(scene) {
+          scene.controllerAlive = true;
+          scene.settings = "";
+          scene.placement.args = ["--market", "on"];
+        },
+      }),
+      "Restored        shop/web  app 450m → 200m (0.5 s)\n" +
+      "RestoreBlocked  shop/web  the controller has not let go of the pod yet, and may set the " +
+      "market's limit once more: flag --market is on\n" +
+      "0 of 1 pod restored; 1 not (RestoreBlocked): mend what the lines above name, and run it " +
+      "again.\n" +
+      "The market stays on: flag --market is on in the Deployment mbcas-controller, which takes " +
+      "precedence over the settings; remove it there.\n",
+    ],
+    [
+      "no terminal",
+      restored("-n shop"),
+      "Cannot restore namespace shop: --yes is missing, and there is no terminal to ask on; " +
+      "--dry-run shows what would be done\n",
+    ],
+    [
+      "refused",
+      restored("-n shop", { change: (scene) => void (scene.answer = false) }),
+      "Take namespace shop out of the market and give 1 pod their original limits back? Nothing was " +
+      "changed.\n",
+    ],
+    [
+      "no target",
+      restored(""),
+      "Cannot restore: name a pod, or give --selector, -n NAMESPACE or --all; see kubectl coalloc " +
+      "restore --help\n",
+    ],
+    [
+      "no pod",
+      restored("cart"),
+      "Cannot restore pod cart: namespace shop has no such pod; is -n right?\n",
+    ],
+  ]));
