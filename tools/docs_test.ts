@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
-import type { Reason } from "../shared/api/reasons/reason.ts";
-import { REASON_LISTS } from "../shared/api/reasons/reasons.ts";
 import { auditLineSchema } from "../shared/audit_log.ts";
-import { REFUSAL_REASONS } from "../shared/resize/refusal.ts";
 import { pure } from "../tests/fixtures/pure.ts";
 import { declaredTypes, isMinded, parseDocFindings } from "./doc_findings.ts";
 import { figureFaults } from "./figures/figure_faults.ts";
-import { type Figures, figuresPage, figuresSchema } from "./figures/figures.ts";
+import { type Figures, figuresSchema } from "./figures/figures.ts";
 import {
   hasTest,
   ignoredIf,
@@ -14,7 +11,6 @@ import {
   taskNames,
   testReferences,
 } from "./markdown_references.ts";
-import { REASON_PLACES, reasonsPage } from "./reasons_page.ts";
 import { areaSize, countLines, nearestRank } from "./source_size.ts";
 
 const MISSING = "exported symbol is missing JSDoc documentation";
@@ -155,43 +151,6 @@ Deno.test({
   },
 });
 
-/** The rows of reasons by their heading. */
-function sections(): string[][] {
-  return reasonsPage().split(/^## /m).slice(1)
-    .map((section) => section.split("\n").filter((line) => line.startsWith("| `")));
-}
-
-pure("reasonsPage() has a table per list, with each reason's sentence, remedy and places", () => {
-  const lists = Object.values(REASON_LISTS);
-  const tables = sections();
-  assert.equal(tables.length, lists.length);
-  for (const [index, list] of lists.entries()) {
-    const entries = Object.entries<Reason>(list);
-    const rows = tables[index] ?? [];
-    assert.equal(rows.length, entries.length);
-    for (const [line, [reason, { means, remedy }]] of entries.entries()) {
-      const cells = (rows[line] ?? "").replaceAll("\\", "").slice(2, -2).split(" | ");
-      assert.deepEqual(cells.slice(0, 3), [`\`${reason}\``, means, remedy]);
-      assert.match(cells.slice(3).join(), /\w/);
-    }
-  }
-});
-
-pure("reasonsPage() says where a special reason is seen, not where its list usually is", () => {
-  const line = (reason: string): string =>
-    reasonsPage().split("\n").find((one) => one.startsWith(`| \`${reason}\` `)) ?? "";
-  assert.match(line("OptedOut"), /mbcas_restores_total\{cause\}/);
-  assert.doesNotMatch(line("OptedOut"), /status\.reason/);
-  assert.match(line("RateLimited"), /`status\.reason`.*mbcas_held_total\{reason\}/);
-  assert.match(line("HPAFloor"), /`status\.bounds\.rules`.*event `CPULimitBounded`/);
-  assert.doesNotMatch(line("BurstFactor"), /CPULimitBounded/);
-  for (const reason of REFUSAL_REASONS) {
-    const { usual, others } = REASON_PLACES.enforcement;
-    assert.ok((others[reason] ?? usual).includes("event `CPULimitFailed`"), reason);
-  }
-  assert.ok(Object.values(REASON_PLACES).every(({ usual }) => usual.length > 0));
-});
-
 pure("countLines() distinguishes lines that are only a comment from the rest", () => {
   const text = "/**\n * Doc.\n */\nconst a = 1; // beside code\n\n// alone\n/* one line */\nf();\n";
   assert.deepEqual(countLines(text), { lines: 8, commentLines: 5 });
@@ -294,12 +253,6 @@ Deno.test("figureFaults() finds what was added to the section, but not outside o
 
 Deno.test("figureFaults() finds code that was moved", () => {
   assert.equal(faults(COMPLETE, PAGE, ["shared/market_solver.ts"]).length, 1);
-});
-
-Deno.test("figuresPage() gives each figure with command, commit, date and page", () => {
-  const page = figuresPage(source(COMPLETE));
-  assert.match(page, /^## `deno task bench:wait`\n\nCommit 0123abc, 2026-11-22; 2 CPUs\.\n/m);
-  assert.match(page, /^\| mean: wait \| 10\.5 \\\| never \| README\.md \|$/m);
 });
 
 Deno.test("figuresSchema refuses measurements without a task or an origin", () => {

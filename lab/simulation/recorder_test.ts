@@ -14,15 +14,18 @@ import type { PodSeries, RecordedPod } from "./run_record.ts";
 import { jainIndex, satisfaction, scoreRun } from "./scores.ts";
 
 const POD: RecordedPod = {
-  uid: "u",
-  name: "web",
-  trace: "always busy",
-  request: 100,
-  originalLimit: 200,
-  weight: 100,
-  floor: 100,
-  ceiling: 800,
+  ...{ uid: "u", name: "web", trace: "made up", request: 100, originalLimit: 200, weight: 100 },
+  ...{ floor: 100, ceiling: 1000 },
 };
+
+/** The series of that pod: it uses nothing and waits for nothing. */
+function seriesOf(
+  change: Partial<PodSeries> & Pick<PodSeries, "limit" | "demand">,
+): PodSeries {
+  const none = () => new Float32Array(change.limit.length);
+  const nothing = { usage: none(), throttled: none(), waited: none() };
+  return { ...POD, ...nothing, latency: createLatencyHistogram(), ...change };
+}
 
 /** One pod with a thread that is always busy: 2 s at 200 m, then 2 s at 700 m. */
 function record(): Recorder {
@@ -152,32 +155,18 @@ pure("createDecisionLog() refuses to leave a change unexplained", () => {
 
 /** 60 s at ten steps a second, with a burst to 400 m in the seconds 20 to 25 and 40 to 45. */
 function pod(name: string, raises: readonly number[], latencyMs: number): PodSeries {
-  const steps = 600;
-  const bursting = (step: number): boolean =>
-    (step >= 200 && step < 250) || (step >= 400 && step < 450);
+  const steps = (at: (step: number) => number) =>
+    Float32Array.from({ length: 600 }, (_, step) => at(step));
   const latency = createLatencyHistogram();
   for (let count = 0; count < 99; count++) recordLatency(latency, latencyMs);
   recordLatency(latency, 100 * latencyMs);
-  return {
-    uid: name,
-    name,
-    trace: "made up",
-    request: 100,
-    originalLimit: 150,
-    weight: 100,
-    floor: 100,
-    ceiling: 1000,
-    demand: Float32Array.from({ length: steps }, (_, step) => bursting(step) ? 400 : 100),
+  return seriesOf({
+    ...{ uid: name, name, originalLimit: 150, latency },
+    demand: steps((step) => step >= 200 && step % 200 < 50 ? 400 : 100),
     // Raised to 500 m at the given steps, and back to 150 m a hundred steps later.
-    limit: Float32Array.from(
-      { length: steps },
-      (_, step) => raises.some((raise) => step >= raise && step < raise + 100) ? 500 : 150,
-    ),
-    usage: new Float32Array(steps).fill(75),
-    throttled: new Float32Array(steps).fill(40),
-    waited: new Float32Array(steps).fill(20),
-    latency,
-  };
+    limit: steps((step) => raises.some((raise) => step >= raise && step < raise + 100) ? 500 : 150),
+    ...{ usage: steps(() => 75), throttled: steps(() => 40), waited: steps(() => 20) },
+  });
 }
 
 function score(...pods: PodSeries[]) {
@@ -280,23 +269,27 @@ pure("findBursts() measures from the rise of demand to the raise of the limit", 
   assert.ok(Math.abs(burst.wanted - (100 + 19 * 400) / 20) < 1e-6);
 });
 
-pure("findBursts() finds none where the limit covers it, or it is short, small or slow", () => {
-  assert.deepEqual(find({ limit: new Float32Array(400).fill(400) }), []);
-  assert.deepEqual(find({ demand: burstOf(400, 1) }), []);
-  assert.deepEqual(find({ demand: burstOf(190, 10) }), []);
-  const ramp = Float32Array.from({ length: 400 }, (_, step) => 100 + step);
-  assert.deepEqual(find({ demand: ramp, limit: new Float32Array(400).fill(150) }), []);
-  assert.deepEqual(find({ ceiling: 150 }), []);
-  assert.deepEqual(find({ demand: new Float32Array(5) }), []);
-});
-
-pure("findBursts() is content with the ceiling", () => {
-  const limit = Float32Array.from({ length: 400 }, (_, step) => step >= 203 ? 300 : 150);
-  assert.equal(find({ limit })[0]?.reactionS, undefined);
-  const [burst] = find({ limit, ceiling: 300 });
-  assert.equal(burst?.wanted, 300);
-  assert.ok(Math.abs((burst?.reactionS ?? NaN) - 0.5) < 1e-9);
-});
+pure(
+  "findBursts() finds none where limit or ceiling cover it, or it is short, small or slow",
+  () => {
+    const level = (value: number) => new Float32Array(400).fill(value);
+    const ramp = Float32Array.from({ length: 400 }, (_, step) => 100 + step);
+    const rows: readonly Partial<BurstInput>[] = [
+      { limit: level(400) },
+      { demand: burstOf(400, 1) },
+      { demand: burstOf(190, 10) },
+      { demand: ramp, limit: level(150) },
+      { ceiling: 150 },
+      { demand: new Float32Array(5) },
+    ];
+    for (const change of rows) assert.deepEqual(find(change), []);
+    const limit = Float32Array.from({ length: 400 }, (_, step) => step >= 203 ? 300 : 150);
+    assert.equal(find({ limit })[0]?.reactionS, undefined);
+    const [burst] = find({ limit, ceiling: 300 });
+    assert.equal(burst?.wanted, 300);
+    assert.ok(Math.abs((burst?.reactionS ?? NaN) - 0.5) < 1e-9);
+  },
+);
 
 pure("findBursts() calls a burst missed when it ends first, and reports its length", () => {
   const [burst] = find({ demand: burstOf(400, 5), limit: limitOf(300) });
@@ -318,24 +311,8 @@ pure("findBursts() takes a plateau for one burst, and a further rise for another
   assert.deepEqual(found.map(({ begin }) => begin), [198, 398]);
 });
 
-function limited(limit: readonly number[], demand: readonly number[]): PodSeries {
-  return {
-    uid: "u",
-    name: "p",
-    trace: "t",
-    request: 100,
-    originalLimit: 200,
-    weight: 100,
-    floor: 100,
-    ceiling: 1000,
-    limit: Float32Array.from(limit),
-    demand: Float32Array.from(demand),
-    usage: new Float32Array(limit.length),
-    throttled: new Float32Array(limit.length),
-    waited: new Float32Array(limit.length),
-    latency: createLatencyHistogram(),
-  };
-}
+const limited = (limit: readonly number[], demand: readonly number[]): PodSeries =>
+  seriesOf({ limit: Float32Array.from(limit), demand: Float32Array.from(demand) });
 
 function judge(...pods: PodSeries[]) {
   return commitment({ pods, stepS: 1, capacity: 1000 });

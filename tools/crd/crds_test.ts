@@ -39,46 +39,6 @@ function field(path: string): JSONValue | undefined {
   return at(spec, `properties/${path.split(".").join("/properties/")}`);
 }
 
-pure("definitions have names, columns, subresources and selectable fields", () => {
-  const rows: readonly (readonly [
-    crd: JSONValue,
-    names: string,
-    columns: string,
-    wide: string,
-    selectable: readonly string[],
-  ])[] = [
-    [
-      CRDS.allocation,
-      "podallocations.allocation.mbcas.io palloc",
-      "Pod Desired Applied Phase Reason Age",
-      "Node Mode Price Demand",
-      [".spec.nodeName", ".spec.podName"],
-    ],
-    [
-      CRDS.policy,
-      "optimizationpolicies.optipod.io optpol",
-      "Mode Provider Discovered Ready Age",
-      "",
-      [],
-    ],
-    [REPORT, "recommendationreports.optipod.io recrep", "Age", "", []],
-  ];
-  for (const [crd, names, columns, wide, selectable] of rows) {
-    assert.equal(`${at(crd, "metadata/name")} ${at(crd, "spec/names/shortNames")}`, names);
-    assert.deepEqual(at(crd, "spec/names/categories"), ["coallocator"]);
-    assert.equal(at(crd, "spec/scope"), "Namespaced");
-    const version = at(crd, "spec/versions/0");
-    assert.equal(at(version, "name"), "v1alpha1");
-    assert.deepEqual(at(version, "subresources"), crd === REPORT ? undefined : { status: {} });
-    const all = at(version, "additionalPrinterColumns") as { name: string; priority?: number }[];
-    const named = (priority?: number): string =>
-      all.filter((column) => column.priority === priority).map(({ name }) => name).join(" ");
-    assert.deepEqual([named(), named(1)], [columns, wide]);
-    const paths = (at(version, "selectableFields") ?? []) as { jsonPath: string }[];
-    assert.deepEqual(paths.map(({ jsonPath }) => jsonPath), selectable);
-  }
-});
-
 pure("definitions describe each field, and times by their format", () => {
   for (const [crd, least] of [[CRDS.allocation, 30], [CRDS.policy, 60], [REPORT, 20]] as const) {
     const described = fields(schemaOf(crd)).filter(([path]) => path !== ".metadata");
@@ -138,36 +98,6 @@ pure("optimizationPolicyCRD() bounds lists, maps and texts, and so the cost of r
     assert.ok(bound !== undefined, path);
   }
   assert.equal(at(field("resourceBounds.cpu.min"), "maxLength"), 64);
-});
-
-pure("optimizationPolicyCRD() has the defaults, so that the server fills them in", () => {
-  const defaults = Object.fromEntries(
-    fields(spec).flatMap(([path, one]) => {
-      const value = at(one, "default");
-      return value === undefined || path.startsWith(".selector") ? [] : [[path.slice(1), value]];
-    }),
-  );
-  assert.deepEqual(defaults, {
-    "weight": 100,
-    "metricsConfig.rollingWindow": "24h",
-    "metricsConfig.percentile": "P90",
-    "metricsConfig.safetyFactor": 1.2,
-    "metricsConfig.minSamples": 10,
-    "updateStrategy": {},
-    "updateStrategy.allowInPlaceResize": true,
-    "updateStrategy.allowRecreate": false,
-    "updateStrategy.updateRequestsOnly": true,
-    "updateStrategy.limitConfig": {},
-    "updateStrategy.limitConfig.cpuLimitMultiplier": 1,
-    "updateStrategy.limitConfig.memoryLimitMultiplier": 1.1,
-    "updateStrategy.changeThresholdPercent": 10,
-    "updateStrategy.cooldown": "30m",
-    "updateStrategy.useServerSideApply": true,
-    "updateStrategy.allowWithHPA": false,
-    "updateStrategy.publishVPA": false,
-    "reconciliationInterval": "5m",
-  });
-  assert.deepEqual(at(spec, "required"), ["mode", "selector", "metricsConfig", "resourceBounds"]);
 });
 
 pure("optimizationPolicyCRD() takes quantities as text and as numbers, as OptiPod does", () => {
