@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { outcome, scores, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
+import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { playOracle, playPlan } from "./contest.ts";
 import { checkGoals, type Goal } from "./goals.ts";
@@ -11,7 +11,6 @@ import {
   ORACLE,
   OURS,
   OURS_TIGHT,
-  spreadOf,
   UNLIMITED,
 } from "./outcome.ts";
 import { playHere, playInWorkers } from "./play_contests.ts";
@@ -97,16 +96,6 @@ pure("checkGoals() sums raises beyond capacity over all stages, and asks Jain to
   assert.equal(find(goals, /converge/).met, true);
 });
 
-pure("checkGoals() counts a raise beyond capacity of one seed", () => {
-  const [none, some] = [scores({ overCapacityS: 0 }), scores({ overCapacityS: 3 })];
-  const beyond = (some: Partial<AlgorithmOutcome>) =>
-    find(checkGoals([stageResult([{ ...outcome(OURS_TIGHT), ...some }])]), /beyond capacity/);
-  const bad = spreadOf([none, none, some]);
-  assert.equal(bad.median.overCapacityS, 0);
-  assert.equal(beyond(bad).missedBy, 3);
-  assert.equal(beyond(spreadOf([none])).met, true);
-});
-
 pure("checkGoals() compares latency as shipped with that without limits or neighbour", () => {
   const unlimited = outcome({ ...UNLIMITED, p99Ms: 50 });
   const of = (p99Ms: number, ...more: AlgorithmOutcome[]) =>
@@ -120,16 +109,6 @@ pure("checkGoals() compares latency as shipped with that without limits or neigh
   const alone = outcome({ ...ALONE, victimsP99Ms: 100 });
   assert.equal(of(110, alone).met, true);
   assert.deepEqual([of(125, alone).met, of(125, alone).ours], [false, 1.25]);
-});
-
-pure("checkGoals() asks for few changes on every stage", () => {
-  const goals = checkGoals(
-    (["trace", "bursts", "steps", "shared node"] as const).map((kind) =>
-      stageResult([outcome({ ...OURS_TIGHT, changesPerPodMinute: 0.6 })], { kind, name: kind })
-    ),
-  );
-  const changes = goals.filter(({ measure }) => /changes/.test(measure));
-  assert.deepEqual(changes.map(({ met }) => met), [false, false, false, false]);
 });
 
 pure("checkGoals() says nothing of what ours was not played on", () => {

@@ -5,9 +5,10 @@ import {
   sampleQuota,
 } from "../../tests/contract/support/sample_objects.ts";
 import { assertTexts, messageOf } from "../../tests/fixtures/assert_sentences.ts";
-import { pure } from "../../tests/fixtures/pure.ts";
 import { stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { nodeWith, requests } from "../../tests/fixtures/lab/one_pod_node.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { arenaPage } from "../arena/arena_page.ts";
 import { traceScene, type TraceSceneOptions } from "../arena/trace_scene.ts";
 import { chargeQuotas } from "./api/admission.ts";
@@ -17,6 +18,9 @@ import { misfit } from "./kubelet.ts";
 import { planLimits } from "./oracle/plan_limits.ts";
 import { readRequestLog } from "./oracle/request_log.ts";
 import { assembleRecord, createRecorder } from "./recorder.ts";
+import { judgeReplay } from "./rightsizing/judge_replay.ts";
+import { replayPolicy } from "./rightsizing/replay_policy.ts";
+import { readUsage, scaledTo, usageHistory } from "./rightsizing/usage_history.ts";
 import { rivalsNamed } from "./rivals/all_rivals.ts";
 import { createScene } from "./scene.ts";
 import { parseTimedValues, parseTrace, type Trace, type TraceFormat } from "./trace.ts";
@@ -266,3 +270,38 @@ two series
   Cannot read trace "f": it has 2 series, expected one: aggregate the query with sum()
 `,
 );
+
+const NAMED = { name: "f", resource: "cpu" } as const;
+
+/** Usage of nothing at these seconds. */
+const idle = (...seconds: readonly number[]) =>
+  usageHistory(seconds.map((atS) => ({ atS, value: 0 })), NAMED);
+
+pure("sentences of errors about replays", () =>
+  assertTexts(
+    {
+      "format": () => messageOf(() => readUsage("1\n2\n", NAMED)),
+      "samples": () => messageOf(() => idle(1)),
+      "times": () => messageOf(() => idle(60, 59)),
+      "steps": () => messageOf(() => idle(0, 60, 120, 1_633_478_400)),
+      "scale": () => messageOf(() => scaledTo(idle(0, 60), 1000)),
+      "judgement": () => messageOf(() => judgeReplay({ history: idle(0, 60), steps: [] })),
+      "policy": () => messageOf(() => replayPolicy(idle(0, 60), autoPolicy())),
+    },
+    `\
+format
+  Cannot read history "f": it is taken for rps, expected usage over time: CSV of timestamp,value or a Prometheus export
+samples
+  Cannot replay history "f": it has 1 samples, expected at least 2
+times
+  Cannot replay history "f": sample 2 has the time 59 after 60, expected growing times
+steps
+  Cannot replay history "f": it spans 27224640 steps of 60 s, expected at most 1100000: cut it or check its times
+scale
+  Cannot scale history "f": its 95th percentile is 0, expected above 0
+judgement
+  Cannot judge a rule on history "f": it has no sample after the warm-up
+policy
+  Cannot replay history "f": no recommendation came of its 2 samples, expected more than 10 in 24 h
+`,
+  ));
