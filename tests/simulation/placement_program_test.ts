@@ -226,7 +226,7 @@ clusterTest("runController() reports what runs, and the floor on-demand", async 
 });
 
 clusterTest(
-  "runController() without the webhook moves pods, seldom in circles",
+  "runController() without the webhook moves pods, ever more rarely",
   async (cluster) => {
     const program = cluster.start("10.0.0.1", { "--webhook": "off" });
     await cluster.pass(BEGIN_MS);
