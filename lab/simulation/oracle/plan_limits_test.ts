@@ -255,6 +255,22 @@ pure("planLimits() is played by the node without a request that waits longer tha
   }
 });
 
+pure("planLimits() with more changes is no dearer", () => {
+  const log = readRequestLog(
+    createWorkload(
+      { name: "waves", unit: "cores", stepS: 10, values: Float64Array.of(0.3, 1.2, 0.5, 1.6) },
+      { random: seededRandom(5), costMs: 8 },
+    ),
+    120_000,
+  );
+  const means = [0, 2, 6, Infinity].map((maxChanges) => {
+    const plan = planLimits(log, { ...DEFAULTS, maxChanges });
+    assert.ok(longestWait(log, plan, DEFAULTS) <= 100 + 1e-6);
+    return meanOf(log, plan);
+  });
+  assert.deepEqual(means, means.toSorted((a, b) => b - a));
+});
+
 function pod(seed: number, cores: number): OraclePod {
   const values = Float64Array.of(cores, cores / 3, cores);
   return {
