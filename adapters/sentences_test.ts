@@ -1,24 +1,29 @@
 import * as z from "zod";
 import { numberKind, textKind } from "../shared/config/kinds.ts";
-import { assertSentences, messageOf } from "../tests/fixtures/assert_sentences.ts";
+import { setting } from "../shared/config/setting.ts";
+import { defined } from "../shared/defined.ts";
+import { assertTexts, messageOf } from "../tests/fixtures/assert_sentences.ts";
 import { serveCanned } from "../tests/fixtures/canned_server.ts";
+import { withFile } from "../tests/fixtures/cli/task_world.ts";
+import { lateRequest } from "../tests/fixtures/late_request.ts";
+import { userKubeconfig } from "../tests/fixtures/user_kubeconfig.ts";
 import { createCustomUsageClient } from "./custom_usage_client.ts";
 import { createHTTPLogin } from "./http_login.ts";
+import { connectUser, type UserConnection } from "./kube/client/user_connection.ts";
+import { parseVerticalPodAutoscaler } from "./kube/kinds/autoscalers.ts";
+import { createSecretStore } from "./kube/writers/webhook_stores.ts";
 import { readProgramSettings } from "./program_settings.ts";
 import { createInstantQueries } from "./prometheus/instant_queries.ts";
 import { createRangeQueries } from "./prometheus/range_queries.ts";
 import { systemClock } from "./system_clock.ts";
-import { setting } from "../shared/config/setting.ts";
+import { createCertificateMaker, createCertificateReader } from "./webhook/certificates.ts";
+import { createBodyReader } from "./webhook/webhook_server.ts";
 
 const SIGNAL = new AbortController().signal;
 
 Deno.test("sentences of command lines and logins", () => {
   const schema = z.object({
-    config: setting("config", {
-      kind: textKind("a file"),
-      default: "c",
-      description: "",
-    }),
+    config: setting("config", { kind: textKind("a file"), default: "c", description: "" }),
     workers: setting("controller.workers", {
       kind: numberKind({ least: 1, most: 64, whole: true }),
       default: "8",
@@ -37,48 +42,36 @@ Deno.test("sentences of command lines and logins", () => {
   };
   const login = (files: Parameters<typeof createHTTPLogin>[0]) =>
     messageOf(() => createHTTPLogin(files, { clock: systemClock }).parts({ refresh: false }));
-  return assertSentences([
-    [
-      "file",
-      () => run("--config", "/none"),
-      "Cannot run controller: --config /none: no such file\n",
-    ],
-    [
-      "argument",
-      () => run("more"),
-      'Cannot run controller: argument "more" is not expected; see --help\n',
-    ],
-    [
-      "flag",
-      () => run("--worker"),
-      "Cannot run controller: flag --worker is not known; did you mean --workers?\n",
-    ],
-    [
-      "flag's value",
-      () => run("--workers", "0"),
-      'Cannot run controller: flag --workers is "0", expected a whole number from 1 to 64\n',
-    ],
-    [
-      "no value",
-      () => run("--workers"),
-      "Cannot run controller: option '--workers <value>' argument missing\n",
-    ],
-    [
-      "token",
-      () => login({ tokenFile: "README.md" }),
-      "Cannot log in: README.md holds no token of visible characters",
-    ],
-    [
-      "authorities",
-      () => login({ caFile: "README.md" }),
-      "Cannot log in: README.md holds no certificates",
-    ],
-    [
-      "no file",
-      () => login({ tokenFile: "/none" }),
-      "Cannot log in with /none: there is no such file",
-    ],
-  ]);
+  return assertTexts(
+    {
+      "file": () => run("--config", "/none"),
+      "argument": () => run("more"),
+      "flag": () => run("--worker"),
+      "flag's value": () => run("--workers", "0"),
+      "no value": () => run("--workers"),
+      "token": () => login({ tokenFile: "README.md" }),
+      "authorities": () => login({ caFile: "README.md" }),
+      "no file": () => login({ tokenFile: "/none" }),
+    },
+    `\
+file
+| Cannot run controller: --config /none: no such file
+argument
+| Cannot run controller: argument "more" is not expected; see --help
+flag
+| Cannot run controller: flag --worker is not known; did you mean --workers?
+flag's value
+| Cannot run controller: flag --workers is "0", expected a whole number from 1 to 64
+no value
+| Cannot run controller: option '--workers <value>' argument missing
+token
+  Cannot log in: README.md holds no token of visible characters
+authorities
+  Cannot log in: README.md holds no certificates
+no file
+  Cannot log in with /none: there is no such file
+`,
+  );
 });
 
 Deno.test("sentences of answers of Prometheus and of usage sources", () => {
@@ -108,27 +101,199 @@ Deno.test("sentences of answers of Prometheus and of usage sources", () => {
   const away = () => new Response(null, { status: 307, headers: { location: "http://b" } });
   const matrix = { status: "success", data: { resultType: "matrix", result: [] } };
   const vector = { status: "success", data: { resultType: "vector", result: [] } };
-  return assertSentences([
-    ["redirect", () => prometheus(away()), 'HTTP 307: it sends on to "http://b"'],
-    ["length", () => prometheus(matrix, 8), "the answer has more than 8 bytes"],
-    ["no Prometheus", () => prometheus({}), "the answer is not one of Prometheus's query API"],
-    [
-      "no vector",
-      () => prometheus(matrix),
-      "the query gives no instant vector of numbers and no scalar",
+  return assertTexts(
+    {
+      "redirect": () => prometheus(away()),
+      "length": () => prometheus(matrix, 8),
+      "no Prometheus": () => prometheus({}),
+      "no vector": () => prometheus(matrix),
+      "no matrix": () => range(vector),
+      "partial": () => range({ ...matrix, warnings: ["no store"] }),
+      "redirect of usage": () => usage(away()),
+      "no usage": () => usage({ version: 1, containers: { app: { cpuMillicores: 1 } } }),
+    },
+    `\
+redirect
+  HTTP 307: it sends on to "http://b"
+length
+  the answer has more than 8 bytes
+no Prometheus
+  the answer is not one of Prometheus's query API
+no vector
+  the query gives no instant vector of numbers and no scalar
+no matrix
+  the query gives no series of numbers over time
+partial
+  the answer is a partial one: "no store"
+redirect of usage
+  HTTP 307: it sends on to another place
+no usage
+  the answer is none of a usage source: "containers.app.cpuMillicores: Invalid input: expected array, received number"
+`,
+  );
+});
+
+Deno.test("sentences of kubeconfigs and their plugins", () => {
+  const user =
+    (text: string, context?: string, act: (user: UserConnection) => unknown = () => {}) =>
+    async () => {
+      let message = "";
+      await withFile(text, async (path) => {
+        message = (await messageOf(() =>
+          act(connectUser({
+            program: "kubectl",
+            env: () => undefined,
+            path,
+            ...defined({ context }),
+          }))
+        )).replaceAll(path, "/c");
+      });
+      return message;
+    };
+  const config = JSON.stringify({
+    contexts: [
+      { name: "lost", context: { cluster: "gone", user: "me" } },
+      { name: "orphan", context: { cluster: "local", user: "gone" } },
     ],
-    ["no matrix", () => range(vector), "the query gives no series of numbers over time"],
-    [
-      "partial",
-      () => range({ ...matrix, warnings: ["no store"] }),
-      'the answer is a partial one: "no store"',
-    ],
-    ["redirect of usage", () => usage(away()), "HTTP 307: it sends on to another place"],
-    [
-      "no usage",
-      () => usage({ version: 1, containers: { app: { cpuMillicores: 1 } } }),
-      'the answer is none of a usage source: "containers.app.cpuMillicores: Invalid input: expected ' +
-      'array, received number"',
-    ],
-  ]);
+    clusters: [{ name: "local", cluster: { server: "https://a" } }],
+    users: [{ name: "me", user: {} }],
+  });
+  const target = (context?: string, text = config) => user(text, context);
+  const plugin = (exec: object) =>
+    user(
+      userKubeconfig("http://127.0.0.1:1", { user: { exec } }),
+      undefined,
+      (one) => one.request({ path: "/" }),
+    );
+  const script = (text: string) => plugin({ command: "sh", args: ["-c", text] });
+  return assertTexts(
+    {
+      "cluster's server": user(userKubeconfig("")),
+      "no YAML": user("a: [b"),
+      "no context": target(undefined, "just a text"),
+      "no current context": target(undefined, "contexts: [{name: a, context: {cluster: b}}]"),
+      "context": target("away"),
+      "cluster": target("lost"),
+      "user": target("orphan"),
+      "no file": () =>
+        messageOf(() =>
+          connectUser({ program: "kubectl", env: () => undefined, path: "/no/file" })
+        ),
+      "no file at home": () =>
+        messageOf(() =>
+          connectUser({ program: "kubectl", env: (name) => name === "HOME" ? "/no" : "" })
+        ),
+      "folder": () =>
+        messageOf(() => connectUser({ program: "kubectl", env: () => undefined, path: "/" })),
+      "groups without a user": user(userKubeconfig("http://a", { user: { "as-groups": ["dev"] } })),
+      "plugin": script("echo expired session >&2; exit 3"),
+      "plugin without JSON": script("echo x"),
+      "plugin without command": plugin({ args: [] }),
+    },
+    `\
+cluster's server
+  Cannot use context "here": clusters[0].cluster.server is missing
+no YAML
+  Cannot read kubeconfig /c: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 6
+no context
+  Cannot choose a context: the kubeconfig has none; give another one by --kubeconfig or KUBECONFIG
+no current context
+  Cannot choose a context: the kubeconfig has no current-context, name one of "a"
+context
+  Cannot use context "away": the kubeconfig has "lost", "orphan"
+cluster
+  Cannot use context "lost": its cluster "gone" is not among "local"
+user
+  Cannot use context "orphan": its user "gone" is not among "me"
+no file
+  Cannot read the kubeconfig /no/file: it is not there; give --kubeconfig or set KUBECONFIG
+no file at home
+  Cannot read the kubeconfig /no/.kube/config: it is not there; give --kubeconfig or set KUBECONFIG
+folder
+  Cannot read the kubeconfig /: Is a directory (os error 21); give --kubeconfig or set KUBECONFIG
+groups without a user
+  Cannot impersonate: groups, a UID or extra fields need a user; add --as USER
+plugin
+  Cannot log in as user "me": plugin "sh": expired session
+plugin without JSON
+  Cannot log in as user "me": plugin "sh" printed no ExecCredential
+plugin without command
+  Cannot log in as user "me": plugin "": No command was specified for exec authProvider!
+`,
+  );
+});
+
+Deno.test("sentences of objects and answers of the API server", () => {
+  const metadata = { name: "web", namespace: "shop", uid: "u", resourceVersion: "1" };
+  return assertTexts(
+    {
+      "target of a VPA": () => parseVerticalPodAutoscaler({ metadata, spec: {} }).unreadable ?? "",
+      "no JSON": async () => {
+        await using server = serveCanned(() => new Response("{"));
+        const store = createSecretStore(server.connection, {
+          namespace: "shop",
+          name: "a",
+          labels: {},
+        });
+        return await messageOf(() => store.read());
+      },
+      "stream": async () => {
+        const { next, close } = await lateRequest(10);
+        try {
+          return await messageOf(() => next);
+        } finally {
+          await close();
+        }
+      },
+    },
+    `\
+target of a VPA
+  Cannot read the object: no spec.targetRef.kind
+no JSON
+  GET /api/v1/namespaces/shop/secrets/a: the answer is not JSON
+stream
+  GET /watch: Cannot read the stream: its connection is dead
+`,
+  );
+});
+
+Deno.test("sentences of certificates and connections of the webhook", async () => {
+  const [maker, reader] = [createCertificateMaker(), createCertificateReader()];
+  const validity = { notBeforeMs: 0, notAfterMs: 3_600_000 };
+  const one = await maker.makeAuthority({ name: "one", ...validity });
+  const two = await maker.makeAuthority({ name: "two", ...validity });
+  const pair = (changes: Partial<typeof one>) =>
+    messageOf(() => reader.readPair({ ...one, ...changes }));
+  const serving = (changes: Partial<typeof one>) =>
+    messageOf(() => maker.makeServing({ ...one, ...changes }, { names: ["a.svc"], ...validity }));
+  await assertTexts(
+    {
+      "authority": () => serving({ cert: "x" }),
+      "another key": () => pair({ key: two.key }),
+      "key": () => pair({ key: "" }),
+      "no certificate": () => pair({ cert: "" }),
+      "bundle": () => messageOf(() => reader.readBundle(one.cert.slice(0, -40))),
+      "long request": async () => {
+        const chunks = async function* () {
+          yield await Promise.resolve(new Uint8Array(4));
+        };
+        const read = await createBodyReader({ mostBytes: 3, mostBytesInWork: 9 }).read(chunks());
+        return "refusal" in read ? read.refusal : "";
+      },
+    },
+    `\
+authority
+  Cannot sign a certificate: the authority is not one of ours
+another key
+  Cannot use a certificate: the key belongs to another one
+key
+  Cannot read a key: the text is not a PEM private key
+no certificate
+  Cannot read a certificate: there is none
+bundle
+  Cannot read certificates: a block is truncated or not a certificate
+long request
+  Cannot read the request: it has more than 3 bytes
+`,
+  );
 });

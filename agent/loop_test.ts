@@ -249,76 +249,62 @@ pure("runNodeLoop() takes over the limits of an agent before it without a change
   await second.stop();
 });
 
-loopTest(
-  "follows a node that shrank: limits sum to less than it has left",
-  async (scene, agent) => {
-    for (const pod of PODS) scene.demand.set(pod, 1000);
-    await scene.pass(2 * MINUTE_MS);
-    scene.setNode({ allocatableCPU: 1000 });
-    // A quarter of a minute until the node is read, 30 s until limits follow.
-    await scene.pass(2 * MINUTE_MS);
-    const { capacity, mode } = agent.rounds.at(-1) ?? {};
-    assert.deepEqual([capacity, mode], [900, "congested"]);
-    const sum = scene.limits().reduce((total, limit) => total + limit, 0);
-    assert.ok(sum <= 900, `the limits sum to ${sum}`);
-  },
-);
+loopTest("follows a node that shrank: limits sum to less than is left", async (scene, agent) => {
+  for (const pod of PODS) scene.demand.set(pod, 1000);
+  await scene.pass(2 * MINUTE_MS);
+  scene.setNode({ allocatableCPU: 1000 });
+  // A quarter of a minute until the node is read, 30 s until limits follow.
+  await scene.pass(2 * MINUTE_MS);
+  const { capacity, mode } = agent.rounds.at(-1) ?? {};
+  assert.deepEqual([capacity, mode], [900, "congested"]);
+  const sum = scene.limits().reduce((total, limit) => total + limit, 0);
+  assert.ok(sum <= 900, `the limits sum to ${sum}`);
+});
 
-loopTest(
-  "shares out a tenth less for each pressure on its node, within 15 s",
-  async (scene, agent) => {
-    await scene.pass(MINUTE_MS);
-    const steps = [[3240, "MemoryPressure"], [2916, "MemoryPressure", "PIDPressure"], [
-      3600,
-    ]] as const;
-    assert.equal(agent.rounds.at(-1)?.capacity, 3600);
-    for (const [capacity, ...pressures] of steps) {
-      scene.setNode({ pressures });
-      await scene.pass(17_000);
-      assert.equal(Math.round(agent.rounds.at(-1)?.capacity ?? NaN), capacity);
-    }
-  },
-);
+loopTest("shares a tenth less for each pressure on its node, within 15 s", async (scene, agent) => {
+  await scene.pass(MINUTE_MS);
+  const steps = [[3240, "MemoryPressure"], [2916, "MemoryPressure", "PIDPressure"], [
+    3600,
+  ]] as const;
+  assert.equal(agent.rounds.at(-1)?.capacity, 3600);
+  for (const [capacity, ...pressures] of steps) {
+    scene.setNode({ pressures });
+    await scene.pass(17_000);
+    assert.equal(Math.round(agent.rounds.at(-1)?.capacity ?? NaN), capacity);
+  }
+});
 
-loopTest(
-  "takes its own write for no other's where the watch is slow",
-  async (scene, { warnings }) => {
-    await scene.pass(38_000);
-    // Of what it wrote in the first seconds nothing has come back yet.
-    const before = scene.writes();
-    assert.ok(before >= PODS.length && before <= 3 * PODS.length, `${before} writes`);
-    await scene.pass(442_000);
-    assert.deepEqual(warnings, []);
-    assert.ok(scene.writes() <= before + 4, `${scene.writes() - before} writes since`);
-  },
-  { lagMs: 40_000 },
-);
+loopTest("takes its own write for its own where the watch is slow", async (scene, { warnings }) => {
+  await scene.pass(38_000);
+  // Of what it wrote in the first seconds nothing has come back yet.
+  const before = scene.writes();
+  assert.ok(before >= PODS.length && before <= 3 * PODS.length, `${before} writes`);
+  await scene.pass(442_000);
+  assert.deepEqual(warnings, []);
+  assert.ok(scene.writes() <= before + 4, `${scene.writes() - before} writes since`);
+}, { lagMs: 40_000 });
 
-loopTest(
-  "keeps what it wrote, not an older copy, for a restarted container",
-  async (scene, agent) => {
-    const { clock, demand, limitOf, pass } = scene;
-    await pass(10_000);
-    const before = limitOf("a");
-    const restarted = sampleBounds("another");
-    scene.setBounds("a", restarted);
-    demand.set("a", 1500);
-    await pass(2000);
-    let wrote = limitOf("a");
-    assert.ok(wrote >= 1500 && wrote > before, `${before}, then ${wrote}`);
-    const found = () =>
-      agent.rounds.at(-1)?.containers.find(({ participant }) =>
-        restarted.containerID.endsWith(participant.containerID)
-      );
-    while (found() === undefined && clock.monotonic() < 5 * MINUTE_MS) {
-      wrote = limitOf("a");
-      await pass(1000);
-    }
-    // The copy with the new container was made before that was written.
-    assert.deepEqual([found()?.participant.desired, found()?.limit], [before, wrote]);
-  },
-  { lagMs: 40_000 },
-);
+loopTest("keeps what it wrote, no older copy, for a restarted container", async (scene, agent) => {
+  const { clock, demand, limitOf, pass } = scene;
+  await pass(10_000);
+  const before = limitOf("a");
+  const restarted = sampleBounds("another");
+  scene.setBounds("a", restarted);
+  demand.set("a", 1500);
+  await pass(2000);
+  let wrote = limitOf("a");
+  assert.ok(wrote >= 1500 && wrote > before, `${before}, then ${wrote}`);
+  const found = () =>
+    agent.rounds.at(-1)?.containers.find(({ participant }) =>
+      restarted.containerID.endsWith(participant.containerID)
+    );
+  while (found() === undefined && clock.monotonic() < 5 * MINUTE_MS) {
+    wrote = limitOf("a");
+    await pass(1000);
+  }
+  // The copy with the new container was made before that was written.
+  assert.deepEqual([found()?.participant.desired, found()?.limit], [before, wrote]);
+}, { lagMs: 40_000 });
 
 loopTest("believes no node without CPU, and waits for one that never had", async (scene, agent) => {
   const capacity = () => agent.rounds.at(-1)?.capacity;

@@ -5,7 +5,7 @@ import { DEFAULT_PACE, newPaceMemory, type PaceMemory } from "../shared/pacing/p
 import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/support/sample_objects.ts";
-import { assertSentences } from "../tests/fixtures/assert_sentences.ts";
+import { assertSentences, assertTexts } from "../tests/fixtures/assert_sentences.ts";
 import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
 import { boundedAllocation, sampleBounds } from "../tests/fixtures/market/sample_participants.ts";
 import { runHeartbeat } from "./reporting/heartbeat.ts";
@@ -32,28 +32,24 @@ function refusal(change: Partial<ReturnType<typeof sampleBounds>>): string {
 }
 
 pure("sentences of allocations that are left out", () =>
-  assertSentences([
-    [
-      "floor and ceiling",
-      () => refusal({ floor: 300, ceiling: 200 }),
-      "container app: floor 300 is above ceiling 200",
-    ],
-    [
-      "ceiling",
-      () => refusal({ ceiling: 1e10 }),
-      "container app: ceiling is 10000000000, expected at most 1000000000 millicores",
-    ],
-    [
-      "weight",
-      () => refusal({ weight: 1e-7 }),
-      "container app: weight is 1e-7, expected a number from 0.000001 to 1000000000",
-    ],
-    [
-      "clash",
-      () => refusal({ containerID: "containerd://61" }),
-      "another one has one of its containers",
-    ],
-  ]));
+  assertTexts(
+    {
+      "floor and ceiling": () => refusal({ floor: 300, ceiling: 200 }),
+      "ceiling": () => refusal({ ceiling: 1e10 }),
+      "weight": () => refusal({ weight: 1e-7 }),
+      "clash": () => refusal({ containerID: "containerd://61" }),
+    },
+    `\
+floor and ceiling
+  container app: floor 300 is above ceiling 200
+ceiling
+  container app: ceiling is 10000000000, expected at most 1000000000 millicores
+weight
+  container app: weight is 1e-7, expected a number from 0.000001 to 1000000000
+clash
+  another one has one of its containers
+`,
+  ));
 
 function probe(now: number, synced: boolean): string {
   const world = { now: 0 };
@@ -104,34 +100,36 @@ async function warningsOf(files: Readonly<Record<string, string>>): Promise<stri
 
 pure("sentences of probes, logs and the node's table", () => {
   const view = { layout: "cgroup v2", cores: 4, intervalMs: 250.4, pods: [], warnings: [] };
-  return assertSentences([
-    ["stuck", () => probe(30_001, true), "the loop has stood still for 30s"],
-    [
-      "not in sync",
-      () => probe(0, false),
-      "the allocations of the node are not in sync with the API",
-    ],
-    ["no node", () => probe(0, true), "the node is not known yet"],
-    ["node", () => heartbeat("node"), "Cannot read the node"],
-    ["Lease", () => heartbeat("renewLease"), "Cannot renew the lease"],
-    [
-      "table",
-      () => nodeTable(view).split("\n")[1] ?? "",
-      "0 pods, 0 containers, 4 CPUs, 250 ms between the samples",
-    ],
-    [
-      "CPUs",
-      () => warningsOf({ "kubepods/cpu.stat": "", "cpuset.cpus.effective": "all\n" }),
-      'Cannot count the node\'s CPUs: Cannot parse cpuset.cpus.effective: line 1 is "all", expected ' +
-      "a counter",
-    ],
-    [
-      "file",
-      () => warningsOf({ [`${CONTAINER}/cpu.max`]: "much\n" }),
-      `Cannot use a cgroup's file ${CONTAINER}/cpu.max: Cannot parse cpu.max: line 1 is "", ` +
-      "expected a counter",
-    ],
-  ]);
+  return assertTexts(
+    {
+      "stuck": () => probe(30_001, true),
+      "not in sync": () => probe(0, false),
+      "no node": () => probe(0, true),
+      "node": () => heartbeat("node"),
+      "Lease": () => heartbeat("renewLease"),
+      "table": () => nodeTable(view).split("\n")[1] ?? "",
+      "CPUs": () => warningsOf({ "kubepods/cpu.stat": "", "cpuset.cpus.effective": "all\n" }),
+      "file": () => warningsOf({ [`${CONTAINER}/cpu.max`]: "much\n" }),
+    },
+    `\
+stuck
+  the loop has stood still for 30s
+not in sync
+  the allocations of the node are not in sync with the API
+no node
+  the node is not known yet
+node
+  Cannot read the node
+Lease
+  Cannot renew the lease
+table
+  0 pods, 0 containers, 4 CPUs, 250 ms between the samples
+CPUs
+  Cannot count the node's CPUs: Cannot parse cpuset.cpus.effective: line 1 is "all", expected a counter
+file
+  Cannot use a cgroup's file ${CONTAINER}/cpu.max: Cannot parse cpu.max: line 1 is "", expected a counter
+`,
+  );
 });
 
 const NOW = 100_000;

@@ -1,6 +1,6 @@
 /** The sentences of demo and arena. */
 import { pure } from "../tests/fixtures/pure.ts";
-import { assertSentences } from "../tests/fixtures/assert_sentences.ts";
+import { assertTexts } from "../tests/fixtures/assert_sentences.ts";
 import { syntheticRuns } from "../tests/fixtures/lab/run_records.ts";
 import { parseArenaOptions } from "./arena_options.ts";
 import { goalTable } from "./arena_table.ts";
@@ -17,97 +17,61 @@ pure("sentences of demo and arena", () => {
   const report = (cause: Error) => () => reportProblem("a/b.html", cause).message;
   const trace = (cause: Error) => () => traceProblem("a.csv", cause).message;
   const [run] = syntheticRuns({ pods: 1, minutes: 1 });
-  return assertSentences([
-    [
-      "arena: out of range",
-      arena("--seeds", "0"),
-      "Cannot run the arena: option '--seeds <count>' argument '0' is invalid. Give a whole " +
-      "number from 1 to 100; see deno task arena --help",
-    ],
-    [
-      "arena: no algorithm",
-      arena("--algorithms", "magic"),
-      "Cannot run the arena: option '--algorithms <names>' argument 'magic' is invalid. No algorithm is " +
-      "named 'magic', only static, hpa, k8s-cpu, k8s-cpu-fast, captain, koordinator, vpa, " +
-      "mbcas, ours, oracle; see deno task arena --help",
-    ],
-    [
-      "arena: no trace",
-      arena("--format", "rps"),
-      "Cannot run the arena: option '--format rps' says how to read a trace, but --trace is " +
-      "missing; see deno task arena --help",
-    ],
-    [
-      "demo: out of range",
-      demo("--minutes", "241"),
-      "Cannot run the demo: option '--minutes <count>' argument '241' is invalid. Give a whole " +
-      "number from 1 to 240; see deno task demo --help",
-    ],
-    [
-      "demo: no path",
-      demo("--report", "--json"),
-      "Cannot run the demo: option '--report <path>' argument '--json' is invalid. Give a " +
-      "path; a file of that name is ./--json; see deno task demo --help",
-    ],
-    [
-      "demo: near flag",
-      demo("--minute", "3"),
-      "Cannot run the demo: unknown option '--minute' (Did you mean --minutes?); see deno task " +
-      "demo --help",
-    ],
-    [
-      "report: NotFound",
-      report(new NotFound()),
-      'Cannot write report "a/b.html": its folder is not there; create the folder or give ' +
-      "another path",
-    ],
-    [
-      "report: IsADirectory",
-      report(new IsADirectory()),
-      'Cannot write report "a/b.html": it is a directory; give the path of a file in it',
-    ],
-    [
-      "report: NotADirectory",
-      report(new NotADirectory()),
-      'Cannot write report "a/b.html": a file stands where its folder should be; give another ' +
-      "path",
-    ],
-    [
-      "report: PermissionDenied",
-      report(new PermissionDenied()),
-      'Cannot write report "a/b.html": you may not write there, see ls -l; give another path',
-    ],
-    [
-      "report: NotCapable",
-      report(new NotCapable()),
-      'Cannot write report "a/b.html": the task may write below the project and /tmp only; ' +
-      "give another path",
-    ],
-    [
-      "trace: NotFound",
-      trace(new NotFound()),
-      'Cannot read trace "a.csv": there is no such file; check the path',
-    ],
-    [
-      "trace: IsADirectory",
-      trace(new IsADirectory()),
-      'Cannot read trace "a.csv": it is a directory; give the path of a file in it',
-    ],
-    [
-      "trace: PermissionDenied",
-      trace(new PermissionDenied()),
-      'Cannot read trace "a.csv": you may not read it; see ls -l',
-    ],
-    ["arena: goals", () => goalTable([]).split("\n")[0] ?? "", "What ours must reach"],
-    [
-      "chart: no throttling",
-      () => throttlingChart([]),
-      "No pod was throttled under any algorithm.\n",
-    ],
-    [
-      "chart: no step",
-      () => run === undefined ? "" : coresChart({ ...run, sumLimits: [] }),
-      "No steps were recorded: nothing to draw.\n",
-    ],
-  ]);
+  return assertTexts(
+    {
+      "arena: out of range": arena("--seeds", "0"),
+      "arena: no algorithm": arena("--algorithms", "magic"),
+      "arena: no trace": arena("--format", "rps"),
+      "demo: out of range": demo("--minutes", "241"),
+      "demo: no path": demo("--report", "--json"),
+      "demo: near flag": demo("--minute", "3"),
+      "report: NotFound": report(new NotFound()),
+      "report: IsADirectory": report(new IsADirectory()),
+      "report: NotADirectory": report(new NotADirectory()),
+      "report: PermissionDenied": report(new PermissionDenied()),
+      "report: NotCapable": report(new NotCapable()),
+      "trace: NotFound": trace(new NotFound()),
+      "trace: IsADirectory": trace(new IsADirectory()),
+      "trace: PermissionDenied": trace(new PermissionDenied()),
+      "arena: goals": () => goalTable([]).split("\n")[0] ?? "",
+      "chart: no throttling": () => throttlingChart([]),
+      "chart: no step": () => run === undefined ? "" : coresChart({ ...run, sumLimits: [] }),
+    },
+    `\
+arena: out of range
+  Cannot run the arena: option '--seeds <count>' argument '0' is invalid. Give a whole number from 1 to 100; see deno task arena --help
+arena: no algorithm
+  Cannot run the arena: option '--algorithms <names>' argument 'magic' is invalid. No algorithm is named 'magic', only static, hpa, k8s-cpu, k8s-cpu-fast, captain, koordinator, vpa, mbcas, ours, oracle; see deno task arena --help
+arena: no trace
+  Cannot run the arena: option '--format rps' says how to read a trace, but --trace is missing; see deno task arena --help
+demo: out of range
+  Cannot run the demo: option '--minutes <count>' argument '241' is invalid. Give a whole number from 1 to 240; see deno task demo --help
+demo: no path
+  Cannot run the demo: option '--report <path>' argument '--json' is invalid. Give a path; a file of that name is ./--json; see deno task demo --help
+demo: near flag
+  Cannot run the demo: unknown option '--minute' (Did you mean --minutes?); see deno task demo --help
+report: NotFound
+  Cannot write report "a/b.html": its folder is not there; create the folder or give another path
+report: IsADirectory
+  Cannot write report "a/b.html": it is a directory; give the path of a file in it
+report: NotADirectory
+  Cannot write report "a/b.html": a file stands where its folder should be; give another path
+report: PermissionDenied
+  Cannot write report "a/b.html": you may not write there, see ls -l; give another path
+report: NotCapable
+  Cannot write report "a/b.html": the task may write below the project and /tmp only; give another path
+trace: NotFound
+  Cannot read trace "a.csv": there is no such file; check the path
+trace: IsADirectory
+  Cannot read trace "a.csv": it is a directory; give the path of a file in it
+trace: PermissionDenied
+  Cannot read trace "a.csv": you may not read it; see ls -l
+arena: goals
+  What ours must reach
+chart: no throttling
+| No pod was throttled under any algorithm.
+chart: no step
+| No steps were recorded: nothing to draw.
+`,
+  );
 });

@@ -1,7 +1,9 @@
-import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { auditLineSchema } from "../shared/audit_log.ts";
+import { pure } from "../tests/fixtures/pure.ts";
 import { declaredTypes, isMinded, parseDocFindings } from "./doc_findings.ts";
+import { figureFaults } from "./figures/figure_faults.ts";
+import { type Figures, figuresSchema } from "./figures/figures.ts";
 import {
   hasTest,
   ignoredIf,
@@ -9,6 +11,7 @@ import {
   taskNames,
   testReferences,
 } from "./markdown_references.ts";
+import { areaSize, countLines, nearestRank } from "./source_size.ts";
 
 const MISSING = "exported symbol is missing JSDoc documentation";
 const HIDDEN = "public type 'A' references private type 'Hidden'";
@@ -76,13 +79,10 @@ pure("relativeLinks() finds inline links, images, references and HTML", () => {
     '<img alt="x" src="docs/a.png">',
     "[1]: docs/decisions/0001.md",
   ].join("\n");
-  assert.deepEqual(relativeLinks(markdown), [
-    "SCOPE.md",
-    "../CONTRIBUTING.md",
-    "docs/demo.svg",
-    "docs/a.png",
-    "docs/decisions/0001.md",
-  ]);
+  assert.deepEqual(
+    relativeLinks(markdown),
+    ["SCOPE.md", "../CONTRIBUTING.md", "docs/demo.svg", "docs/a.png", "docs/decisions/0001.md"],
+  );
 });
 
 pure("relativeLinks() leaves out other sites, fragments and code", () => {
@@ -131,13 +131,10 @@ pure("ignoredIf() gives the condition of that test alone", () => {
     'Deno.test.ignore("never", () => {});',
   ].join("\n");
   const names = ["plain", "one more", "free", "short", "never"];
-  assert.deepEqual(names.map((name) => ignoredIf(source, name)), [
-    undefined,
-    "!isHarness() || late()",
-    undefined,
-    "ignore",
-    "true",
-  ]);
+  assert.deepEqual(
+    names.map((name) => ignoredIf(source, name)),
+    [undefined, "!isHarness() || late()", undefined, "ignore", "true"],
+  );
 });
 
 Deno.test({
@@ -152,4 +149,116 @@ Deno.test({
     const [, example = ""] = /```json\n(.*?)```/s.exec(chapter) ?? [];
     auditLineSchema.strict().parse(JSON.parse(example));
   },
+});
+
+pure("countLines() distinguishes lines that are only a comment from the rest", () => {
+  const text = "/**\n * Doc.\n */\nconst a = 1; // beside code\n\n// alone\n/* one line */\nf();\n";
+  assert.deepEqual(countLines(text), { lines: 8, commentLines: 5 });
+  assert.deepEqual(countLines("f();"), { lines: 1, commentLines: 0 });
+});
+
+pure("nearestRank() is the value at the rounded-up rank", () => {
+  assert.equal(nearestRank([5, 1, 3], 0.5), 3);
+  assert.equal(nearestRank([1, 2, 3, 4], 0.5), 2);
+  assert.equal(nearestRank([1, 2, 3, 4], 0.95), 4);
+  assert.equal(nearestRank([], 0.5), 0);
+});
+
+pure("areaSize() sums sources and sets tests against them", () => {
+  const files = [
+    { area: "shared", test: false, lines: 100, commentLines: 20 },
+    { area: "shared", test: false, lines: 300, commentLines: 60 },
+    { area: "shared", test: true, lines: 600, commentLines: 0 },
+  ];
+  assert.deepEqual(areaSize("shared", files), {
+    area: "shared",
+    files: 2,
+    lines: 400,
+    median: 100,
+    p95: 300,
+    max: 300,
+    commentShare: 0.2,
+    testRatio: 1.5,
+  });
+  assert.equal(areaSize("none", []).testRatio, 0);
+});
+
+const PAGE = `# Product
+
+It waits 5 s.
+
+## Figures
+
+Within a run of 30 minutes a burst waits for
+2.3 s:
+
+| measure | ours, P99 | theirs |
+| ------- | --------: | ------ |
+| wait    |      10.5 | never  |
+
+\`\`\`sh
+sleep 7 s
+\`\`\`
+
+## Limits
+
+At most 9 s.
+`;
+
+/** A measurement of `PAGE`, with these figures. */
+function source(figures: Record<string, string>): Figures {
+  return figuresSchema.parse({
+    complete: { "README.md": "Figures" },
+    measurements: [{
+      command: "deno task bench:wait",
+      commit: "0123abc",
+      date: "2026-11-22",
+      machine: "2 CPUs",
+      scene: ["a run of 30 minutes"],
+      code: ["shared/market"],
+      figures: { "README.md": figures },
+    }],
+  });
+}
+
+function faults(
+  figures: Record<string, string>,
+  page = PAGE,
+  files = ["shared/market/solver.ts"],
+): string[] {
+  return figureFaults(source(figures), { pages: new Map([["README.md", page]]), files });
+}
+
+const COMPLETE = { "mean: wait": "10.5 | never", "wait of a burst": "waits for 2.3 s" };
+
+Deno.test("figureFaults() finds none where each figure of the section has an origin", () => {
+  assert.deepEqual(faults(COMPLETE), []);
+});
+
+Deno.test("figureFaults() finds figures that have changed on either side, in tables and in text", () => {
+  // The value that the page lacks, and the figure that the source lacks.
+  assert.equal(faults({ ...COMPLETE, "mean: wait": "10.4 | never" }).length, 2);
+  assert.equal(faults({ ...COMPLETE, "wait of a burst": "waits for 2.4 s" }).length, 2);
+  assert.equal(faults(COMPLETE, PAGE.replace("10.5", "10.6")).length, 2);
+  assert.equal(faults(COMPLETE, PAGE.replace("30", "15")).length, 2);
+});
+
+Deno.test("figureFaults() finds what was added to the section, but not outside of it", () => {
+  assert.equal(faults(COMPLETE, PAGE.replace("```\n\n## L", "```\n\nOr 3 ms.\n\n## L")).length, 1);
+  assert.equal(faults(COMPLETE, `${PAGE}\nOr 3 ms.\n`).length, 0);
+  const { "mean: wait": _, ...withoutRow } = COMPLETE;
+  assert.equal(faults(withoutRow).length, 1);
+  assert.equal(faults({ ...withoutRow, "mean: delay": "10.5 | never" }).length, 1);
+});
+
+Deno.test("figureFaults() finds code that was moved", () => {
+  assert.equal(faults(COMPLETE, PAGE, ["shared/market_solver.ts"]).length, 1);
+});
+
+Deno.test("figuresSchema refuses measurements without a task or an origin", () => {
+  const [measurement] = source(COMPLETE).measurements;
+  for (const wrong of [{ command: "by hand" }, { commit: "HEAD" }, { date: "yesterday" }]) {
+    const measurements = [{ ...measurement, ...wrong }];
+    assert.equal(figuresSchema.safeParse({ complete: {}, measurements }).success, false);
+  }
 });

@@ -1,4 +1,4 @@
-import { assertSentences, messageOf } from "../tests/fixtures/assert_sentences.ts";
+import { assertTexts, messageOf } from "../tests/fixtures/assert_sentences.ts";
 import { permissionFlags } from "./build/permission_flags.ts";
 import { optimizationPolicyCRD } from "./crd/optimization_policy_crd.ts";
 import { devPlan } from "./dev/dev_plan.ts";
@@ -28,73 +28,51 @@ function problem(found: Parameters<typeof devPlan>[0]): string {
 }
 
 Deno.test("sentences of the lint rules", () =>
-  assertSentences([
-    [
-      "argumentCount",
-      () => linted(argumentCount, "export function f(a: A, b: B, c: C) {}"),
-      "f() takes 3 positional arguments, more than 2",
-    ],
-    [
-      "errorMessage, beginning",
-      () => linted(errorMessage, 'throw new Error("Bad capacity");'),
-      'The error message does not begin with "Cannot "',
-    ],
-    [
-      "errorMessage, end",
-      () => linted(errorMessage, 'throw new Error("Cannot clear: no bids.");'),
-      "The error message ends with a period",
-    ],
-    [
-      "errorMessage, none",
-      () => linted(errorMessage, "throw new Error();"),
-      "The error has no message",
-    ],
-    [
-      "fileName, content",
-      () => linted(fileName, "f();", "shared/utils.ts"),
-      "The file name utils.ts says nothing of its content",
-    ],
-    [
-      "fileName, case",
-      () => linted(fileName, "f();", "shared/podAllocation.ts"),
-      "The file name podAllocation.ts is not in snake_case",
-    ],
-    [
-      "injectedWorld",
-      () => linted(injectedWorld, "f(Date.now());", "agent/a.ts"),
-      "agent/ also runs in virtual time: it may not use Date.now",
-    ],
-    [
-      "layers",
-      () => imported("agent/main.ts", "../controller/main.ts"),
-      "agent may not import controller",
-    ],
-    [
-      "layers, root",
-      () => imported("agent/main.ts", "../main.ts"),
-      "agent may not import the root",
-    ],
-    [
-      "layers, test",
-      () => imported("lab/bench/solver.ts", "../../shared/market/solver_test.ts"),
-      "lab/bench/solver.ts imports the test file shared/market/solver_test.ts",
-    ],
-    [
-      "layers, client",
-      () => imported("controller/main.ts", "@kubernetes/client-node"),
-      "Only adapters/kube/ imports @kubernetes/client-node",
-    ],
-    [
-      "pureShared, global",
-      () => linted(pureShared, "Date.now();"),
-      "shared/ is pure: it may not use Date.now",
-    ],
-    [
-      "pureShared, module",
-      () => linted(pureShared, 'import { join } from "node:path";'),
-      "shared/ is pure: it may not import node:path",
-    ],
-  ]));
+  assertTexts(
+    {
+      "argumentCount": () => linted(argumentCount, "export function f(a: A, b: B, c: C) {}"),
+      "errorMessage, beginning": () => linted(errorMessage, 'throw new Error("Bad capacity");'),
+      "errorMessage, end": () => linted(errorMessage, 'throw new Error("Cannot clear: no bids.");'),
+      "errorMessage, none": () => linted(errorMessage, "throw new Error();"),
+      "fileName, content": () => linted(fileName, "f();", "shared/utils.ts"),
+      "fileName, case": () => linted(fileName, "f();", "shared/podAllocation.ts"),
+      "injectedWorld": () => linted(injectedWorld, "f(Date.now());", "agent/a.ts"),
+      "layers": () => imported("agent/main.ts", "../controller/main.ts"),
+      "layers, root": () => imported("agent/main.ts", "../main.ts"),
+      "layers, test": () => imported("lab/bench/solver.ts", "../../shared/market/solver_test.ts"),
+      "layers, client": () => imported("controller/main.ts", "@kubernetes/client-node"),
+      "pureShared, global": () => linted(pureShared, "Date.now();"),
+      "pureShared, module": () => linted(pureShared, 'import { join } from "node:path";'),
+    },
+    `\
+argumentCount
+  f() takes 3 positional arguments, more than 2
+errorMessage, beginning
+  The error message does not begin with "Cannot "
+errorMessage, end
+  The error message ends with a period
+errorMessage, none
+  The error has no message
+fileName, content
+  The file name utils.ts says nothing of its content
+fileName, case
+  The file name podAllocation.ts is not in snake_case
+injectedWorld
+  agent/ also runs in virtual time: it may not use Date.now
+layers
+  agent may not import controller
+layers, root
+  agent may not import the root
+layers, test
+  lab/bench/solver.ts imports the test file shared/market/solver_test.ts
+layers, client
+  Only adapters/kube/ imports @kubernetes/client-node
+pureShared, global
+  shared/ is pure: it may not use Date.now
+pureShared, module
+  shared/ is pure: it may not import node:path
+`,
+  ));
 
 /** Distinct messages of the rules that match, of the definition of OptimizationPolicy. */
 function validated(pattern: RegExp): string {
@@ -122,43 +100,31 @@ function figureProblems(): string {
 }
 
 Deno.test("sentences of the other tools", () =>
-  assertSentences([
-    [
-      "figures",
-      figureProblems,
-      'README.md does not have "1.5" (wait); No page of deno task bench:wait has "50 bursts"; ' +
-      "deno task bench:wait depends on shared/market, which is not there; README.md has figures " +
-      'without origin in the row "wait"; README.md has the figure 9 s without origin: "Up to 9 s."',
-    ],
-    [
-      "permissions",
-      () => messageOf(() => permissionFlags({ all: true })),
-      "Cannot turn the permission set into flags: all is true, expected one of read, write, net, env, sys, run, " +
-      "ffi, import with true, false or a list without commas",
-    ],
-    [
-      "missing tools",
-      () => problem({ installed: new Set(["kubectl"]), kindClusters: [], follow: true }),
-      "Cannot run dev: docker is missing: install Docker Engine (docs.docker.com/engine/install); " +
-      "kind is missing: install Kind 0.31 or newer (kind.sigs.k8s.io)",
-    ],
-    [
-      "no Kind cluster",
-      () =>
+  assertTexts(
+    {
+      "figures": figureProblems,
+      "permissions": () => messageOf(() => permissionFlags({ all: true })),
+      "missing tools": () =>
+        problem({ installed: new Set(["kubectl"]), kindClusters: [], follow: true }),
+      "no Kind cluster": () =>
         problem({
           installed: new Set(["docker", "kind", "kubectl"]),
           context: "production",
           kindClusters: [],
           follow: true,
         }),
-      "Cannot run dev: the context production is not a Kind cluster, so images can't be loaded into it; " +
-      "unset KUBECONFIG for a new Kind cluster, or push images and apply " +
-      "manifests/overlays/release",
-    ],
-    [
-      "duration in a CRD",
-      () => validated(/duration|00d$|10s$/),
-      "must be a duration, for instance 90s, 1h30m or 7d; must be at most 100000d; must be at least " +
-      "10s",
-    ],
-  ]));
+      "duration in a CRD": () => validated(/duration|00d$|10s$/),
+    },
+    `\
+figures
+  README.md does not have "1.5" (wait); No page of deno task bench:wait has "50 bursts"; deno task bench:wait depends on shared/market, which is not there; README.md has figures without origin in the row "wait"; README.md has the figure 9 s without origin: "Up to 9 s."
+permissions
+  Cannot turn the permission set into flags: all is true, expected one of read, write, net, env, sys, run, ffi, import with true, false or a list without commas
+missing tools
+  Cannot run dev: docker is missing: install Docker Engine (docs.docker.com/engine/install); kind is missing: install Kind 0.31 or newer (kind.sigs.k8s.io)
+no Kind cluster
+  Cannot run dev: the context production is not a Kind cluster, so images can't be loaded into it; unset KUBECONFIG for a new Kind cluster, or push images and apply manifests/overlays/release
+duration in a CRD
+  must be a duration, for instance 90s, 1h30m or 7d; must be at most 100000d; must be at least 10s
+`,
+  ));

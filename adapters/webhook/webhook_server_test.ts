@@ -52,11 +52,10 @@ Deno.test("serveWebhook() answers clients that trust its authority, by TLS 1.2 a
     using speaker = client(server, [one], { maxVersion });
     const reply = await speaker.post("{}", "/mutate/pods?timeout=2s");
     const { text, protocol, status, headers } = reply;
-    assert.deepEqual([status, text, protocol], [
-      200,
-      "POST /mutate/pods?timeout=2s",
-      maxVersion,
-    ]);
+    assert.deepEqual(
+      [status, text, protocol],
+      [200, "POST /mutate/pods?timeout=2s", maxVersion],
+    );
     // Node's own five seconds would be too short for an API server that comes back.
     assert.deepEqual([headers["connection"], headers["keep-alive"]], ["keep-alive", undefined]);
   }

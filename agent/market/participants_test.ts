@@ -54,11 +54,10 @@ pure("participantsOf() counts no limit beyond any node, and bounds the credit", 
       },
       status: { ...status, originalLimits: [{ name: "app", cpu: HUGE }] },
     }));
-    assert.deepEqual([found?.desired, found?.originalLimit, found?.credit], [
-      undefined,
-      100,
-      credit,
-    ]);
+    assert.deepEqual(
+      [found?.desired, found?.originalLimit, found?.credit],
+      [undefined, 100, credit],
+    );
   }
 });
 

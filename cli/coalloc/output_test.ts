@@ -1,8 +1,15 @@
-import assert from "node:assert/strict";
+import { InvalidArgumentError } from "commander";
 import fc from "fast-check";
-import { pure } from "../../tests/fixtures/pure.ts";
-import { dataOutput, type OutputFormat, structuredOutput, textTable } from "./output.ts";
-import { durationParser, workloadArgument } from "./formats.ts";
+import assert from "node:assert/strict";
+import type * as z from "zod";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { ResizeCondition } from "../../shared/api/pod.ts";
+import {
+  boundRuleSchema,
+  containerBoundsSchema,
+  marketSchema,
+} from "../../shared/api/pod_allocation.ts";
+import type { ScopeSettings } from "../../shared/resize/scope.ts";
 import {
   ageText,
   coresText,
@@ -12,7 +19,27 @@ import {
   throttledText,
   workloadTitle,
 } from "../../shared/view/figures.ts";
-import { InvalidArgumentError } from "commander";
+import { containerViewSchema, nodeViewSchema, podViewSchema } from "../../shared/view/node_view.ts";
+import { reportsOf, shopRecords } from "../../tests/fixtures/cli/advised_shop.ts";
+import {
+  addMarketPod,
+  type CoallocScene,
+  coallocScene,
+  sceneTest,
+} from "../../tests/fixtures/cli/coalloc_scene.ts";
+import {
+  sampleContainerView,
+  sampleNodeView,
+  samplePodView,
+} from "../../tests/fixtures/cli/node_views.ts";
+import { shopTest } from "../../tests/fixtures/cli/shop_scene.ts";
+import { placedTest } from "../../tests/fixtures/placement/placed_shop.ts";
+import { pure, pureYAML } from "../../tests/fixtures/pure.ts";
+import { SGR } from "../terminal/terminal_text.ts";
+import { durationParser, workloadArgument } from "./formats.ts";
+import { SYSTEM_NAMESPACE } from "./kube/system_namespace.ts";
+import { DEFAULT_MARKET_SETTINGS, marketSettings } from "./market_settings.ts";
+import { dataOutput, type OutputFormat, structuredOutput, textTable } from "./output.ts";
 
 pure("structuredOutput() writes JSON and YAML without absent members, and no table", () => {
   const value = { pod: "web", limit: undefined, price: null, containers: [{ name: "app" }] };
@@ -144,5 +171,178 @@ pure("workloadArgument() reads a name, with a kind as kubectl takes it, and noth
   assert.equal(workloadTitle({ kind: "StatefulSet", name: "db" }), "statefulset/db");
   for (const argument of ["", "/", "pod/web", "shop/web", "deploy/", "/web", "a/deploy/web"]) {
     assert.equal(workloadArgument(argument), undefined, argument);
+  }
+});
+
+/** Clears the screen, sets the title, hides and turns text around, and begins a line. */
+const EVIL = "\x1b[2J\x1b[H\x1b]0;t\x07\x9b8m\u202e\u2028\r\nFORGED";
+/** What a terminal obeys, but for ends of lines. */
+const OBEYED = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+/** As `paint()` sets text apart. */
+const PAINTED = new RegExp(SGR, "g");
+
+/** A pod of which everybody says something evil. */
+function evilScene({ isTerminal }: { readonly isTerminal: boolean }): CoallocScene {
+  const scene = coallocScene();
+  if (isTerminal) scene.terminal = { columns: 100, rows: 20, color: true };
+  const { metadata: { uid } } = addMarketPod(scene, "web", {
+    limit: 450,
+    own: 200,
+    status: { phase: "Failed", reason: "Refused", message: EVIL },
+  });
+  scene.api.store.tables.Pod.modify("shop/web", (pod) => ({
+    ...pod,
+    resizeConditions: [
+      { type: "PodResizePending", reason: "Deferred", message: EVIL } as ResizeCondition,
+    ],
+  }));
+  const [record] = shopRecords();
+  assert.ok(record !== undefined);
+  scene.rightsizing.reports = reportsOf([{
+    ...record,
+    message: EVIL,
+    recommendations: [{ container: "app", cpu: 1, memory: 1, explanation: EVIL }],
+  }]);
+  const status = { phase: "NotWhole", message: EVIL, revisions: [], pods: [] };
+  scene.placement.published.set("Deployment.web", JSON.stringify(status));
+  scene.agents.push("node-1", `node${EVIL}`);
+  const container = sampleContainerView({ waiting: EVIL, id: "web" });
+  const pod = samplePodView(`web${EVIL}`, { uid, container });
+  scene.views.set("node-1", sampleNodeView([{ ...pod, bounds: { revision: 7, reason: EVIL } }]));
+  return scene;
+}
+
+const LINES = [
+  "top",
+  "top -o wide",
+  "explain web",
+  "explain web -o yaml",
+  "explain web -o json",
+  `explain ${EVIL}`,
+  "resize web --cpu-limit 300m --timeout 1s",
+  "restore web --timeout 1s",
+  "restore --all --yes --timeout 1s",
+  "placement",
+  "recommend",
+  "recommend web",
+  "recommend -o patch",
+];
+
+for (const isTerminal of [false, true]) {
+  pureYAML(`runCoalloc() prints nothing that a terminal obeys: ${isTerminal}`, async () => {
+    let seen = 0;
+    for (const line of LINES) {
+      const scene = evilScene({ isTerminal });
+      const [name = "", ...rest] = line.split(" ");
+      scene.api.failNext({ verb: "resize", kind: "Pod", status: 422, message: EVIL });
+      await scene.run(name, ...rest);
+      for (const printed of [scene.out, scene.err]) {
+        if (/FORGED/.test(printed)) seen++;
+        const text = isTerminal ? printed.replaceAll(PAINTED, "") : printed;
+        assert.doesNotMatch(text, OBEYED, `${line}: ${JSON.stringify(printed)}`);
+        assert.doesNotMatch(text, /^FORGED/m, `${line}: ${JSON.stringify(printed)}`);
+      }
+      await scene.close();
+    }
+    assert.ok(seen >= 5, `${seen} had the text`);
+  });
+}
+
+pureYAML("runCoalloc() prints an error of the server on one line", async () => {
+  const scene = coallocScene();
+  const world = { ...scene.world, connect: () => Promise.reject(new ApiError(500, "Evil", EVIL)) };
+  Object.assign(scene, { world });
+  assert.equal(await scene.run("top"), 1);
+  assert.doesNotMatch(scene.err, OBEYED);
+  assert.deepEqual(scene.err.match(/\n/g)?.length, 1);
+  await scene.close();
+});
+
+const REFERENCE = await Deno.readTextFile("docs/reference.md");
+
+/** Names of members that are no fields: classes of nodes. */
+const VALUES: ReadonlySet<string> = new Set(["spot", "on-demand"]);
+
+function fieldsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(fieldsOf);
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [name, ...fieldsOf(member)]);
+}
+
+/** Each field of what this command line prints, and of the schemas, stands in the sections. */
+async function assertDocumented(
+  scene: CoallocScene,
+  { line, schemas = [], sections = [line.split(" ", 1)[0] ?? ""] }: {
+    readonly line: string;
+    readonly schemas?: readonly z.ZodObject[];
+    /** @default {of the command} */
+    readonly sections?: readonly string[];
+  },
+): Promise<void> {
+  const [, out] = await scene.ran(`${line} -o json`);
+  const text = REFERENCE.split(/^## /m).filter((section) =>
+    sections.some((one) => section.split("\n", 1)[0]?.includes(`\`${one}\``))
+  ).join("");
+  const fields = [
+    ...fieldsOf(JSON.parse(out)),
+    ...schemas.flatMap(({ shape }) => Object.keys(shape)),
+  ];
+  const missing = fields.filter((one) => !VALUES.has(one) && !text.includes(`\`${one}\``));
+  assert.deepEqual([...new Set(missing)], [], line);
+}
+
+sceneTest("docs/reference.md has the fields of top, explain, restore and resize", async (scene) => {
+  const pod = addMarketPod(scene, "web", { limit: 450, own: 200 });
+  scene.agents.push("node-1");
+  const { metadata: { uid } } = pod;
+  scene.views.set("node-1", sampleNodeView([samplePodView("web", { uid })]));
+  await assertDocumented(scene, { line: "top", schemas: [nodeViewSchema.omit({ at: true })] });
+  await assertDocumented(scene, {
+    line: "top",
+    schemas: [podViewSchema.omit({ uid: true, containers: true, bounds: true })],
+  });
+  const schemas = [marketSchema, boundRuleSchema, containerBoundsSchema, containerViewSchema];
+  await assertDocumented(scene, { line: "explain web", schemas, sections: ["explain", "top"] });
+  await assertDocumented(scene, { line: "restore web --dry-run" });
+  await assertDocumented(scene, { line: "resize web --cpu-limit 300m --dry-run" });
+  await assertDocumented(scene, { line: "restore web" });
+});
+
+shopTest(
+  "docs/reference.md has the fields of recommend",
+  (scene) => assertDocumented(scene, { line: "recommend" }),
+);
+
+shopTest(
+  "docs/reference.md has the fields of report",
+  (scene) => assertDocumented(scene, { line: "report --core-hour 1 --gib-hour 1" }),
+);
+
+placedTest(
+  "docs/reference.md has the fields of placement",
+  [{ nodes: ["spot-1", "od-1"] }],
+  (scene) => assertDocumented(scene, { line: "placement" }),
+);
+
+pureYAML("marketSettings() reads which pods take part, with the programs' defaults", () => {
+  const rows: readonly (readonly [text: string, change?: Partial<ScopeSettings>])[] = [
+    ...["", "log:\n  level: debug\n", "market: [", "- market\n", "market:\n"].map((text) =>
+      [text] as const
+    ),
+    [
+      "market:\n  managementPolicy: OptIn\n  excludedNamespaces: [a, b]\n",
+      { managementPolicy: "OptIn", excludedNamespaces: ["a", "b", SYSTEM_NAMESPACE] },
+    ],
+    ["market: {excludedNamespaces: 'a, b'}", { excludedNamespaces: ["a", "b", SYSTEM_NAMESPACE] }],
+    ["market: off", { market: false }],
+    ["market: false", { market: false }],
+    ["market:\n  enabled: false\n", { market: false }],
+    ["market: off\nlog: [", { market: false }],
+    ["market: on", { market: true }],
+    ["market: {}", { market: true }],
+    ["market:\n  enabled: on\n", { market: true }],
+  ];
+  for (const [text, change] of rows) {
+    assert.deepEqual(marketSettings(text), { ...DEFAULT_MARKET_SETTINGS, ...change }, text);
   }
 });

@@ -1,12 +1,26 @@
 import assert from "node:assert/strict";
-import { pure } from "../../tests/fixtures/pure.ts";
+import project from "../../deno.json" with { type: "json" };
 import { ApiError } from "../../shared/api/api_error.ts";
-import { addMarketPod, sceneTest } from "../../tests/fixtures/cli/coalloc_scene.ts";
+import { MANAGED } from "../../shared/api/market_keys.ts";
+import { VERSION } from "../../shared/version.ts";
+import { reportsOf, shopRecords } from "../../tests/fixtures/cli/advised_shop.ts";
+import {
+  addMarketPod,
+  type CoallocScene,
+  sceneTest,
+} from "../../tests/fixtures/cli/coalloc_scene.ts";
 import { sampleNodeView, samplePodView } from "../../tests/fixtures/cli/node_views.ts";
+import { shopTest } from "../../tests/fixtures/cli/shop_scene.ts";
+import {
+  addShopWorkload,
+  placedScene,
+  placedTest,
+} from "../../tests/fixtures/placement/placed_shop.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
 import { podArgument } from "./formats.ts";
 import type { Cluster } from "./ports.ts";
 import { runCoalloc } from "./run_coalloc.ts";
-import { VERSION } from "../../shared/version.ts";
 
 sceneTest("runCoalloc() answers --help of every command with examples, and 0", async (scene) => {
   assert.equal(await scene.run(), 0);
@@ -84,74 +98,65 @@ sceneTest("runCoalloc() knows --version and help without a cluster", async (scen
   assert.equal(scene.out, `Client: ${VERSION}\n`);
 });
 
-sceneTest(
-  "runCoalloc() reports a wrong command line before it looks for a cluster",
-  async (scene) => {
-    const connect = () => Promise.reject(new RangeError("Cannot find context: none"));
-    const lines = ["restore", "restore web --all", "restore a/b/c", "restore --all -n shop"];
-    for (const line of [...lines, "explain a/b/c", "resize a/b/c --cpu-limit 1"]) {
-      scene.err = "";
-      assert.equal(await runCoalloc(line.split(" "), { ...scene.world, connect }), 2, line);
-      const [name] = line.split(" ");
-      assert.match(
-        scene.err,
-        new RegExp(`^Cannot .*; see kubectl coalloc ${name} --help\n$`),
-        line,
-      );
-    }
-    assert.equal(await runCoalloc(["top", "-w", "web-0"], { ...scene.world, connect }), 2);
-  },
-);
+sceneTest("runCoalloc() reports a wrong command line before it connects", async (scene) => {
+  const connect = () => Promise.reject(new RangeError("Cannot find context: none"));
+  const lines = ["restore", "restore web --all", "restore a/b/c", "restore --all -n shop"];
+  for (const line of [...lines, "explain a/b/c", "resize a/b/c --cpu-limit 1"]) {
+    scene.err = "";
+    assert.equal(await runCoalloc(line.split(" "), { ...scene.world, connect }), 2, line);
+    const [name] = line.split(" ");
+    assert.match(
+      scene.err,
+      new RegExp(`^Cannot .*; see kubectl coalloc ${name} --help\n$`),
+      line,
+    );
+  }
+  assert.equal(await runCoalloc(["top", "-w", "web-0"], { ...scene.world, connect }), 2);
+});
 
-sceneTest(
-  "runCoalloc() ends with 130 and prints nothing when the user interrupts a reading",
-  async (scene) => {
-    const { metadata: { uid } } = addMarketPod(scene, "web", { limit: 450, own: 200 });
-    scene.agents.push("node-1");
-    scene.views.set("node-1", sampleNodeView([samplePodView("web", { uid })]));
-    const { reader, views } = scene.cluster;
-    const interrupted = (args: readonly string[], change: "rejects" | "answers") => {
-      const ending = new AbortController();
-      const abort = <T>(value: T): Promise<T> => {
-        ending.abort();
-        const error = new ApiError(0, "Aborted", "aborted");
-        return change === "rejects" ? Promise.reject(error) : Promise.resolve(value);
-      };
-      const cluster: Cluster = {
-        ...scene.cluster,
-        reader: {
-          ...reader,
-          versions: async () => abort(await reader.versions()),
-          allocations: async (namespace) => abort(await reader.allocations(namespace)),
-        },
-        views: { ...views, agents: async () => abort(await views.agents()) },
-      };
-      const connect = () => Promise.resolve(cluster);
-      return runCoalloc(args, { ...scene.world, connect, signal: ending.signal });
+sceneTest("runCoalloc() ends with 130, silent, when the user interrupts it", async (scene) => {
+  const { metadata: { uid } } = addMarketPod(scene, "web", { limit: 450, own: 200 });
+  scene.agents.push("node-1");
+  scene.views.set("node-1", sampleNodeView([samplePodView("web", { uid })]));
+  const { reader, views } = scene.cluster;
+  const interrupted = (args: readonly string[], change: "rejects" | "answers") => {
+    const ending = new AbortController();
+    const abort = <T>(value: T): Promise<T> => {
+      ending.abort();
+      const error = new ApiError(0, "Aborted", "aborted");
+      return change === "rejects" ? Promise.reject(error) : Promise.resolve(value);
     };
-    for (const args of [["top"], ["explain", "web"]]) {
-      assert.equal(await interrupted(args, "rejects"), 130);
-      assert.equal(await interrupted(args, "answers"), 130);
-    }
-    assert.equal(await interrupted(["version"], "rejects"), 130);
-    assert.deepEqual([scene.out, scene.err], ["", ""]);
-  },
-);
+    const cluster: Cluster = {
+      ...scene.cluster,
+      reader: {
+        ...reader,
+        versions: async () => abort(await reader.versions()),
+        allocations: async (namespace) => abort(await reader.allocations(namespace)),
+      },
+      views: { ...views, agents: async () => abort(await views.agents()) },
+    };
+    const connect = () => Promise.resolve(cluster);
+    return runCoalloc(args, { ...scene.world, connect, signal: ending.signal });
+  };
+  for (const args of [["top"], ["explain", "web"]]) {
+    assert.equal(await interrupted(args, "rejects"), 130);
+    assert.equal(await interrupted(args, "answers"), 130);
+  }
+  assert.equal(await interrupted(["version"], "rejects"), 130);
+  assert.deepEqual([scene.out, scene.err], ["", ""]);
+});
 
-sceneTest(
-  "runCoalloc() ends with 141 and prints nothing when its output is closed",
-  async (scene) => {
-    const out = (): void => {
-      throw new Deno.errors.BrokenPipe("Broken pipe (os error 32)");
-    };
-    for (const args of [["--help"], ["top"], ["top", "-w"], ["completion", "bash"]]) {
-      assert.equal(await runCoalloc(args, { ...scene.world, out }), 141, args.join(" "));
-    }
-    assert.equal(await runCoalloc(["tap"], { ...scene.world, err: out }), 141);
-    assert.equal(await runCoalloc(["explain", "wed"], { ...scene.world, err: out }), 141);
-    assert.equal(scene.err, "");
-  },
-);
+sceneTest("runCoalloc() ends with 141, silent, when its output is closed", async (scene) => {
+  const out = (): void => {
+    throw new Deno.errors.BrokenPipe("Broken pipe (os error 32)");
+  };
+  for (const args of [["--help"], ["top"], ["top", "-w"], ["completion", "bash"]]) {
+    assert.equal(await runCoalloc(args, { ...scene.world, out }), 141, args.join(" "));
+  }
+  assert.equal(await runCoalloc(["tap"], { ...scene.world, err: out }), 141);
+  assert.equal(await runCoalloc(["explain", "wed"], { ...scene.world, err: out }), 141);
+  assert.equal(scene.err, "");
+});
 
 sceneTest("runCoalloc() ends with 1 and the remedy when the cluster refuses", async (scene) => {
   const refusing = (error: Error): Promise<number> => {
@@ -190,8 +195,180 @@ pure("podArgument() reads names as users write them", () => {
   for (const text of ["", "a/b/c", "a/", "/a"]) assert.equal(podArgument(text), undefined, text);
 });
 
-import project from "../../deno.json" with { type: "json" };
-
 pure("VERSION is that of deno.json", () => {
   assert.equal(VERSION, project.version);
+});
+
+/** Pods `web-0`, `web-1` with the label app=web, and `db`, all above their original limits. */
+function addPods(scene: CoallocScene): void {
+  for (const [name, app] of [["web-0", "web"], ["web-1", "web"], ["db", "db"]] as const) {
+    addMarketPod(scene, name, { limit: 450, own: 200 });
+    scene.api.store.tables.Pod.modify(`shop/${name}`, (pod) => (
+      { ...pod, metadata: { ...pod.metadata, labels: { app } } }
+    ));
+  }
+}
+
+const namesOf = (list: readonly { readonly pod: string }[]): string[] =>
+  list.map(({ pod }) => pod).sort();
+
+sceneTest("--selector chooses the pods of top, explain, resize and restore", async (scene) => {
+  addPods(scene);
+  const [, top] = await scene.ran("top -l app=web -o json");
+  assert.deepEqual(namesOf(JSON.parse(top).pods), ["web-0", "web-1"]);
+  const [, explained] = await scene.ran("explain -l app=web -o yaml");
+  assert.deepEqual(explained.match(/^pod: .*/gm), ["pod: web-0", "pod: web-1"]);
+  assert.equal(explained.match(/^---$/gm)?.length, 2);
+  const [code, resized] = await scene.ran("resize -l app=web --cpu-limit 300m --dry-run");
+  assert.equal(code, 0);
+  assert.deepEqual(resized.match(/shop\/[\w-]+/g), ["shop/web-0", "shop/web-1"]);
+  const [, restored] = await scene.ran("restore -l app=web -y -o json");
+  assert.deepEqual(namesOf(JSON.parse(restored).results), ["web-0", "web-1"]);
+  const managed = scene.api.store.tables.Pod.all().map(({ metadata: { annotations } }) =>
+    annotations[MANAGED]
+  );
+  assert.deepEqual(managed.sort(), ["false", "false", undefined]);
+});
+
+shopTest("--selector chooses workloads of recommend by their manifests' labels", async (scene) => {
+  const [, out] = await scene.ran("recommend -l app=web -o json");
+  assert.deepEqual(JSON.parse(out).workloads.map(({ name }: { name: string }) => name), ["web"]);
+});
+
+placedTest("--selector chooses the workloads of placement", [
+  { nodes: [] },
+  { name: "cart", nodes: [] },
+], async (scene) => {
+  const metadata = { name: "cart", namespace: "shop", uid: "", resourceVersion: "" };
+  scene.rightsizing.templates = [{ kind: "Deployment", metadata, replicas: 0, containers: [] }];
+  const [, out] = await scene.ran("placement -l app=cart -o json");
+  assert.deepEqual(JSON.parse(out).workloads.map(({ name }: { name: string }) => name), ["cart"]);
+});
+
+sceneTest("-o csv and -o markdown print every column, and notes beside it", async (scene) => {
+  addPods(scene);
+  const [, csv, notes] = await scene.ran("top -l app=db -o csv");
+  assert.deepEqual(csv.split("\n"), [
+    "NAMESPACE,POD,USAGE,DEMAND,LIMIT,THROTTLED,PRICE,REASON,NODE,ORIGINAL,FLOOR,CEILING,AGE",
+    "shop,db,-,-,-,-,-,-,node-1,200m,-,-,0ms",
+    "",
+  ]);
+  assert.match(notes, /^No agent runs/);
+  const [, markdown] = await scene.ran("top -l app=db -o markdown");
+  assert.deepEqual(markdown.split("\n").slice(0, 2).map((line) => line.slice(0, 38)), [
+    "| NAMESPACE | POD | USAGE | DEMAND | L",
+    "| --- | --- | ---: | ---: | ---: | ---",
+  ]);
+  for (const line of ["recommend -o csv", "placement -o csv"]) {
+    assert.match((await scene.ran(line))[1], /^NAMESPACE,WORKLOAD,/, line);
+  }
+});
+
+/** Each command line, and what completion offers for its last argument; `:0` alone are files. */
+async function assertCompleted(
+  scene: CoallocScene,
+  rows: readonly (readonly [line: string, offered: string])[],
+): Promise<void> {
+  for (const [line, offered] of rows) {
+    const [code, out] = await scene.ran(`__complete ${line}`);
+    assert.equal(code, 0);
+    const found = out.trimEnd().split("\n").map((one) => one.split("\t")[0] ?? "");
+    assert.equal(found.join(" "), offered.startsWith(":") ? offered : `${offered} :4`, line);
+  }
+}
+
+sceneTest("complete() offers commands, flags, values and names from the cluster", async (scene) => {
+  for (const name of ["web-0", "web-1", "db"]) addMarketPod(scene, name, { limit: 1, own: 1 });
+  addMarketPod(scene, "far", { limit: 1, own: 1, namespace: "other" });
+  await assertCompleted(scene, [
+    ["rep", "report"],
+    ["explain w", "web-0 web-1"],
+    ["explain web-0 ", ":4"],
+    ["top web-0 ", "db web-1"],
+    ["explain -n other ", "far"],
+    ["top --namespace=other ", "far"],
+    ["top -n o", "other"],
+    ["top --namespace=s", "--namespace=shop"],
+    ["top --node ", "node-1"],
+    ["top -o y", "yaml"],
+    ["top -o p", ":4"],
+    ["top --kubeconfig ", ":0"],
+    ["top --context ", ":4"],
+    ["restore --d", "--dry-run"],
+    ["completion z", "zsh"],
+    ["version ", ":4"],
+    ["nothing ", ":4"],
+    ["si", "simulate"],
+    ["simulate --trace ", ":0"],
+    ["simulate --format p", "prometheus"],
+    ["simulate --s", "--series --scale-p95 --slo-ms --seeds"],
+    ["simulate ", ":4"],
+    // Flags before the command.
+    ["-A res", "restore resize"],
+    ["-n o", "other"],
+    ["-n other explain ", "far"],
+    ["--no-c", "--no-color"],
+  ]);
+});
+
+sceneTest("complete() offers workloads with recommendations, and their policies", async (scene) => {
+  addMarketPod(scene, "pod-of-web", { limit: 1, own: 1 });
+  const records = shopRecords();
+  const [web, db] = records;
+  assert.ok(web !== undefined && db !== undefined);
+  scene.rightsizing.reports = [...reportsOf(records), ...reportsOf([web], "other")];
+  await assertCompleted(scene, [
+    ["recommend ", "db log web"],
+    ["recommend -n other ", "web"],
+    ["recommend web ", ":4"],
+    ["recommend --policy ", "all databases"],
+    ["recommend -n other --policy=", "--policy=all"],
+    ["recommend -o p", "patch"],
+  ]);
+  // Two of one name are reported apart.
+  const twin = { ...db, workload: { ...db.workload, name: "web" } };
+  scene.rightsizing.reports = reportsOf([web, twin]);
+  await assertCompleted(scene, [["recommend ", "deployment/web statefulset/web"]]);
+});
+
+const placed = () =>
+  placedScene(
+    { nodes: [] },
+    { kind: "StatefulSet", name: "db", nodes: [] },
+    { name: "cart", namespace: "far", nodes: [] },
+  );
+
+sceneTest("complete() offers workloads with replicas that may be placed", async (scene) => {
+  await assertCompleted(scene, [
+    ["pl", "placement"],
+    ["placement ", "db web"],
+    ["placement -n far ", "cart"],
+    ["placement web ", ":4"],
+    ["placement --w", "--watch"],
+    ["placement -o w", "wide"],
+  ]);
+  addShopWorkload(scene, { kind: "StatefulSet", name: "web", nodes: [] });
+  await assertCompleted(scene, [["placement deployment", "deployment/web"]]);
+  scene.placement.hidden.add("statuses");
+  await assertCompleted(scene, [["placement ", ":4"]]);
+}, placed);
+
+sceneTest("complete() offers nothing without a cluster, and hands its flags on", async (scene) => {
+  const asked: unknown[] = [];
+  const connect = (options: unknown) => {
+    asked.push(options);
+    return Promise.reject(new Error("no cluster"));
+  };
+  const args = ["__complete", "top", "--kubeconfig", "k", "--context=c", ""];
+  assert.equal(await runCoalloc(args, { ...scene.world, connect }), 0);
+  assert.equal(scene.out, ":4\n");
+  assert.deepEqual(asked, [{ kubeconfig: "k", context: "c" }]);
+});
+
+sceneTest("completionScript() asks the program itself, for every shell", async (scene) => {
+  for (const shell of COMPLETION_SHELLS) {
+    const [code, out] = await scene.ran(`completion ${shell}`);
+    assert.equal(code, 0);
+    assert.match(out, /coalloc __complete/, shell);
+  }
 });

@@ -1,18 +1,9 @@
 import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { createLatencyHistogram, recordLatency } from "../simulation/node/latency_histogram.ts";
+import { createLatencyHistogram } from "../simulation/node/latency_histogram.ts";
 import type { PodSeries, RunSeries } from "../simulation/run_record.ts";
 import { scoreArena } from "./arena_scores.ts";
-import {
-  backlog,
-  convergence,
-  countReversals,
-  drainTime,
-  knownReaction,
-  largestEnvy,
-  levelChanges,
-  someAvg10,
-} from "./measures.ts";
+import { convergence, drainTime, knownReaction, largestEnvy, someAvg10 } from "./measures.ts";
 import { outcome, scores } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { algorithmOutcome, bestPerAlgorithm, bestSetting } from "./outcome.ts";
 
@@ -58,23 +49,20 @@ function near(actual: number | undefined, expected: number, within = 1e-6): void
   );
 }
 
-pure(
-  "scoreArena() relates usage to limits and node, and counts reversals per pod and 5 min",
-  () => {
-    const scores = scoreArena(run());
-    // 200 m for 100.4 s and 500 m for 199.6 s are 399.6 m on average.
-    near(scores.coresAllocated, 0.3996, 1e-5);
-    near(scores.slack, 1 - 100 / 399.6, 1e-5);
-    near(scores.utilisation, 0.025);
-    assert.equal(scores.reversalsPer5Min, 2);
-    assert.equal(scoreArena(run({}, 2)).reversalsPer5Min, 1);
-    // A tenth of the time, long enough to reach the average's end.
-    near(scores.psiPeak, 10, 1e-3);
-    assert.ok(scores.psiMean < 10 && scores.psiMean > 9.5);
-    assert.equal(scores.envy, 0);
-    assert.equal(scores.floorViolationS, 0);
-  },
-);
+pure("scoreArena() relates usage to limits and node, and counts reversals by 5 min", () => {
+  const scores = scoreArena(run());
+  // 200 m for 100.4 s and 500 m for 199.6 s are 399.6 m on average.
+  near(scores.coresAllocated, 0.3996, 1e-5);
+  near(scores.slack, 1 - 100 / 399.6, 1e-5);
+  near(scores.utilisation, 0.025);
+  assert.equal(scores.reversalsPer5Min, 2);
+  assert.equal(scoreArena(run({}, 2)).reversalsPer5Min, 1);
+  // A tenth of the time, long enough to reach the average's end.
+  near(scores.psiPeak, 10, 1e-3);
+  assert.ok(scores.psiMean < 10 && scores.psiMean > 9.5);
+  assert.equal(scores.envy, 0);
+  assert.equal(scores.floorViolationS, 0);
+});
 
 pure("scoreArena() measures from the moments that are known", () => {
   const burst = { atS: 100, untilS: 110, from: 0.1, to: 0.4 };
@@ -102,58 +90,28 @@ pure("scoreArena() counts a missed burst and a step without end with their lengt
   assert.equal(scores.convergeS, 150);
 });
 
-pure("scoreArena() counts the seconds below floors", () => {
-  const limit = Float32Array.from({ length: 3000 }, (_, step) => step < 20 ? 90 : 100);
-  near(scoreArena(run({ limit })).floorViolationS, 2);
-  near(scoreArena(run({ limit }, 2)).floorViolationS, 4);
-});
-
-pure("scoreArena() takes the P99 of victims from what ended during contention", () => {
-  assert.equal("victimsP99Ms" in scoreArena(run()), false);
-  const contendedLatency = createLatencyHistogram();
-  recordLatency(contendedLatency, 80);
-  near((scoreArena(run({ contendedLatency })).victimsP99Ms ?? 0) / 80, 1, 0.02);
-});
-
-pure("scoreArena() counts writes of all pods, and bursts of the pods that have them", () => {
-  const burst = { atS: 100, untilS: 110, from: 0.1, to: 0.4 };
-  const scores = scoreArena(run(), { bursts: [burst, { ...burst, pod: "b" }] });
-  near(scores.writesPerMinute, 3 / 5);
-  assert.equal(scores.bursts, 1);
-});
-
 /** One entry a second; the load steps at 10 s and holds until 50 s. */
 function took(limitAt: (second: number) => number): number | undefined {
   const limit = Float32Array.from({ length: 60 }, (_, second) => limitAt(second));
   return convergence({ limit }, { change: { atS: 10, untilS: 50, from: 1, to: 4 }, stepS: 1 });
 }
 
-pure(
-  "convergence() ends with the change that brings the limit near its final value for good",
-  () => {
-    const cases: readonly [limitAt: (second: number) => number, tookS: number | undefined][] = [
-      // Entry 20 stands for 21 s.
-      [(second) => second < 20 ? 100 : 400, 11],
-      [(second) => second < 20 ? 100 : second < 30 ? 370 : 400, 11],
-      [(second) => second < 20 ? 100 : second < 30 ? 300 : 400, 21],
-      [(second) => second < 20 ? 100 : second === 25 ? 600 : 400, 17],
-      // It was there, and no more counts than while the level holds.
-      [() => 400, 0],
-      [(second) => second < 50 ? 400 : 100, 0],
-      [(second) => second % 2 === 0 ? 400 : 430, 0],
-      // It still moves in the last quarter.
-      [(second) => second === 45 ? 600 : 400, undefined],
-      [(second) => 100 * second, undefined],
-    ];
-    for (const [limitAt, tookS] of cases) assert.equal(took(limitAt), tookS, `${limitAt}`);
-  },
-);
-
-pure("backlog() sums what came and was not done, in ms of CPU", () => {
-  const demand = Float32Array.of(1000, 2000, 0, 0);
-  const usage = Float32Array.of(1000, 500, 1000, 500);
-  // 2000 m - 500 m over 0.1 s leave 150 ms.
-  assert.deepEqual([...backlog({ demand, usage }, 0.1)].map(Math.round), [0, 150, 50, 0]);
+pure("convergence() ends with the change that brings the limit to its final value", () => {
+  const cases: readonly [limitAt: (second: number) => number, tookS: number | undefined][] = [
+    // Entry 20 stands for 21 s.
+    [(second) => second < 20 ? 100 : 400, 11],
+    [(second) => second < 20 ? 100 : second < 30 ? 370 : 400, 11],
+    [(second) => second < 20 ? 100 : second < 30 ? 300 : 400, 21],
+    [(second) => second < 20 ? 100 : second === 25 ? 600 : 400, 17],
+    // It was there, and no more counts than while the level holds.
+    [() => 400, 0],
+    [(second) => second < 50 ? 400 : 100, 0],
+    [(second) => second % 2 === 0 ? 400 : 430, 0],
+    // It still moves in the last quarter.
+    [(second) => second === 45 ? 600 : 400, undefined],
+    [(second) => 100 * second, undefined],
+  ];
+  for (const [limitAt, tookS] of cases) assert.equal(took(limitAt), tookS, `${limitAt}`);
 });
 
 pure("drainTime() lasts until no more is open than comes in a period, or was open before", () => {
@@ -174,51 +132,29 @@ pure("drainTime() lasts until no more is open than comes in a period, or was ope
   }
 });
 
-pure(
-  "largestEnvy() is the share of its demand that a pod would have got from the other's CPU",
-  () => {
-    // What each got and wanted in two minutes, and its weight.
-    const cases: readonly [pods: readonly [number, number, number?][], envy: number][] = [
-      // With 600 m in place of its 400 m the first would have a fifth of its 1000 m more.
-      [[[400, 1000], [600, 1000]], 0.2],
-      // It wants no more than 450 m.
-      [[[400, 450], [600, 1000]], 0.111111],
-      [[[500, 1000], [500, 1000]], 0],
-      [[[300, 1000, 100], [600, 1000, 200]], 0],
-      // The heavier one would have had twice 450 m.
-      [[[450, 1000, 100], [450, 1000, 200]], 0.45],
-      [[[1, 1000]], 0],
-      [[[0, 0], [500, 500]], 0],
-      [[], 0],
-    ];
-    for (const [pods, envy] of cases) {
-      const series = pods.map(([got, wanted, weight = 100]) => ({
-        usage: new Float32Array(120).fill(got),
-        demand: new Float32Array(120).fill(wanted),
-        weight,
-      }));
-      near(largestEnvy(series, 1), envy);
-    }
-  },
-);
-
-pure("countReversals() counts turns of each pod by itself", () => {
-  const change = (text: string) => ({
-    pod: text.slice(1),
-    ...{ "+": { from: 100, to: 200 }, "-": { from: 200, to: 100 }, "=": { from: 200, to: 200 } }[
-      text[0] as "+" | "-" | "="
-    ],
-  });
-  const count = (...changes: string[]) => countReversals(changes.map(change));
-  assert.deepEqual(
-    [
-      count(),
-      count("+a", "+a", "-b"),
-      count("+a", "-b", "-a", "+b", "+a"),
-      count("+a", "=a", "+a"),
-    ],
-    [0, 0, 3, 0],
-  );
+pure("largestEnvy() is the share of demand that a pod would get of the other's CPU", () => {
+  // What each got and wanted in two minutes, and its weight.
+  const cases: readonly [pods: readonly [number, number, number?][], envy: number][] = [
+    // With 600 m in place of its 400 m the first would have a fifth of its 1000 m more.
+    [[[400, 1000], [600, 1000]], 0.2],
+    // It wants no more than 450 m.
+    [[[400, 450], [600, 1000]], 0.111111],
+    [[[500, 1000], [500, 1000]], 0],
+    [[[300, 1000, 100], [600, 1000, 200]], 0],
+    // The heavier one would have had twice 450 m.
+    [[[450, 1000, 100], [450, 1000, 200]], 0.45],
+    [[[1, 1000]], 0],
+    [[[0, 0], [500, 500]], 0],
+    [[], 0],
+  ];
+  for (const [pods, envy] of cases) {
+    const series = pods.map(([got, wanted, weight = 100]) => ({
+      usage: new Float32Array(120).fill(got),
+      demand: new Float32Array(120).fill(wanted),
+      weight,
+    }));
+    near(largestEnvy(series, 1), envy);
+  }
 });
 
 pure("someAvg10() rises and falls as the kernel's average does", () => {
@@ -226,12 +162,6 @@ pure("someAvg10() rises and falls as the kernel's average does", () => {
   const waited = Float32Array.of(1000, 1000, 1000, 1000, 1000, 1000, 0, 0, 0);
   const percent = [...someAvg10(waited, 1)].map((value) => Number(value.toFixed(1)));
   assert.deepEqual(percent, [18.1, 33.0, 45.1, 36.9]);
-});
-
-pure("someAvg10() takes the mean of each two seconds", () => {
-  const half = Float32Array.from({ length: 400 }, (_, step) => step % 2 === 0 ? 1000 : 0);
-  assert.ok(Math.abs((someAvg10(half, 0.1).at(-1) ?? 0) - 50) < 2);
-  assert.equal(someAvg10(new Float32Array(19), 0.1).length, 0);
 });
 
 /** Ten steps a second: 100 m, and 400 m from 3.0 s to 6.0 s; the limit is 450 m from a step on. */
@@ -242,16 +172,13 @@ function reaction(raisedAt: number, { ceiling = 1000, atS = 3 } = {}) {
   return knownReaction({ demand, limit, ceiling }, { change, stepS: 0.1 });
 }
 
-pure(
-  "knownReaction() counts from the burst's beginning to the end of the first step at its demand",
-  () => {
-    // Entry 34 stands for 3.5 s.
-    const { reactionS, wanted, lengthS } = reaction(34);
-    near(reactionS, 0.5);
-    near(wanted, 400);
-    near(lengthS, 3);
-  },
-);
+pure("knownReaction() counts from the burst to the end of the first step at its demand", () => {
+  // Entry 34 stands for 3.5 s.
+  const { reactionS, wanted, lengthS } = reaction(34);
+  near(reactionS, 0.5);
+  near(wanted, 400);
+  near(lengthS, 3);
+});
 
 pure("knownReaction() is 0 where the limit was there, undefined where it never was", () => {
   assert.equal(reaction(0).reactionS, 0);
@@ -259,27 +186,6 @@ pure("knownReaction() is 0 where the limit was there, undefined where it never w
   near(reaction(30).reactionS, 0.1);
   near(reaction(59).reactionS, 3);
   assert.equal(reaction(60).reactionS, undefined);
-});
-
-pure("knownReaction() asks for no more than the ceiling", () => {
-  const { reactionS, wanted } = reaction(90, { ceiling: 150 });
-  assert.equal(wanted, 150);
-  assert.equal(reactionS, 0);
-});
-
-pure("knownReaction() takes a beginning within a step as it is", () => {
-  // The first whole step after 2.95 s ends at 3.1 s.
-  near(reaction(30, { atS: 2.95 }).reactionS, 0.15);
-});
-
-pure("levelChanges() reports each change with the levels around it and how long it lasts", () => {
-  assert.deepEqual(levelChanges([1, 1, 4, 1], 1), [
-    { atS: 2, untilS: 3, from: 1, to: 4 },
-    { atS: 3, untilS: 4, from: 4, to: 1 },
-  ]);
-  assert.deepEqual(levelChanges([1, 2], 0.5), [{ atS: 0.5, untilS: 1, from: 1, to: 2 }]);
-  assert.deepEqual(levelChanges([3, 3, 3], 1), []);
-  assert.deepEqual(levelChanges([], 1), []);
 });
 
 pure("algorithmOutcome() takes medians and spread over the seeds", () => {

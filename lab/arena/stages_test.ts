@@ -1,13 +1,35 @@
+import { DOMParser } from "linkedom";
 import assert from "node:assert/strict";
+import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
+import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import type { Trace } from "../simulation/trace.ts";
-import { mostMinutes, playableStage, sceneStages, shippedStages, traceStage } from "./stages.ts";
-import { quantile } from "../simulation/statistics.ts";
-import { traceScene, type TraceSceneOptions } from "./trace_scene.ts";
 import { readRequestLog } from "../simulation/oracle/request_log.ts";
+import { allRivals } from "../simulation/rivals/all_rivals.ts";
+import { quantile } from "../simulation/statistics.ts";
+import type { Trace } from "../simulation/trace.ts";
+import { arenaPage } from "./arena_page.ts";
+import { checkGoals } from "./goals.ts";
 import { burstScene, stepScene } from "./made_scenes.ts";
+import {
+  algorithmNames,
+  EQUAL_CORES,
+  isRival,
+  ORACLE,
+  OURS,
+  OURS_TIGHT,
+  UNLIMITED,
+} from "./outcome.ts";
+import { algorithmLooks, algorithmNote, entryName } from "./page/algorithm_look.ts";
+import { stageRecords } from "./page/stage_section.ts";
 import { SHARED_NODE_SCENES, shareRequests } from "./shared_node_scenes.ts";
-import { SERVICE_SCENES } from "./service_scenes.ts";
+import {
+  mostMinutes,
+  playableStage,
+  shippedStages,
+  type StageResult,
+  traceStage,
+} from "./stages.ts";
+import { traceScene, type TraceSceneOptions } from "./trace_scene.ts";
 
 Deno.test("shippedStages() plays the busiest two hours, scaled where the unit is not CPU", async () => {
   const stages = await shippedStages({});
@@ -21,46 +43,11 @@ Deno.test("shippedStages() plays the busiest two hours, scaled where the unit is
   }
 });
 
-Deno.test("shippedStages() plays three traces of 15 minutes when it is to be quick", async () => {
-  const stages = await shippedStages({ quick: true });
-  assert.deepEqual(stages.map(({ name, minutes }) => [name, minutes]), [
-    ["bursty", 15],
-    ["crane0", 15],
-    ["azure-code", 15],
-  ]);
-  assert.equal((await shippedStages({ quick: true, minutes: 2 }))[0]?.minutes, 2);
+pure("mostMinutes() is what was asked for, else two hours, if quick a quarter of one", () => {
+  assert.equal(mostMinutes({}), 120);
+  assert.equal(mostMinutes({ quick: true }), 15);
+  assert.equal(mostMinutes({ quick: true, minutes: 40 }), 40);
 });
-
-pure("sceneStages() has bursts of three sizes, steps, six short nodes and five of services", () => {
-  assert.deepEqual(sceneStages({}).map(({ name }) => name), [
-    "bursts-0.25",
-    "bursts-1",
-    "bursts-2",
-    "steps",
-    "noisy-neighbour",
-    "batch",
-    "light-services",
-    "eight-equal",
-    "priorities",
-    "short-node",
-    "chain",
-    "warm-pool",
-    "periodic-bursts",
-    "busy-neighbour",
-    "many-pods",
-  ]);
-  assert.equal(sceneStages({ quick: true }).length, 4);
-  assert.ok(sceneStages({ minutes: 5 }).every(({ minutes }) => minutes <= 5));
-});
-
-pure(
-  "mostMinutes() is what was asked for, else two hours, a quarter of one when it is to be quick",
-  () => {
-    assert.equal(mostMinutes({}), 120);
-    assert.equal(mostMinutes({ quick: true }), 15);
-    assert.equal(mostMinutes({ quick: true, minutes: 40 }), 40);
-  },
-);
 
 /** Minutes of a load, one value a minute. */
 function trace(...values: number[]): Trace {
@@ -154,35 +141,11 @@ pure("burstScene() knows bursts of 10 s at four times the load, at tenths of a s
   assert.ok(bursts.some(({ atS }) => Math.abs(atS - Math.round(atS)) > 0.05));
 });
 
-pure("burstScene() and stepScene() move their changes with the seed", () => {
-  const bursts = (seed: number) => burstScene(1, { seed, minutes: 10 }).bursts;
-  const steps = (seed: number) => stepScene({ seed, minutes: 10 }).steps;
-  assert.deepEqual(bursts(1), bursts(1));
-  assert.notDeepEqual(bursts(1), bursts(2));
-  assert.deepEqual(steps(1), steps(1));
-  assert.notDeepEqual(steps(1), steps(2));
-});
-
 pure("stepScene() steps by 4, 0.5, 2 and 0.25, and takes raises for bursts", () => {
   const { steps = [], bursts = [] } = stepScene({ seed: 3, minutes: 25 });
   assert.deepEqual(steps.map(({ from, to }) => to / from), [4, 0.5, 2, 0.25]);
   assert.deepEqual(bursts.map(({ from, to }) => to / from), [4, 2]);
   for (const { atS, untilS } of steps) assert.ok(untilS - atS >= 290);
-});
-
-pure("stepScene() has steady work: requests of one size, evenly spaced", () => {
-  const { scene, steps = [] } = stepScene({ seed: 3, minutes: 10 });
-  const workload = scene.pods[0]?.workload();
-  assert.ok(workload !== undefined);
-  let [before, level] = [0, 0.5];
-  for (let count = 0; count < 40_000; count++, workload.next()) {
-    assert.equal(workload.nextCost, 8);
-    const step = steps.find(({ atS }) => before < atS * 1000 && workload.nextAt >= atS * 1000);
-    level = step?.to ?? level;
-    const spacing = workload.nextAt - before;
-    if (step === undefined && count > 0) assert.ok(Math.abs(spacing - 8 / level) < 1e-6);
-    before = workload.nextAt;
-  }
 });
 
 pure("SHARED_NODE_SCENES are short where they say so, and within capacity at the start", () => {
@@ -221,70 +184,184 @@ pure("shareRequests() replays the same requests, and leaves endless work alone",
   });
 });
 
-pure("SHARED_NODE_SCENES has a batch job that wants all its threads for ever", () => {
-  const batch = SHARED_NODE_SCENES.batch({ seed: 1, minutes: 1 }).pods.at(-1);
-  const workload = batch?.workload();
-  assert(workload !== undefined);
-  let threads = 0;
-  for (; workload.nextAt < Infinity; workload.next()) {
-    assert.equal(workload.nextAt, 0);
-    assert.equal(workload.nextCost, Infinity);
-    threads++;
-  }
-  assert.equal(threads, 8);
-  assert.equal(workload.coresAt(1e6), 8);
+/** What the tests ask of a parsed page. */
+interface Node {
+  readonly textContent: string;
+  readonly outerHTML: string;
+  getAttribute(name: string): string | null;
+  querySelectorAll(selector: string): Iterable<Node>;
+}
+
+function parsed(markup: string): Node {
+  return new DOMParser().parseFromString(markup, "text/html") as unknown as Node;
+}
+
+/** Every rival with every setting, ours, the oracle and yardsticks; figures are made up. */
+function fullStage(some: Partial<StageResult> = {}): StageResult {
+  const rivals = allRivals().map(({ algorithm, setting }, index) =>
+    outcome({
+      algorithm,
+      setting,
+      cores: 1 + index / 5,
+      p99Ms: 4000 / (1 + index),
+      sloHeld: index > 20,
+    })
+  );
+  const [base] = syntheticRuns({ pods: 1, minutes: some.minutes ?? 10 });
+  assert(base !== undefined);
+  const best = rivals[21];
+  assert(best !== undefined);
+  return stageResult([
+    ...rivals,
+    outcome({ ...OURS, cores: 1.5 }),
+    outcome({ ...EQUAL_CORES, cores: 1.5 }),
+    outcome({ ...ORACLE, cores: 1.4 }),
+    outcome({ ...UNLIMITED, cores: 64 }),
+  ], {
+    minutes: 10,
+    records: [OURS, best, ORACLE].map(({ algorithm, setting }) => ({
+      ...base,
+      algorithm,
+      description: setting,
+    })),
+    ...some,
+  });
+}
+
+function made(results: readonly StageResult[]): string {
+  return arenaPage(results, checkGoals(results));
+}
+
+pure("arenaPage() says which goals are met and which are missed, and by how much", () => {
+  const results = [fullStage()];
+  const goals = checkGoals(results);
+  const page = parsed(arenaPage(results, goals));
+  const rows = [...page.querySelectorAll(".goals tbody tr")].map((row) => row.textContent);
+  assert.equal(rows.length, goals.length);
+  goals.forEach(({ met }, index) => assert.match(rows[index] ?? "", met ? /✓ met/ : /✗ missed/));
+  const [title] = page.querySelectorAll("h1");
+  const met = goals.filter((goal) => goal.met).length;
+  assert.match(title?.textContent ?? "", new RegExp(`${met} (?:of \\d+ )?goals|all ${met}`));
 });
 
-const OPTIONS = { seed: 1, minutes: 4 };
-
-pure(
-  "SERVICE_SCENES have distinct pods with requests that fit, and need less than the capacity",
-  () => {
-    for (const [name, make] of Object.entries(SERVICE_SCENES)) {
-      const { scene: { pods } } = make(OPTIONS);
-      assert.equal(new Set(pods.map((pod) => pod.name)).size, pods.length, name);
-      assert.equal(new Set(pods.map(({ uid }) => uid)).size, pods.length, name);
-      const requested = pods.reduce((sum, { request }) => sum + request, 0);
-      assert.ok(requested <= CAPACITY_CORES * 1000, `${name}: ${requested} m`);
-      const workloads = pods.map(({ workload }) => workload());
-      const wanted = (ms: number) => workloads.reduce((sum, one) => sum + one.coresAt(ms), 0);
-      for (let second = 0; second < 240; second++) {
-        const isContended = name === "busy-neighbour" && second >= 80 && second < 160;
-        const cores = wanted(second * 1000 + 500);
-        assert.equal(cores > CAPACITY_CORES, isContended, `${name}: ${cores} CPUs at ${second} s`);
-      }
+pure("arenaPage() draws every setting of every rival, and has it in a table", () => {
+  const stage = fullStage();
+  const page = parsed(made([stage]));
+  const scatter = [...page.querySelectorAll("svg.plot")].find((plot) =>
+    /cores allocated and p99/i.test(plot.getAttribute("aria-label") ?? "")
+  );
+  assert(scatter !== undefined);
+  const titles = [...scatter.querySelectorAll("title")].map((one) => one.textContent);
+  for (const { algorithm, setting } of stage.outcomes) {
+    if (algorithm === UNLIMITED.algorithm) continue;
+    assert(
+      titles.some((title) => title.startsWith(algorithm) && title.includes("cores")),
+      algorithm,
+    );
+    if (isRival({ algorithm, setting })) {
+      assert(titles.some((title) => title.includes(setting)), setting);
     }
-  },
-);
-
-pure(
-  "SERVICE_SCENES have a chain in which each request reaches the next service 20 ms later",
-  () => {
-    const { scene, bursts = [] } = SERVICE_SCENES.chain(OPTIONS);
-    const [first, second] = scene.pods.map(({ workload }) => readRequestLog(workload(), 60_000));
-    assert(first !== undefined && second !== undefined);
-    assert.ok(second.atMs.length > 1000);
-    second.atMs.forEach((at, index) => {
-      assert.ok(Math.abs(at - (first.atMs[index] ?? 0) - 20) < 1e-9);
-    });
-    assert.notDeepEqual(first.costMs, second.costMs);
-    assert.equal(new Set(bursts.map(({ pod }) => pod)).size, 4);
-    assert.ok(bursts.every(({ from, to }) => Math.abs(to / from - 4) < 1e-9));
-  },
-);
-
-pure("SERVICE_SCENES have victims that come before their neighbour", () => {
-  const { scene: { pods, contention } } = SERVICE_SCENES["busy-neighbour"](OPTIONS);
-  assert.deepEqual([...contention?.victims ?? [], "neighbour"], pods.map(({ name }) => name));
-  assert.deepEqual([contention?.fromS, contention?.untilS], [80, 160]);
+  }
+  assert.equal(titles.length, stage.outcomes.length - 1);
+  assert.equal([...page.querySelectorAll("details tbody tr")].length, stage.outcomes.length);
 });
 
-pure("SERVICE_SCENES have a warm pool of which one pod bursts, and periodic bursts in turn", () => {
-  const pool = SERVICE_SCENES["warm-pool"](OPTIONS);
-  assert.equal(pool.scene.pods.length, 100);
-  assert.deepEqual(new Set(pool.bursts.map(({ pod }) => pod)), new Set(["pod-1"]));
-  const { bursts } = SERVICE_SCENES["periodic-bursts"](OPTIONS);
-  const begins = bursts.map(({ atS }) => atS);
-  assert.equal(new Set(begins).size, begins.length);
-  assert.ok(begins.length >= 4 * 7);
+pure("arenaPage() has plots without a coordinate that is not a number, each with a label", () => {
+  const kinds: Partial<StageResult>[] = [
+    {},
+    { kind: "bursts", name: "bursts-1" },
+    { kind: "steps", name: "steps" },
+    { kind: "shared node", name: "eight-equal" },
+  ];
+  const stages = kinds.map(fullStage);
+  const plots = [...parsed(made(stages)).querySelectorAll("svg.plot")];
+  // Scatter and series, each in two widths.
+  assert.equal(plots.length, 4 * 4);
+  for (const plot of plots) {
+    assert.ok((plot.getAttribute("aria-label") ?? "").length > 20);
+    assert(!/NaN|Infinity|undefined/.test(plot.outerHTML), plot.getAttribute("aria-label") ?? "");
+  }
+});
+
+pure("arenaPage() draws what there is, and says where figures, series or goals lack", () => {
+  const odd = outcome({ ...OURS, p50Ms: 0, p99Ms: Infinity, p999Ms: NaN, cores: 0 });
+  const markup = arenaPage([stageResult([odd]), stageResult([], { sloMs: 0 })], []);
+  assert.match(markup, />No series /);
+  assert.match(markup, />No algorithm .*cores /);
+  assert(!/NaN|undefined/.test(markup));
+  assert.match(arenaPage([], []), /<h1>Control algorithms compared/);
+});
+
+pure("arenaPage() says how traces were scaled", () => {
+  const crane = fullStage({ name: "crane0", format: "cores", p95Cores: 2 });
+  const text = made([crane]).replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " ");
+  assert.match(text, /crane0: only its shape .* 95th percentile is 2\.00 CPUs/);
+  assert.match(text, /Licence: Apache-2\.0/);
+});
+
+pure("arenaPage() escapes names, loads nothing, and is the same for the same findings", () => {
+  const evil = `<img src=x onerror=alert(1)>"'</svg></script>`;
+  const stage = fullStage({ name: evil });
+  const strange = outcome({ algorithm: evil, setting: evil, p99Ms: 70 });
+  const markup = made([{ ...stage, outcomes: [...stage.outcomes, strange] }]);
+  assert(!/<img|<script/.test(markup));
+  assert.equal([...parsed(markup).querySelectorAll("img, script, [onerror]")].length, 0);
+  assert(!markup.includes("@import") && !/(?:src|href)="https?:/.test(markup));
+  assert.equal(made([fullStage()]), made([fullStage()]));
+});
+
+pure("arenaPage() stays below 3 MB for as many stages as the arena has", () => {
+  const traces = Array.from(
+    { length: 9 },
+    (_, index) => fullStage({ name: `crane${index}`, minutes: 120 }),
+  );
+  const scenes = (["bursts", "bursts", "bursts", "steps"] as const).map((kind, index) =>
+    fullStage({ kind, name: `${kind}-${index}` })
+  );
+  const shared = Array.from(
+    { length: 5 },
+    (_, index) => fullStage({ kind: "shared node", name: `shared-${index}` }),
+  );
+  const { length } = made([...traces, ...scenes, ...shared]);
+  assert.ok(length < 3e6, `${length} characters`);
+});
+
+pure("algorithmLooks() has a colour and a mark for each algorithm, algorithmNote() a note", () => {
+  const algorithms = algorithmNames();
+  const lookOf = algorithmLooks([
+    stageResult(algorithms.map((algorithm) => outcome({ algorithm }))),
+  ]);
+  assert.equal(
+    new Set(algorithms.map((algorithm) => lookOf(algorithm).color)).size,
+    algorithms.length,
+  );
+  assert.equal(
+    new Set(algorithms.map((algorithm) => lookOf(algorithm).mark)).size,
+    algorithms.length,
+  );
+  assert.deepEqual(algorithms.filter((algorithm) => algorithmNote(algorithm) === undefined), []);
+});
+
+pure("entryName() leaves out a setting that says nothing", () => {
+  assert.equal(entryName(OURS), "ours");
+  assert.equal(entryName(ORACLE), "oracle");
+  assert.equal(entryName({ algorithm: "captain", setting: "target 0.1" }), "captain, target 0.1");
+});
+
+pure("stageRecords() takes ours, the best rival and the oracle, whatever their order", () => {
+  const [run] = syntheticRuns({ pods: 1, minutes: 1 });
+  assert(run !== undefined);
+  const best = outcome({ algorithm: "captain", setting: "target 0.1", cores: 1 });
+  const other = outcome({ algorithm: "hpa", setting: "target 0.5", cores: 3 });
+  const outcomes = [ORACLE, OURS_TIGHT, OURS].map((entry) => outcome(entry));
+  const records = [other, ...outcomes, best].map(({ algorithm, setting }) => ({
+    ...run,
+    algorithm,
+    description: setting,
+  }));
+  const result = stageResult([other, best, ...outcomes], { records });
+  assert.deepEqual(stageRecords(result).map(({ algorithm }) => algorithm), [
+    ...["ours", "ours-tight", "captain, target 0.1", "oracle"],
+  ]);
+  assert.deepEqual(stageRecords({ ...result, records: [] }), []);
 });

@@ -1,24 +1,31 @@
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
-import { seededRandom } from "../../shared/random.ts";
-import { assembleRecord, createDecisionLog, createRecorder, type Recorder } from "./recorder.ts";
-import { busyLoop } from "../../tests/fixtures/lab/busy_loop.ts";
-import { requests } from "../../tests/fixtures/lab/one_pod_node.ts";
-import { createSimulatedNode } from "./node/simulated_node.ts";
-import type { RecordedPod } from "./run_record.ts";
 import type { ContainerResult, RoundResult } from "../../agent/market/round.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { busyLoop } from "../../tests/fixtures/lab/busy_loop.ts";
+import { requests } from "../../tests/fixtures/lab/one_pod_node.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { type BurstInput, findBursts } from "./bursts.ts";
+import { commitment } from "./market_cluster.ts";
+import { createLatencyHistogram, recordLatency } from "./node/latency_histogram.ts";
+import { createSimulatedNode } from "./node/simulated_node.ts";
+import { assembleRecord, createDecisionLog, createRecorder, type Recorder } from "./recorder.ts";
+import type { PodSeries, RecordedPod } from "./run_record.ts";
+import { jainIndex, satisfaction, scoreRun } from "./scores.ts";
 
 const POD: RecordedPod = {
-  uid: "u",
-  name: "web",
-  trace: "always busy",
-  request: 100,
-  originalLimit: 200,
-  weight: 100,
-  floor: 100,
-  ceiling: 800,
+  ...{ uid: "u", name: "web", trace: "made up", request: 100, originalLimit: 200, weight: 100 },
+  ...{ floor: 100, ceiling: 1000 },
 };
+
+/** The series of that pod: it uses nothing and waits for nothing. */
+function seriesOf(
+  change: Partial<PodSeries> & Pick<PodSeries, "limit" | "demand">,
+): PodSeries {
+  const none = () => new Float32Array(change.limit.length);
+  const nothing = { usage: none(), throttled: none(), waited: none() };
+  return { ...POD, ...nothing, latency: createLatencyHistogram(), ...change };
+}
 
 /** One pod with a thread that is always busy: 2 s at 200 m, then 2 s at 700 m. */
 function record(): Recorder {
@@ -144,4 +151,214 @@ pure("createDecisionLog() refuses to leave a change unexplained", () => {
   assert.throws(() => log.of("aa", 300), /aa at 300m/);
   log.note(round(200, "Throttled"));
   assert.throws(() => log.of("aa", 300), /aa at 300m/);
+});
+
+/** 60 s at ten steps a second, with a burst to 400 m in the seconds 20 to 25 and 40 to 45. */
+function pod(name: string, raises: readonly number[], latencyMs: number): PodSeries {
+  const steps = (at: (step: number) => number) =>
+    Float32Array.from({ length: 600 }, (_, step) => at(step));
+  const latency = createLatencyHistogram();
+  for (let count = 0; count < 99; count++) recordLatency(latency, latencyMs);
+  recordLatency(latency, 100 * latencyMs);
+  return seriesOf({
+    ...{ uid: name, name, originalLimit: 150, latency },
+    demand: steps((step) => step >= 200 && step % 200 < 50 ? 400 : 100),
+    // Raised to 500 m at the given steps, and back to 150 m a hundred steps later.
+    limit: steps((step) => raises.some((raise) => step >= raise && step < raise + 100) ? 500 : 150),
+    ...{ usage: steps(() => 75), throttled: steps(() => 40), waited: steps(() => 20) },
+  });
+}
+
+function score(...pods: PodSeries[]) {
+  return scoreRun({
+    stepS: 0.1,
+    nodeCPU: 8000,
+    capacity: 7200,
+    pods,
+    price: new Float32Array(0),
+    changes: [
+      { atS: 20, pod: "a", from: 150, to: 500, reason: "Throttled" },
+      { atS: 30, pod: "a", from: 500, to: 150, reason: "DemandFell" },
+      { atS: 40, pod: "a", from: 150, to: 500, reason: "Throttled" },
+    ],
+  });
+}
+
+pure("scoreRun() sums means over pods and takes latencies over all requests", () => {
+  const scores = score(pod("a", [204, 406], 10), pod("b", [], 10));
+  assert.ok(Math.abs(scores.throttledMsPerS - 80) < 1e-9);
+  assert.ok(Math.abs(scores.coresUsed - 0.15) < 1e-9);
+  // 0.15 each, and a third of the time 0.35 more.
+  assert.ok(Math.abs(scores.coresAllocated - (0.3 + 0.35 / 3)) < 1e-6);
+  assert.equal(scores.changesPerPodMinute, 1.5);
+  assert.ok(Math.abs(scores.p50Ms / 10 - 1) < 0.01);
+  assert.ok(Math.abs(scores.p99Ms / 10 - 1) < 0.01);
+  assert.ok(Math.abs(scores.p999Ms / 1000 - 1) < 0.01);
+  // Both used half of the 150 m that they wanted on average.
+  assert.equal(scores.jain, 1);
+  assert.ok(Math.abs(scores.peakCommitted - 0.65) < 1e-6);
+});
+
+pure("scoreRun() takes reactions over all bursts, a missed one with its length", () => {
+  // Bursts begin at steps 198 and 398: reactions of 0.6 and 0.8 s.
+  const quick = score(pod("a", [204, 406], 10));
+  assert.deepEqual([quick.bursts, quick.burstsMissed], [2, 0]);
+  assert.equal(quick.reactionMsMedian, 700);
+  assert.equal(quick.reactionMsP95, 790);
+  // The second is missed and lasts from step 398 to 451: 5.3 s.
+  const half = score(pod("a", [204], 10));
+  assert.deepEqual([half.bursts, half.burstsMissed], [2, 1]);
+  assert.equal(half.reactionMsMedian, (600 + 5300) / 2);
+  const none = score(pod("a", [], 10));
+  assert.deepEqual([none.bursts, none.burstsMissed], [2, 2]);
+  assert.equal("reactionMsMedian" in none, false);
+});
+
+pure("jainIndex() is 1 for equals, 1/n for one that has everything, 0.9 for 1 and 2", () => {
+  assert.equal(jainIndex([0.5, 0.5, 0.5]), 1);
+  assert.equal(jainIndex([1, 0, 0, 0]), 0.25);
+  assert.equal(jainIndex([1, 2]), 0.9);
+  assert.equal(jainIndex([]), 1);
+  assert.equal(jainIndex([0, 0]), 1);
+});
+
+pure("satisfaction() is the mean over the minutes of CPU got / CPU wanted, each at most 1", () => {
+  const minutes = (...values: number[]) =>
+    Float32Array.from(values.flatMap((value) => new Array<number>(60).fill(value)));
+  // 0.5, then more than wanted, then nothing wanted; 30 s that are no whole minute do not count.
+  const demand = Float32Array.from([...minutes(200, 100, 0), ...minutes(900).subarray(30)]);
+  const usage = Float32Array.from([...minutes(100, 200, 50), ...minutes(0).subarray(30)]);
+  assert.equal(satisfaction({ demand, usage }, 1), 0.75);
+  assert.equal(satisfaction({ demand: minutes(0), usage: minutes(0) }, 1), 1);
+});
+
+pure("satisfaction() takes a run of under a minute as one window", () => {
+  const demand = Float32Array.of(100, 100);
+  assert.equal(satisfaction({ demand, usage: Float32Array.of(100, 20) }, 1), 0.6);
+});
+
+/** 40 s at ten steps a second: 100 m, and from second 20 on `level` for `seconds`. */
+function burstOf(level: number, seconds: number): Float32Array {
+  return Float32Array.from(
+    { length: 400 },
+    (_, step) => step >= 200 && step < 200 + seconds * 10 ? level : 100,
+  );
+}
+
+/** 150 m, and from `raisedAt` on 500 m. */
+function limitOf(raisedAt: number): Float32Array {
+  return Float32Array.from({ length: 400 }, (_, step) => step >= raisedAt ? 500 : 150);
+}
+
+function find(change: Partial<BurstInput>) {
+  return findBursts(
+    { demand: burstOf(400, 10), limit: limitOf(206), ceiling: 1000, ...change },
+    0.1,
+  );
+}
+
+pure("findBursts() measures from the rise of demand to the raise of the limit", () => {
+  // The second around step k holds the steps k − 4 to k + 5. It first reaches twice the 100 m of
+  // before at k = 198: four steps of 400 m make a mean of 220 m. Then 8 more to the raise at 206.
+  // The two seconds from there hold 18 whole steps of 400 m and one of 100 m.
+  const [burst, ...more] = find({});
+  assert.ok(burst);
+  assert.deepEqual(more, []);
+  assert.equal(burst.begin, 198);
+  assert.ok(Math.abs((burst.reactionS ?? NaN) - 0.8) < 1e-9);
+  assert.ok(Math.abs(burst.wanted - (100 + 19 * 400) / 20) < 1e-6);
+});
+
+pure(
+  "findBursts() finds none where limit or ceiling cover it, or it is short, small or slow",
+  () => {
+    const level = (value: number) => new Float32Array(400).fill(value);
+    const ramp = Float32Array.from({ length: 400 }, (_, step) => 100 + step);
+    const rows: readonly Partial<BurstInput>[] = [
+      { limit: level(400) },
+      { demand: burstOf(400, 1) },
+      { demand: burstOf(190, 10) },
+      { demand: ramp, limit: level(150) },
+      { ceiling: 150 },
+      { demand: new Float32Array(5) },
+    ];
+    for (const change of rows) assert.deepEqual(find(change), []);
+    const limit = Float32Array.from({ length: 400 }, (_, step) => step >= 203 ? 300 : 150);
+    assert.equal(find({ limit })[0]?.reactionS, undefined);
+    const [burst] = find({ limit, ceiling: 300 });
+    assert.equal(burst?.wanted, 300);
+    assert.ok(Math.abs((burst?.reactionS ?? NaN) - 0.5) < 1e-9);
+  },
+);
+
+pure("findBursts() calls a burst missed when it ends first, and reports its length", () => {
+  const [burst] = find({ demand: burstOf(400, 5), limit: limitOf(300) });
+  assert.equal(burst?.reactionS, undefined);
+  // At step 250 the second around it, 246 to 255, holds four steps of 400 m still, a mean of 220 m;
+  // at 251 three, 190 m. So it lasts from 198 to 251.
+  assert.ok(Math.abs((burst?.lengthS ?? NaN) - 5.3) < 1e-9, `${burst?.lengthS}`);
+});
+
+pure("findBursts() takes a plateau for one burst, and a further rise for another", () => {
+  const demand = Float32Array.from(
+    { length: 600 },
+    (_, step) => step < 200 ? 100 : step < 400 ? 400 : 1600,
+  );
+  const found = findBursts(
+    { demand, limit: new Float32Array(600).fill(150), ceiling: 9000 },
+    0.1,
+  );
+  assert.deepEqual(found.map(({ begin }) => begin), [198, 398]);
+});
+
+const limited = (limit: readonly number[], demand: readonly number[]): PodSeries =>
+  seriesOf({ limit: Float32Array.from(limit), demand: Float32Array.from(demand) });
+
+function judge(...pods: PodSeries[]) {
+  return commitment({ pods, stepS: 1, capacity: 1000 });
+}
+
+pure("commitment() counts a limit above its floor, else the lesser of floor and demand", () => {
+  assert.equal(
+    judge(
+      limited([600], [0]),
+      limited([100], [30]),
+      limited([100], [500]),
+    ).peak,
+    730,
+  );
+});
+
+pure("commitment() averages demand over the last second", () => {
+  const pods = [limited([100, 100, 100, 100], [0, 100, 0, 0])];
+  assert.equal(commitment({ pods, stepS: 0.5, capacity: 1000 }).peak, 50);
+});
+
+pure("commitment() counts from a raise beyond capacity until the sum is back within it", () => {
+  // 1000, then 1200 by a raise, still 1200, 1100 after a decrease, 900.
+  const found = judge(
+    limited([500, 700, 700, 600, 400], []),
+    limited([500, 500, 500, 500, 500], []),
+  );
+  assert.deepEqual(found, { peak: 1200, overCapacityS: 3 });
+});
+
+pure("commitment() exempts limits found at the start and demand that grows by itself", () => {
+  assert.equal(
+    judge(limited([900, 800, 500], []), limited([900, 800, 400], []))
+      .overCapacityS,
+    0,
+  );
+  // A raise within capacity, then an idle pod starts to use its floor: no raise granted that.
+  const late = judge(
+    limited([900, 950, 950], []),
+    limited([100, 100, 100], [0, 20, 100]),
+  );
+  assert.deepEqual(late, { peak: 1050, overCapacityS: 0 });
+  // But a raise on top of what was found counts.
+  assert.equal(
+    judge(limited([900, 900, 900], []), limited([300, 350, 350], []))
+      .overCapacityS,
+    2,
+  );
 });

@@ -1,7 +1,24 @@
-import { pure } from "../../tests/fixtures/pure.ts";
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { guessTraceFormat, parseTimedValues, parseTrace, type TraceFormat } from "./trace.ts";
+import assert from "node:assert/strict";
+import { seededRandom } from "../../shared/random.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { quantile } from "./statistics.ts";
+import {
+  guessTraceFormat,
+  parseTimedValues,
+  parseTrace,
+  type Trace,
+  type TraceFormat,
+} from "./trace.ts";
+import { readShippedTrace, readTraceFile, SHIPPED_TRACES } from "./trace_files.ts";
+import {
+  busiestWindow,
+  ratesOf,
+  scaleToMean,
+  scaleToP95,
+  wholeMinutes,
+  withBursts,
+} from "./trace_shape.ts";
 
 function parse(format: TraceFormat, text: string) {
   return parseTrace(text, { format, name: "file.txt" });
@@ -28,13 +45,10 @@ pure("parseTrace() reads each format", () => {
     "arrivals",
     "TIMESTAMP,Tokens\n2023-11-16 18:17:03.9799600,1\n2023-11-16 18:17:03.99,2\n2023-11-16 18:17:05.1,3",
   );
-  assert.deepEqual([arrivals.unit, arrivals.stepS, ...arrivals.values], [
-    "requests/s",
-    1,
-    2,
-    0,
-    1,
-  ]);
+  assert.deepEqual(
+    [arrivals.unit, arrivals.stepS, ...arrivals.values],
+    ["requests/s", 1, 2, 0, 1],
+  );
   assert.deepEqual([...(arrivals.arrivalsMs ?? [])].map(Math.round), [980, 990, 2100]);
   const range = parse("prometheus", prometheus([[10, "0.5"], [25, "1"], [40, "2"]]));
   assert.deepEqual([range.unit, range.stepS, ...range.values], ["cores", 15, 0.5, 1, 2]);
@@ -45,11 +59,10 @@ pure("parseTimedValues() keeps the times of samples, and gaps", () => {
     format: "cores",
     name: "f",
   });
-  assert.deepEqual(csv, [
-    { atS: 60, value: 1 },
-    { atS: 120, value: 2 },
-    { atS: 600, value: 3 },
-  ]);
+  assert.deepEqual(
+    csv,
+    [{ atS: 60, value: 1 }, { atS: 120, value: 2 }, { atS: 600, value: 3 }],
+  );
   const range = parseTimedValues(prometheus([[10, "2e9"], [99, "1"]]), {
     format: "prometheus",
     name: "f",
@@ -74,7 +87,6 @@ const REFUSED: readonly (readonly [TraceFormat, string, RegExp])[] = [
   ["rps", "", /"file\.txt": it is empty/],
   ["rps", "1\n\n2", /line 2 is ""/],
   ["rps", "1e99", /line 1 is "1e99"/],
-  ["cores", "ts,value\n60,1\n120,-1", /line 3 is "120,-1",.* from 0 to 1e9,/],
   ["cores", "6,200\n9,200\n9.0001,404", / 9\.0001 after 9,.*--format arrivals/],
   ["cores", "6,200\n9,200\n8.9,404", / 8\.9 after 9,.*--format arrivals/],
   ["cores", "60,1\n61,1\n62,1\n9e15,1", /line 4 is "9e15,1"/],
@@ -90,20 +102,9 @@ const REFUSED: readonly (readonly [TraceFormat, string, RegExp])[] = [
   ["arrivals", "1700000000000000000,a", /line 1 .* nanoseconds: divide by 1e9$/],
   ["arrivals", "1700000000000\n1700000000250", /line 1 .* milliseconds: divide by 1000$/],
   ["prometheus", "{", /it is not JSON/],
-  [
-    "prometheus",
-    '{"status":"error","errorType":"bad_data","error":"parse error: unclosed"}',
-    /Prometheus .*bad_data: parse error: unclosed$/,
-  ],
   ["prometheus", '{"status":"error"}', /status: .* expected the JSON of \/api\/v1\/query_range/],
-  ["prometheus", prometheus(), /no series/],
-  ["prometheus", prometheus([], []), / 2 series,.*aggregate/],
   ["prometheus", prometheus([]), /it is empty/],
-  [
-    "prometheus",
-    prometheus([[1, "NaN"]]),
-    /values\.0 is "NaN" at 1,.* cores from 0 to 1e9/,
-  ],
+  ["prometheus", prometheus([[1, "NaN"]]), /values\.0 is "NaN" at 1,.* cores from 0 to 1e9/],
   ["prometheus", prometheus([[1, "1"], [1.0001, "1"]]), /query with a step of 1s or more$/],
 ];
 
@@ -114,31 +115,25 @@ for (const [format, text, message] of REFUSED) {
   );
 }
 
-pure(
-  "parseTrace() takes samples of about a second, and arrivals of which a tenth come too early",
-  () => {
-    assert.equal(parse("cores", "0,1\n0.95,2\n2,3\n3,4\n4,5").stepS, 1);
-    const times = Array.from({ length: 20 }, (_, index) => index === 7 || index === 9 ? 1 : index);
-    assert.equal(parse("arrivals", times.join("\n")).arrivalsMs?.length, 20);
-    assert.throws(() => parse("arrivals", [...times, 1].join("\n")), /fall at 3 of 21 lines/);
-    // A second column is none of a rate's.
-    assert.equal(parse("arrivals", "5,a\n7,b\n6,c\n9,d\n8,e").arrivalsMs?.length, 5);
-    // The year 9999 as a date is no number of milliseconds.
-    assert.equal(parse("arrivals", "9999-01-01 00:00:00,a").values.length, 1);
-  },
-);
+pure("parseTrace() takes samples of about a second, and a tenth of early arrivals", () => {
+  assert.equal(parse("cores", "0,1\n0.95,2\n2,3\n3,4\n4,5").stepS, 1);
+  const times = Array.from({ length: 20 }, (_, index) => index === 7 || index === 9 ? 1 : index);
+  assert.equal(parse("arrivals", times.join("\n")).arrivalsMs?.length, 20);
+  assert.throws(() => parse("arrivals", [...times, 1].join("\n")), /fall at 3 of 21 lines/);
+  // A second column is none of a rate's.
+  assert.equal(parse("arrivals", "5,a\n7,b\n6,c\n9,d\n8,e").arrivalsMs?.length, 5);
+  // The year 9999 as a date is no number of milliseconds.
+  assert.equal(parse("arrivals", "9999-01-01 00:00:00,a").values.length, 1);
+});
 
-pure(
-  "parseTrace() says what an unnamed format was taken for, but of JSON, which is nothing else",
-  () => {
-    const guessed = (format: TraceFormat, text: string) => () =>
-      parseTrace(text, { format, name: "f", guessed: true });
-    assert.throws(guessed("cores", "1,1\n1.2,1"), /\(read as cores; .*--format.*\)$/);
-    assert.throws(guessed("rps", "1\nx"), /157 \(read as rps; .*--format.*\)$/);
-    assert.throws(guessed("prometheus", prometheus()), /in that time$/);
-    assert.throws(() => parse("rps", "1\nx"), /for instance 157$/);
-  },
-);
+pure("parseTrace() says what an unnamed format was taken for, but of JSON", () => {
+  const guessed = (format: TraceFormat, text: string) => () =>
+    parseTrace(text, { format, name: "f", guessed: true });
+  assert.throws(guessed("cores", "1,1\n1.2,1"), /\(read as cores; .*--format.*\)$/);
+  assert.throws(guessed("rps", "1\nx"), /157 \(read as rps; .*--format.*\)$/);
+  assert.throws(guessed("prometheus", prometheus()), /in that time$/);
+  assert.throws(() => parse("rps", "1\nx"), /for instance 157$/);
+});
 
 pure("parseTrace() reads any text as a sound trace or refuses it by name", () => {
   const line = fc.tuple(
@@ -183,4 +178,153 @@ pure("guessTraceFormat() knows each format by its first lines", () => {
     ['\uFEFF {"status":"success"}', "prometheus"],
   ];
   for (const [text, format] of cases) assert.equal(guessTraceFormat(text), format, text);
+});
+
+function trace(stepS: number, values: readonly number[]): Trace {
+  return { name: "made up", unit: "cores", stepS, values: Float64Array.from(values) };
+}
+
+pure("busiestWindow() cuts out the largest sum, the first of equals, or all of it", () => {
+  const long = trace(60, [1, 5, 0, 3, 3, 1]);
+  assert.deepEqual([...busiestWindow(long, 120).values], [1, 5]);
+  assert.deepEqual([...busiestWindow(long, 180).values], [5, 0, 3]);
+  assert.deepEqual([...busiestWindow(trace(60, [1, 5, 0, 3, 4, 1]), 120).values], [3, 4]);
+  assert.equal(busiestWindow(long, 7200), long);
+});
+
+pure("wholeMinutes() rounds down, and refuses less than one with the length and a remedy", () => {
+  const refuse = (state: string) => new RangeError(state);
+  assert.equal(wholeMinutes(trace(50, [1, 1, 1]), refuse), 2);
+  assert.equal(wholeMinutes(trace(60, [1]), refuse), 1);
+  assert.throws(() => wholeMinutes(trace(1.5, [1, 1, 1]), refuse), { message: /4 s.* a minute/ });
+});
+
+pure("scaleToP95() and scaleToMean() reach their target and keep the shape", () => {
+  const ramp = trace(60, Array.from({ length: 101 }, (_, index) => index));
+  const scaled = scaleToP95(ramp, 1.9);
+  assert.ok(Math.abs(quantile(scaled.values, 0.95) - 1.9) < 1e-12);
+  assert.ok(Math.abs((scaled.values[50] ?? 0) - 1) < 1e-12);
+  assert.ok(Math.abs((scaleToMean(ramp, 5).values[100] ?? 0) - 10) < 1e-12);
+});
+
+pure("withBursts() multiplies whole seconds by the factor, for the stated length", () => {
+  const burst = withBursts(trace(60, [2, 2, 2, 2, 2, 2, 2, 2, 2, 2]), {
+    everyS: 100,
+    lastS: 8,
+    random: seededRandom(4),
+  });
+  assert.equal(burst.stepS, 1);
+  assert.equal(burst.values.length, 600);
+  assert.ok(burst.values.every((value) => value === 2 || value === 8));
+  const runs = [...burst.values].map((value) => value === 8 ? "x" : ".").join("").match(/x+/g);
+  assert.ok(runs !== null && runs.length >= 4);
+  assert.ok(runs.every((run) => run.length === 8), runs.join(" "));
+});
+
+pure("busiestWindow() cuts recorded arrivals with their seconds, the end left out", () => {
+  const recorded: Trace = {
+    name: "made up",
+    unit: "requests/s",
+    stepS: 1,
+    values: Float64Array.from([1, 0, 2, 1, 1]),
+    arrivalsMs: Float64Array.from([500, 2000, 2250, 3999, 4000]),
+  };
+  const cut = busiestWindow(recorded, 2);
+  assert.deepEqual([...cut.values], [2, 1]);
+  assert.deepEqual([...(cut.arrivalsMs ?? [])], [0, 250, 1999]);
+  assert.equal(busiestWindow(recorded, 5), recorded);
+});
+
+pure("scaleToMean(), scaleToP95() and withBursts() go by the rates of recorded arrivals", () => {
+  const recorded = { ...trace(1, [1, 3]), arrivalsMs: Float64Array.from([0, 1000, 1200, 1400]) };
+  const plain = ratesOf(recorded);
+  assert.equal("arrivalsMs" in plain, false);
+  assert.deepEqual(scaleToMean(recorded, 4), scaleToMean(plain, 4));
+  assert.deepEqual([...scaleToMean(recorded, 4).values], [2, 6]);
+  assert.deepEqual(scaleToP95(recorded, 4), scaleToP95(plain, 4));
+  const bursts = (one: Trace) => withBursts(one, { everyS: 1, lastS: 1, random: seededRandom(4) });
+  assert.deepEqual(bursts(recorded), bursts(plain));
+});
+
+pure("quantile() interpolates between neighbours, whatever their order", () => {
+  assert.equal(quantile([4, 1, 3, 2], 0.5), 2.5);
+  assert.ok(Math.abs(quantile([1, 2, 3, 4], 0.95) - 3.85) < 1e-12);
+  assert.equal(quantile([7], 0.95), 7);
+  assert.equal(quantile([3, 1], 1), 3);
+  assert.ok(Number.isNaN(quantile([], 0.5)));
+  assert.throws(() => quantile([1], 2), /2 is not between 0 and 1/);
+});
+
+const read = { read: [new URL("traces/", import.meta.url)] };
+
+Deno.test({
+  name: "readShippedTrace() reads every trace that comes with the project",
+  permissions: read,
+  async fn() {
+    const sizes = new Map<string, number>();
+    for (const name of SHIPPED_TRACES) {
+      const trace = await readShippedTrace(name);
+      sizes.set(name, trace.values.length);
+      assert.equal(trace.stepS, name.startsWith("crane") ? 60 : 1);
+    }
+    assert.deepEqual(Object.fromEntries(sizes), {
+      diurnal: 3600,
+      bursty: 3600,
+      "azure-code": 3437,
+      crane0: 11520,
+      crane1: 23040,
+      crane2: 23040,
+      crane3: 23040,
+      crane4: 21600,
+      crane5: 23040,
+    });
+    const first = await readShippedTrace("crane0");
+    assert.equal(first.values[0], 39.72233);
+    const { values, arrivalsMs } = await readShippedTrace("azure-code");
+    assert.equal(arrivalsMs?.length, 8819);
+    assert.equal(values.reduce((a, b) => a + b, 0), 8819);
+    // 18:17:03.97996 is its first request; a double of seconds since 1970 resolves 0.24 µs.
+    assert.ok(Math.abs((arrivalsMs?.[0] ?? 0) - 979.96) < 1e-3);
+  },
+});
+
+Deno.test({
+  name: "readTraceFile() recognizes gzip by its first bytes and refuses damage with the path",
+  async fn() {
+    const path = await Deno.makeTempFile();
+    try {
+      await Deno.writeTextFile(path, "1\n2\n");
+      assert.deepEqual([...(await readTraceFile(path, "rps")).trace.values], [1, 2]);
+      const zipped = new Blob(["3\n4\n"]).stream().pipeThrough(new CompressionStream("gzip"));
+      const bytes = new Uint8Array(await new Response(zipped).arrayBuffer());
+      await Deno.writeFile(path, bytes);
+      assert.deepEqual([...(await readTraceFile(path, "rps")).trace.values], [3, 4]);
+      await Deno.writeFile(path, bytes.subarray(0, 12));
+      await assert.rejects(readTraceFile(path, "rps"), /damaged gzip file/);
+      await Deno.writeFile(path, new Uint8Array([0xff, 0xfe, 0x00]));
+      await assert.rejects(readTraceFile(path, "rps"), /not UTF-8 text/);
+      await Deno.writeTextFile(path, "1\nx\n");
+      await assert.rejects(readTraceFile(path, "rps"), new RegExp(`"${path}": line 2 is "x"`));
+    } finally {
+      await Deno.remove(path);
+    }
+  },
+});
+
+Deno.test({
+  name: "readTraceFile() returns the recognized format where none is given",
+  async fn() {
+    const path = await Deno.makeTempFile();
+    try {
+      await Deno.writeTextFile(path, "1,200\n4,200\n");
+      const { format, guess } = await readTraceFile(path);
+      assert.equal(format, "cores");
+      assert.match(guess ?? "", new RegExp(`"${path}" .*cores.*--format`));
+      assert.equal((await readTraceFile(path, "arrivals")).guess, undefined);
+      await Deno.writeTextFile(path, "1,200\n1.5,200\n");
+      await assert.rejects(readTraceFile(path), /--format arrivals .*\(read as cores;/);
+    } finally {
+      await Deno.remove(path);
+    }
+  },
 });

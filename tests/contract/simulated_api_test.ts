@@ -1,16 +1,27 @@
+import assert from "node:assert/strict";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/webhook_stores.ts";
+import {
+  type CertificateMaker,
+  type CertificateReader,
+  createCertificateMaker,
+  createCertificateReader,
+} from "../../adapters/webhook/certificates.ts";
+import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createMetricAnswers } from "../../lab/simulation/metric_answers.ts";
+import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { agentLeaseRef } from "../../shared/api/lease.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
-import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { createPaperCertificates } from "../fixtures/webhook/paper_certificates.ts";
+import { serveWebhookObjects } from "../fixtures/webhook/webhook_objects.ts";
 import { allocationStoreContract } from "./allocation_store_contract.ts";
-import type { ContractHarness } from "./support/contract_harness.ts";
 import { desiredWriterContract } from "./desired_writer_contract.ts";
 import { endpointSliceContract } from "./endpoint_slice_contract.ts";
 import { eventSinkContract, eventText } from "./event_sink_contract.ts";
+import { instantQueriesContract, metricResults } from "./instant_queries_contract.ts";
 import { leaseStoreContract } from "./lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "./list_watch_contract.ts";
 import { nodeLinkContract } from "./node_link_contract.ts";
@@ -18,6 +29,11 @@ import { podEvictorContract } from "./pod_evictor_contract.ts";
 import { podResizerContract } from "./pod_resizer_contract.ts";
 import { policyStatusContract } from "./policy_status_contract.ts";
 import { reportStoreContract } from "./report_store_contract.ts";
+import {
+  type ContractHarness,
+  contractTests,
+  type OpenHarness,
+} from "./support/contract_harness.ts";
 import { sampleAllocation, sampleNode, samplePod, samplePolicy } from "./support/sample_objects.ts";
 import { settleVirtually } from "./support/settle_virtually.ts";
 import { workloadWriterContract } from "./workload_writer_contract.ts";
@@ -30,11 +46,7 @@ interface Server extends ContractHarness {
 function server(): Server {
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
   const api = createSimulatedAPI({ clock, random: seededRandom(7) });
-  return {
-    api,
-    clock,
-    settle: (promise) => settleVirtually(clock, promise),
-  };
+  return { api, clock, settle: (promise) => settleVirtually(clock, promise) };
 }
 
 /** A version after which something was written and forgotten. */
@@ -270,3 +282,94 @@ podEvictorContract(() => {
     read: ({ metadata }: Pod) => Promise.resolve(pods.get(objectKey(metadata))),
   };
 });
+
+endpointSliceContract(() => {
+  const server = serveWebhookObjects({ name: "mbcas-webhook", webhooks: [] });
+  const place = { namespace: "mbcas-system", name: "mbcas-webhook-ipv4", labels: {} };
+  return {
+    subject: createEndpointSliceStore(server.connection, place),
+    close: async () => await server[Symbol.asyncDispose](),
+  };
+});
+
+certificateContract("paper", createPaperCertificates);
+
+certificateContract("X.509", () => ({
+  maker: createCertificateMaker(),
+  reader: createCertificateReader(),
+}));
+
+instantQueriesContract("createMetricAnswers()", () => {
+  const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
+  const subject = createMetricAnswers(clock);
+  for (const [query, result] of metricResults()) subject.results.set(query, result);
+  return {
+    subject,
+    server: "http://metrics",
+    wall: clock.wall,
+    stop: () => {
+      subject.up = false;
+      return Promise.resolve();
+    },
+    settle: (promise) => settleVirtually(clock, promise),
+  };
+});
+
+/** A maker, and a reader of its certificates. */
+interface CertificateHarness extends ContractHarness {
+  readonly maker: CertificateMaker;
+  readonly reader: CertificateReader;
+}
+
+const VALIDITY = { notBeforeMs: Date.UTC(2026, 0, 1), notAfterMs: Date.UTC(2051, 5, 1) };
+const NAMES = ["mbcas-webhook.mbcas-system.svc", "mbcas-webhook.mbcas-system"];
+
+/** Registers the suite for what goes by this name. */
+function certificateContract(
+  name: string,
+  open: OpenHarness<CertificateHarness>,
+): void {
+  const contract = contractTests(open);
+  contract(`${name}: readPair() reads what makeAuthority() wrote`, async (h) => {
+    const made = await h.maker.makeAuthority({ name: "one", ...VALIDITY });
+    assert.deepEqual(h.reader.readPair(made), {
+      ...VALIDITY,
+      names: [],
+      authority: true,
+    });
+    assert.ok(h.reader.signed(made.cert, made.cert));
+  });
+
+  contract(`${name}: signed() reports the owner of a certificate`, async (h) => {
+    const [one, two] = await Promise.all(
+      ["one", "one"].map((name) => h.maker.makeAuthority({ name, ...VALIDITY })),
+    );
+    assert.ok(one !== undefined && two !== undefined);
+    const serving = await h.maker.makeServing(one, { names: NAMES, ...VALIDITY });
+    assert.deepEqual(h.reader.readPair(serving), {
+      ...VALIDITY,
+      names: NAMES,
+      authority: false,
+    });
+    assert.ok(h.reader.signed(one.cert, serving.cert));
+    assert.ok(!h.reader.signed(two.cert, serving.cert));
+  });
+
+  contract(`${name}: readBundle() reads each certificate back as it was`, async (h) => {
+    const one = await h.maker.makeAuthority({ name: "one", ...VALIDITY });
+    const two = await h.maker.makeServing(one, { names: NAMES, ...VALIDITY });
+    const bundle = h.reader.readBundle(one.cert + two.cert);
+    assert.deepEqual(bundle.map(({ cert }) => cert.trim()), [one.cert.trim(), two.cert.trim()]);
+    assert.deepEqual(bundle.map(({ authority }) => authority), [true, false]);
+    assert.deepEqual(h.reader.readBundle(""), []);
+  });
+
+  contract(`${name}: readPair() and readBundle() refuse other texts`, async (h) => {
+    const one = await h.maker.makeAuthority({ name: "one", ...VALIDITY });
+    const two = await h.maker.makeAuthority({ name: "two", ...VALIDITY });
+    for (const pair of [{ ...one, key: two.key }, { ...one, cert: "x" }, { cert: "", key: "" }]) {
+      assert.throws(() => h.reader.readPair(pair), { name: "TypeError", message: /^Cannot / });
+    }
+    assert.throws(() => h.reader.readBundle(`${one.cert}-----BEGIN`), TypeError);
+  });
+}

@@ -1,58 +1,45 @@
 /** The component placement: what it turns on, lets through, allows, and refuses at the source. */
 import assert from "node:assert/strict";
-import { RIGHTSIZING_SETTINGS } from "../../controller/rightsizing/settings.ts";
-import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";
+import { parseAllDocuments } from "yaml";
 import { placementRights } from "../../controller/placement/connect.ts";
-import { readPlacementSpec, SYSTEM_NAMESPACES } from "../../shared/placement/eligibility.ts";
+import { RIGHTSIZING_SETTINGS } from "../../controller/rightsizing/settings.ts";
+import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
+import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";
+import { ENDPOINT_SLICES, WEBHOOK_SECRET } from "../../controller/webhook/webhook_objects.ts";
+import * as keys from "../../shared/api/placement_keys.ts";
+import { PLACEMENT_EVENT_REASONS } from "../../shared/api/reasons/placement_reasons.ts";
+import { settingOf, settingsOf } from "../../shared/config/setting.ts";
+import {
+  placementFaultText,
+  readPlacementSpec,
+  SYSTEM_NAMESPACES,
+} from "../../shared/placement/eligibility.ts";
+import { UNPLACED_REASONS } from "../../shared/placement/new_pod.ts";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { PLACEMENT_SETTINGS } from "../../shared/placement/settings.ts";
+import { DELETION_COST, splitReplicas } from "../../shared/placement/split.ts";
+import { MEMORY_LABEL, STATUS_LABEL } from "../../shared/placement/status.ts";
 import { caseText, WORDED_CASES, wordedWorkload } from "../fixtures/placement/worded_workloads.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
-import { settingOf } from "../../shared/config/setting.ts";
 
 const NAMESPACE = "mbcas-system";
 const POLICY = "spotalis-annotations";
 
-function keys(objects: readonly Rendered[]): string[] {
+function keysOf(objects: readonly Rendered[]): string[] {
   return objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 }
-
-const PARTS = [
-  "ClusterRole mbcas-placement",
-  "ClusterRoleBinding mbcas-placement",
-  "Role mbcas-placement",
-  "RoleBinding mbcas-placement",
-  "ValidatingAdmissionPolicy mbcas-placement-pods",
-  `ValidatingAdmissionPolicy ${POLICY}`,
-  "ValidatingAdmissionPolicyBinding mbcas-placement-pods",
-  `ValidatingAdmissionPolicyBinding ${POLICY}`,
-];
 
 function containerOf(objects: readonly Rendered[]) {
   const [container] = one(objects, "Deployment", "mbcas-controller").spec.template.spec.containers;
   return container as typeof container & { readonly ports: readonly unknown[] };
 }
 
-renderTest("component placement comes only where it is asked for", async () => {
-  const usual = keys(await render("base"));
-  const added = keys(await renderWith(["placement"])).filter((key) => !usual.includes(key));
-  assert.deepEqual(added.sort(), PARTS);
-  for (const overlay of ["base", "overlays/kind", "overlays/release"]) {
-    const found = keys(await render(overlay));
-    assert.deepEqual(found.filter((key) => PARTS.includes(key)), [], overlay);
-  }
-});
-
-renderTest("component placement turns the setting on, and opens no port", async () => {
+renderTest("component placement turns the setting on", async () => {
   const [usual, added] = await Promise.all([render("base"), renderWith(["placement"])]);
   const { placement } = PLACEMENT_SETTINGS.shape;
   const { env: name } = settingOf(placement);
   assert.deepEqual([placement.parse(undefined), placement.parse("on")], [false, true]);
-  const [before, after] = [containerOf(usual), containerOf(added)];
-  assert.deepEqual(after.env, [...before.env, { name, value: "on" }]);
-  assert.deepEqual(after.ports, before.ports);
-  const policyIn = (objects: readonly Rendered[]) =>
-    one(objects, "NetworkPolicy", "mbcas-controller");
-  assert.deepEqual(policyIn(added), policyIn(usual));
+  assert.deepEqual(containerOf(added).env, [...containerOf(usual).env, { name, value: "on" }]);
 });
 
 renderTest("component placement gives the rights that are asked for, and no others", async () => {
@@ -71,59 +58,47 @@ renderTest("component placement gives the rights that are asked for, and no othe
     assert.deepEqual(subjects, [account]);
   }
   // An account that may not delete pods passes no budget over.
-  const all = keys(objects).filter((key) => /^(Cluster)?Role /.test(key)).flatMap((key) => {
+  const all = keysOf(objects).filter((key) => /^(Cluster)?Role /.test(key)).flatMap((key) => {
     const [kind = "", name = ""] = key.split(" ");
     return rightsOf(one(objects, kind, name));
   });
   assert.deepEqual(all.filter((right) => /^delete(collection)? \/pods/.test(right)), []);
 });
 
-renderTest("component placement goes together with all the others, in any order", async () => {
-  const others = [
-    "rightsizing",
-    "webhook",
-    "webhook-cert-manager",
-    "users",
-    "prometheus",
-    "alerts",
+renderTest("components go together, in any order", async () => {
+  const names = [
+    ...["placement", "rightsizing", "webhook", "webhook-cert-manager", "users", "prometheus"],
+    ...["alerts", "dry-run", "metric-queries"],
   ];
-  const [before, behind] = await Promise.all([
-    renderWith(["placement", ...others]),
-    renderWith([...others, "placement"]),
-  ]);
-  assert.deepEqual(keys(before).sort(), keys(behind).sort());
-  const found = keys(before);
+  // What patches webhooks comes behind what makes them.
+  const others = [...names.slice(1), "placement"];
+  const [before, behind] = await Promise.all([renderWith(names), renderWith(others)]);
+  const found = keysOf(before).sort();
+  assert.deepEqual(found, keysOf(behind).sort());
   assert.equal(new Set(found).size, found.length);
-  const webhooks = [before, behind].map((objects) =>
-    one(objects, "MutatingWebhookConfiguration", "mbcas-webhook")
-  );
-  assert.deepEqual(webhooks[0], webhooks[1]);
-  for (const objects of [before, behind]) {
+  const switches = [
+    ...[PLACEMENT_SETTINGS.shape.placement, RIGHTSIZING_SETTINGS.shape.rightsizing],
+    ...[WEBHOOK_SETTINGS.shape.webhook, WEBHOOK_SETTINGS.shape.webhookCertificates],
+  ].map((one) => settingOf(one).env);
+  const [webhooks, ...rest] = [before, behind].map((objects) => {
     const { env, ports } = containerOf(objects);
     for (const list of [env, ports] as readonly (readonly { readonly name: string }[])[]) {
       const names = list.map(({ name }) => name);
       assert.equal(new Set(names).size, names.length, names.join());
     }
-    assert.deepEqual(
-      [
-        PLACEMENT_SETTINGS.shape.placement,
-        RIGHTSIZING_SETTINGS.shape.rightsizing,
-        WEBHOOK_SETTINGS.shape.webhook,
-        WEBHOOK_SETTINGS.shape.webhookCertificates,
-      ].map((one) => settingOf(one).env).filter((variable) =>
-        !(env as readonly { name: string }[]).some(({ name }) => name === variable)
-      ),
-      [],
-    );
-  }
+    const set = new Set((env as readonly { readonly name: string }[]).map(({ name }) => name));
+    for (const name of [...switches, "MBCAS_DRY_RUN"]) assert.ok(set.has(name ?? ""), name);
+    return one(objects, "MutatingWebhookConfiguration", "mbcas-webhook");
+  });
+  assert.deepEqual(rest, [webhooks]);
 });
 
 /** What a policy has. */
 interface RenderedPolicy {
-  readonly failurePolicy: string;
   readonly matchConstraints: {
-    readonly resourceRules: readonly unknown[];
-    readonly namespaceSelector: unknown;
+    readonly namespaceSelector: {
+      readonly matchExpressions: readonly [{ readonly values: readonly string[] }];
+    };
   };
   readonly validations: readonly {
     readonly expression: string;
@@ -137,33 +112,11 @@ async function policy(): Promise<RenderedPolicy> {
   return spec as unknown as RenderedPolicy;
 }
 
-renderTest(
-  `policy ${POLICY} is asked about workloads alone, and never where nothing is placed`,
-  async () => {
-    const { failurePolicy, matchConstraints } = await policy();
-    assert.deepEqual(matchConstraints.resourceRules, [{
-      apiGroups: ["apps"],
-      apiVersions: ["v1"],
-      // Nor about their scale and status.
-      resources: ["deployments", "statefulsets"],
-      operations: ["CREATE", "UPDATE"],
-    }]);
-    assert.deepEqual(matchConstraints.namespaceSelector, {
-      matchExpressions: [{
-        key: "kubernetes.io/metadata.name",
-        operator: "NotIn",
-        values: [...SYSTEM_NAMESPACES, NAMESPACE],
-      }],
-    });
-    assert.equal(failurePolicy, "Ignore");
-    const binding = one(
-      await renderWith(["placement"]),
-      "ValidatingAdmissionPolicyBinding",
-      POLICY,
-    );
-    assert.deepEqual(binding.spec as unknown, { policyName: POLICY, validationActions: ["Deny"] });
-  },
-);
+renderTest(`policy ${POLICY} is not asked about the system's namespaces`, async () => {
+  const { matchConstraints: { namespaceSelector } } = await policy();
+  const [{ values }] = namespaceSelector.matchExpressions;
+  assert.deepEqual(values, [...SYSTEM_NAMESPACES, NAMESPACE]);
+});
 
 renderTest(
   `policy ${POLICY} refuses with the parser's messages, and with all of them`,
@@ -190,3 +143,130 @@ renderTest(
     }
   },
 );
+
+const root = new URL("../../", import.meta.url);
+const guide = await Deno.readTextFile(new URL("docs/placement.md", root));
+
+/** The cells of the table with a header that begins with this cell. */
+function tableUnder(first: string): readonly (readonly string[])[] {
+  const lines = guide.split("\n");
+  const begin = lines.findIndex((line) => line.trimStart().startsWith(`| ${first} `));
+  assert.ok(begin >= 0, `there is no table under ${first}`);
+  const length = lines.slice(begin).findIndex((line) => !line.trimStart().startsWith("|"));
+  return lines.slice(begin + 2, begin + length)
+    .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
+}
+
+Deno.test("docs/placement.md names each key, event, result and preset", () => {
+  const { PLACEMENT_PREFIX: _prefix, DISRUPTION_DURATION: _second, ...named } = keys;
+  for (const key of [...Object.values(named), DELETION_COST, MEMORY_LABEL, STATUS_LABEL]) {
+    assert.ok(guide.includes(key), key);
+  }
+  for (const event of Object.keys(PLACEMENT_EVENT_REASONS)) {
+    assert.ok(guide.includes(`\`${event}\``), event);
+  }
+  const results = tableUnder("result").map(([term = ""]) => term.replaceAll("`", ""));
+  assert.deepEqual(results.sort(), [...UNPLACED_REASONS].sort());
+  const presets = tableUnder("preset").map(([term = ""]) => term.replaceAll("`", ""));
+  assert.deepEqual(presets.sort(), Object.keys(NODE_CLASS_PRESETS).sort());
+});
+
+Deno.test("docs/placement.md names the labels of each preset's nodes", () => {
+  for (const [name = "", spot = "", onDemand = ""] of tableUnder("preset")) {
+    const preset = name.replaceAll("`", "") as keyof typeof NODE_CLASS_PRESETS;
+    for (const [to, cell] of [["spot", spot], ["on-demand", onDemand]] as const) {
+      for (const { matchLabels } of NODE_CLASS_PRESETS[preset][to].selectors) {
+        for (const [label, value] of Object.entries(matchLabels)) {
+          // The second of GKE's labels stands without the prefix that it shares with the first.
+          const [, short = ""] = label.split("/");
+          assert.ok(cell.includes(short) && cell.includes(value), `${preset}: ${label} ${value}`);
+        }
+      }
+    }
+  }
+});
+
+Deno.test("docs/placement.md divides replicas as they are divided", () => {
+  const rows = tableUnder("replicas");
+  for (const row of rows) {
+    const [replicas = 0, spotPercentage = 0, minOnDemand = 0, spot = 0, onDemand = 0] = row
+      .map((cell) => Number.parseInt(cell));
+    const split = splitReplicas(replicas, { spotPercentage, minOnDemand });
+    assert.deepEqual(split, { spot, "on-demand": onDemand }, row.join());
+  }
+  assert.ok(rows.length >= 5);
+});
+
+Deno.test("docs/placement.md shows a workload that can be read, and the message of one that can't", () => {
+  const [example = ""] = [...guide.matchAll(/```yaml\n(apiVersion[\s\S]*?)```/g)]
+    .map(([, text = ""]) => text);
+  const { metadata } = parseAllDocuments(example)[0]?.toJS();
+  const { labels, annotations } = metadata;
+  const spec = { spotPercentage: 70, minOnDemand: 2, paused: false };
+  assert.deepEqual(readPlacementSpec({ workload: { labels, annotations } }), { is: "valid", spec });
+  const wrong = { ...annotations, [keys.SPOT_PERCENTAGE]: "most" };
+  const reading = readPlacementSpec({ workload: { labels, annotations: wrong } });
+  const [fault] = reading.is === "invalid" ? reading.faults : [];
+  const shown = guide.replaceAll(/\s+/g, " ");
+  assert.ok(fault !== undefined && shown.includes(placementFaultText(fault)));
+});
+
+renderTest("docs/placement.md shows a patch by which the policy only warns", async () => {
+  const [, text = ""] = /```yaml\n(patches:[\s\S]*?)```/.exec(guide) ?? [];
+  const { patches } = parseAllDocuments(text)[0]?.toJS();
+  const objects = await renderWith(["placement"], { patches });
+  const { spec } = one(objects, "ValidatingAdmissionPolicyBinding", "spotalis-annotations");
+  assert.deepEqual(Object.entries(spec).find(([key]) => key === "validationActions")?.[1], [
+    "Warn",
+  ]);
+});
+
+renderTest("docs/placement.md takes each object away that the components add", async () => {
+  const [before, after] =
+    (await Promise.all([render("base"), renderWith(["placement", "webhook"])]))
+      .map((objects) =>
+        keysOf(objects).map((key) => key.replace(/^\w+/, (kind) => kind.toLowerCase()))
+      );
+  const added = after?.filter((key) => !before?.includes(key)) ?? [];
+  const wayOut = guide.slice(guide.indexOf("\n## The way out"), guide.indexOf("\n## Coming"));
+  const taken = [...wayOut.matchAll(/^kubectl .*?delete ([\w,]+) ([\w -]+)$/gm)]
+    .flatMap(([, kinds = "", names = ""]) =>
+      kinds.split(",").flatMap((kind) => names.split(" ").map((name) => `${kind} ${name}`))
+    );
+  // What the leader has created, too.
+  const created = [
+    `secret ${WEBHOOK_SECRET}`,
+    ...ENDPOINT_SLICES.map((name) => `endpointslice ${name}`),
+  ];
+  assert.deepEqual(taken.sort(), [...added, ...created].sort());
+});
+
+Deno.test("docs/placement.md says under which names the settings of Spotalis' later form stand here", () => {
+  const rows = settingsOf(CONTROLLER_SETTINGS);
+  const terms = (cell = ""): string[] =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, one = ""]) => one);
+  const table = tableUnder("Spotalis' file");
+  for (const [file, variable, here, env] of table) {
+    const [key = ""] = terms(here);
+    const meant = rows.filter((row) => row.key === key || row.key.startsWith(`${key}.`));
+    assert.deepEqual(meant.map((row) => row.env), terms(env), key);
+    // A known name needs no table.
+    for (const theirs of terms(file)) assert.ok(!rows.some((row) => row.key === theirs), theirs);
+    for (const theirs of terms(variable)) {
+      assert.ok(!rows.some((row) => row.env === theirs), theirs);
+    }
+  }
+  assert.ok(table.length > 0);
+});
+
+Deno.test("docs/placement.md names each alert of placement and of the webhook, and no other", async () => {
+  const path = new URL("manifests/components/alerts/alerts.yaml", root);
+  const there = (await Deno.readTextFile(path)).matchAll(/alert: (\w+)/g).map(([, name = ""]) =>
+    name
+  )
+    .filter((name) => /^(Spotalis|MbcasWebhook)/.test(name));
+  const named = guide.matchAll(/`((?:Spotalis|MbcasWebhook)[A-Z]\w+)`/g).map(([, name = ""]) =>
+    name
+  );
+  assert.deepEqual([...new Set(named)].sort(), [...there].sort());
+});

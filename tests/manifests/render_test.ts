@@ -1,11 +1,18 @@
 /** What kustomize makes of the manifests; needs kubectl, but no cluster. */
 import assert from "node:assert/strict";
+import { AGENT_SETTINGS } from "../../agent/settings.ts";
 import { controllerRights } from "../../controller/rights.ts";
+import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
+import { SPOTALIS_VARIABLES } from "../../shared/config/aliases.ts";
+import { settingsOf } from "../../shared/config/setting.ts";
+import { STATUS_CONFIG_MAP_PREFIX } from "../../shared/placement/status.ts";
+import { compileArguments, PROGRAM_ENVIRONMENT, PROGRAMS } from "../../tools/build/programs.ts";
 import { componentNames } from "../cluster/rendered_manifests.ts";
 import {
   one,
   render,
   type Rendered,
+  renderTest,
   renderTest as test,
   renderWith,
   rightsOf,
@@ -16,14 +23,6 @@ const root = new URL("../../", import.meta.url).pathname;
 function workloads(objects: readonly Rendered[]): Rendered[] {
   return objects.filter(({ kind }) => kind === "DaemonSet" || kind === "Deployment");
 }
-
-test("overlays/kind runs images that were loaded, and asks no registry", async () => {
-  const images = workloads(await render("overlays/kind")).map(({ spec }) => {
-    const [{ image, imagePullPolicy }] = spec.template.spec.containers;
-    return `${image} ${imagePullPolicy}`;
-  });
-  assert.deepEqual(images.sort(), ["mbcas-agent:dev Never", "mbcas-controller:dev Never"]);
-});
 
 test("overlays/release runs images of the project's version from a registry", async () => {
   const { version } = JSON.parse(await Deno.readTextFile(`${root}deno.json`));
@@ -79,58 +78,6 @@ test("each workload's pods are unprivileged, read-only and found by their labels
   }
 });
 
-test("the agent runs on every Linux node and sees its cgroup and kernel files only to read", async () => {
-  const { spec } = one(await render("base"), "DaemonSet", "mbcas-agent");
-  assert.equal(spec.updateStrategy.rollingUpdate.maxUnavailable, "10%");
-  const pod = spec.template.spec;
-  assert.equal(pod.priorityClassName, "system-node-critical");
-  assert.deepEqual(pod.tolerations, [{ operator: "Exists" }]);
-  assert.deepEqual(pod.nodeSelector, { "kubernetes.io/os": "linux" });
-  const host = pod.volumes.flatMap(({ hostPath }) => hostPath?.path ?? []);
-  // The folder sched_ext is not there on older kernels, and no type of hostPath lets it be absent.
-  assert.deepEqual(host, ["/sys/fs/cgroup", "/sys/kernel"]);
-  const mounts = pod.containers[0].volumeMounts.slice(0, 2);
-  assert.deepEqual(mounts.map(({ name, mountPath, readOnly }) => [name, mountPath, readOnly]), [
-    ["cgroup", "/host/cgroup", true],
-    ["kernel", "/host/kernel", true],
-  ]);
-});
-
-test("the controller has two replicas, which are spread and not evicted together", async () => {
-  const objects = await render("base");
-  const { spec } = one(objects, "Deployment", "mbcas-controller");
-  assert.equal(spec.replicas, 2);
-  assert.equal(
-    spec.template.spec.topologySpreadConstraints[0].topologyKey,
-    "kubernetes.io/hostname",
-  );
-  assert.equal(one(objects, "PodDisruptionBudget", "mbcas-controller").spec.maxUnavailable, 1);
-});
-
-test("the agent's rights are these and no others, none of them on pods", async () => {
-  const objects = await render("base");
-  assert.deepEqual(rightsOf(one(objects, "ClusterRole", "mbcas-agent")).sort(), [
-    "get /nodes",
-    "list allocation.mbcas.io/podallocations",
-    "patch allocation.mbcas.io/podallocations",
-    "watch allocation.mbcas.io/podallocations",
-  ]);
-  assert.deepEqual(rightsOf(one(objects, "Role", "mbcas-agent")).sort(), [
-    "create coordination.k8s.io/leases",
-    "patch coordination.k8s.io/leases",
-  ]);
-});
-
-test("the policy over allocations is asked about their status too", async () => {
-  const objects = await render("base");
-  const { spec } = one(objects, "ValidatingAdmissionPolicy", "mbcas-agent-allocations");
-  assert.equal(spec.failurePolicy, "Fail");
-  const [rule, ...more] = spec.matchConstraints.resourceRules;
-  assert.deepEqual(more, []);
-  assert.deepEqual(rule?.resources, ["podallocations", "podallocations/status"]);
-  assert.deepEqual(rule?.operations, ["CREATE", "UPDATE"]);
-});
-
 test("the controller has each right that it asks for at its start, and changes pods by resize only", async () => {
   const objects = await render("base");
   const wide = rightsOf(one(objects, "ClusterRole", "mbcas-controller"));
@@ -145,62 +92,6 @@ test("the controller has each right that it asks for at its start, and changes p
   assert.deepEqual(writes.filter((right) => right.includes("/pods")), ["patch /pods/resize"]);
 });
 
-test("both programs reach names and API servers of common clusters, and nothing else", async () => {
-  const rows: readonly (readonly [to: string, port: string, reached: boolean])[] = [
-    ["kube-system", "53 UDP", true],
-    ["kube-system", "53 TCP", true],
-    ["openshift-dns", "5353 UDP", true],
-    ["openshift-dns", "5353 TCP", true],
-    ["169.254.20.10/32", "53 UDP", true],
-    ["shop", "53 UDP", false],
-    ["169.254.169.254/32", "53 UDP", false],
-    ["any", "443 TCP", true],
-    ["any", "6443 TCP", true],
-    ["any", "8443 TCP", true],
-    ["any", "16443 TCP", true],
-    ["any", "80 TCP", false],
-    ["kube-system", "9090 TCP", false],
-  ];
-  const objects = await render("base");
-  for (const name of ["mbcas-agent", "mbcas-controller"]) {
-    const { egress } = one(objects, "NetworkPolicy", name).spec;
-    const open = egress.flatMap(({ to, ports }) => {
-      const places = to?.flatMap(({ namespaceSelector, ipBlock }) => [
-        ...namespaceSelector?.matchExpressions?.flatMap(({ values }) => values) ?? [],
-        ...ipBlock === undefined ? [] : [ipBlock.cidr],
-      ]) ?? ["any"];
-      return places.flatMap((place) =>
-        ports.map(({ port, protocol }) => `${place} ${port} ${protocol}`)
-      );
-    });
-    for (const [to, port, reached] of rows) {
-      const found = [`${to} ${port}`, `any ${port}`].some((way) => open.includes(way));
-      assert.equal(found, reached, `${name} to ${to} ${port}`);
-    }
-  }
-});
-
-test("components add what they say: variables, monitors, a way out", async () => {
-  const objects = await renderWith(["dry-run", "prometheus", "metric-queries"]);
-  const { spec } = one(objects, "Deployment", "mbcas-controller");
-  assert.deepEqual(spec.template.spec.containers[0].env.at(-1), {
-    name: "MBCAS_DRY_RUN",
-    value: "true",
-  });
-  const [usual, added] = [await render("base"), objects].map((all) =>
-    one(all, "NetworkPolicy", "mbcas-controller").spec.egress
-  );
-  const monitoring = { "kubernetes.io/metadata.name": "monitoring" };
-  assert.deepEqual(added, [...usual ?? [], {
-    to: [{ namespaceSelector: { matchLabels: monitoring } }],
-    ports: [{ port: 9090, protocol: "TCP" }],
-  }]);
-  assert.ok(!usual?.some(({ ports }) => ports.some(({ port }) => port === 9090)));
-  for (const name of ["mbcas-agent", "mbcas-controller"]) {
-    assert.equal(one(objects, "PodMonitor", name).spec.podMetricsEndpoints[0].port, "http");
-  }
-});
-
 test("examples make pods that the market can manage: Burstable with a CPU limit", async () => {
   const found = workloads(await render("examples"));
   assert.equal(found.length, 4);
@@ -209,4 +100,152 @@ test("examples make pods that the market can manage: Burstable with a CPU limit"
     assert.ok(resources.limits.cpu, metadata.name);
     assert.notDeepEqual(resources.limits, resources.requests);
   }
+});
+
+const repository = new URL("../../", import.meta.url);
+const { permissions } = JSON.parse(
+  await Deno.readTextFile(new URL("deno.json", repository)),
+);
+
+for (
+  const [name, schema] of [["agent", AGENT_SETTINGS], ["controller", CONTROLLER_SETTINGS]] as const
+) {
+  Deno.test(`the permission set ${name} has the variable of each setting`, () => {
+    for (const { key, env } of settingsOf(schema)) {
+      if (env !== undefined) assert.ok(permissions[name].env.includes(env), `${key}: ${env}`);
+    }
+  });
+}
+
+Deno.test("the permission set controller sees the variables that Spotalis had by other names", () => {
+  const ours = settingsOf(CONTROLLER_SETTINGS).flatMap(({ env }) => env ?? []);
+  for (const [name, here] of SPOTALIS_VARIABLES) {
+    assert.ok(permissions.controller.env.includes(name), name);
+    assert.ok(!ours.includes(name) && (here === "" || ours.includes(here)), `${name}: ${here}`);
+  }
+});
+
+Deno.test("the programs in the cluster may run, load and write nothing", () => {
+  for (const { permissions: name } of PROGRAMS.filter(({ image }) => image)) {
+    const kinds = Object.keys(permissions[name]).sort();
+    assert.deepEqual(kinds, ["env", "net", "read"], name);
+  }
+});
+
+Deno.test("the permission set agent names one host, one port to listen on, one file and three folders", () => {
+  assert.deepEqual(permissions.agent.net, ["kubernetes.default.svc:443", "0.0.0.0:8081"]);
+  assert.deepEqual(permissions.agent.read, [
+    "/host/cgroup",
+    "/host/kernel/sched_ext/state",
+    "/etc/mbcas",
+    "/var/run/secrets/kubernetes.io/serviceaccount",
+  ]);
+});
+
+Deno.test("Dockerfile sets PROGRAM_ENVIRONMENT for each program", async () => {
+  const dockerfile = await Deno.readTextFile(new URL("Dockerfile", repository));
+  const images = dockerfile.split(/^FROM /m).filter((stage) => stage.includes("ENTRYPOINT"));
+  assert.equal(images.length, PROGRAMS.filter(({ image }) => image).length);
+  for (const stage of images) {
+    for (const [name, value] of Object.entries(PROGRAM_ENVIRONMENT)) {
+      assert.ok(stage.includes(`\nENV ${name}=${value}\n`), `${name} is not in: ${stage}`);
+    }
+  }
+});
+
+Deno.test("Dockerfile compiles with the flags of compileArguments()", async () => {
+  const dockerfile = await Deno.readTextFile(new URL("Dockerfile", repository));
+  for (const program of PROGRAMS.filter(({ image }) => image)) {
+    for (const argument of compileArguments(program, "unused")) {
+      if (/^(--quiet|-P=|--output=)/.test(argument) || argument === program.entry) continue;
+      assert.ok(dockerfile.includes(argument), `${argument} is not in the Dockerfile`);
+    }
+    assert.match(dockerfile, new RegExp(`ENTRYPOINT \\["/${program.name}"\\]`));
+  }
+  assert.match(dockerfile, /deno:debian-2\.9\.6/);
+});
+
+const NAMES = [
+  "mbcas-edit",
+  "mbcas-namespace-operator",
+  "mbcas-operator",
+  "mbcas-readings",
+  "mbcas-view",
+];
+
+renderTest("component users adds roles for the command, without bindings", async () => {
+  const [usual, objects] = [await render("base"), await renderWith(["users"])];
+  const key = (all: typeof objects) => all.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  const before = new Set(key(usual));
+  assert.deepEqual(key(objects).filter((one) => !before.has(one)).sort(), [
+    "ClusterRole mbcas-edit",
+    "ClusterRole mbcas-namespace-operator",
+    "ClusterRole mbcas-operator",
+    "ClusterRole mbcas-view",
+    "Role mbcas-readings",
+  ]);
+  assert.ok(!usual.some(({ metadata }) => NAMES.includes(metadata.name)));
+});
+
+renderTest("component users gives each role what its commands need, and no more", async () => {
+  const objects = await renderWith(["users"]);
+  const allocations = "allocation.mbcas.io/podallocations";
+  const view = one(objects, "ClusterRole", "mbcas-view");
+  assert.deepEqual(
+    rightsOf(view),
+    [
+      allocations,
+      "optipod.io/recommendationreports",
+      "optipod.io/optimizationpolicies",
+    ].flatMap((resource) => ["get", "list", "watch"].map((verb) => `${verb} ${resource}`)),
+  );
+  const aggregate = (role: typeof view) =>
+    Object.keys(role.metadata.labels ?? {}).filter((label) => label.includes("aggregate"));
+  assert.deepEqual(aggregate(view), ["rbac.authorization.k8s.io/aggregate-to-view"]);
+  const edit = one(objects, "ClusterRole", "mbcas-edit");
+  assert.deepEqual(
+    rightsOf(edit),
+    ["create", "update", "patch", "delete"].map((verb) =>
+      `${verb} optipod.io/optimizationpolicies`
+    ),
+  );
+  assert.deepEqual(aggregate(edit), ["rbac.authorization.k8s.io/aggregate-to-edit"]);
+  const operator = one(objects, "ClusterRole", "mbcas-operator");
+  assert.deepEqual(rightsOf(operator), [
+    "get /pods",
+    "list /pods",
+    "patch /pods",
+    "patch /pods/resize",
+    "get /namespaces",
+    "list /limitranges",
+    `list ${allocations}`,
+    "get apps/replicasets",
+    "get apps/controllerrevisions",
+    "get batch/jobs",
+  ]);
+  const wide = one(objects, "ClusterRole", "mbcas-namespace-operator");
+  assert.deepEqual(rightsOf(wide), ["get /namespaces", "patch /namespaces"]);
+  // Accounts that may view must not get these indirectly.
+  assert.deepEqual([operator, wide].flatMap(aggregate), []);
+  assert.deepEqual(rightsOf(one(objects, "Role", "mbcas-readings"), { withNames: true }), [
+    "list /pods",
+    "get /pods/portforward",
+    "create /pods/portforward",
+    "get /configmaps mbcas-config",
+    "get apps/deployments mbcas-controller",
+    "get coordination.k8s.io/leases mbcas-controller",
+  ]);
+});
+
+Deno.test("docs/install.md names each role of component users", async () => {
+  const guide = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
+  for (const name of NAMES) assert.ok(guide.includes(`\`${name}\``), name);
+});
+
+Deno.test("docs/placement-command.md names what a team may read of placement", async () => {
+  const page = await Deno.readTextFile(
+    new URL("../../docs/placement-command.md", import.meta.url),
+  );
+  const said = /--verb=(\S+) --resource=(\S+) --resource-name=(\S+)\n/.exec(page)?.slice(1);
+  assert.deepEqual(said, ["get", "configmaps", `${STATUS_CONFIG_MAP_PREFIX}shop`]);
 });

@@ -1,42 +1,174 @@
-/** The component rightsizing: what the market does without, what policies need, and no more. */
+/** The manifests' configuration of Prometheus and Grafana, held against the metrics that the programs serve. */
 import assert from "node:assert/strict";
+import * as z from "zod";
+import { patchText } from "../../cli/coalloc/recommend/patch_text.ts";
 import { RIGHTSIZING_SETTINGS } from "../../controller/rightsizing/settings.ts";
-import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
+import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
+import { BOUND_REASONS } from "../../shared/api/reasons/bound_reasons.ts";
+import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
+import { PLACEMENT_REASONS } from "../../shared/api/reasons/placement_reasons.ts";
+import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { settingOf } from "../../shared/config/setting.ts";
+import type { MetricTable } from "../../shared/metrics/metric.ts";
+import { UNPLACED_REASONS } from "../../shared/placement/new_pod.ts";
+import { adviseAll } from "../../shared/view/advise.ts";
+import { sumOfChanges } from "../../shared/view/changes.ts";
+import { METRIC_TABLES } from "../../tools/metrics_page.ts";
+import { RUNBOOKS } from "../../tools/release/release_names.ts";
+import { reportsOf, shopPods, shopRecords, shopTemplates } from "../fixtures/cli/advised_shop.ts";
+import { alertRules } from "../fixtures/metrics/alert_rules.ts";
+import { dashboards, dashboardSchema } from "../fixtures/metrics/dashboards.ts";
+import { agentMetrics, controllerMetrics } from "../fixtures/metrics/served_metrics.ts";
+import {
+  one,
+  render,
+  type Rendered,
+  renderFiles,
+  renderTest,
+  renderWith,
+  rightsOf,
+} from "./rendered.ts";
 
-function keys(objects: readonly Rendered[]): string[] {
-  return objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+const METRICS = Object.values<MetricTable>(METRIC_TABLES).flatMap((table) => Object.values(table));
+
+/** Labels that Prometheus adds to an agent's target, and `le` of histograms. */
+const ADDED_LABELS = ["node", "instance", "le"];
+/** Metrics of API servers, with the one label that is asked about. */
+const FOREIGN = { apiserver_admission_webhook_fail_open_count: ["name"] };
+
+const LABELS: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(METRICS.map(({ name, labels = [] }) => [name, labels])),
+  ...FOREIGN,
+};
+
+/** What Prometheus itself says of a pod that the Operator's PodMonitor found. */
+const TARGET_LABELS = ["namespace", "pod", "container", "endpoint", "job", "instance"];
+
+/** Metrics that an expression reads. Fails for one that no table has, and for a label that none has. */
+function metricsOf(expression: string): readonly string[] {
+  const names = [...expression.matchAll(/\b(?:mbcas|coallocator|process|apiserver)_\w+/g)]
+    .map(([name]) => name.replace(/_bucket$/, ""));
+  assert.ok(names.length > 0, expression);
+  const known = new Set(ADDED_LABELS);
+  for (const name of names) {
+    const labels = LABELS[name] ?? assert.fail(`${expression}: ${name}`);
+    for (const label of labels) known.add(label);
+  }
+  const grouped = [...expression.matchAll(/\b(?:by|on|group_left) \(([^)]*)\)/g)]
+    .flatMap(([, list = ""]) => list.split(", "));
+  const matched = [...expression.matchAll(/(\w+)=~?"/g)].map(([, label = ""]) => label);
+  for (const label of [...grouped, ...matched]) {
+    assert.ok(known.has(label), `${expression}: ${label}`);
+  }
+  return names;
 }
+
+Deno.test("programs serve each metric of the tables, and no other", async () => {
+  const { names: agents } = await agentMetrics();
+  const { names: controllers } = await controllerMetrics();
+  const defined = METRICS.flatMap((
+    { name, alias },
+  ) => [name, ...alias === undefined ? [] : [alias]]);
+  assert.deepEqual([...agents.union(controllers)].sort(), defined.toSorted());
+});
+
+renderTest("component prometheus keeps labels of metrics that the target has too", async () => {
+  const objects = await renderWith(["prometheus"]);
+  const programs = { "mbcas-agent": agentMetrics, "mbcas-controller": controllerMetrics };
+  const clashes = [];
+  for (const [name, metrics] of Object.entries(programs)) {
+    const { labels } = await metrics();
+    const same = TARGET_LABELS.filter((label) => labels.has(label));
+    const [{ honorLabels = false }] = one(objects, "PodMonitor", name).spec.podMetricsEndpoints;
+    assert.equal(honorLabels, same.length > 0, `${name}: ${same.join()}`);
+    clashes.push(same);
+  }
+  assert.deepEqual(clashes, [["namespace", "pod"], ["namespace"]]);
+});
+
+renderTest("component alerts adds its rules, and the base has none", async () => {
+  const objects = await renderWith(["alerts", "webhook"]);
+  const rules = one(objects, "PrometheusRule", "mbcas").spec.groups.flatMap((group) => group.rules);
+  assert.deepEqual(rules, await alertRules());
+  const { webhooks } = one(objects, "MutatingWebhookConfiguration", "mbcas-webhook") as unknown as {
+    readonly webhooks: readonly { readonly name: string }[];
+  };
+  assert.ok(rules.some(({ expr }) => expr.includes(`{name="${webhooks[0]?.name}"}`)));
+  assert.ok(!(await render("base")).some(({ kind }) => kind === "PrometheusRule"));
+});
+
+Deno.test("component alerts asks for metrics, labels and values that the programs have", async () => {
+  const known: Readonly<Record<string, readonly string[]>> = {
+    reason: Object.keys({ ...BOUND_REASONS, ...ENFORCEMENT_REASONS, ...RIGHTSIZING_REASONS }),
+    action: Object.keys(PLACEMENT_REASONS),
+    phase: podAllocationSchema.shape.status.unwrap().shape.phase.unwrap().options,
+    result: [...UNPLACED_REASONS, "failed"],
+    mode: ["overloaded"],
+    replica_type: ["spot", "on-demand"],
+  };
+  for (const { expr } of await alertRules()) {
+    metricsOf(expr);
+    for (const [, label = "", values = ""] of expr.matchAll(/(\w+)!?=~?"([^"]*)"/g)) {
+      if (label === "name") continue;
+      for (const value of values.split("|")) assert.ok(known[label]?.includes(value), value);
+    }
+  }
+});
+
+Deno.test("each alert has a known severity and a section of a page of docs/", async () => {
+  const severities = new Map<string, string[]>();
+  for (const { alert, labels, annotations } of await alertRules()) {
+    const { severity } = labels;
+    severities.set(severity, [...severities.get(severity) ?? [], alert]);
+    assert.ok(annotations.summary && annotations.description, alert);
+    const [page, anchor] = annotations.runbook_url.split("#");
+    // The chart and a release replace it.
+    assert.equal(page, RUNBOOKS, alert);
+    const text = await Deno.readTextFile(new URL("../../docs/operations.md", import.meta.url));
+    const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+      heading.toLowerCase().replaceAll(/[^\w -]/g, "").replaceAll(" ", "-")
+    );
+    assert.ok(anchors.includes(anchor ?? ""), `${alert}: ${annotations.runbook_url}`);
+  }
+  assert.deepEqual([...severities.keys()].sort(), ["critical", "info", "warning"]);
+  assert.deepEqual(severities.get("critical"), ["MbcasNoLeader", "MbcasPlacementFloorBroken"]);
+});
+
+Deno.test("dashboards have Grafana's form, and ask for metrics and labels that the programs have", async () => {
+  const uids = new Set<string>();
+  for (const dashboard of await dashboards()) {
+    const { uid, title, templating, panels } = z.parse(dashboardSchema, dashboard);
+    uids.add(uid);
+    assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length, `${title}: ids`);
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, cell) => `${x + cell % w},${y + Math.floor(cell / w)}`)
+    );
+    assert.equal(new Set(cells).size, cells.length, `${title}: panels overlap`);
+    for (const { definition = "" } of templating.list) {
+      if (definition !== "") metricsOf(definition);
+    }
+    for (const { expr } of panels.flatMap(({ targets = [] }) => targets)) metricsOf(expr);
+  }
+  assert.deepEqual([...uids], ["coallocator-fleet", "coallocator-node"]);
+});
 
 function envOf(objects: readonly Rendered[]) {
   return one(objects, "Deployment", "mbcas-controller").spec.template.spec.containers[0].env;
 }
 
-const PARTS = [
-  "ClusterRole mbcas-rightsizing",
-  "ClusterRoleBinding mbcas-rightsizing",
-  "CustomResourceDefinition optimizationpolicies.optipod.io",
-  "CustomResourceDefinition recommendationreports.optipod.io",
-  "Role mbcas-rightsizing",
-  "RoleBinding mbcas-rightsizing",
-];
-
-renderTest("component rightsizing comes only where it is asked for, definitions too", async () => {
-  const usual = await render("base");
-  const objects = await renderWith(["rightsizing"]);
-  const before = new Set(keys(usual));
-  assert.deepEqual(keys(objects).filter((key) => !before.has(key)).sort(), PARTS);
-  for (const overlay of ["base", "overlays/release"]) {
-    const found = keys(await render(overlay));
-    assert.deepEqual(found.filter((key) => PARTS.includes(key)), [], overlay);
-    assert.ok(found.includes("CustomResourceDefinition podallocations.allocation.mbcas.io"));
+renderTest("component rightsizing brings its definitions, which the base has not", async () => {
+  const definitionsIn = (objects: readonly Rendered[]): readonly string[] =>
+    objects.flatMap(({ kind, metadata: { name } }) =>
+      kind === "CustomResourceDefinition" ? [name] : []
+    ).sort();
+  const own = ["podallocations.allocation.mbcas.io"];
+  const all = ["optimizationpolicies.optipod.io", ...own, "recommendationreports.optipod.io"];
+  for (
+    const [path, expected] of [["base", own], ["overlays/release", own], ["crds", all]] as const
+  ) {
+    assert.deepEqual(definitionsIn(await render(path)), expected, path);
   }
-  const definitions = keys(await render("crds")).sort();
-  assert.deepEqual(definitions, [
-    "CustomResourceDefinition optimizationpolicies.optipod.io",
-    "CustomResourceDefinition podallocations.allocation.mbcas.io",
-    "CustomResourceDefinition recommendationreports.optipod.io",
-  ]);
+  assert.deepEqual(definitionsIn(await renderWith(["rightsizing"])), all);
 });
 
 renderTest("component rightsizing turns the setting on, which is off without it", async () => {
@@ -47,72 +179,93 @@ renderTest("component rightsizing turns the setting on, which is off without it"
   assert.deepEqual([rightsizing.parse("on"), rightsizing.parse(undefined)], [true, false]);
 });
 
-renderTest("component rightsizing changes nothing of the base but that variable", async () => {
-  const strip = (objects: readonly Rendered[]): readonly unknown[] =>
-    objects.filter((object) => !PARTS.includes(keys([object])[0] ?? ""))
-      .map((object) => JSON.parse(JSON.stringify(object).replace(VARIABLE, "")));
+renderTest("component rightsizing gives no right twice, and none of the base's", async () => {
   const objects = await renderWith(["rightsizing"]);
-  assert.deepEqual(strip(objects), strip(await render("base")));
-  assert.ok(JSON.stringify(objects).includes(VARIABLE));
+  const rightsIn = (name: string): readonly string[] =>
+    ["ClusterRole", "Role"].flatMap((kind) =>
+      rightsOf(one(objects, kind, name), { withNames: true })
+    );
+  const added = rightsIn("mbcas-rightsizing");
+  assert.ok(added.includes("list metrics.k8s.io/pods"));
+  assert.equal(new Set(added).size, added.length);
+  const base = rightsIn("mbcas-controller");
+  assert.deepEqual(added.filter((right) => base.includes(right)), []);
 });
 
-/** As it stands behind the other variables. */
-const VARIABLE = ',{"name":"MBCAS_RIGHTSIZING","value":"on"}';
+function shopPatches(): string {
+  const workloads = adviseAll({
+    reports: reportsOf(shopRecords()),
+    templates: shopTemplates(),
+    pods: shopPods(),
+    allocations: [],
+  });
+  const changes = sumOfChanges(workloads.map((workload) => workload.changes));
+  return patchText({ workloads, changes, notes: [] });
+}
 
-renderTest(
-  "component rightsizing gives what the loop uses, and writes little but its own kinds",
-  async () => {
-    const objects = await renderWith(["rightsizing"]);
-    const wide = rightsOf(one(objects, "ClusterRole", "mbcas-rightsizing"));
-    const narrow = rightsOf(one(objects, "Role", "mbcas-rightsizing"));
-    const writes = wide.filter((right) => !/^(get|list|watch) /.test(right));
-    assert.deepEqual(writes, [
-      "update optipod.io/optimizationpolicies/status",
-      "create optipod.io/recommendationreports",
-      "patch optipod.io/recommendationreports",
-      "delete optipod.io/recommendationreports",
-      "patch apps/deployments",
-      "patch apps/statefulsets",
-      "patch apps/daemonsets",
-      "create autoscaling.k8s.io/verticalpodautoscalers",
-      "delete autoscaling.k8s.io/verticalpodautoscalers",
-      "patch autoscaling.k8s.io/verticalpodautoscalers/status",
-    ]);
-    assert.ok(wide.includes("list metrics.k8s.io/pods"));
-    assert.deepEqual(
-      narrow,
-      ["list", "create", "patch", "delete"].map((verb) => `${verb} /configmaps`),
-    );
-    // No right is given twice, and none of the base is given for more.
-    const base = ["ClusterRole", "Role"].flatMap((kind) =>
-      rightsOf(one(objects, kind, "mbcas-controller"), { withNames: true })
-    );
-    assert.deepEqual([...wide, ...narrow].filter((right) => base.includes(right)), []);
-    for (const kind of ["RoleBinding", "ClusterRoleBinding"]) {
-      const { subjects } = one(objects, kind, "mbcas-rightsizing") as unknown as {
-        readonly subjects: readonly unknown[];
-      };
-      assert.deepEqual(subjects, [
-        { kind: "ServiceAccount", name: "mbcas-controller", namespace: "mbcas-system" },
-      ]);
-    }
-  },
-);
+const resources = { requests: { cpu: "500m", memory: "128Mi" }, limits: { cpu: "1" } };
 
-renderTest("component rightsizing goes together with all the others", async () => {
-  const objects = await renderWith([
-    "users",
-    "rightsizing",
-    "webhook",
-    "webhook-cert-manager",
-    "dry-run",
-    "prometheus",
-    "metric-queries",
-  ]);
-  const found = keys(objects);
-  assert.equal(new Set(found).size, found.length);
-  const names = envOf(objects).map((variable) => (variable as { name: string }).name);
-  for (const name of ["MBCAS_RIGHTSIZING", "MBCAS_WEBHOOK", "MBCAS_DRY_RUN"]) {
-    assert.ok(names.includes(name), name);
-  }
+/** A manifest as a user keeps it. */
+function manifest(kind: string, name: string, spec: Record<string, unknown>): string {
+  const labels = { app: name };
+  return JSON.stringify({
+    apiVersion: "apps/v1",
+    kind,
+    metadata: { name },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  });
+}
+
+const WEB = manifest("Deployment", "web", {
+  containers: [{ name: "app", image: "web:1", resources, args: ["--fast"] }],
+  initContainers: [{ name: "proxy", image: "proxy:1", restartPolicy: "Always" }],
+});
+const DB = manifest("StatefulSet", "db", {
+  containers: [{ name: "db", image: "db:1", resources }],
+});
+
+renderTest("patchText() is taken by kustomize as a layer over the namespace's", async () => {
+  const objects = await renderFiles({
+    "base/web.yaml": WEB,
+    "base/db.yaml": DB,
+    "base/kustomization.yaml": "namespace: shop\nresources: [web.yaml, db.yaml]\n",
+    "recommendations.yaml": shopPatches(),
+    "kustomization.yaml": "resources: [base]\npatches:\n  - path: recommendations.yaml\n",
+  });
+  const web: unknown = one(objects, "Deployment", "web").spec.template.spec;
+  assert.deepEqual(web, {
+    containers: [{
+      name: "app",
+      image: "web:1",
+      args: ["--fast"],
+      resources: { requests: { cpu: "336m", memory: "88617123" }, limits: { cpu: "1" } },
+    }],
+    initContainers: [{
+      name: "proxy",
+      image: "proxy:1",
+      restartPolicy: "Always",
+      resources: { requests: { cpu: "50m", memory: "67108864" } },
+    }],
+  });
+  const db: unknown = one(objects, "StatefulSet", "db").spec.template.spec;
+  assert.deepEqual(db, {
+    containers: [{
+      name: "db",
+      image: "db:1",
+      resources: { requests: { cpu: "1500m", memory: "128Mi" }, limits: { cpu: "3" } },
+    }],
+  });
+});
+
+renderTest("patchText() without namespaces is taken where manifests have none", async () => {
+  const objects = await renderFiles({
+    "web.yaml": WEB,
+    "db.yaml": DB,
+    // As the guide's sed does.
+    "recommendations.yaml": shopPatches().replaceAll(/^ {2}namespace: .*\n/gm, ""),
+    "kustomization.yaml": "resources: [web.yaml, db.yaml]\npatches:\n" +
+      "  - path: recommendations.yaml\n",
+  });
+  const [app] = one(objects, "Deployment", "web").spec.template.spec.containers;
+  assert.equal(app.resources.requests["cpu"], "336m");
 });

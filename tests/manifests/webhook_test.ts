@@ -15,31 +15,30 @@ import { endpointSpec } from "../../controller/webhook/keep_endpoint.ts";
 import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";
 import { PLACEMENT_PREFIX } from "../../shared/api/placement_keys.ts";
 import { SYSTEM_NAMESPACES } from "../../shared/placement/eligibility.ts";
-import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
+import { one, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
 import { settingOf } from "../../shared/config/setting.ts";
 
 const NAMESPACE = "mbcas-system";
 
-/** What a webhook's configuration has. */
+/** What is compared of a webhook's configuration. */
 interface RenderedWebhooks {
-  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
   readonly webhooks: readonly {
     readonly clientConfig: {
       readonly service: Readonly<Record<"name" | "namespace" | "path" | "port", unknown>>;
-      readonly caBundle?: string;
+    };
+    readonly matchConditions?: readonly { readonly expression: string }[];
+    readonly namespaceSelector: {
+      readonly matchExpressions: readonly [{ readonly values: readonly string[] }];
     };
   }[];
 }
 
-/** What a Certificate of cert-manager has. */
+/** What is compared of a Certificate of cert-manager. */
 interface RenderedCertificate {
   readonly spec: {
-    readonly isCA?: boolean;
     readonly dnsNames?: readonly string[];
-    readonly usages?: readonly string[];
     readonly secretName: string;
     readonly issuerRef: { readonly name: string };
-    readonly privateKey: { readonly rotationPolicy: string };
   };
 }
 
@@ -54,10 +53,6 @@ function webhooksOf(objects: readonly Rendered[]): RenderedWebhooks {
 function controllerOf(objects: readonly Rendered[]) {
   const { containers, volumes } = one(objects, "Deployment", "mbcas-controller").spec.template.spec;
   return { container: containers[0], volumes };
-}
-
-function keys(objects: readonly Rendered[]): string[] {
-  return objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 }
 
 /** The webhook's roles, each with a binding of its name. */
@@ -81,84 +76,22 @@ function askedFor(options: Parameters<typeof webhookRights>[1]): string[] {
   ).sort();
 }
 
-async function added(components: readonly string[]): Promise<string[]> {
-  const before = new Set(keys(await render("base")));
-  return keys(await renderWith(components)).filter((key) => !before.has(key)).sort();
-}
-
 renderTest(
-  "component webhook asks about new pods, and lets them pass without an answer",
+  "component webhook asks about workloads to be placed, outside of the system",
   async () => {
-    const { webhooks } = webhooksOf(await renderWith(["webhook"]));
-    const [{ clientConfig, ...rest }] = webhooks as unknown as [RenderedWebhooks["webhooks"][0]];
-    assert.deepEqual(rest, {
-      name: "pods.mbcas.io",
-      admissionReviewVersions: ["v1"],
-      rules: [{
-        apiGroups: [""],
-        apiVersions: ["v1"],
-        operations: ["CREATE"],
-        resources: ["pods"],
-        scope: "Namespaced",
-      }],
-      namespaceSelector: {
-        matchExpressions: [{
-          key: "kubernetes.io/metadata.name",
-          operator: "NotIn",
-          values: ["kube-system", NAMESPACE],
-        }],
-      },
-      failurePolicy: "Ignore",
-      timeoutSeconds: 2,
-      sideEffects: "NoneOnDryRun",
-      reinvocationPolicy: "IfNeeded",
-    });
-    // Applying this again removes no bundle.
-    assert.ok(!("caBundle" in clientConfig));
-  },
-);
-
-renderTest(
-  "component webhook asks about workloads with placement annotations, only to warn about them",
-  async () => {
-    const { webhooks } = webhooksOf(await renderWith(["webhook"]));
-    const [, { clientConfig, ...rest }, ...others] = webhooks as unknown as [
-      unknown,
-      RenderedWebhooks["webhooks"][0],
-    ];
-    assert.deepEqual(others, []);
+    const { webhooks: [, workloads] } = webhooksOf(await renderWith(["webhook"]));
     const isOurs = `key.startsWith('${PLACEMENT_PREFIX}')`;
-    assert.deepEqual(rest, {
-      name: "workloads.mbcas.io",
-      admissionReviewVersions: ["v1"],
-      // No status and no scale: neither writes annotations.
-      rules: [{
-        apiGroups: ["apps"],
-        apiVersions: ["v1"],
-        operations: ["CREATE", "UPDATE"],
-        resources: ["deployments", "statefulsets"],
-        scope: "Namespaced",
-      }],
-      matchConditions: [{
-        name: "has-placement-annotations",
-        expression: ["labels", "annotations"].map((texts) =>
-          `has(object.metadata.${texts}) && object.metadata.${texts}.exists(key, ${isOurs})`
-        ).join(" || "),
-      }],
-      namespaceSelector: {
-        matchExpressions: [{
-          key: "kubernetes.io/metadata.name",
-          operator: "NotIn",
-          values: [...SYSTEM_NAMESPACES, NAMESPACE],
-        }],
-      },
-      failurePolicy: "Ignore",
-      timeoutSeconds: 1,
-      // Nothing is changed, whatever a replica answers.
-      sideEffects: "None",
-      reinvocationPolicy: "Never",
-    });
-    assert.ok(!("caBundle" in clientConfig));
+    const { matchConditions, namespaceSelector } = workloads ?? assert.fail("there is none");
+    const [condition, ...others] = matchConditions ?? [];
+    assert.deepEqual(others, []);
+    assert.equal(
+      condition?.expression,
+      ["labels", "annotations"].map((texts) =>
+        `has(object.metadata.${texts}) && object.metadata.${texts}.exists(key, ${isOurs})`
+      ).join(" || "),
+    );
+    const [{ values }] = namespaceSelector.matchExpressions;
+    assert.deepEqual(values, [...SYSTEM_NAMESPACES, NAMESPACE]);
   },
 );
 
@@ -199,98 +132,48 @@ renderTest("component webhook leads from the configuration to the controllers' p
   assert.deepEqual(ingress.at(-1), { ports: [{ port, protocol: "TCP" }] });
 });
 
-renderTest(
-  "component webhook gives the rights that are asked for, by name, and no others",
-  async () => {
-    const objects = await renderWith(["webhook"]);
-    const given = givenIn(objects, ROLES);
-    assert.deepEqual(given, askedFor({ keepsCertificates: true }));
-    assert.ok(given.includes(`update /secrets ${WEBHOOK_SECRET}`));
-    // The rights without a name that RBAC leaves no other way to give.
-    assert.deepEqual(given.filter((right) => right.split(" ").length < 3), [
-      "create /secrets",
-      "create discovery.k8s.io/endpointslices",
-    ]);
-    for (const [kind, name] of ROLES) {
-      const { subjects } = one(objects, `${kind}Binding`, name) as unknown as {
-        readonly subjects: readonly unknown[];
-      };
-      const account = { kind: "ServiceAccount", name: "mbcas-controller", namespace: NAMESPACE };
-      assert.deepEqual(subjects, [account]);
-    }
-  },
-);
-
-renderTest("component webhook comes only where it is asked for", async () => {
-  assert.deepEqual(await added(["webhook"]), [
-    "ClusterRole mbcas-webhook",
-    "ClusterRoleBinding mbcas-webhook",
-    "MutatingWebhookConfiguration mbcas-webhook",
-    "Role mbcas-webhook",
-    "Role mbcas-webhook-certificates",
-    "RoleBinding mbcas-webhook",
-    "RoleBinding mbcas-webhook-certificates",
-    "Service mbcas-webhook",
+renderTest("component webhook gives the rights that are asked for, by name alone", async () => {
+  const objects = await renderWith(["webhook"]);
+  const given = givenIn(objects, ROLES);
+  assert.deepEqual(given, askedFor({ keepsCertificates: true }));
+  assert.ok(given.includes(`update /secrets ${WEBHOOK_SECRET}`));
+  // The rights without a name that RBAC leaves no other way to give.
+  assert.deepEqual(given.filter((right) => right.split(" ").length < 3), [
+    "create /secrets",
+    "create discovery.k8s.io/endpointslices",
   ]);
-  for (const overlay of ["base", "overlays/kind", "overlays/release"]) {
-    assert.ok(!keys(await render(overlay)).some((key) => key.includes("webhook")), overlay);
+  for (const [kind, name] of ROLES) {
+    const { subjects } = one(objects, `${kind}Binding`, name) as unknown as {
+      readonly subjects: readonly unknown[];
+    };
+    const account = { kind: "ServiceAccount", name: "mbcas-controller", namespace: NAMESPACE };
+    assert.deepEqual(subjects, [account]);
   }
 });
 
-renderTest(
-  "component webhook-cert-manager leaves certificates and trust to cert-manager",
-  async () => {
-    const components = ["webhook", "webhook-cert-manager"];
-    assert.deepEqual(await added(components), [
-      "Certificate mbcas-webhook",
-      "Certificate mbcas-webhook-authority",
-      "Issuer mbcas-webhook",
-      "Issuer mbcas-webhook-self-signed",
-      "MutatingWebhookConfiguration mbcas-webhook",
-      "Role mbcas-webhook",
-      "RoleBinding mbcas-webhook",
-      "Service mbcas-webhook",
-    ]);
-    const objects = await renderWith(components);
-    assert.deepEqual(
-      givenIn(objects, [["Role", "mbcas-webhook"]]),
-      askedFor({ keepsCertificates: false }),
-    );
-    assert.deepEqual(webhooksOf(objects).metadata.annotations, {
-      "cert-manager.io/inject-ca-from": `${NAMESPACE}/mbcas-webhook`,
-    });
-    const { spec } = one(objects, "Certificate", "mbcas-webhook") as unknown as RenderedCertificate;
-    const service = settingOf(WEBHOOK_SETTINGS.shape.webhookService).default;
-    assert.deepEqual(spec.dnsNames, servingNames(service, NAMESPACE));
-    assert.ok(spec.usages?.includes("server auth"));
-    const authority = one(
-      objects,
-      "Certificate",
-      "mbcas-webhook-authority",
-    ) as unknown as RenderedCertificate;
-    const issuer = one(objects, "Issuer", spec.issuerRef.name) as unknown as {
-      readonly spec: { readonly ca: { readonly secretName: string } };
-    };
-    // What API servers trust outlives each certificate that it has signed.
-    assert.equal(issuer.spec.ca.secretName, authority.spec.secretName);
-    assert.notEqual(authority.spec.secretName, spec.secretName);
-    assert.deepEqual([authority.spec.isCA, authority.spec.privateKey.rotationPolicy], [
-      true,
-      "Never",
-    ]);
-    const { container, volumes } = controllerOf(objects);
-    assert.deepEqual(container.volumeMounts.at(-1), {
-      name: "webhook-certificate",
-      mountPath: settingOf(WEBHOOK_SETTINGS.shape.webhookFolder).default,
-      readOnly: true,
-    });
-    assert.deepEqual(volumes.at(-1), {
-      name: "webhook-certificate",
-      secret: { secretName: spec.secretName, optional: true },
-    });
-    assert.deepEqual(container.env.at(-1), {
-      name: settingOf(WEBHOOK_SETTINGS.shape.webhookCertificates).env,
-      value: "cert-manager",
-    });
-  },
-);
+renderTest("component webhook-cert-manager leaves trust to cert-manager", async () => {
+  const objects = await renderWith(["webhook", "webhook-cert-manager"]);
+  assert.deepEqual(
+    givenIn(objects, [["Role", "mbcas-webhook"]]),
+    askedFor({ keepsCertificates: false }),
+  );
+  const certificate = (name: string) =>
+    one(objects, "Certificate", name).spec as unknown as RenderedCertificate["spec"];
+  const [serving, authority] = ["mbcas-webhook", "mbcas-webhook-authority"].map(certificate);
+  assert.ok(serving !== undefined && authority !== undefined);
+  const service = settingOf(WEBHOOK_SETTINGS.shape.webhookService).default;
+  assert.deepEqual(serving.dnsNames, servingNames(service, NAMESPACE));
+  const issuer = one(objects, "Issuer", serving.issuerRef.name) as unknown as {
+    readonly spec: { readonly ca: { readonly secretName: string } };
+  };
+  // What API servers trust outlives each certificate that it has signed.
+  assert.equal(issuer.spec.ca.secretName, authority.secretName);
+  assert.notEqual(authority.secretName, serving.secretName);
+  const { container, volumes } = controllerOf(objects);
+  const { name, mountPath } = container.volumeMounts.at(-1) ?? {};
+  assert.equal(mountPath, settingOf(WEBHOOK_SETTINGS.shape.webhookFolder).default);
+  const secret = { secretName: serving.secretName, optional: true };
+  assert.deepEqual(volumes.at(-1), { name, secret });
+  const variable = settingOf(WEBHOOK_SETTINGS.shape.webhookCertificates).env;
+  assert.deepEqual(container.env.at(-1), { name: variable, value: "cert-manager" });
+});

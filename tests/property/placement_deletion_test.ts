@@ -1,11 +1,9 @@
-/**
- * Properties of deletion costs, with the choice that a ReplicaSet makes by them.
- *
- * @module
- */
-import { pure } from "../fixtures/pure.ts";
-import assert from "node:assert/strict";
+/** Properties of deletion costs, with the choice that a ReplicaSet makes by them. */
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import { decodeMemory, memoryAt } from "../../controller/placement/store.ts";
+import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
+import { nextShortage, type Shortage, shortagePhase } from "../../shared/placement/shortage.ts";
 import {
   costChanges,
   costOf,
@@ -13,9 +11,9 @@ import {
   splitReplicas,
   type SplitSpec,
 } from "../../shared/placement/split.ts";
-import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
-import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 import { placedPod, placedPods } from "../fixtures/placement/placed_pods.ts";
+import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
+import { pure } from "../fixtures/pure.ts";
 
 /** The pods with what was to be written. */
 function withCosts(pods: readonly PlacedPod[], spec: SplitSpec): readonly PlacedPod[] {
@@ -59,30 +57,27 @@ pure("costs are whole, of 32 bits, and no two pods of a split have the same", ()
   );
 });
 
-pure(
-  "a scale-down takes what is too many first, and from the split on keeps it at every step",
-  () => {
-    let [ran, uneven] = [0, 0];
-    fc.assert(
-      fc.property(anyCounts, anySplitSpec, (counts, spec) => {
-        ran++;
-        let pods = withCosts(placedPods(counts), spec);
-        let before = surplus(pods, spec);
-        if (before > 0) uneven++;
-        while (pods.length > 0) {
-          pods = scaledDown(pods);
-          const after = surplus(pods, spec);
-          assert.ok(after <= before, `${before} to ${after} at ${pods.length}`);
-          // As long as a class has too many, the next pod to go is of that class.
-          const { spot, "on-demand": onDemand } = countByClass(pods);
-          if (after > 0) assert.ok(spot === counts.spot || onDemand === counts["on-demand"]);
-          before = after;
-        }
-      }),
-    );
-    assert.ok(uneven > ran / 2, `${uneven} of ${ran}`);
-  },
-);
+pure("a scale-down takes what is too many first, and keeps the split from then on", () => {
+  let [ran, uneven] = [0, 0];
+  fc.assert(
+    fc.property(anyCounts, anySplitSpec, (counts, spec) => {
+      ran++;
+      let pods = withCosts(placedPods(counts), spec);
+      let before = surplus(pods, spec);
+      if (before > 0) uneven++;
+      while (pods.length > 0) {
+        pods = scaledDown(pods);
+        const after = surplus(pods, spec);
+        assert.ok(after <= before, `${before} to ${after} at ${pods.length}`);
+        // As long as a class has too many, the next pod to go is of that class.
+        const { spot, "on-demand": onDemand } = countByClass(pods);
+        if (after > 0) assert.ok(spot === counts.spot || onDemand === counts["on-demand"]);
+        before = after;
+      }
+    }),
+  );
+  assert.ok(uneven > ran / 2, `${uneven} of ${ran}`);
+});
 
 pure("a pod more is one cost to write, and nothing is written twice", () => {
   fc.assert(
@@ -107,4 +102,58 @@ pure("after pods have gone, those that are left need no more writes than have go
       assert.deepEqual(costChanges(withCosts(left, spec), spec), []);
     }),
   );
+});
+
+const TIMEOUT_MS = 60_000;
+const FIRST_MS = 120_000;
+const LONGEST_MS = 1_800_000;
+
+const anyLooks = fc.array(
+  fc.record({
+    laterMs: fc.integer({ min: 0, max: 400_000 }),
+    waitsForMs: fc.option(fc.integer({ min: 0, max: 120_000 }), { nil: undefined }),
+    asSpecified: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 40 },
+);
+
+pure("a fallback begins after the timeout, lasts 2 to 30 minutes, and outlives a restart", () => {
+  const phases = new Set<string>();
+  fc.assert(
+    fc.property(anyLooks, (looks) => {
+      let nowMs = 1_000_000;
+      let shortage: Shortage | undefined;
+      for (const { laterMs, waitsForMs, asSpecified } of looks) {
+        nowMs += laterMs;
+        const waiting = waitsForMs === undefined ? {} : {
+          scheduled: false,
+          unschedulableSinceMs: nowMs - waitsForMs,
+        };
+        const pods = [placedPod("web", { class: "spot", ...waiting })];
+        const before = shortagePhase(shortage, nowMs);
+        const after = nextShortage(shortage, { pods, asSpecified, nowMs });
+        const phase = shortagePhase(after, nowMs);
+        phases.add(`${before} to ${phase}`);
+        if (before === "fallback") assert.equal(after, shortage);
+        if (before !== "fallback" && phase === "fallback") {
+          assert.ok(waitsForMs !== undefined && waitsForMs >= TIMEOUT_MS);
+          const lastsMs = (after?.untilMs ?? 0) - nowMs;
+          assert.equal(
+            lastsMs,
+            Math.min(LONGEST_MS, FIRST_MS * 2 ** (shortage?.rounds ?? 0)),
+          );
+          assert.equal(after?.rounds, (shortage?.rounds ?? 0) + 1);
+        }
+        if (before === "none") assert.notEqual(phase, "returning");
+        const memory = after === undefined ? {} : { shortage: after };
+        const stored: unknown = JSON.parse(JSON.stringify(memory));
+        assert.deepEqual(memoryAt(decodeMemory(stored), nowMs), memory);
+        shortage = after;
+      }
+    }),
+  );
+  const all = ["none to none", "none to fallback", "fallback to fallback"];
+  for (const step of [...all, "returning to fallback", "returning to none"]) {
+    assert.ok(phases.has(step), step);
+  }
 });

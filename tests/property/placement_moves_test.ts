@@ -1,25 +1,23 @@
-/**
- * Properties of moves: they are careful, they help, and they come to an end.
- *
- * @module
- */
-import { pure } from "../fixtures/pure.ts";
-import assert from "node:assert/strict";
+/** Properties of moves: they are careful, they help, and they come to an end. */
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import * as keys from "../../shared/api/placement_keys.ts";
 import { admitPod, noReservations } from "../../shared/placement/admit_pod.ts";
 import { isWindowOpen } from "../../shared/placement/disruption_window.ts";
-import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
+import { placementFaultText, readPlacementSpec } from "../../shared/placement/eligibility.ts";
 import {
   type NextMove,
   nextMove,
   type NextMoveInput,
   type ReplicaStatus,
 } from "../../shared/placement/next_move.ts";
-import { ordinalClass, ordinalOf, splitReplicas } from "../../shared/placement/split.ts";
+import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
-import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
+import { ordinalClass, ordinalOf, splitReplicas } from "../../shared/placement/split.ts";
 import { placedPod } from "../fixtures/placement/placed_pods.ts";
+import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
+import { pure } from "../fixtures/pure.ts";
 
 const NOW_MS = Date.parse("2026-05-04T12:00:00Z");
 
@@ -101,44 +99,41 @@ function outcomeOf(next: NextMove): string {
   return "move" in next ? `to ${next.move.to}` : next.wait;
 }
 
-pure(
-  "nextMove() evicts only what may go, from a whole workload, in its time, and keeps the floor",
-  () => {
-    fc.assert(
-      fc.property(anyFacts, (facts) => {
-        const { workload, spec, pods, shortage, lastMoveAtMs = 0, evictionFromMs, nowMs } = facts;
-        const next = nextMove(facts);
-        if (!("move" in next)) return;
-        const { pod, to } = next.move;
-        assert.ok(pods.includes(pod) && pod.class !== to);
-        assert.equal(pod.pinned ?? pod.budget, undefined);
-        const { replicas, observed, ready, updated, present } = workload;
-        assert.ok(observed);
-        assert.deepEqual([ready, updated, present, pods.length], Array(4).fill(replicas));
-        assert.ok(!spec.paused);
-        assert.ok(spec.window === undefined || isWindowOpen(spec.window, nowMs));
-        assert.ok(lastMoveAtMs <= nowMs - 10_000 && evictionFromMs <= nowMs);
-        const moved = pods.map((one) => one === pod ? { ...pod, class: to } : one);
-        assert.equal(
-          distance(workload, { pods: moved, spec }),
-          distance(workload, { pods, spec }) - 1,
-        );
-        if (to === "spot") {
-          assert.notEqual(shortagePhase(shortage, nowMs), "fallback");
-          const left = countByClass(moved)["on-demand"];
-          const floor = Math.min(replicas, spec.minOnDemand, countByClass(pods)["on-demand"]);
-          if (workload.kind === "Deployment") assert.ok(left >= floor);
-        }
-      }),
-    );
-    // Some outcomes are rare: a sample that is always the same shows that each can be drawn.
-    const sample = fc.sample(anyFacts, { seed: 1, numRuns: 300 });
-    const outcomes = new Set(sample.map((facts) => outcomeOf(nextMove(facts))));
-    const all = ["NotWhole", "AsSpecified", "PlacementPaused", "SpotFallback", "WindowClosed"];
-    const waits = ["MoveCooldown", "EvictionRate", "NoneEvictable", "BlockedByPDB"];
-    assert.deepEqual(outcomes, new Set([...all, ...waits, "to spot", "to on-demand"]));
-  },
-);
+pure("nextMove() evicts what may go, from a whole workload, in time, above the floor", () => {
+  fc.assert(
+    fc.property(anyFacts, (facts) => {
+      const { workload, spec, pods, shortage, lastMoveAtMs = 0, evictionFromMs, nowMs } = facts;
+      const next = nextMove(facts);
+      if (!("move" in next)) return;
+      const { pod, to } = next.move;
+      assert.ok(pods.includes(pod) && pod.class !== to);
+      assert.equal(pod.pinned ?? pod.budget, undefined);
+      const { replicas, observed, ready, updated, present } = workload;
+      assert.ok(observed);
+      assert.deepEqual([ready, updated, present, pods.length], Array(4).fill(replicas));
+      assert.ok(!spec.paused);
+      assert.ok(spec.window === undefined || isWindowOpen(spec.window, nowMs));
+      assert.ok(lastMoveAtMs <= nowMs - 10_000 && evictionFromMs <= nowMs);
+      const moved = pods.map((one) => one === pod ? { ...pod, class: to } : one);
+      assert.equal(
+        distance(workload, { pods: moved, spec }),
+        distance(workload, { pods, spec }) - 1,
+      );
+      if (to === "spot") {
+        assert.notEqual(shortagePhase(shortage, nowMs), "fallback");
+        const left = countByClass(moved)["on-demand"];
+        const floor = Math.min(replicas, spec.minOnDemand, countByClass(pods)["on-demand"]);
+        if (workload.kind === "Deployment") assert.ok(left >= floor);
+      }
+    }),
+  );
+  // Some outcomes are rare: a sample that is always the same shows that each can be drawn.
+  const sample = fc.sample(anyFacts, { seed: 1, numRuns: 300 });
+  const outcomes = new Set(sample.map((facts) => outcomeOf(nextMove(facts))));
+  const all = ["NotWhole", "AsSpecified", "PlacementPaused", "SpotFallback", "WindowClosed"];
+  const waits = ["MoveCooldown", "EvictionRate", "NoneEvictable", "BlockedByPDB"];
+  assert.deepEqual(outcomes, new Set([...all, ...waits, "to spot", "to on-demand"]));
+});
 
 pure("nextMove() waits only where nothing may go now", () => {
   fc.assert(
@@ -208,4 +203,120 @@ pure("moves come to an end at the split, one for each pod that is misplaced", ()
       assert.deepEqual(counts, splitReplicas(replicas, spec));
     }),
   );
+});
+
+const anyReplicas = fc.integer({ min: 0, max: 10_000 });
+
+pure("the split is of whole replicas, keeps the floor, and the share on spot at most", () => {
+  fc.assert(
+    fc.property(anyReplicas, anySplitSpec, (replicas, spec) => {
+      const { spot, "on-demand": onDemand } = splitReplicas(replicas, spec);
+      assert.ok(Number.isInteger(spot) && spot >= 0 && onDemand >= 0);
+      assert.equal(spot + onDemand, replicas);
+      assert.ok(onDemand >= Math.min(replicas, spec.minOnDemand));
+      assert.ok(100 * spot <= replicas * spec.spotPercentage);
+      // One more on spot would break one of the two.
+      const more = spot + 1;
+      assert.ok(
+        100 * more > replicas * spec.spotPercentage || replicas - more < spec.minOnDemand,
+      );
+    }),
+  );
+});
+
+pure("one replica more is one more in exactly one class", () => {
+  fc.assert(
+    fc.property(anyReplicas, anySplitSpec, (replicas, spec) => {
+      const before = splitReplicas(replicas, spec);
+      const after = splitReplicas(replicas + 1, spec);
+      const steps = [after.spot - before.spot, after["on-demand"] - before["on-demand"]];
+      assert.deepEqual(steps.toSorted(), [0, 1]);
+    }),
+  );
+});
+
+pure("a larger share never takes from spot, a larger floor never gives to it", () => {
+  fc.assert(
+    fc.property(anyReplicas, anySplitSpec, (replicas, spec) => {
+      const { spot } = splitReplicas(replicas, spec);
+      const { spotPercentage, minOnDemand } = spec;
+      const share = Math.min(100, spotPercentage + 1);
+      assert.ok(splitReplicas(replicas, { spotPercentage: share, minOnDemand }).spot >= spot);
+      const floor = minOnDemand + 1;
+      assert.ok(splitReplicas(replicas, { spotPercentage, minOnDemand: floor }).spot <= spot);
+    }),
+  );
+});
+
+/** Values that are valid somewhere, their neighbours, and text of all kinds. */
+const anyText = fc.oneof(
+  fc.constantFrom("true", "false", "70%", "70", "0", "100", "101", "-1", "2h", "0s", "0 2 * * *"),
+  fc.constantFrom("CRON_TZ=Europe/Berlin 0 2 * * *", "CRON_TZ=x 0 2 * * *", "* * 31 2 *", "1 2 3"),
+  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.integer().map(String),
+  fc.stringMatching(/^[0-9*,/?a-zA-Z -]{1,20}$/),
+);
+
+const { PLACEMENT_PREFIX: _, ...named } = keys;
+const anyTexts = fc.dictionary(
+  fc.oneof(
+    { weight: 9, arbitrary: fc.constantFrom(...Object.values(named)) },
+    fc.constantFrom("constructor", "__proto__", "app", "spotalis.io/other"),
+  ),
+  anyText,
+);
+const enabled = { [keys.ENABLED]: "true" };
+const anyWorded = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      labels: fc.oneof(fc.constant(enabled), anyTexts),
+      annotations: anyTexts,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      labels: fc.constant(enabled),
+      annotations: fc.oneof(
+        fc.constant({}),
+        fc.integer({ min: 0, max: 120 }).map((share) => ({ [keys.SPOT_PERCENTAGE]: `${share}%` })),
+      ),
+    }),
+  },
+  fc.record({ labels: fc.constant({ [keys.ENABLED]: "false" }), annotations: anyTexts }),
+);
+
+const anyNamespace = fc.oneof(
+  { weight: 4, arbitrary: fc.option(anyWorded, { nil: undefined }) },
+  fc.record({ labels: fc.constant({ [keys.ENABLED]: "false" }), annotations: anyTexts }),
+);
+
+pure("readPlacement() gives a valid spec, none, or faults with a remedy, and never throws", () => {
+  const seen = new Set<string>();
+  fc.assert(
+    fc.property(anyWorded, anyNamespace, (workload, namespace) => {
+      const reading = readPlacementSpec({ workload, namespace });
+      seen.add(reading.is);
+      if (reading.is === "invalid") {
+        assert.ok(reading.faults.length > 0);
+        for (const fault of reading.faults) {
+          const { [fault.of]: worded } = { workload, namespace };
+          const texts = worded?.[fault.place === "label" ? "labels" : "annotations"];
+          assert.equal(Object.hasOwn(texts ?? {}, fault.key), fault.value !== undefined);
+          assert.match(
+            placementFaultText(fault),
+            /^(label|annotation) spotalis\.io\/[a-z-]+ of the \w+ is \P{C}+: must \P{C}+[^.]$/u,
+          );
+        }
+      } else if (reading.is === "valid") {
+        const { spotPercentage, minOnDemand, window } = reading.spec;
+        assert.ok(Number.isInteger(spotPercentage) && spotPercentage >= 0);
+        assert.ok(spotPercentage <= 100);
+        assert.ok(Number.isInteger(minOnDemand) && minOnDemand >= 0 && minOnDemand <= 10_000);
+        assert.ok(window === undefined || window.durationMs > 0);
+      }
+    }),
+  );
+  assert.deepEqual(seen, new Set(["valid", "off", "namespace-off", "untuned", "invalid"]));
 });

@@ -1,8 +1,4 @@
-/**
- * Properties of the changes that rightsizing blocks, over any workload, pods and policy.
- *
- * @module
- */
+/** Properties of the changes that rightsizing blocks, over any workload, pods and policy. */
 import { type ContainerFields, withFields } from "../fixtures/container_fields.ts";
 import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
@@ -49,42 +45,39 @@ pure("property 5: an unsafe memory decrease is never applied in place", () => {
   assert.ok(lowered > ran / 50, `${lowered} in ${ran}`);
 });
 
-pure(
-  "property 5: what is safe of a memory decrease is applied, the rest is skipped with that reason",
-  () => {
-    const unsafe = fc.record({
-      present: fc.integer({ min: 20, max: 1000 }),
-      to: fc.integer({ min: 1, max: 80 }),
-      peak: fc.integer({ min: 1, max: 1100 }),
-    });
-    const seen = new Set<string>();
-    fc.assert(fc.property(unsafe, ({ present, to, peak }) => {
-      const memory = Math.floor(present * to / 100);
-      fc.pre(memory > 0);
-      const peakBytes = Math.floor(present * peak / 1000) * MI;
-      const decision = decideRightsizing(rightsizingFacts({
-        containers: [sized([100, present], [200, 2 * present])],
-        recommendations: [asking(100, memory)],
-        memoryPeaks: new Map([["app", peakBytes]]),
-      }));
-      const safe = Math.min(leastSafeMemory(peakBytes), present * MI);
-      if (decision.outcome === "apply") {
-        const isSafe = memory * MI >= safe;
-        seen.add(isSafe ? "as asked" : "to what is safe");
-        assert.equal(decision.wanted.get("app")?.requests.memory, Math.max(memory * MI, safe));
-        const reasons = decision.clamps.map(({ reason }) => reason);
-        assert.equal(reasons.includes("UnsafeMemoryDecrease"), !isSafe);
-        return;
-      }
-      seen.add("skipped");
-      // It has no more than two steps of the threshold above what is safe.
-      assert.ok(memory * MI < safe && present * MI <= safe * 1.21 + 1);
-      assert.equal(decision.reason, "UnsafeMemoryDecrease");
-      assert.equal(heldStatus(decision.reason), "Skipped");
+pure("property 5: what is safe of a memory decrease is applied, the rest is skipped", () => {
+  const unsafe = fc.record({
+    present: fc.integer({ min: 20, max: 1000 }),
+    to: fc.integer({ min: 1, max: 80 }),
+    peak: fc.integer({ min: 1, max: 1100 }),
+  });
+  const seen = new Set<string>();
+  fc.assert(fc.property(unsafe, ({ present, to, peak }) => {
+    const memory = Math.floor(present * to / 100);
+    fc.pre(memory > 0);
+    const peakBytes = Math.floor(present * peak / 1000) * MI;
+    const decision = decideRightsizing(rightsizingFacts({
+      containers: [sized([100, present], [200, 2 * present])],
+      recommendations: [asking(100, memory)],
+      memoryPeaks: new Map([["app", peakBytes]]),
     }));
-    assert.equal(seen.size, 3, [...seen].join());
-  },
-);
+    const safe = Math.min(leastSafeMemory(peakBytes), present * MI);
+    if (decision.outcome === "apply") {
+      const isSafe = memory * MI >= safe;
+      seen.add(isSafe ? "as asked" : "to what is safe");
+      assert.equal(decision.wanted.get("app")?.requests.memory, Math.max(memory * MI, safe));
+      const reasons = decision.clamps.map(({ reason }) => reason);
+      assert.equal(reasons.includes("UnsafeMemoryDecrease"), !isSafe);
+      return;
+    }
+    seen.add("skipped");
+    // It has no more than two steps of the threshold above what is safe.
+    assert.ok(memory * MI < safe && present * MI <= safe * 1.21 + 1);
+    assert.equal(decision.reason, "UnsafeMemoryDecrease");
+    assert.equal(heldStatus(decision.reason), "Skipped");
+  }));
+  assert.equal(seen.size, 3, [...seen].join());
+});
 
 /** What keeps pods from being resized in place without a restart. */
 const OBSTACLES: Readonly<Record<string, (facts: RightsizingFacts) => RightsizingFacts>> = {
@@ -112,50 +105,44 @@ const obstructed = fc.record({
   memory: fc.integer({ min: 72, max: 120 }),
 });
 
-pure(
-  "properties 6, 22: pods are recreated only if that is allowed, otherwise there is one Warning event",
-  () => {
-    const seen = new Set<string>();
-    fc.assert(fc.property(obstructed, ({ obstacle, allowRecreate, cpu, memory }) => {
-      seen.add(`${obstacle} ${allowRecreate}`);
-      const choice = { strategy: { allowRecreate }, recommendations: [asking(cpu, memory)] };
-      const decision = decideRightsizing(OBSTACLES[obstacle]!(rightsizingFacts(choice)));
-      const warnings = decisionEvents(decision).filter(({ type }) => type === "Warning");
-      const came = decision.outcome === "apply" ? decision.method : "none";
-      assert.equal(came, allowRecreate ? "Recreate" : "none");
-      const expected = allowRecreate ? [] : ["InPlaceResizeUnavailable"];
-      assert.deepEqual(warnings.map(({ reason }) => reason), expected);
-    }));
-    assert.equal(seen.size, 2 * Object.keys(OBSTACLES).length);
-  },
-);
+pure("properties 6, 22: pods are recreated only if allowed, else there is one Warning", () => {
+  const seen = new Set<string>();
+  fc.assert(fc.property(obstructed, ({ obstacle, allowRecreate, cpu, memory }) => {
+    seen.add(`${obstacle} ${allowRecreate}`);
+    const choice = { strategy: { allowRecreate }, recommendations: [asking(cpu, memory)] };
+    const decision = decideRightsizing(OBSTACLES[obstacle]!(rightsizingFacts(choice)));
+    const warnings = decisionEvents(decision).filter(({ type }) => type === "Warning");
+    const came = decision.outcome === "apply" ? decision.method : "none";
+    assert.equal(came, allowRecreate ? "Recreate" : "none");
+    const expected = allowRecreate ? [] : ["InPlaceResizeUnavailable"];
+    assert.deepEqual(warnings.map(({ reason }) => reason), expected);
+  }));
+  assert.equal(seen.size, 2 * Object.keys(OBSTACLES).length);
+});
 
-pure(
-  "properties 6, 22: no pods are recreated against the policy, or resized where that is not supported",
-  () => {
-    const drawn = fc.record({
-      facts: anyFacts,
-      obstacle: fc.constantFrom(undefined, "notServed", "oldKubelet"),
-    }).map(({ facts, obstacle }) => {
-      const { containers } = facts.workload.template;
-      const pods = facts.pods.length === 0 ? [workloadPod("web-0", containers)] : facts.pods;
-      const obstruct = obstacle && OBSTACLES[obstacle];
-      return { obstacle, facts: obstruct ? obstruct({ ...facts, pods }) : facts };
-    });
-    const outcomes = new Set<string>();
-    fc.assert(fc.property(drawn, ({ facts, obstacle }) => {
-      const decision = decideRightsizing(facts);
-      const unavailable = decisionEvents(decision)
-        .filter(({ reason }) => reason === "InPlaceResizeUnavailable");
-      assert.ok(unavailable.length <= 1);
-      const came = decision.outcome === "apply" ? decision.method : decision.outcome;
-      outcomes.add(`${came} ${obstacle === undefined}`);
-      if (obstacle !== undefined) assert.notEqual(came, "InPlace");
-      if (came === "Recreate") assert.ok(facts.policy.updateStrategy.allowRecreate);
-    }));
-    assert.equal(outcomes.size, 5, [...outcomes].join());
-  },
-);
+pure("properties 6, 22: no pods are recreated or resized against policy and support", () => {
+  const drawn = fc.record({
+    facts: anyFacts,
+    obstacle: fc.constantFrom(undefined, "notServed", "oldKubelet"),
+  }).map(({ facts, obstacle }) => {
+    const { containers } = facts.workload.template;
+    const pods = facts.pods.length === 0 ? [workloadPod("web-0", containers)] : facts.pods;
+    const obstruct = obstacle && OBSTACLES[obstacle];
+    return { obstacle, facts: obstruct ? obstruct({ ...facts, pods }) : facts };
+  });
+  const outcomes = new Set<string>();
+  fc.assert(fc.property(drawn, ({ facts, obstacle }) => {
+    const decision = decideRightsizing(facts);
+    const unavailable = decisionEvents(decision)
+      .filter(({ reason }) => reason === "InPlaceResizeUnavailable");
+    assert.ok(unavailable.length <= 1);
+    const came = decision.outcome === "apply" ? decision.method : decision.outcome;
+    outcomes.add(`${came} ${obstacle === undefined}`);
+    if (obstacle !== undefined) assert.notEqual(came, "InPlace");
+    if (came === "Recreate") assert.ok(facts.policy.updateStrategy.allowRecreate);
+  }));
+  assert.equal(outcomes.size, 5, [...outcomes].join());
+});
 
 pure("property 24: each skip leaves a machine-readable reason of the list", () => {
   const reasons = new Set<string>();

@@ -1,8 +1,4 @@
-/**
- * Properties of the values that rightsizing sends, over any workload, pods and policy.
- *
- * @module
- */
+/** Properties of the values that rightsizing sends, over any workload, pods and policy. */
 import { pure } from "../fixtures/pure.ts";
 import fc from "fast-check";
 import assert from "node:assert/strict";
@@ -62,47 +58,44 @@ pure("inPlacePlan() asks for nothing that the server refuses, and is done after 
   assert.ok(applied > ran / 12, `${applied} of ${ran}`);
 });
 
-pure(
-  "decideRightsizing() sets requests to the recommendation where nothing speaks against it",
-  () => {
-    const world = fc.record({
-      request: fc.integer({ min: 10, max: 400 }),
-      requestMebi: fc.integer({ min: 1, max: 200 }),
-      limits: fc.constantFrom([], [5000, 9000] as const),
-      cpu: fc.integer({ min: 10, max: 4000 }),
-      memory: fc.integer({ min: MI, max: 4096 * MI }),
-      recreate: fc.boolean(),
+pure("decideRightsizing() sets requests to the recommendation where nothing forbids it", () => {
+  const world = fc.record({
+    request: fc.integer({ min: 10, max: 400 }),
+    requestMebi: fc.integer({ min: 1, max: 200 }),
+    limits: fc.constantFrom([], [5000, 9000] as const),
+    cpu: fc.integer({ min: 10, max: 4000 }),
+    memory: fc.integer({ min: MI, max: 4096 * MI }),
+    recreate: fc.boolean(),
+  });
+  const seen = new Set<string>();
+  fc.assert(fc.property(world, ({ request, requestMebi, limits, cpu, memory, recreate }) => {
+    const facts = rightsizingFacts({
+      containers: [sized([request, requestMebi], limits)],
+      recommendations: [recommendation({ cpu, memory })],
+      memoryPeaks: new Map([["app", 0]]),
+      strategy: {
+        changeThresholdPercent: 0,
+        allowInPlaceResize: !recreate,
+        allowRecreate: recreate,
+      },
     });
-    const seen = new Set<string>();
-    fc.assert(fc.property(world, ({ request, requestMebi, limits, cpu, memory, recreate }) => {
-      const facts = rightsizingFacts({
-        containers: [sized([request, requestMebi], limits)],
-        recommendations: [recommendation({ cpu, memory })],
-        memoryPeaks: new Map([["app", 0]]),
-        strategy: {
-          changeThresholdPercent: 0,
-          allowInPlaceResize: !recreate,
-          allowRecreate: recreate,
-        },
-      });
-      const decision = decideRightsizing(facts);
-      if (request === cpu && requestMebi * MI === memory) return;
-      assert.ok(decision.outcome === "apply");
-      seen.add(decision.method);
-      const { wanted } = decision;
-      if (decision.method === "InPlace") {
-        for (const { containers } of podsAfter(facts, inPlacePlan(facts, wanted))) {
-          assert.deepEqual(containers[0]?.requests, { cpu, memory });
-        }
-        return;
+    const decision = decideRightsizing(facts);
+    if (request === cpu && requestMebi * MI === memory) return;
+    assert.ok(decision.outcome === "apply");
+    seen.add(decision.method);
+    const { wanted } = decision;
+    if (decision.method === "InPlace") {
+      for (const { containers } of podsAfter(facts, inPlacePlan(facts, wanted))) {
+        assert.deepEqual(containers[0]?.requests, { cpu, memory });
       }
-      const patch = templatePatch(facts.workload, { wanted, owned: ownedOf(facts) });
-      const [entry = assert.fail()] = patch.body.spec.template.spec.containers ?? [];
-      assert.deepEqual(readEntry(entry).requests, { cpu, memory });
-    }));
-    assert.deepEqual(seen, new Set(["InPlace", "Recreate"]));
-  },
-);
+      return;
+    }
+    const patch = templatePatch(facts.workload, { wanted, owned: ownedOf(facts) });
+    const [entry = assert.fail()] = patch.body.spec.template.spec.containers ?? [];
+    assert.deepEqual(readEntry(entry).requests, { cpu, memory });
+  }));
+  assert.deepEqual(seen, new Set(["InPlace", "Recreate"]));
+});
 
 /** What is said where there is nothing new. */
 const BELOW: RightsizingDecision = {
@@ -129,106 +122,100 @@ function setsLimits({ path, value }: CreationStep): boolean {
   return path.includes("/limits") || Object.hasOwn(Object(value), "limits");
 }
 
-pure(
-  "countingValues() leave all that has just been adopted, and are the same a second time",
-  () => {
-    const methods = new Set<string>();
-    fc.assert(
-      fc.property(anyRecordedFacts, ({ facts: drawn, recorded }) => {
-        const facts = counted({ facts: drawn, recorded });
-        const { workload: { template } } = facts;
-        const around = { ...facts, quotas: [] };
-        const again = countingValues(valuesInForce(facts.inForce, template.containers), around);
-        assert.deepEqual([again.values, again.messages], [facts.inForce, []]);
-        const decision = decideRightsizing(facts);
-        if (decision.outcome === "hold") return;
-        methods.add(`${decision.method} ${facts.inForce.size > 0 ? "anew" : "first"}`);
-        const { inForce } = inPlacePlan(facts, decision.wanted);
-        const containers = templateAfter(facts, decision);
-        const workload = { ...facts.workload, template: { ...template, containers } };
-        const kept = countingValues(valuesInForce(inForce, containers), { ...around, workload });
-        assert.deepEqual([kept.values, kept.messages], [inForce, []]);
-      }),
-    );
-    const all = ["InPlace first", "InPlace anew", "Recreate first", "Recreate anew"];
-    assert.deepEqual([...methods].toSorted(), all.toSorted());
-  },
-);
+pure("countingValues() leave what was just adopted, and are the same a second time", () => {
+  const methods = new Set<string>();
+  fc.assert(
+    fc.property(anyRecordedFacts, ({ facts: drawn, recorded }) => {
+      const facts = counted({ facts: drawn, recorded });
+      const { workload: { template } } = facts;
+      const around = { ...facts, quotas: [] };
+      const again = countingValues(valuesInForce(facts.inForce, template.containers), around);
+      assert.deepEqual([again.values, again.messages], [facts.inForce, []]);
+      const decision = decideRightsizing(facts);
+      if (decision.outcome === "hold") return;
+      methods.add(`${decision.method} ${facts.inForce.size > 0 ? "anew" : "first"}`);
+      const { inForce } = inPlacePlan(facts, decision.wanted);
+      const containers = templateAfter(facts, decision);
+      const workload = { ...facts.workload, template: { ...template, containers } };
+      const kept = countingValues(valuesInForce(inForce, containers), { ...around, workload });
+      assert.deepEqual([kept.values, kept.messages], [inForce, []]);
+    }),
+  );
+  const all = ["InPlace first", "InPlace anew", "Recreate first", "Recreate anew"];
+  assert.deepEqual([...methods].toSorted(), all.toSorted());
+});
 
-pure(
-  "property 3: requests-only leaves limits unchanged, of every container, by every method",
-  () => {
-    const methods = new Set<string>();
-    // Limits may have been adopted before the policy turned to requests only.
-    const requestsOnly = anyRecordedFacts.map(({ facts, recorded }) => ({
-      recorded,
-      facts: {
-        ...facts,
-        policy: {
-          ...facts.policy,
-          updateStrategy: { ...facts.policy.updateStrategy, updateRequestsOnly: true },
-        },
+pure("property 3: requests-only leaves the limits of every container, by every method", () => {
+  const methods = new Set<string>();
+  // Limits may have been adopted before the policy turned to requests only.
+  const requestsOnly = anyRecordedFacts.map(({ facts, recorded }) => ({
+    recorded,
+    facts: {
+      ...facts,
+      policy: {
+        ...facts.policy,
+        updateStrategy: { ...facts.policy.updateStrategy, updateRequestsOnly: true },
       },
-    }));
-    let [ran, dropped, caughtUp] = [0, 0, 0];
-    fc.assert(
-      fc.property(requestsOnly, ({ facts: drawn, recorded }) => {
-        ran++;
-        const facts = counted({ facts: drawn, recorded });
-        if (recorded.some(({ cpuLimit }) => cpuLimit !== undefined)) dropped++;
-        const catchUp = retryResize(facts, BELOW);
-        if (catchUp?.outcome === "apply") caughtUp++;
-        for (const one of [decideRightsizing(facts), catchUp]) {
-          if (one?.outcome === "apply") keepsLimits(facts, one);
-        }
-        const raw = facts.workload.template.containers.map((one) => containerResources(one));
-        const given = podCreationPatch(
-          createdPod({ spec: { containers: raw } }),
-          facts.inForce,
+    },
+  }));
+  let [ran, dropped, caughtUp] = [0, 0, 0];
+  fc.assert(
+    fc.property(requestsOnly, ({ facts: drawn, recorded }) => {
+      ran++;
+      const facts = counted({ facts: drawn, recorded });
+      if (recorded.some(({ cpuLimit }) => cpuLimit !== undefined)) dropped++;
+      const catchUp = retryResize(facts, BELOW);
+      if (catchUp?.outcome === "apply") caughtUp++;
+      for (const one of [decideRightsizing(facts), catchUp]) {
+        if (one?.outcome === "apply") keepsLimits(facts, one);
+      }
+      const raw = facts.workload.template.containers.map((one) => containerResources(one));
+      const given = podCreationPatch(
+        createdPod({ spec: { containers: raw } }),
+        facts.inForce,
+      );
+      assert.ok(!given.some(setsLimits));
+      const decision = decideRightsizing(facts);
+      if (decision.outcome === "hold") return;
+      const { method, wanted } = decision;
+      methods.add(method);
+      const plan = inPlacePlan(facts, wanted);
+      assert.deepEqual(plan.originalLimits, new Map());
+      const byName = new Map(facts.workload.template.containers.map((one) => [one.name, one]));
+      for (const serverSideApply of [true, false]) {
+        const { body } = templatePatch(
+          facts.workload,
+          { wanted, owned: ownedOf(facts) },
+          { serverSideApply },
         );
-        assert.ok(!given.some(setsLimits));
-        const decision = decideRightsizing(facts);
-        if (decision.outcome === "hold") return;
-        const { method, wanted } = decision;
-        methods.add(method);
-        const plan = inPlacePlan(facts, wanted);
-        assert.deepEqual(plan.originalLimits, new Map());
-        const byName = new Map(facts.workload.template.containers.map((one) => [one.name, one]));
-        for (const serverSideApply of [true, false]) {
-          const { body } = templatePatch(
-            facts.workload,
-            { wanted, owned: ownedOf(facts) },
-            { serverSideApply },
-          );
-          const { containers = [], initContainers = [] } = body.spec.template.spec;
-          for (const entry of [...containers, ...initContainers]) {
-            const { limits: { cpu: limitCPU, memory: limitMemory } } = readEntry(entry);
-            const present = byName.get(entry.name);
-            assert.ok(limitCPU === undefined || limitCPU === present?.limits.cpu);
-            assert.ok(limitMemory === undefined || limitMemory === present?.limits.memory);
-          }
-          // An apply that no longer named an owned limit would remove it.
-          if (serverSideApply) {
-            const named = new Map([...containers, ...initContainers].map((one) => [one.name, one]));
-            for (const present of facts.workload.template.containers) {
-              const entry = named.get(present.name);
-              const { limits } = entry === undefined ? NO_RESOURCES : readEntry(entry);
-              assert.deepEqual(limits, present.limits);
-            }
+        const { containers = [], initContainers = [] } = body.spec.template.spec;
+        for (const entry of [...containers, ...initContainers]) {
+          const { limits: { cpu: limitCPU, memory: limitMemory } } = readEntry(entry);
+          const present = byName.get(entry.name);
+          assert.ok(limitCPU === undefined || limitCPU === present?.limits.cpu);
+          assert.ok(limitMemory === undefined || limitMemory === present?.limits.memory);
+        }
+        // An apply that no longer named an owned limit would remove it.
+        if (serverSideApply) {
+          const named = new Map([...containers, ...initContainers].map((one) => [one.name, one]));
+          for (const present of facts.workload.template.containers) {
+            const entry = named.get(present.name);
+            const { limits } = entry === undefined ? NO_RESOURCES : readEntry(entry);
+            assert.deepEqual(limits, present.limits);
           }
         }
-        assert.ok(
-          !podCreationPatch(createdPod({ spec: { containers: raw } }), plan.inForce).some(
-            setsLimits,
-          ),
-        );
-      }),
-    );
-    assert.ok(dropped > ran / 15, `${dropped} of ${ran}`);
-    assert.ok(caughtUp > ran / 50, `${caughtUp} of ${ran}`);
-    assert.deepEqual(methods, new Set(["InPlace", "Recreate"]));
-  },
-);
+      }
+      assert.ok(
+        !podCreationPatch(createdPod({ spec: { containers: raw } }), plan.inForce).some(
+          setsLimits,
+        ),
+      );
+    }),
+  );
+  assert.ok(dropped > ran / 15, `${dropped} of ${ran}`);
+  assert.ok(caughtUp > ran / 50, `${caughtUp} of ${ran}`);
+  assert.deepEqual(methods, new Set(["InPlace", "Recreate"]));
+});
 
 pure("property 10: every container is named exactly once, in quantities that read back", () => {
   let [ran, named] = [0, 0];

@@ -1,13 +1,20 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../shared/api/api_error.ts";
 import type { Placement } from "../../controller/placement/placement.ts";
+import type { KindName } from "../../lab/simulation/api/kinds.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
+import { INFEASIBLE_REASONS } from "../../shared/resize/inputs/resize_condition.ts";
+import { REFUSAL_REASONS } from "../../shared/resize/refusal.ts";
+import { REASON_PLACES } from "../../tools/reasons_page.ts";
+import { type ReconcilerStage, reconcilerStage } from "../fixtures/market/reconciler_stage.ts";
+import { pure } from "../fixtures/pure.ts";
 import {
   ALL_THERE,
   type ControllerProgram,
   type ProgramPlace,
   startProgram,
 } from "./controller_program.ts";
-import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+import { type ControllerScene, loopTest, sceneTest } from "./controller_scene.ts";
 
 /** A program, terminated at the end of the test's steps. */
 function programTest(
@@ -146,39 +153,230 @@ programTest("ends with 1 where it lacks rights", async (scene, start) => {
 
 const support = { servesPodResize: false, placed: 0 };
 
-programTest(
-  "runs without pods/resize: the market holds until it is served",
-  async (scene, start) => {
-    const program = start("first");
-    scene.createPod("web");
+programTest("runs without pods/resize: the market holds until then", async (scene, start) => {
+  const program = start("first");
+  scene.createPod("web");
+  await scene.pass(20_000);
+  await scene.wantFor(20_000, 450);
+  assert.deepEqual([program.exitCode(), support.placed], [undefined, 1]);
+  const { phase, reason, conditions } = scene.status();
+  assert.deepEqual([phase, reason], ["Pending", "ResizeNotServed"]);
+  const found = conditions?.map(({ type, status, reason }) => [type, status, reason]);
+  assert.deepEqual(found, [["Applied", "False", "ResizeNotServed"]]);
+  scene.assertLimit(200);
+  // The server is upgraded while the controller runs, and back.
+  support.servesPodResize = true;
+  await scene.pass(330_000);
+  scene.assertLimit(450);
+  support.servesPodResize = false;
+  await scene.pass(330_000);
+  await scene.wantFor(20_000, 600);
+  assert.equal(scene.status().reason, "ResizeNotServed");
+}, {
+  ask: async (rights) => ({ ...await ALL_THERE(rights), servesPodResize: support.servesPodResize }),
+  more: () => ({
+    identity: "first",
+    placement: {
+      ...{ copies: {}, mutators: [] },
+      lead: () => Promise.resolve(void support.placed++),
+    } as unknown as Placement,
+  }),
+});
+
+/** What kubelets say of a resize that they will never do. */
+const KUBELET: Readonly<Record<string, string>> = {
+  StaticCPUManager: "Resize is infeasible for Guaranteed Pods alongside CPU Manager policy static",
+  StaticMemoryManager: "Resize is infeasible for Guaranteed Pods alongside Memory Manager policy",
+  SwapEnabled: "In-place resize of containers with swap is not supported.",
+  NodeCapacity: "Node didn't have enough capacity: cpu, requested: 9000, capacity: 2000",
+  StaticPod: "In-place resize of static-pods is not supported",
+  WindowsPod: "In-place pod resize is not supported on Windows",
+  PodLevelResources: "pod-level resources resize is not supported",
+  KubeletTooOld: "InPlacePodVerticalScaling is disabled",
+  ResizeInfeasible: "no",
+};
+
+/** What servers say of a resize that they refuse. */
+const SERVER: Readonly<Record<string, string>> = {
+  AdmissionDenied: 'admission webhook "w" denied the request: no',
+  QuotaExceeded: "exceeded quota: cpu",
+  LimitRange: "maximum cpu usage per Container is 500m, but limit is 600m",
+  NodeCapacity: "node didn't have enough capacity: cpu, requested: 9000, capacity: 2000",
+  PodLevelResources: "pods with pod-level resources cannot be resized",
+  StaticPod: "static pods cannot be resized",
+  WindowsPod: "windows pods cannot be resized",
+  DeviceClaims: "pods with node allocatable resource claims cannot be resized",
+  KubeletTooOld: "Pod running on node without support for resize",
+  QoSWouldChange: "Pod QOS Class may not change as a result of resizing",
+  Refused: "no",
+};
+
+const HELD = "`mbcas_held_total{reason}`";
+const RESIZES = "`mbcas_resizes_total{reason}`";
+
+/** Where the reason was met in a scene; `before`: events of other things. */
+function seen(
+  { status, events, heldBy, answers }: ReconcilerStage,
+  { wanted, before }: { readonly wanted: EnforcementReason; readonly before: number },
+): readonly string[] {
+  return [
+    ...(status()?.reason === wanted ? ["`status.reason`", "`mbcas_allocations{reason}`"] : []),
+    ...(heldBy.includes(wanted) ? [HELD] : []),
+    ...(answers.some(({ reason }) => reason === wanted) ? [RESIZES] : []),
+    ...events.slice(before).map(({ reason }) => `event \`${reason}\``),
+  ];
+}
+
+function listed(wanted: EnforcementReason): readonly string[] {
+  const { usual, others } = REASON_PLACES.enforcement;
+  return others[wanted] ?? usual;
+}
+
+const BY_SCENE = new Set(["`status.reason`", HELD, RESIZES, "event `CPULimitFailed`"]);
+
+async function begun(): Promise<{ readonly stage: ReconcilerStage; readonly before: number }> {
+  const stage = reconcilerStage();
+  await stage.reconcile();
+  stage.want("300m");
+  return { stage, before: stage.events.length };
+}
+
+pure("REASON_PLACES has each place where a resize condition is met", async () => {
+  assert.deepEqual(new Set(Object.keys(KUBELET)), INFEASIBLE_REASONS);
+  for (const [name, message] of Object.entries(KUBELET)) {
+    const wanted = name as EnforcementReason;
+    const { stage, before } = await begun();
+    await stage.reconcile();
+    stage.setPod((pod) => ({
+      ...pod,
+      containers: pod.containers.map((app) => ({ ...app, limits: { ...app.limits, cpu: 300 } })),
+      resizeConditions: [{ type: "PodResizePending", reason: "Infeasible", message }],
+    }));
+    await stage.reconcile();
+    const places = seen(stage, { wanted, before });
+    assert.ok(places.includes("`status.reason`"), name);
+    assert.ok(places.includes("event `CPULimitHeld`"), name);
+    assert.deepEqual(places.filter((place) => !listed(wanted).includes(place)), [], name);
+  }
+});
+
+pure("REASON_PLACES has each place where a server's refusal is met, and no more", async () => {
+  assert.deepEqual(new Set(Object.keys(SERVER)), REFUSAL_REASONS);
+  for (const [name, message] of Object.entries(SERVER)) {
+    const wanted = name as EnforcementReason;
+    const { stage, before } = await begun();
+    stage.state.refusal = new ApiError(403, "Forbidden", message);
+    await stage.reconcile();
+    const places = seen(stage, { wanted, before });
+    assert.deepEqual(places.filter((place) => !listed(wanted).includes(place)), [], name);
+    const claimed = listed(wanted).filter((place) => BY_SCENE.has(place));
+    assert.deepEqual(claimed.filter((place) => !places.includes(place)), [], name);
+  }
+});
+
+pure("REASON_PLACES has each place where a reason that waits is met", async () => {
+  const { reconcile, clock, ...stage } = reconcilerStage();
+  await reconcile();
+  const before = stage.events.length;
+  await reconcile();
+  await clock.runUntil(2000);
+  await reconcile();
+  const places = seen({ ...stage, reconcile, clock }, { wanted: "Waiting", before });
+  assert.ok(places.includes(HELD));
+  assert.deepEqual(places.filter((place) => !listed("Waiting").includes(place)), []);
+  assert.deepEqual(listed("Waiting").filter((place) => place.startsWith("event")), []);
+});
+
+/** A pod with its original limit of 200 m back, since its agent, which wanted 300 m, fell silent. */
+async function restoredPod(scene: ControllerScene): Promise<void> {
+  await scene.raise();
+  scene.silent.add("node-1");
+  await scene.pass(290_000);
+  scene.assertLimit(300);
+  await scene.pass(110_000);
+  scene.assertLimit(200);
+  const { reason, conditions } = scene.status();
+  assert.deepEqual([reason, conditions?.[0]?.status], ["Restored", "False"]);
+}
+
+/** Fails where a resize is sent within a quarter of an hour, or the limit is not the original one. */
+async function assertNothingApplied(scene: ControllerScene, limit: number): Promise<void> {
+  const before = scene.count("resize Pod");
+  await scene.pass(900_000);
+  assert.equal(scene.count("resize Pod"), before);
+  scene.assertLimit(limit);
+  assert.equal(scene.originalLimit(), `${limit}m`);
+}
+
+/** What may happen while an agent is silent: its desired limits stay ineffective, a user's do not. */
+const WHILE_SILENT: Readonly<Record<string, (scene: ControllerScene) => unknown>> = {
+  "a restart": (scene) => scene.restartController(),
+  "a limit of 500m set by hand": (scene) => scene.setByHand(500),
+  "an outage of the leases"(scene) {
+    scene.api.failNext({ verb: "watch", kind: "Lease", status: 503 });
+    scene.api.failNext({ verb: "list", kind: "Lease", status: 503, times: 4 });
+    scene.api.closeWatches();
+  },
+};
+
+for (const [event, happens] of Object.entries(WHILE_SILENT)) {
+  loopTest(`applies nothing of a silent agent after ${event}, until it is back`, async (scene) => {
+    scene.startController();
+    await restoredPod(scene);
+    await happens(scene);
+    await assertNothingApplied(scene, event.includes("500m") ? 500 : 200);
+    scene.silent.clear();
     await scene.pass(20_000);
-    await scene.wantFor(20_000, 450);
-    assert.deepEqual([program.exitCode(), support.placed], [undefined, 1]);
-    const { phase, reason, conditions } = scene.status();
-    assert.deepEqual([phase, reason], ["Pending", "ResizeNotServed"]);
-    const found = conditions?.map(({ type, status, reason }) => [type, status, reason]);
-    assert.deepEqual(found, [["Applied", "False", "ResizeNotServed"]]);
-    scene.assertLimit(200);
-    // The server is upgraded while the controller runs, and back.
-    support.servesPodResize = true;
-    await scene.pass(330_000);
-    scene.assertLimit(450);
-    support.servesPodResize = false;
-    await scene.pass(330_000);
-    await scene.wantFor(20_000, 600);
-    assert.equal(scene.status().reason, "ResizeNotServed");
-  },
-  {
-    ask: async (rights) => ({
-      ...await ALL_THERE(rights),
-      servesPodResize: support.servesPodResize,
-    }),
-    more: () => ({
-      identity: "first",
-      placement: {
-        ...{ copies: {}, mutators: [] },
-        lead: () => Promise.resolve(void support.placed++),
-      } as unknown as Placement,
-    }),
-  },
-);
+    scene.assertLimit(300);
+  });
+}
+
+/** Lists and watches of this kind fail for half an hour, and those that run end. */
+async function cutOff(scene: ControllerScene, kind: KindName): Promise<void> {
+  for (const verb of ["list", "watch"] as const) {
+    scene.api.failNext({ verb, kind, status: 500, times: 100 });
+  }
+  scene.api.closeWatches();
+  await scene.pass(5000);
+}
+
+loopTest("raises no limit while it can't know that the namespace has opted out", async (scene) => {
+  scene.startController();
+  await scene.raise();
+  await cutOff(scene, "Namespace");
+  scene.setManaged("false", "namespace");
+  await scene.wantFor(1_000_000, 600);
+  assert.equal(scene.limits().wanted, 300);
+  const { reason, message = "" } = scene.status();
+  assert.equal(reason, "OutOfSync");
+  assert.match(message, /\bnamespaces\b/);
+  await scene.pass(4_000_000);
+  assert.equal(scene.limits().wanted, 200);
+});
+
+const DECISIVE: readonly KindName[] = [
+  "Node",
+  "PodAllocation",
+  "LimitRange",
+  "ResourceQuota",
+  "Deployment",
+  "HorizontalPodAutoscaler",
+  "VerticalPodAutoscaler",
+];
+
+for (const kind of DECISIVE) {
+  loopTest(`lowers limits but raises none while ${kind}s are out of sync`, async (scene) => {
+    scene.startController();
+    await scene.raise();
+    await cutOff(scene, kind);
+    await scene.wantFor(60_000, 600);
+    assert.equal(scene.limits().wanted, 300);
+    // What the agent wants is not seen without a copy of the allocations.
+    if (kind === "PodAllocation") return;
+    await scene.wantFor(60_000, 150);
+    assert.equal(scene.limits().wanted, 150);
+    await scene.pass(4_000_000);
+    await scene.wantFor(10_000, 600);
+    assert.equal(scene.limits().wanted, 600);
+  });
+}

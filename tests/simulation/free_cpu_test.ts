@@ -1,17 +1,18 @@
-/**
- * What limits do where idle CPU is free, in a closed loop with the model of a node.
- *
- * @module
- */
+/** What limits do where idle CPU is free, in a closed loop with the model of a node. */
 import assert from "node:assert/strict";
 import { readDemoScene } from "../../cli/demo_scene.ts";
 import { SHARED_NODE_SCENES } from "../../lab/arena/shared_node_scenes.ts";
-import { jainIndex } from "../../lab/simulation/scores.ts";
 import { playMarket } from "../../lab/simulation/play_market.ts";
 import type { RunSeries } from "../../lab/simulation/run_record.ts";
 import type { Scene } from "../../lab/simulation/scene.ts";
-import { DIVIDED } from "../../shared/scarcity/scarce_clearing.ts";
+import { jainIndex } from "../../lab/simulation/scores.ts";
 import type { Workload } from "../../lab/simulation/workload.ts";
+import { SKIP_GUARANTEED } from "../../shared/api/market_keys.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import { DIVIDED } from "../../shared/scarcity/scarce_clearing.ts";
+import { sampleContainer, sampleGuaranteed } from "../contract/support/sample_objects.ts";
+import { coallocScene } from "../fixtures/cli/coalloc_scene.ts";
+import { type ControllerScene, loopTest, sceneTest } from "./controller_scene.ts";
 
 const BURST_FACTOR = 8;
 
@@ -111,14 +112,198 @@ Deno.test("playMarket() brings limits back to their ceilings when the load has e
   const made = SHARED_NODE_SCENES["eight-equal"]({ seed: 2, minutes: 1 });
   const scene = {
     ...made,
-    pods: made.pods.map((pod) => ({
-      ...pod,
-      workload: () => until(pod.workload(), END_S * 1000),
-    })),
+    pods: made.pods.map((pod) => ({ ...pod, workload: () => until(pod.workload(), END_S * 1000) })),
   };
   const series = await play(scene);
   // 5 s of work are left when the load ends; 10 s and the time that a change takes follow.
   assertAtCeilings(series);
   const last = Math.max(...series.changes.map(({ atS }) => atS));
   assert.ok(last < END_S + 10 + 15, `${last}`);
+});
+
+const GUARANTEED = { containers: [sampleGuaranteed()] };
+
+/** The pod with this text of the annotation that takes Guaranteed pods in. */
+function skipping(text: string): (pod: Pod) => Pod {
+  return ({ metadata, ...pod }) => {
+    const annotations = { ...metadata.annotations, [SKIP_GUARANTEED]: text };
+    return { ...pod, metadata: { ...metadata, annotations } };
+  };
+}
+
+/** Makes a Guaranteed pod of 200 m that has asked to be taken in, raised to this limit. */
+async function takenIn(scene: ControllerScene, limit?: number, name = "web"): Promise<void> {
+  scene.createPod(name, GUARANTEED, skipping("false"));
+  await scene.pass(5000);
+  assert.equal(scene.status(name).bounds?.revision, 1);
+  if (limit === undefined) return;
+  scene.want(name, limit);
+  await scene.pass(5000);
+  assertBoth(scene, limit, name);
+}
+
+function assertBoth(scene: ControllerScene, millicores: number, name = "web"): void {
+  scene.assertLimit(millicores, name);
+  assert.deepEqual(scene.requests(name), { wanted: millicores, applied: millicores });
+  assert.equal(scene.pod(name).qosClass, "Guaranteed");
+}
+
+/** Floor and weight of the pod, which follow its original request; both originals are this. */
+function assertOriginal(scene: ControllerScene, millicores: number): void {
+  const { originalLimits, originalRequests } = scene.status();
+  const original = [{ name: "app", cpu: `${millicores}m` }];
+  assert.deepEqual([originalLimits, originalRequests], [original, original]);
+  const { containerID: _id, ...bound } = scene.bound();
+  const ceiling = 8 * millicores;
+  const bounds = { floor: millicores, ceiling, weight: millicores, requestMoves: true };
+  assert.deepEqual(bound, { name: "app", ...bounds });
+}
+
+/** A pod that takes the room for requests on the node. */
+function fillNode(scene: ControllerScene): void {
+  const large = sampleContainer({ requests: { cpu: 3500 }, limits: { cpu: 3600 } });
+  scene.createPod("filler", { containers: [large] });
+}
+
+loopTest("moves request and limit of a Guaranteed pod together", async (scene) => {
+  scene.startController();
+  await takenIn(scene);
+  assertOriginal(scene, 200);
+  for (const limit of [450, 800, 300]) {
+    await scene.wantFor(5000, limit);
+    assertBoth(scene, limit);
+    assert.equal(scene.status().reason, "Applied");
+    // Its own request weighs, whatever the market makes of it.
+    assertOriginal(scene, 200);
+  }
+  assert.deepEqual(scene.events("CPULimitFailed"), []);
+});
+
+loopTest("brings both back when a Guaranteed pod, or its agent, leaves", async (scene) => {
+  scene.startController();
+  await takenIn(scene, 600);
+  scene.setManaged("false");
+  await takenIn(scene, 600, "db");
+  scene.changePod("db", skipping("true"));
+  await scene.pass(5000);
+  for (const name of ["web", "db"]) {
+    assertBoth(scene, 200, name);
+    assert.equal(scene.allocation(name), undefined);
+  }
+  scene.changePod("db", skipping("false"));
+  await scene.pass(5000);
+  assertBoth(scene, 600, "db");
+  await scene.restartController();
+  scene.silent.add("node-1");
+  await scene.pass(400_000);
+  assertBoth(scene, 200, "db");
+});
+
+loopTest("foresees what the requests on the node leave", async (scene) => {
+  scene.startController();
+  await takenIn(scene);
+  fillNode(scene);
+  await scene.pass(35_000);
+  await scene.wantFor(10_000, 800);
+  assertBoth(scene, 500);
+  assert.deepEqual([scene.boundReasons(), scene.bound().ceiling], ["NodeCapacity", 500]);
+  assert.deepEqual(scene.pod().resizeConditions, []);
+  assert.match(scene.messages("CPULimitBounded").join(), /NodeCapacity: app .*500m/);
+  // What goes leaves room, also without an event about this pod.
+  scene.tables.Pod.remove("shop/filler");
+  await scene.pass(60_000);
+  assertBoth(scene, 800);
+});
+
+sceneTest("restoreCommand() and resizeCommand() move both beside a controller", async (scene) => {
+  scene.startController();
+  await takenIn(scene, 450);
+  const cli = coallocScene(scene);
+  cli.controllerAlive = true;
+  const run = async (...args: readonly string[]): Promise<string> => {
+    cli.out = "";
+    assert.equal(await cli.run(...args), 0, cli.out + cli.err);
+    return cli.out;
+  };
+  const resized = await run("resize", "web", "--cpu-limit", "300m");
+  assert.match(resized, /450m → 300m \(request and limit\).*market/);
+  await scene.pass(10_000);
+  assertBoth(scene, 450);
+  assert.match(await run("restore", "web"), /app 450m → 300m \(request and limit\)/);
+  for (const ms of [0, 60_000]) {
+    await scene.pass(ms);
+    assertBoth(scene, 300);
+  }
+});
+
+/** Changes of limits from now on, each with the pod's name and by how much. */
+function noteChanges({ tables, api }: ControllerScene): (readonly [string, number])[] {
+  const changes: (readonly [string, number])[] = [];
+  const limits = new Map<string, number>();
+  const note = (): void => {
+    for (const { metadata: { name }, containers: [app] } of tables.Pod.all()) {
+      const [before, limit = 0] = [limits.get(name), app?.limits.cpu];
+      if (before !== undefined && before !== limit) changes.push([name, limit - before]);
+      limits.set(name, limit);
+    }
+  };
+  note();
+  api.store.onChange(note);
+  return changes;
+}
+
+loopTest("sends decreases that pay for raises before the raises after an outage", async (scene) => {
+  const names = Array.from({ length: 10 }, (_, index) => `web-${index}`);
+  const kill = scene.startController();
+  for (const name of names) scene.createPod(name);
+  for (const [index, name] of names.entries()) scene.want(name, index < 5 ? 200 : 600);
+  await scene.pass(10_000);
+  kill();
+  // What five pods hold goes to the five others, which come first in all lists.
+  for (const [index, name] of names.entries()) {
+    if (index < 5) scene.want(name, 600, "Throttled");
+    else scene.want(name, 200, "FundsRaise");
+  }
+  await scene.pass(2000);
+  const changes = noteChanges(scene);
+  scene.startController({ maxResizesPerSecond: 2 });
+  await scene.pass(20_000);
+  for (const [index, name] of names.entries()) scene.assertLimit(index < 5 ? 600 : 200, name);
+  const moves = changes.map(([, change]) => change);
+  assert.deepEqual(moves, [...Array<number>(5).fill(-400), ...Array<number>(5).fill(400)]);
+});
+
+loopTest("raises throttled pods first, and reports once that the rate binds", async (scene) => {
+  const names = (kind: string, count: number): readonly string[] =>
+    Array.from({ length: count }, (_, index) => `${kind}-${index}`);
+  const [fell, rose, throttled] = [
+    names("a-fell", 14),
+    names("b-rose", 14),
+    names("c-throttled", 5),
+  ];
+  const kill = scene.startController();
+  for (const name of [...fell, ...rose, ...throttled]) {
+    scene.createPod(name);
+    scene.want(name, 600);
+  }
+  await scene.pass(20_000);
+  kill();
+  for (const name of fell) scene.want(name, 550, "DemandFell");
+  for (const name of rose) scene.want(name, 700);
+  for (const name of throttled) scene.want(name, 800, "Throttled");
+  await scene.pass(2000);
+  const changes = noteChanges(scene);
+  const bottlenecks: boolean[] = [];
+  scene.startController({ maxResizesPerSecond: 1 }, {
+    observer: { resizeQueue: ({ isBottleneck }) => void bottlenecks.push(isBottleneck) },
+  });
+  await scene.pass(15_000);
+  // The first was sent when no other had been looked at.
+  const order = changes.map(([name]) => name.slice(2, 3)).join("");
+  assert.match(order, /^.?t{5}r{6,}$|^.t{4}r{6,}$/, order);
+  const shared = scene.events("CPULimitHeld").filter(({ about }) => about?.kind === "Namespace");
+  assert.deepEqual(shared.map(({ message }) => message.split(":")[0]), ["RateLimited"]);
+  await scene.pass(200_000);
+  for (const name of fell) scene.assertLimit(550, name);
+  assert.ok(bottlenecks.includes(true) && bottlenecks.at(-1) === false);
 });

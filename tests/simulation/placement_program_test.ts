@@ -1,6 +1,6 @@
 /** The whole controller with placement on, in virtual time. */
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import { splitReplicas } from "../../shared/placement/split.ts";
@@ -11,60 +11,54 @@ import { tainted } from "./placement_scheduler.ts";
 /** Until a replica leads and decides: the election, what it remembers, and the time to settle. */
 const BEGIN_MS = 10_000;
 
-clusterTest(
-  "runController() splits new pods in the leader alone, and through a change of the leader",
-  async (cluster) => {
-    const first = cluster.start("10.0.0.1");
-    await cluster.pass(BEGIN_MS);
-    const second = cluster.start("10.0.0.2");
-    await cluster.pass(BEGIN_MS);
-    assert.deepEqual([await first.leads(), await second.leads()], [true, false]);
-    cluster.replicas = 10;
-    await cluster.pass(5000);
-    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
-    const placed = async ({ registry }: typeof first): Promise<string | undefined> =>
-      /^spotalis_webhook_requests_total\{.*result="Placed"\} (\d+)$/m
-        .exec(await registry.metrics())?.[1];
-    assert.deepEqual([await placed(first), await placed(second)], ["10", undefined]);
+clusterTest("runController() splits new pods, also through a change of leader", async (cluster) => {
+  const first = cluster.start("10.0.0.1");
+  await cluster.pass(BEGIN_MS);
+  const second = cluster.start("10.0.0.2");
+  await cluster.pass(BEGIN_MS);
+  assert.deepEqual([await first.leads(), await second.leads()], [true, false]);
+  cluster.replicas = 10;
+  await cluster.pass(5000);
+  assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+  const placed = async ({ registry }: typeof first): Promise<string | undefined> =>
+    /^spotalis_webhook_requests_total\{.*result="Placed"\} (\d+)$/m
+      .exec(await registry.metrics())?.[1];
+  assert.deepEqual([await placed(first), await placed(second)], ["10", undefined]);
 
-    first.terminate();
-    await cluster.pass(BEGIN_MS);
-    assert.equal(first.exitCode(), 0);
-    assert.equal(await second.leads(), true);
-    cluster.replicas = 30;
-    await cluster.pass(5000);
-    assert.deepEqual(cluster.counts, { spot: 21, "on-demand": 9 });
-    cluster.replicas = 10;
-    await cluster.pass(30_000);
-    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
-    // No pod had to be moved.
-    assert.equal(cluster.evictions, 0);
-    assert.equal(await placed(second), "20");
-    const metrics = await second.registry.metrics();
-    assert.match(metrics, /^spotalis_workload_replicas\{.*replica_type="spot"\} 7$/m);
-    assert.match(metrics, /^spotalis_leader_election_status 1$/m);
-  },
-);
+  first.terminate();
+  await cluster.pass(BEGIN_MS);
+  assert.equal(first.exitCode(), 0);
+  assert.equal(await second.leads(), true);
+  cluster.replicas = 30;
+  await cluster.pass(5000);
+  assert.deepEqual(cluster.counts, { spot: 21, "on-demand": 9 });
+  cluster.replicas = 10;
+  await cluster.pass(30_000);
+  assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+  // No pod had to be moved.
+  assert.equal(cluster.evictions, 0);
+  assert.equal(await placed(second), "20");
+  const metrics = await second.registry.metrics();
+  assert.match(metrics, /^spotalis_workload_replicas\{.*replica_type="spot"\} 7$/m);
+  assert.match(metrics, /^spotalis_leader_election_status 1$/m);
+});
 
-clusterTest(
-  "runController() ends at exactly 70 and 30 though the leader is killed half-way",
-  async (cluster) => {
-    const first = cluster.start("10.0.0.1");
-    await cluster.pass(BEGIN_MS);
-    const second = cluster.start("10.0.0.2");
-    await cluster.pass(BEGIN_MS);
-    cluster.replicas = 50;
-    await cluster.pass(2000);
-    first.cutOff();
-    cluster.replicas = 100;
-    await cluster.pass(5000);
-    // No replica answered for the second half, which is created as it was sent.
-    assert.deepEqual(cluster.counts, { spot: 35, "on-demand": 65 });
-    await cluster.pass(600_000);
-    assert.equal(await second.leads(), true);
-    assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 70, "on-demand": 30 }, 35]);
-  },
-);
+clusterTest("runController() ends at 70 and 30 though the leader is killed", async (cluster) => {
+  const first = cluster.start("10.0.0.1");
+  await cluster.pass(BEGIN_MS);
+  const second = cluster.start("10.0.0.2");
+  await cluster.pass(BEGIN_MS);
+  cluster.replicas = 50;
+  await cluster.pass(2000);
+  first.cutOff();
+  cluster.replicas = 100;
+  await cluster.pass(5000);
+  // No replica answered for the second half, which is created as it was sent.
+  assert.deepEqual(cluster.counts, { spot: 35, "on-demand": 65 });
+  await cluster.pass(600_000);
+  assert.equal(await second.leads(), true);
+  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 70, "on-demand": 30 }, 35]);
+});
 
 /** A burst in steps of half a second, in which the leader is killed. */
 const anyBurst = fc.record({
@@ -104,46 +98,40 @@ Deno.test("runController() that is killed in a burst costs placements, and neith
   assert.ok(halves > 5, `${halves}`);
 });
 
-clusterTest(
-  "runController() fills the floor though creations are denied after the webhook",
-  async (cluster) => {
-    cluster.share = "100%";
-    cluster.floor = 2;
-    cluster.start("10.0.0.1");
-    await cluster.pass(BEGIN_MS);
-    for (const denials of [1, 2, 3, 5]) {
-      cluster.denials = denials;
-      cluster.replicas = 3;
-      await cluster.pass(60_000);
-      assert.deepEqual([cluster.counts["on-demand"], cluster.evictions], [2, 0], `${denials}`);
-      cluster.replicas = 0;
-      await cluster.pass(60_000);
-    }
-  },
-);
+clusterTest("runController() fills the floor though creations are denied", async (cluster) => {
+  cluster.share = "100%";
+  cluster.floor = 2;
+  cluster.start("10.0.0.1");
+  await cluster.pass(BEGIN_MS);
+  for (const denials of [1, 2, 3, 5]) {
+    cluster.denials = denials;
+    cluster.replicas = 3;
+    await cluster.pass(60_000);
+    assert.deepEqual([cluster.counts["on-demand"], cluster.evictions], [2, 0], `${denials}`);
+    cluster.replicas = 0;
+    await cluster.pass(60_000);
+  }
+});
 
-clusterTest(
-  "runController() moves what was made before, and the next leader goes on",
-  async (cluster) => {
-    cluster.replicas = 10;
-    await cluster.pass(5000);
-    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 10 });
-    const first = cluster.start("10.0.0.1");
-    const second = cluster.start("10.0.0.2");
-    await cluster.pass(50_000);
-    const moved = cluster.counts.spot;
-    assert.ok(moved > 0 && moved < 7, `${moved}`);
-    // The machine is gone, and with it the leader.
-    const [leader, next] = await first.leads() ? [first, second] : [second, first];
-    leader.cutOff();
-    await cluster.pass(30_000);
-    assert.equal(leader.exitCode(), 1);
-    assert.equal(await next.leads(), true);
-    await cluster.pass(180_000);
-    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
-    assert.equal(cluster.evictions, 7);
-  },
-);
+clusterTest("runController() moves what was there, as does the next leader", async (cluster) => {
+  cluster.replicas = 10;
+  await cluster.pass(5000);
+  assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 10 });
+  const first = cluster.start("10.0.0.1");
+  const second = cluster.start("10.0.0.2");
+  await cluster.pass(50_000);
+  const moved = cluster.counts.spot;
+  assert.ok(moved > 0 && moved < 7, `${moved}`);
+  // The machine is gone, and with it the leader.
+  const [leader, next] = await first.leads() ? [first, second] : [second, first];
+  leader.cutOff();
+  await cluster.pass(30_000);
+  assert.equal(leader.exitCode(), 1);
+  assert.equal(await next.leads(), true);
+  await cluster.pass(180_000);
+  assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+  assert.equal(cluster.evictions, 7);
+});
 
 clusterTest("runController() moves nothing in read-only mode", async (cluster) => {
   cluster.replicas = 10;
@@ -163,91 +151,82 @@ clusterTest("runController() moves nothing in read-only mode", async (cluster) =
   assert.match(metrics, /^spotalis_webhook_requests_total\{.*result="ReadOnly"\} 10$/m);
 });
 
-clusterTest(
-  "runController() goes on a minute after an eviction that came to nothing",
-  async (cluster) => {
-    cluster.replicas = 10;
-    await cluster.pass(5000);
-    let failures = 0;
-    cluster.refusal = () => {
-      if (failures++ === 0) throw new ApiError(500, "InternalError", "etcd is gone");
-      cluster.refusal = undefined;
-      return { is: "blocked", message: "later" };
-    };
-    // However seldom all workloads are reconciled.
-    cluster.start("10.0.0.1", { "--resync-period": "1h" });
-    await cluster.pass(300_000);
-    assert.deepEqual([failures, cluster.counts], [2, { spot: 7, "on-demand": 3 }]);
-  },
-);
+clusterTest("runController() goes on a minute after a failed eviction", async (cluster) => {
+  cluster.replicas = 10;
+  await cluster.pass(5000);
+  let failures = 0;
+  cluster.refusal = () => {
+    if (failures++ === 0) throw new ApiError(500, "InternalError", "etcd is gone");
+    cluster.refusal = undefined;
+    return { is: "blocked", message: "later" };
+  };
+  // However seldom all workloads are reconciled.
+  cluster.start("10.0.0.1", { "--resync-period": "1h" });
+  await cluster.pass(300_000);
+  assert.deepEqual([failures, cluster.counts], [2, { spot: 7, "on-demand": 3 }]);
+});
+
+clusterTest("runController() makes pods on-demand while spot nodes are short", async (cluster) => {
+  const first = cluster.start("10.0.0.1");
+  const second = cluster.start("10.0.0.2");
+  await cluster.pass(BEGIN_MS);
+  cluster.removeNodes("spot");
+  cluster.replicas = 10;
+  await cluster.pass(50_000);
+  assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 3 });
+  await cluster.pass(30_000);
+  assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 10 });
+  // At once: the webhook has it of the loop.
+  cluster.replicas = 12;
+  await cluster.pass(4000);
+  assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 12 });
+  const [leader, next] = await first.leads() ? [first, second] : [second, first];
+  leader.terminate();
+  await cluster.pass(BEGIN_MS);
+  assert.equal(await next.leads(), true);
+  cluster.replicas = 14;
+  await cluster.pass(4000);
+  assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 14 });
+  cluster.addNodes("spot", 3);
+  await cluster.pass(600_000);
+  assert.deepEqual(cluster.counts, { spot: 9, "on-demand": 5 });
+});
+
+clusterTest("runController() reports what runs, and the floor on-demand", async (cluster) => {
+  const { registry } = cluster.start("10.0.0.1", {
+    "--disruption-window-schedule": "0 12 * * *",
+    "--disruption-window-duration": "1h",
+  });
+  const OF_WEB = 'namespace="shop",workload="web",workload_type="deployment"';
+  const valueOf = async (name: string, more = ""): Promise<number> => {
+    const start = `mbcas_placement_${name}{${OF_WEB}${more}} `;
+    const line = (await registry.metrics()).split("\n").find((one) => one.startsWith(start));
+    assert.ok(line, start);
+    return Number(line.slice(start.length));
+  };
+  /** As the alert `MbcasPlacementFloorBroken` has it. */
+  const lacks = async (): Promise<number> =>
+    await valueOf("workload_floor_replicas") -
+    await valueOf("workload_replicas", ',replica_type="on-demand"');
+  cluster.share = "90%";
+  await cluster.pass(BEGIN_MS);
+  cluster.replicas = 10;
+  await cluster.pass(30_000);
+  // Less than the share leaves, and no floor: nothing is broken, though the window is closed.
+  cluster.share = "70%";
+  await cluster.pass(60_000);
+  assert.equal(cluster.counts["on-demand"], 1);
+  assert.deepEqual([await lacks() <= 0, await valueOf("pending_seconds")], [true, 0]);
+  cluster.floor = 2;
+  cluster.removeNodes("on-demand");
+  await cluster.pass(20 * 60_000);
+  assert.deepEqual([cluster.counts["on-demand"], await lacks()], [0, 2]);
+  const pending = await valueOf("pending_seconds");
+  assert.ok(pending > 900 && pending <= 1200, `${pending}`);
+});
 
 clusterTest(
-  "runController() makes pods on-demand while spot nodes are short, and the next leader knows",
-  async (cluster) => {
-    const first = cluster.start("10.0.0.1");
-    const second = cluster.start("10.0.0.2");
-    await cluster.pass(BEGIN_MS);
-    cluster.removeNodes("spot");
-    cluster.replicas = 10;
-    await cluster.pass(50_000);
-    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 3 });
-    await cluster.pass(30_000);
-    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 10 });
-    // At once: the webhook has it of the loop.
-    cluster.replicas = 12;
-    await cluster.pass(4000);
-    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 12 });
-    const [leader, next] = await first.leads() ? [first, second] : [second, first];
-    leader.terminate();
-    await cluster.pass(BEGIN_MS);
-    assert.equal(await next.leads(), true);
-    cluster.replicas = 14;
-    await cluster.pass(4000);
-    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 14 });
-    cluster.addNodes("spot", 3);
-    await cluster.pass(600_000);
-    assert.deepEqual(cluster.counts, { spot: 9, "on-demand": 5 });
-  },
-);
-
-clusterTest(
-  "runController() reports what runs, and what is to run on-demand at least",
-  async (cluster) => {
-    const { registry } = cluster.start("10.0.0.1", {
-      "--disruption-window-schedule": "0 12 * * *",
-      "--disruption-window-duration": "1h",
-    });
-    const OF_WEB = 'namespace="shop",workload="web",workload_type="deployment"';
-    const valueOf = async (name: string, more = ""): Promise<number> => {
-      const start = `mbcas_placement_${name}{${OF_WEB}${more}} `;
-      const line = (await registry.metrics()).split("\n").find((one) => one.startsWith(start));
-      assert.ok(line, start);
-      return Number(line.slice(start.length));
-    };
-    /** As the alert `MbcasPlacementFloorBroken` has it. */
-    const lacks = async (): Promise<number> =>
-      await valueOf("workload_floor_replicas") -
-      await valueOf("workload_replicas", ',replica_type="on-demand"');
-    cluster.share = "90%";
-    await cluster.pass(BEGIN_MS);
-    cluster.replicas = 10;
-    await cluster.pass(30_000);
-    // Less than the share leaves, and no floor: nothing is broken, though the window is closed.
-    cluster.share = "70%";
-    await cluster.pass(60_000);
-    assert.equal(cluster.counts["on-demand"], 1);
-    assert.deepEqual([await lacks() <= 0, await valueOf("pending_seconds")], [true, 0]);
-    cluster.floor = 2;
-    cluster.removeNodes("on-demand");
-    await cluster.pass(20 * 60_000);
-    assert.deepEqual([cluster.counts["on-demand"], await lacks()], [0, 2]);
-    const pending = await valueOf("pending_seconds");
-    assert.ok(pending > 900 && pending <= 1200, `${pending}`);
-  },
-);
-
-clusterTest(
-  "runController() without the webhook moves pods alone, seldom where it is without effect",
+  "runController() without the webhook moves pods, ever more rarely",
   async (cluster) => {
     const program = cluster.start("10.0.0.1", { "--webhook": "off" });
     await cluster.pass(BEGIN_MS);
@@ -262,16 +241,122 @@ clusterTest(
   },
 );
 
-clusterTest(
-  "runController() without placement asks for no right of it, and does nothing",
-  async (cluster) => {
-    const acts = [cluster.start("10.0.0.1"), cluster.start("10.0.0.2", { "--placement": "off" })]
-      .map(({ rights }) => rights);
-    await cluster.pass(BEGIN_MS);
-    const [on = [], off = []] = acts.map((rights) =>
-      rights.map(({ verb, resource, subresource = "" }) => `${verb} ${resource}/${subresource}`)
-    );
-    assert.ok(on.includes("create pods/eviction") && on.includes("list replicasets/"));
-    for (const one of off) assert.doesNotMatch(one, /eviction|replicasets|poddisruptionbudgets/);
-  },
-);
+clusterTest("runController() without placement asks for no right of it", async (cluster) => {
+  const acts = [cluster.start("10.0.0.1"), cluster.start("10.0.0.2", { "--placement": "off" })]
+    .map(({ rights }) => rights);
+  await cluster.pass(BEGIN_MS);
+  const [on = [], off = []] = acts.map((rights) =>
+    rights.map(({ verb, resource, subresource = "" }) => `${verb} ${resource}/${subresource}`)
+  );
+  assert.ok(on.includes("create pods/eviction") && on.includes("list replicasets/"));
+  for (const one of off) assert.doesNotMatch(one, /eviction|replicasets|poddisruptionbudgets/);
+});
+
+const MINUTE_MS = 60_000;
+
+/** Pods that ask for spot nodes without a webhook's answer. */
+const FOR_SPOT = { spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } } };
+
+// Where in its second the sign comes: API servers store the time of creation in seconds.
+for (const afterMs of [0, 100, 500, 900]) {
+  clusterTest(
+    `pods of nodes with a sign that keeps no pod away are evicted once, ${afterMs} ms into a second`,
+    async (cluster) => {
+      await cluster.begin(10);
+      await cluster.pass(afterMs);
+      const names = ["spot-0", "spot-1", "spot-2"];
+      for (const evictions of [7, 14]) {
+        for (const name of names) {
+          cluster.changeNode(name, (node) => ({ ...node, alarms: ["TerminateScheduled"] }));
+        }
+        await cluster.pass(5 * MINUTE_MS);
+        assert.equal(cluster.evictions, evictions);
+        assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+        // Another time is another departure.
+        for (const name of names) cluster.changeNode(name, ({ alarms: _over, ...node }) => node);
+        await cluster.pass(MINUTE_MS);
+      }
+    },
+  );
+}
+
+clusterTest("a fallback recreates pods that no webhook saw ever more rarely", async (cluster) => {
+  cluster.template = FOR_SPOT;
+  cluster.start("10.0.0.1", { "--webhook": "off" });
+  await cluster.pass(10_000);
+  cluster.removeNodes("spot");
+  cluster.replicas = 10;
+  const times: number[] = [];
+  for (let second = 0; second < 62 * 60; second++) {
+    const before = cluster.evictions;
+    await cluster.pass(1000);
+    const evicted = cluster.evictions - before;
+    if (evicted === 0) continue;
+    assert.equal(evicted, 10);
+    times.push(second);
+  }
+  const gaps = times.slice(1).map((second, index) => second - times[index]!);
+  assert.ok(gaps.every((gap) => gap >= 60), gaps.join());
+  // Once a fallback has lasted for three minutes, each three minutes at most.
+  assert.ok(gaps.filter((gap) => gap < 179).length <= 2 * 5 + 5, gaps.join());
+  const reported = cluster.events.filter(({ reason }) => reason === "SpotFallback");
+  // Fallbacks of 2, 4, 8, 16 and 30 minutes, and once in each that no webhook seems to answer.
+  assert.deepEqual(
+    reported.map(({ message }) => / webhook .*\?$/.test(message)),
+    Array.from({ length: 10 }, (_, index) => index % 2 === 1),
+  );
+});
+
+clusterTest("a refused eviction is requested now and then, and reported once", async (cluster) => {
+  await cluster.begin(10);
+  const asked: string[] = [];
+  cluster.refusal = ({ name }) => {
+    asked.push(name);
+    return { is: "blocked", message: "a budget" };
+  };
+  const there = cluster.podsOn("spot-0");
+  cluster.changeNode("spot-0", tainted("aws-node-termination-handler/spot-itn"));
+  const { Pod } = cluster.api.store.tables;
+  for (let second = 0; second < 600; second++) {
+    // A change of a pod makes the controller look.
+    const beat = Pod.all().find(({ nodeName }) => nodeName === "on-demand-0");
+    assert.ok(beat);
+    Pod.modify(`shop/${beat.metadata.name}`, (pod) => {
+      const annotations = { ...pod.metadata.annotations, beat: `${second}` };
+      return { ...pod, metadata: { ...pod.metadata, annotations } };
+    });
+    await cluster.pass(1000);
+  }
+  // With a cooldown of 10 s, once in that time.
+  assert.ok(
+    asked.length >= there * 50 && asked.length <= there * 61,
+    `${asked.length} of ${there}`,
+  );
+  const reported = cluster.events.filter(({ reason }) => reason === "BlockedByPDB");
+  assert.equal(reported.length, there);
+  cluster.refusal = undefined;
+  await cluster.pass(20_000);
+  assert.deepEqual([cluster.podsOn("spot-0"), cluster.evictions], [0, there]);
+});
+
+clusterTest("a denied eviction is tried of others, and becomes rare", async (cluster) => {
+  const asked: string[] = [];
+  const askedAtMs: number[] = [];
+  cluster.refusal = ({ name }) => {
+    asked.push(name);
+    askedAtMs.push(cluster.clock.monotonic());
+    return { is: "forbidden", message: "denied" };
+  };
+  cluster.replicas = 10;
+  await cluster.pass(5000);
+  cluster.start("10.0.0.1");
+  await cluster.pass(60 * MINUTE_MS);
+  // After 10, 20, 40 and 80 s, and no pod twice in half an hour.
+  assert.ok(askedAtMs[4]! - askedAtMs[0]! >= 150_000, askedAtMs.slice(0, 5).join());
+  assert.equal(new Set(asked).size, 10);
+  assert.equal(new Set(asked.slice(0, 10)).size, 10);
+  assert.ok(asked.length <= 20, `${asked.length}`);
+  cluster.refusal = undefined;
+  await cluster.pass(60 * MINUTE_MS);
+  assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+});

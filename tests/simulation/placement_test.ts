@@ -117,25 +117,22 @@ clusterTest("pods of a node that stays after all are left alone", async (cluster
   assert.ok(cluster.evictions < there, `${cluster.evictions} of ${there}`);
 }, { latencyMs: 3000 });
 
-clusterTest(
-  "pods of nodes that go when a fallback is due are made on-demand at once",
-  async (cluster) => {
-    await cluster.begin(100);
-    cluster.refusal = () => cluster.clock.sleep(50).then(() => undefined);
-    // One spot node is lost, others take no more pods, and then go one after the other.
-    cluster.api.store.tables.Node.remove("spot-2");
-    for (const name of ["spot-0", "spot-1"]) {
-      cluster.changeNode(name, tainted("node.kubernetes.io/unschedulable"));
-    }
-    await cluster.pass(59_000);
-    cluster.changeNode("spot-0", tainted(ITN));
-    await cluster.pass(1000);
-    cluster.changeNode("spot-1", tainted(ITN));
-    await cluster.pass(30_000);
-    assert.deepEqual([cluster.counts, cluster.podsOn("")], [{ spot: 0, "on-demand": 100 }, 0]);
-    assert.equal(cluster.messages("SpotFallback").length, 1);
-  },
-);
+clusterTest("pods of nodes that go when a fallback is due become on-demand", async (cluster) => {
+  await cluster.begin(100);
+  cluster.refusal = () => cluster.clock.sleep(50).then(() => undefined);
+  // One spot node is lost, others take no more pods, and then go one after the other.
+  cluster.api.store.tables.Node.remove("spot-2");
+  for (const name of ["spot-0", "spot-1"]) {
+    cluster.changeNode(name, tainted("node.kubernetes.io/unschedulable"));
+  }
+  await cluster.pass(59_000);
+  cluster.changeNode("spot-0", tainted(ITN));
+  await cluster.pass(1000);
+  cluster.changeNode("spot-1", tainted(ITN));
+  await cluster.pass(30_000);
+  assert.deepEqual([cluster.counts, cluster.podsOn("")], [{ spot: 0, "on-demand": 100 }, 0]);
+  assert.equal(cluster.messages("SpotFallback").length, 1);
+});
 
 clusterTest("moves that don't help stay rare when the controller begins anew", async (cluster) => {
   await cluster.begin(10, FLAGS);

@@ -118,11 +118,10 @@ test("runRightsizingLoop() keeps cooldown and values in force over a crash in th
   scene.uses("web", { cpu: 300, memory: 80 * MI });
   await scene.run(15 * MINUTE_MS);
   const { appliedAtMs, inForce, reason } = scene.recordOf("web") ?? {};
-  assert.deepEqual([appliedAtMs, inForce, reason], [
-    before.appliedAtMs,
-    before.inForce,
-    "Cooldown",
-  ]);
+  assert.deepEqual(
+    [appliedAtMs, inForce, reason],
+    [before.appliedAtMs, before.inForce, "Cooldown"],
+  );
   assert.equal(resizes(scene), 4, "each of four pods once");
 });
 

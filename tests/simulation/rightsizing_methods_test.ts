@@ -1,8 +1,4 @@
-/**
- * Numbered properties of what rightsizing applies and how, over random worlds in virtual time.
- *
- * @module
- */
+/** Numbered properties of what rightsizing applies and how, over random worlds in virtual time. */
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { PodContainer } from "../../shared/api/pod.ts";

@@ -1,8 +1,4 @@
-/**
- * Numbered properties of what rightsizing asks and reports, over random worlds in virtual time.
- *
- * @module
- */
+/** Numbered properties of what rightsizing asks and reports, over random worlds in virtual time. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
@@ -167,11 +163,7 @@ const FAILURES: readonly FailureClass[] = [
     expected: "MethodNotAllowed",
     policy: { strategy: { allowInPlaceResize: false, allowRecreate: false } },
   },
-  {
-    event: "WorkloadSkipped",
-    expected: "InsufficientSamples",
-    policy: { minSamples: 1000 },
-  },
+  { event: "WorkloadSkipped", expected: "InsufficientSamples", policy: { minSamples: 1000 } },
   {
     event: "UnsafeMemoryDecrease",
     expected: "UnsafeMemoryDecrease",

@@ -1,11 +1,13 @@
 /** The definitions of PodAllocation, OptimizationPolicy and RecommendationReport. */
+import fc from "fast-check";
 import assert from "node:assert/strict";
-import { pure } from "../../tests/fixtures/pure.ts";
+import { z } from "zod";
 import { auditedChangeSchema } from "../../shared/audit_log.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { optimizationPolicyCRD } from "./optimization_policy_crd.ts";
 import { podAllocationCRD } from "./pod_allocation_crd.ts";
 import { recommendationReportCRD } from "./recommendation_report_crd.ts";
-import type { JSONValue } from "./structural_schema.ts";
+import { type JSONValue, structuralSchema } from "./structural_schema.ts";
 
 /** The value at a path of keys and indices; undefined where there is none. */
 function at(value: JSONValue | undefined, path: string): JSONValue | undefined {
@@ -37,46 +39,6 @@ function field(path: string): JSONValue | undefined {
   return at(spec, `properties/${path.split(".").join("/properties/")}`);
 }
 
-pure("definitions have names, columns, subresources and selectable fields", () => {
-  const rows: readonly (readonly [
-    crd: JSONValue,
-    names: string,
-    columns: string,
-    wide: string,
-    selectable: readonly string[],
-  ])[] = [
-    [
-      CRDS.allocation,
-      "podallocations.allocation.mbcas.io palloc",
-      "Pod Desired Applied Phase Reason Age",
-      "Node Mode Price Demand",
-      [".spec.nodeName", ".spec.podName"],
-    ],
-    [
-      CRDS.policy,
-      "optimizationpolicies.optipod.io optpol",
-      "Mode Provider Discovered Ready Age",
-      "",
-      [],
-    ],
-    [REPORT, "recommendationreports.optipod.io recrep", "Age", "", []],
-  ];
-  for (const [crd, names, columns, wide, selectable] of rows) {
-    assert.equal(`${at(crd, "metadata/name")} ${at(crd, "spec/names/shortNames")}`, names);
-    assert.deepEqual(at(crd, "spec/names/categories"), ["coallocator"]);
-    assert.equal(at(crd, "spec/scope"), "Namespaced");
-    const version = at(crd, "spec/versions/0");
-    assert.equal(at(version, "name"), "v1alpha1");
-    assert.deepEqual(at(version, "subresources"), crd === REPORT ? undefined : { status: {} });
-    const all = at(version, "additionalPrinterColumns") as { name: string; priority?: number }[];
-    const named = (priority?: number): string =>
-      all.filter((column) => column.priority === priority).map(({ name }) => name).join(" ");
-    assert.deepEqual([named(), named(1)], [columns, wide]);
-    const paths = (at(version, "selectableFields") ?? []) as { jsonPath: string }[];
-    assert.deepEqual(paths.map(({ jsonPath }) => jsonPath), selectable);
-  }
-});
-
 pure("definitions describe each field, and times by their format", () => {
   for (const [crd, least] of [[CRDS.allocation, 30], [CRDS.policy, 60], [REPORT, 20]] as const) {
     const described = fields(schemaOf(crd)).filter(([path]) => path !== ".metadata");
@@ -89,23 +51,20 @@ pure("definitions describe each field, and times by their format", () => {
   }
 });
 
-pure(
-  "definitions take any reason in CamelCase, and conditions as the API's conventions have them",
-  () => {
-    for (const crd of [CRDS.allocation, CRDS.policy, REPORT]) {
-      for (const [path, one] of fields(schemaOf(crd))) {
-        if (/\.(reason|conditions\.type)$/.test(path) && path !== ".status.bounds.reason") {
-          assert.equal(at(one, "pattern"), "^[A-Z][A-Za-z0-9]*$", path);
-          assert.equal(at(one, "enum"), undefined, path);
-        }
+pure("definitions take any reason in CamelCase, and conditions by the API's conventions", () => {
+  for (const crd of [CRDS.allocation, CRDS.policy, REPORT]) {
+    for (const [path, one] of fields(schemaOf(crd))) {
+      if (/\.(reason|conditions\.type)$/.test(path) && path !== ".status.bounds.reason") {
+        assert.equal(at(one, "pattern"), "^[A-Z][A-Za-z0-9]*$", path);
+        assert.equal(at(one, "enum"), undefined, path);
       }
     }
-    for (const crd of [CRDS.allocation, CRDS.policy]) {
-      const path = "properties/status/properties/conditions/items/properties/status/enum";
-      assert.deepEqual(at(schemaOf(crd), path), ["True", "False", "Unknown"]);
-    }
-  },
-);
+  }
+  for (const crd of [CRDS.allocation, CRDS.policy]) {
+    const path = "properties/status/properties/conditions/items/properties/status/enum";
+    assert.deepEqual(at(schemaOf(crd), path), ["True", "False", "Unknown"]);
+  }
+});
 
 pure("podAllocationCRD() bounds each list, so that rules over it have a bounded cost", () => {
   const lists = fields(allocation).filter(([, field]) => at(field, "type") === "array");
@@ -128,50 +87,17 @@ pure("podAllocationCRD() makes the pod's identity immutable", () => {
   }
 });
 
-pure(
-  "optimizationPolicyCRD() bounds lists, maps and texts, so that rules have a bounded cost",
-  () => {
-    const bounded = fields(spec).filter(([, one]) =>
-      ["array", "string"].includes(String(at(one, "type"))) || at(one, "additionalProperties")
-    );
-    assert.ok(bounded.length > 15);
-    for (const [path, one] of bounded) {
-      const bound = at(one, "maxItems") ?? at(one, "maxLength") ?? at(one, "maxProperties") ??
-        at(one, "enum");
-      assert.ok(bound !== undefined, path);
-    }
-    assert.equal(at(field("resourceBounds.cpu.min"), "maxLength"), 64);
-  },
-);
-
-pure("optimizationPolicyCRD() has the defaults, so that the server fills them in", () => {
-  const defaults = Object.fromEntries(
-    fields(spec).flatMap(([path, one]) => {
-      const value = at(one, "default");
-      return value === undefined || path.startsWith(".selector") ? [] : [[path.slice(1), value]];
-    }),
+pure("optimizationPolicyCRD() bounds lists, maps and texts, and so the cost of rules", () => {
+  const bounded = fields(spec).filter(([, one]) =>
+    ["array", "string"].includes(String(at(one, "type"))) || at(one, "additionalProperties")
   );
-  assert.deepEqual(defaults, {
-    "weight": 100,
-    "metricsConfig.rollingWindow": "24h",
-    "metricsConfig.percentile": "P90",
-    "metricsConfig.safetyFactor": 1.2,
-    "metricsConfig.minSamples": 10,
-    "updateStrategy": {},
-    "updateStrategy.allowInPlaceResize": true,
-    "updateStrategy.allowRecreate": false,
-    "updateStrategy.updateRequestsOnly": true,
-    "updateStrategy.limitConfig": {},
-    "updateStrategy.limitConfig.cpuLimitMultiplier": 1,
-    "updateStrategy.limitConfig.memoryLimitMultiplier": 1.1,
-    "updateStrategy.changeThresholdPercent": 10,
-    "updateStrategy.cooldown": "30m",
-    "updateStrategy.useServerSideApply": true,
-    "updateStrategy.allowWithHPA": false,
-    "updateStrategy.publishVPA": false,
-    "reconciliationInterval": "5m",
-  });
-  assert.deepEqual(at(spec, "required"), ["mode", "selector", "metricsConfig", "resourceBounds"]);
+  assert.ok(bounded.length > 15);
+  for (const [path, one] of bounded) {
+    const bound = at(one, "maxItems") ?? at(one, "maxLength") ?? at(one, "maxProperties") ??
+      at(one, "enum");
+    assert.ok(bound !== undefined, path);
+  }
+  assert.equal(at(field("resourceBounds.cpu.min"), "maxLength"), 64);
 });
 
 pure("optimizationPolicyCRD() takes quantities as text and as numbers, as OptiPod does", () => {
@@ -210,12 +136,9 @@ pure("optimizationPolicyCRD() has a message for each rule that its author can fo
   }
 });
 
-pure(
-  "recommendationReportCRD() keeps workloads as a whole, without a record of their fields",
-  () => {
-    assert.equal(at(schemaOf(REPORT), "properties/workloads/x-kubernetes-list-type"), "atomic");
-  },
-);
+pure("recommendationReportCRD() keeps workloads as a whole, without records of fields", () => {
+  assert.equal(at(schemaOf(REPORT), "properties/workloads/x-kubernetes-list-type"), "atomic");
+});
 
 pure("the price has one unit: per core, in the definition and in the audit log", () => {
   const texts = [JSON.stringify(CRDS.allocation), auditedChangeSchema.shape.price.description];
@@ -224,4 +147,81 @@ pure("the price has one unit: per core, in the definition and in the audit log",
     "core",
   ]);
   assert.ok(!texts.some((text) => /per millicore/i.test(text ?? "")));
+});
+
+/** All keys in a value that stand for keywords, not for the names of fields. */
+function keywords(value: JSONValue): string[] {
+  if (Array.isArray(value)) return value.flatMap(keywords);
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, child]) =>
+    key === "properties" ? Object.values(child as object).flatMap(keywords) : [
+      key,
+      ...keywords(child),
+    ]
+  );
+}
+
+pure("structuralSchema() keeps bounds, patterns, descriptions and extensions", () => {
+  const schema = z.object({
+    size: z.int().min(1).max(9).describe("How large."),
+    names: z.array(z.string().regex(/^a/)).max(3).optional().meta({
+      "x-kubernetes-list-type": "set",
+    }),
+  });
+  assert.deepEqual(structuralSchema(schema), {
+    type: "object",
+    properties: {
+      size: { type: "integer", minimum: 1, maximum: 9, description: "How large." },
+      names: {
+        type: "array",
+        maxItems: 3,
+        items: { type: "string", pattern: "^a" },
+        "x-kubernetes-list-type": "set",
+      },
+    },
+    required: ["size"],
+  });
+});
+
+pure("structuralSchema() drops keywords that a server refuses, never fields of such a name", () => {
+  const name = fc.constantFrom("additionalProperties", "$schema", "properties", "size");
+  fc.assert(fc.property(name, name, (outer, inner) => {
+    const schema = structuralSchema(z.object({ [outer]: z.object({ [inner]: z.string() }) }));
+    assert.deepEqual(
+      keywords(schema).filter((key) => key === "additionalProperties" || key === "$schema"),
+      [],
+    );
+    assert.deepEqual(schema, {
+      type: "object",
+      required: [outer],
+      properties: {
+        [outer]: { type: "object", required: [inner], properties: { [inner]: { type: "string" } } },
+      },
+    });
+  }));
+});
+
+pure("structuralSchema() refuses a type that OpenAPI can't express", () => {
+  assert.throws(() => structuralSchema(z.object({ at: z.date() })), /Date /);
+});
+
+pure("structuralSchema() keeps the values of a map, and no bounds of an int-or-string", () => {
+  const schema = z.object({
+    labels: z.record(z.string().max(9), z.string().max(5)).meta({ maxProperties: 3 }),
+    size: z.union([z.int(), z.string().max(5)]).meta({ "x-kubernetes-int-or-string": true }),
+    either: z.union([z.int().min(1).max(2), z.boolean()]),
+  });
+  assert.deepEqual(structuralSchema(schema), {
+    type: "object",
+    properties: {
+      labels: {
+        type: "object",
+        additionalProperties: { type: "string", maxLength: 5 },
+        maxProperties: 3,
+      },
+      size: { "x-kubernetes-int-or-string": true },
+      either: { anyOf: [{ type: "integer", minimum: 1, maximum: 2 }, { type: "boolean" }] },
+    },
+    required: ["labels", "size", "either"],
+  });
 });

@@ -1,10 +1,16 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { accessRuleText } from "../../../tests/cluster/rbac/rights.ts";
 import {
   type ReceivedRequest,
   serveCanned,
   statusAnswer,
 } from "../../../tests/fixtures/canned_server.ts";
+import { withFile } from "../../../tests/fixtures/cli/task_world.ts";
+import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
+import { podAllocationCRD } from "../../../tools/crd/pod_allocation_crd.ts";
 import {
   type AccessRule,
   checkAPI,
@@ -12,9 +18,9 @@ import {
   type ResizeSupport,
   unknownAllocationFields,
 } from "./api_checks.ts";
-import { podAllocationCRD } from "../../../tools/crd/pod_allocation_crd.ts";
 import { listOf, objectOf } from "./json_fields.ts";
-import { accessRuleText } from "../../../tests/cluster/rbac/rights.ts";
+import type { PodPort } from "./port_forward.ts";
+import { connectUser, type UserConnection } from "./user_connection.ts";
 
 const RESIZE: AccessRule = { verb: "patch", group: "", resource: "pods", subresource: "resize" };
 const LEASE: AccessRule = {
@@ -172,3 +178,201 @@ Deno.test("accessRuleText() names verb, resource, name and namespace", () => {
     'update leases.coordination.k8s.io "mbcas-controller" in mbcas-system',
   );
 });
+
+/** A server that answers a port-forward with these messages, and its user. */
+async function withForward(
+  answers: readonly Uint8Array<ArrayBuffer>[],
+  check: (user: UserConnection, requests: string[]) => Promise<void>,
+): Promise<void> {
+  const requests: string[] = [];
+  await withPortForwards(({ url, text, send, end }) => {
+    requests.push(`${url} ${text}`);
+    if (answers.length === 0) end();
+    else send(answers);
+  }, (server) =>
+    withFile(userKubeconfig(server), async (path) => {
+      const user = connectUser({ program: "kubectl", path, env: () => undefined });
+      await check(user, requests);
+      user.close();
+    }));
+}
+
+const request = {
+  namespace: "mbcas-system",
+  pod: "agent",
+  port: 8081,
+  path: "/view",
+  timeoutMs: 5000,
+};
+
+Deno.test("podHTTPGet() asks through the pod's port and puts the answer together", async () => {
+  const texts = ["HTTP/1.1 200 OK\r\nContent-Le", 'ngth: 9\r\n\r\n{"a":', "[1]}"];
+  await withForward(channelMessages(0, texts), async (user, requests) => {
+    assert.deepEqual(await user.podGet(request), { a: [1] });
+    assert.equal(requests.length, 1);
+    assert.match(
+      requests[0] ?? "",
+      /^\/api\/v1\/namespaces\/mbcas-system\/pods\/agent\/portforward\?ports=8081 \0GET \/view HTTP\/1\.1\r\n/,
+    );
+  });
+});
+
+Deno.test("podHTTPGet() throws what the pod or the kubelet refuses, and what never comes", async () => {
+  const busy = ["HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy"];
+  await withForward(channelMessages(0, busy), async (user) => {
+    await assert.rejects(user.podGet(request), { status: 503, message: "busy" });
+  });
+  await withForward(channelMessages(1, ["connection refused"]), async (user) => {
+    await assert.rejects(user.podGet(request), {
+      status: 0,
+      reason: "Unreachable",
+      message: /agent:8081: connection refused/,
+    });
+  });
+  await withForward(channelMessages(0, []), async (user) => {
+    await assert.rejects(user.podGet({ ...request, timeoutMs: 50 }), {
+      status: 0,
+      reason: "Timeout",
+    });
+  });
+  await withForward(channelMessages(0, []), async (user) => {
+    const ending = new AbortController();
+    const answer = user.podGet({ ...request, signal: ending.signal });
+    ending.abort();
+    await assert.rejects(answer, { reason: "Aborted" });
+  });
+  await withForward([], async (user) => {
+    await assert.rejects(user.podGet(request), { reason: "Unreachable" });
+  });
+  const html = ["HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n<"];
+  await withForward(channelMessages(0, html), async (user) => {
+    await assert.rejects(user.podGet(request), { status: 0, reason: "BadAnswer" });
+  });
+});
+
+Deno.test("podHTTPGet() throws the server's own error when no socket opens", async () => {
+  await using server = serveCanned(() =>
+    statusAnswer(403, { reason: "Forbidden", message: "cannot create pods/portforward" })
+  );
+  await withFile(userKubeconfig(server.url), async (path) => {
+    const user = connectUser({ program: "kubectl", path, env: () => undefined });
+    await assert.rejects(user.podGet(request), {
+      status: 403,
+      message: "cannot create pods/portforward",
+    });
+    user.close();
+  });
+});
+
+/** Answers each message with its bytes in upper case, and `bye` with the end. */
+function echo(): (message: ForwardedMessage) => void {
+  const begun = new Set<string>();
+  return ({ url, text, send, end }) => {
+    const answers = channelMessages(0, [text.slice(1).toUpperCase()]);
+    send(begun.has(url) ? answers.slice(1) : [...answers, ...channelMessages(1, [])]);
+    begun.add(url);
+    if (text.endsWith("bye")) end();
+  };
+}
+
+async function checkTunnel(path: string): Promise<void> {
+  const user = connectUser({ program: "kubectl", path, env: () => undefined });
+  let chosen = 0;
+  const tunnel = await user.tunnel((): Promise<PodPort> => {
+    if (++chosen === 3) return Promise.reject(new Error("no pod"));
+    return Promise.resolve({ namespace: "mbcas-system", pod: `pod-${chosen}`, port: 8082 });
+  });
+  const [hostname = "", port] = tunnel.address.split(":");
+  const connect = (): Promise<Deno.TcpConn> => Deno.connect({ hostname, port: Number(port) });
+  async function exchange(conn: Deno.Conn, text: string): Promise<string> {
+    await conn.write(new TextEncoder().encode(text));
+    const bytes = new Uint8Array(100);
+    return new TextDecoder().decode(bytes.subarray(0, await conn.read(bytes) ?? 0));
+  }
+  const [one, two] = [await connect(), await connect()];
+  assert.equal(await exchange(one, "get"), "GET");
+  assert.equal(await exchange(two, "bye"), "BYE");
+  assert.equal(await two.read(new Uint8Array(1)), null);
+  const three = await connect();
+  assert.equal(await three.read(new Uint8Array(1)), null);
+  assert.equal(await exchange(one, "more"), "MORE");
+  await tunnel.close();
+  await tunnel.close();
+  assert.equal(chosen, 3);
+  for (const conn of [one, two, three]) conn.close();
+  user.close();
+}
+
+Deno.test("openTunnel() forwards each connection to the pod that is chosen for it, until either side ends", async () => {
+  await withPortForwards(echo(), (server) => withFile(userKubeconfig(server), checkTunnel));
+});
+
+const encoder = new TextEncoder();
+
+/** A message for the port, and ways to answer it. */
+interface ForwardedMessage {
+  /** Of the port-forward. */
+  readonly url: string;
+  readonly text: string;
+  /** At most 125 bytes each. */
+  send(messages: readonly Uint8Array[]): void;
+  end(): void;
+}
+
+/** Messages of a channel: first the port's number, then the texts. */
+function channelMessages(
+  channel: number,
+  texts: readonly string[],
+): Uint8Array<ArrayBuffer>[] {
+  return [
+    Uint8Array.of(channel, 0x91, 0x1f),
+    ...texts.map((text) => Uint8Array.of(channel, ...encoder.encode(text))),
+  ];
+}
+
+/** Runs the test with the server's address. */
+async function withPortForwards(
+  answer: (message: ForwardedMessage) => void,
+  test: (server: string) => Promise<void>,
+): Promise<void> {
+  const server = createServer((_request, response) => response.writeHead(400).end("no upgrade"));
+  server.on("upgrade", async (request, socket) => {
+    socket.on("error", () => {});
+    socket.write(await handshake(request.headers["sec-websocket-key"] ?? ""));
+    socket.on("data", (frame: Uint8Array) => {
+      // A client's frame of this length: two bytes, four of the mask, the channel, the text.
+      const [mask, masked] = [frame.subarray(2, 6), frame.subarray(6)];
+      const data = masked.map((byte, index) => byte ^ (mask[index % 4] ?? 0));
+      answer({
+        url: request.url ?? "",
+        text: new TextDecoder().decode(data),
+        send(messages) {
+          for (const one of messages) socket.write(Uint8Array.of(0x82, one.length, ...one));
+        },
+        end: () => socket.end(),
+      });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    await test(addressOf(server));
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+function addressOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Bytes of a WebSocket's opening handshake (RFC 6455, section 4.2.2). */
+async function handshake(key: string): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = encoder.encode(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`);
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-1", bytes));
+  return encoder.encode(
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
+      `Sec-WebSocket-Accept: ${digest.toBase64()}\r\n` +
+      "Sec-WebSocket-Protocol: v4.channel.k8s.io\r\n\r\n",
+  );
+}

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { serveCanned, statusAnswer, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { lateRequest } from "../../../tests/fixtures/late_request.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { createAccessReviews } from "./access_reviews.ts";
 import type { KubeConnection, OpenKubeConnection } from "./connection.ts";
 import { createHTTPConnection } from "./http_connection.ts";
-import { lateRequest } from "../../../tests/fixtures/late_request.ts";
+import { type ObservedRequest, verbAndResource } from "./observed_request.ts";
 import { responseError, statusError } from "./response_errors.ts";
 
 /** What becomes of open streams when a request over the same connections has no answer. */
@@ -64,11 +67,10 @@ Deno.test("request() throws the server's refusal with reason, causes and waiting
   const page = await refusalOf(server.connection.request({ path: "/page" }));
   assert.deepEqual([page.status, page.reason, page.message], [502, "", "<h1>Bad gateway</h1>"]);
   const later = await refusalOf(server.connection.request({ path: "/later" }));
-  assert.deepEqual([later.status, later.reason, later.retryAfterMs], [
-    503,
-    "ServiceUnavailable",
-    7000,
-  ]);
+  assert.deepEqual(
+    [later.status, later.reason, later.retryAfterMs],
+    [503, "ServiceUnavailable", 7000],
+  );
 });
 
 Deno.test("request() logs in again once when its token is refused", async () => {
@@ -239,4 +241,91 @@ Deno.test("statusError() has a status whatever the object is", () => {
   assert.deepEqual([statusError({}).status, statusError({}).reason], [500, "InternalError"]);
   assert.equal(statusError({ code: 410, reason: "Expired" }).status, 410);
   assert.equal(statusError(undefined).causes.length, 0);
+});
+
+pure("verbAndResource() are those of RBAC", () => {
+  const core = "/api/v1";
+  const ours = "/apis/allocation.mbcas.io/v1alpha1";
+  for (
+    const [request, verb, resource] of [
+      [{ path: `${core}/pods` }, "list", "pods"],
+      [{ path: `${core}/pods`, query: { watch: "true" } }, "watch", "pods"],
+      [{ path: `${core}/namespaces` }, "list", "namespaces"],
+      [{ path: `${core}/namespaces/shop` }, "get", "namespaces"],
+      [{ path: `${core}/namespaces/shop/pods` }, "list", "pods"],
+      [
+        { path: `${core}/namespaces/shop/pods/web/resize`, method: "PATCH" },
+        "patch",
+        "pods/resize",
+      ],
+      [
+        { path: `${ours}/namespaces/shop/podallocations`, method: "POST" },
+        "create",
+        "podallocations",
+      ],
+      [
+        { path: `${ours}/namespaces/shop/podallocations/a`, method: "DELETE" },
+        "delete",
+        "podallocations",
+      ],
+      [
+        { path: `${ours}/namespaces/shop/podallocations/a/status`, method: "PUT" },
+        ...["update", "podallocations/status"] as const,
+      ],
+      [{ path: ours }, "get", "none"],
+      [{ path: "/version" }, "get", "none"],
+    ] as const
+  ) assert.deepEqual(verbAndResource(request), { verb, resource }, request.path);
+});
+
+Deno.test("createHTTPConnection() observes each request with the status of its response", async () => {
+  const seen: ObservedRequest[] = [];
+  await using server = serveCanned(
+    ({ path }) =>
+      path.endsWith("gone") ? statusAnswer(404, { reason: "NotFound" }) : new Response("{}\n"),
+    { observe: (request) => void seen.push(request) },
+  );
+  const { connection } = server;
+  await connection.request({ path: "/api/v1/nodes/a" });
+  await connection.request({ path: "/api/v1/nodes/gone" }).catch(() => {});
+  await connection.request({ path: "/api/v1/nodes/a", signal: AbortSignal.abort() }).catch(
+    () => {},
+  );
+  for await (const _ of connection.lines({ path: "/api/v1/pods", query: { watch: "true" } }));
+  assert.deepEqual(
+    seen.map(({ verb, resource, status }) => [verb, resource, status]),
+    [["get", "nodes", 200], ["get", "nodes", 404], ["get", "nodes", 0], ["watch", "pods", 200]],
+  );
+  assert.ok(seen.every(({ tookMs }) => tookMs >= 0));
+});
+
+const USER = { username: "u", uid: "1", groups: ["g"], extra: { "a/b": ["c"] } };
+const RULE = { verb: "list", group: "", resource: "pods", namespace: "shop" };
+
+Deno.test("createAccessReviews() asks for a token's user, and for a right of this user with all groups", async () => {
+  const bodies: unknown[] = [];
+  await using server = serveCanned(({ path, body }) => {
+    bodies.push(body);
+    const { spec: { token = "" } } = body as { spec: { token?: string } };
+    return path.endsWith("/tokenreviews")
+      ? { status: token === "good" ? { authenticated: true, user: USER } : { error: "expired" } }
+      : { status: { allowed: true } };
+  });
+  const { userOf, isAllowed } = createAccessReviews(server.connection);
+  assert.deepEqual(await userOf("good"), USER);
+  assert.equal(await userOf("bad"), undefined);
+  assert.equal(await isAllowed(USER, RULE), true);
+  const { username: user, ...rest } = USER;
+  assert.deepEqual(bodies.at(-1), {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SubjectAccessReview",
+    spec: { user, ...rest, resourceAttributes: RULE },
+  });
+});
+
+Deno.test("createAccessReviews() takes a refusal for an error, and no answer for no permission", async () => {
+  await using server = serveCanned(() => statusAnswer(403));
+  const { userOf, isAllowed } = createAccessReviews(server.connection);
+  await assert.rejects(userOf("good"), { status: 403 });
+  await assert.rejects(isAllowed(USER, RULE), { status: 403 });
 });

@@ -168,12 +168,10 @@ Deno.test("watch() yields events and bookmarks in order, and ignores unknown typ
       ? [event.type, event.resourceVersion]
       : [event.type, event.object.metadata.resourceVersion]
   );
-  assert.deepEqual(seen, [
-    ["ADDED", "8"],
-    ["BOOKMARK", "11"],
-    ["MODIFIED", "12"],
-    ["DELETED", "13"],
-  ]);
+  assert.deepEqual(
+    seen,
+    [["ADDED", "8"], ["BOOKMARK", "11"], ["MODIFIED", "12"], ["DELETED", "13"]],
+  );
 });
 
 Deno.test("watch() throws the status of an ERROR event", async () => {
@@ -230,23 +228,20 @@ pure("optionalKind() follows a kind that is served, and passes other refusals on
   await assert.rejects(forbidden.list(never), { status: 403 });
 });
 
-pure(
-  "optionalKind() is empty while the kind is not served, and asks again after a minute",
-  async () => {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const kind = optional(clock, new ApiError(404, "NotFound", "404 page not found"));
-    const { items, resourceVersion } = await kind.list(never);
-    assert.deepEqual(items, []);
-    const next = (signal: AbortSignal) =>
-      kind.watch(resourceVersion, signal)[Symbol.asyncIterator]().next();
-    const ended = next(never).then(() => undefined, ({ status }: ApiError) => status);
-    await clock.runUntil(59_999);
-    assert.equal(await Promise.race([ended, "waiting"]), "waiting");
-    await clock.runUntil(60_000);
-    assert.equal(await ended, 410);
-    const stop = new AbortController();
-    const first = next(stop.signal);
-    stop.abort();
-    assert.deepEqual(await first, { done: true, value: undefined });
-  },
-);
+pure("optionalKind() is empty while the kind is unserved, and asks again each minute", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const kind = optional(clock, new ApiError(404, "NotFound", "404 page not found"));
+  const { items, resourceVersion } = await kind.list(never);
+  assert.deepEqual(items, []);
+  const next = (signal: AbortSignal) =>
+    kind.watch(resourceVersion, signal)[Symbol.asyncIterator]().next();
+  const ended = next(never).then(() => undefined, ({ status }: ApiError) => status);
+  await clock.runUntil(59_999);
+  assert.equal(await Promise.race([ended, "waiting"]), "waiting");
+  await clock.runUntil(60_000);
+  assert.equal(await ended, 410);
+  const stop = new AbortController();
+  const first = next(stop.signal);
+  stop.abort();
+  assert.deepEqual(await first, { done: true, value: undefined });
+});

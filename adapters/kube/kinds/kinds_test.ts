@@ -1,24 +1,39 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { ApiObject } from "../../../shared/api/object.ts";
+import type { PodOwner } from "../../../shared/api/pod.ts";
+import { sampleAllocation, samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import { serveCanned, statusAnswer, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { cases } from "../../../tests/fixtures/cases.ts";
+import { mutatedJSON } from "../../../tests/fixtures/mutated_json.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { RAW_OBJECTS } from "../../../tests/fixtures/raw_objects.ts";
 import type { OpenListWatch } from "../client/list_watch.ts";
-import { allocationListWatch } from "./allocations.ts";
-import { horizontalPodAutoscalerListWatch } from "./autoscalers.ts";
+import { allocationListWatch, parseAllocation } from "./allocations.ts";
+import { horizontalPodAutoscalerListWatch, parseVerticalPodAutoscaler } from "./autoscalers.ts";
 import { leaseListWatch, parseLease } from "./leases.ts";
-import { limitRangeListWatch, namespaceListWatch, resourceQuotaListWatch } from "./namespaces.ts";
+import {
+  limitRangeListWatch,
+  namespaceListWatch,
+  parseLimitRange,
+  parseNamespace,
+  parseResourceQuota,
+  resourceQuotaListWatch,
+} from "./namespaces.ts";
 import { nodeListWatch, persistentVolumeListWatch } from "./nodes.ts";
-import { recommendationReportListWatch } from "./optimization_policies.ts";
+import { formatMicroTime, parseTime } from "./object_fields.ts";
+import {
+  parseOptimizationPolicy,
+  parseRecommendationReport,
+  recommendationReportListWatch,
+} from "./optimization_policies.ts";
+import { createOwnerTemplates } from "./owner_templates.ts";
 import {
   parsePodDisruptionBudget,
   podDisruptionBudgetListWatch,
 } from "./pod_disruption_budgets.ts";
 import { podListWatch } from "./pods.ts";
 import { replicaSetListWatch } from "./workloads.ts";
-import { sampleAllocation, samplePod } from "../../../tests/contract/support/sample_objects.ts";
-import { pure } from "../../../tests/fixtures/pure.ts";
-import { formatMicroTime, parseTime } from "./object_fields.ts";
-import type { PodOwner } from "../../../shared/api/pod.ts";
-import { createOwnerTemplates } from "./owner_templates.ts";
 
 /** Where each kind is listed. */
 
@@ -69,7 +84,8 @@ Deno.test("watch() reports an allocation with a reason of a later version", asyn
   assert.deepEqual(seen, [{ bounds, reason: "HPACapped" }]);
 });
 
-const metadata = { name: "a", namespace: "shop", uid: "u", resourceVersion: "1" };
+const identity = { name: "a", uid: "u", resourceVersion: "1" };
+const namespaced = { ...identity, namespace: "shop" };
 
 pure("parseLease() reads a Lease, and one without a holder", () => {
   const spec = {
@@ -79,16 +95,16 @@ pure("parseLease() reads a Lease, and one without a holder", () => {
     renewTime: "1970-01-01T00:00:02.250000Z",
     leaseTransitions: 4,
   };
-  assert.deepEqual(parseLease({ metadata, spec }), {
-    metadata,
+  assert.deepEqual(parseLease({ metadata: namespaced, spec }), {
+    metadata: namespaced,
     holder: "a",
     durationSeconds: 15,
     acquireTimeMs: 1000,
     renewTimeMs: 2250,
     transitions: 4,
   });
-  assert.deepEqual(parseLease({ metadata, spec: {} }), {
-    metadata,
+  assert.deepEqual(parseLease({ metadata: namespaced, spec: {} }), {
+    metadata: namespaced,
     holder: "",
     durationSeconds: 0,
     acquireTimeMs: undefined,
@@ -96,8 +112,6 @@ pure("parseLease() reads a Lease, and one without a holder", () => {
     transitions: 0,
   });
 });
-
-const namespaced = { name: "a", namespace: "shop", uid: "u", resourceVersion: "1" };
 
 pure("parsePodDisruptionBudget() reads its selector, and what it allows", () => {
   const raw = {
@@ -193,3 +207,170 @@ Deno.test("limitsOf() returns undefined for a forbidden template, and throws whe
   answer = statusAnswer(503);
   await assert.rejects(limitsOf(pod), { status: 503 });
 });
+
+const labelled = { ...namespaced, labels: { app: "web" } };
+
+pure("parseNamespace() reads labels and annotations", () => {
+  const annotations = { note: "b" };
+  assert.deepEqual(parseNamespace({ metadata: { ...labelled, annotations } }).metadata, {
+    ...identity,
+    labels: { app: "web" },
+    annotations: { note: "b" },
+  });
+});
+
+pure("parseLimitRange() keeps the items that bound CPU or memory, or have defaults", () => {
+  const limits = [
+    { type: "Container", min: { cpu: "50m" }, max: { cpu: "2" }, default: { cpu: "1" } },
+    { type: "Pod", maxLimitRequestRatio: { cpu: "2500m" } },
+    { type: "Container", max: { memory: "1Gi" } },
+    { type: "Container", max: { "ephemeral-storage": "1Gi" } },
+    { type: "Pod", min: { memory: "1" }, maxLimitRequestRatio: { memory: "1500m", cpu: "3" } },
+    { type: "Container", default: { memory: "1Gi" }, defaultRequest: { "example.com/gpu": "1" } },
+    { type: "Pod", max: { cpu: "4" }, default: { cpu: "1" } },
+    { type: "PersistentVolumeClaim", max: { cpu: "1" } },
+  ];
+  assert.deepEqual(parseLimitRange({ metadata: labelled, spec: { limits } }), {
+    metadata: namespaced,
+    items: [
+      { type: "Container", min: 50, max: 2000, defaults: { "limits.cpu": "1" } },
+      { type: "Pod", ratio: 2.5 },
+      { type: "Container", memory: { max: 2 ** 30 } },
+      { type: "Pod", ratio: 3, memory: { min: 1, ratio: 1.5 } },
+      { type: "Container", defaults: { "limits.memory": "1Gi", "requests.example.com/gpu": "1" } },
+      { type: "Pod", max: 4000 },
+    ],
+  });
+});
+
+pure("parseResourceQuota() prefers what the server enforces to what was asked for", () => {
+  const spec = {
+    hard: { "limits.cpu": "10" },
+    scopes: ["NotTerminating"],
+    scopeSelector: {
+      matchExpressions: [{ scopeName: "PriorityClass", operator: "In", values: ["high", "low"] }],
+    },
+  };
+  const scopes = [
+    { name: "NotTerminating", operator: "Exists", values: [] },
+    { name: "PriorityClass", operator: "In", values: ["high", "low"] },
+  ];
+  assert.deepEqual(parseResourceQuota({ metadata: labelled, spec }), {
+    metadata: namespaced,
+    hardLimitsCPU: 10_000,
+    usedLimitsCPU: 0,
+    scopes,
+  });
+  const status = { hard: { "limits.cpu": "8" }, used: { "limits.cpu": "1500m" } };
+  const known = parseResourceQuota({ metadata: labelled, spec, status });
+  assert.deepEqual([known.hardLimitsCPU, known.usedLimitsCPU], [8000, 1500]);
+  const other = parseResourceQuota({ metadata: labelled, spec: { hard: { pods: "5" } } });
+  assert.ok(!("hardLimitsCPU" in other));
+});
+
+pure("parseResourceQuota() reads what is left of memory, of both names the tighter", () => {
+  const of = (hard: Record<string, string>, used: Record<string, string> = {}) =>
+    parseResourceQuota({ metadata: labelled, spec: { hard }, status: { hard, used } })
+      .memory;
+  assert.equal(of({ "limits.cpu": "1" }), undefined);
+  assert.deepEqual(of({ "limits.memory": "1Ki" }, { "limits.memory": "24" }), {
+    limits: { hard: 1024, used: 24 },
+  });
+  const both = { memory: "3k", "requests.memory": "2k" };
+  assert.deepEqual(of(both, { memory: "2500", "requests.memory": "1k" }), {
+    requests: { hard: 3000, used: 2500 },
+  });
+  const far = "9223372036854775807";
+  assert.deepEqual(of({ memory: far }), { requests: { hard: Number.MAX_SAFE_INTEGER, used: 0 } });
+});
+
+pure("parseLimitRange() reports a negative quantity, which the server does not reject", () => {
+  const limits = [{ type: "Pod", min: { cpu: "-1" } }];
+  const { unreadable = "", items } = parseLimitRange({ metadata: labelled, spec: { limits } });
+  assert.match(unreadable, /CPU quantity: "-1"/);
+  assert.deepEqual(items, []);
+  assert.deepEqual(
+    parseLimitRange({ metadata: labelled, spec: { limits: null } }).items,
+    [],
+  );
+});
+
+pure("parseLimitRange() and parseResourceQuota() cap a bound that is too large to count", () => {
+  const far = "9223372036854775807";
+  const limits = [{ type: "Container", max: { cpu: far } }];
+  const max = Number.MAX_SAFE_INTEGER;
+  assert.deepEqual(parseLimitRange({ metadata: labelled, spec: { limits } }).items, [
+    { type: "Container", max },
+  ]);
+  const quota = parseResourceQuota({ metadata: labelled, spec: { hard: { "limits.cpu": far } } });
+  assert.equal(quota.hardLimitsCPU, max);
+});
+
+pure("parseResourceQuota() reads both names of CPU requests, and keeps to the tighter", () => {
+  const of = (hard: Record<string, string>, used: Record<string, string> = {}) =>
+    parseResourceQuota({ metadata: labelled, spec: { hard }, status: { hard, used } })
+      .requestsCPU;
+  assert.deepEqual(of({ "requests.cpu": "2" }, { "requests.cpu": "500m" }), {
+    hard: 2000,
+    used: 500,
+  });
+  assert.deepEqual(of({ cpu: "1" }), { hard: 1000, used: 0 });
+  const both = { cpu: "3", "requests.cpu": "2" };
+  assert.deepEqual(of(both, { cpu: "1", "requests.cpu": "1" }), { hard: 2000, used: 1000 });
+  assert.equal(of({ "limits.cpu": "2" }), undefined);
+});
+
+/** Readers of kinds of which the server may have another schema than this version's. */
+const PARSERS = {
+  VerticalPodAutoscaler: parseVerticalPodAutoscaler,
+  PodAllocation: parseAllocation,
+  OptimizationPolicy: parseOptimizationPolicy,
+  RecommendationReport: parseRecommendationReport,
+} satisfies Readonly<Partial<Record<keyof typeof RAW_OBJECTS, (raw: unknown) => ApiObject>>>;
+
+/** Ranges of members; all others are counts or millicores. */
+const RANGES: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  safetyFactor: [1, 10],
+  limitMultipliers: [1, 10],
+  ...Object.fromEntries(
+    ["price", "demand", "need", "credit", "weight"].map((name) => [name, [0, Number.MAX_VALUE]]),
+  ),
+};
+/** The times that a Date can hold, ms. */
+const LAST_MS = 8.64e15;
+
+/** Fails unless each number within is finite and in the range of its member. */
+function assertInRange(value: unknown, name = "object"): void {
+  if (typeof value === "number") {
+    const [least, most] = RANGES[name] ??
+      (name.endsWith("Ms") ? [-LAST_MS, LAST_MS] : [0, Number.MAX_SAFE_INTEGER]);
+    assert.ok(value >= least && value <= most, `${name} is ${value}`);
+    if (!(name in RANGES)) assert.ok(Number.isInteger(value), `${name} is ${value}`);
+  } else if (typeof value === "object" && value !== null) {
+    const same = Array.isArray(value) || name in RANGES;
+    for (const [key, one] of Object.entries(value)) assertInRange(one, same ? name : key);
+  }
+}
+
+for (const kind of Object.keys(PARSERS) as (keyof typeof PARSERS)[]) {
+  const sample = RAW_OBJECTS[kind];
+
+  pure(`the parser of ${kind} reads what is in range, or names what it can't read`, () => {
+    assertInRange(PARSERS[kind](sample));
+    fc.assert(
+      fc.property(mutatedJSON(sample), (mutated) => {
+        // The server itself writes the metadata.
+        const raw = { ...Object(mutated), metadata: sample.metadata };
+        const before = JSON.stringify(raw);
+        try {
+          assertInRange(PARSERS[kind](raw));
+        } catch (error) {
+          assert.ok(error instanceof TypeError || error instanceof SyntaxError, String(error));
+          assert.match(error.message, /^Cannot (read|parse) [^\p{C}]{5,2000}$/u);
+        }
+        assert.equal(JSON.stringify(raw), before);
+      }),
+      cases(3),
+    );
+  });
+}

@@ -15,9 +15,7 @@ interface Raw {
 
 /** A template with a quantity that the server accepts, and that is too large to be counted. */
 const HUGE = {
-  spec: {
-    containers: [{ name: "app", resources: { requests: { cpu: "9007199254740992" } } }],
-  },
+  spec: { containers: [{ name: "app", resources: { requests: { cpu: "9007199254740992" } } }] },
 };
 
 function raw({ generation = 2, spec = { replicas: 3 }, status = {} }: Raw): unknown {
@@ -229,48 +227,44 @@ Deno.test("workloadListWatch() lists each kind by its own path", async () => {
     const { items } = await workloadListWatch(server.connection, { kind }).list(signal);
     assert.deepEqual(items.map((one) => [one.kind, one.metadata.name]), [[kind, "web"]]);
   }
-  assert.deepEqual(server.requests.map(({ path }) => path), [
-    "/apis/apps/v1/deployments",
-    "/apis/apps/v1/statefulsets",
-    "/apis/apps/v1/daemonsets",
-  ]);
+  assert.deepEqual(
+    server.requests.map(({ path }) => path),
+    ["/apis/apps/v1/deployments", "/apis/apps/v1/statefulsets", "/apis/apps/v1/daemonsets"],
+  );
 });
 
-pure(
-  "templateOf() has containers and sidecars, with limits as requests where there are none",
-  () => {
-    const spec = {
-      template: {
-        spec: {
-          containers: [{
-            name: "app",
-            resources: { requests: { cpu: "250m", memory: "64Mi" }, limits: { cpu: "1" } },
-          }, { name: "bare" }],
-          initContainers: [
-            { name: "setup", resources: { requests: { cpu: "1" } } },
-            { name: "proxy", restartPolicy: "Always", resources: { limits: { memory: "1Gi" } } },
-          ],
-        },
+pure("templateOf() has containers and sidecars, with limits in place of absent requests", () => {
+  const spec = {
+    template: {
+      spec: {
+        containers: [{
+          name: "app",
+          resources: { requests: { cpu: "250m", memory: "64Mi" }, limits: { cpu: "1" } },
+        }, { name: "bare" }],
+        initContainers: [
+          { name: "setup", resources: { requests: { cpu: "1" } } },
+          { name: "proxy", restartPolicy: "Always", resources: { limits: { memory: "1Gi" } } },
+        ],
       },
-    };
-    const requests = { cpu: 250, memory: 64 * 2 ** 20 };
-    const memory = { memory: 2 ** 30 };
-    const { metadata: { annotations: _own, ...rest }, ...others } = templateOf(
-      parseWorkload(raw({ spec }), "Deployment"),
-    ) as unknown as { metadata: Record<string, unknown> };
-    assert.deepEqual({ ...others, metadata: rest }, {
-      kind: "Deployment",
-      metadata: identity,
-      replicas: 1,
-      containers: [
-        { name: "app", sidecar: false, requests, limits: { cpu: 1000 } },
-        { name: "bare", sidecar: false, ...NO_RESOURCES },
-        // As the server writes it into the pods.
-        { name: "proxy", sidecar: true, requests: memory, limits: memory },
-      ],
-    });
-  },
-);
+    },
+  };
+  const requests = { cpu: 250, memory: 64 * 2 ** 20 };
+  const memory = { memory: 2 ** 30 };
+  const { metadata: { annotations: _own, ...rest }, ...others } = templateOf(
+    parseWorkload(raw({ spec }), "Deployment"),
+  ) as unknown as { metadata: Record<string, unknown> };
+  assert.deepEqual({ ...others, metadata: rest }, {
+    kind: "Deployment",
+    metadata: identity,
+    replicas: 1,
+    containers: [
+      { name: "app", sidecar: false, requests, limits: { cpu: 1000 } },
+      { name: "bare", sidecar: false, ...NO_RESOURCES },
+      // As the server writes it into the pods.
+      { name: "proxy", sidecar: true, requests: memory, limits: memory },
+    ],
+  });
+});
 
 pure("templateOf() says why a template can't be read", () => {
   const workload = parseWorkload(raw({ spec: { template: HUGE } }), "Deployment");

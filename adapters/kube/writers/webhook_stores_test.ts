@@ -27,41 +27,35 @@ const clock = { sleep: () => Promise.resolve() };
 
 const sent = ({ requests }: CannedServer) => requests.map(sentRequest);
 
-pure(
-  "createSecretStore() creates one Secret, and replaces what it has read and nothing newer",
-  async () => {
-    const { store } = createWebhookObjects({ clock });
-    assert.equal(await store.read(), undefined);
-    const attempts = await Promise.allSettled([FIRST, SECOND].map((data) => store.create(data)));
-    assert.deepEqual(attempts.map(({ status }) => status), ["fulfilled", "rejected"]);
-    await assertRefused(store.create(SECOND), EXISTS);
-    const seen = await store.read() ?? assert.fail("it was created");
-    assert.deepEqual(seen.data, FIRST);
-    await store.replace(seen, SECOND);
-    await assertRefused(store.replace(seen, FIRST), CONFLICT);
-    const read = await store.read();
-    assert.deepEqual(read?.data, SECOND);
-    assert.notEqual(read?.resourceVersion, seen.resourceVersion);
-  },
-);
+pure("createSecretStore() creates one Secret, and replaces only what it has read", async () => {
+  const { store } = createWebhookObjects({ clock });
+  assert.equal(await store.read(), undefined);
+  const attempts = await Promise.allSettled([FIRST, SECOND].map((data) => store.create(data)));
+  assert.deepEqual(attempts.map(({ status }) => status), ["fulfilled", "rejected"]);
+  await assertRefused(store.create(SECOND), EXISTS);
+  const seen = await store.read() ?? assert.fail("it was created");
+  assert.deepEqual(seen.data, FIRST);
+  await store.replace(seen, SECOND);
+  await assertRefused(store.replace(seen, FIRST), CONFLICT);
+  const read = await store.read();
+  assert.deepEqual(read?.data, SECOND);
+  assert.notEqual(read?.resourceVersion, seen.resourceVersion);
+});
 
-pure(
-  "createTrustStore() gives all webhooks the bundle, unless another client has written",
-  async () => {
-    const webhooks = ["a.mbcas.io", "b.mbcas.io"];
-    const objects = createWebhookObjects({ clock, webhooks });
-    const seen = await objects.trust.read() ?? assert.fail("it is there");
-    assert.deepEqual(seen.bundles, webhooks.map((name) => [name, ""]));
-    await objects.trust.write(seen, "one\n");
-    await assertRefused(objects.trust.write(seen, "two\n"), CONFLICT);
-    const read = await objects.trust.read() ?? assert.fail("it is there");
-    assert.deepEqual(read.bundles, webhooks.map((name) => [name, "one\n"]));
-    await objects.trust.write(read, "two\n");
-    assert.deepEqual(objects.bundles?.[1], ["b.mbcas.io", "two\n"]);
-    objects.bundles = undefined;
-    assert.equal(await objects.trust.read(), undefined);
-  },
-);
+pure("createTrustStore() gives all webhooks the bundle, unless another has written", async () => {
+  const webhooks = ["a.mbcas.io", "b.mbcas.io"];
+  const objects = createWebhookObjects({ clock, webhooks });
+  const seen = await objects.trust.read() ?? assert.fail("it is there");
+  assert.deepEqual(seen.bundles, webhooks.map((name) => [name, ""]));
+  await objects.trust.write(seen, "one\n");
+  await assertRefused(objects.trust.write(seen, "two\n"), CONFLICT);
+  const read = await objects.trust.read() ?? assert.fail("it is there");
+  assert.deepEqual(read.bundles, webhooks.map((name) => [name, "one\n"]));
+  await objects.trust.write(read, "two\n");
+  assert.deepEqual(objects.bundles?.[1], ["b.mbcas.io", "two\n"]);
+  objects.bundles = undefined;
+  assert.equal(await objects.trust.read(), undefined);
+});
 
 Deno.test("createSecretStore() sends labels on creation, and keeps type and metadata in a replacement", async () => {
   const identity = { name: "mbcas-webhook", namespace: "mbcas-system", uid: "u" };

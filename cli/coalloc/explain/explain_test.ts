@@ -159,21 +159,18 @@ function ruled(container: Partial<ContainerExplanation>, ...rules: ExplainedRule
   });
 }
 
-pure(
-  "explainText() reports each rule of bounds with its sentence, its numbers and its remedy",
-  () => {
-    for (const [reason, { means, remedy }] of Object.entries<Reason>(BOUND_REASONS)) {
-      const message = `app because of ${reason}`;
-      const size = { reason: "NodeSize", message: "app at most 3600m" };
-      const lines = explainText(ruled({}, { reason, message }, size)).split("\n");
-      const at = lines.findIndex((line) => line.trim() === `${reason}: ${means} (${message})`);
-      assert.ok(at > lines.findIndex((line) => /^Bounds +revision 7$/.test(line)), reason);
-      const next = lines[at + 1]?.trim() ?? "";
-      if (remedy === undefined) assert.doesNotMatch(next, /^what to do/);
-      else assert.equal(next, `what to do: ${remedy}`);
-    }
-  },
-);
+pure("explainText() reports each rule of bounds with sentence, numbers and remedy", () => {
+  for (const [reason, { means, remedy }] of Object.entries<Reason>(BOUND_REASONS)) {
+    const message = `app because of ${reason}`;
+    const size = { reason: "NodeSize", message: "app at most 3600m" };
+    const lines = explainText(ruled({}, { reason, message }, size)).split("\n");
+    const at = lines.findIndex((line) => line.trim() === `${reason}: ${means} (${message})`);
+    assert.ok(at > lines.findIndex((line) => /^Bounds +revision 7$/.test(line)), reason);
+    const next = lines[at + 1]?.trim() ?? "";
+    if (remedy === undefined) assert.doesNotMatch(next, /^what to do/);
+    else assert.equal(next, `what to do: ${remedy}`);
+  }
+});
 
 pure("blockerOf() names the rules that keep a limit as it is, with the first remedy", () => {
   for (const [reason, hold] of Object.entries(BOUND_HOLDS)) {

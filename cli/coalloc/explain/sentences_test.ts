@@ -1,5 +1,5 @@
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { assertSentences, type SentenceRow } from "../../../tests/fixtures/assert_sentences.ts";
+import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
 import { sampleContainerView, sampleNodeView } from "../../../tests/fixtures/cli/node_views.ts";
 import type { ContainerView, NodeView } from "../../../shared/view/node_view.ts";
 import { explainText } from "./explain_text.ts";
@@ -49,277 +49,230 @@ const MANY: Change = {
   ],
 };
 
-/** A row with the head of the page: what blocks the pod, and the remedy. */
-function head(code: string, change: Change, expected: string): SentenceRow {
-  const lines = () => page(change).split("\n\n")[0]?.split("\n").slice(1) ?? [];
-  return [code, () => lines().join("\n"), expected];
-}
+/** The head of the page: what blocks the pod, and the remedy. */
+const head = (change: Change) => (): string =>
+  page(change).split("\n\n")[0]?.split("\n").slice(1).join("\n") ?? "";
 
 Deno.test("sentences of explain: whole pages", () =>
-  assertSentences([
-    [
-      "congested",
-      () => page({}),
-      `\
-Pod shop/web on node node-1: Burstable, Running
-Blocked: node node-1 is congested: its 3.60 cores are divided, and the share of app is 450m of the 480m that it needs
-What to do: a larger request or priority gives a larger share; so does a less busy node
-
-Readings     250ms ago, by the node's agent
-  app        uses 198m of a quota of 200m; throttled 412 ms in every second, in 86 % of the periods
-Demand
-  app        would use 480m: its usage can't show throttled demand
-Bounds       revision 7; original limit × 4
-  app        floor 100m, ceiling 800m, weight 100 × credit 1.20
-Clearing     node node-1 is congested at price 267: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable
-  app        need 480m, share 450m: weight × credit / price = 100 × 1.20 / 267 = 450m, less than it needs
-Pacing
-  app        limit 200m, target 450m: raise to 450m waits for funds
-Desired      200m for Throttled: the container was throttled by its limit
-  app        200m; original limit 200m
-Controller   Applied: the kubelet reports the desired limits
-Kubelet
-  app        limit 200m in the spec, 200m applied; request 100m
-`,
-    ],
-    [
-      "no agent",
-      () => page({ ...UNSEEN, problems: ["No agent runs on node node-1"] }),
-      `\
-Pod shop/web on node node-1: Burstable, Running
-Blocked: the node is congested: its demand of 480m is above its limit of 200m, as last written down
-What to do: a larger request or priority gives a larger share; so does a less busy node
-
-Market       congested at price 267: demand 480m, need 480m, credit 1.20 (as last written)
-Bounds       revision 7; original limit × 4
-  app        floor 100m, ceiling 800m, weight 100
-Desired      200m for Throttled: the container was throttled by its limit
-Controller   Applied: the kubelet reports the desired limits
-Kubelet
-  app        limit 200m in the spec, 200m applied; request 100m
-No agent runs on node node-1
-`,
-    ],
-    [
-      "each stage",
-      () => page(MANY),
-      `\
-Pod shop/web on node node-1: Burstable, Running
-Blocked: ResizeDeferred: the kubelet has deferred the resize
-What to do: the kubelet tries again by itself; the pod's conditions say what it waits for
-
-Readings     5s ago, by the node's agent; CPU pressure in the last 10 s: pod 35 %, node 12 %
-  app        uses 30m of a quota of 200m; not throttled
-  full       uses 198m of a quota of 200m; throttled 412 ms in every second, in 86 % of the periods
-  metric     uses 198m of a quota of 200m; throttled 412 ms in every second, in 86 % of the periods
-  young      no readings yet
-  none       uses 40m without a quota; not throttled, in 86 % of the periods
-Demand
-  app        would use 40m: its recent usage with room for its swings
-  full       would use 480m: its usage can't show throttled demand
-  metric     would use 900m: a metric asks for 900m
-  young      unknown while there are no readings: the limit stays
-  none       would use 40m: its usage, since nothing throttles it; a metric asks for 25m
-Bounds       revision 7 (the last written clearing used 6)
-  app        floor 100m, ceiling 800m, weight 100 × credit 1.20; held, lowered by half steps only: HPADamped
-  full       floor 100m, ceiling 800m, weight 100 × credit 1.20; held, not to be lowered: PodNotReady
-  metric     floor 100m, ceiling 800m, weight 100 × credit 1.20; boosted while the pod starts: gets what the node has to spare
-  young      floor 100m, ceiling 800m, weight 100 × credit 1.20; held as it is: NodeDraining
-  none       floor 100m, ceiling 800m, weight 100 × credit 1.20
-             HPADamped: an HPA scales the workload on CPU: limits go down by half steps (app, HPADamped)
-             what to do: mbcas.io/hpa-coordination: "false" on workload, pods or HPA switches this off
-             PodNotReady: the pod is not Ready: its limits are not lowered (app, PodNotReady)
-             what to do: its conditions and readiness probes say why: kubectl describe pod
-             NodeDraining: a node autoscaler is about to remove the node: limits stay as they are (app, NodeDraining)
-             what to do: none is needed: pods that move get their share on another node
-             Moonlight: a reason that this version does not know (app, Moonlight)
-Clearing     node node-1 is uncongested at price 0: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable; the capacity is smaller for MemoryPressure and DiskPressure: each takes a tenth
-  app        need 100m, share 100m: all needs fit the node
-  full       need 480m, share 480m: all needs fit the node
-  metric     need 480m, share 450m: all needs fit the node
-  young      need 480m, share 450m: all needs fit the node
-  none       need 100m, share 100m: all needs fit the node
-Pacing
-  app        limit 200m is at its target
-  full       limit 200m is at its target
-  metric     limit 200m is at its target
-  young      limit 200m is at its target
-  none       limit 450m is at its target
-Desired      200m for Throttled: the container was throttled by its limit
-Controller   Pending, ResizeDeferred: the kubelet has deferred the resize; last change 3m ago
-Kubelet
-  app        limit 200m in the spec, 200m applied; request 100m
-  full       limit 200m in the spec, 200m applied; request 100m
-  metric     limit 200m in the spec, 200m applied; request 100m
-  young      limit 200m in the spec, 200m applied; request 100m
-  none       limit 200m in the spec, 200m applied; request 100m
-`,
-    ],
-    [
-      "outside",
-      () =>
+  assertTexts(
+    {
+      "congested": () => page({}),
+      "no agent": () => page({ ...UNSEEN, problems: ["No agent runs on node node-1"] }),
+      "each stage": () => page(MANY),
+      "outside": () =>
         page({
           ...UNSEEN,
           outside: { reason: "OptedOut", message: "the pod is opted out" },
           hasAllocation: false,
         }),
-      `\
-Pod shop/web on node node-1: Burstable, Running
-Not in the market: OptedOut: the pod is opted out
-What to do: to opt in, remove mbcas.io/managed from pod and namespace (label and annotation)
-
-Kubelet
-  app     limit 200m in the spec, 200m applied; request 100m
+    },
+    `\
+congested
+| Pod shop/web on node node-1: Burstable, Running
+| Blocked: node node-1 is congested: its 3.60 cores are divided, and the share of app is 450m of the 480m that it needs
+| What to do: a larger request or priority gives a larger share; so does a less busy node
+|
+| Readings     250ms ago, by the node's agent
+|   app        uses 198m of a quota of 200m; throttled 412 ms in every second, in 86 % of the periods
+| Demand
+|   app        would use 480m: its usage can't show throttled demand
+| Bounds       revision 7; original limit × 4
+|   app        floor 100m, ceiling 800m, weight 100 × credit 1.20
+| Clearing     node node-1 is congested at price 267: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable
+|   app        need 480m, share 450m: weight × credit / price = 100 × 1.20 / 267 = 450m, less than it needs
+| Pacing
+|   app        limit 200m, target 450m: raise to 450m waits for funds
+| Desired      200m for Throttled: the container was throttled by its limit
+|   app        200m; original limit 200m
+| Controller   Applied: the kubelet reports the desired limits
+| Kubelet
+|   app        limit 200m in the spec, 200m applied; request 100m
+no agent
+| Pod shop/web on node node-1: Burstable, Running
+| Blocked: the node is congested: its demand of 480m is above its limit of 200m, as last written down
+| What to do: a larger request or priority gives a larger share; so does a less busy node
+|
+| Market       congested at price 267: demand 480m, need 480m, credit 1.20 (as last written)
+| Bounds       revision 7; original limit × 4
+|   app        floor 100m, ceiling 800m, weight 100
+| Desired      200m for Throttled: the container was throttled by its limit
+| Controller   Applied: the kubelet reports the desired limits
+| Kubelet
+|   app        limit 200m in the spec, 200m applied; request 100m
+| No agent runs on node node-1
+each stage
+| Pod shop/web on node node-1: Burstable, Running
+| Blocked: ResizeDeferred: the kubelet has deferred the resize
+| What to do: the kubelet tries again by itself; the pod's conditions say what it waits for
+|
+| Readings     5s ago, by the node's agent; CPU pressure in the last 10 s: pod 35 %, node 12 %
+|   app        uses 30m of a quota of 200m; not throttled
+|   full       uses 198m of a quota of 200m; throttled 412 ms in every second, in 86 % of the periods
+|   metric     uses 198m of a quota of 200m; throttled 412 ms in every second, in 86 % of the periods
+|   young      no readings yet
+|   none       uses 40m without a quota; not throttled, in 86 % of the periods
+| Demand
+|   app        would use 40m: its recent usage with room for its swings
+|   full       would use 480m: its usage can't show throttled demand
+|   metric     would use 900m: a metric asks for 900m
+|   young      unknown while there are no readings: the limit stays
+|   none       would use 40m: its usage, since nothing throttles it; a metric asks for 25m
+| Bounds       revision 7 (the last written clearing used 6)
+|   app        floor 100m, ceiling 800m, weight 100 × credit 1.20; held, lowered by half steps only: HPADamped
+|   full       floor 100m, ceiling 800m, weight 100 × credit 1.20; held, not to be lowered: PodNotReady
+|   metric     floor 100m, ceiling 800m, weight 100 × credit 1.20; boosted while the pod starts: gets what the node has to spare
+|   young      floor 100m, ceiling 800m, weight 100 × credit 1.20; held as it is: NodeDraining
+|   none       floor 100m, ceiling 800m, weight 100 × credit 1.20
+|              HPADamped: an HPA scales the workload on CPU: limits go down by half steps (app, HPADamped)
+|              what to do: mbcas.io/hpa-coordination: "false" on workload, pods or HPA switches this off
+|              PodNotReady: the pod is not Ready: its limits are not lowered (app, PodNotReady)
+|              what to do: its conditions and readiness probes say why: kubectl describe pod
+|              NodeDraining: a node autoscaler is about to remove the node: limits stay as they are (app, NodeDraining)
+|              what to do: none is needed: pods that move get their share on another node
+|              Moonlight: a reason that this version does not know (app, Moonlight)
+| Clearing     node node-1 is uncongested at price 0: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable; the capacity is smaller for MemoryPressure and DiskPressure: each takes a tenth
+|   app        need 100m, share 100m: all needs fit the node
+|   full       need 480m, share 480m: all needs fit the node
+|   metric     need 480m, share 450m: all needs fit the node
+|   young      need 480m, share 450m: all needs fit the node
+|   none       need 100m, share 100m: all needs fit the node
+| Pacing
+|   app        limit 200m is at its target
+|   full       limit 200m is at its target
+|   metric     limit 200m is at its target
+|   young      limit 200m is at its target
+|   none       limit 450m is at its target
+| Desired      200m for Throttled: the container was throttled by its limit
+| Controller   Pending, ResizeDeferred: the kubelet has deferred the resize; last change 3m ago
+| Kubelet
+|   app        limit 200m in the spec, 200m applied; request 100m
+|   full       limit 200m in the spec, 200m applied; request 100m
+|   metric     limit 200m in the spec, 200m applied; request 100m
+|   young      limit 200m in the spec, 200m applied; request 100m
+|   none       limit 200m in the spec, 200m applied; request 100m
+outside
+| Pod shop/web on node node-1: Burstable, Running
+| Not in the market: OptedOut: the pod is opted out
+| What to do: to opt in, remove mbcas.io/managed from pod and namespace (label and annotation)
+|
+| Kubelet
+|   app     limit 200m in the spec, 200m applied; request 100m
 `,
-    ],
-  ]));
+  ));
 
 Deno.test("sentences of explain: what blocks the pod", () =>
-  assertSentences([
-    head("NotRunning: terminating", { terminating: true }, "Blocked: the pod is terminating"),
-    head("NotRunning: no node", { node: "" }, "Blocked: the pod is on no node yet"),
-    head("NotRunning: Pending", { phase: "Pending" }, "Blocked: the pod is Pending"),
-    head(
-      "NoAllocation",
-      { hasAllocation: false },
-      "Blocked: the controller has made no allocation for the pod\n" +
-        "What to do: does it run? kubectl -n mbcas-system get pods",
-    ),
-    head(
-      "NodeHoldsLimits",
-      { nodeView: { ...sampleNodeView([]), ageMs: 250, held: "SchedExt" } },
-      "Blocked: no limit moves on node node-1: SchedExt: a sched_ext scheduler is attached on " +
-        "the node: the kernel enforces no CPU limit, and none is moved\n" +
-        "What to do: detach it, as /sys/kernel/sched_ext/state shows; or leave the node's pods " +
-        "out of the market",
-    ),
-    head(
-      "ControllerHolds",
-      { controller: {} },
-      "Blocked: the controller has not checked the desired limit yet\n" +
-        "What to do: if it lasts, does it run? kubectl -n mbcas-system get pods",
-    ),
-    head(
-      "KubeletIsBehind",
-      { containers: [app({}, { limit: 450 })] },
-      "Blocked: the kubelet still has 200m for app, not 450m: it has not said why",
-    ),
-    head(
-      "BoundsHold",
-      { containers: [app({}, held("both"))] },
-      "Blocked: the controller keeps the limit of app as it is: original limit × 4",
-    ),
-    head(
-      "CeilingBinds",
-      { containers: [app({ ceiling: 200 })] },
-      "Blocked: the ceiling of app, 200m (original limit × 4), is below its demand of 480m\n" +
-        "What to do: a larger original limit, mbcas.io/max-cpu or burst factor raises the ceiling",
-    ),
-    head(
-      "NoReadings",
-      { containers: [app(UNREAD)] },
-      "Blocked: the agent has no readings of app: its limit stays\n" +
-        "What to do: if it lasts, look at the log of the agent on node node-1",
-    ),
-    head(
-      "WrittenNeedIsBounded: ceiling",
-      { ...UNSEEN, market: { ...MARKET, need: 200 } },
-      "Blocked: the ceiling: its demand of 480m is above its limit of 200m, as last written " +
-        "down",
-    ),
-    head(
-      "PacingWaits",
-      { containers: [app({ ...ENOUGH, waiting: "raise waits 1 s" })] },
-      "Blocked: for a moment by pacing: app: raise waits 1 s",
-    ),
-  ]));
+  assertTexts(
+    {
+      "NotRunning: terminating": head({ terminating: true }),
+      "NotRunning: no node": head({ node: "" }),
+      "NotRunning: Pending": head({ phase: "Pending" }),
+      "NoAllocation": head({ hasAllocation: false }),
+      "NodeHoldsLimits": head({
+        nodeView: { ...sampleNodeView([]), ageMs: 250, held: "SchedExt" },
+      }),
+      "ControllerHolds": head({ controller: {} }),
+      "KubeletIsBehind": head({ containers: [app({}, { limit: 450 })] }),
+      "BoundsHold": head({ containers: [app({}, held("both"))] }),
+      "CeilingBinds": head({ containers: [app({ ceiling: 200 })] }),
+      "NoReadings": head({ containers: [app(UNREAD)] }),
+      "WrittenNeedIsBounded: ceiling": head({ ...UNSEEN, market: { ...MARKET, need: 200 } }),
+      "PacingWaits": head({ containers: [app({ ...ENOUGH, waiting: "raise waits 1 s" })] }),
+    },
+    `\
+NotRunning: terminating
+  Blocked: the pod is terminating
+NotRunning: no node
+  Blocked: the pod is on no node yet
+NotRunning: Pending
+  Blocked: the pod is Pending
+NoAllocation
+  Blocked: the controller has made no allocation for the pod
+  What to do: does it run? kubectl -n mbcas-system get pods
+NodeHoldsLimits
+  Blocked: no limit moves on node node-1: SchedExt: a sched_ext scheduler is attached on the node: the kernel enforces no CPU limit, and none is moved
+  What to do: detach it, as /sys/kernel/sched_ext/state shows; or leave the node's pods out of the market
+ControllerHolds
+  Blocked: the controller has not checked the desired limit yet
+  What to do: if it lasts, does it run? kubectl -n mbcas-system get pods
+KubeletIsBehind
+  Blocked: the kubelet still has 200m for app, not 450m: it has not said why
+BoundsHold
+  Blocked: the controller keeps the limit of app as it is: original limit × 4
+CeilingBinds
+  Blocked: the ceiling of app, 200m (original limit × 4), is below its demand of 480m
+  What to do: a larger original limit, mbcas.io/max-cpu or burst factor raises the ceiling
+NoReadings
+  Blocked: the agent has no readings of app: its limit stays
+  What to do: if it lasts, look at the log of the agent on node node-1
+WrittenNeedIsBounded: ceiling
+  Blocked: the ceiling: its demand of 480m is above its limit of 200m, as last written down
+PacingWaits
+  Blocked: for a moment by pacing: app: raise waits 1 s
+`,
+  ));
 
 Deno.test("sentences of explain: nothing known blocks the pod", () =>
-  assertSentences([
-    head(
-      "not covered",
-      { containers: [app(ENOUGH)] },
-      "Nothing is known to block it: demand 480m, limit 200m",
-    ),
-    head(
-      "kept",
-      { bounds: bounds("PodNotReady"), containers: [app(IDLE, held("lower"))] },
-      "Not blocked: the limit covers the demand; app is held, not to be lowered: " +
-        "PodNotReady",
-    ),
-    head(
-      "QuotaOff",
-      { containers: [app(OFF)] },
-      "Not blocked: the limit of app is not enforced: QuotaOff\n" +
-        "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
-        "exclusive CPUs",
-    ),
-    head(
-      "QuotaOff: two",
-      { containers: [app(OFF), app(OFF, { name: "side" })] },
-      "Not blocked: the limits of app, side are not enforced: QuotaOff\n" +
-        "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
-        "exclusive CPUs",
-    ),
-    head(
-      "QuotaOff: covered",
-      { containers: [app(OFF), app(IDLE, { name: "side" })] },
-      "Not blocked: what is limited has what it demands; the limit of app is not " +
-        "enforced: QuotaOff\n" +
-        "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
-        "exclusive CPUs",
-    ),
-    head(
-      "QuotaOff: not covered",
-      { containers: [app(OFF), app(ENOUGH, { name: "side" })] },
-      "Nothing is known to block it: demand 480m, limit 200m beside what is free; the " +
-        "limit of app is not enforced: QuotaOff\n" +
-        "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
-        "exclusive CPUs",
-    ),
-    head(
-      "no agent",
-      { ...UNSEEN, market: undefined },
-      "Nothing is known to block it: as last written down: demand not known, limit 200m; " +
-        "the agent's readings are not known",
-    ),
-    head(
-      "no agent: QuotaOff",
-      { ...UNSEEN, market: { ...MARKET, reason: "QuotaOff" } },
-      "Nothing is known to block it: as last written down: demand 480m, limit 200m, " +
-        "QuotaOff; the agent's readings are not known\n" +
-        "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
-        "exclusive CPUs",
-    ),
-  ]));
+  assertTexts(
+    {
+      "not covered": head({ containers: [app(ENOUGH)] }),
+      "kept": head({ bounds: bounds("PodNotReady"), containers: [app(IDLE, held("lower"))] }),
+      "QuotaOff": head({ containers: [app(OFF)] }),
+      "QuotaOff: two": head({ containers: [app(OFF), app(OFF, { name: "side" })] }),
+      "QuotaOff: covered": head({ containers: [app(OFF), app(IDLE, { name: "side" })] }),
+      "QuotaOff: not covered": head({ containers: [app(OFF), app(ENOUGH, { name: "side" })] }),
+      "no agent": head({ ...UNSEEN, market: undefined }),
+      "no agent: QuotaOff": head({ ...UNSEEN, market: { ...MARKET, reason: "QuotaOff" } }),
+    },
+    `\
+not covered
+  Nothing is known to block it: demand 480m, limit 200m
+kept
+  Not blocked: the limit covers the demand; app is held, not to be lowered: PodNotReady
+QuotaOff
+  Not blocked: the limit of app is not enforced: QuotaOff
+  What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs
+QuotaOff: two
+  Not blocked: the limits of app, side are not enforced: QuotaOff
+  What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs
+QuotaOff: covered
+  Not blocked: what is limited has what it demands; the limit of app is not enforced: QuotaOff
+  What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs
+QuotaOff: not covered
+  Nothing is known to block it: demand 480m, limit 200m beside what is free; the limit of app is not enforced: QuotaOff
+  What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs
+no agent
+  Nothing is known to block it: as last written down: demand not known, limit 200m; the agent's readings are not known
+no agent: QuotaOff
+  Nothing is known to block it: as last written down: demand 480m, limit 200m, QuotaOff; the agent's readings are not known
+  What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs
+`,
+  ));
 
 Deno.test("sentences of explain: stages", () =>
-  assertSentences([
-    ["held both", () => boundsNotes({ held: "both" }, {}), "; held as it is"],
-    [
-      "no bounds",
-      () => lineOf("Bounds", { bounds: undefined }),
-      "Bounds       none yet: the controller has not published them",
-    ],
-    [
-      "overloaded",
-      () => clearingText(app({}).view, { mode: "overloaded", price: null }),
-      "need 480m, share 450m: the floors alone exceed the node, limits stay at their floors",
-    ],
-    [
-      "enough",
-      () => clearingText(app(ENOUGH).view, { mode: "congested", price: 200 }),
-      "need 480m, share 480m: weight × credit / price = 100 × 1.20 / 200 = 600m, enough for " +
-      "its need",
-    ],
-    [
-      "no market",
-      () => lineOf("Market", { ...UNSEEN, market: undefined }),
-      "Market       the agent has not cleared with this pod yet",
-    ],
-    ["no status", () =>
-      lineOf("Controller", { controller: {} }), "Controller   has not looked at it yet"],
-  ]));
+  assertTexts(
+    {
+      "held both": () => boundsNotes({ held: "both" }, {}),
+      "no bounds": () => lineOf("Bounds", { bounds: undefined }),
+      "overloaded": () => clearingText(app({}).view, { mode: "overloaded", price: null }),
+      "enough": () => clearingText(app(ENOUGH).view, { mode: "congested", price: 200 }),
+      "no market": () => lineOf("Market", { ...UNSEEN, market: undefined }),
+      "no status": () => lineOf("Controller", { controller: {} }),
+    },
+    `\
+held both
+  ; held as it is
+no bounds
+  Bounds       none yet: the controller has not published them
+overloaded
+  need 480m, share 450m: the floors alone exceed the node, limits stay at their floors
+enough
+  need 480m, share 480m: weight × credit / price = 100 × 1.20 / 200 = 600m, enough for its need
+no market
+  Market       the agent has not cleared with this pod yet
+no status
+  Controller   has not looked at it yet
+`,
+  ));
 
 /** The sentences of `explain` on whether CPU is scarce. */
 
@@ -331,28 +284,31 @@ function stateOf(node: Partial<NodeView>, ...views: Partial<ContainerView>[]): s
 }
 
 pure("sentences of explain: whether CPU is scarce", () =>
-  assertSentences([
-    [
-      "free",
-      () => stateOf(FREE, { limit: 800, target: 800 }),
-      "CPU is free on this node: limit at its ceiling",
-    ],
-    [
-      "free, not there yet",
-      () => stateOf(FREE, { target: 800 }),
-      "CPU is free on this node: limit on its way to its ceiling",
-    ],
-    [
-      "free, the request moves with the limit",
-      () => stateOf(FREE, { target: 480 }),
-      "CPU is free on this node: limit follows the need, since the request moves with it",
-    ],
-    ["ample, limits follow demand", () => stateOf({ ...FREE, idleCPU: "tight" }, {}), ""],
-    [
-      "scarce",
-      () => stateOf({ state: "scarce", stateSeconds: 12.3 }, { share: 240 }, { share: 400 }),
-      "CPU is scarce since 12 s: share 640m of 3.6 CPUs, price 267",
-    ],
-    ["an older agent", () => stateOf({}, {}), ""],
-    ["no container of the pod", () => stateOf(FREE), ""],
-  ]));
+  assertTexts(
+    {
+      "free": () => stateOf(FREE, { limit: 800, target: 800 }),
+      "free, not there yet": () => stateOf(FREE, { target: 800 }),
+      "free, the request moves with the limit": () => stateOf(FREE, { target: 480 }),
+      "ample, limits follow demand": () => stateOf({ ...FREE, idleCPU: "tight" }, {}),
+      "scarce": () =>
+        stateOf({ state: "scarce", stateSeconds: 12.3 }, { share: 240 }, { share: 400 }),
+      "an older agent": () => stateOf({}, {}),
+      "no container of the pod": () => stateOf(FREE),
+    },
+    `\
+free
+  CPU is free on this node: limit at its ceiling
+free, not there yet
+  CPU is free on this node: limit on its way to its ceiling
+free, the request moves with the limit
+  CPU is free on this node: limit follows the need, since the request moves with it
+ample, limits follow demand
+
+scarce
+  CPU is scarce since 12 s: share 640m of 3.6 CPUs, price 267
+an older agent
+
+no container of the pod
+
+`,
+  ));

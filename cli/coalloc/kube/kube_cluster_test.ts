@@ -1,14 +1,16 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { KubeRequest } from "../../../adapters/kube/client/connection.ts";
 import type { UserConnection } from "../../../adapters/kube/client/user_connection.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
+import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { ownedBy } from "../../../tests/fixtures/sample_workloads.ts";
-import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import type { Cluster } from "../ports.ts";
 import { createKubeCluster } from "./kube_cluster.ts";
+import { createPlacementReader, createRecommendationReader } from "./readers.ts";
 
 const WALL = Date.UTC(2026, 0, 1);
 const POD = { namespace: "shop", name: "web" };
@@ -46,11 +48,7 @@ function server(
   const clock = createVirtualClock({ wallStart: WALL });
   const ending = new AbortController();
   const { signal } = ending;
-  return {
-    requests,
-    ending,
-    cluster: createKubeCluster(connection, { clock, signal }),
-  };
+  return { requests, ending, cluster: createKubeCluster(connection, { clock, signal }) };
 }
 
 const list = (...items: readonly unknown[]) => ({ items, metadata: { resourceVersion: "9" } });
@@ -129,74 +127,68 @@ pure("createClusterReader() goes without what the user may not read", async () =
   assert.equal((await installed.cluster.reader.versions()).controllerImage, "c:1");
 });
 
-pure(
-  "createClusterReader() finds the VPAs of the pod's workload, as far as the user may see them",
-  async () => {
-    const path = "GET /apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers";
-    const node = "GET /api/v1/nodes/node-1";
-    const vpa = (name: string, kind: string) => ({
-      ...metadata(name),
-      spec: { targetRef: { kind, name: "web" }, updatePolicy: { updateMode: "Auto" } },
-    });
-    const sample = samplePod("web-abc12-xyz");
-    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-abc12", uid: "u" };
-    const labels = { "pod-template-hash": "abc12" };
-    const pod = { ...sample, metadata: { ...sample.metadata, owner, labels } };
-    const open = server({
-      [path]: list(vpa("ours", "Deployment"), vpa("other", "StatefulSet")),
-      [node]: { ...metadata("node-1"), status: { nodeInfo: { kubeletVersion: "v1.30.1" } } },
-    });
-    const { verticalAutoscalers, node: seen } = await open.cluster.reader.scopeFacts(pod);
-    assert.deepEqual(verticalAutoscalers?.map((one) => one.metadata.name), ["ours"]);
-    assert.equal(seen?.kubeletVersion, "v1.30.1");
-    const closed = server({ [path]: FORBIDDEN, [node]: FORBIDDEN });
-    assert.deepEqual(await closed.cluster.reader.scopeFacts(pod), {});
-    const without = server({ [node]: FORBIDDEN });
-    assert.deepEqual(await without.cluster.reader.scopeFacts(pod), { verticalAutoscalers: [] });
-    // VPAs are others' kind: their webhook may be down. What else the server answers is reported.
-    const fault = new ApiError(500, "InternalError", "no");
-    const broken = server({ [path]: fault, [node]: FORBIDDEN });
-    assert.deepEqual(await broken.cluster.reader.scopeFacts(pod), {});
-    const strange = server({ [path]: new ApiError(401, "Unauthorized", "no") });
-    await assert.rejects(strange.cluster.reader.scopeFacts(pod), { status: 401 });
-    await assert.rejects(server({ [node]: fault }).cluster.reader.scopeFacts(pod), { status: 500 });
-  },
-);
+pure("createClusterReader() finds VPAs of the pod's workload that the user may see", async () => {
+  const path = "GET /apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers";
+  const node = "GET /api/v1/nodes/node-1";
+  const vpa = (name: string, kind: string) => ({
+    ...metadata(name),
+    spec: { targetRef: { kind, name: "web" }, updatePolicy: { updateMode: "Auto" } },
+  });
+  const sample = samplePod("web-abc12-xyz");
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-abc12", uid: "u" };
+  const labels = { "pod-template-hash": "abc12" };
+  const pod = { ...sample, metadata: { ...sample.metadata, owner, labels } };
+  const open = server({
+    [path]: list(vpa("ours", "Deployment"), vpa("other", "StatefulSet")),
+    [node]: { ...metadata("node-1"), status: { nodeInfo: { kubeletVersion: "v1.30.1" } } },
+  });
+  const { verticalAutoscalers, node: seen } = await open.cluster.reader.scopeFacts(pod);
+  assert.deepEqual(verticalAutoscalers?.map((one) => one.metadata.name), ["ours"]);
+  assert.equal(seen?.kubeletVersion, "v1.30.1");
+  const closed = server({ [path]: FORBIDDEN, [node]: FORBIDDEN });
+  assert.deepEqual(await closed.cluster.reader.scopeFacts(pod), {});
+  const without = server({ [node]: FORBIDDEN });
+  assert.deepEqual(await without.cluster.reader.scopeFacts(pod), { verticalAutoscalers: [] });
+  // VPAs are others' kind: their webhook may be down. What else the server answers is reported.
+  const fault = new ApiError(500, "InternalError", "no");
+  const broken = server({ [path]: fault, [node]: FORBIDDEN });
+  assert.deepEqual(await broken.cluster.reader.scopeFacts(pod), {});
+  const strange = server({ [path]: new ApiError(401, "Unauthorized", "no") });
+  await assert.rejects(strange.cluster.reader.scopeFacts(pod), { status: 401 });
+  await assert.rejects(server({ [node]: fault }).cluster.reader.scopeFacts(pod), { status: 500 });
+});
 
-pure(
-  "createClusterReader() finds the HPAs of a Guaranteed pod's workload, and of no other's",
-  async () => {
-    const hpas = "GET /apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers";
-    const workload = "GET /apis/apps/v1/namespaces/shop/statefulsets/web";
-    const hpa = (name: string, target: string) => ({
-      ...metadata(name),
-      spec: {
-        scaleTargetRef: { apiVersion: "apps/v1", kind: "StatefulSet", name: target },
-        metrics: [{
-          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 70 } },
-        }],
-      },
-    });
-    const annotations = { "mbcas.io/hpa-coordination": "false" };
-    const { metadata: named } = metadata("web");
-    const open = server({
-      [hpas]: list(hpa("ours", "web"), hpa("other", "api")),
-      [workload]: {
-        metadata: { ...named, annotations },
-        spec: { template: { spec: { containers: [] } } },
-      },
-    });
-    const pod = ownedBy("StatefulSet", samplePod("web-0"));
-    const guaranteed: Pod = { ...pod, qosClass: "Guaranteed" };
-    const facts = await open.cluster.reader.scopeFacts(guaranteed);
-    assert.deepEqual(facts.autoscalers?.map(({ metadata: { name } }) => name), ["ours"]);
-    assert.deepEqual(facts.autoscalers?.[0]?.cpuTargets, [{ utilization: 0.7 }]);
-    assert.deepEqual(facts.workload?.metadata.annotations, annotations);
-    assert.equal((await open.cluster.reader.scopeFacts(pod)).autoscalers, undefined);
-    const closed = server({ [hpas]: FORBIDDEN });
-    assert.equal((await closed.cluster.reader.scopeFacts(guaranteed)).autoscalers, undefined);
-  },
-);
+pure("createClusterReader() finds HPAs of a Guaranteed pod's workload alone", async () => {
+  const hpas = "GET /apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers";
+  const workload = "GET /apis/apps/v1/namespaces/shop/statefulsets/web";
+  const hpa = (name: string, target: string) => ({
+    ...metadata(name),
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "StatefulSet", name: target },
+      metrics: [{
+        resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 70 } },
+      }],
+    },
+  });
+  const annotations = { "mbcas.io/hpa-coordination": "false" };
+  const { metadata: named } = metadata("web");
+  const open = server({
+    [hpas]: list(hpa("ours", "web"), hpa("other", "api")),
+    [workload]: {
+      metadata: { ...named, annotations },
+      spec: { template: { spec: { containers: [] } } },
+    },
+  });
+  const pod = ownedBy("StatefulSet", samplePod("web-0"));
+  const guaranteed: Pod = { ...pod, qosClass: "Guaranteed" };
+  const facts = await open.cluster.reader.scopeFacts(guaranteed);
+  assert.deepEqual(facts.autoscalers?.map(({ metadata: { name } }) => name), ["ours"]);
+  assert.deepEqual(facts.autoscalers?.[0]?.cpuTargets, [{ utilization: 0.7 }]);
+  assert.deepEqual(facts.workload?.metadata.annotations, annotations);
+  assert.equal((await open.cluster.reader.scopeFacts(pod)).autoscalers, undefined);
+  const closed = server({ [hpas]: FORBIDDEN });
+  assert.equal((await closed.cluster.reader.scopeFacts(guaranteed)).autoscalers, undefined);
+});
 
 pure("createClusterReader() asks nothing that the user can't interrupt", async () => {
   const { cluster: { reader }, requests, ending } = server({
@@ -278,4 +270,85 @@ pure("createAgentViews() finds running agents, and reports that one does not ans
   assert.deepEqual(await views.agents(), [{ node: "node-1", pod: "mbcas-agent-1" }]);
   assert.equal(requests[0]?.query?.labelSelector, "app.kubernetes.io/name=mbcas-agent");
   await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), /no agent/);
+});
+
+const map = (name: string, key: string) => ({
+  metadata: { name, namespace: "mbcas-system", uid: name, resourceVersion: "1" },
+  data: { [key]: "{}" },
+});
+const CONTROLLER = {
+  args: ["--market=on"],
+  env: [
+    { name: "MBCAS_PLACEMENT", value: "on" },
+    { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+  ],
+};
+const SHOP = map("mbcas-placement-shop", "Deployment.web");
+const PLACE = "/api/v1/namespaces/mbcas-system/configmaps";
+const PUBLISHED: Readonly<Record<string, unknown>> = {
+  "/apis/apps/v1/namespaces/mbcas-system/deployments/mbcas-controller": {
+    spec: { template: { spec: { containers: [CONTROLLER] } } },
+  },
+  [`${PLACE}/mbcas-placement-shop`]: SHOP,
+  [PLACE]: { items: [SHOP, map("mbcas-moves-0", "entries")], metadata: { resourceVersion: "9" } },
+};
+
+Deno.test("createPlacementReader() reads what is published of placement, and writes nothing", async () => {
+  await using server = serveCanned(({ path }) => {
+    if (path.endsWith("-secret")) return statusAnswer(403, { reason: "Forbidden" });
+    return PUBLISHED[path] ?? statusAnswer(404, { reason: "NotFound" });
+  });
+  const { signal } = new AbortController();
+  const reader = createPlacementReader(server.connection, { signal });
+  const shop = [["shop", { "Deployment.web": "{}" }]];
+  assert.deepEqual([...await reader.statuses("shop")], shop);
+  assert.deepEqual([...await reader.statuses("far")], []);
+  assert.deepEqual([...await reader.statuses()], shop);
+  assert.equal(server.requests.at(-1)?.query.labelSelector, "spotalis.io/placement-status=true");
+  await assert.rejects(reader.statuses("secret"), ApiError);
+  assert.deepEqual(await reader.controllerCommand(), {
+    variables: { MBCAS_PLACEMENT: "on" },
+    args: ["--market=on"],
+  });
+  assert.ok(server.requests.every(({ method }) => method === "GET"));
+});
+
+const OPTIPOD = "/apis/optipod.io/v1alpha1";
+
+function named(...names: string[]): unknown {
+  const items = names.map((name) => ({
+    metadata: { name, namespace: "shop", uid: name, resourceVersion: "1" },
+    spec: { template: { spec: { containers: [] } } },
+  }));
+  return { items, metadata: { resourceVersion: "9" } };
+}
+
+const REPORTS: Readonly<Record<string, unknown>> = {
+  [`${OPTIPOD}/namespaces/shop/recommendationreports`]: named("recommendations-1"),
+  [`${OPTIPOD}/optimizationpolicies`]: named("all"),
+  "/apis/apps/v1/namespaces/shop/deployments": named("web"),
+  "/apis/apps/v1/namespaces/shop/statefulsets": named("db"),
+  "/apis/apps/v1/namespaces/shop/daemonsets": named(),
+  "/apis/apps/v1/deployments": named("web"),
+};
+
+Deno.test("createRecommendationReader() reads reports, policies and templates of all kinds", async () => {
+  await using server = serveCanned(({ path }) =>
+    REPORTS[path] ?? statusAnswer(403, { reason: "Forbidden" })
+  );
+  const ending = new AbortController();
+  const reader = createRecommendationReader(server.connection, { signal: ending.signal });
+  assert.deepEqual((await reader.reports("shop"))[0]?.workloads, []);
+  assert.equal((await reader.policies())[0]?.metadata.name, "all");
+  const templates = await reader.templates("shop");
+  assert.deepEqual(templates.map(({ kind, metadata: { name } }) => `${kind}/${name}`), [
+    "Deployment/web",
+    "StatefulSet/db",
+  ]);
+  await assert.rejects(reader.reports(), ApiError);
+  // One kind that may not be read is enough.
+  await assert.rejects(reader.templates(), ApiError);
+  assert.ok(server.requests.every(({ method }) => method === "GET"), "nothing is written");
+  ending.abort();
+  await assert.rejects(reader.reports("shop"));
 });

@@ -13,10 +13,7 @@ const DATE = "Thu, 01 Jan 2026 00:00:00 GMT";
 const identity = (name: string, more = {}) => ({ name, uid: "u", resourceVersion: "1", ...more });
 const list = (...items: readonly unknown[]) => ({ items, metadata: { resourceVersion: "9" } });
 const endpoints = (address: string, port: number, ready = true) =>
-  list({
-    endpoints: [{ addresses: [address], conditions: { ready } }],
-    ports: [{ port }],
-  });
+  list({ endpoints: [{ addresses: [address], conditions: { ready } }], ports: [{ port }] });
 const SYSTEM = "/namespaces/mbcas-system";
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const PRIORITIES = "/debug/api_priority_and_fairness/dump_priority_levels";

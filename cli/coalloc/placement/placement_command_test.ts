@@ -172,11 +172,10 @@ placedTest("placementCommand() looks in the namespaces that are asked for", [{ n
   const names = async (...args: string[]): Promise<string> =>
     JSON.parse((await placementOf(scene, "-o", "json", ...args))[1]).workloads
       .map(({ name }: { name: string }) => name).join();
-  assert.deepEqual([await names(), await names("-A"), await names("-n", "far")], [
-    "web",
-    "db,web",
-    "db",
-  ]);
+  assert.deepEqual(
+    [await names(), await names("-A"), await names("-n", "far")],
+    ["web", "db,web", "db"],
+  );
   assert.match(
     (await placementOf(scene, "-A"))[1],
     /^NAMESPACE +WORKLOAD .*\nfar +deployment\/db /,

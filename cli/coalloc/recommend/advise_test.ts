@@ -49,51 +49,45 @@ function containersOf({ recommendations, inForce, usage = [] }: WorkloadRecord):
   return [...new Set(named)].sort();
 }
 
-pure(
-  "adviseAll() shows each container of the reports exactly once, as recommendTable() does",
-  () => {
-    const drawn = workloadRecords("shop", { mostContainers: 150, mostWorkloads: 8 });
-    fc.assert(fc.property(drawn, fc.boolean(), (records, knowsPods) => {
-      const reports = reportsOf(records).toReversed();
-      const workloads = advised([], { reports, pods: knowsPods ? shopPods() : undefined });
-      const found = workloads.map(({ kind, name, containers }) => [
-        `${kind}/${name}`,
-        containers.map((one) => one.name).toSorted(),
-      ]);
-      const wanted = records.map((record) => [
-        `${record.workload.kind}/${record.workload.name}`,
-        containersOf(record),
-      ]);
-      assert.deepEqual(found, wanted.toSorted());
-      if (records.length === 0) return;
-      const rows = recommendTable(viewOf(workloads), { nowMs: 0 }).split("\n")
-        .filter((line) => line.startsWith("shop ")).map((line) => line.split(/ {3,}/));
-      const expected = records.flatMap((record) => {
-        const { kind, name } = record.workload;
-        const names = containersOf(record);
-        const shown = names.length > 0 ? names : ["-"];
-        return shown.map((container) => `${kind.toLowerCase()}/${name} ${container}`);
-      });
-      const shown = rows.map(([, workload, container]) => `${workload} ${container}`);
-      assert.deepEqual(shown.toSorted(), expected.toSorted());
-    }));
-  },
-);
+pure("adviseAll() shows each container of the reports once, as recommendTable() does", () => {
+  const drawn = workloadRecords("shop", { mostContainers: 150, mostWorkloads: 8 });
+  fc.assert(fc.property(drawn, fc.boolean(), (records, knowsPods) => {
+    const reports = reportsOf(records).toReversed();
+    const workloads = advised([], { reports, pods: knowsPods ? shopPods() : undefined });
+    const found = workloads.map(({ kind, name, containers }) => [
+      `${kind}/${name}`,
+      containers.map((one) => one.name).toSorted(),
+    ]);
+    const wanted = records.map((record) => [
+      `${record.workload.kind}/${record.workload.name}`,
+      containersOf(record),
+    ]);
+    assert.deepEqual(found, wanted.toSorted());
+    if (records.length === 0) return;
+    const rows = recommendTable(viewOf(workloads), { nowMs: 0 }).split("\n")
+      .filter((line) => line.startsWith("shop ")).map((line) => line.split(/ {3,}/));
+    const expected = records.flatMap((record) => {
+      const { kind, name } = record.workload;
+      const names = containersOf(record);
+      const shown = names.length > 0 ? names : ["-"];
+      return shown.map((container) => `${kind.toLowerCase()}/${name} ${container}`);
+    });
+    const shown = rows.map(([, workload, container]) => `${workload} ${container}`);
+    assert.deepEqual(shown.toSorted(), expected.toSorted());
+  }));
+});
 
-pure(
-  "adviseAll() begins with the template's containers, also those without recommendations",
-  () => {
-    const bare = { sidecar: false, ...NO_RESOURCES };
-    const templates = [
-      template("Deployment/web", 1, [{ name: "new", ...bare }, { name: "proxy", ...bare }]),
-    ];
-    const [web] = advised([WEB], { templates });
-    assert.deepEqual(
-      web?.containers.map(({ name, template, recommended }) => [name, !!template, !!recommended]),
-      [["new", true, false], ["proxy", true, true], ["app", false, true]],
-    );
-  },
-);
+pure("adviseAll() begins with the template's containers, recommendations or not", () => {
+  const bare = { sidecar: false, ...NO_RESOURCES };
+  const templates = [
+    template("Deployment/web", 1, [{ name: "new", ...bare }, { name: "proxy", ...bare }]),
+  ];
+  const [web] = advised([WEB], { templates });
+  assert.deepEqual(
+    web?.containers.map(({ name, template, recommended }) => [name, !!template, !!recommended]),
+    [["new", true, false], ["proxy", true, true], ["app", false, true]],
+  );
+});
 
 pure("adviseAll() puts the parts of a workload together in the order of the reports", () => {
   const [report] = reportsOf([WEB]);

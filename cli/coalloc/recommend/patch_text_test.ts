@@ -38,11 +38,10 @@ pure("mergeableAmounts() cuts a request only at a limit that stays", () => {
   const pods = [{ count: 1, cpuLimit: 250 }];
   const cpuOf = (change: Partial<AdvisedContainer>) =>
     mergeableAmounts(container({ recommended, ...change })).values.cpu;
-  assert.deepEqual([cpuOf({ template }), cpuOf({ pods }), cpuOf({ pods, template })], [
-    200,
-    250,
-    200,
-  ]);
+  assert.deepEqual(
+    [cpuOf({ template }), cpuOf({ pods }), cpuOf({ pods, template })],
+    [200, 250, 200],
+  );
   const moved = { ...recommended, cpuLimit: 400 };
   const both = mergeableAmounts(container({ recommended: moved, template }));
   assert.deepEqual(both, { values: moved, notes: [] });
@@ -120,40 +119,37 @@ function amountsOf(
   };
 }
 
-pureYAML(
-  "patchText() is read again as what was recommended, each container once, nothing else",
-  () => {
-    fc.assert(fc.property(workloadRecords("shop", { mostWorkloads: 8 }), (drawn) => {
-      // Nothing is lowered and nothing cut: other tests have that.
-      const records = drawn.map((record) => ({
-        ...record,
-        recommendations: record.recommendations.map(({ cpuLimit, memoryLimit, ...one }) => ({
-          ...one,
-          ...(cpuLimit === undefined ? {} : { cpuLimit: Math.max(one.cpu, cpuLimit) }),
-          ...(memoryLimit === undefined ? {} : { memoryLimit: Math.max(one.memory, memoryLimit) }),
-        })),
-      }));
-      const bare = { sidecar: false, requests: {} };
-      const templates = records.map(({ workload: { kind, name }, recommendations }) =>
-        template(
-          `${kind}/${name}`,
-          1,
-          recommendations.map(({ container, memoryLimit }) => (
-            { name: container, ...bare, limits: memoryLimit === undefined ? {} : { memory: 0 } }
-          )),
-        )
-      );
-      const wanted = records.filter(({ recommendations }) => recommendations.length > 0)
-        .map(({ workload: { kind, name }, recommendations }) =>
-          [
-            `${kind} shop/${name}`,
-            recommendations.map(({ explanation: _explanation, ...one }) => one),
-          ] as const
-        );
-      assert.deepEqual(patched(records, templates).read, new Map(wanted));
+pureYAML("patchText() is read again as what was recommended, each container once", () => {
+  fc.assert(fc.property(workloadRecords("shop", { mostWorkloads: 8 }), (drawn) => {
+    // Nothing is lowered and nothing cut: other tests have that.
+    const records = drawn.map((record) => ({
+      ...record,
+      recommendations: record.recommendations.map(({ cpuLimit, memoryLimit, ...one }) => ({
+        ...one,
+        ...(cpuLimit === undefined ? {} : { cpuLimit: Math.max(one.cpu, cpuLimit) }),
+        ...(memoryLimit === undefined ? {} : { memoryLimit: Math.max(one.memory, memoryLimit) }),
+      })),
     }));
-  },
-);
+    const bare = { sidecar: false, requests: {} };
+    const templates = records.map(({ workload: { kind, name }, recommendations }) =>
+      template(
+        `${kind}/${name}`,
+        1,
+        recommendations.map(({ container, memoryLimit }) => (
+          { name: container, ...bare, limits: memoryLimit === undefined ? {} : { memory: 0 } }
+        )),
+      )
+    );
+    const wanted = records.filter(({ recommendations }) => recommendations.length > 0)
+      .map(({ workload: { kind, name }, recommendations }) =>
+        [
+          `${kind} shop/${name}`,
+          recommendations.map(({ explanation: _explanation, ...one }) => one),
+        ] as const
+      );
+    assert.deepEqual(patched(records, templates).read, new Map(wanted));
+  }));
+});
 
 pureYAML("patchText() makes no container of one that the template no longer has", () => {
   const { text, read } = patched(shopRecords(), [
@@ -171,28 +167,21 @@ pureYAML("patchText() asks for no more than the limits that it leaves alone", ()
   assert.deepEqual([...read.values()], [[{ container: "app", ...limits }]]);
 });
 
-pureYAML(
-  "patchText() lowers memory no nearer to what was used than is safe, whatever the policy's mode",
-  () => {
-    const [usage] = WEB.usage ?? [];
-    assert.ok(usage?.memory !== undefined);
-    const own = { name: "app", sidecar: false, requests: { memory: 128 * MEBI }, limits: {} };
-    const memoryAt = (max: number, change: Partial<WorkloadRecord> = {}): unknown => {
-      const record = {
-        ...WEB,
-        usage: [{ ...usage, memory: { ...usage.memory!, max } }],
-        ...change,
-      };
-      return [...patched([record], [template("Deployment/web", 1, [own])]).read.values()][0]?.[0];
-    };
-    // 88617123 / 1.15 = 77058367.8.
-    assert.partialDeepStrictEqual(memoryAt(77_058_367), { cpu: 336, memory: 88_617_123 });
-    assert.partialDeepStrictEqual(memoryAt(77_058_368), { memory: 88_617_124 });
-    // The workload's reason may be of another container.
-    const reason = "UnsafeMemoryDecrease";
-    assert.partialDeepStrictEqual(memoryAt(1, { reason }), { memory: 88_617_123 });
-  },
-);
+pureYAML("patchText() lowers memory no nearer to the usage than is safe, in any mode", () => {
+  const [usage] = WEB.usage ?? [];
+  assert.ok(usage?.memory !== undefined);
+  const own = { name: "app", sidecar: false, requests: { memory: 128 * MEBI }, limits: {} };
+  const memoryAt = (max: number, change: Partial<WorkloadRecord> = {}): unknown => {
+    const record = { ...WEB, usage: [{ ...usage, memory: { ...usage.memory!, max } }], ...change };
+    return [...patched([record], [template("Deployment/web", 1, [own])]).read.values()][0]?.[0];
+  };
+  // 88617123 / 1.15 = 77058367.8.
+  assert.partialDeepStrictEqual(memoryAt(77_058_367), { cpu: 336, memory: 88_617_123 });
+  assert.partialDeepStrictEqual(memoryAt(77_058_368), { memory: 88_617_124 });
+  // The workload's reason may be of another container.
+  const reason = "UnsafeMemoryDecrease";
+  assert.partialDeepStrictEqual(memoryAt(1, { reason }), { memory: 88_617_123 });
+});
 
 pureYAML("patchText() brings memory that is raised, also where lowering it is unsafe", () => {
   const memory = { memory: MEBI };
@@ -203,18 +192,15 @@ pureYAML("patchText() brings memory that is raised, also where lowering it is un
   assert.doesNotMatch(text, /left out/);
 });
 
-pureYAML(
-  "patchText() lets no text out of its comments, and is one where there is nothing to patch",
-  () => {
-    const explanation = "x\n---\nkind: Secret\r\u2028apiVersion: v1";
-    const recommendations = [{ container: "app", cpu: 1, memory: 1, explanation }];
-    const { read } = patched([{ ...WEB, recommendations }]);
-    assert.deepEqual([...read.keys()], ["Deployment shop/web"]);
-    const none = patched([]);
-    assert.equal(none.read.size, 0);
-    assert.match(none.text, /^# No recommendations here\.$/m);
-  },
-);
+pureYAML("patchText() lets no text out of comments, and is one where nothing is to patch", () => {
+  const explanation = "x\n---\nkind: Secret\r\u2028apiVersion: v1";
+  const recommendations = [{ container: "app", cpu: 1, memory: 1, explanation }];
+  const { read } = patched([{ ...WEB, recommendations }]);
+  assert.deepEqual([...read.keys()], ["Deployment shop/web"]);
+  const none = patched([]);
+  assert.equal(none.read.size, 0);
+  assert.match(none.text, /^# No recommendations here\.$/m);
+});
 
 const USAGE = { samples: 9, min: 20, p50: 50, p90: 60, p95: 61, p99: 62, max: 80 };
 const same = (value: number) => ({

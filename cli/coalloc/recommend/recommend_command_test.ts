@@ -133,100 +133,85 @@ shopTest("recommendCommand() looks in the namespaces that are asked for", async 
   assert.equal((await recommended(scene, "--policy", "shop/databases"))[0], 1);
 });
 
-shopTest(
-  "recommendCommand() counts the market's pods with their original limits",
-  async (scene) => {
-    const { metadata, ...pod } = addMarketPod(scene, "cart-5d9c7f6b8-0", { limit: 900, own: 200 });
-    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "cart-5d9c7f6b8", uid: "rs" };
-    scene.api.store.tables.Pod.modify("shop/cart-5d9c7f6b8-0", () => ({
-      ...pod,
-      metadata: { ...metadata, owner, labels: { "pod-template-hash": "5d9c7f6b8" } },
-    }));
-    const [web] = shopRecords();
-    assert.ok(web !== undefined);
-    const cart = { ...web, workload: { ...web.workload, name: "cart" } };
-    scene.rightsizing.reports = reportsOf([cart]);
-    assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 200m$/m);
-    // Without the market installed there are no original limits to find.
-    scene.installed = false;
-    assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 900m$/m);
-  },
-);
+shopTest("recommendCommand() counts the market's pods by original limits", async (scene) => {
+  const { metadata, ...pod } = addMarketPod(scene, "cart-5d9c7f6b8-0", { limit: 900, own: 200 });
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "cart-5d9c7f6b8", uid: "rs" };
+  scene.api.store.tables.Pod.modify("shop/cart-5d9c7f6b8-0", () => ({
+    ...pod,
+    metadata: { ...metadata, owner, labels: { "pod-template-hash": "5d9c7f6b8" } },
+  }));
+  const [web] = shopRecords();
+  assert.ok(web !== undefined);
+  const cart = { ...web, workload: { ...web.workload, name: "cart" } };
+  scene.rightsizing.reports = reportsOf([cart]);
+  assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 200m$/m);
+  // Without the market installed there are no original limits to find.
+  scene.installed = false;
+  assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 900m$/m);
+});
 
-shopTest(
-  "recommendCommand() reports a failure, a single pod, and a message without a reason",
-  async (scene) => {
-    const [web] = shopRecords();
-    assert.ok(web !== undefined);
-    const { reason: _reason, ...failed } = web;
-    const message = "the loop has failed";
-    scene.rightsizing.reports = reportsOf([
-      { ...failed, status: "Error", message },
-      { ...failed, workload: { ...web.workload, kind: "DaemonSet", name: "log" } },
-    ]);
-    scene.terminal = { columns: 100, rows: 20, color: true };
-    assert.ok((await recommended(scene))[1].includes("\x1b[31mError\x1b[0m"));
-    scene.terminal = undefined;
-    const [, shown] = await recommended(scene, "web");
-    assert.match(shown, /^Deployment shop\/web: Error, .* 3 pods\n/);
-    assert.equal(shown.split("\n")[1], message);
-    assert.doesNotMatch(shown, /What to do/);
-    assert.match((await recommended(scene, "log"))[1], /^DaemonSet shop\/log: .*, 1 pod\n/);
-    scene.rightsizing.templates = [];
-    assert.match((await recommended(scene, "web"))[1], /, 3 pods; .*exists\n/);
-    const means = sentenceOf("RecommendOnly");
-    scene.rightsizing.reports = reportsOf([{ ...web, message: means }]);
-    assert.ok((await recommended(scene, "web"))[1].includes(`\nRecommendOnly: ${means}\n`));
-  },
-);
+shopTest("recommendCommand() reports a failure, a single pod, a bare message", async (scene) => {
+  const [web] = shopRecords();
+  assert.ok(web !== undefined);
+  const { reason: _reason, ...failed } = web;
+  const message = "the loop has failed";
+  scene.rightsizing.reports = reportsOf([
+    { ...failed, status: "Error", message },
+    { ...failed, workload: { ...web.workload, kind: "DaemonSet", name: "log" } },
+  ]);
+  scene.terminal = { columns: 100, rows: 20, color: true };
+  assert.ok((await recommended(scene))[1].includes("\x1b[31mError\x1b[0m"));
+  scene.terminal = undefined;
+  const [, shown] = await recommended(scene, "web");
+  assert.match(shown, /^Deployment shop\/web: Error, .* 3 pods\n/);
+  assert.equal(shown.split("\n")[1], message);
+  assert.doesNotMatch(shown, /What to do/);
+  assert.match((await recommended(scene, "log"))[1], /^DaemonSet shop\/log: .*, 1 pod\n/);
+  scene.rightsizing.templates = [];
+  assert.match((await recommended(scene, "web"))[1], /, 3 pods; .*exists\n/);
+  const means = sentenceOf("RecommendOnly");
+  scene.rightsizing.reports = reportsOf([{ ...web, message: means }]);
+  assert.ok((await recommended(scene, "web"))[1].includes(`\nRecommendOnly: ${means}\n`));
+});
 
-shopTest(
-  "recommendCommand() goes without what may not be read, but not without a server",
-  async (scene) => {
-    scene.rightsizing.templates = forbidden;
-    const [code, out] = await recommended(scene, "web");
-    assert.equal(code, 0);
-    assert.match(out, /request 200m..500m → 336m.*^Cannot .*administrator/ms);
-    for (const status of [403, 404, 0]) {
-      scene.rightsizing.reports = new ApiError(status, "", "no");
-      assert.equal((await recommended(scene))[0], 1);
-    }
-    scene.rightsizing.reports = reportsOf(shopRecords());
-    scene.rightsizing.templates = new ApiError(0, "Unreachable", "connection refused");
-    assert.match((await recommended(scene))[2], /connection refused/);
-  },
-);
+shopTest("recommendCommand() goes without what it may not read", async (scene) => {
+  scene.rightsizing.templates = forbidden;
+  const [code, out] = await recommended(scene, "web");
+  assert.equal(code, 0);
+  assert.match(out, /request 200m..500m → 336m.*^Cannot .*administrator/ms);
+  for (const status of [403, 404, 0]) {
+    scene.rightsizing.reports = new ApiError(status, "", "no");
+    assert.equal((await recommended(scene))[0], 1);
+  }
+  scene.rightsizing.reports = reportsOf(shopRecords());
+  scene.rightsizing.templates = new ApiError(0, "Unreachable", "connection refused");
+  assert.match((await recommended(scene))[2], /connection refused/);
+});
 
-shopTest(
-  "recommendCommand() asks for the namespace's policies where it may not read all",
-  async (scene) => {
-    scene.rightsizing.reports = [];
-    const asked: unknown[] = [];
-    scene.cluster.recommendations.policies = (namespace) => {
-      asked.push(namespace);
-      return namespace === undefined ? Promise.reject(forbidden) : Promise.resolve([]);
-    };
-    assert.match((await recommended(scene))[1], /no OptimizationPolicy: /);
-    assert.deepEqual(asked, [undefined, "shop"]);
-  },
-);
+shopTest("recommendCommand() asks for policies of the namespace at least", async (scene) => {
+  scene.rightsizing.reports = [];
+  const asked: unknown[] = [];
+  scene.cluster.recommendations.policies = (namespace) => {
+    asked.push(namespace);
+    return namespace === undefined ? Promise.reject(forbidden) : Promise.resolve([]);
+  };
+  assert.match((await recommended(scene))[1], /no OptimizationPolicy: /);
+  assert.deepEqual(asked, [undefined, "shop"]);
+});
 
-shopTest(
-  "recommendCommand() names the state of a policy that counts for no workload",
-  async (scene) => {
-    const message = "prometheus:9090 does not answer";
-    const ready = {
-      ...{ type: "Ready", status: "False", reason: "ProviderUnavailable", message } as const,
-      lastTransitionTime: "2026-01-01T00:00:00Z",
-    };
-    scene.rightsizing.policies = [{ ...storedPolicy("idle"), status: { conditions: [ready] } }];
-    const [code, , err] = await recommended(scene, "--policy", "shop/idle");
-    assert.equal(code, 1);
-    assert.ok(err.endsWith(`shop: ProviderUnavailable: ${message}\n`), err);
-    scene.rightsizing.policies = forbidden;
-    assert.equal((await recommended(scene, "--policy", "idle"))[0], 1);
-  },
-);
+shopTest("recommendCommand() names the state of a policy without a workload", async (scene) => {
+  const message = "prometheus:9090 does not answer";
+  const ready = {
+    ...{ type: "Ready", status: "False", reason: "ProviderUnavailable", message } as const,
+    lastTransitionTime: "2026-01-01T00:00:00Z",
+  };
+  scene.rightsizing.policies = [{ ...storedPolicy("idle"), status: { conditions: [ready] } }];
+  const [code, , err] = await recommended(scene, "--policy", "shop/idle");
+  assert.equal(code, 1);
+  assert.ok(err.endsWith(`shop: ProviderUnavailable: ${message}\n`), err);
+  scene.rightsizing.policies = forbidden;
+  assert.equal((await recommended(scene, "--policy", "idle"))[0], 1);
+});
 
 shopTest("recommendCommand() refuses arguments that name no workload or policy", async (scene) => {
   for (const args of [["pod/web"], ["a/b/c"], ["--policy", "a/b/c"], ["--policy", "/a"]]) {

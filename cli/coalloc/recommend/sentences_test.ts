@@ -5,7 +5,7 @@ import {
   storedPolicy,
   template,
 } from "../../../tests/fixtures/cli/advised_shop.ts";
-import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
+import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
 import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { recommended, shopTest } from "../../../tests/fixtures/cli/shop_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
@@ -18,99 +18,91 @@ const MISSING = new ApiError(404, "NotFound", "404 page not found");
 const FORBIDDEN = new ApiError(403, "Forbidden", "forbidden");
 
 shopTest("sentences of recommend: pages", async (scene) => {
-  await assertSentences([
-    [
-      "all",
-      page(scene),
-      `\
-WORKLOAD         CONTAINER   CPU                 MEMORY           CPU LIMIT       MEMORY LIMIT   STATUS        REASON
-daemonset/log    log         10m → -             none → -         none            none           Skipped       InsufficientSamples
-deployment/web   app         200m..500m → 336m   128Mi → 84.5Mi   1000m           256Mi          Recommended   RecommendOnly
-deployment/web   proxy       none → 50m          none → 64Mi      none            none           Recommended   RecommendOnly
-statefulset/db   db          1000m → 1500m       1Gi → 512Mi      2000m → 3000m   1Gi → 600Mi    Skipped       UnsafeMemoryDecrease
-
-Requests of all pods: CPU shrinks by 0.33 and grows by 1.29 cores, memory shrinks by 1.13Gi and grows by 192Mi
+  await assertTexts(
+    {
+      "all": page(scene),
+      "one": page(scene, "web"),
+      "patch": page(scene, "-o", "patch"),
+    },
+    `\
+all
+| WORKLOAD         CONTAINER   CPU                 MEMORY           CPU LIMIT       MEMORY LIMIT   STATUS        REASON
+| daemonset/log    log         10m → -             none → -         none            none           Skipped       InsufficientSamples
+| deployment/web   app         200m..500m → 336m   128Mi → 84.5Mi   1000m           256Mi          Recommended   RecommendOnly
+| deployment/web   proxy       none → 50m          none → 64Mi      none            none           Recommended   RecommendOnly
+| statefulset/db   db          1000m → 1500m       1Gi → 512Mi      2000m → 3000m   1Gi → 600Mi    Skipped       UnsafeMemoryDecrease
+|
+| Requests of all pods: CPU shrinks by 0.33 and grows by 1.29 cores, memory shrinks by 1.13Gi and grows by 192Mi
+one
+| Deployment shop/web: Recommended, policy shop/all, 3 pods
+| RecommendOnly: the policy's mode is Recommend: the recommendation is only published
+| What to do: set the policy's mode to Auto to have it applied
+| Recommended 4m ago, never applied
+|   app
+|     CPU    request 200m..500m → 336m; limit 1000m
+|            used min 20m, P50 120m, P90 280m, P95 300m, P99 330m, max 410m in 2880 samples
+|     Memory request 128Mi → 84.5Mi; limit 256Mi
+|            used min 40Mi, P50 60Mi, P90 70.4Mi, P95 71Mi, P99 72Mi, max 73Mi in 2880 samples
+|     why    CPU 336m: P90 of 2880 samples in 24h is 280m, times 1.2 is 336m. Memory 88617123: P90 of 2880 samples in 24h is 73847603, times 1.2 is 88617123
+|   proxy (sidecar)
+|     CPU    request none → 50m
+|     Memory request none → 64Mi
+|     why    raised to the minimum
+|
+| Requests of all pods: CPU shrinks by 0.33 and grows by 0.29 cores, memory shrinks by 130Mi and grows by 192Mi
+patch
+| # Requests, and limits where they are recommended, as strategic-merge patches: made by
+| # kubectl coalloc recommend -o patch. List this file under patches: of a kustomization.yaml.
+| # Requests of all pods: CPU shrinks by 0.33 and grows by 1.29 cores, memory shrinks by 1.13Gi and grows by 192Mi
+| # DaemonSet shop/log is left out: InsufficientSamples: there are fewer samples of the container than the policy asks for
+| # log of daemonset/log: no recommendation
+| ---
+| # Deployment shop/web, policy shop/all: Recommended
+| # RecommendOnly: the policy's mode is Recommend: the recommendation is only published
+| # app of deployment/web: CPU 336m: P90 of 2880 samples in 24h is 280m, times 1.2 is 336m. Memory 88617123: P90 of 2880 samples in 24h is 73847603, times 1.2 is 88617123
+| # proxy of deployment/web: raised to the minimum
+| apiVersion: apps/v1
+| kind: Deployment
+| metadata:
+|   name: web
+|   namespace: shop
+| spec:
+|   template:
+|     spec:
+|       containers:
+|         - name: app
+|           resources:
+|             requests:
+|               cpu: 336m
+|               memory: "88617123"
+|       initContainers:
+|         - name: proxy
+|           resources:
+|             requests:
+|               cpu: 50m
+|               memory: "67108864"
+| ---
+| # StatefulSet shop/db, policy platform/databases: Skipped
+| # UnsafeMemoryDecrease: the recommended memory is below the recent peak + 15 %, where a container could be killed: it is lowered to that value at most
+| # db of statefulset/db: P95 of 5040 samples in 7d
+| # db of statefulset/db: memory is left out: 512Mi is less than it has, and its peak is not known
+| apiVersion: apps/v1
+| kind: StatefulSet
+| metadata:
+|   name: db
+|   namespace: shop
+| spec:
+|   template:
+|     spec:
+|       containers:
+|         - name: db
+|           resources:
+|             requests:
+|               cpu: 1500m
+|             limits:
+|               cpu: "3"
 `,
-    ],
-    [
-      "one",
-      page(scene, "web"),
-      `\
-Deployment shop/web: Recommended, policy shop/all, 3 pods
-RecommendOnly: the policy's mode is Recommend: the recommendation is only published
-What to do: set the policy's mode to Auto to have it applied
-Recommended 4m ago, never applied
-  app
-    CPU    request 200m..500m → 336m; limit 1000m
-           used min 20m, P50 120m, P90 280m, P95 300m, P99 330m, max 410m in 2880 samples
-    Memory request 128Mi → 84.5Mi; limit 256Mi
-           used min 40Mi, P50 60Mi, P90 70.4Mi, P95 71Mi, P99 72Mi, max 73Mi in 2880 samples
-    why    CPU 336m: P90 of 2880 samples in 24h is 280m, times 1.2 is 336m. Memory 88617123: P90 of 2880 samples in 24h is 73847603, times 1.2 is 88617123
-  proxy (sidecar)
-    CPU    request none → 50m
-    Memory request none → 64Mi
-    why    raised to the minimum
-
-Requests of all pods: CPU shrinks by 0.33 and grows by 0.29 cores, memory shrinks by 130Mi and grows by 192Mi
-`,
-    ],
-    [
-      "patch",
-      page(scene, "-o", "patch"),
-      `\
-# Requests, and limits where they are recommended, as strategic-merge patches: made by
-# kubectl coalloc recommend -o patch. List this file under patches: of a kustomization.yaml.
-# Requests of all pods: CPU shrinks by 0.33 and grows by 1.29 cores, memory shrinks by 1.13Gi and grows by 192Mi
-# DaemonSet shop/log is left out: InsufficientSamples: there are fewer samples of the container than the policy asks for
-# log of daemonset/log: no recommendation
----
-# Deployment shop/web, policy shop/all: Recommended
-# RecommendOnly: the policy's mode is Recommend: the recommendation is only published
-# app of deployment/web: CPU 336m: P90 of 2880 samples in 24h is 280m, times 1.2 is 336m. Memory 88617123: P90 of 2880 samples in 24h is 73847603, times 1.2 is 88617123
-# proxy of deployment/web: raised to the minimum
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: web
-  namespace: shop
-spec:
-  template:
-    spec:
-      containers:
-        - name: app
-          resources:
-            requests:
-              cpu: 336m
-              memory: "88617123"
-      initContainers:
-        - name: proxy
-          resources:
-            requests:
-              cpu: 50m
-              memory: "67108864"
----
-# StatefulSet shop/db, policy platform/databases: Skipped
-# UnsafeMemoryDecrease: the recommended memory is below the recent peak + 15 %, where a container could be killed: it is lowered to that value at most
-# db of statefulset/db: P95 of 5040 samples in 7d
-# db of statefulset/db: memory is left out: 512Mi is less than it has, and its peak is not known
-apiVersion: apps/v1
-kind: StatefulSet
-metadata:
-  name: db
-  namespace: shop
-spec:
-  template:
-    spec:
-      containers:
-        - name: db
-          resources:
-            requests:
-              cpu: 1500m
-            limits:
-              cpu: "3"
-`,
-    ],
-  ]);
+  );
 });
 
 shopTest("sentences of recommend: nothing to show", async (scene) => {
@@ -121,89 +113,55 @@ shopTest("sentences of recommend: nothing to show", async (scene) => {
     Object.assign(rightsizing, { reports, policies: [storedPolicy("idle")] }, change);
     return page(scene, ...args)();
   };
-  await assertSentences([
-    [
-      "no report",
-      having({ reports: [] }),
-      "No recommendations here.\n" +
-      "\n" +
-      "No OptimizationPolicy has looked at a workload here yet: kubectl get " +
-      "optimizationpolicies -A shows whether they are Ready; a controller has to run\n",
-    ],
-    [
-      "no policy",
-      having({ reports: [], policies: [] }),
-      "No recommendations here.\n" +
-      "\n" +
-      "There is no OptimizationPolicy: one says which workloads are looked at (docs/rightsizing.md, " +
-      "Recommendations)\n",
-    ],
-    [
-      "reports unreadable",
-      having({ reports: FORBIDDEN }),
-      "Cannot read the RecommendationReports of namespace shop: forbidden\n",
-    ],
-    [
-      "reports unknown",
-      having({ reports: MISSING }),
-      "Cannot read recommendations: the server does not know RecommendationReports; kubectl " +
-      "apply -k manifests/crds installs the definitions, and a controller with the component " +
-      "rightsizing writes the reports\n",
-    ],
-    [
-      "no workload",
-      having({}, "cart"),
-      "Cannot show recommendations for cart: namespace shop has no such workload; is -n right?\n",
-    ],
-    [
-      "not reconciled",
-      having({}, "web"),
-      "Cannot show recommendations for web: no policy has looked at deployment/web of " +
-      "namespace shop yet; kubectl get optimizationpolicies -A shows which there are\n",
-    ],
-    [
-      "other kind",
-      having({}, "deployment/db"),
-      "Cannot show recommendations for db: namespace shop has no such Deployment; is it " +
-      "statefulset/db?\n",
-    ],
-    [
-      "not a workload's kind",
-      having({}, "pod/web"),
-      'Cannot find workload: "pod/web" is neither NAME nor KIND/NAME with a kind of ' +
-      "deployment, statefulset or daemonset; -n names the namespace; see kubectl coalloc " +
-      "recommend --help\n",
-    ],
-    [
-      "no such policy",
-      having({}, "--policy", "al"),
-      "Cannot show policy al: no workload of namespace shop has such a policy; kubectl get " +
-      "optimizationpolicies -A shows which there are\n",
-    ],
-    [
-      "near policy",
-      having({}, "--policy", "databses"),
-      "Cannot show policy databses: no workload of namespace shop has such a policy; is it " +
-      "platform/databases?\n",
-    ],
-    [
-      "other policy",
-      having({}, "db", "--policy", "idle"),
-      "Cannot show policy idle for db: statefulset/db has platform/databases\n",
-    ],
-    [
-      "idle policy",
-      having({}, "--policy", "idle"),
-      "Cannot show policy idle: it counts for no workload of namespace shop: its selector " +
-      "matches none, or policies of higher weight win\n",
-    ],
-    [
-      "not a policy's name",
-      having({}, "--policy", "/a"),
-      'Cannot find policy: "/a" is neither NAME nor NAMESPACE/NAME; see kubectl coalloc ' +
-      "recommend --help\n",
-    ],
-  ]);
+  await assertTexts(
+    {
+      "no report": having({ reports: [] }),
+      "no policy": having({ reports: [], policies: [] }),
+      "reports unreadable": having({ reports: FORBIDDEN }),
+      "reports unknown": having({ reports: MISSING }),
+      "no workload": having({}, "cart"),
+      "not reconciled": having({}, "web"),
+      "other kind": having({}, "deployment/db"),
+      "not a workload's kind": having({}, "pod/web"),
+      "no such policy": having({}, "--policy", "al"),
+      "near policy": having({}, "--policy", "databses"),
+      "other policy": having({}, "db", "--policy", "idle"),
+      "idle policy": having({}, "--policy", "idle"),
+      "not a policy's name": having({}, "--policy", "/a"),
+    },
+    `\
+no report
+| No recommendations here.
+|
+| No OptimizationPolicy has looked at a workload here yet: kubectl get optimizationpolicies -A shows whether they are Ready; a controller has to run
+no policy
+| No recommendations here.
+|
+| There is no OptimizationPolicy: one says which workloads are looked at (docs/rightsizing.md, Recommendations)
+reports unreadable
+| Cannot read the RecommendationReports of namespace shop: forbidden
+reports unknown
+| Cannot read recommendations: the server does not know RecommendationReports; kubectl apply -k manifests/crds installs the definitions, and a controller with the component rightsizing writes the reports
+no workload
+| Cannot show recommendations for cart: namespace shop has no such workload; is -n right?
+not reconciled
+| Cannot show recommendations for web: no policy has looked at deployment/web of namespace shop yet; kubectl get optimizationpolicies -A shows which there are
+other kind
+| Cannot show recommendations for db: namespace shop has no such Deployment; is it statefulset/db?
+not a workload's kind
+| Cannot find workload: "pod/web" is neither NAME nor KIND/NAME with a kind of deployment, statefulset or daemonset; -n names the namespace; see kubectl coalloc recommend --help
+no such policy
+| Cannot show policy al: no workload of namespace shop has such a policy; kubectl get optimizationpolicies -A shows which there are
+near policy
+| Cannot show policy databses: no workload of namespace shop has such a policy; is it platform/databases?
+other policy
+| Cannot show policy idle for db: statefulset/db has platform/databases
+idle policy
+| Cannot show policy idle: it counts for no workload of namespace shop: its selector matches none, or policies of higher weight win
+not a policy's name
+| Cannot find policy: "/a" is neither NAME nor NAMESPACE/NAME; see kubectl coalloc recommend --help
+`,
+  );
 });
 
 shopTest("sentences of recommend: notes of a page", async (scene) => {
@@ -216,37 +174,32 @@ shopTest("sentences of recommend: notes of a page", async (scene) => {
   if (report !== undefined && web !== undefined) {
     rightsizing.reports = [{ ...report, workloads: [{ ...web, lastApplied: "x" }, ...others] }];
   }
-  await assertSentences([
-    [
-      "unreadable",
-      notes,
-      "Cannot read the workloads' manifests: forbidden. What they ask for, and whether they " +
-      "still exist, is not known\n" +
-      "1 of the workloads can't be read in the reports",
-    ],
-    [
-      "pods unreadable",
-      async () => {
+  await assertTexts(
+    {
+      "unreadable": notes,
+      "pods unreadable": async () => {
         scene.cluster.reader.pods = () => Promise.reject(FORBIDDEN);
         return (await notes()).split("\n").filter((line) => line.includes("pods")).join("\n");
       },
-      "Cannot read pods: forbidden. What they have is not known: the manifests stand for them\n" +
-      "3 containers are not in the sums: what their pods have now is not known",
-    ],
-    [
-      "gone",
-      async () => {
+      "gone": async () => {
         rightsizing.templates = [template("StatefulSet/db", 1, [])];
         const text = await page(scene, "-o", "patch")();
         return text.split("\n").filter((line) => /left out/.test(line)).join("\n");
       },
-      "# Deployment shop/web is left out: it no longer exists\n" +
-      "# StatefulSet shop/db is left out: UnsafeMemoryDecrease: the recommended memory is " +
-      "below the recent peak + 15 %, where a container could be killed: it is lowered to that " +
-      "value at most\n" +
-      "# db of statefulset/db: left out: the template has no such container",
-    ],
-  ]);
+    },
+    `\
+unreadable
+  Cannot read the workloads' manifests: forbidden. What they ask for, and whether they still exist, is not known
+  1 of the workloads can't be read in the reports
+pods unreadable
+  Cannot read pods: forbidden. What they have is not known: the manifests stand for them
+  3 containers are not in the sums: what their pods have now is not known
+gone
+  # Deployment shop/web is left out: it no longer exists
+  # StatefulSet shop/db is left out: UnsafeMemoryDecrease: the recommended memory is below the recent peak + 15 %, where a container could be killed: it is lowered to that value at most
+  # db of statefulset/db: left out: the template has no such container
+`,
+  );
 });
 
 Deno.test("sentences of recommend: amounts of a patch", () => {
@@ -259,29 +212,25 @@ Deno.test("sentences of recommend: amounts of a patch", () => {
   const peak = (max: number) => (
     { usage: { memory: { samples: 1, min: 0, p50: 0, p90: 0, p95: 0, p99: 0, max } } }
   );
-  return assertSentences([
-    ["cut", notes({ cpu: 300 }), "cpu is cut to the limit, 200m, which the patch leaves alone"],
-    [
-      "no peak",
-      notes({ memory: 900 }),
-      "memory is left out: 900 is less than it has, and its peak is not known",
-    ],
-    [
-      "below the peak",
-      notes({ memory: 900 }, peak(900)),
-      "memory is left out: 900 is below its largest sample, 900, + 15 %, and could kill it",
-    ],
-    [
-      "below the peak, which is far below what it has",
-      notes({ memory: 800 }, peak(800)),
-      "memory is lowered to no less than 920: 800 is below its largest sample, 800, + 15 %, and " +
-      "could kill it",
-    ],
-    [
-      "limit below the peak",
-      notes({ memory: 1100, memoryLimit: 1200 }, peak(1100)),
-      "memory limit is lowered to no less than 1.24Ki: 1.17Ki is below its largest sample, " +
-      "1.07Ki, + 15 %, and could kill it",
-    ],
-  ]);
+  return assertTexts(
+    {
+      "cut": notes({ cpu: 300 }),
+      "no peak": notes({ memory: 900 }),
+      "below the peak": notes({ memory: 900 }, peak(900)),
+      "below the peak, which is far below what it has": notes({ memory: 800 }, peak(800)),
+      "limit below the peak": notes({ memory: 1100, memoryLimit: 1200 }, peak(1100)),
+    },
+    `\
+cut
+  cpu is cut to the limit, 200m, which the patch leaves alone
+no peak
+  memory is left out: 900 is less than it has, and its peak is not known
+below the peak
+  memory is left out: 900 is below its largest sample, 900, + 15 %, and could kill it
+below the peak, which is far below what it has
+  memory is lowered to no less than 920: 800 is below its largest sample, 800, + 15 %, and could kill it
+limit below the peak
+  memory limit is lowered to no less than 1.24Ki: 1.17Ki is below its largest sample, 1.07Ki, + 15 %, and could kill it
+`,
+  );
 });

@@ -20,53 +20,44 @@ function traceTest(name: string, fn: (scene: CoallocScene) => Promise<void>): vo
   });
 }
 
-traceTest(
-  "simulateCommand() shows every algorithm and the verdict, without a cluster",
-  async (scene) => {
-    const world = {
-      ...scene.world,
-      connect: () => Promise.reject(new Error("not asked for")),
-    };
-    const args = "simulate --trace rps.txt --request 200m --limit 800m --seeds 2".split(" ");
-    assert.equal(await runCoalloc(args, { ...world, clock: passing(0) }), 0);
-    const [head = "", service = "", gap, columns = "", ...rows] = scene.out.split("\n");
-    assert.match(
-      head,
-      /^rps\.txt \(rps, .* 1 s\): 1 minute; demand 0\.480 cores .*, P95 0\.640\.$/,
-    );
-    assert.match(service, /200m.*800m;.* 2 seeds\. SLO: P99/);
-    assert.equal(gap, "");
-    assert.match(
-      columns,
-      /^ALGORITHM +SLO +CORES +P50 MS +P99 MS +P99\.9 MS +THROTTLED MS\/S +CHANGES\/MIN/,
-    );
-    const algorithms = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
-    const statics = ["request x 1", "request x 2", "request x 4", "P90 x 1.15"];
-    assert.deepEqual(algorithms.slice(0, 7), [
-      ...["ours", "ours, tight", algorithmLabel(AS_IT_IS)],
-      ...statics.map((setting) => algorithmLabel({ algorithm: "static", setting })),
-    ]);
-    assert(algorithms.slice(7).every((one) => one?.startsWith("vpa: ")), algorithms.join());
-    assert.match(rows[2] ?? "", /^static: as.* (held|missed) +0\.800 /);
-    assert.match(scene.out, /^CoAllocator .*cores/m);
-    assert.match(scene.out, /\nInside .* 1 s .*\n$/);
-    assert.match(scene.err, /^Trace "rps\.txt" .* rps; .*\n$/);
-  },
-);
+traceTest("simulateCommand() shows every algorithm and the verdict", async (scene) => {
+  const world = { ...scene.world, connect: () => Promise.reject(new Error("not asked for")) };
+  const args = "simulate --trace rps.txt --request 200m --limit 800m --seeds 2".split(" ");
+  assert.equal(await runCoalloc(args, { ...world, clock: passing(0) }), 0);
+  const [head = "", service = "", gap, columns = "", ...rows] = scene.out.split("\n");
+  assert.match(
+    head,
+    /^rps\.txt \(rps, .* 1 s\): 1 minute; demand 0\.480 cores .*, P95 0\.640\.$/,
+  );
+  assert.match(service, /200m.*800m;.* 2 seeds\. SLO: P99/);
+  assert.equal(gap, "");
+  assert.match(
+    columns,
+    /^ALGORITHM +SLO +CORES +P50 MS +P99 MS +P99\.9 MS +THROTTLED MS\/S +CHANGES\/MIN/,
+  );
+  const algorithms = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
+  const statics = ["request x 1", "request x 2", "request x 4", "P90 x 1.15"];
+  assert.deepEqual(algorithms.slice(0, 7), [
+    ...["ours", "ours, tight", algorithmLabel(AS_IT_IS)],
+    ...statics.map((setting) => algorithmLabel({ algorithm: "static", setting })),
+  ]);
+  assert(algorithms.slice(7).every((one) => one?.startsWith("vpa: ")), algorithms.join());
+  assert.match(rows[2] ?? "", /^static: as.* (held|missed) +0\.800 /);
+  assert.match(scene.out, /^CoAllocator .*cores/m);
+  assert.match(scene.out, /\nInside .* 1 s .*\n$/);
+  assert.match(scene.err, /^Trace "rps\.txt" .* rps; .*\n$/);
+});
 
-traceTest(
-  "simulateCommand() warns about a history of many cores, unless it is scaled",
-  async (scene) => {
-    scene.files.set("many.csv", Array.from({ length: 60 }, (_, s) => `${s},40`).join("\n"));
-    const args = "simulate --trace many.csv --format cores --seeds 1 --minutes 1".split(" ");
-    const world = { ...scene.world, clock: passing(400) };
-    assert.equal(await runCoalloc(args, world), 0);
-    assert.match(scene.err, / 40 cores .*--scale-p95 2/);
-    scene.err = "";
-    assert.equal(await runCoalloc([...args, "--scale-p95", "2"], world), 0);
-    assert.doesNotMatch(scene.err, /scale-p95/);
-  },
-);
+traceTest("simulateCommand() warns of a history of many cores, unless scaled", async (scene) => {
+  scene.files.set("many.csv", Array.from({ length: 60 }, (_, s) => `${s},40`).join("\n"));
+  const args = "simulate --trace many.csv --format cores --seeds 1 --minutes 1".split(" ");
+  const world = { ...scene.world, clock: passing(400) };
+  assert.equal(await runCoalloc(args, world), 0);
+  assert.match(scene.err, / 40 cores .*--scale-p95 2/);
+  scene.err = "";
+  assert.equal(await runCoalloc([...args, "--scale-p95", "2"], world), 0);
+  assert.doesNotMatch(scene.err, /scale-p95/);
+});
 
 traceTest("simulateCommand() prints one object in the arena's shape", async (scene) => {
   const args = ["simulate", "--trace", "rps.txt", "--seeds", "1", "--slo-ms", "200", "--json"];
@@ -113,50 +104,44 @@ traceTest("simulateCommand() reads standard input, and plays arrivals and usage"
   assert.match(scene.out, /\nThe usage .* limit: /);
 });
 
-traceTest(
-  "simulateCommand() writes the page to standard output, the table beside it",
-  async (scene) => {
-    const args = "simulate --trace rps.txt --format rps --seeds 1 --html".split(" ");
-    const world = { ...scene.world, clock: passing(0) };
-    assert.equal(await runCoalloc(args, { ...world, outIsTerminal: true }), 2);
-    assert.match(scene.err, /^Cannot show .*--html > page\.html;/);
-    scene.err = "";
-    assert.equal(await runCoalloc(args, world), 0);
-    assert.match(scene.out, /^<!doctype html>/);
-    assert.match(scene.out, /<title>.*: rps\.txt<\/title>/);
-    assert.match(scene.out, /<h2>Limit against demand<\/h2>/);
-    assert.match(scene.out, /inside a sample .* modelled/);
-    assert.match(scene.out, /<b>rps\.txt<\/b>: your own file/);
-    assert.match(
-      scene.out,
-      /kubectl coalloc simulate --trace rps\.txt --format rps --cost-ms 8 --seeds 1 /,
-    );
-    assert.match(scene.err, /^rps\.txt \(rps/);
-  },
-);
+traceTest("simulateCommand() writes the page to standard output", async (scene) => {
+  const args = "simulate --trace rps.txt --format rps --seeds 1 --html".split(" ");
+  const world = { ...scene.world, clock: passing(0) };
+  assert.equal(await runCoalloc(args, { ...world, outIsTerminal: true }), 2);
+  assert.match(scene.err, /^Cannot show .*--html > page\.html;/);
+  scene.err = "";
+  assert.equal(await runCoalloc(args, world), 0);
+  assert.match(scene.out, /^<!doctype html>/);
+  assert.match(scene.out, /<title>.*: rps\.txt<\/title>/);
+  assert.match(scene.out, /<h2>Limit against demand<\/h2>/);
+  assert.match(scene.out, /inside a sample .* modelled/);
+  assert.match(scene.out, /<b>rps\.txt<\/b>: your own file/);
+  assert.match(
+    scene.out,
+    /kubectl coalloc simulate --trace rps\.txt --format rps --cost-ms 8 --seeds 1 /,
+  );
+  assert.match(scene.err, /^rps\.txt \(rps/);
+});
 
-traceTest(
-  "simulateCommand() reports progress after a second, and ends when interrupted",
-  async (scene) => {
-    const args = "simulate --trace rps.txt --format rps --seeds 1".split(" ");
-    const world = { ...scene.world, clock: passing(400) };
-    assert.equal(await runCoalloc(args, world), 0);
-    const tenths = scene.err.trimEnd().split("\n");
-    assert.match(tenths[0] ?? "", /^\d+ % · 0:0\d gone · about \d:\d\d left$/);
-    assert.match(tenths.at(-1) ?? "", /^100 % · \d+:\d\d gone$/);
-    scene.err = scene.out = "";
-    assert.equal(await runCoalloc(args, { ...world, errIsTerminal: true }), 0);
-    assert.match(scene.err, /^\r.*100 % · \d+:\d\d gone\n$/s);
-    scene.err = scene.out = "";
-    const ending = new AbortController();
-    const unheard = <T>(job: () => T): T => {
-      ending.abort();
-      return job();
-    };
-    assert.equal(await runCoalloc(args, { ...world, unheard, signal: ending.signal }), 130);
-    assert.equal(scene.out, "");
-  },
-);
+traceTest("simulateCommand() reports progress, and ends when interrupted", async (scene) => {
+  const args = "simulate --trace rps.txt --format rps --seeds 1".split(" ");
+  const world = { ...scene.world, clock: passing(400) };
+  assert.equal(await runCoalloc(args, world), 0);
+  const tenths = scene.err.trimEnd().split("\n");
+  assert.match(tenths[0] ?? "", /^\d+ % · 0:0\d gone · about \d:\d\d left$/);
+  assert.match(tenths.at(-1) ?? "", /^100 % · \d+:\d\d gone$/);
+  scene.err = scene.out = "";
+  assert.equal(await runCoalloc(args, { ...world, errIsTerminal: true }), 0);
+  assert.match(scene.err, /^\r.*100 % · \d+:\d\d gone\n$/s);
+  scene.err = scene.out = "";
+  const ending = new AbortController();
+  const unheard = <T>(job: () => T): T => {
+    ending.abort();
+    return job();
+  };
+  assert.equal(await runCoalloc(args, { ...world, unheard, signal: ending.signal }), 130);
+  assert.equal(scene.out, "");
+});
 
 /** A clock that advances by so many ms with each reading. */
 function passing(ms: number): CoallocScene["clock"] {
@@ -272,13 +257,7 @@ function story(): Story {
   const median = { ...without, p99Ms: 900 };
   return {
     history: { path: "cpu.csv", format: "cores", minutes: 2, trace },
-    request: {
-      source: { path: "cpu.csv" },
-      costMs: 8,
-      seeds: 1,
-      minutes: 60,
-      output: "table",
-    },
+    request: { source: { path: "cpu.csv" }, costMs: 8, seeds: 1, minutes: 60, output: "table" },
     replay: {
       scene: traceScene(trace, { seed: 1 }),
       sloMs: 139,

@@ -83,11 +83,7 @@ pure("topScreen() shows why a node's limits are held", () => {
 });
 
 pure("topScreen() shows allocations with their age where no agent answers", () => {
-  const input = readings({
-    views: [],
-    allocations: [WRITTEN],
-    problems: ["No agent runs"],
-  });
+  const input = readings({ views: [], allocations: [WRITTEN], problems: ["No agent runs"] });
   assert.equal(
     screen(input, ALL, { wide: true }),
     `\

@@ -1,15 +1,22 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { LimitRangeItem, ResourceQuota } from "../../../shared/api/namespace.ts";
+import type { Resources } from "../../../shared/api/pod.ts";
 import { seededRandom } from "../../../shared/random.ts";
+import { resizePatch } from "../../../shared/resize/patch.ts";
 import {
   sampleAllocation,
   sampleContainer,
   sampleDesired,
   samplePod,
+  sampleQuota,
 } from "../../../tests/contract/support/sample_objects.ts";
+import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { createVirtualClock } from "../virtual_clock.ts";
 import { createObjectStore, frozenCopy } from "./object_store.ts";
+import { createSimulatedAPI } from "./simulated_api.ts";
 
 function tables() {
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
@@ -118,4 +125,83 @@ pure("frozenCopy() leaves its source free and out of members that are undefined"
   source.a.b = 2;
   assert.deepEqual(copy, { a: { b: 1 } });
   assert.equal(frozenCopy({ ...copy, d: 1 }).a, copy.a);
+});
+
+const MI = 2 ** 20;
+
+interface Namespace {
+  readonly items?: readonly LimitRangeItem[];
+  readonly quota?: ResourceQuota;
+}
+
+/** A pod of 64 Mi of 128 Mi under these bounds, and what becomes of it with other values. */
+function stage({ items = [], quota }: Namespace) {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const api = createSimulatedAPI({ clock, random: seededRandom(7) });
+  const { tables } = api.store;
+  const metadata = { name: "r", namespace: "shop", uid: "", resourceVersion: "" };
+  tables.LimitRange.create({ metadata, items });
+  if (quota !== undefined) tables.ResourceQuota.create(quota);
+  const app = sampleContainer({ requests: { memory: 64 * MI }, limits: { memory: 128 * MI } });
+  const { metadata: { uid } } = tables.Pod.create(samplePod("web", { containers: [app] }));
+  return {
+    quota: () => tables.ResourceQuota.get("shop/cpu"),
+    /** The server's refusal, or nothing. */
+    async resized(fields: Resources): Promise<string> {
+      const patch = resizePatch(uid, [{ name: "app", sidecar: false, ...fields }]);
+      try {
+        await settleVirtually(clock, api.podResizer().resize("shop", "web", patch));
+        return "";
+      } catch (error) {
+        assert.ok(error instanceof ApiError && error.status === 403, String(error));
+        return error.message;
+      }
+    },
+  };
+}
+
+Deno.test("resize() is refused where a container's memory would leave a LimitRange", async () => {
+  const memory = { min: 32 * MI, max: 256 * MI, ratio: 4 };
+  const { resized } = stage({ items: [{ type: "Container", memory }] });
+  assert.equal(await resized({ requests: { memory: 60 * MI }, limits: {} }), "");
+  assert.match(
+    await resized({ requests: { memory: 31 * MI }, limits: {} }),
+    /minimum memory .* Container .*33554432.*32505856/,
+  );
+  assert.match(
+    await resized({ requests: {}, limits: { memory: 300 * MI } }),
+    /maximum memory .* Container/,
+  );
+  assert.match(await resized({ requests: {}, limits: { memory: 250 * MI } }), /memory .* ratio/);
+});
+
+Deno.test("resize() is refused where a pod's memory would leave a LimitRange, not for its CPU", async () => {
+  const { resized } = stage({ items: [{ type: "Pod", memory: { max: 130 * MI } }] });
+  assert.equal(await resized({ requests: {}, limits: { memory: 130 * MI, cpu: 4000 } }), "");
+  assert.match(
+    await resized({ requests: {}, limits: { memory: 131 * MI } }),
+    /maximum memory .* Pod/,
+  );
+});
+
+Deno.test("resize() takes memory from a quota, gives it back, and is refused beyond it", async () => {
+  const { hardLimitsCPU: _none, ...unbound } = sampleQuota();
+  const quota = {
+    ...unbound,
+    memory: {
+      requests: { hard: 100 * MI, used: 64 * MI },
+      limits: { hard: 1000 * MI, used: 128 * MI },
+    },
+  };
+  const { resized, quota: stored } = stage({ quota });
+  const used = () => [stored()?.memory?.requests?.used, stored()?.memory?.limits?.used];
+  assert.equal(await resized({ requests: { memory: 100 * MI }, limits: { memory: 200 * MI } }), "");
+  assert.deepEqual(used(), [100 * MI, 200 * MI]);
+  assert.match(
+    await resized({ requests: { memory: 101 * MI }, limits: {} }),
+    /quota: cpu, .*requests\.memory=1048576,.* requests\.memory=104857600/,
+  );
+  assert.deepEqual(used(), [100 * MI, 200 * MI]);
+  assert.equal(await resized({ requests: { memory: 10 * MI }, limits: { cpu: 900 } }), "");
+  assert.deepEqual(used(), [10 * MI, 200 * MI]);
 });

@@ -22,116 +22,102 @@ function server(options: Partial<SimulatedAPIOptions> = {}) {
   return { clock, api, tables: api.store.tables };
 }
 
-pure(
-  "createSimulatedAPI() lets a request take its latency, half of it there and half back",
-  async () => {
-    const { clock, api, tables } = server({ latencyMs: 100 });
-    tables.Node.create(sampleNode("node-1"));
-    const reading = api.nodeLink("node-1").node();
-    await clock.runUntil(24);
-    assert.equal(api.requests.get("get Node"), undefined);
-    await clock.runUntil(76);
-    assert.equal(api.requests.get("get Node"), 1);
-    await clock.runUntil(150);
-    assert.equal((await reading).metadata.name, "node-1");
-  },
-);
+pure("createSimulatedAPI() takes half of a request's latency there and half back", async () => {
+  const { clock, api, tables } = server({ latencyMs: 100 });
+  tables.Node.create(sampleNode("node-1"));
+  const reading = api.nodeLink("node-1").node();
+  await clock.runUntil(24);
+  assert.equal(api.requests.get("get Node"), undefined);
+  await clock.runUntil(76);
+  assert.equal(api.requests.get("get Node"), 1);
+  await clock.runUntil(150);
+  assert.equal((await reading).metadata.name, "node-1");
+});
 
-pure(
-  "failNext() fails as many requests of the verb and kind as instructed, and no other",
-  async () => {
-    const { clock, api, tables } = server();
-    tables.Node.create(sampleNode("node-1"));
-    const link = api.nodeLink("node-1");
-    api.failNext({ verb: "get", kind: "Node", status: 429, retryAfterMs: 3000, times: 2 });
-    await settleVirtually(clock, link.renewLease());
-    for (let time = 0; time < 2; time++) {
-      await assert.rejects(settleVirtually(clock, link.node()), {
-        status: 429,
-        reason: "TooManyRequests",
-        retryAfterMs: 3000,
-      });
-    }
-    await settleVirtually(clock, link.node());
-  },
-);
+pure("failNext() fails as many requests of the verb and kind as instructed", async () => {
+  const { clock, api, tables } = server();
+  tables.Node.create(sampleNode("node-1"));
+  const link = api.nodeLink("node-1");
+  api.failNext({ verb: "get", kind: "Node", status: 429, retryAfterMs: 3000, times: 2 });
+  await settleVirtually(clock, link.renewLease());
+  for (let time = 0; time < 2; time++) {
+    await assert.rejects(settleVirtually(clock, link.node()), {
+      status: 429,
+      reason: "TooManyRequests",
+      retryAfterMs: 3000,
+    });
+  }
+  await settleVirtually(clock, link.node());
+});
 
 pure("failNext() can lose the answer to a request that was done", async () => {
   const { clock, api, tables } = server();
   const pod = tables.Pod.create(samplePod("web"));
   api.failNext({ verb: "create", kind: "PodAllocation", status: 0, done: true });
   const store = api.allocationStore;
-  await assert.rejects(settleVirtually(clock, store.create(sampleAllocation(pod))), {
-    status: 0,
-  });
+  await assert.rejects(settleVirtually(clock, store.create(sampleAllocation(pod))), { status: 0 });
   await assert.rejects(settleVirtually(clock, store.create(sampleAllocation(pod))), {
     reason: "AlreadyExists",
   });
 });
 
-pure(
-  "stop() refuses requests, loses answers under way and puts informers out of sync at once",
-  async () => {
-    const { clock, api, tables } = server({ latencyMs: 100 });
-    tables.Node.create(sampleNode("node-1"));
-    const informer = createInformer({
-      source: api.listWatch("Node"),
-      clock,
-      random: seededRandom(1),
-      log: silentLog,
-      name: "nodes",
-    });
-    const abort = new AbortController();
-    const run = informer.run(abort.signal);
-    await clock.runUntil(10_000);
-    assert.equal(informer.synced, true);
-    const underWay = assert.rejects(api.nodeLink("node-1").renewLease(), { status: 0 });
-    while (tables.Lease.all().length === 0) await clock.runUntil(clock.monotonic() + 1);
-    api.stop();
-    await clock.runUntil(10_200);
-    await underWay;
-    assert.equal(informer.synced, false);
-    await assert.rejects(api.nodeLink("node-1").node(), { status: 0 });
-    api.events.emit({
-      namespace: "shop",
-      podName: "web",
-      podUID: "u",
-      type: "Normal",
-      reason: "CPULimitHeld",
-      message: "lost",
-    });
-    assert.deepEqual(api.events.all(), []);
-    tables.Node.modify("node-1", (node) => ({ ...node, ready: false }));
-    api.start();
-    await clock.runUntil(60_000);
-    assert.deepEqual([informer.synced, informer.get("node-1")?.ready], [true, false]);
-    abort.abort();
-    await clock.runUntil(60_001);
-    await run;
-  },
-);
+pure("stop() refuses requests, loses answers and puts informers out of sync", async () => {
+  const { clock, api, tables } = server({ latencyMs: 100 });
+  tables.Node.create(sampleNode("node-1"));
+  const informer = createInformer({
+    source: api.listWatch("Node"),
+    clock,
+    random: seededRandom(1),
+    log: silentLog,
+    name: "nodes",
+  });
+  const abort = new AbortController();
+  const run = informer.run(abort.signal);
+  await clock.runUntil(10_000);
+  assert.equal(informer.synced, true);
+  const underWay = assert.rejects(api.nodeLink("node-1").renewLease(), { status: 0 });
+  while (tables.Lease.all().length === 0) await clock.runUntil(clock.monotonic() + 1);
+  api.stop();
+  await clock.runUntil(10_200);
+  await underWay;
+  assert.equal(informer.synced, false);
+  await assert.rejects(api.nodeLink("node-1").node(), { status: 0 });
+  api.events.emit({
+    namespace: "shop",
+    podName: "web",
+    podUID: "u",
+    type: "Normal",
+    reason: "CPULimitHeld",
+    message: "lost",
+  });
+  assert.deepEqual(api.events.all(), []);
+  tables.Node.modify("node-1", (node) => ({ ...node, ready: false }));
+  api.start();
+  await clock.runUntil(60_000);
+  assert.deepEqual([informer.synced, informer.get("node-1")?.ready], [true, false]);
+  abort.abort();
+  await clock.runUntil(60_001);
+  await run;
+});
 
-pure(
-  "createSimulatedAPI() removes an allocation a while after its pod, and one made too late",
-  async () => {
-    const { clock, api, tables } = server({ garbageDelayMs: 1000 });
-    const pod = tables.Pod.create(samplePod("web"));
-    const other = tables.Pod.create(samplePod("db"));
-    tables.PodAllocation.create(sampleAllocation(pod));
-    tables.PodAllocation.create(sampleAllocation(other));
-    tables.Pod.remove("shop/web", pod.metadata.uid);
-    tables.Pod.create(samplePod("web"));
-    api.compact();
-    await clock.runUntil(999);
-    assert.equal(tables.PodAllocation.all().length, 2);
-    await clock.runUntil(1000);
-    const names = () => tables.PodAllocation.all().map(({ spec }) => spec.podName);
-    assert.deepEqual(names(), ["db"]);
-    tables.PodAllocation.create(sampleAllocation(pod));
-    await clock.runUntil(2000);
-    assert.deepEqual(names(), ["db"]);
-  },
-);
+pure("createSimulatedAPI() removes an allocation after its pod, and a late one", async () => {
+  const { clock, api, tables } = server({ garbageDelayMs: 1000 });
+  const pod = tables.Pod.create(samplePod("web"));
+  const other = tables.Pod.create(samplePod("db"));
+  tables.PodAllocation.create(sampleAllocation(pod));
+  tables.PodAllocation.create(sampleAllocation(other));
+  tables.Pod.remove("shop/web", pod.metadata.uid);
+  tables.Pod.create(samplePod("web"));
+  api.compact();
+  await clock.runUntil(999);
+  assert.equal(tables.PodAllocation.all().length, 2);
+  await clock.runUntil(1000);
+  const names = () => tables.PodAllocation.all().map(({ spec }) => spec.podName);
+  assert.deepEqual(names(), ["db"]);
+  tables.PodAllocation.create(sampleAllocation(pod));
+  await clock.runUntil(2000);
+  assert.deepEqual(names(), ["db"]);
+});
 
 pure("createSimulatedAPI() hands out objects that can't be changed", () => {
   const { tables } = server();
@@ -172,9 +158,7 @@ pure("closeWatches() ends a watch without an error, after which it can be resume
 const expired = { name: "ApiError", status: 410 };
 
 function entry(version: number): LogEntry<ApiObject> {
-  const object = {
-    metadata: { name: "a", uid: "u", resourceVersion: String(version) },
-  };
+  const object = { metadata: { name: "a", uid: "u", resourceVersion: String(version) } };
   return { version, atMs: 0, before: undefined, after: object, object };
 }
 

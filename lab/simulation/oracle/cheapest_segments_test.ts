@@ -109,10 +109,7 @@ pure("cheapestSegments() finds what trying all cuts finds, from any price", () =
       (work, segments, price) => {
         const table = tableOf(work, 1);
         const best = cheapestByTrying(table, segments);
-        const found = cheapestSegments(table, {
-          segments,
-          ...(price === null ? {} : { price }),
-        });
+        const found = cheapestSegments(table, { segments, ...(price === null ? {} : { price }) });
         assert.ok(found.starts.length <= segments);
         const cost = found.starts.reduce((sum, from, index) => {
           const to = found.starts[index + 1] ?? work.length;

@@ -1,16 +1,18 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { pure } from "../../../tests/fixtures/pure.ts";
+import assert from "node:assert/strict";
 import { seededRandom } from "../../../shared/random.ts";
+import { cases } from "../../../tests/fixtures/cases.ts";
+import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { latencyQuantile } from "../node/latency_histogram.ts";
 import { createSimulatedNode } from "../node/simulated_node.ts";
 import { createWorkload } from "../workload.ts";
 import { dueWork } from "./due_work.ts";
-import { periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
+import { oracleLimits, type OraclePod } from "./oracle_rival.ts";
 import { planLimits, type PlannedLimit, type PlanOptions } from "./plan_limits.ts";
 import { playLog } from "./play_log.ts";
+import { periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
 import type { Serve } from "./serve_log.ts";
-import { cases } from "../../../tests/fixtures/cases.ts";
 
 const DEFAULTS: PlanOptions = {
   sloMs: 100,
@@ -43,8 +45,8 @@ function steady(
   };
 }
 
-function limitAt(plan: readonly PlannedLimit[], ms: number): number {
-  return plan.findLast(({ atMs }) => atMs <= ms)?.limit ?? NaN;
+function limitAt(plan: readonly PlannedLimit[] | undefined, ms: number): number {
+  return plan?.findLast(({ atMs }) => atMs <= ms)?.limit ?? NaN;
 }
 
 /** Mean limit over the run, CPUs. */
@@ -267,4 +269,50 @@ pure("planLimits() with more changes is no dearer", () => {
     return meanOf(log, plan);
   });
   assert.deepEqual(means, means.toSorted((a, b) => b - a));
+});
+
+function pod(seed: number, cores: number): OraclePod {
+  const values = Float64Array.of(cores, cores / 3, cores);
+  return {
+    floor: 50,
+    ceiling: 4000,
+    weight: 100,
+    threads: 8,
+    phaseMs: 0,
+    uid: "pod",
+    arrivals: createWorkload({ name: "t", unit: "cores", stepS: 20, values }, {
+      random: seededRandom(seed),
+      costMs: 8,
+    }),
+  };
+}
+
+const RUN = { durationMs: 60_000, sloMs: 100, cores: 8, changesPerMinute: 0.5 };
+
+pure("oracleLimits() are the pods' own plans while they fit", () => {
+  const options = { ...RUN, capacity: 7200, changesPerMinute: 2 };
+  const both = oracleLimits([pod(1, 0.6), pod(2, 0.9)], options);
+  assert.deepEqual(
+    both,
+    [1, 2].flatMap((seed) => oracleLimits([pod(seed, seed === 1 ? 0.6 : 0.9)], options)),
+  );
+  for (const changes of both) assert.ok(changes[0]?.atMs === 0 && changes.length <= 3);
+});
+
+pure("oracleLimits() share a short node exactly, to the step", () => {
+  const greedy = { ...pod(3, 1), arrivals: busyLoop(4), weight: 300 };
+  const limits = oracleLimits([pod(1, 0.6), greedy], { ...RUN, capacity: 2000 });
+  for (let at = 0; at < RUN.durationMs; at += 1000) {
+    const sum = limits.reduce((total, changes) => total + limitAt(changes, at), 0);
+    assert.ok(sum > 1980 && sum <= 2000, `${sum} m at ${at} ms`);
+  }
+});
+
+pure("oracleLimits() go by what comes on a node that is always short, if requests may wait", () => {
+  const greedy = { ...pod(3, 1), arrivals: busyLoop(4), weight: 300 };
+  const options = { ...RUN, capacity: 2000, sloMs: 10_000 };
+  const [first, second] = oracleLimits([pod(1, 0.6), greedy], options);
+  const at30 = limitAt(first, 30_000);
+  assert.ok(at30 < 500, "what comes, not what would keep it waiting less");
+  assert.ok(at30 + limitAt(second, 30_000) > 1980);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
+import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
 import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord, RunScores } from "../run_record.ts";
 import { headline, keyFigures } from "./headline.ts";
@@ -35,53 +35,37 @@ function tallied(ours: readonly number[], theirs: readonly number[]): string {
 }
 
 pure("sentences of a report's headline and figures", () =>
-  assertSentences([
-    [
-      "less",
-      () => compared(12.34, { throttledMsPerS: 361.4 }),
-      "In 1 minute, 2 pods on 8 cores were throttled 12.3 ms/s instead of 361 ms/s with " +
-      "limits as set.",
-    ],
-    [
-      "more",
-      () => compared(400, {}),
-      "In 1 minute, 2 pods on 8 cores were throttled 400 ms/s, more than the 20.0 ms/s with " +
-      "limits as set.",
-    ],
-    [
-      "as much",
-      () => compared(20, {}),
-      "In 1 minute, 2 pods on 8 cores were throttled 20.0 ms/s, as much as with limits as " +
-      "set.",
-    ],
-    [
-      "alone",
-      () => headline(runs({ throttledMsPerS: 5 })),
-      "In 1 minute, 2 pods on 8 cores were throttled 5.00 ms/s; no other algorithm was run beside it.",
-    ],
-    [
-      "key figure",
-      () => keyFigures(runs({}, { throttledMsPerS: 361.4 }))[0]?.beside ?? "",
-      "361 ms/s with limits as set",
-    ],
-    [
-      "tally",
-      () => tallied([1, 2, 9], [4, 5, 6]),
-      "2 of 3 pods were throttled less than with static, 1 more.",
-    ],
-    [
-      "tally of equals",
-      () => tallied([1, 0, 10.01], [2, 0, 10.02]),
-      "1 of 3 pods was throttled less than with static, 0 more, 2 as much.",
-    ],
-    [
-      "reaction",
-      () => SCORE_MEASURES.find(({ name }) => name.startsWith("Reaction"))?.meaning ?? "",
-      "from the start of a burst until the limit is at least the demand; a burst counts for an " +
-      "algorithm only if its demand exceeds that algorithm's limit, and a missed one enters median and P95 " +
-      "with its own length",
-    ],
-  ]));
+  assertTexts(
+    {
+      "less": () => compared(12.34, { throttledMsPerS: 361.4 }),
+      "more": () => compared(400, {}),
+      "as much": () => compared(20, {}),
+      "alone": () => headline(runs({ throttledMsPerS: 5 })),
+      "key figure": () => keyFigures(runs({}, { throttledMsPerS: 361.4 }))[0]?.beside ?? "",
+      "tally": () => tallied([1, 2, 9], [4, 5, 6]),
+      "tally of equals": () => tallied([1, 0, 10.01], [2, 0, 10.02]),
+      "reaction": () =>
+        SCORE_MEASURES.find(({ name }) => name.startsWith("Reaction"))?.meaning ?? "",
+    },
+    `\
+less
+  In 1 minute, 2 pods on 8 cores were throttled 12.3 ms/s instead of 361 ms/s with limits as set.
+more
+  In 1 minute, 2 pods on 8 cores were throttled 400 ms/s, more than the 20.0 ms/s with limits as set.
+as much
+  In 1 minute, 2 pods on 8 cores were throttled 20.0 ms/s, as much as with limits as set.
+alone
+  In 1 minute, 2 pods on 8 cores were throttled 5.00 ms/s; no other algorithm was run beside it.
+key figure
+  361 ms/s with limits as set
+tally
+  2 of 3 pods were throttled less than with static, 1 more.
+tally of equals
+  1 of 3 pods was throttled less than with static, 0 more, 2 as much.
+reaction
+  from the start of a burst until the limit is at least the demand; a burst counts for an algorithm only if its demand exceeds that algorithm's limit, and a missed one enters median and P95 with its own length
+`,
+  ));
 
 /** The text of the price's figure, without the drawing. */
 function price(values: readonly number[]): string {
@@ -105,31 +89,24 @@ function absent(change: Partial<RunRecord>): string {
 }
 
 pure("sentences of a report's plots", () =>
-  assertSentences([
-    [
-      "price",
-      () => price([0, 0.1, Infinity]),
-      "Line: mean of up to 1 s; pale: the highest step within. At price 0 the estimated needs " +
-      "of all fit into the node (pacing may still delay a raise); the higher the price, the " +
-      "more a pod must value one more core to get it. 1 step with an infinite price (nothing " +
-      "is left for a container without a floor) can&#39;t be drawn.",
-    ],
-    [
-      "infinite price",
-      () => price([Infinity]),
-      "The price was infinite throughout: nothing was left for containers without a floor.",
-    ],
-    ["no finite price", () => price([NaN]), "No finite price was recorded."],
-    [
-      "idle",
-      () => absent({}),
-      "No pod was throttled under any algorithm. No pod finished a request. The price was 0 " +
-      "throughout: the estimated needs of all always fitted into the node. No limit was changed.",
-    ],
-    [
-      "no steps",
-      () => absent({ pods: [], price: [], sumLimits: [], sumUsage: [], changes: [] }),
-      "The runs recorded no steps to draw. The runs recorded no steps to draw. No pod finished a " +
-      "request. This algorithm sets no price. The runs recorded no pods to draw. No limit was changed.",
-    ],
-  ]));
+  assertTexts(
+    {
+      "price": () => price([0, 0.1, Infinity]),
+      "infinite price": () => price([Infinity]),
+      "no finite price": () => price([NaN]),
+      "idle": () => absent({}),
+      "no steps": () => absent({ pods: [], price: [], sumLimits: [], sumUsage: [], changes: [] }),
+    },
+    `\
+price
+  Line: mean of up to 1 s; pale: the highest step within. At price 0 the estimated needs of all fit into the node (pacing may still delay a raise); the higher the price, the more a pod must value one more core to get it. 1 step with an infinite price (nothing is left for a container without a floor) can&#39;t be drawn.
+infinite price
+  The price was infinite throughout: nothing was left for containers without a floor.
+no finite price
+  No finite price was recorded.
+idle
+  No pod was throttled under any algorithm. No pod finished a request. The price was 0 throughout: the estimated needs of all always fitted into the node. No limit was changed.
+no steps
+  The runs recorded no steps to draw. The runs recorded no steps to draw. No pod finished a request. This algorithm sets no price. The runs recorded no pods to draw. No limit was changed.
+`,
+  ));

@@ -1,10 +1,14 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { firstReadings } from "../../../tests/fixtures/lab/fed_rival.ts";
-import { allRivals, rivalAlgorithms, rivalsNamed } from "./all_rivals.ts";
-import type { Rival, RivalNode, RivalPod, RivalRun } from "./rival.ts";
+import assert from "node:assert/strict";
 import { cases } from "../../../tests/fixtures/cases.ts";
+import { feedFor, feedRival, firstReadings } from "../../../tests/fixtures/lab/fed_rival.ts";
+import { near } from "../../../tests/fixtures/near.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { allRivals, rivalAlgorithms, rivalsNamed } from "./all_rivals.ts";
+import { createDecayingHistogram } from "./decaying_histogram.ts";
+import { createIntervals, perPod, withinBounds } from "./per_pod.ts";
+import type { Rival, RivalNode, RivalPod, RivalReading, RivalRun } from "./rival.ts";
+import { k8sCpu, k8sCpuFast } from "./static_limit.ts";
 
 pure("allRivals() has every setting of every algorithm, each under a name of its own", () => {
   const counts = new Map<string, number>();
@@ -104,11 +108,7 @@ function* play(
   }
 }
 
-const scenes = fc.record({
-  pods: fc.tuple(anyPod, anyPod),
-  steps: anySteps,
-  others: anySteps,
-});
+const scenes = fc.record({ pods: fc.tuple(anyPod, anyPod), steps: anySteps, others: anySteps });
 
 for (const rival of allRivals()) {
   pure(
@@ -133,3 +133,114 @@ for (const rival of allRivals()) {
       ),
   );
 }
+
+pure("perPod() gives each pod a rule of its own and asks it from the second look on", () => {
+  const asked: string[] = [];
+  const rival = perPod({
+    algorithm: "spy",
+    setting: "",
+    lookMs: 100,
+    createRule: ({ request }, { cpu }) => ({ atMs, usage }) => {
+      asked.push(`${request} of ${cpu} at ${atMs}`);
+      return request + usage;
+    },
+  });
+  const look = feedRival(rival, { pods: [{ request: 1 }, { request: 2 }] });
+  assert.deepEqual(asked, []);
+  assert.deepEqual(look({ usage: 10 }, { usage: 20 }), [1 + 10, 2 + 20]);
+  assert.deepEqual(asked, ["1 of 8000 at 100", "2 of 8000 at 100"]);
+});
+
+pure("withinBounds() cuts at floor and ceiling", () => {
+  const pod = { floor: 100, ceiling: 400 };
+  assert.deepEqual([50, 250, 900].map((limit) => withinBounds(limit, pod)), [100, 250, 400]);
+});
+
+function reading(fields: Partial<RivalReading>): RivalReading {
+  return { usageMs: 0, throttledMs: 0, periods: 0, throttledPeriods: 0, limit: 500, ...fields };
+}
+
+pure("createIntervals() reports nothing at the first look or without time between two", () => {
+  const intervalsAt = createIntervals();
+  assert.equal(intervalsAt(0, [reading({ usageMs: 7 })]), undefined);
+  assert.equal(intervalsAt(0, [reading({ usageMs: 9 })]), undefined);
+  // The look without time is as if it had not been: 12 − 7.
+  assert.equal(intervalsAt(100, [reading({ usageMs: 12 })])?.[0]?.usageMs, 5);
+});
+
+pure("createIntervals() reports what each pod, and all together, did since the last look", () => {
+  const intervalsAt = createIntervals();
+  intervalsAt(1000, [reading({ usageMs: 100, throttledMs: 5, throttledPeriods: 1 }), reading({})]);
+  const intervals = intervalsAt(1500, [
+    reading({ usageMs: 300, throttledMs: 45, throttledPeriods: 3, limit: 600 }),
+    reading({ usageMs: 50 }),
+  ]);
+  // 200 ms and 50 ms of CPU in half a second: 400 m and 100 m.
+  assert.deepEqual(intervals, [
+    {
+      atMs: 1500,
+      elapsedMs: 500,
+      usage: 400,
+      nodeUsage: 500,
+      usageMs: 200,
+      throttledMs: 40,
+      throttledPeriods: 2,
+      limit: 600,
+    },
+    {
+      atMs: 1500,
+      elapsedMs: 500,
+      usage: 100,
+      nodeUsage: 500,
+      usageMs: 50,
+      throttledMs: 0,
+      throttledPeriods: 0,
+      limit: 500,
+    },
+  ]);
+});
+
+function followsHighestUsage(rival: Rival): void {
+  const look = feedRival(rival);
+  assert.deepEqual(look({ usage: 100 }), [100 / 0.5]);
+  assert.deepEqual(look({ usage: 300 }), [300 / 0.5]);
+  // The peak and 19 more decisions are the window of 20.
+  assert.deepEqual(feedFor(look, { looks: 19, pods: [{ usage: 50 }] }), [300 / 0.5]);
+  assert.deepEqual(look({ usage: 50 }), [50 / 0.5]);
+}
+
+pure("k8sCpu() sets the highest usage of 300 s over the target, every 15 s", () => {
+  assert.equal(k8sCpu(0.5).lookMs, 15_000);
+  followsHighestUsage(k8sCpu(0.5));
+});
+
+pure("k8sCpuFast() sets the highest usage of 20 s over the target, every second", () => {
+  assert.equal(k8sCpuFast(0.5).lookMs, 1000);
+  followsHighestUsage(k8sCpuFast(0.5));
+});
+
+const DAY_MS = 86_400_000;
+
+pure("createDecayingHistogram() weighs samples, and halves their weight in a day", () => {
+  const histogram = createDecayingHistogram();
+  histogram.add({ value: 100, weight: 3, atMs: 0 });
+  histogram.add({ value: 5, weight: 2, atMs: DAY_MS });
+  // 2 of 2 + 3 / 2 are 0.571.
+  near(histogram.percentile(0.57), 10);
+  assert.ok(histogram.percentile(0.58) > 100);
+});
+
+pure("createDecayingHistogram() is at most 5 % and one bucket of 10 m above the only value", () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0, max: 64_000, noNaN: true }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (value, share) => {
+        const histogram = createDecayingHistogram();
+        histogram.add({ value, weight: 1, atMs: 0 });
+        const read = histogram.percentile(share);
+        assert.ok(read >= value * (1 - 1e-9) && read <= value * 1.05 + 10.001, `${read}`);
+      },
+    ),
+  );
+});
