@@ -119,7 +119,7 @@ pure("ignoredIf() gives the condition of that test alone", () => {
     "Deno.test({",
     '  name: "one " +',
     '    "more",',
-    "  ignore: !isHarness() || late(),",
+    "  ignore: !has() || late(),",
     "  fn() {},",
     "});",
     'Deno.test({ name: "free", fn() {} });',
@@ -133,7 +133,7 @@ pure("ignoredIf() gives the condition of that test alone", () => {
   const names = ["plain", "one more", "free", "short", "never"];
   assert.deepEqual(names.map((name) => ignoredIf(source, name)), [
     undefined,
-    "!isHarness() || late()",
+    "!has() || late()",
     undefined,
     "ignore",
     "true",

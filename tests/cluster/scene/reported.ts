@@ -19,7 +19,6 @@ import { coalloc, productMetrics, restoresFor } from "./product.ts";
 import type { PodName, RealNode } from "./real_node.ts";
 import { until, type UntilOptions } from "./until.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { isHarness } from "./harness_access.ts";
 import { parseTime } from "../../../adapters/kube/kinds/object_fields.ts";
 
 /** A reason, by the object that carries it. */
@@ -206,11 +205,7 @@ export function gaugesOf(reason: string): readonly Gauge[] {
   ];
 }
 
-/**
- * Waits until so many pods more than `before` have got their original limits back for this cause. On
- * the harness's cluster these must be all: another cluster has pods of other users, which may come and
- * go.
- */
+/** Waits until so many pods more than `before`, and no others, have got their original limits back. */
 export async function assertRestores(
   node: Pick<RealNode, "connection">,
   cause: EnforcementReason,
@@ -225,7 +220,7 @@ export async function assertRestores(
     if (since >= count) return since;
     throw new Error(`there are ${since}`);
   }, SETTLED);
-  if (isHarness()) assert.equal(restored, count, `restores for ${cause}`);
+  assert.equal(restored, count, `restores for ${cause}`);
 }
 
 /** An event, as far as tests look at it. */
