@@ -81,7 +81,7 @@ const schema = z.strictObject({
 export type Settings = z.infer<typeof schema>;
 
 /** Reads what {@linkcode writeSettings} wrote. Throws a `SyntaxError` for anything else. */
-export function parseSettings(text: string): Settings {
+function parseSettings(text: string): Settings {
   const result = schema.safeParse(JSON.parse(text));
   if (result.success) return result.data;
   throw new SyntaxError(

@@ -247,7 +247,7 @@ With KUBECONFIG set to another cluster, up only looks whether that one answers, 
 command against it.`;
 
 /** Parses the arguments without the program's name. Never throws for what a user may type. */
-export function parseCommand(
+function parseCommand(
   args: readonly string[],
   { name }: { readonly name: string },
 ): Command | Text {

@@ -205,7 +205,7 @@ export interface CertificateSpec {
 const DAYS = 30;
 
 /** All certificates. Users and groups as Kubernetes' own roles expect them. */
-export function certificateSpecs({ nodeName }: Instance): readonly CertificateSpec[] {
+function certificateSpecs({ nodeName }: Instance): readonly CertificateSpec[] {
   const user = (name: string): CertificateSpec => ({ name, commonName: `system:${name}` });
   return [
     {
@@ -244,7 +244,7 @@ export function certificateSpecs({ nodeName }: Instance): readonly CertificateSp
 }
 
 /** The arguments of `openssl req` for a certificate. */
-export function signArguments(spec: CertificateSpec): readonly string[] {
+function signArguments(spec: CertificateSpec): readonly string[] {
   const authority = spec.authority ?? "ca";
   const names = spec.alternativeNames ?? [];
   const organization = spec.organization === undefined ? "" : `/O=${spec.organization}`;
@@ -292,7 +292,7 @@ export async function makeCertificates(instance: Instance): Promise<void> {
 }
 
 /** Users with a kubeconfig; their certificates are named the same. */
-export const KUBECONFIG_USERS = [
+const KUBECONFIG_USERS = [
   "admin",
   "kube-controller-manager",
   "kube-scheduler",

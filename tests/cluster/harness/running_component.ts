@@ -25,12 +25,12 @@ const TAIL_LINES = 15;
 const LINE_LENGTH = 300;
 
 /** The file in which a component's process is noted. */
-export function recordFile({ directory }: Instance, name: ComponentName): string {
+function recordFile({ directory }: Instance, name: ComponentName): string {
   return `${directory}/run/${name}`;
 }
 
 /** The file that a component writes its log to. */
-export function logFile({ directory }: Instance, name: ComponentName): string {
+function logFile({ directory }: Instance, name: ComponentName): string {
   return `${directory}/logs/${name}.log`;
 }
 
@@ -104,7 +104,7 @@ export async function waitForComponent(
 }
 
 /** The last lines of a component's log under its path. */
-export async function logTail(instance: Instance, name: ComponentName): Promise<string> {
+async function logTail(instance: Instance, name: ComponentName): Promise<string> {
   const text = await readIfThere(logFile(instance, name)) ?? "";
   const lines = text.trimEnd().split("\n").slice(-TAIL_LINES);
   return [
@@ -165,7 +165,7 @@ export async function openProber({ directory }: Instance): Promise<Prober> {
 }
 
 /** The check that failed, in the lists that `readyz` gives; otherwise the first line. */
-export function reasonIn(text: string): string {
+function reasonIn(text: string): string {
   return /^\[-\].*$/m.exec(text)?.[0] ?? firstLine(text);
 }
 

@@ -87,7 +87,7 @@ const REFUSAL =
   / cannot (\S+) resource "([^"]+)" in API group "([^"]*)" (at the cluster|in the name)/;
 
 /** The right that was missing, as `patch pods/resize`; the message when anything but RBAC refused. */
-export function refusedRight({ status, message }: ApiError): string {
+function refusedRight({ status, message }: ApiError): string {
   const [, verb = "", resource = "", group = ""] = REFUSAL.exec(message) ?? [];
   if (status !== 403 || verb === "") return message;
   return `${verb} ${resource}${group === "" ? "" : `.${group}`}`;

@@ -281,7 +281,7 @@ export interface AdmissionCount {
 }
 
 /** Asks so often, however long the answers take. */
-export function steadyAdmissions(
+function steadyAdmissions(
   probe: Pick<AdmissionProbe, "ask">,
   { perSecond }: { readonly perSecond: number },
 ): SteadyAdmissions {
@@ -315,7 +315,7 @@ export function steadyAdmissions(
 const FAILED = /^apiserver_admission_webhook_fail_open_count\{.*name="[a-z.]+\.mbcas\.io"/;
 
 /** How often the server has let an object pass because the webhook had not answered. */
-export async function webhookFailures(kubectl: Kubectl): Promise<number> {
+async function webhookFailures(kubectl: Kubectl): Promise<number> {
   const series = seriesIn(await kubectl.must(["get", "--raw", "/metrics"]));
   return [...series].filter(([name]) => FAILED.test(name))
     .reduce((sum, [, value]) => sum + value, 0);
@@ -325,7 +325,7 @@ const SERVICE = "mbcas-webhook";
 const HOUR_MS = 3_600_000;
 
 /** Puts a new certificate of the same authority in; returns when it ends, ms since 1970. */
-export async function renewServing(connection: KubeConnection, nowMs: number): Promise<number> {
+async function renewServing(connection: KubeConnection, nowMs: number): Promise<number> {
   const store = createSecretStore(connection, {
     namespace: PRODUCT_NAMESPACE,
     name: WEBHOOK_SECRET,

@@ -181,7 +181,7 @@ function literal(text: string): string {
 /**
  * What the controllers count allocations by: the series of a reason, and whether one has the reason.
  */
-export const GAUGES = {
+const GAUGES = {
   bounds: {
     series: (reason: string): RegExp => new RegExp(`^mbcas_bounds\\{reason="${reason}"\\}$`),
     has: ({ status }: PodAllocation, reason: string): boolean =>
@@ -198,7 +198,7 @@ export const GAUGES = {
 export type Gauge = keyof typeof GAUGES;
 
 /** The gauges that may count by the reason: some are reasons of bounds and of refusals. */
-export function gaugesOf(reason: string): readonly Gauge[] {
+function gaugesOf(reason: string): readonly Gauge[] {
   return [
     ...(Object.hasOwn(BOUND_REASONS, reason) ? ["bounds"] as const : []),
     ...(Object.hasOwn(ENFORCEMENT_REASONS, reason) ? ["allocations"] as const : []),

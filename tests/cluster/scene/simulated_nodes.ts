@@ -166,7 +166,7 @@ export interface SimulatedNode {
 }
 
 /** Label of all of them, by which those of an interrupted run are found. */
-export const SIMULATED = "try.mbcas.io/simulated";
+const SIMULATED = "try.mbcas.io/simulated";
 /** Label and taint with the scene: no other pods come here, and a scene's pods go nowhere else. */
 export const SCENE = "try.mbcas.io/scene";
 
@@ -177,7 +177,7 @@ const LEASE_SECONDS = 40;
  * The node's name in the cluster: after the names that real nodes have, as tests take the first one for
  * the real one.
  */
-export function simulatedName({ name }: Pick<SimulatedNode, "name">): string {
+function simulatedName({ name }: Pick<SimulatedNode, "name">): string {
   return `z-${name}`;
 }
 
@@ -202,7 +202,7 @@ export function sceneBounds(scene: string): Record<string, unknown> {
  * The Node. It has no label with an operating system, without which no DaemonSet of the product wants a
  * pod there.
  */
-export function nodeObject(node: SimulatedNode): object {
+function nodeObject(node: SimulatedNode): object {
   const name = simulatedName(node);
   return {
     metadata: {
@@ -219,20 +219,20 @@ export function nodeObject(node: SimulatedNode): object {
 }
 
 /** What its kubelet says of it. */
-export function nodeStatus({ pods = 110 }: SimulatedNode, nowMs: number): object {
+function nodeStatus({ pods = 110 }: SimulatedNode, nowMs: number): object {
   const room = { cpu: "32", memory: "64Gi", pods: String(pods) };
   return { capacity: room, allocatable: room, conditions: [readyCondition("True", nowMs)] };
 }
 
 /** Whether the node is ready; `Unknown` says that it is silent. */
-export function readyCondition(status: "True" | "Unknown", nowMs: number): object {
+function readyCondition(status: "True" | "Unknown", nowMs: number): object {
   const at = new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
   const reason = status === "True" ? "KubeletReady" : "NodeStatusUnknown";
   return { type: "Ready", status, reason, lastHeartbeatTime: at, lastTransitionTime: at };
 }
 
 /** The Lease by which its kubelet says that it lives. It goes with the node. */
-export function nodeLease(
+function nodeLease(
   { name, uid }: { readonly name: string; readonly uid: string },
   nowMs: number,
 ): object {
@@ -264,7 +264,7 @@ export interface StandInKubeletOptions {
 const WORKERS = 16;
 
 /** Runs until `signal` is aborted. */
-export async function runStandInKubelet(
+async function runStandInKubelet(
   connection: KubeConnection,
   { lives, clock }: StandInKubeletOptions,
   signal: AbortSignal,
@@ -344,7 +344,7 @@ export interface StandInPod extends ApiObject {
 export type StandInStep = "start" | "end" | "nothing";
 
 /** What is needed of a pod. Throws a `TypeError` without identity. */
-export function parseStandInPod(raw: unknown): StandInPod {
+function parseStandInPod(raw: unknown): StandInPod {
   const { metadata, spec, status } = objectOf(raw);
   const { containers, nodeName } = objectOf(spec);
   return {
@@ -360,14 +360,14 @@ export function parseStandInPod(raw: unknown): StandInPod {
 }
 
 /** What a kubelet does when nothing ever goes wrong and nothing takes time. */
-export function standInStep({ nodeName, terminating, running }: StandInPod): StandInStep {
+function standInStep({ nodeName, terminating, running }: StandInPod): StandInStep {
   if (nodeName === "") return "nothing";
   if (terminating) return "end";
   return running ? "nothing" : "start";
 }
 
 /** What a kubelet would say of the pod that runs since `atMs`, ms since 1970. */
-export function runningStatus({ containers }: StandInPod, atMs: number): object {
+function runningStatus({ containers }: StandInPod, atMs: number): object {
   const at = new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");
   return {
     phase: "Running",

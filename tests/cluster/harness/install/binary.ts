@@ -10,7 +10,7 @@ import { isExecutable, putInPlace } from "../shell.ts";
 import { createHash } from "node:crypto";
 
 /** Version of Kubernetes that is run. */
-export const KUBERNETES_VERSION = "v1.36.3";
+const KUBERNETES_VERSION = "v1.36.3";
 
 /** A binary that is built from Go modules; containerd comes with the system's packages. */
 export type BinaryName = Exclude<ComponentName, "containerd"> | "kubectl";
