@@ -74,7 +74,7 @@ const ROWS: readonly Row[] = [
   ["rightsizing_prometheus", 4, "components", 156],
   ["hpa_signal", 4, "alone", 66],
   ["placement_replicas", 4, "alone", 68],
-  ["opt_out", 4, "alone", 103],
+  ["opt_out", 4, "alone", 128],
   ["second_cluster", 4, "alone", 70],
   ["helm", 4, "alone", 120],
 ];
