@@ -220,10 +220,8 @@ Deno.test("demo() prints one JSON object with changes that all carry a reason", 
   const { code, out, page } = await played("--json", "--no-report");
   assert.deepEqual([code, page], [0, ""]);
   const { runs } = JSON.parse(out);
-  assert.deepEqual(
-    runs.map((run: Record<string, unknown>) => run["algorithm"]),
-    ["CoAllocator", "limits at 2x request", "limits at P95", "limits at equal sum"],
-  );
+  const names = ["CoAllocator", "limits at 2x request", "limits at P95", "limits at equal sum"];
+  assert.deepEqual(runs.map((run: Record<string, unknown>) => run["algorithm"]), names);
   const [market] = runs;
   assert.equal(market.pods.length, 5);
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);

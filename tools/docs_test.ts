@@ -119,7 +119,7 @@ pure("ignoredIf() gives the condition of that test alone", () => {
     "Deno.test({",
     '  name: "one " +',
     '    "more",',
-    "  ignore: !isHarness() || late(),",
+    "  ignore: !has() || late(),",
     "  fn() {},",
     "});",
     'Deno.test({ name: "free", fn() {} });',
@@ -131,10 +131,13 @@ pure("ignoredIf() gives the condition of that test alone", () => {
     'Deno.test.ignore("never", () => {});',
   ].join("\n");
   const names = ["plain", "one more", "free", "short", "never"];
-  assert.deepEqual(
-    names.map((name) => ignoredIf(source, name)),
-    [undefined, "!isHarness() || late()", undefined, "ignore", "true"],
-  );
+  assert.deepEqual(names.map((name) => ignoredIf(source, name)), [
+    undefined,
+    "!has() || late()",
+    undefined,
+    "ignore",
+    "true",
+  ]);
 });
 
 Deno.test({

@@ -15,7 +15,7 @@ const FILES = [
   "shared/market_test.ts",
   "tests/browser/page_test.ts",
   "tests/cluster/harness/machine_test.ts",
-  "tests/cluster/undo_test.ts",
+  "tests/cluster/market_test.ts",
   "tests/long/stability_test.ts",
   "tests/prometheus/queries_test.ts",
   "tests/release/chart_test.ts",

@@ -1,6 +1,7 @@
 /**
- * The write permissions on allocations and on agents' Leases, on a real API server: RBAC allows everything
- * in the namespace `open`, so that what is refused there is refused by the policies.
+ * The write permissions on allocations and on agents' Leases, and what the controller may change of a pod:
+ * the deletion cost; on a real API server. RBAC allows everything in the namespace `open`, so that what is
+ * refused there is refused by the policies.
  *
  * @module
  */
@@ -11,34 +12,45 @@ import {
   createDesiredWriter,
 } from "../../adapters/kube/writers/allocation_writers.ts";
 import { createNodeLink } from "../../adapters/kube/writers/lease_writers.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { resourcePath } from "../../adapters/kube/client/connection.ts";
+import { parsePod } from "../../adapters/kube/kinds/pods.ts";
+import {
+  createDeletionCostWriter,
+  createPodResizer,
+} from "../../adapters/kube/writers/pod_writers.ts";
 import { LEASES } from "../../adapters/kube/kinds/leases.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { CONTROLLER_LEASE } from "../../shared/installation.ts";
 import { agentLeaseRef } from "../../shared/api/lease.ts";
 import { desiredSchema, podAllocationSchema } from "../../shared/api/pod_allocation.ts";
+import { DELETION_COST } from "../../shared/placement/split.ts";
+import { MARKET_MANAGER } from "../../shared/resize/original_limits.ts";
+import { resizePatch } from "../../shared/resize/patch.ts";
 import { sampleAllocation, sampleDesired, samplePod } from "../contract/support/sample_objects.ts";
 import {
   allocationBody,
-  type PolicyAccounts,
-  type PolicyStage,
-  setPolicyStage,
-} from "./policy/policy_stage.ts";
-import {
   assertRefused,
   byDefinition,
   byLeasePolicy,
   byPolicy,
   byRBAC,
   type Change,
+  denial,
   type Manner,
   MANNERS,
+  POD_MARKS,
+  POD_POLICY,
+  type PolicyAccounts,
+  type PolicyStage,
   type Refusal,
+  setPolicyStage,
   type Target,
   versionOf,
   write,
-} from "./policy/write_manners.ts";
+} from "./scene/policy_stage.ts";
 import { PRODUCT_NAMESPACE } from "./scene/product.ts";
+import { podPath } from "./scene/real_node.ts";
 
 type Account = keyof PolicyAccounts;
 
@@ -85,7 +97,30 @@ const FIELDS: readonly (readonly [change: Change, refusal: Refusal, Row["manners
   [{ metadata: { annotations: null } }, byPolicy("metadata.annotations"), NOT_BY_APPLY],
 ];
 
-function rowsOf({ here, there }: PolicyStage): readonly Row[] {
+/** Sets the deletion cost; an update writes the other annotations, too. */
+function cost(value: number): Change {
+  const annotations = { ...POD_MARKS.annotations, [DELETION_COST]: String(value) };
+  return { metadata: { annotations } };
+}
+
+/** What the controller may not change of a pod, and how the policy calls it. */
+function forbiddenOf(pod: unknown): typeof FIELDS {
+  const [container] = listOf(objectOf(objectOf(pod).spec).containers).map(objectOf);
+  const containers = [{ ...container, image: "registry.example.com/stolen" }];
+  const by = (message: string): Refusal => ({ message: denial(POD_POLICY, message) });
+  return [
+    [{ spec: { containers } }, by("spec")],
+    [{ spec: { activeDeadlineSeconds: 1 } }, by("spec")],
+    [{ metadata: { annotations: { "example.com/other": "1" } } }, by("no annotation")],
+    [{ metadata: { annotations: null } }, by("no annotation"), NOT_BY_APPLY],
+    [{ metadata: { labels: { app: "other" } } }, by("metadata.labels")],
+    [{ metadata: { labels: null } }, by("metadata.labels"), NOT_BY_APPLY],
+    [{ metadata: { ownerReferences: OWNERS } }, by("metadata.ownerReferences")],
+    [{ metadata: { finalizers: ["example.com/x"] } }, by("metadata.finalizers")],
+  ];
+}
+
+function rowsOf({ here, there, pod }: PolicyStage): readonly Row[] {
   const row = (by: Account, to: string, change: Change, refusal?: Refusal): Row => {
     const what = Object.keys(Object.values(change)[0] ?? {}).join(" and ");
     return { by, to, what, change, ...(refusal === undefined ? {} : { refusal }) };
@@ -126,6 +161,16 @@ function rowsOf({ here, there }: PolicyStage): readonly Row[] {
     row("agentHere", "leader's Lease", HOLDER, OWN_ONLY),
     row("unbound", "own Lease", HOLDER, NO_NODE_FOR_LEASES),
     row("unbound", "leader's Lease", HOLDER, NO_NODE_FOR_LEASES),
+    row("controller", "pod", cost(-1)),
+    ...forbiddenOf(pod).flatMap(([change, refusal, manners = MANNERS]) =>
+      [change, { ...change, metadata: { ...cost(-9).metadata, ...change.metadata } }].map((
+        one,
+      ) => ({
+        ...row("controller", "pod", one, refusal),
+        manners,
+      }))
+    ),
+    row("admin", "pod", { metadata: { labels: { app: "x" } } }),
   ];
 }
 
@@ -147,6 +192,10 @@ async function targetsOf(stage: PolicyStage): Promise<ReadonlyMap<string, Target
     const target = { apiVersion: "allocation.mbcas.io/v1alpha1", kind: "PodAllocation", path };
     targets.set(name, target).set(`${name} status`, { ...target, statusOnly: true });
   }
+  targets.set("pod", {
+    ...{ apiVersion: "v1", kind: "Pod" },
+    path: podPath({ namespace: open, name: "web" }),
+  });
   const path = resourcePath({ ...LEASES, namespace: open });
   for (
     const [text, name, by] of [
@@ -267,6 +316,13 @@ async function products(t: Deno.TestContext, stage: PolicyStage): Promise<void> 
     await store.remove(written);
     await assertRefused(() => admin.request({ path: allocationPath(written.metadata) }), GONE);
   });
+  await t.step("the controller writes deletion costs and resizes pods", async () => {
+    const { namespace, name, uid } = parsePod(stage.pod).metadata;
+    assert.ok(await createDeletionCostWriter(controller).write({ namespace, name, uid }, -7));
+    const resizer = createPodResizer(controller, { fieldManager: MARKET_MANAGER });
+    const changes = [{ name: "app", sidecar: false, requests: {}, limits: { cpu: 300 } }];
+    await resizer.resize(namespace, name, resizePatch(uid, changes));
+  });
   await t.step("an agent gives signs of life for its node, and for no other", async () => {
     const link = (by: typeof agentHere, nodeName: string) =>
       createNodeLink(by, { nodeName, clock: systemClock, durationSeconds: 120 });
@@ -287,7 +343,7 @@ async function products(t: Deno.TestContext, stage: PolicyStage): Promise<void> 
   });
 }
 
-Deno.test("admission policies over allocations and Leases, on a real API server", async (t) => {
+Deno.test("admission policies over allocations, Leases and pods, on a real API server", async (t) => {
   await using stage = await setPolicyStage();
   await changes(t, stage);
   for (const [by, what, request, refusal] of requestRows(stage)) {

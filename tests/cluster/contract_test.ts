@@ -7,8 +7,7 @@ import {
 } from "../../adapters/kube/writers/allocation_writers.ts";
 import { createEndpointSliceStore } from "../../adapters/kube/writers/webhook_stores.ts";
 import { createEventSink } from "../../adapters/kube/writers/event_sink.ts";
-import { objectOf } from "../../adapters/kube/client/json_fields.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { createLeaseStore, createNodeLink } from "../../adapters/kube/writers/lease_writers.ts";
 import { LEASES, parseLease } from "../../adapters/kube/kinds/leases.ts";
 import {
@@ -22,7 +21,11 @@ import {
   POLICIES,
   REPORTS,
 } from "../../adapters/kube/kinds/optimization_policies.ts";
-import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
+import { readNode } from "../../adapters/kube/kinds/nodes.ts";
+import { parsePodDisruptionBudget } from "../../adapters/kube/kinds/pod_disruption_budgets.ts";
+import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
+import { createPodEvictor, createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
+import { createWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
 import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import type { PodEvent } from "../../controller/allocation/ports.ts";
@@ -35,18 +38,27 @@ import { eventSinkContract, eventText } from "../contract/event_sink_contract.ts
 import { leaseStoreContract } from "../contract/lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "../contract/list_watch_contract.ts";
 import { nodeLinkContract } from "../contract/node_link_contract.ts";
+import { podEvictorContract } from "../contract/pod_evictor_contract.ts";
 import { podResizerContract } from "../contract/pod_resizer_contract.ts";
 import { policyStatusContract } from "../contract/policy_status_contract.ts";
 import { reportStoreContract } from "../contract/report_store_contract.ts";
+import { workloadWriterContract } from "../contract/workload_writer_contract.ts";
 import {
   SAMPLE_POLICY_SPEC,
   sampleAllocation,
+  sampleContainer,
   samplePod,
 } from "../contract/support/sample_objects.ts";
-import { createKubectl, kubectlAsServiceAccount } from "./kubectl.ts";
+import { createKubectl } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
-import { type ContractWorld, expiredVersion, openContractWorld } from "./scene/contract_world.ts";
-import { pauseControllerMeanwhile } from "./scene/product.ts";
+import { connectByToken, requestToken } from "./scene/account_token.ts";
+import {
+  containerSpec,
+  type ContractWorld,
+  expiredVersion,
+  openContractWorld,
+} from "./scene/contract_world.ts";
+import { pauseControllerMeanwhile, PRODUCT_NAMESPACE } from "./scene/product.ts";
 import { until } from "./scene/until.ts";
 import { patchRequest, resourcePath } from "../../adapters/kube/client/connection.ts";
 
@@ -150,14 +162,10 @@ podResizerContract(async () => {
 desiredWriterContract(async () => {
   const world = await openContractWorld();
   const { connection, nodeName } = world;
-  const admin = createKubectl();
-  const [, path] = await kubectlAsServiceAccount(admin, {
-    namespace: "mbcas-system",
-    serviceAccount: "mbcas-agent",
-    node: nodeName,
-  });
-  const agent = await connectKubeconfig({ path });
-  await Deno.remove(path);
+  const { metadata: { uid } } = await readNode(connection, nodeName);
+  const account = { namespace: PRODUCT_NAMESPACE, account: "mbcas-agent" };
+  const token = await requestToken(connection, { ...account, node: { name: nodeName, uid } });
+  const agent = await connectByToken(token);
   const store = createAllocationStore(connection);
   const allocate = async (name: string, node: string) => {
     const pod = { ...await world.idlePod(name), nodeName: node };
@@ -192,9 +200,8 @@ nodeLinkContract(async () => {
     nodeName,
     lost: link("no-such-node"),
     async renewedAt() {
-      const raw = await world.find({
-        path: `${resourcePath({ ...LEASES, namespace })}/mbcas-agent-${nodeName}`,
-      });
+      const path = `${resourcePath({ ...LEASES, namespace })}/mbcas-agent-${nodeName}`;
+      const raw = await world.find(path);
       return raw === undefined ? undefined : parseLease(raw).renewTimeMs;
     },
     pass: () => systemClock.sleep(5),
@@ -277,7 +284,7 @@ policyStatusContract(async () => {
     subject: createPolicyStatusWriter(connection),
     policy: parseOptimizationPolicy(made),
     async read() {
-      const raw = await find({ path });
+      const raw = await find(path);
       return raw === undefined ? undefined : parseOptimizationPolicy(raw);
     },
     remove: async () => void await connection.request({ method: "DELETE", path }),
@@ -291,10 +298,85 @@ reportStoreContract(async () => {
     subject: createReportStore(connection),
     namespace,
     async read(name) {
-      const raw = await find({ path: resourcePath({ ...REPORTS, namespace, name }) });
+      const raw = await find(resourcePath({ ...REPORTS, namespace, name }));
       return raw === undefined ? undefined : parseRecommendationReport(raw);
     },
   };
 });
 
-/** The contract suite of evictions, against a real API server. */
+podEvictorContract(async () => {
+  const { connection, namespace, ...world } = await openContractWorld();
+  const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
+  return {
+    ...world,
+    subject: createPodEvictor(connection),
+    running: (name) => world.runningPod(name, [sampleContainer()]),
+    pending: (name) => world.idlePod(name),
+    async protect(count) {
+      for (let index = 0; index < count; index++) {
+        const body = {
+          apiVersion: "policy/v1",
+          kind: "PodDisruptionBudget",
+          metadata: { name: `none-${index}` },
+          spec: { maxUnavailable: 0, selector: {} },
+        };
+        await connection.request({ method: "POST", path: budgets, body });
+      }
+      await until("budgets in force", async () => {
+        const { items } = objectOf(await connection.request({ path: budgets }));
+        const all = listOf(items).map((raw) => parsePodDisruptionBudget(raw));
+        return all.length === count && all.every(({ current }) => current) ? true : undefined;
+      });
+    },
+    read: world.pod,
+  };
+});
+
+workloadWriterContract(async () => {
+  const { connection, namespace, find, ...world } = await openContractWorld();
+  const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  let created = 0;
+  return {
+    ...world,
+    subject: createWorkloadWriter(connection, { log: silentLog }),
+    async create(containers, annotations = {}) {
+      const labels = { app: `web-${created}` };
+      const spec = {
+        containers: containers.filter(({ sidecar }) => !sidecar).map(containerSpec),
+        initContainers: containers.filter(({ sidecar }) => sidecar).map(containerSpec),
+      };
+      const body = {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: `web-${created++}`, annotations },
+        spec: {
+          replicas: 0,
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec },
+        },
+      };
+      const query = { fieldManager: "other" };
+      return parseWorkload(
+        await connection.request({ method: "POST", path, query, body }),
+        "Deployment",
+      );
+    },
+    async read({ metadata: { name } }) {
+      const raw = await find(`${path}/${name}`);
+      return raw === undefined ? undefined : parseWorkload(raw, "Deployment");
+    },
+    async edit({ metadata: { name }, makes }, requestCPU) {
+      const first = makes?.template.containers[0]?.name;
+      const containers = [{ name: first, resources: { requests: { cpu: `${requestCPU}m` } } }];
+      await connection.request(
+        patchRequest("strategic", {
+          path: `${path}/${name}`,
+          query: { fieldManager: "other" },
+          body: { spec: { template: { spec: { containers } } } },
+        }),
+      );
+    },
+    remove: async ({ metadata: { name } }) =>
+      void await connection.request({ method: "DELETE", path: `${path}/${name}` }),
+  };
+});

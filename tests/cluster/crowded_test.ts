@@ -22,9 +22,9 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { markAudit, readAuditSince, type ResizeAnswer } from "../../lab/bench/audit_log.ts";
 import { auditLog } from "./harness/component.ts";
-import { clusterInstance, isHarness } from "./scene/harness_access.ts";
+import { clusterInstance } from "./scene/harness_access.ts";
 import { deploymentPods, quotaOf, readyPod } from "./scene/limits.ts";
-import { loadDeployment, loadPod } from "./scene/load_pod.ts";
+import { autoscalerOf, autoscalersPath, loadDeployment, loadPod } from "./scene/load_pod.ts";
 import { processOne } from "./scene/node_cgroups.ts";
 import { productMetrics } from "./scene/product.ts";
 import {
@@ -62,12 +62,10 @@ interface Looks {
   readonly rules: Set<string | undefined>;
 }
 
-Deno.test({
-  name: "a crowded node keeps its quotas, and what is not the market's is left as it is",
-  // Needs the API server's audit log.
-  ignore: !isHarness(),
-  fn: crowded,
-});
+Deno.test(
+  "a crowded node keeps its quotas, and what is not the market's is left as it is",
+  crowded,
+);
 
 async function crowded(test: Deno.TestContext): Promise<void> {
   using node = await openRealNode();
@@ -152,7 +150,7 @@ async function putUp({ node, shop, batch, lab }: Scene): Promise<void> {
   });
   for (const name of ["web", "cart"]) {
     const pod = { name, namespace: shop, containers: [steady] };
-    await node.create(`/apis/apps/v1/namespaces/${shop}/deployments`, loadDeployment(pod));
+    await node.deploy(loadDeployment(pod));
   }
   const worker = { name: "load", request: "30m", limit: "60m", burstSeconds: 12 };
   await Promise.all(
@@ -178,18 +176,9 @@ async function putUp({ node, shop, batch, lab }: Scene): Promise<void> {
   await readyPod(node, { namespace: shop, name: "web" });
   await readyPod(node, { namespace: shop, name: "cart" });
   // After its Deployment: what the HPA first sees of it is then one replica that is Ready.
-  const path = `/apis/autoscaling/v2/namespaces/${shop}/horizontalpodautoscalers`;
-  const target = { type: "Utilization", averageUtilization: 70 };
-  await node.create(path, {
-    metadata: { name: "web" },
-    spec: {
-      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-      maxReplicas: 5,
-      metrics: [{ type: "Resource", resource: { name: "cpu", target } }],
-    },
-  });
+  await node.create(autoscalersPath(shop), autoscalerOf("web", 70, { most: 5 }));
   await until("figures for the autoscaler", async () => {
-    const { status } = objectOf(await node.connection.request({ path: `${path}/web` }));
+    const { status } = objectOf(await node.find(`${autoscalersPath(shop)}/web`));
     return listOf(objectOf(status)["conditions"]).map(objectOf).some((one) =>
       one["type"] === "ScalingActive" && one["status"] === "True"
     ) || undefined;
@@ -229,11 +218,9 @@ async function play({ node, shop, batch, lab }: Scene): Promise<Looks> {
 }
 
 async function look({ node, shop, batch, lab }: Scene, looks: Looks): Promise<void> {
-  const list = async (path: string): Promise<readonly unknown[]> =>
-    listOf(objectOf(await node.connection.request({ path }))["items"]);
   const [pods, quotas] = await Promise.all([
-    list("/api/v1/pods").then((items) => items.map(parsePod)),
-    list("/api/v1/resourcequotas").then((items) => items.map(objectOf)),
+    node.items("/api/v1/pods").then((items) => items.map(parsePod)),
+    node.items("/api/v1/resourcequotas"),
   ]);
   for (const namespace of [shop, batch, lab]) {
     const quota = quotas.find(({ metadata }) => objectOf(metadata)["namespace"] === namespace);
@@ -244,7 +231,7 @@ async function look({ node, shop, batch, lab }: Scene, looks: Looks): Promise<vo
       ...{ used: counted(used), hard: counted(hard) },
       limits: limitsOf(pods.filter(({ metadata }) => metadata.namespace === namespace)),
     });
-    for (const { status } of (await list(allocationsPath(namespace))).map(objectOf)) {
+    for (const { status } of await node.items(allocationsPath(namespace))) {
       for (const rule of listOf(objectOf(objectOf(status)["bounds"])["rules"]).map(objectOf)) {
         looks.rules.add(textOf(rule["reason"]));
       }
@@ -258,7 +245,7 @@ async function look({ node, shop, batch, lab }: Scene, looks: Looks): Promise<vo
   });
   looks.aside.add(await quotaOf(node, { namespace: lab, name: "aside" }));
   const path = `/apis/apps/v1/namespaces/${shop}/deployments/web`;
-  const { spec } = objectOf(await node.connection.request({ path }));
+  const { spec } = objectOf(await node.find(path));
   looks.replicas.add(objectOf(spec)["replicas"]);
 }
 

@@ -6,20 +6,9 @@ import { systemClock } from "../../adapters/system_clock.ts";
 import { createDashboardAccess } from "../../cli/coalloc/kube/dashboard_access.ts";
 import type { PodsView } from "../../controller/dashboard/views/pods.ts";
 import { requestToken } from "./scene/account_token.ts";
+import { loadPod } from "./scene/load_pod.ts";
 import { scratchNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
-
-const POD = {
-  metadata: { name: "web", annotations: {} },
-  spec: {
-    terminationGracePeriodSeconds: 0,
-    containers: [{
-      ...{ name: "app", image: "busybox:stable", imagePullPolicy: "IfNotPresent" },
-      command: ["sleep", "1d"],
-      resources: { requests: { cpu: "50m" }, limits: { cpu: "200m" } },
-    }],
-  },
-};
 
 /** A program, and the address that it prints. */
 async function openDashboard(): Promise<{ child: Deno.ChildProcess; url: URL }> {
@@ -45,7 +34,9 @@ Deno.test("the dashboard shows a real node and its pods, each user what it may l
   stack.defer(() => admin.close());
   const { name: namespace } = stack.use(await scratchNamespace(admin));
   const base = `/api/v1/namespaces/${namespace}`;
-  await admin.request({ method: "POST", path: `${base}/pods`, body: POD });
+  const containers = [{ name: "app", request: "50m", limit: "200m" }];
+  const body = loadPod({ name: "web", namespace, containers });
+  await admin.request({ method: "POST", path: `${base}/pods`, body });
 
   await t.step("kubectl coalloc dashboard: the pod on its node, with updates", async () => {
     const { child, url } = await openDashboard();

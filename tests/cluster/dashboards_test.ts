@@ -12,7 +12,6 @@ import { dashboards, dashboardSchema, queriesOf } from "../fixtures/metrics/dash
 import { startPrometheus } from "../prometheus/own_prometheus.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
-import { isHarness } from "./scene/harness_access.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { coalloc, type Component, PORTS, productMetrics } from "./scene/product.ts";
 import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
@@ -71,7 +70,6 @@ async function checkReport(url: string): Promise<void> {
 
 Deno.test({
   name: "dashboards and alerts have answers from the real programs under load",
-  ignore: !isHarness(),
   async fn() {
     using node = await openRealNode();
     await using namespace = await scratchNamespace(node.connection);

@@ -3,27 +3,39 @@
  *
  * @module
  */
-import assert from "node:assert/strict";
 import {
   appliedAllocation,
   assertAgreement,
+  assertRestored,
   quotaOf,
+  raisedPod,
   whenQuota,
+  whenRaised,
   whenUnallocated,
 } from "./scene/limits.ts";
-import { compactHistory, isHarness, withoutAPIServer } from "./scene/harness_access.ts";
+import { compactHistory, withoutAPIServer } from "./scene/harness_access.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { processOne } from "./scene/node_cgroups.ts";
-import { deletePod, leader, leaseHolder, podsOf, whenReady } from "./scene/product.ts";
+import {
+  deletePod,
+  leader,
+  leaseHolder,
+  podsOf,
+  whenReady,
+  withoutAgents,
+  withSettings,
+} from "./scene/product.ts";
 import {
   onNode,
   openRealNode,
   type PodName,
   type RealNode,
   type ScratchNamespace,
+  scratchNamespace,
 } from "./scene/real_node.ts";
-import { sharedPeriod, testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
+import assert from "node:assert/strict";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 
 /**
  * Ours after an outage: a candidate that has started meanwhile watches the dead leader's Lease for 15
@@ -40,12 +52,10 @@ const load = (namespace: ScratchNamespace, name: string): Record<string, unknown
   });
 
 /** What the API server says of the only node. */
-async function nodeIsReady({ connection }: RealNode): Promise<boolean> {
-  const list = await connection.request({ path: "/api/v1/nodes" }) as {
-    items: { status: { conditions: { type: string; status: string }[] } }[];
-  };
-  const conditions = list.items.flatMap(({ status }) => status.conditions);
-  return conditions.some(({ type, status }) => type === "Ready" && status === "True");
+async function nodeIsReady({ items }: RealNode): Promise<boolean> {
+  const nodes = await items("/api/v1/nodes");
+  return nodes.flatMap(({ status }) => listOf(objectOf(status).conditions)).map(objectOf)
+    .some(({ type, status }) => type === "Ready" && status === "True");
 }
 
 /** Loads the pod and waits until its container is raised. */
@@ -64,22 +74,19 @@ Deno.test(
   "a pod that is deleted and reborn under the same name starts anew, and the dead one's allocation goes",
   onNode(async (node, namespace) => {
     const first = await node.run(load(namespace, "phoenix"));
-    await assertRaised(node, { namespace: namespace.name, name: "phoenix" });
+    await assertRaised(node, namespace.pod("phoenix"));
     const path = `/api/v1/namespaces/${namespace.name}/pods/phoenix`;
-    await node.connection.request({ method: "DELETE", path, query: { gracePeriodSeconds: "0" } });
+    await node.remove(path);
     await until(
       "end of the first pod",
-      async () =>
-        await node.pod({ namespace: namespace.name, name: "phoenix" }) === undefined
-          ? true
-          : undefined,
+      async () => await node.pod(namespace.pod("phoenix")) === undefined ? true : undefined,
     );
     const second = await node.run(load(namespace, "phoenix"));
     assert.notEqual(second.metadata.uid, first.metadata.uid);
     const { status } = await appliedAllocation(node, second);
     assert.equal(status?.originalLimits?.[0]?.cpu, "100m", "the limit of the new pod is its own");
     await whenUnallocated(node, { namespace: namespace.name, uid: first.metadata.uid });
-    await assertRaised(node, { namespace: namespace.name, name: "phoenix" });
+    await assertRaised(node, namespace.pod("phoenix"));
   }),
 );
 
@@ -103,7 +110,7 @@ Deno.test(
     assert.ok(pod !== undefined);
     Deno.kill(processOne(pod, "controller"), "SIGKILL");
     await whenLedByAnother(node, holder, 20_000);
-    await assertRaised(node, { namespace: namespace.name, name: "orphan" });
+    await assertRaised(node, namespace.pod("orphan"));
     await whenReady(node, "mbcas-controller", 2);
   }),
 );
@@ -118,60 +125,43 @@ Deno.test("the standby controller takes over at once when the leader's pod is de
   await whenReady(node, "mbcas-controller", 2);
 });
 
-/** One outage for both tests: the server is away for 20 s, and comes back without its history. */
-const outage = sharedPeriod(2, async () => {
-  await withoutAPIServer(20_000, compactHistory);
-  return { [Symbol.asyncDispose]: () => Promise.resolve() };
-});
-
-testsAtOnce({
-  "agent and controllers go on after the API server was away for 20 s, agents without a restart": {
-    ignore: !isHarness(),
-    fn: onNode(async (node, namespace) => {
-      // The controller's leader may end itself when it can't renew its lease; an agent has no reason
-      // to.
-      const agents = async (): Promise<string[]> =>
-        (await podsOf(node, "mbcas-agent")).flatMap(({ containers }) =>
-          containers.map(({ containerID }) => containerID ?? "")
-        );
-      const before = await agents();
-      await node.run(load(namespace, "patient"));
-      await using _away = await outage.join();
-      const patient = { namespace: namespace.name, name: "patient" };
-      await node.signal(patient, "load");
-      // Nothing is changed on a node that is not Ready, and a heartbeat that comes back after the API
-      // server makes it so for a while: what counts is the time in which it was Ready.
-      let readySince = performance.now();
-      const overdue = await until("raised limit in the pod's spec", async () => {
-        const [container] = (await node.pod(patient))?.containers ?? [];
-        if ((container?.limits.cpu ?? 0) > 200) return "no";
-        if (!await nodeIsReady(node)) readySince = performance.now();
-        return performance.now() - readySince > OURS_AFTER_OUTAGE_MS ? "yes" : undefined;
-      }, { timeoutMs: 240_000, everyMs: 250 });
-      assert.equal(overdue, "no", `a raise within ${OURS_AFTER_OUTAGE_MS} ms on a Ready node`);
-      // The kubelet's own watch comes back after waits that have doubled while the server was away.
-      await assertLargerQuota(node, patient);
-      assert.deepEqual(await agents(), before, "no agent was restarted");
-    }),
-  },
-  "agent and controllers go on after the server has dropped its history": {
-    ignore: !isHarness(),
-    fn: onNode(async (node, namespace) => {
-      await node.run(load(namespace, "early"));
-      await using _away = await outage.join();
-      // After a server's restart the other components need up to a minute before they start a pod.
-      await node.run(load(namespace, "late"), { timeoutMs: 180_000 });
-      await assertRaised(node, { namespace: namespace.name, name: "early" });
-      await assertRaised(node, { namespace: namespace.name, name: "late" });
-    }),
-  },
-});
+Deno.test(
+  "agent and controllers go on after the API server was away for 20 s and has dropped its history, agents without a restart",
+  onNode(async (node, namespace) => {
+    // The controller's leader may end itself when it can't renew its lease; an agent has no reason to.
+    const agents = async (): Promise<string[]> =>
+      (await podsOf(node, "mbcas-agent")).flatMap(({ containers }) =>
+        containers.map(({ containerID }) => containerID ?? "")
+      );
+    const before = await agents();
+    for (const name of ["patient", "early"]) await node.run(load(namespace, name));
+    await withoutAPIServer(20_000, compactHistory);
+    const patient = namespace.pod("patient");
+    await node.signal(patient, "load");
+    // Nothing is changed on a node that is not Ready, and a heartbeat that comes back after the API
+    // server makes it so for a while: what counts is the time in which it was Ready.
+    let readySince = performance.now();
+    const overdue = await until("raised limit in the pod's spec", async () => {
+      const [container] = (await node.pod(patient))?.containers ?? [];
+      if ((container?.limits.cpu ?? 0) > 200) return "no";
+      if (!await nodeIsReady(node)) readySince = performance.now();
+      return performance.now() - readySince > OURS_AFTER_OUTAGE_MS ? "yes" : undefined;
+    }, { timeoutMs: 240_000, everyMs: 250 });
+    assert.equal(overdue, "no", `a raise within ${OURS_AFTER_OUTAGE_MS} ms on a Ready node`);
+    // The kubelet's own watch comes back after waits that have doubled while the server was away.
+    await assertLargerQuota(node, patient);
+    assert.deepEqual(await agents(), before, "no agent was restarted");
+    // After a server's restart the other components need up to a minute before they start a pod.
+    await node.run(load(namespace, "late"), { timeoutMs: 180_000 });
+    for (const name of ["early", "late"]) await assertRaised(node, namespace.pod(name));
+  }),
+);
 
 Deno.test(
   "a new agent takes over the limits as it finds them",
   onNode(async (node, namespace) => {
     const pod = await node.run(load(namespace, "kept"));
-    await assertRaised(node, { namespace: namespace.name, name: "kept" });
+    await assertRaised(node, namespace.pod("kept"));
     const quota = (): Promise<number> => quotaOf(node, pod.metadata);
     const raised = await quota();
     const [agent] = await podsOf(node, "mbcas-agent");
@@ -191,6 +181,25 @@ Deno.test(
       await pause(100);
     }
     assert.ok(least >= raised, `the limit of a loaded pod stayed ${raised} m, was ${least} m`);
-    await assertAgreement(node, { namespace: namespace.name, name: "kept" });
+    await assertAgreement(node, namespace.pod("kept"));
   }),
 );
+
+Deno.test("a node with an agent that has fallen silent gives its pods their original limits back", async () => {
+  using node = await openRealNode();
+  await using _settings = await withSettings({
+    controller: { agentSilentAfter: "20s" },
+    agent: { heartbeat: "5s" },
+  });
+  await using namespace = await scratchNamespace(node.connection);
+  const name = namespace.pod("widowed");
+  await raisedPod(node, name);
+  {
+    await using _silence = await withoutAgents(node);
+    await assertRestored(node, name);
+    const pod = await node.pod(name);
+    const allocation = await node.allocation(namespace.name, pod?.metadata.uid ?? "");
+    assert.match(`${allocation?.status?.reason} ${allocation?.status?.message}`, /silent|lease/i);
+  }
+  await whenRaised(node, name, { timeoutMs: 90_000 });
+});

@@ -3,29 +3,29 @@
  *
  * @module
  */
-import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/client/json_fields.ts";
-import { parseIdentity } from "../../adapters/kube/kinds/object_fields.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { coalloc, restoresFor } from "./scene/product.ts";
 import { SETTLED } from "./scene/limits.ts";
-import { assertReported, assertRestores } from "./scene/reported.ts";
+import { assertReported, assertRestores, eventTexts } from "./scene/reported.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories, weighedRequests } from "./scene/node_cgroups.ts";
-import { onNode, type PodName, type RealNode, type ScratchNamespace } from "./scene/real_node.ts";
-import { testsAtOnce } from "./scene/tests_at_once.ts";
-import { pause, until } from "./scene/until.ts";
+import {
+  firstNode,
+  onNode,
+  type PodName,
+  podPath,
+  type RealNode,
+  type ScratchNamespace,
+} from "./scene/real_node.ts";
+import { pause, testsAtOnce, until } from "./scene/until.ts";
 
 const OWN = 100;
 const TAKE_IN = { "mbcas.io/skip-guaranteed": "false" };
 /** What the market wants changes in steps of 10 m, and what version 2 weighs by is 26 m off at most. */
 const COARSE = 26;
-
-function podPath({ namespace, name }: PodName): string {
-  return `/api/v1/namespaces/${namespace}/pods/${name}`;
-}
 
 /** A Guaranteed pod that is idle until it is signalled. */
 async function guaranteedPod(
@@ -79,41 +79,31 @@ function whenAll(
 }
 
 async function restartsOf(node: RealNode, name: PodName): Promise<number> {
-  const raw = await node.connection.request({ path: podPath(name) });
-  const [status] = listOf(objectOf(objectOf(raw).status).containerStatuses);
-  return numberOf(objectOf(status).restartCount) ?? NaN;
+  const { status } = objectOf(await node.find(podPath(name)));
+  const [container] = listOf(objectOf(status).containerStatuses);
+  return numberOf(objectOf(container).restartCount) ?? NaN;
 }
 
 async function annotate(node: RealNode, name: PodName, value: string | null): Promise<void> {
-  await node.connection.request(
-    patchRequest("merge", {
-      path: podPath(name),
-      body: { metadata: { annotations: { "mbcas.io/skip-guaranteed": value } } },
-    }),
-  );
+  const annotations = { "mbcas.io/skip-guaranteed": value };
+  await node.merge(podPath(name), { metadata: { annotations } });
 }
 
-async function eventsOf(node: RealNode, namespace: string, reason: string): Promise<unknown[]> {
-  const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
-  const query = { fieldSelector: `reason=${reason}` };
-  return [...listOf(objectOf(await node.connection.request({ path, query })).items)];
+function failures(node: RealNode, namespace: string): Promise<readonly string[]> {
+  return eventTexts(node, { namespace, reason: "CPULimitFailed" });
 }
 
 /** Millicores that the node has and no pod on it has requested, by the API's figures. */
-async function roomOnNode({ connection }: RealNode): Promise<number> {
-  const get = async (path: string): Promise<readonly unknown[]> =>
-    listOf(objectOf(await connection.request({ path })).items);
-  const [first] = await get("/api/v1/nodes");
-  const allocatable = objectOf(objectOf(objectOf(first).status).allocatable);
-  const { name } = parseIdentity(first);
-  let room = parseCPU(textOf(allocatable["cpu"]) ?? "0");
-  for (const pod of await get("/api/v1/pods")) {
-    const { spec, status } = objectOf(pod);
+async function roomOnNode(node: RealNode): Promise<number> {
+  const cpuOf = (amounts: unknown): number => parseCPU(textOf(objectOf(amounts).cpu) ?? "0");
+  const name = await firstNode(node);
+  const { status } = objectOf(await node.find(`/api/v1/nodes/${name}`));
+  let room = cpuOf(objectOf(status).allocatable);
+  for (const { spec, status } of await node.items("/api/v1/pods")) {
     if (objectOf(spec).nodeName !== name) continue;
     if (["Succeeded", "Failed"].includes(textOf(objectOf(status).phase) ?? "")) continue;
     for (const container of listOf(objectOf(spec).containers)) {
-      const { requests } = objectOf(objectOf(container).resources);
-      room -= parseCPU(textOf(objectOf(requests)["cpu"]) ?? "0");
+      room -= cpuOf(objectOf(objectOf(container).resources).requests);
     }
   }
   return room;
@@ -134,11 +124,6 @@ async function fillNode(
   return { namespace, name: "filler" };
 }
 
-async function remove({ connection }: RealNode, name: PodName): Promise<void> {
-  const query = { gracePeriodSeconds: "0" };
-  await connection.request({ method: "DELETE", path: podPath(name), query });
-}
-
 /** Fails if the pod was touched at any time, as the server's record has it. */
 async function assertUntouched(node: RealNode, name: PodName): Promise<void> {
   assert.deepEqual(await valuesOf(node, name), {
@@ -155,8 +140,8 @@ async function assertUntouched(node: RealNode, name: PodName): Promise<void> {
 async function assertLeftAlone(node: RealNode, name: PodName): Promise<void> {
   const pod = await node.pod(name);
   assert.equal(await node.allocation(name.namespace, pod?.metadata.uid ?? ""), undefined);
-  const raw = objectOf(await node.connection.request({ path: podPath(name) }));
-  const managers = listOf(objectOf(raw.metadata).managedFields).map((one) => objectOf(one).manager);
+  const { metadata } = objectOf(await node.find(podPath(name)));
+  const managers = listOf(objectOf(metadata).managedFields).map((one) => objectOf(one).manager);
   assert.ok(managers.length > 0 && managers.every((manager) => !/mbcas/.test(String(manager))));
 }
 
@@ -166,9 +151,9 @@ testsAtOnce({
     onNode(async (node, namespace) => {
       const [web, still] = await Promise.all([
         guaranteedPod(node, { namespace: namespace.name, name: "web", annotations: TAKE_IN }),
-        guaranteedPod(node, { namespace: namespace.name, name: "still" }),
+        guaranteedPod(node, namespace.pod("still")),
       ]);
-      const bare = { namespace: namespace.name, name: "bare" };
+      const bare = namespace.pod("bare");
       // A little: what such a pod uses is not the market's.
       const beating = [{ name: "load", beat: { count: 1000, sleepMs: 100 } }];
       const { qosClass } = await node.run(loadPod({ ...bare, containers: beating }));
@@ -205,12 +190,13 @@ testsAtOnce({
       await assertReported(node, web, { outside: "NotBurstable" });
       assert.equal(await restartsOf(node, web), 0);
       await assertUntouched(node, still);
-      assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
+      assert.deepEqual(await failures(node, namespace.name), []);
 
       await annotate(node, web, "no");
       await until("warning", async () => {
-        const events = await eventsOf(node, namespace.name, "AnnotationIgnored");
-        return /skip-guaranteed\W+no\W+is not \W+true/.test(JSON.stringify(events)) || undefined;
+        const reason = "AnnotationIgnored";
+        const texts = await eventTexts(node, { namespace: namespace.name, reason });
+        return /skip-guaranteed\W+no\W+is not \W+true/.test(texts.join()) || undefined;
       }, SETTLED);
       assert.equal((await valuesOf(node, web)).spec, OWN);
     }),
@@ -232,7 +218,7 @@ testsAtOnce({
         await pause(100);
         assert.ok((await valuesOf(node, web)).spec <= OWN + 120);
       }
-      assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
+      assert.deepEqual(await failures(node, namespace.name), []);
       await assertReported(node, web, { bound: "QuotaExceeded" });
     },
   ),
@@ -241,7 +227,7 @@ testsAtOnce({
 Deno.test(
   "a Guaranteed pod is raised no further than the other requests on its node leave",
   onNode(async (node, namespace) => {
-    const web = await guaranteedPod(node, { namespace: namespace.name, name: "web" });
+    const web = await guaranteedPod(node, namespace.pod("web"));
     const filler = await fillNode(node, { namespace: namespace.name, leaving: 150 });
     const most = OWN + Math.floor(await roomOnNode(node) / 10) * 10;
     await annotate(node, web, "false");
@@ -260,8 +246,8 @@ Deno.test(
       assert.equal((await valuesOf(node, web)).spec, most);
       assert.deepEqual((await node.pod(web))?.resizeConditions, [], "nothing is put off");
     }
-    assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
-    await remove(node, filler);
+    assert.deepEqual(await failures(node, namespace.name), []);
+    await node.remove(podPath(filler));
     await whenAll(node, web, (spec) => spec > most);
   }),
 );
@@ -270,7 +256,7 @@ Deno.test(
   "kubectl coalloc resize and restore move both values of a Guaranteed pod, or say what refuses",
   onNode(async (node, namespace) => {
     const at = (name: ScratchNamespace): readonly string[] => ["-n", name.name, "--timeout", "10s"];
-    const web = await guaranteedPod(node, { namespace: namespace.name, name: "web" });
+    const web = await guaranteedPod(node, namespace.pod("web"));
     const resize = (limit: string) =>
       coalloc("resize", "web", "--cpu-limit", limit, ...at(namespace));
     const set = await resize("300m");
@@ -287,7 +273,7 @@ Deno.test(
     const late = await resize("700m");
     assert.equal(late.code, 1);
     assert.match(late.stdout, /ResizeDeferred: .*\bresource: cpu/);
-    await remove(node, filler);
+    await node.remove(podPath(filler));
     await whenAll(node, web, (spec) => spec === 700);
 
     // What was set by hand is its own when it is taken in, and what it gets back.

@@ -11,7 +11,7 @@ import { loadImage } from "./harness/install/image_archive.ts";
 import { run } from "./harness/shell.ts";
 import { createKubectl } from "./kubectl.ts";
 import { parseObjects } from "./rendered_manifests.ts";
-import { clusterInstance, isHarness } from "./scene/harness_access.ts";
+import { clusterInstance } from "./scene/harness_access.ts";
 import { appliedAllocation, SETTLED } from "./scene/limits.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import {
@@ -39,46 +39,41 @@ async function whenLeft(expected: readonly string[]): Promise<void> {
   }, SETTLED);
 }
 
-Deno.test({
-  name: "installed from a release's files, the product works; uninstalled, nothing is left",
-  // It takes the installed product away: not on anybody's own cluster.
-  ignore: !isHarness(),
-  fn: async () => {
-    await run([Deno.execPath(), "task", "-q", "release:dry"], { directory: root });
-    const release = `${root}${RELEASE_FOLDER}`;
-    for (const program of ["mbcas-agent", "mbcas-controller"]) {
-      await loadImage(clusterInstance(), `${release}/${program}.tar`);
-    }
-    const defined = await kubectl.must(["get", "crd", "-o", "name"]);
-    await kubectl.must(["delete", "-k", overlay, "--timeout=120s"]);
-    // With what another version has left.
-    await kubectl.must(["delete", CLUSTER_KINDS, "-l", PART_OF, "--ignore-not-found"]);
-    await kubectl.must(["delete", "-k", `${root}manifests/crds`, "--ignore-not-found"]);
+Deno.test("installed from a release's files, the product works; uninstalled, nothing is left", async () => {
+  await run([Deno.execPath(), "task", "-q", "release:dry"], { directory: root });
+  const release = `${root}${RELEASE_FOLDER}`;
+  for (const program of ["mbcas-agent", "mbcas-controller"]) {
+    await loadImage(clusterInstance(), `${release}/${program}.tar`);
+  }
+  const defined = await kubectl.must(["get", "crd", "-o", "name"]);
+  await kubectl.must(["delete", "-k", overlay, "--timeout=120s"]);
+  // With what another version has left.
+  await kubectl.must(["delete", CLUSTER_KINDS, "-l", PART_OF, "--ignore-not-found"]);
+  await kubectl.must(["delete", "-k", `${root}manifests/crds`, "--ignore-not-found"]);
+  await whenLeft([]);
+  using node = await openRealNode();
+  const chart = `${release}/${CHART_FILE}`;
+  const manifest = `${release}/install.yaml`;
+  try {
+    await helmOnly(chart, node);
+    await kubectl.must(["apply", "-f", manifest]);
+    await whenReady(node, "mbcas-controller", 2);
+    await whenReady(node, "mbcas-agent", 1);
+    const helm = helmIn(PRODUCT_NAMESPACE);
+    const objects = parseObjects(await helm("template", "coallocator", chart, "--skip-tests"));
+    const list = { apiVersion: "v1", kind: "List", items: objects };
+    assert.equal(await kubectl.must(["diff", "-f", "-"], list), "");
+    const taking = ["--take-ownership", "--force-conflicts", ...WAIT];
+    await helm("install", "coallocator", chart, ...taking);
+    await helm("test", "coallocator");
+    await kubectl.must(["delete", "-f", manifest, "--timeout=120s"]);
     await whenLeft([]);
-    using node = await openRealNode();
-    const chart = `${release}/${CHART_FILE}`;
-    const manifest = `${release}/install.yaml`;
-    try {
-      await helmOnly(chart, node);
-      await kubectl.must(["apply", "-f", manifest]);
-      await whenReady(node, "mbcas-controller", 2);
-      await whenReady(node, "mbcas-agent", 1);
-      const helm = helmIn(PRODUCT_NAMESPACE);
-      const objects = parseObjects(await helm("template", "coallocator", chart, "--skip-tests"));
-      const list = { apiVersion: "v1", kind: "List", items: objects };
-      assert.equal(await kubectl.must(["diff", "-f", "-"], list), "");
-      const taking = ["--take-ownership", "--force-conflicts", ...WAIT];
-      await helm("install", "coallocator", chart, ...taking);
-      await helm("test", "coallocator");
-      await kubectl.must(["delete", "-f", manifest, "--timeout=120s"]);
-      await whenLeft([]);
-    } finally {
-      await kubectl.must(["apply", "-k", overlay]);
-      if (/optipod/.test(defined)) await kubectl.must(["apply", "-k", `${root}manifests/crds`]);
-      await whenReady(node, "mbcas-controller", 2);
-      await whenReady(node, "mbcas-agent", 1);
-    }
-  },
+  } finally {
+    await kubectl.must(["apply", "-k", overlay]);
+    if (/optipod/.test(defined)) await kubectl.must(["apply", "-k", `${root}manifests/crds`]);
+    await whenReady(node, "mbcas-controller", 2);
+    await whenReady(node, "mbcas-agent", 1);
+  }
 });
 
 function helmIn(namespace: string): (...args: string[]) => Promise<string> {

@@ -22,8 +22,7 @@ import {
 import { assertReported, assertUnreported, eventTexts } from "./scene/reported.ts";
 import { type LoadContainer, loadDeployment, loadPod } from "./scene/load_pod.ts";
 import { openRealNode, type PodName, type RealNode, sharedNamespace } from "./scene/real_node.ts";
-import { testsAtOnce } from "./scene/tests_at_once.ts";
-import { pause, until } from "./scene/until.ts";
+import { pause, testsAtOnce, until } from "./scene/until.ts";
 import { withTightLimits } from "./scene/product.ts";
 
 const OWN = 200;
@@ -73,14 +72,11 @@ const shared = sharedNamespace(async (node, { name: namespace }) => {
   await make("restarted", { containers: [LOAD, other] });
   await make("crashing", { containers: [LOAD, { ...other, crashes: true }] });
   await make("critical", { priorityClassName: "system-cluster-critical" });
-  await node.create(
-    `/apis/apps/v1/namespaces/${namespace}/deployments`,
-    loadDeployment({
-      name: "rolling",
-      namespace,
-      containers: [{ ...LOAD, readyFile: READY_FILE }],
-    }),
-  );
+  await node.deploy(loadDeployment({
+    name: "rolling",
+    namespace,
+    containers: [{ ...LOAD, readyFile: READY_FILE }],
+  }));
   for (const name of ["healthy", "unready", "restarted", "crashing", "critical"]) {
     await running(node, pod(name));
   }

@@ -11,10 +11,10 @@ import type { OpenKubeConnection } from "../../adapters/kube/client/connection.t
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { parseIdentity } from "../../adapters/kube/kinds/object_fields.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
 import { createKubectl, type KubectlAnswer } from "./kubectl.ts";
+import { grant } from "./scene/policy_stage.ts";
 import { applyRights } from "./rendered_manifests.ts";
-import { scratchNamespace } from "./scene/real_node.ts";
+import { orGone, scratchNamespace } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
 const kubectl = createKubectl();
@@ -58,13 +58,10 @@ async function ownedPair(
 
 /** How many owners the object has; undefined when it is gone. */
 async function owners(admin: OpenKubeConnection, path: string): Promise<number | undefined> {
-  try {
-    const { ownerReferences } = objectOf(objectOf(await admin.request({ path })).metadata);
-    return listOf(ownerReferences).length;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
-    throw error;
-  }
+  const raw = await orGone(admin.request({ path }));
+  return raw === undefined
+    ? undefined
+    : listOf(objectOf(objectOf(raw).metadata).ownerReferences).length;
 }
 
 function whenGone(admin: OpenKubeConnection, path: string): Promise<true> {
@@ -73,27 +70,6 @@ function whenGone(admin: OpenKubeConnection, path: string): Promise<true> {
     async () => await owners(admin, path) === undefined || undefined,
     COLLECTED,
   );
-}
-
-/**
- * RBAC lets these users write the allocations of the namespace: what refuses them then is the policy.
- */
-async function letWrite(
-  admin: OpenKubeConnection,
-  { namespace, users }: { readonly namespace: string; readonly users: readonly string[] },
-): Promise<void> {
-  const group = "rbac.authorization.k8s.io";
-  const path = `/apis/${group}/v1/namespaces/${namespace}`;
-  const metadata = { name: "writers" };
-  const verbs = ["get", "patch"];
-  const rules = [{ apiGroups: ["allocation.mbcas.io"], resources: ["podallocations"], verbs }];
-  await admin.request({ method: "POST", path: `${path}/roles`, body: { metadata, rules } });
-  const body = {
-    metadata,
-    roleRef: { apiGroup: group, kind: "Role", name: metadata.name },
-    subjects: users.map((name) => ({ apiGroup: group, kind: "User", name })),
-  };
-  await admin.request({ method: "POST", path: `${path}/rolebindings`, body });
 }
 
 /** Takes an allocation's owners away, as the garbage collector does, under this name. */
@@ -123,31 +99,23 @@ Deno.test("housekeeping of allocations on a real API server", async (t) => {
     const { name: namespace } = scratch;
     const beside = await ownedPair(admin, { namespace, name: "beside" });
 
-    await t.step("an allocation goes with its pod", async () => {
-      const { pod, allocation } = await ownedPair(admin, { namespace, name: "deleted" });
-      await remove(pod, "Background");
-      await whenGone(admin, allocation);
-    });
-    await t.step("an allocation that blocks nothing goes before its pod, if asked so", async () => {
-      const { pod, allocation } = await ownedPair(admin, { namespace, name: "foreground" });
-      await remove(pod, "Foreground");
-      await whenGone(admin, pod);
-      await whenGone(admin, allocation);
-    });
-    await t.step(
-      "a pod that is to leave its allocation behind is taken from its owners",
-      async () => {
-        const { pod, allocation } = await ownedPair(admin, { namespace, name: "orphaned" });
-        await remove(pod, "Orphan");
-        await whenGone(admin, pod);
-        assert.equal(await owners(admin, allocation), 0);
-      },
-    );
-    await t.step("an allocation that waits for what it owns is let go of", async () => {
-      const { allocation } = await ownedPair(admin, { namespace, name: "waiting" });
-      await remove(allocation, "Foreground");
-      await whenGone(admin, allocation);
-    });
+    for (
+      const [what, of, propagationPolicy, left] of [
+        ["goes with its pod", "pod", "Background", undefined],
+        ["that blocks nothing goes before its pod, if asked so", "pod", "Foreground", undefined],
+        ["that a pod is to leave behind is taken from its owners", "pod", "Orphan", 0],
+        ["that waits for what it owns is let go of", "allocation", "Foreground", undefined],
+      ] as const
+    ) {
+      await t.step(`an allocation ${what}`, async () => {
+        const name = `${of}-${propagationPolicy.toLowerCase()}`;
+        const pair = await ownedPair(admin, { namespace, name });
+        await remove(pair[of], propagationPolicy);
+        await whenGone(admin, pair[of]);
+        if (left === undefined) await whenGone(admin, pair.allocation);
+        else assert.equal(await owners(admin, pair.allocation), left);
+      });
+    }
     await t.step(
       "a controller manager without accounts for its controllers collects garbage, too",
       async () => {
@@ -155,7 +123,10 @@ Deno.test("housekeeping of allocations on a real API server", async (t) => {
         // --use-service-account-credentials, which kubeadm and this cluster set.
         const { allocation } = await ownedPair(admin, { namespace, name: "by-hand" });
         const users = ["system:kube-controller-manager", "system:kube-scheduler"];
-        await letWrite(admin, { namespace, users });
+        // What refuses them then is the policy.
+        const resources = ["podallocations"];
+        const rules = [{ apiGroups: ["allocation.mbcas.io"], resources, verbs: ["get", "patch"] }];
+        await grant(admin, { namespace, to: users, rules });
         const [manager, other] = await Promise.all(
           users.map((user) => letGoAs(user, { namespace, name: "by-hand" })),
         );
@@ -173,7 +144,7 @@ Deno.test("housekeeping of allocations on a real API server", async (t) => {
     });
     await t.step("an allocation goes with its namespace", async () => {
       const other = await scratchNamespace(admin, marks);
-      const { allocation } = await ownedPair(admin, { namespace: other.name, name: "inside" });
+      const { allocation } = await ownedPair(admin, other.pod("inside"));
       const path = `/api/v1/namespaces/${other.name}`;
       await admin.request({ method: "DELETE", path });
       await whenGone(admin, allocation);

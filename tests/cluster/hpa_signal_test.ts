@@ -7,7 +7,14 @@
  */
 import assert from "node:assert/strict";
 import { listOf, numberOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
-import { ballast, type LoadContainer, loadDeployment, loadPod } from "./scene/load_pod.ts";
+import {
+  autoscalerOf,
+  autoscalersPath,
+  ballast,
+  type LoadContainer,
+  loadDeployment,
+  loadPod,
+} from "./scene/load_pod.ts";
 import { boundBy, boundsOf, deploymentPods, quotaOf, whenQuota } from "./scene/limits.ts";
 import { openRealNode, type PodName, type RealNode, sharedNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
@@ -45,8 +52,6 @@ const MARKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   outside: { "mbcas.io/managed": "false" },
 };
 const NAMES = Object.keys(MARKS);
-const HPAS = (namespace: string): string =>
-  `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
 
 withTightLimits();
 
@@ -55,17 +60,9 @@ const shared = sharedNamespace(async (node, { name: namespace }) => {
   await node.run(loadPod({ name: "hog", namespace, containers: [HOG] }));
   for (const [name, annotations] of Object.entries(MARKS)) {
     const deployment = loadDeployment({ name, namespace, containers: [LOAD], annotations });
-    await node.create(`/apis/apps/v1/namespaces/${namespace}/deployments`, deployment);
-    const target = { type: "Utilization", averageUtilization: PERCENT };
-    await node.create(HPAS(namespace), {
-      metadata: { name },
-      spec: {
-        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
-        minReplicas: 1,
-        maxReplicas: MOST_REPLICAS,
-        metrics: [{ type: "Resource", resource: { name: "cpu", target } }],
-      },
-    });
+    await node.deploy(deployment);
+    const autoscaler = autoscalerOf(name, PERCENT, { most: MOST_REPLICAS });
+    await node.create(autoscalersPath(namespace), autoscaler);
   }
 });
 
@@ -85,8 +82,8 @@ interface ScaleRequest {
   readonly use: number | undefined;
 }
 
-async function requestOf({ connection }: RealNode, name: string): Promise<ScaleRequest> {
-  const { status } = objectOf(await connection.request({ path: `${HPAS(shared.name)}/${name}` }));
+async function requestOf({ find }: RealNode, name: string): Promise<ScaleRequest> {
+  const { status } = objectOf(await find(`${autoscalersPath(shared.name)}/${name}`));
   const { desiredReplicas, currentMetrics } = objectOf(status);
   const [metric] = listOf(currentMetrics);
   const { current } = objectOf(objectOf(metric).resource);

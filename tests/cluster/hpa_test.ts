@@ -10,10 +10,15 @@ import { parseHorizontalPodAutoscaler } from "../../adapters/kube/kinds/autoscal
 import { HPA_COORDINATION } from "../../shared/api/market_keys.ts";
 import { boundBy, boundsOf, crowd, deploymentPods, quotaOf, whenQuota } from "./scene/limits.ts";
 import { eventTexts } from "./scene/reported.ts";
-import { type LoadContainer, loadDeployment, type LoadPod } from "./scene/load_pod.ts";
+import {
+  autoscalerOf,
+  autoscalersPath,
+  type LoadContainer,
+  loadDeployment,
+  type LoadPod,
+} from "./scene/load_pod.ts";
 import { openRealNode, type PodName, type RealNode, sharedNamespace } from "./scene/real_node.ts";
-import { testsAtOnce } from "./scene/tests_at_once.ts";
-import { pause, until } from "./scene/until.ts";
+import { pause, testsAtOnce, until } from "./scene/until.ts";
 import { withTightLimits } from "./scene/product.ts";
 
 /** Original limit of the idle ones, m, and the floor that their HPA's aim of 250 m makes. */
@@ -30,28 +35,20 @@ const BEATING: LoadContainer = {
   beat: { count: 1000, sleepMs: 100 },
 };
 const WINDOW_S = 45;
-const HPAS = (namespace: string): string =>
-  `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
 
 type Texts = Readonly<Record<string, string>>;
 
 interface Scaled extends Pick<LoadPod, "annotations"> {
   readonly container: LoadContainer;
   readonly side?: LoadContainer;
-  /** One of `spec.metrics` of its HPA; without it there is no HPA. */
-  readonly metric?: Record<string, unknown>;
+  /** What its HPA aims at; without it there is no HPA. */
+  readonly metric?: Parameters<typeof autoscalerOf>[1];
   /** True where the HPA is made by its test: what it does is over soon. */
   readonly later?: true;
   /** Of the Deployment itself. */
   readonly deploymentAnnotations?: Texts;
   /** Of the HPA. */
   readonly hpaValues?: Texts;
-}
-
-/** Wanted use in percent of the request. */
-function percent(averageUtilization: number): Record<string, unknown> {
-  const target = { type: "Utilization", averageUtilization };
-  return { type: "Resource", resource: { name: "cpu", target } };
 }
 
 const OF_CONTAINER = {
@@ -69,31 +66,20 @@ const OF_VALUE = {
 const OFF = { [HPA_COORDINATION]: "false" };
 const DEPLOYMENTS: Readonly<Record<string, Scaled>> = {
   free: { container: IDLE },
-  scaled: { container: IDLE, metric: percent(250) },
+  scaled: { container: IDLE, metric: 250 },
   single: { container: IDLE, side: SIDE, metric: OF_CONTAINER },
   valued: { container: IDLE, metric: OF_VALUE },
-  apart: { container: IDLE, metric: percent(250), deploymentAnnotations: OFF },
-  silent: { container: IDLE, metric: percent(250), annotations: OFF },
-  mute: { container: IDLE, metric: percent(250), hpaValues: OFF },
-  capped: { container: IDLE, metric: percent(500), annotations: { "mbcas.io/max-cpu": `${OWN}m` } },
-  beating: { container: BEATING, metric: percent(50), later: true },
-  loose: { container: BEATING, metric: percent(50), deploymentAnnotations: OFF, later: true },
+  apart: { container: IDLE, metric: 250, deploymentAnnotations: OFF },
+  silent: { container: IDLE, metric: 250, annotations: OFF },
+  mute: { container: IDLE, metric: 250, hpaValues: OFF },
+  capped: { container: IDLE, metric: 500, annotations: { "mbcas.io/max-cpu": `${OWN}m` } },
+  beating: { container: BEATING, metric: 50, later: true },
+  loose: { container: BEATING, metric: 50, deploymentAnnotations: OFF, later: true },
 };
 
-function autoscaler(
-  name: string,
-  { metric, hpaValues = {} }: Pick<Scaled, "metric" | "hpaValues">,
-): Record<string, unknown> {
-  return {
-    metadata: { name, annotations: hpaValues },
-    spec: {
-      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
-      minReplicas: 1,
-      maxReplicas: 2,
-      metrics: [metric],
-      behavior: { scaleDown: { stabilizationWindowSeconds: WINDOW_S } },
-    },
-  };
+function autoscaler(name: string, { metric = 0, hpaValues = {} }: Scaled): Record<string, unknown> {
+  const behavior = { scaleDown: { stabilizationWindowSeconds: WINDOW_S } };
+  return autoscalerOf(name, metric, { annotations: hpaValues, behavior });
 }
 
 withTightLimits();
@@ -101,15 +87,15 @@ withTightLimits();
 const shared = sharedNamespace(async (node, { name: namespace }) => {
   await crowd(node, namespace);
   await Promise.all(
-    Object.entries(DEPLOYMENTS).map(async ([name, { container, side, annotations, ...scaled }]) => {
+    Object.entries(DEPLOYMENTS).map(async ([name, scaled]) => {
+      const { container, side, annotations } = scaled;
       const containers = side === undefined ? [container] : [container, side];
       const pod = { name, namespace, containers };
       const deployment = loadDeployment({ ...pod, annotations: annotations ?? {} });
       const metadata = { name, namespace, annotations: scaled.deploymentAnnotations ?? {} };
-      const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
-      await node.create(path, { ...deployment, metadata });
+      await node.deploy({ ...deployment, metadata });
       if (scaled.metric === undefined || scaled.later) return;
-      await node.create(HPAS(namespace), autoscaler(name, scaled));
+      await node.create(autoscalersPath(namespace), autoscaler(name, scaled));
     }),
   );
 });
@@ -197,7 +183,7 @@ testsAtOnce({
       const [held, loose] = await Promise.all(["beating", "loose"].map(async (name) => {
         await firstPod(node, name);
         await node.create(
-          HPAS(shared.name),
+          autoscalersPath(shared.name),
           autoscaler(name, DEPLOYMENTS[name] ?? assert.fail(name)),
         );
         return (await podsOf(node, name, 2))[1];
@@ -206,7 +192,7 @@ testsAtOnce({
       assert.equal((await boundBy(node, held, "HPAScaled")).held, "lower");
       await whenQuota(node, loose, (quota) => quota < 200);
 
-      const path = `${HPAS(shared.name)}/beating`;
+      const path = `${autoscalersPath(shared.name)}/beating`;
       const { lastScaleMs = 0, stabilizationMs } = parseHorizontalPodAutoscaler(
         await node.connection.request({ path }),
       );

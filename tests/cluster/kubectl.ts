@@ -45,32 +45,3 @@ export function createKubectl({ kubeconfig }: { readonly kubeconfig?: string } =
     },
   };
 }
-
-/** The account of the token, and what it is bound to. */
-export interface TokenOptions {
-  readonly namespace: string;
-  readonly serviceAccount: string;
-  /** Node that the token is bound to, as those of pods are. */
-  readonly node?: string;
-}
-
-/**
- * kubectl with a fresh token of a service account and nothing else: a client certificate beside it
- * would win. The second value is the kubeconfig's path, to be removed by the caller.
- */
-export async function kubectlAsServiceAccount(
-  admin: Kubectl,
-  { namespace, serviceAccount, node }: TokenOptions,
-): Promise<readonly [kubectl: Kubectl, path: string]> {
-  const bound = node === undefined
-    ? []
-    : ["--bound-object-kind=Node", `--bound-object-name=${node}`];
-  const token = await admin.must(["create", "token", serviceAccount, "-n", namespace, ...bound]);
-  const config = JSON.parse(
-    await admin.must(["config", "view", "--raw", "--minify", "--flatten", "-o", "json"]),
-  );
-  config.users[0].user = { token: token.trim() };
-  const path = await Deno.makeTempFile({ suffix: ".kubeconfig" });
-  await Deno.writeTextFile(path, JSON.stringify(config));
-  return [createKubectl({ kubeconfig: path }), path];
-}

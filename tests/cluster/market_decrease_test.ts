@@ -35,15 +35,15 @@ Deno.test(
     const quota = (): number => enforcedLimits(directories).containers.get("load") ?? 0;
     await appliedAllocation(node, first);
 
-    await node.signal({ namespace: namespace.name, name: "first" }, "load");
+    await node.signal(namespace.pod("first"), "load");
     const raised = await until("larger quota", () => quota() >= 900 ? quota() : undefined, SETTLED);
-    await assertAgreement(node, { namespace: namespace.name, name: "first" });
-    const pod = await node.pod({ namespace: namespace.name, name: "first" });
+    await assertAgreement(node, namespace.pod("first"));
+    const pod = await node.pod(namespace.pod("first"));
     assert.equal(pod?.metadata.uid, first.metadata.uid, "the pod was not replaced");
 
-    await node.signal({ namespace: namespace.name, name: "second" }, "load");
+    await node.signal(namespace.pod("second"), "load");
     await until("smaller quota", () => quota() < raised ? true : undefined, SETTLED);
-    await assertAgreement(node, { namespace: namespace.name, name: "second" });
+    await assertAgreement(node, namespace.pod("second"));
   }),
 );
 
@@ -59,7 +59,7 @@ Deno.test(
     const directories = podDirectories(one);
     const quota = (): number => enforcedLimits(directories).containers.get("load") ?? 0;
     const { throttledMs } = cpuAccount(directories);
-    await node.signal({ namespace: namespace.name, name: "one" }, "load");
+    await node.signal(namespace.pod("one"), "load");
     await until("larger quota", () => quota() >= 800 || undefined, { timeoutMs: 25_000 });
     assert.ok(cpuAccount(directories).throttledMs > throttledMs, "it was throttled before");
     // In steps, each after half a minute of lower demand.
@@ -68,6 +68,6 @@ Deno.test(
       assert.ok(quota() <= 600, `the quota of an idle container stays low, it is ${quota()} m`);
       await pause(100);
     }
-    await assertAgreement(node, { namespace: namespace.name, name: "one" });
+    await assertAgreement(node, namespace.pod("one"));
   }),
 );

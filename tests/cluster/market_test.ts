@@ -1,17 +1,28 @@
 /**
  * The market on a real node: agent and controller run as pods, the kernel throttles, limits move. How
- * they come down when a load ends: `market_decrease_test.ts`.
+ * they come down when a load ends: `market_decrease_test.ts`. Every way out of the market gives a pod the
+ * limits that it came with, and they stay.
  *
  * @module
  */
-import { patchRequest } from "../../adapters/kube/client/connection.ts";
-import assert from "node:assert/strict";
-import { assertAgreement, quotaOf, SETTLED, whenQuota } from "./scene/limits.ts";
+import {
+  assertAgreement,
+  assertRestored,
+  quotaOf,
+  RAISED_OWN,
+  raisedPod,
+  SETTLED,
+  whenQuota,
+  whenRaised,
+} from "./scene/limits.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { cpuAccount, type PodDirectories, podDirectories } from "./scene/node_cgroups.ts";
-import { auditLines } from "./scene/product.ts";
-import { onNode } from "./scene/real_node.ts";
-import { pause, until } from "./scene/until.ts";
+import { auditLines, coalloc } from "./scene/product.ts";
+import { onNode, type RealNode } from "./scene/real_node.ts";
+import { pause, testsAtOnce, until } from "./scene/until.ts";
+import { createKubectl } from "./kubectl.ts";
+import { eventTexts } from "./scene/reported.ts";
+import assert from "node:assert/strict";
 
 /** Throttled ms per second over the next `ms`. */
 async function throttledRate(directories: PodDirectories, ms: number): Promise<number> {
@@ -24,7 +35,7 @@ async function throttledRate(directories: PodDirectories, ms: number): Promise<n
 Deno.test(
   "the market raises a container's quota in its cgroup beyond its original limit, on the same pod",
   onNode(async (node, namespace) => {
-    const name = { namespace: namespace.name, name: "first" };
+    const name = namespace.pod("first");
     const pod = await node.run(loadPod({
       ...name,
       containers: [{ name: "load", request: "100m", limit: "300m" }],
@@ -60,18 +71,15 @@ Deno.test(
     await pause(2000);
     const before = await throttledRate(directories, 5000);
     assert.ok(before > 100, `without the market it is throttled ${before.toFixed(0)} ms/s`);
-    await node.connection.request(
-      patchRequest("merge", {
-        path: `/api/v1/namespaces/${namespace.name}/pods/steady`,
-        body: { metadata: { annotations: { "mbcas.io/managed": null } } },
-      }),
-    );
+    await node.merge(`/api/v1/namespaces/${namespace.name}/pods/steady`, {
+      metadata: { annotations: { "mbcas.io/managed": null } },
+    });
     const after = await until("idle container", async () => {
       const rate = await throttledRate(directories, 5000);
       return rate < 20 ? rate : undefined;
     }, SETTLED);
     assert.ok(after < 20);
-    await assertAgreement(node, { namespace: namespace.name, name: "steady" });
+    await assertAgreement(node, namespace.pod("steady"));
   }),
 );
 
@@ -108,3 +116,57 @@ Deno.test(
     );
   }),
 );
+
+const kubectl = createKubectl();
+/** The value that another client sets instead of the original limit, millicores. */
+const EDITED = 180;
+
+/** Sets or removes (null) an annotation of an object. */
+async function annotate(node: RealNode, path: string, value: string | null): Promise<void> {
+  await node.merge(path, { metadata: { annotations: { "mbcas.io/managed": value } } });
+}
+
+// Each on a pod of its own, with a load that is small: they are raised together.
+testsAtOnce({
+  "a bare pod with a record that is deleted has its original limits back, from the pod itself":
+    onNode(async (node, namespace) => {
+      const name = namespace.pod("unrecorded");
+      await raisedPod(node, name);
+      const { metadata: { uid = "" } = {} } = await node.pod(name) ?? {};
+      await annotate(node, `/api/v1/namespaces/${namespace.name}/pods/unrecorded`, "false");
+      await kubectl.run(["delete", "podallocation", uid, "-n", namespace.name]);
+      await assertRestored(node, name);
+    }),
+  "a limit that another client writes is the new original limit": onNode(
+    async (node, namespace) => {
+      const name = namespace.pod("edited");
+      await raisedPod(node, name);
+      const patch = {
+        spec: { containers: [{ name: "load", resources: { limits: { cpu: `${EDITED}m` } } }] },
+      };
+      await kubectl.must([
+        ...["patch", "pod", "edited", "-n", namespace.name, "--subresource=resize"],
+        ...["-p", JSON.stringify(patch)],
+      ]);
+      const pod = await node.pod(name);
+      await until("new original limit on record", async () => {
+        const allocation = await node.allocation(namespace.name, pod?.metadata.uid ?? "");
+        return allocation?.status?.originalLimits?.[0]?.cpu === `${EDITED}m` || undefined;
+      }, SETTLED);
+      const reported = await until(
+        "event",
+        async () => (await eventTexts(node, { ...name, reason: "OriginalLimitChanged" }))[0],
+      );
+      assert.match(reported, new RegExp(`\\bload to ${EDITED}m\\b.*\\b${RAISED_OWN}m\\b`));
+      const { stdout } = await coalloc("explain", "edited", "-n", namespace.name);
+      assert.match(stdout, new RegExp(`original limit ${EDITED}m`));
+      await whenRaised(node, name);
+      await annotate(node, `/api/v1/namespaces/${namespace.name}/pods/edited`, "false");
+      await assertRestored(node, name, EDITED);
+      assert.partialDeepStrictEqual((await auditLines(pod?.metadata.uid ?? "")).at(-1), {
+        ...{ source: "restore", outcome: "accepted", reason: "OptedOut", container: "load" },
+        after: { limits: { cpu: `${EDITED}m` } },
+      });
+    },
+  ),
+});

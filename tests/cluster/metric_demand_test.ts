@@ -11,7 +11,6 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
 import { appliedAllocation, SETTLED } from "./scene/limits.ts";
-import { isHarness } from "./scene/harness_access.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
 import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
@@ -37,12 +36,10 @@ const SETTINGS = {
 
 const kubectl = createKubectl();
 
-Deno.test({
-  name:
-    "a pod with a metric that asks for more is raised while it is idle, one that names none is not, and " +
+Deno.test(
+  "a pod with a metric that asks for more is raised while it is idle, one that names none is not, and " +
     "neither is when its metric or the metrics server is gone",
-  ignore: !isHarness(),
-  async fn() {
+  async () => {
     using node = await openRealNode();
     await using exporter = serveExporter({ hostname: NETWORK.node, name: "try_cores" });
     await using prometheus = await startPrometheus({ listen: LISTEN, target: exporter.address });
@@ -110,4 +107,4 @@ Deno.test({
     assert.match(noAnswer, /^query cores: /);
     assert.notEqual(noAnswer, nothingFound, "another cause");
   },
-});
+);

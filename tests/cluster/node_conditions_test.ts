@@ -1,17 +1,16 @@
 /**
  * What the node says of itself: under pressure the market shares out less of it, and while it is not
- * Ready or on its way out all limits stay as they are. No kubelet of a user's own cluster is
- * silenced: an interruption would leave it so.
+ * Ready or on its way out all limits stay as they are.
  *
  * @module
  */
 import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { createKubectl } from "./kubectl.ts";
 import { assertReported, assertUnreported } from "./scene/reported.ts";
 import { nodeFigures } from "./scene/load_pod.ts";
-import { isHarness } from "./scene/harness_access.ts";
 import {
   boundBy,
   boundsOf,
@@ -22,9 +21,16 @@ import {
   waitingPod,
   whenQuota,
 } from "./scene/limits.ts";
-import { onNode, openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import {
+  firstNode,
+  onNode,
+  openRealNode,
+  orGone,
+  type PodName,
+  type RealNode,
+  withObject,
+} from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
 
 const kubectl = createKubectl();
 /** Share of allocatable that is never shared out. */
@@ -45,24 +51,20 @@ function whenShare(node: RealNode, share: number, { timeoutMs = SEEN_MS } = {}):
   }, { timeoutMs, everyMs: 250 });
 }
 
-Deno.test({
-  name: "each pressure on the node takes a tenth of the market's capacity, and gives it back",
-  ignore: !isHarness(),
-  async fn() {
-    using node = await openRealNode();
-    const nodeName = await firstNode(node);
-    await whenShare(node, 1 - RESERVE, { timeoutMs: 60_000 });
-    const types: NodeConditionType[] = ["MemoryPressure", "DiskPressure", "PIDPressure"];
-    for (const count of [1, 3]) {
-      await using _pressed = await nodeConditions(node, {
-        nodeName,
-        types: types.slice(0, count),
-        status: "True",
-      });
-      await whenShare(node, (1 - RESERVE) * 0.9 ** count);
-    }
-    await whenShare(node, 1 - RESERVE, { timeoutMs: KUBELET_MS + SEEN_MS });
-  },
+Deno.test("each pressure on the node takes a tenth of the market's capacity, and gives it back", async () => {
+  using node = await openRealNode();
+  const nodeName = await firstNode(node);
+  await whenShare(node, 1 - RESERVE, { timeoutMs: 60_000 });
+  const types: NodeConditionType[] = ["MemoryPressure", "DiskPressure", "PIDPressure"];
+  for (const count of [1, 3]) {
+    await using _pressed = await nodeConditions(node, {
+      nodeName,
+      types: types.slice(0, count),
+      status: "True",
+    });
+    await whenShare(node, (1 - RESERVE) * 0.9 ** count);
+  }
+  await whenShare(node, 1 - RESERVE, { timeoutMs: KUBELET_MS + SEEN_MS });
 });
 
 /**
@@ -82,10 +84,9 @@ async function assertStays(node: RealNode, web: PodName): Promise<void> {
   }
 }
 
-Deno.test({
-  name: "limits stay on a node that is not Ready, and move once it is",
-  ignore: !isHarness(),
-  fn: onNode(async (node, namespace) => {
+Deno.test(
+  "limits stay on a node that is not Ready, and move once it is",
+  onNode(async (node, namespace) => {
     const web = await waitingPod(node, namespace.name);
     const nodeName = await firstNode(node);
     {
@@ -97,7 +98,7 @@ Deno.test({
     await whenQuota(node, web, (quota) => quota > WAITING_OWN);
     await assertUnreported(node, web, "NodeNotReady");
   }, OUTSIDE),
-});
+);
 
 Deno.test(
   "limits stay on a node that is marked for removal, and move once it is not",
@@ -138,11 +139,11 @@ Deno.test(
 );
 
 /** A condition of a node. */
-export type NodeConditionType = "Ready" | "MemoryPressure" | "DiskPressure" | "PIDPressure";
+type NodeConditionType = "Ready" | "MemoryPressure" | "DiskPressure" | "PIDPressure";
 
 /** Keeps the conditions at this status until the end; then the kubelet's own come back. */
-export async function nodeConditions(
-  node: Pick<RealNode, "connection" | "create">,
+async function nodeConditions(
+  node: RealNode,
   { nodeName, types, status }: {
     readonly nodeName: string;
     readonly types: readonly NodeConditionType[];
@@ -173,39 +174,25 @@ export async function nodeConditions(
   return undo.move();
 }
 
-/** Name of the cluster's first node. */
-export async function firstNode({ connection }: Pick<RealNode, "connection">): Promise<string> {
-  const { items } = await connection.request({ path: "/api/v1/nodes" }) as {
-    items: { metadata: { name: string } }[];
-  };
-  return items[0]?.metadata.name ?? "";
-}
-
 /** What the cluster's first node says of itself, for messages: `Ready=True MemoryPressure=False`. */
-export async function conditionsText(
-  { connection }: Pick<RealNode, "connection">,
-): Promise<string> {
-  const { items: [first] } = await connection.request({ path: "/api/v1/nodes" }) as {
-    items: { status: { conditions?: { type: string; status: string }[] } }[];
-  };
-  return (first?.status.conditions ?? []).map(({ type, status }) => `${type}=${status}`).join(" ");
+async function conditionsText({ items }: RealNode): Promise<string> {
+  const [first] = await items("/api/v1/nodes");
+  return listOf(objectOf(first?.status).conditions).map(objectOf)
+    .map(({ type, status }) => `${type}=${status}`).join(" ");
 }
 
 const GROUP = "/apis/admissionregistration.k8s.io/v1";
 /** Name of the policy, which its refusals contain. */
-export const SILENCING_POLICY = "try-node-conditions";
+const SILENCING_POLICY = "try-node-conditions";
 
 /**
  * Refuses what this node's kubelet says of its status, and no other's, until the end. What a run that
  * was interrupted has left behind is removed first.
  */
-export async function silencedKubelet(
-  node: Pick<RealNode, "connection" | "create">,
-  nodeName: string,
-): Promise<AsyncDisposable> {
-  await using undo = new AsyncDisposableStack();
-  undo.use(
-    await clusterObject(node, "validatingadmissionpolicies", {
+async function silencedKubelet(node: RealNode, nodeName: string): Promise<AsyncDisposable> {
+  const metadata = { name: SILENCING_POLICY };
+  const objects = {
+    validatingadmissionpolicies: {
       matchConstraints: {
         resourceRules: [{
           apiGroups: [""],
@@ -218,31 +205,16 @@ export async function silencedKubelet(
         expression: `object.metadata.name != '${nodeName}' || ` +
           "!('system:nodes' in request.userInfo.groups)",
       }],
-    }),
-  );
-  undo.use(
-    await clusterObject(node, "validatingadmissionpolicybindings", {
+    },
+    validatingadmissionpolicybindings: {
       policyName: SILENCING_POLICY,
       validationActions: ["Deny"],
-    }),
-  );
-  return undo.move();
-}
-
-/** An object of this kind while it is wanted. */
-async function clusterObject(
-  { connection, create }: Pick<RealNode, "connection" | "create">,
-  kind: string,
-  spec: unknown,
-): Promise<AsyncDisposable> {
-  const remove = async (): Promise<void> => {
-    try {
-      await connection.request({ method: "DELETE", path: `${GROUP}/${kind}/${SILENCING_POLICY}` });
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 404)) throw error;
-    }
+    },
   };
-  await remove();
-  await create(`${GROUP}/${kind}`, { metadata: { name: SILENCING_POLICY }, spec });
-  return { [Symbol.asyncDispose]: remove };
+  await using undo = new AsyncDisposableStack();
+  for (const [kind, spec] of Object.entries(objects)) {
+    await orGone(node.remove(`${GROUP}/${kind}/${SILENCING_POLICY}`));
+    undo.use(await withObject(node, `${GROUP}/${kind}`, { metadata, spec }));
+  }
+  return undo.move();
 }

@@ -1,24 +1,42 @@
 /**
  * The switches that take a pod in or out: on pod or namespace, as label or annotation, at once and with
- * the original limits back; and their precedence.
+ * the original limits back; and their precedence. Pods with resources that a VPA sets are left to it,
+ * whatever its mode; those of a VPA that only recommends are not, nor are they where the server knows no
+ * VPAs.
  *
  * @module
  */
 import { patchRequest } from "../../adapters/kube/client/connection.ts";
-import assert from "node:assert/strict";
-import { assertReported, assertRestores, assertUnreported } from "./scene/reported.ts";
-import { boundsOf, quotaOf, SETTLED, thePod, whenQuota, whenUnallocated } from "./scene/limits.ts";
-import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
-import { restoresFor, withLiveSettings } from "./scene/product.ts";
+import { assertReported, assertRestores, assertUnreported, eventTexts } from "./scene/reported.ts";
+import {
+  boundsOf,
+  quotaOf,
+  readyPod,
+  SETTLED,
+  thePod,
+  whenQuota,
+  whenUnallocated,
+} from "./scene/limits.ts";
+import { type LoadContainer, loadDeployment, loadPod } from "./scene/load_pod.ts";
+import { productMetrics, restoresFor, withLiveSettings } from "./scene/product.ts";
 import {
   onNode,
   openRealNode,
   type PodName,
   type RealNode,
   scratchNamespace,
+  sharedNamespace,
 } from "./scene/real_node.ts";
-import { sharedPeriod, testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
+import {
+  defineVPAs,
+  forgetVPAs,
+  knowsVPAs,
+  VPA_MODES,
+  vpaOf,
+  vpasPath,
+} from "./scene/vpa_definition.ts";
+import assert from "node:assert/strict";
 
 const OWN = 40;
 const MANAGED = "mbcas.io/managed";
@@ -75,6 +93,102 @@ async function assertAlone(node: RealNode, names: readonly PodName[]): Promise<v
   }
 }
 
+const OWN_OF_VPAS = 20;
+/** The kind is asked for once a minute as long as the server does not know it. */
+const NOTICED = { timeoutMs: 120_000, everyMs: 250 };
+const ACTING = VPA_MODES.filter((mode) => mode !== "Off");
+/** Deployments by the mode of their VPA; one has none. */
+const ALL = ["none", ...VPA_MODES].map((mode) => mode.toLowerCase());
+const were = { known: false };
+
+const shared = sharedNamespace(async (node, { name: namespace }) => {
+  were.known = await knowsVPAs(node.connection);
+  await Promise.all(ALL.map((name) =>
+    node.deploy(loadDeployment({
+      name,
+      namespace,
+      containers: [{ name: "load", request: "10m", limit: `${OWN_OF_VPAS}m`, busy: true }],
+    }))
+  ));
+}, { labels: { "mbcas.io/burst-factor": "2" } });
+
+Deno.test.afterAll(async () => {
+  using node = await openRealNode();
+  if (!were.known && await knowsVPAs(node.connection)) await forgetVPAs(node.connection);
+});
+
+/** The only pod of the mode's Deployment. */
+async function podOf(node: RealNode, mode: string): Promise<PodName> {
+  const { metadata } = await readyPod(node, shared.pod(mode.toLowerCase()), { timeoutMs: 120_000 });
+  return shared.pod(metadata.name);
+}
+
+async function whenModesRaised(node: RealNode, modes: readonly string[]): Promise<void> {
+  await Promise.all(modes.map(async (mode) => {
+    await whenQuota(node, await podOf(node, mode), (quota) => quota > OWN_OF_VPAS, NOTICED);
+  }));
+}
+
+async function change(node: RealNode, method: "PATCH" | "DELETE", mode: string): Promise<void> {
+  const path = `${vpasPath(shared.name)}/${mode.toLowerCase()}`;
+  const body = { spec: { updatePolicy: { updateMode: "Off" } } };
+  await node.connection.request({
+    method,
+    path,
+    ...(method === "PATCH" ? { contentType: "application/merge-patch+json", body } : {}),
+  });
+}
+
+Deno.test("pods are managed where the server knows no VPAs", async () => {
+  using node = await openRealNode();
+  assert.equal(await knowsVPAs(node.connection), were.known);
+  await whenModesRaised(node, ALL);
+  const metrics = await productMetrics(node, "mbcas-controller");
+  assert.equal(metrics.get('mbcas_cache_synced{kind="verticalPodAutoscalers"}'), 1);
+});
+
+Deno.test("pods of a VPA that acts get their original limits back (VPAConflict), pods of one that is Off stay managed", async () => {
+  using node = await openRealNode();
+  const restoresBefore = await restoresFor(node, "VPAConflict");
+  if (!were.known) await defineVPAs(node.connection);
+  for (const mode of VPA_MODES) {
+    await node.create(vpasPath(shared.name), vpaOf(mode.toLowerCase(), mode));
+  }
+  await Promise.all(ACTING.map(async (mode) => {
+    const name = await podOf(node, mode);
+    await whenQuota(node, name, (quota) => quota === OWN_OF_VPAS, NOTICED);
+    const workload = mode.toLowerCase();
+    const values = [`VPA ${workload}`, `mode ${mode}`, `Deployment ${workload}`];
+    // A later one would not be reported again: the other tests, which restore these pods, come after.
+    const reported = await until(
+      "event",
+      async () => (await eventTexts(node, { ...name, reason: "CPULimitsRestored" }))[0],
+    );
+    assert.match(reported, new RegExp(values.map((value) => `\\b${value}\\b`).join(".*")));
+  }));
+  for (const mode of ["none", "Off"]) {
+    assert.ok(await quotaOf(node, await podOf(node, mode)) > OWN_OF_VPAS, mode);
+  }
+  await assertRestores(node, "VPAConflict", { before: restoresBefore, count: ACTING.length });
+  await assertReported(node, await podOf(node, "Auto"), { outside: "VPAConflict" });
+  await assertUnreported(node, await podOf(node, "Off"), "VPAConflict");
+});
+
+Deno.test("pods are managed again once their VPA is Off or gone", async () => {
+  using node = await openRealNode();
+  await change(node, "PATCH", "Auto");
+  await change(node, "DELETE", "Recreate");
+  await whenModesRaised(node, ["Auto", "Recreate"]);
+  assert.equal(await quotaOf(node, await podOf(node, "Initial")), OWN_OF_VPAS);
+});
+
+Deno.test("pods are managed again once the server knows no VPAs any more", async () => {
+  using node = await openRealNode();
+  if (were.known) return;
+  await forgetVPAs(node.connection);
+  await whenModesRaised(node, ["Initial", "InPlace", "InPlaceOrRecreate"]);
+});
+
 Deno.test("a pod or namespace opts out by label or annotation at once, the pod's value over the namespace's, and comes back", async () => {
   using node = await openRealNode();
   const marks = { labels: LITTLE };
@@ -82,12 +196,12 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
   await using two = await scratchNamespace(node.connection, marks);
   await using three = await scratchNamespace(node.connection, marks);
   const [byLabel, byAnnotation, stayer, tenant, faithful, guest] = await Promise.all([
-    busyPod(node, { namespace: one.name, name: "by-label" }),
-    busyPod(node, { namespace: one.name, name: "by-annotation" }),
-    busyPod(node, { namespace: one.name, name: "stayer" }),
-    busyPod(node, { namespace: two.name, name: "tenant" }),
-    busyPod(node, { namespace: two.name, name: "faithful" }, { labels: { [MANAGED]: "true" } }),
-    busyPod(node, { namespace: three.name, name: "guest" }),
+    busyPod(node, one.pod("by-label")),
+    busyPod(node, one.pod("by-annotation")),
+    busyPod(node, one.pod("stayer")),
+    busyPod(node, two.pod("tenant")),
+    busyPod(node, two.pod("faithful"), { labels: { [MANAGED]: "true" } }),
+    busyPod(node, three.pod("guest")),
   ]);
   const all = [byLabel, byAnnotation, stayer, tenant, faithful, guest];
   await Promise.all(all.map((name) => whenRaised(node, name)));
@@ -116,35 +230,37 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
   await Promise.all([byLabel, guest].map((name) => whenRaised(node, name)));
 });
 
-/** For both of these tests. */
-const underOptIn = sharedPeriod(
-  2,
-  () => withLiveSettings({ market: { managementPolicy: "OptIn" } }),
-);
-
-testsAtOnce({
-  "under OptIn only labelled namespaces take part, and pods by their own value where an administrator allows it":
-    async () => {
-      using node = await openRealNode();
-      await using _settings = await underOptIn.join();
-      const labels = (more: Record<string, string>) => ({ labels: { ...LITTLE, ...more } });
-      const optIn = { labels: { [MANAGED]: "true" } };
-      await using plain = await scratchNamespace(node.connection, labels({}));
-      await using labelled = await scratchNamespace(node.connection, labels({ [MANAGED]: "true" }));
-      await using allowing = await scratchNamespace(
-        node.connection,
-        labels({ "mbcas.io/allow-overrides": "true" }),
-      );
-      const [silent, pushing, member, volunteer, quiet] = await Promise.all([
-        busyPod(node, { namespace: plain.name, name: "silent" }),
-        busyPod(node, { namespace: plain.name, name: "pushing" }, optIn),
-        busyPod(node, { namespace: labelled.name, name: "member" }),
-        busyPod(node, { namespace: allowing.name, name: "volunteer" }, optIn),
-        busyPod(node, { namespace: allowing.name, name: "quiet" }),
+Deno.test(
+  "under OptIn only labelled namespaces take part, and pods by their own value where an administrator allows it; the others do again under OptOut",
+  onNode(async (node, namespace) => {
+    const labels = (more: Record<string, string>) => ({ labels: { ...LITTLE, ...more } });
+    const optIn = { labels: { [MANAGED]: "true" } };
+    await using plain = await scratchNamespace(node.connection, labels({}));
+    await using labelled = await scratchNamespace(node.connection, labels({ [MANAGED]: "true" }));
+    await using allowing = await scratchNamespace(
+      node.connection,
+      labels({ "mbcas.io/allow-overrides": "true" }),
+    );
+    const before = await busyPod(node, namespace.pod("before"));
+    await whenRaised(node, before);
+    const restoresBefore = await restoresFor(node, "NotOptedIn");
+    const silent = plain.pod("silent");
+    {
+      await using _settings = await withLiveSettings({ market: { managementPolicy: "OptIn" } });
+      await assertRestored(node, before);
+      const [pushing, member, volunteer, quiet] = await Promise.all([
+        busyPod(node, plain.pod("pushing"), optIn),
+        busyPod(node, labelled.pod("member")),
+        busyPod(node, allowing.pod("volunteer"), optIn),
+        busyPod(node, allowing.pod("quiet")),
+        busyPod(node, silent),
       ]);
       await Promise.all([member, volunteer].map((name) => whenRaised(node, name)));
-      await assertAlone(node, [silent, pushing, quiet]);
-      assert.equal(await boundsOf(node, pushing), undefined);
+      await assertAlone(node, [before, silent, pushing, quiet]);
+      for (const name of [silent, pushing]) assert.equal(await boundsOf(node, name), undefined);
+      assert.ok(await restoresFor(node, "NotOptedIn") > restoresBefore);
+      await assertReported(node, before, { outside: "NotOptedIn" });
+      await assertReported(node, silent, { outside: "NotOptedIn", restored: false });
       // The administrator's value counts at once, too.
       await say(node, `/api/v1/namespaces/${plain.name}`, {
         kind: "labels",
@@ -153,25 +269,8 @@ testsAtOnce({
       });
       await whenRaised(node, pushing);
       assert.equal(await quotaOf(node, silent), OWN);
-    },
-  "pods of namespaces that never opted in are taken again when the policy is OptOut": onNode(
-    async (node, namespace) => {
-      const name = { namespace: namespace.name, name: "silent" };
-      const before = await busyPod(node, { namespace: namespace.name, name: "member" });
-      await whenRaised(node, before);
-      const restoresBefore = await restoresFor(node, "NotOptedIn");
-      {
-        await using _settings = await underOptIn.join();
-        await Promise.all([busyPod(node, name), assertRestored(node, before)]);
-        await assertAlone(node, [name, before]);
-        assert.equal(await boundsOf(node, name), undefined);
-        assert.ok(await restoresFor(node, "NotOptedIn") > restoresBefore);
-        await assertReported(node, before, { outside: "NotOptedIn" });
-        await assertReported(node, name, { outside: "NotOptedIn", restored: false });
-      }
-      await until("bounds", async () => await boundsOf(node, name), SETTLED);
-      await Promise.all([name, before].map((one) => whenRaised(node, one)));
-    },
-    { labels: LITTLE },
-  ),
-});
+    }
+    await until("bounds", async () => await boundsOf(node, silent), SETTLED);
+    await Promise.all([silent, before].map((one) => whenRaised(node, one)));
+  }, { labels: LITTLE }),
+);

@@ -8,12 +8,8 @@ import { systemClock } from "../../adapters/system_clock.ts";
 import { createKubectl } from "./kubectl.ts";
 import { PLACEMENT_TIMES } from "./scene/all_components.ts";
 import { whenReported } from "./scene/reported.ts";
-import {
-  placedWorkload,
-  type PlacedWorkloadOptions,
-  placementBed,
-  placementTestsAtOnce,
-} from "./scene/placement_bed.ts";
+import { placedWorkload, type PlacedWorkloadOptions, placementBed } from "./scene/placement_bed.ts";
+import { testsAtOnce } from "./scene/until.ts";
 import { countsOf } from "./scene/seen_replicas.ts";
 
 const kubectl = createKubectl();
@@ -103,7 +99,7 @@ async function assertLeaves(name: string, key: string): Promise<void> {
 }
 
 // Each on nodes of its own.
-placementTestsAtOnce({
+testsAtOnce({
   "3 replicas on spot, a spot node dies → the replacement is on another spot node": async () => {
     const name = "death";
     await apply({ name, scene: "death", replicas: 3, share: "100%" });

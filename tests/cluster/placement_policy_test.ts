@@ -24,13 +24,19 @@ import {
   type WordedCase,
   wordedWorkload,
 } from "../fixtures/placement/worded_workloads.ts";
-import { type Change, MANNERS, type Target, write } from "./policy/write_manners.ts";
+import {
+  type Change,
+  installPolicy,
+  MANNERS,
+  type Target,
+  untilInForce,
+  write,
+} from "./scene/policy_stage.ts";
 import { until } from "./scene/until.ts";
 import { type OpenKubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createKubectl, type Kubectl } from "./kubectl.ts";
 import { scratchNamespace } from "./scene/real_node.ts";
-import { installPolicy, untilInForce } from "./policy/policy_stage.ts";
 
 /** The placement annotations that a real API server takes: those that the parser can read. */
 

@@ -14,16 +14,14 @@ import {
   type PlacedWorkloadOptions,
   placementBed,
   placementTest,
-  placementTestsAtOnce,
   type RotatedCertificate,
   rotatedCertificate,
   scenePodSpec,
 } from "./scene/placement_bed.ts";
 import { eventsOf, eventTexts, whenReported } from "./scene/reported.ts";
-import { isHarness } from "./scene/harness_access.ts";
 import { metricsByPod } from "./scene/product.ts";
+import { pause, testsAtOnce } from "./scene/until.ts";
 import { countsOf, type SeenReplica } from "./scene/seen_replicas.ts";
-import { pause } from "./scene/until.ts";
 
 const SCENE = "split";
 const kubectl = createKubectl();
@@ -38,7 +36,7 @@ const bed = placementBed([
 // It takes a minute, in which the other tests go on.
 const stage: { rotation?: RotatedCertificate } = {};
 Deno.test.beforeAll(async () => {
-  if (isHarness()) stage.rotation = await rotatedCertificate(bed, { kubectl, scene: SCENE });
+  stage.rotation = await rotatedCertificate(bed, { kubectl, scene: SCENE });
 });
 Deno.test.afterAll(async () => {
   await stage.rotation?.[Symbol.asyncDispose]();
@@ -106,21 +104,6 @@ placementTest(
     await kubectl.must(["delete", "deployment/burst", "-n", bed.namespace]);
   },
 );
-
-placementTest("P changed 50 → 80 → re-converges, one pod at a time", async () => {
-  const name = "share";
-  await apply({ name, replicas: 10, share: "50%" });
-  const before = await bed.replicas.whenDivided(name, { spot: 5, "on-demand": 5 });
-  const moments = bed.replicas.everyMoment(name, (replicas) => {
-    const ready = replicas.filter((one) => one.ready).length;
-    assert.ok(ready >= 9, `${ready} of 10 are Ready`);
-  });
-  await apply({ name, replicas: 10, share: "80%" });
-  const after = await bed.replicas.whenDivided(name, { spot: 8, "on-demand": 2 }, MOVES);
-  assert.ok(moments.end() > 0);
-  const stayed = uids(before).filter((uid) => uids(after).includes(uid));
-  assert.equal(stayed.length, 7, "three pods were moved");
-});
 
 placementTest("scale 5 → 15 → 8 keeps floor and share at every step that is whole", async () => {
   const name = "scale";
@@ -197,7 +180,7 @@ placementTest("manifests of Spotalis' users work as they are, and stay as they a
 });
 
 // They wait for what does not happen, and are few pods: a burst could delay the webhook's answers.
-placementTestsAtOnce({
+testsAtOnce({
   "StatefulSet with minAvailable 2 → only safe evictions": async () => {
     const name = "ordered";
     const budget = `/apis/policy/v1/namespaces/${bed.namespace}/poddisruptionbudgets`;

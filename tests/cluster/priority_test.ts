@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { ballast, type LoadContainer, loadPod } from "./scene/load_pod.ts";
@@ -69,7 +68,7 @@ Deno.test.afterAll(async () => {
   using node = await openRealNode();
   for (const rank of ["silver", "gold", ...Object.keys(EXTREMES)]) {
     const path = `${CLASSES}/${shared.name}-${rank}`;
-    await node.connection.request({ method: "DELETE", path }).catch((error) => {
+    await node.remove(path).catch((error) => {
       // The fixture may have failed before it made this class.
       if (!(error instanceof ApiError && error.status === 404)) throw error;
     });
@@ -135,12 +134,9 @@ Deno.test("pods of PriorityClasses get equal shares where their own annotation t
   using node = await openRealNode();
   for (const rank of RANKS) {
     const { namespace, name } = shared.pod(rank);
-    await node.connection.request(
-      patchRequest("merge", {
-        path: `/api/v1/namespaces/${namespace}/pods/${name}`,
-        body: { metadata: { annotations: { "mbcas.io/priority-multiplier": "1" } } },
-      }),
-    );
+    await node.merge(`/api/v1/namespaces/${namespace}/pods/${name}`, {
+      metadata: { annotations: { "mbcas.io/priority-multiplier": "1" } },
+    });
   }
   await assertShares(node, { plain: 1, silver: 1, gold: 1 });
   assert.equal((await boundsOf(node, shared.pod("gold")))?.containers[0]?.weight, 10);

@@ -5,7 +5,6 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { parseResourceQuota } from "../../adapters/kube/kinds/namespaces.ts";
 import { createKubectl } from "./kubectl.ts";
 import { assertReported, eventTexts } from "./scene/reported.ts";
@@ -18,8 +17,7 @@ import {
   type RealNode,
   scratchNamespace,
 } from "./scene/real_node.ts";
-import { testsAtOnce } from "./scene/tests_at_once.ts";
-import { pause, until } from "./scene/until.ts";
+import { pause, testsAtOnce, until } from "./scene/until.ts";
 import { withLiveSettings, withSettings } from "./scene/product.ts";
 
 const OWN = 40;
@@ -34,7 +32,7 @@ async function used(
   { namespace, name }: PodName,
 ): Promise<{ readonly pods: number; readonly quota: number }> {
   const path = `/api/v1/namespaces/${namespace}/resourcequotas`;
-  const [quota] = listOf(objectOf(await node.connection.request({ path })).items);
+  const [quota] = await node.items(path);
   return {
     pods: await limitsOf(node, { namespace, name }),
     quota: parseResourceQuota(quota).usedLimitsCPU,
@@ -62,10 +60,7 @@ async function raisedDeployment(
   });
   const name = { namespace, name: "web" };
   const containers = [{ name: "load", request: "10m", limit: `${OWN}m`, busy }];
-  await node.create(
-    `/apis/apps/v1/namespaces/${namespace}/deployments`,
-    loadDeployment({ ...name, containers }, REPLICAS),
-  );
+  await node.deploy(loadDeployment({ ...name, containers }, REPLICAS));
   await until("raises within the quota", async () => {
     const { pods, quota } = await used(node, name);
     // Each pod's part is cut to the grid of 10 m.
@@ -113,7 +108,7 @@ testsAtOnce({
       }
 
       const quotas = `/api/v1/namespaces/${web.namespace}/resourcequotas`;
-      await node.connection.request({ method: "DELETE", path: `${quotas}/limits` });
+      await node.remove(`${quotas}/limits`);
       await until("raises beyond the quota that was", async () => {
         const limits = await limitsOf(node, web);
         if (limits > HARD + OWN) return true;

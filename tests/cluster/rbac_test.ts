@@ -34,7 +34,6 @@ import {
   renderManifests,
   renderWith,
 } from "./rendered_manifests.ts";
-import { tokenConnector } from "./scene/account_token.ts";
 import { scratchNamespace } from "./scene/real_node.ts";
 
 /** Stands in for what the admission policy grants to the programs' accounts by their names. */
@@ -118,9 +117,7 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
   // Out of the market: the installed controller takes no interest in what is made here.
   const marks = { annotations: { "mbcas.io/managed": "false" } };
   const { name: namespace } = stack.use(await scratchNamespace(admin, marks));
-  const copies = stack.use(
-    createRoleCopies({ admin, namespace }, await tokenConnector(kubectl)),
-  );
+  const copies = stack.use(createRoleCopies({ admin, namespace }));
 
   await t.step("no other account is given rights", () => {
     const subjects = whole.filter(({ kind }) => /^(Cluster)?RoleBinding$/.test(kind))

@@ -1,205 +1,327 @@
 /**
- * What the platform refuses or puts off: foreseen where a check can, named where it can't.
+ * What the platform refuses or puts off. Each kind of bound of a LimitRange beside the same pod without
+ * one: a pod that is older than a LimitRange can be such that the server refuses all of its resizes, or
+ * writes its defaults into other containers with each: then none is tried. All these pods are on the node
+ * at once. A kubelet defers a resize of a pod that its node does not suit.
  *
  * @module
  */
 import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
+import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
-import { refusalReason } from "../../shared/resize/refusal.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import { refusalReason } from "../../shared/resize/refusal.ts";
 import {
-  appliedAllocation,
   assertAgreement,
+  boundBy,
+  boundsOf,
   quotaOf,
   SETTLED,
+  takeIn,
+  thePod,
   whenQuota,
   whenReason,
 } from "./scene/limits.ts";
-import { loadPod } from "./scene/load_pod.ts";
-import { onNode, type RealNode } from "./scene/real_node.ts";
-import { testsAtOnce } from "./scene/tests_at_once.ts";
+import { eventTexts } from "./scene/reported.ts";
+import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
+import {
+  firstNode,
+  onNode,
+  openRealNode,
+  type PodName,
+  type RealNode,
+  type ScratchNamespace,
+  scratchNamespace,
+} from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
-const containers = [{ name: "load", request: "50m", limit: "100m", burstSeconds: 90 }];
+/** Original limit of container `load` of each pod, and what it may have where no LimitRange is. */
+const OWN = 40;
+const MOST = 120;
+/** Without a LimitRange it comes to more than this, on a machine that has other work too. */
+const RAISED = 80;
+const LOAD: LoadContainer = { name: "load", request: "20m", limit: `${OWN}m`, busy: true };
+/** A second container, which is idle. */
+const SIDE: LoadContainer = { name: "side", request: "10m", limit: "20m" };
+/** Its request is already more than the LimitRange that comes later allows as a limit. */
+const LARGE: LoadContainer = { name: "side", request: "160m", limit: "170m" };
+const UNLIMITED: LoadContainer = { name: "side", request: "10m" };
+const LARGE_INIT: LoadContainer = { name: "prepare", request: "10m", limit: "300m" };
+/** From it the API makes a default limit and request of 150 m, too. */
+const MAX = { type: "Container", max: { cpu: "150m" } };
 
-/** Warning events about refused changes in the namespace. */
-async function refusedEvents({ connection }: RealNode, namespace: string): Promise<number> {
-  const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
-  const query = { fieldSelector: "reason=CPULimitFailed" };
-  const { items } = await connection.request({ path, query }) as { items: unknown[] };
-  return items.length;
+/** A pod under one LimitRange. */
+interface Row {
+  /** As in `spec.limits` of a LimitRange; absent: there is none. */
+  readonly item?: Readonly<Record<string, unknown>>;
+  readonly side?: LoadContainer;
+  readonly init?: LoadContainer;
 }
 
-/** The server's answer to a resize that it must refuse. */
-async function refusal(action: () => Promise<unknown>): Promise<ApiError> {
+/** It is there before the pod, and allows `load` 60 m. */
+const CAP = 60;
+const CAPS: Readonly<Record<string, Row>> = {
+  "max": { item: { type: "Container", max: { cpu: "60m" } } },
+  // Beyond the own 60 m the pod may have 30 m, which are divided 20 to 10.
+  "pod-max": { item: { type: "Pod", max: { cpu: "90m" } }, side: SIDE },
+  "ratio": { item: { type: "Container", maxLimitRequestRatio: { cpu: "3" } } },
+  "pod-ratio": { item: { type: "Pod", maxLimitRequestRatio: { cpu: "3" } }, side: SIDE },
+};
+
+/** Less than the original limit of the pod `max`, and no less than its request. */
+const TIGHTER = 30;
+
+/** It comes later than the pod, which lies outside of it whatever the limit of `load` is. */
+const REFUSALS: Readonly<Record<string, Row & { readonly problem: string }>> = {
+  "min": {
+    item: { type: "Container", min: { cpu: "30m" } },
+    problem: "the LimitRange asks for 30m, it would be 20m",
+  },
+  "pod-min": {
+    item: { type: "Pod", min: { cpu: "40m" } },
+    side: SIDE,
+    problem: "the LimitRange asks for 40m, it would be 30m",
+  },
+  "sibling": {
+    item: MAX,
+    side: LARGE,
+    problem: "the LimitRange allows a limit of 150m, the request is 160m already",
+  },
+  "unlimited": {
+    item: { type: "Container", maxLimitRequestRatio: { cpu: "4" } },
+    side: UNLIMITED,
+    problem: "the LimitRange asks for a limit, there is none",
+  },
+  "init": {
+    item: MAX,
+    init: LARGE_INIT,
+    problem: "the LimitRange allows a limit of 150m, it would be 300m",
+  },
+  "pod-init": {
+    item: { type: "Pod", max: { cpu: "150m" } },
+    init: LARGE_INIT,
+    problem: "the LimitRange allows a limit of 150m, it would be 300m",
+  },
+};
+
+/**
+ * It comes later than the pod, and the server would take a resize, and write into `subject` as well.
+ */
+const DEFAULTS: Readonly<Record<string, Row & { readonly subject: string }>> = {
+  "bare": { item: MAX, side: { name: "side" }, subject: "container side" },
+  "bare-init": { item: MAX, init: { name: "prepare" }, subject: "init container prepare" },
+};
+
+const LATE = { ...REFUSALS, ...DEFAULTS };
+const ROWS: Readonly<Record<string, Row>> = { free: { side: SIDE }, ...CAPS, ...LATE };
+/** Outside of the market until all is there. */
+const MARKS = {
+  labels: { "mbcas.io/managed": "false", "mbcas.io/burst-factor": `${MOST / OWN}` },
+};
+
+const namespaces = new Map<string, ScratchNamespace>();
+
+function podOf(row: string): PodName {
+  return { namespace: namespaces.get(row)?.name ?? assert.fail(row), name: "capped" };
+}
+
+function rangesOf(row: string): string {
+  return `/api/v1/namespaces/${podOf(row).namespace}/limitranges`;
+}
+
+function addRange(node: RealNode, row: string): Promise<unknown> {
+  const limits = [ROWS[row]?.item];
+  return node.create(rangesOf(row), { metadata: { name: "range" }, spec: { limits } });
+}
+
+Deno.test.beforeAll(async () => {
+  using node = await openRealNode();
+  await Promise.all(
+    Object.entries(ROWS).map(async ([row, { side, init, item }]) => {
+      namespaces.set(row, await scratchNamespace(node.connection, MARKS));
+      if (row in CAPS) await addRange(node, row);
+      const containers = side === undefined ? [LOAD] : [LOAD, side];
+      const inits = init === undefined ? [] : [init];
+      await node.run(loadPod({ ...podOf(row), containers, inits }), { timeoutMs: 120_000 });
+      if (item !== undefined && !(row in CAPS)) await addRange(node, row);
+    }),
+  );
+  for (const { name } of namespaces.values()) await takeIn(node, name);
+});
+
+Deno.test.afterAll(async () => {
+  await Promise.all(Array.from(namespaces.values(), (one) => one[Symbol.asyncDispose]()));
+});
+
+/** The server's answer to a limit of `load` that is set by hand, and that it must refuse. */
+async function refusalOf(node: RealNode, row: string): Promise<string> {
+  const { namespace, name } = podOf(row);
+  const { uid } = (await thePod(node, podOf(row))).metadata;
+  const containers = [{ name: "load", resources: { limits: { cpu: `${MOST}m` } } }];
   try {
-    await action();
+    await createPodResizer(node.connection)
+      .resize(namespace, name, { metadata: { uid }, spec: { containers } });
   } catch (error) {
-    if (error instanceof ApiError) return error;
+    if (error instanceof ApiError) return `${error.status} ${refusalReason(error)}`;
     throw error;
   }
-  throw new Error("the server accepted what it should refuse");
+  return "accepted";
 }
 
-// Their limits are small, so that all of them fit a busy machine.
-testsAtOnce({
-  "a LimitRange caps the raises, and a tightened one holds the limit, without a refused write":
-    onNode(async (node, namespace) => {
-      const path = `/api/v1/namespaces/${namespace.name}/limitranges`;
-      const range = (max: string): unknown => ({
-        metadata: { name: "cap" },
-        spec: { limits: [{ type: "Container", max: { cpu: max } }] },
-      });
-      await node.create(path, range("230m"));
-      const pod = await node.run(
-        loadPod({ name: "capped", namespace: namespace.name, containers }),
-      );
-      const name = { namespace: namespace.name, name: "capped" };
-      await appliedAllocation(node, pod);
-      await node.signal(name, "load");
-      await whenQuota(node, name, (quota) => quota === 230, SETTLED);
-      await assertAgreement(node, name);
+async function assertNothingRefused(node: RealNode, row: string): Promise<void> {
+  const texts = await eventTexts(node, { ...podOf(row), reason: "CPULimitFailed" });
+  assert.deepEqual(texts, [], row);
+}
 
-      await node.connection.request(
-        patchRequest("merge", { path: `${path}/cap`, body: range("80m") }),
-      );
-      const resizer = createPodResizer(node.connection);
-      const error = await refusal(() =>
-        resizer.resize(namespace.name, "capped", {
-          metadata: { uid: pod.metadata.uid },
-          spec: { containers: [{ name: "load", resources: { limits: { cpu: "240m" } } }] },
-        })
-      );
-      assert.equal(error.status, 403);
-      assert.equal(refusalReason(error), "LimitRange");
-      await whenQuota(node, name, (quota) => quota <= 80, SETTLED);
-      assert.equal(await refusedEvents(node, namespace.name), 0);
-    }),
-  "a ResourceQuota bounds the sum of raises in a namespace, without a refused write": onNode(
-    async (node, namespace) => {
-      await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
-        metadata: { name: "sum" },
-        // 100m of it stay free for one more pod of the largest original limit.
-        spec: { hard: { "limits.cpu": "450m" } },
-      });
-      const names = ["one", "two"].map((name) => ({ namespace: namespace.name, name }));
-      const pods = await Promise.all(
-        names.map(({ name }) => node.run(loadPod({ name, namespace: namespace.name, containers }))),
-      );
-      for (const pod of pods) await appliedAllocation(node, pod);
-      for (const name of names) await node.signal(name, "load");
-      const sum = async (): Promise<number> => {
-        const quotas = await Promise.all(names.map((name) => quotaOf(node, name)));
-        return quotas.reduce((total, quota) => total + quota, 0);
-      };
-      await until("use of the quota", async () => await sum() > 250 || undefined, SETTLED);
-      for (let i = 0; i < 50; i++) {
-        assert.ok(await sum() <= 350, `the sum of limits is ${await sum()}`);
-        await pause(100);
-      }
-      assert.equal(await refusedEvents(node, namespace.name), 0);
-      const error = await refusal(() =>
-        createPodResizer(node.connection).resize(namespace.name, "one", {
-          metadata: { uid: pods[0]?.metadata.uid ?? "" },
-          spec: { containers: [{ name: "load", resources: { limits: { cpu: "2" } } }] },
-        })
-      );
-      assert.equal(error.status, 403);
-      assert.equal(refusalReason(error), "QuotaExceeded");
-    },
-  ),
-  "a request beyond the node is refused with the cause NodeCapacity": onNode(
-    async (node, namespace) => {
-      await node.run(loadPod({ name: "greedy", namespace: namespace.name, containers }));
-      const error = await refusal(() =>
-        node.connection.request(patchRequest("strategic", {
-          path: `/api/v1/namespaces/${namespace.name}/pods/greedy/resize`,
-          body: {
-            spec: {
-              containers: [{
-                name: "load",
-                resources: { requests: { cpu: "900" }, limits: { cpu: "900" } },
-              }],
-            },
-          },
-        }))
-      );
-      assert.equal(error.status, 403);
-      assert.deepEqual(error.causes, ["NodeCapacity"]);
-      assert.equal(refusalReason(error), "NodeCapacity");
-    },
-  ),
-  "a pod reborn under its name is not touched by a patch that was meant for the dead one": onNode(
-    async (node, namespace) => {
-      const pod = await node.run(loadPod({ name: "other", namespace: namespace.name, containers }));
-      const error = await refusal(() =>
-        createPodResizer(node.connection).resize(namespace.name, "other", {
-          metadata: { uid: crypto.randomUUID() },
-          spec: { containers: [{ name: "load", resources: { limits: { cpu: "300m" } } }] },
-        })
-      );
-      assert.equal(error.status, 422);
-      const now = await node.pod({ namespace: namespace.name, name: "other" });
-      assert.equal(now?.metadata.uid, pod.metadata.uid);
-    },
-  ),
-  "a resize that the kubelet defers is pending with its reason, and applied when it can be": onNode(
-    async (node, namespace) => {
-      const label = `try-${namespace.name}`;
-      const nodes = await node.connection.request({ path: "/api/v1/nodes" }) as {
-        items: { metadata: { name: string } }[];
-      };
-      const nodeName = nodes.items[0]?.metadata.name ?? "";
-      const mark = (value: string | null): Promise<unknown> =>
-        node.connection.request(
-          patchRequest("merge", {
-            path: `/api/v1/nodes/${nodeName}`,
-            body: { metadata: { labels: { [label]: value } } },
-          }),
-        );
-      await mark("yes");
-      try {
-        await node.run(
-          loadPod({
-            name: "deferred",
-            namespace: namespace.name,
-            containers: [{ name: "load", request: "50m", limit: "100m", burstSeconds: 300 }],
-            nodeSelector: { [label]: "yes" },
-            annotations: { [MANAGED]: "false" },
-          }),
-        );
-        const name = { namespace: namespace.name, name: "deferred" };
-        await mark(null);
-        // The kubelet looks at its node's labels every ten seconds.
-        await pause(12_000);
-        await node.connection.request(
-          patchRequest("merge", {
-            path: podPath(name),
-            body: { metadata: { annotations: { [MANAGED]: null } } },
-          }),
-        );
-        await whenReason(node, name, "ResizeDeferred");
-        assert.equal((await node.pod(name))?.resizeConditions[0]?.reason, "Deferred");
-        await mark("yes");
-        // A kubelet tries deferred resizes again every three minutes, and when a pod has gone. It looks
-        // at its node's labels every ten seconds only.
-        const passing = { name: "passer-by", namespace: namespace.name, containers };
-        await node.run(loadPod(passing));
-        await pause(15_000);
-        const path = `/api/v1/namespaces/${namespace.name}/pods/passer-by`;
-        await node.connection.request({
-          method: "DELETE",
-          path,
-          query: { gracePeriodSeconds: "0" },
-        });
-        await whenQuota(node, name, (quota) => quota > 100, { timeoutMs: 240_000, everyMs: 500 });
-        await assertAgreement(node, name);
-      } finally {
-        await mark(null);
-      }
-    },
-  ),
+/** Samples the pods of these rows while their twin is raised. */
+async function assertLeftAlone(node: RealNode, rows: readonly string[]): Promise<void> {
+  // By now the twin is where they would be.
+  await whenQuota(node, podOf("free"), (quota) => quota >= RAISED, SETTLED);
+  for (let i = 0; i < 12; i++) {
+    for (const row of rows) {
+      assert.equal(await quotaOf(node, podOf(row)), OWN, row);
+      assert.equal((await thePod(node, podOf(row))).metadata.generation, 1, row);
+    }
+    await pause(250);
+  }
+}
+
+/** Deletes the LimitRange. */
+async function assertRaisedWithout(node: RealNode, row: string): Promise<void> {
+  await node.remove(`${rangesOf(row)}/range`);
+  await whenQuota(node, podOf(row), (quota) => quota > OWN, SETTLED);
+}
+
+Deno.test("max and ratio of pods and of containers in a LimitRange cap the raises, and a tightened one holds the limit, without a refused write", async () => {
+  using node = await openRealNode();
+  const rows = Object.keys(CAPS);
+  const bounds = await Promise.all(rows.map((row) => boundBy(node, podOf(row), "LimitRange")));
+  assert.deepEqual(bounds.map(({ ceiling }) => ceiling), rows.map(() => CAP));
+  await Promise.all([
+    whenQuota(node, podOf("free"), (quota) => quota >= RAISED, SETTLED),
+    ...rows.map((row) => whenQuota(node, podOf(row), (quota) => quota === CAP, SETTLED)),
+  ]);
+  const { reason, containers } = await boundsOf(node, podOf("free")) ?? assert.fail();
+  assert.ok(!reason.includes("LimitRange"));
+  assert.equal(containers.find(({ name }) => name === "load")?.ceiling, MOST);
+  for (let i = 0; i < 8; i++) {
+    for (const row of rows) assert.ok(await quotaOf(node, podOf(row)) <= CAP, row);
+    await pause(250);
+  }
+  const body = { spec: { limits: [{ type: "Container", max: { cpu: `${TIGHTER}m` } }] } };
+  const path = `${rangesOf("max")}/range`;
+  await node.merge(path, body);
+  await whenQuota(node, podOf("max"), (quota) => quota <= TIGHTER, SETTLED);
+  for (const row of rows) {
+    await assertNothingRefused(node, row);
+    assert.equal(await refusalOf(node, row), "403 LimitRange", row);
+  }
 });
+
+Deno.test("a pod that is older than a LimitRange which it can't meet is left as it is (LimitRange), and raised without it", async () => {
+  using node = await openRealNode();
+  const rows = Object.entries(REFUSALS);
+  for (const [row, { problem }] of rows) {
+    const { metadata } = await thePod(node, podOf(row));
+    await until(`hold of ${row}`, async () => {
+      const { status } = await node.allocation(metadata.namespace, metadata.uid) ?? {};
+      assert.equal(status?.reason, "LimitRange");
+      // Its beginning names pod, resource and container: sentences_test.ts has it.
+      assert.ok(status?.message?.endsWith(`: ${problem}`), status?.message);
+      return true;
+    }, SETTLED);
+    assert.equal(metadata.generation, 1, "the pod is unchanged");
+  }
+  await assertLeftAlone(node, rows.map(([row]) => row));
+  await Promise.all(rows.map(async ([row]) => {
+    await assertNothingRefused(node, row);
+    assert.equal(await refusalOf(node, row), "403 LimitRange", row);
+    await assertRaisedWithout(node, row);
+  }));
+});
+
+/** Limits of all other containers of the pod, by name. */
+function otherLimits({ containers, initContainers }: Pod): readonly (number | undefined)[] {
+  return [...containers, ...initContainers].filter(({ name }) => name !== "load")
+    .map(({ limits: { cpu: limitCPU } }) => limitCPU);
+}
+
+/** The pod as a resize of `load` would make it. */
+async function resizedDry(node: RealNode, row: string): Promise<Pod> {
+  const { namespace, name } = podOf(row);
+  const containers = [{ name: "load", resources: { limits: { cpu: `${MOST}m` } } }];
+  return parsePod(
+    await node.connection.request(
+      patchRequest("strategic", {
+        path: `/api/v1/namespaces/${namespace}/pods/${name}/resize`,
+        query: { dryRun: "All" },
+        body: { spec: { containers } },
+      }),
+    ),
+  );
+}
+
+Deno.test("a pod that a resize would write a LimitRange's defaults into is left as it is (LimitRange), and raised without it", async () => {
+  using node = await openRealNode();
+  const rows = Object.entries(DEFAULTS);
+  for (const [row, { subject }] of rows) {
+    const { metadata } = await thePod(node, podOf(row));
+    await until(`hold of ${row}`, async () => {
+      const { status } = await node.allocation(metadata.namespace, metadata.uid) ?? {};
+      assert.equal(status?.reason, "LimitRange");
+      assert.ok(status.message?.includes(` into ${subject} (limits.cpu, requests.cpu), and`));
+      return true;
+    }, SETTLED);
+  }
+  await assertLeftAlone(node, rows.map(([row]) => row));
+  await Promise.all(rows.map(async ([row]) => {
+    await assertNothingRefused(node, row);
+    assert.deepEqual(otherLimits(await resizedDry(node, row)), [150], `${row}: why it is held`);
+    await assertRaisedWithout(node, row);
+    assert.deepEqual(otherLimits(await thePod(node, podOf(row))), [undefined], row);
+  }));
+});
+
+Deno.test(
+  "a resize that the kubelet defers is pending with its reason, and applied when it can be",
+  onNode(async (node, { name: namespace }) => {
+    const label = `try-${namespace}`;
+    const nodeName = await firstNode(node);
+    const mark = (value: string | null): Promise<unknown> =>
+      node.merge(`/api/v1/nodes/${nodeName}`, { metadata: { labels: { [label]: value } } });
+    await mark("yes");
+    try {
+      await node.run(
+        loadPod({
+          name: "deferred",
+          namespace,
+          containers: [{ name: "load", request: "50m", limit: "100m", burstSeconds: 300 }],
+          nodeSelector: { [label]: "yes" },
+          annotations: { [MANAGED]: "false" },
+        }),
+      );
+      const name = { namespace, name: "deferred" };
+      await mark(null);
+      // The kubelet looks at its node's labels every ten seconds.
+      await pause(12_000);
+      await node.merge(podPath(name), { metadata: { annotations: { [MANAGED]: null } } });
+      await whenReason(node, name, "ResizeDeferred");
+      assert.equal((await node.pod(name))?.resizeConditions[0]?.reason, "Deferred");
+      await mark("yes");
+      // A kubelet tries deferred resizes again every three minutes, and when a pod has gone. It looks
+      // at its node's labels every ten seconds only.
+      await node.run(loadPod({ name: "passer-by", namespace, containers: [SIDE] }));
+      await pause(15_000);
+      const path = `/api/v1/namespaces/${namespace}/pods/passer-by`;
+      await node.remove(path);
+      await whenQuota(node, name, (quota) => quota > 100, { timeoutMs: 240_000, everyMs: 500 });
+      await assertAgreement(node, name);
+    } finally {
+      await mark(null);
+    }
+  }),
+);

@@ -12,8 +12,7 @@ import { createKubectl } from "./kubectl.ts";
 import { withAllComponents } from "./scene/all_components.ts";
 import { deploymentPods, readyPod } from "./scene/limits.ts";
 import { eventTexts } from "./scene/reported.ts";
-import { isHarness } from "./scene/harness_access.ts";
-import { loadDeployment } from "./scene/load_pod.ts";
+import { autoscalerOf, autoscalersPath, loadDeployment } from "./scene/load_pod.ts";
 import {
   CYCLES,
   optimizationPolicy,
@@ -23,7 +22,7 @@ import {
 import { PRODUCT_NAMESPACE } from "./scene/product.ts";
 import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
-import { defineVPAs, forgetVPAs, knowsVPAs, vpaOf, vpasPath } from "./scene/vpa_definition.ts";
+import { vpaOf, vpasPath, withVPAs } from "./scene/vpa_definition.ts";
 
 const MI = 2 ** 20;
 /** What the pods are made with. */
@@ -34,22 +33,9 @@ const RANGE_MEMORY = 32 * MI;
 
 const kubectl = createKubectl();
 
-async function withVPAs({ connection }: RealNode): Promise<AsyncDisposable> {
-  const known = await knowsVPAs(connection);
-  if (!known) await defineVPAs(connection);
-  return {
-    [Symbol.asyncDispose]: async () => {
-      if (!known) await forgetVPAs(connection);
-    },
-  };
-}
-
 /** A Deployment with one pod that runs. */
 async function deploy(node: RealNode, workload: PodName): Promise<Pod> {
-  await node.create(
-    `/apis/apps/v1/namespaces/${workload.namespace}/deployments`,
-    loadDeployment({ ...workload, containers: [UNDERSIZED] }),
-  );
+  await node.deploy(loadDeployment({ ...workload, containers: [UNDERSIZED] }));
   return await readyPod(node, workload, CYCLES);
 }
 
@@ -97,14 +83,12 @@ function vpaText(vpa: unknown): string {
 const reported = ({ status, reason, message }: WorkloadRecord): string =>
   `${status} ${reason} ${message}`;
 
-Deno.test({
-  name:
-    "an HPA keeps the CPU request, a VPA all, a quota a raise and a LimitRange a decrease, and none of them " +
+Deno.test(
+  "an HPA keeps the CPU request, a VPA all, a quota a raise and a LimitRange a decrease, and none of them " +
     "holds up another workload",
-  ignore: !isHarness(),
-  async fn() {
+  async () => {
     using node = await openRealNode();
-    await using _vpas = await withVPAs(node);
+    await using _vpas = await withVPAs(node.connection);
     await using _installed = await withAllComponents(kubectl);
     await using free = await scratchNamespace(node.connection);
     await using full = await scratchNamespace(node.connection);
@@ -126,18 +110,7 @@ Deno.test({
       metadata: { name: "least" },
       spec: { limits: [{ type: "Container", min: { memory: `${RANGE_MEMORY}` } }] },
     });
-    await node.create(`/apis/autoscaling/v2/namespaces/${free.name}/horizontalpodautoscalers`, {
-      metadata: { name: scaled.name },
-      spec: {
-        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: scaled.name },
-        minReplicas: 1,
-        maxReplicas: 1,
-        metrics: [{
-          type: "Resource",
-          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } },
-        }],
-      },
-    });
+    await node.create(autoscalersPath(free.name), autoscalerOf(scaled.name, 80, { most: 1 }));
     await node.create(vpasPath(free.name), vpaOf(watched.name, "Auto"));
     const [before, scaledBefore, watchedBefore, countedBefore, boundBefore] = await Promise.all(
       [plain, scaled, watched, counted, bound].map((workload) => deploy(node, workload)),
@@ -202,4 +175,4 @@ Deno.test({
       await kubectl.must(["delete", "--ignore-not-found", "-f", "-"], policy);
     }
   },
-});
+);

@@ -1,6 +1,6 @@
 /**
- * Numbered properties of policies and reports as objects: what a real API server takes, refuses and
- * gives back.
+ * Policies as objects, and their selectors: what a real API server takes and refuses, and what it finds
+ * by them.
  *
  * @module
  */
@@ -8,23 +8,12 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { resourcePath } from "../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
-import {
-  parseOptimizationPolicy,
-  parseRecommendationReport,
-  POLICIES,
-  REPORTS,
-} from "../../adapters/kube/kinds/optimization_policies.ts";
-import {
-  createPolicyStatusWriter,
-  createReportStore,
-} from "../../adapters/kube/writers/recommendation_writers.ts";
+import { POLICIES } from "../../adapters/kube/kinds/optimization_policies.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { faultText } from "../../shared/api/fields.ts";
-import { buildPolicyStatus } from "../../shared/rightsizing/build_policy_status.ts";
+import { type Labels, type LabelSelector, labelsMatch } from "../../shared/api/label_selector.ts";
 import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import { recordsOf, type ReportPart, reportParts } from "../../shared/rightsizing/reports.ts";
 import { SAMPLE_POLICY_SPEC } from "../contract/support/sample_objects.ts";
-import { workloadRecords } from "../fixtures/rightsizing/workload_records.ts";
 import {
   MISTAKES,
   WELL_FORMED,
@@ -34,8 +23,6 @@ import {
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";
 import { type ContractWorld, worldTest as property } from "./scene/contract_world.ts";
-
-const CASES = { numRuns: 100 } as const;
 
 Deno.test.beforeAll(() => applyDefinitions(createKubectl()));
 
@@ -171,137 +158,68 @@ property(
   },
 );
 
-/** The object at a version that was stored, though others may have written since. */
-async function readAt(
-  { connection }: ContractWorld,
-  { collection, name, version }: {
-    readonly collection: string;
-    readonly name: string;
-    readonly version: string;
-  },
-): Promise<unknown> {
-  const { items } = objectOf(
-    await connection.request({
-      path: collection,
-      query: {
-        fieldSelector: `metadata.name=${name}`,
-        resourceVersion: version,
-        resourceVersionMatch: "Exact",
-      },
-    }),
-  );
-  const [found, ...more] = listOf(items);
-  assert.ok(found !== undefined && more.length === 0, `${name} at ${version}`);
-  return found;
+/** Of each kind of term, with values that are no labels' and an empty one. */
+const TERMS: readonly LabelSelector[] = ["app", "example.com/tier", "constructor"].flatMap((
+  key,
+) => [
+  ...["", "a", "a_b.c-d"].map((value) => ({ matchLabels: { [key]: value }, matchExpressions: [] })),
+  ...([["In", ["a"]], ["In", ["", "b"]], ["NotIn", ["a"]], ["NotIn", ["", "b"]]] as const).map(
+    ([operator, values]) => ({ matchLabels: {}, matchExpressions: [{ key, operator, values }] }),
+  ),
+  ...(["Exists", "DoesNotExist"] as const).map((operator) => ({
+    matchLabels: {},
+    matchExpressions: [{ key, operator, values: [] }],
+  })),
+]);
+
+/** As a query (`LabelSelectorAsSelector` of k8s.io/apimachinery). */
+function queryOf({ matchLabels, matchExpressions }: LabelSelector): string {
+  const terms = matchExpressions.map(({ key, operator, values }) => {
+    if (operator === "Exists") return key;
+    if (operator === "DoesNotExist") return `!${key}`;
+    return `${key} ${operator.toLowerCase()} (${values.join(",")})`;
+  });
+  return [...Object.entries(matchLabels).map((pair) => pair.join("=")), ...terms].join();
 }
 
-/** Tries again where a running controller has written in between. */
-async function uncontested(act: () => Promise<void>): Promise<void> {
-  for (let left = 10;; left--) {
-    try {
-      return await act();
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 409 || left === 0) throw error;
-    }
-  }
-}
-
-const facts = fc.record({
-  difference: fc.double({ min: 0, noNaN: true }),
-  metricsMissing: fc.boolean(),
-});
-
 property(
-  "property 31: policies and their statuses are read back unchanged, on a real API server",
-  async (world) => {
-    const { connection, namespace } = world;
-    const collection = resourcePath({ ...POLICIES, namespace });
-    const writer = createPolicyStatusWriter(connection);
-    let drawn = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        WELL_FORMED,
-        workloadRecords(namespace, { mostWorkloads: 10 }),
-        fc.array(facts, { minLength: 10, maxLength: 10 }),
-        fc.boolean(),
-        async ({ spec }, records, found, dryRun) => {
-          const name = `drawn-${drawn++}`;
-          const path = resourcePath({ ...POLICIES, namespace, name });
-          const body = policyOf(name, spec);
-          const made = await connection.request({ method: "POST", path: collection, body });
-          const policy = parseOptimizationPolicy(made);
-          assert.deepEqual(policy.spec, readPolicySpec(spec).spec);
-          const status = buildPolicyStatus({
-            nowMs: Date.UTC(2026, 0, 1),
-            generation: policy.metadata.generation,
-            before: {},
-            dryRun,
-            workloads: records.map((record, index) => ({
-              record,
-              difference: found[index]?.difference ?? 0,
-              metricsMissing: found[index]?.metricsMissing === true,
-            })),
-          });
-          await uncontested(async () => {
-            const present = parseOptimizationPolicy(await connection.request({ path }));
-            const version = await writer.writeStatus(present, status);
-            const stored = await readAt(world, { collection, name, version });
-            const again = parseOptimizationPolicy(stored);
-            assert.deepEqual(again.status, status);
-            assert.deepEqual(again.spec, policy.spec);
-            assert.deepEqual(objectOf(stored).spec, objectOf(made).spec);
-            // Written once more as it was read, nothing has changed.
-            assert.deepEqual(
-              await connection.request({ method: "PUT", path, body: stored }),
-              stored,
-            );
-          });
-          await connection.request({ method: "DELETE", path });
-        },
-      ),
-      CASES,
-    );
-  },
-);
-
-property(
-  "property 31: reports are read back unchanged, on a real API server",
-  async (world) => {
-    const { connection, namespace } = world;
-    const collection = resourcePath({ ...REPORTS, namespace });
-    const store = createReportStore(connection);
-    let reports = 0;
-    const versions = new Map<string, string>();
-    const apply = async (part: ReportPart): Promise<string> => {
-      const known = versions.get(part.name);
-      const { metadata: { resourceVersion } } = await store.apply({
-        ...part,
-        namespace,
-        ...(known === undefined ? {} : { resourceVersion: known }),
+  "labelsMatch() finds by each term, and by each two, what a real API server finds",
+  async ({ connection, namespace }) => {
+    const path = `/api/v1/namespaces/${namespace}/configmaps`;
+    const values = [undefined, "", "a", "b", "a_b.c-d", "A"];
+    const all = new Map<string, Labels>();
+    for (const [index, app] of values.entries()) {
+      const labels = {
+        ...(app === undefined ? {} : { app }),
+        ...(index % 2 === 0
+          ? {}
+          : { "example.com/tier": values[index - 1] ?? "b", constructor: "a" }),
+        own: "1",
+      };
+      await connection.request({
+        method: "POST",
+        path,
+        body: { metadata: { name: `m${index}`, labels } },
       });
-      versions.set(part.name, resourceVersion);
-      return resourceVersion;
-    };
-    await fc.assert(
-      fc.asyncProperty(workloadRecords(namespace), async (records) => {
-        const parts = reportParts(records);
-        const read = [];
-        for (const part of parts) {
-          const { name, workloads } = part;
-          // Made first, where it is not there: the next one is then the first that is applied.
-          if (!versions.has(name)) await apply(part);
-          const version = await apply(part);
-          const raw = await readAt(world, { collection, name, version });
-          assert.deepEqual(objectOf(raw).workloads, JSON.parse(JSON.stringify(workloads)));
-          read.push(parseRecommendationReport(raw));
-          // The same again is no change.
-          assert.equal(await apply(part), version);
-          reports++;
-        }
-        assert.deepEqual(reportParts(recordsOf(read, namespace)), parts);
-      }),
-      CASES,
-    );
-    assert.ok(reports > CASES.numRuns / 2, `${reports}`);
+      all.set(`m${index}`, labels);
+    }
+    const found = new Set<number>();
+    for (const one of TERMS) {
+      await Promise.all(TERMS.map(async (other) => {
+        const matchLabels = { ...one.matchLabels, ...other.matchLabels };
+        const matchExpressions = [...one.matchExpressions, ...other.matchExpressions];
+        const selector = { matchLabels, matchExpressions };
+        const labelSelector = `own=1,${queryOf(selector)}`;
+        const { items } = objectOf(await connection.request({ path, query: { labelSelector } }));
+        const names = [...all].filter(([, labels]) => labelsMatch(labels, selector));
+        assert.deepEqual(
+          listOf(items).map((item) => objectOf(objectOf(item).metadata).name).sort(),
+          names.map(([name]) => name),
+          labelSelector,
+        );
+        found.add(names.length);
+      }));
+    }
+    assert.ok(found.size > 4, `${[...found]}`);
   },
 );

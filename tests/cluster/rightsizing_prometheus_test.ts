@@ -12,7 +12,6 @@ import { createKubectl } from "./kubectl.ts";
 import { requestToken } from "./scene/account_token.ts";
 import { PROMETHEUS_ADDRESS, withAllComponents } from "./scene/all_components.ts";
 import { deploymentPods, readyPod } from "./scene/limits.ts";
-import { isHarness } from "./scene/harness_access.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
 import {
   CYCLES,
@@ -90,92 +89,87 @@ async function readyOf(node: RealNode, { namespace, name }: PodName): Promise<Co
   return { status: String(value), reason: String(reason) };
 }
 
-Deno.test({
-  name:
-    "a policy asks Prometheus of what cAdvisor saw, and while Prometheus is gone it changes nothing and says so",
-  ignore: !isHarness(),
-  async fn() {
-    using node = await openRealNode();
-    await using _installed = await withAllComponents(kubectl);
-    await using namespace = await scratchNamespace(node.connection);
-    await using kubelet = await kubeletJob(node, namespace);
-    const options = {
-      listen: PROMETHEUS_ADDRESS,
-      target: `${NETWORK.node}:10250`,
-      job: kubelet.job,
-    };
-    await using prometheus = await startPrometheus(options);
-    const workload = (name: string): PodName => ({ namespace: namespace.name, name });
-    const deploy = async (name: string): Promise<string> => {
-      await kubectl.must(
-        ["apply", "-f", "-"],
-        loadDeployment({ ...workload(name), containers: [UNDERSIZED] }),
-      );
-      const pod = await readyPod(node, workload(name), CYCLES);
-      return `${pod.metadata.uid} ${pod.containers[0]?.containerID}`;
-    };
-    const requests = async (name: string): Promise<string> => {
-      const [pod] = await deploymentPods(node, workload(name));
-      const [
-        { requests: { cpu: requestCPU, memory: requestMemory }, containerID } = assert.fail(name),
-      ] = pod?.containers ??
-        [];
-      return `${pod?.metadata.uid} ${containerID} ${requestCPU} ${requestMemory}`;
-    };
-    const first = await deploy("first");
+Deno.test("a policy asks Prometheus of what cAdvisor saw, and while Prometheus is gone it changes nothing and says so", async () => {
+  using node = await openRealNode();
+  await using _installed = await withAllComponents(kubectl);
+  await using namespace = await scratchNamespace(node.connection);
+  await using kubelet = await kubeletJob(node, namespace);
+  const options = {
+    listen: PROMETHEUS_ADDRESS,
+    target: `${NETWORK.node}:10250`,
+    job: kubelet.job,
+  };
+  await using prometheus = await startPrometheus(options);
+  const workload = (name: string): PodName => ({ namespace: namespace.name, name });
+  const deploy = async (name: string): Promise<string> => {
     await kubectl.must(
       ["apply", "-f", "-"],
-      optimizationPolicy({
-        mode: "Auto",
-        namespace: namespace.name,
-        provider: "prometheus",
-        // One change within the test: whatever comes after is not the cycle's.
-        strategy: { cooldown: "1h" },
-      }),
+      loadDeployment({ ...workload(name), containers: [UNDERSIZED] }),
     );
-    const record = await whenRecord(
-      node,
-      workload("first"),
-      ({ appliedAtMs }) => appliedAtMs !== undefined,
-    );
-    assert.equal(record.method, "InPlace");
-    assert.match(record.recommendations[0]?.explanation ?? "", /samples/);
-    assert.deepEqual(await readyOf(node, workload("all")), {
-      status: "True",
-      reason: "PolicyValid",
-    });
+    const pod = await readyPod(node, workload(name), CYCLES);
+    return `${pod.metadata.uid} ${pod.containers[0]?.containerID}`;
+  };
+  const requests = async (name: string): Promise<string> => {
+    const [pod] = await deploymentPods(node, workload(name));
+    const [
+      { requests: { cpu: requestCPU, memory: requestMemory }, containerID } = assert.fail(name),
+    ] = pod?.containers ??
+      [];
+    return `${pod?.metadata.uid} ${containerID} ${requestCPU} ${requestMemory}`;
+  };
+  const first = await deploy("first");
+  await kubectl.must(
+    ["apply", "-f", "-"],
+    optimizationPolicy({
+      mode: "Auto",
+      namespace: namespace.name,
+      provider: "prometheus",
+      // One change within the test: whatever comes after is not the cycle's.
+      strategy: { cooldown: "1h" },
+    }),
+  );
+  const record = await whenRecord(
+    node,
+    workload("first"),
+    ({ appliedAtMs }) => appliedAtMs !== undefined,
+  );
+  assert.equal(record.method, "InPlace");
+  assert.match(record.recommendations[0]?.explanation ?? "", /samples/);
+  assert.deepEqual(await readyOf(node, workload("all")), {
+    status: "True",
+    reason: "PolicyValid",
+  });
 
-    await prometheus.stop();
-    await until("report of the missing server", async () => {
-      const { status, reason } = await readyOf(node, workload("all"));
-      return status === "False" && reason === "ProviderUnavailable" ? true : undefined;
-    }, CYCLES);
-    // One that it would have to raise, and has never seen.
-    await deploy("second");
-    const held = [await requests("first"), await requests("second")];
-    const texts = [
-      await deploymentText(kubectl, workload("first")),
-      await deploymentText(kubectl, workload("second")),
-    ];
-    await pause(QUIET_MS);
-    assert.deepEqual([await requests("first"), await requests("second")], held);
-    assert.deepEqual([
-      await deploymentText(kubectl, workload("first")),
-      await deploymentText(kubectl, workload("second")),
-    ], texts);
-    assert.ok(held[0]?.startsWith(first), `${held[0]}: another pod or container than ${first}`);
-    const lost = await whenRecord(
-      node,
-      workload("second"),
-      ({ reason }) => reason === "ProviderUnavailable",
-    );
-    assert.deepEqual([lost.status, lost.inForce], ["Skipped", []]);
+  await prometheus.stop();
+  await until("report of the missing server", async () => {
+    const { status, reason } = await readyOf(node, workload("all"));
+    return status === "False" && reason === "ProviderUnavailable" ? true : undefined;
+  }, CYCLES);
+  // One that it would have to raise, and has never seen.
+  await deploy("second");
+  const held = [await requests("first"), await requests("second")];
+  const texts = [
+    await deploymentText(kubectl, workload("first")),
+    await deploymentText(kubectl, workload("second")),
+  ];
+  await pause(QUIET_MS);
+  assert.deepEqual([await requests("first"), await requests("second")], held);
+  assert.deepEqual([
+    await deploymentText(kubectl, workload("first")),
+    await deploymentText(kubectl, workload("second")),
+  ], texts);
+  assert.ok(held[0]?.startsWith(first), `${held[0]}: another pod or container than ${first}`);
+  const lost = await whenRecord(
+    node,
+    workload("second"),
+    ({ reason }) => reason === "ProviderUnavailable",
+  );
+  assert.deepEqual([lost.status, lost.inForce], ["Skipped", []]);
 
-    await using _again = await startPrometheus(options);
-    await whenRecord(node, workload("second"), ({ appliedAtMs }) => appliedAtMs !== undefined);
-    assert.deepEqual(await readyOf(node, workload("all")), {
-      status: "True",
-      reason: "PolicyValid",
-    });
-  },
+  await using _again = await startPrometheus(options);
+  await whenRecord(node, workload("second"), ({ appliedAtMs }) => appliedAtMs !== undefined);
+  assert.deepEqual(await readyOf(node, workload("all")), {
+    status: "True",
+    reason: "PolicyValid",
+  });
 });

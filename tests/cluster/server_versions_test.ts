@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { checkAPI } from "../../adapters/kube/client/api_checks.ts";
+import { checkAPI, readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import { type KubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
@@ -40,7 +40,6 @@ import {
   type ServerVersion,
   startEmulatedServer,
 } from "./scene/emulated_server.ts";
-import { isHarness } from "./scene/harness_access.ts";
 import { until } from "./scene/until.ts";
 
 type Answer = EnforcementReason | "accepted";
@@ -89,8 +88,6 @@ const BURSTABLE = { requests: { cpu: "100m", memory: "32Mi" }, limits: { cpu: "2
 const GUARANTEED = { limits: { cpu: "200m", memory: "32Mi" } };
 const plain: PuppetPod = { containers: { app: BURSTABLE } };
 
-const ignore = !isHarness();
-
 /** What the controller's own check says of the server. */
 async function verdictOf(connection: KubeConnection): Promise<StartVerdict> {
   return await startCheck({
@@ -104,16 +101,15 @@ async function verdictOf(connection: KubeConnection): Promise<StartVerdict> {
 }
 
 /** What the market asks for: one container's limit, through our adapter. */
-async function raise(connection: KubeConnection, pod: string, limitCPU = 300): Promise<Answer> {
+async function sendLimit(connection: KubeConnection, pod: string, cpu: number): Promise<string> {
   const puppet = createPuppetNode(connection, { numbered: true });
   const { metadata: { uid } } = await puppet.pod(pod);
-  const patch = resizePatch(uid, [{
-    name: "app",
-    sidecar: false,
-    requests: {},
-    limits: { cpu: limitCPU },
-  }]);
-  return await answerTo(() => createPodResizer(connection).resize(PUPPET_NAMESPACE, pod, patch));
+  const patch = resizePatch(uid, [{ name: "app", sidecar: false, requests: {}, limits: { cpu } }]);
+  return await createPodResizer(connection).resize(PUPPET_NAMESPACE, pod, patch);
+}
+
+function raise(connection: KubeConnection, pod: string, limitCPU = 300): Promise<Answer> {
+  return answerTo(() => sendLimit(connection, pod, limitCPU));
 }
 
 /** What anybody may ask for. */
@@ -170,178 +166,174 @@ async function limitsOf(puppet: PuppetNode, pod: string): Promise<readonly unkno
 
 for (const version of SERVER_VERSIONS) {
   const expected = DIFFERENCES[version];
-  Deno.test({
-    name: `a server of ${version} takes what the market asks for, and says why it refuses`,
-    ignore,
-    async fn(t) {
-      const featureGates = version === "1.36" ? CLAIMS_GATE : {};
-      await using server = await startEmulatedServer({ version, featureGates });
-      const { connection } = server;
-      const puppet = createPuppetNode(connection, expected);
-      await puppet.addNamespace();
-      await puppet.addNode(PUPPET_NODE);
-      await puppet.addNode("wintel", "windows");
+  Deno.test(`a server of ${version} takes what the market asks for, and says why it refuses`, async (t) => {
+    const featureGates = version === "1.36" ? CLAIMS_GATE : {};
+    await using server = await startEmulatedServer({ version, featureGates });
+    const { connection } = server;
+    const puppet = createPuppetNode(connection, expected);
+    await puppet.addNamespace();
+    await puppet.addNode(PUPPET_NODE);
+    await puppet.addNode("wintel", "windows");
 
-      await t.step("definition and policies are installed, and the check says ready", async () => {
-        await installPolicies(server);
-        assert.deepEqual(await verdictOf(connection), { servesPodResize: true });
+    await t.step("definition and policies are installed, and the check says ready", async () => {
+      await installPolicies(server);
+      assert.deepEqual(await verdictOf(connection), { servesPodResize: true });
+      assert.equal((await readResizeSupport(connection)).resizeServed, true);
+    });
+
+    await t.step("limits of containers and sidecars move, one can be added", async () => {
+      const { containers } = plain;
+      await puppet.run("moving", {
+        containers: { ...containers, free: { requests: { cpu: "50m" } } },
+        sidecars: { proxy: BURSTABLE },
       });
+      assert.equal(await raise(connection, "moving"), "accepted");
+      const proxy = resizePatch((await puppet.pod("moving")).metadata.uid, [
+        { name: "proxy", sidecar: true, requests: {}, limits: { cpu: 400 } },
+        { name: "free", sidecar: false, requests: {}, limits: { cpu: 500 } },
+      ]);
+      const labels = { metadata: { ...proxy.metadata, labels: { sneaked: "in" } } };
+      assert.equal(await patch(connection, "moving", { ...proxy, ...labels }), "accepted");
+      assert.deepEqual(await limitsOf(puppet, "moving"), [300, 500, 400]);
+      assert.deepEqual((await puppet.pod("moving")).metadata.labels, {});
+    });
 
-      await t.step("limits of containers and sidecars move, one can be added", async () => {
-        const { containers } = plain;
-        await puppet.run("moving", {
-          containers: { ...containers, free: { requests: { cpu: "50m" } } },
-          sidecars: { proxy: BURSTABLE },
-        });
-        assert.equal(await raise(connection, "moving"), "accepted");
-        const proxy = resizePatch((await puppet.pod("moving")).metadata.uid, [
-          { name: "proxy", sidecar: true, requests: {}, limits: { cpu: 400 } },
-          { name: "free", sidecar: false, requests: {}, limits: { cpu: 500 } },
-        ]);
-        const labels = { metadata: { ...proxy.metadata, labels: { sneaked: "in" } } };
-        assert.equal(await patch(connection, "moving", { ...proxy, ...labels }), "accepted");
-        assert.deepEqual(await limitsOf(puppet, "moving"), [300, 500, 400]);
-        assert.deepEqual((await puppet.pod("moving")).metadata.labels, {});
+    await t.step("a limit is never removed, and all is accepted or nothing", async () => {
+      const none = resources({ limits: { cpu: null } });
+      assert.equal(await patch(connection, "moving", none), "Refused");
+      const half = resources({ limits: { cpu: "600m" } }, [
+        { name: "free", resources: { limits: { cpu: "10m" } } },
+      ]);
+      assert.equal(await patch(connection, "moving", half), "Refused");
+      assert.deepEqual(await limitsOf(puppet, "moving"), [300, 500, 400]);
+    });
+
+    await t.step("the QoS class stays", async () => {
+      await puppet.run("burstable", { containers: { app: { ...GUARANTEED, ...BURSTABLE } } });
+      const memory = { memory: "32Mi" };
+      const alike = { requests: { cpu: "100m", ...memory }, limits: { cpu: "100m", ...memory } };
+      const same = resources(alike);
+      assert.equal(await patch(connection, "burstable", same), "QoSWouldChange");
+      await puppet.run("guaranteed", { containers: { app: GUARANTEED } });
+      assert.equal(await raise(connection, "guaranteed"), "QoSWouldChange");
+      const both = resources({ requests: { cpu: "300m" }, limits: { cpu: "300m" } });
+      assert.equal(await patch(connection, "guaranteed", both), "accepted");
+      await puppet.run("besteffort", { containers: { app: {} } });
+      assert.equal(await raise(connection, "besteffort"), "QoSWouldChange");
+    });
+
+    await t.step("what the platform never resizes is refused by name", async () => {
+      const mirror = { "kubernetes.io/config.mirror": "c0ffee" };
+      await puppet.run("static", { ...plain, annotations: mirror });
+      assert.equal(await raise(connection, "static"), "StaticPod");
+      await puppet.run("windows", { ...plain, spec: { os: { name: "windows" } } });
+      assert.equal(await raise(connection, "windows"), "WindowsPod");
+      await puppet.run("unmarked", { ...plain, nodeName: "wintel" });
+      assert.equal(await raise(connection, "unmarked"), expected.windowsNode);
+      const running = { state: { running: { startedAt: "2026-01-01T00:00:00Z" } } };
+      const image = { image: "busybox:stable", imageID: "", ready: true, restartCount: 0 };
+      const containerStatuses = [{ name: "app", ...image, ...running }];
+      await puppet.run("old-kubelet", { ...plain, status: { containerStatuses } });
+      assert.equal(await raise(connection, "old-kubelet"), "KubeletTooOld");
+      const claim = { resourceClaimName: "cores", containers: ["app"], resources: { cpu: "1" } };
+      const claiming = await puppet.run("claiming", {
+        ...plain,
+        spec: { resourceClaims: [{ name: "cores", resourceClaimName: "cores" }] },
+        status: { nodeAllocatableResourceClaimStatuses: [claim] },
       });
+      const { deviceClaims } = expected;
+      assert.equal(claiming.claimsNodeResources, deviceClaims === undefined ? undefined : true);
+      assert.equal(await raise(connection, "claiming"), deviceClaims ?? "accepted");
+    });
 
-      await t.step("a limit is never removed, and all is accepted or nothing", async () => {
-        const none = resources({ limits: { cpu: null } });
-        assert.equal(await patch(connection, "moving", none), "Refused");
-        const half = resources({ limits: { cpu: "600m" } }, [
-          { name: "free", resources: { limits: { cpu: "10m" } } },
-        ]);
-        assert.equal(await patch(connection, "moving", half), "Refused");
-        assert.deepEqual(await limitsOf(puppet, "moving"), [300, 500, 400]);
+    await t.step("pod-level resources", async () => {
+      const level = { requests: { cpu: "200m" }, limits: { cpu: "400m" } };
+      const pod = await puppet.run("level", { ...plain, spec: { resources: level } });
+      const { podLevel } = expected;
+      assert.equal(pod.podLevel?.limits.cpu, podLevel === undefined ? undefined : 400);
+      assert.equal(await raise(connection, "level"), podLevel ?? "accepted");
+      const beyond = podLevel === "accepted" ? "Refused" : podLevel ?? "accepted";
+      assert.equal(await raise(connection, "level", 500), beyond);
+    });
+
+    await t.step("requests beyond the node", async () => {
+      await puppet.run("greedy", plain);
+      const huge = resources({ requests: { cpu: "9" }, limits: { cpu: "9" } });
+      assert.equal(await patch(connection, "greedy", huge), expected.beyondNode);
+      if (expected.beyondNode !== "accepted") return;
+      const message = "Node didn't have enough capacity: cpu, requested: 9000, capacity: 2000";
+      const pod = await puppet.pending("greedy", { reason: "Infeasible", message });
+      assert.deepEqual(resizeStatus(pod), { reason: "NodeCapacity", message });
+    });
+
+    await t.step(
+      "a resize condition of the present spec counts, an older one not",
+      async () => {
+        await puppet.run("plain", plain);
+        assert.equal(await raise(connection, "plain"), "accepted");
+        const pending = await puppet.pending("plain");
+        const [condition] = pending.resizeConditions;
+        assert.equal(condition?.observedGeneration, expected.numbered ? 2 : undefined);
+        // What a resize that waits has not got is not what the pod has.
+        assert.deepEqual(pending.containers[0]?.allocated, { cpu: 100, memory: 32 * 2 ** 20 });
+        const deferred = { reason: "ResizeDeferred", message: RECORDED_DEFERRAL };
+        assert.deepEqual(resizeStatus(pending), deferred);
+        const older = await puppet.pending("plain", { observedGeneration: 1 });
+        const ignored = expected.numbered ? "ResizeInProgress" : "ResizeDeferred";
+        assert.equal(resizeStatus(older).reason, ignored);
+      },
+    );
+
+    await t.step("what the chain decides of a pod is taken, and then it waits", async () => {
+      const fresh = await puppet.run("decided", plain);
+      const begun = decisionOn(fresh);
+      assert.deepEqual(begun.changes.map(({ limits: { cpu: limitCPU } }) => limitCPU), [300]);
+      const change = resizePatch(fresh.metadata.uid, begun.changes);
+      const resizer = createPodResizer(connection);
+      const sent = () => resizer.resize(PUPPET_NAMESPACE, "decided", change);
+      assert.equal(await answerTo(sent), "accepted");
+      const { changes, reason } = decisionOn(await puppet.pending("decided"));
+      assert.deepEqual([changes, reason], [[], "ResizeDeferred"]);
+    });
+
+    await t.step("LimitRange and ResourceQuota", async () => {
+      const { path } = await boundNamespace(connection);
+      await puppet.run("bounded", plain);
+      assert.equal(await raise(connection, "bounded", 900), "LimitRange");
+      await connection.request({ method: "DELETE", path: `${path}/limitranges/cap` });
+      // The server's own copy of what was deleted lags a little.
+      const answer = await until("other answer", async () => {
+        const now = await raise(connection, "bounded", 900);
+        return now === "LimitRange" ? undefined : now;
       });
-
-      await t.step("the QoS class stays", async () => {
-        await puppet.run("burstable", { containers: { app: { ...GUARANTEED, ...BURSTABLE } } });
-        const memory = { memory: "32Mi" };
-        const alike = { requests: { cpu: "100m", ...memory }, limits: { cpu: "100m", ...memory } };
-        const same = resources(alike);
-        assert.equal(await patch(connection, "burstable", same), "QoSWouldChange");
-        await puppet.run("guaranteed", { containers: { app: GUARANTEED } });
-        assert.equal(await raise(connection, "guaranteed"), "QoSWouldChange");
-        const both = resources({ requests: { cpu: "300m" }, limits: { cpu: "300m" } });
-        assert.equal(await patch(connection, "guaranteed", both), "accepted");
-        await puppet.run("besteffort", { containers: { app: {} } });
-        assert.equal(await raise(connection, "besteffort"), "QoSWouldChange");
-      });
-
-      await t.step("what the platform never resizes is refused by name", async () => {
-        const mirror = { "kubernetes.io/config.mirror": "c0ffee" };
-        await puppet.run("static", { ...plain, annotations: mirror });
-        assert.equal(await raise(connection, "static"), "StaticPod");
-        await puppet.run("windows", { ...plain, spec: { os: { name: "windows" } } });
-        assert.equal(await raise(connection, "windows"), "WindowsPod");
-        await puppet.run("unmarked", { ...plain, nodeName: "wintel" });
-        assert.equal(await raise(connection, "unmarked"), expected.windowsNode);
-        const running = { state: { running: { startedAt: "2026-01-01T00:00:00Z" } } };
-        const image = { image: "busybox:stable", imageID: "", ready: true, restartCount: 0 };
-        const containerStatuses = [{ name: "app", ...image, ...running }];
-        await puppet.run("old-kubelet", { ...plain, status: { containerStatuses } });
-        assert.equal(await raise(connection, "old-kubelet"), "KubeletTooOld");
-        const claim = { resourceClaimName: "cores", containers: ["app"], resources: { cpu: "1" } };
-        const claiming = await puppet.run("claiming", {
-          ...plain,
-          spec: { resourceClaims: [{ name: "cores", resourceClaimName: "cores" }] },
-          status: { nodeAllocatableResourceClaimStatuses: [claim] },
-        });
-        const { deviceClaims } = expected;
-        assert.equal(claiming.claimsNodeResources, deviceClaims === undefined ? undefined : true);
-        assert.equal(await raise(connection, "claiming"), deviceClaims ?? "accepted");
-      });
-
-      await t.step("pod-level resources", async () => {
-        const level = { requests: { cpu: "200m" }, limits: { cpu: "400m" } };
-        const pod = await puppet.run("level", { ...plain, spec: { resources: level } });
-        const { podLevel } = expected;
-        assert.equal(pod.podLevel?.limits.cpu, podLevel === undefined ? undefined : 400);
-        assert.equal(await raise(connection, "level"), podLevel ?? "accepted");
-        const beyond = podLevel === "accepted" ? "Refused" : podLevel ?? "accepted";
-        assert.equal(await raise(connection, "level", 500), beyond);
-      });
-
-      await t.step("requests beyond the node", async () => {
-        await puppet.run("greedy", plain);
-        const huge = resources({ requests: { cpu: "9" }, limits: { cpu: "9" } });
-        assert.equal(await patch(connection, "greedy", huge), expected.beyondNode);
-        if (expected.beyondNode !== "accepted") return;
-        const message = "Node didn't have enough capacity: cpu, requested: 9000, capacity: 2000";
-        const pod = await puppet.pending("greedy", { reason: "Infeasible", message });
-        assert.deepEqual(resizeStatus(pod), { reason: "NodeCapacity", message });
-      });
-
-      await t.step(
-        "a resize condition of the present spec counts, an older one not",
-        async () => {
-          await puppet.run("plain", plain);
-          assert.equal(await raise(connection, "plain"), "accepted");
-          const pending = await puppet.pending("plain");
-          const [condition] = pending.resizeConditions;
-          assert.equal(condition?.observedGeneration, expected.numbered ? 2 : undefined);
-          // What a resize that waits has not got is not what the pod has.
-          assert.deepEqual(pending.containers[0]?.allocated, { cpu: 100, memory: 32 * 2 ** 20 });
-          const deferred = { reason: "ResizeDeferred", message: RECORDED_DEFERRAL };
-          assert.deepEqual(resizeStatus(pending), deferred);
-          const older = await puppet.pending("plain", { observedGeneration: 1 });
-          const ignored = expected.numbered ? "ResizeInProgress" : "ResizeDeferred";
-          assert.equal(resizeStatus(older).reason, ignored);
-        },
-      );
-
-      await t.step("what the chain decides of a pod is taken, and then it waits", async () => {
-        const fresh = await puppet.run("decided", plain);
-        const begun = decisionOn(fresh);
-        assert.deepEqual(begun.changes.map(({ limits: { cpu: limitCPU } }) => limitCPU), [300]);
-        const change = resizePatch(fresh.metadata.uid, begun.changes);
-        const resizer = createPodResizer(connection);
-        const sent = () => resizer.resize(PUPPET_NAMESPACE, "decided", change);
-        assert.equal(await answerTo(sent), "accepted");
-        const { changes, reason } = decisionOn(await puppet.pending("decided"));
-        assert.deepEqual([changes, reason], [[], "ResizeDeferred"]);
-      });
-
-      await t.step("LimitRange and ResourceQuota", async () => {
-        const { path } = await boundNamespace(connection);
-        await puppet.run("bounded", plain);
-        assert.equal(await raise(connection, "bounded", 900), "LimitRange");
-        await connection.request({ method: "DELETE", path: `${path}/limitranges/cap` });
-        // The server's own copy of what was deleted lags a little.
-        const answer = await until("other answer", async () => {
-          const now = await raise(connection, "bounded", 900);
-          return now === "LimitRange" ? undefined : now;
-        });
-        assert.equal(answer, "QuotaExceeded");
-        assert.equal(await raise(connection, "bounded", 210), "accepted");
-      });
-    },
+      assert.equal(answer, "QuotaExceeded");
+      assert.equal(await raise(connection, "bounded", 210), "accepted");
+    });
   });
 }
 
 for (const version of ["1.33", "1.34"] as const) {
-  Deno.test({
-    name: `a server of ${version} without the feature gate is found to resize no pods`,
-    ignore,
-    async fn() {
-      const featureGates = { InPlacePodVerticalScaling: false };
-      await using server = await startEmulatedServer({ version, featureGates });
-      await applyRights(createKubectl(server));
-      assert.deepEqual(await verdictOf(server.connection), { servesPodResize: false });
-    },
+  Deno.test(`a server of ${version} without the feature gate is found to resize no pods`, async () => {
+    const featureGates = { InPlacePodVerticalScaling: false };
+    await using server = await startEmulatedServer({ version, featureGates });
+    await applyRights(createKubectl(server));
+    const { connection } = server;
+    assert.deepEqual(await verdictOf(connection), { servesPodResize: false });
+    assert.equal((await readResizeSupport(connection)).resizeServed, false);
+    const puppet = createPuppetNode(connection, DIFFERENCES[version]);
+    await puppet.addNamespace();
+    await puppet.run("web", plain);
+    await assert.rejects(sendLimit(connection, "web", 300), { status: 404 });
+    assert.deepEqual(await limitsOf(puppet, "web"), [200]);
   });
 }
 
 for (const version of ["1.35", "1.36"] as const) {
-  Deno.test({
-    name: `a server of ${version} can't be without the feature gate`,
-    ignore,
-    async fn() {
-      const featureGates = { InPlacePodVerticalScaling: false };
-      await assert.rejects(
-        startEmulatedServer({ version, featureGates }),
-        /feature gate InPlacePodVerticalScaling\b.*\bfalse\b/,
-      );
-    },
+  Deno.test(`a server of ${version} can't be without the feature gate`, async () => {
+    const featureGates = { InPlacePodVerticalScaling: false };
+    await assert.rejects(
+      startEmulatedServer({ version, featureGates }),
+      /feature gate InPlacePodVerticalScaling\b.*\bfalse\b/,
+    );
   });
 }

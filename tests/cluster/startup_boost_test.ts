@@ -6,15 +6,9 @@
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
 import { quotaOf, SETTLED, whenQuota } from "./scene/limits.ts";
-import { assertReported, assertUnreported } from "./scene/reported.ts";
+import { assertReported, assertUnreported, eventTexts, whenReported } from "./scene/reported.ts";
 import { loadPod } from "./scene/load_pod.ts";
-import {
-  openRealNode,
-  type PodName,
-  type RealNode,
-  type ScratchNamespace,
-  scratchNamespace,
-} from "./scene/real_node.ts";
+import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
 const OWN = 200;
@@ -42,10 +36,6 @@ async function startingPod(
   return { namespace, name };
 }
 
-function eventsOf({ name }: ScratchNamespace, reason: string): Promise<string> {
-  return kubectl.must(["get", "events", "-n", name, "--field-selector", `reason=${reason}`]);
-}
-
 Deno.test("a pod that starts has its boosted limit until it has been Ready for the time it asks for, others don't", async () => {
   using node = await openRealNode();
   await using allowed = await scratchNamespace(node.connection, {
@@ -61,13 +51,12 @@ Deno.test("a pod that starts has its boosted limit until it has been Ready for t
   assert.ok(await quotaOf(node, boosted) <= 3 * OWN);
   assert.equal(await quotaOf(node, plain), OWN);
   assert.equal(await quotaOf(node, refused), OWN);
-  assert.match(await eventsOf(allowed, "CPULimitBounded"), /StartupBoost: ceilings × 3/);
+  const bounded = await eventTexts(node, { ...boosted, reason: "CPULimitBounded" });
+  assert.match(bounded.join(), /StartupBoost: ceilings × 3/);
   await assertReported(node, boosted, { bound: "StartupBoost" });
-  await until(
-    "warning",
-    async () =>
-      /startup-boost: "3x,8s" /.test(await eventsOf(strict, "AnnotationIgnored")) ||
-      undefined,
+  assert.match(
+    await whenReported(node, { ...refused, reason: "AnnotationIgnored" }),
+    /startup-boost: "3x,8s" /,
   );
 
   await kubectl.must([

@@ -10,7 +10,6 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
 import { appliedAllocation, SETTLED } from "./scene/limits.ts";
 import { coalloc, leftovers, whenReady } from "./scene/product.ts";
-import { isHarness } from "./scene/harness_access.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
 import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
@@ -40,12 +39,10 @@ async function limitsOf(node: RealNode, name: PodName): Promise<Record<string, n
   return Object.fromEntries(limits);
 }
 
-Deno.test({
-  name: "uninstalled as documented, every pod has its original limits and nothing is left",
-  // It installs what this tree builds: not on anybody's own cluster.
-  ignore: !isHarness(),
-  fn: uninstall,
-});
+Deno.test(
+  "uninstalled as documented, every pod has its original limits and nothing is left",
+  uninstall,
+);
 
 async function uninstall(): Promise<void> {
   using node = await openRealNode();
@@ -57,7 +54,7 @@ async function uninstall(): Promise<void> {
     idle: { load: 110 },
     blocked: { load: 150 },
   };
-  const name = (pod: string): PodName => ({ namespace: namespace.name, name: pod });
+  const name = (pod: string): PodName => (namespace.pod(pod));
   const run = async ([pod, limits]: [string, Record<string, number>]): Promise<Pod> =>
     await node.run(loadPod({
       ...name(pod),
@@ -91,7 +88,7 @@ async function uninstall(): Promise<void> {
   assert.equal(first.code, 1, first.stdout + first.stderr);
   assert.match(first.stdout, /^RestoreBlocked +\S+\/blocked +.*\bmaximum\b.*\b130m\b/m);
   assert.deepEqual(await limitsOf(node, name("alone")), own["alone"]);
-  await node.connection.request({ method: "DELETE", path: `${ranges}/low` });
+  await node.remove(`${ranges}/low`);
   const second = await coalloc("restore", "--all", "--yes");
   assert.equal(second.code, 0, second.stdout + second.stderr);
 

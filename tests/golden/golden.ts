@@ -5,9 +5,8 @@
  */
 import { arena } from "../../cli/arena.ts";
 import { demo } from "../../cli/demo.ts";
-import { differencesOf } from "./differences.ts";
+import { differencesOf, read, type StoredOutputs } from "./stored_outputs.ts";
 import { renderedManifests } from "./rendered_manifests.ts";
-import { read, type StoredOutputs } from "./stored_outputs.ts";
 import type { DecisionTable } from "./tables/decision_table.ts";
 import {
   marketTable,

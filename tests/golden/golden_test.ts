@@ -1,7 +1,7 @@
 import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { assertMatches } from "../fixtures/assert_matches.ts";
-import { differencesOf } from "./differences.ts";
+import { differencesOf } from "./stored_outputs.ts";
 import { type Computed, golden, type GoldenRequest } from "./golden.ts";
 import { inputsOf, reasonCounts, tableOf } from "./tables/decision_table.ts";
 

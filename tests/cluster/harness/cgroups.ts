@@ -129,7 +129,7 @@ export function instanceCgroups(
 }
 
 /** A `kubepods` directory and those in it that hold pods, the innermost first. */
-export function podLevels(kubepods: string): readonly string[] {
+function podLevels(kubepods: string): readonly string[] {
   return [...QOS_CLASSES.map((name) => `${kubepods}/${name}`), kubepods];
 }
 

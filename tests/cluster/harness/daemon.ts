@@ -121,14 +121,14 @@ export interface ProcessStat {
 }
 
 /** Reads a record as {@linkcode writeRecord} writes it; undefined for anything else. */
-export function parseRecord(text: string): ProcessRecord | undefined {
+function parseRecord(text: string): ProcessRecord | undefined {
   const match = /^([1-9]\d*) (\d+)\n$/.exec(text);
   if (match === null) return undefined;
   return { pid: Number(match[1]), startTicks: Number(match[2]) };
 }
 
 /** The text of a record: one line with both numbers. */
-export function writeRecord({ pid, startTicks }: ProcessRecord): string {
+function writeRecord({ pid, startTicks }: ProcessRecord): string {
   return `${pid} ${startTicks}\n`;
 }
 

@@ -10,7 +10,6 @@ import {
   removeCgroups,
   restoreControllers,
 } from "./cgroups.ts";
-import { parseCommand } from "./command_line.ts";
 import { isSame, parseStat } from "./daemon.ts";
 import { BINARIES, download } from "./install/binary.ts";
 import { goModule } from "./install/build_binary.ts";
@@ -174,43 +173,6 @@ Deno.test("instanceNamed() keeps instances apart, and refuses what is no name of
   assert.ok(`${instanceNamed("a".repeat(40)).containerdSocket}.ttrpc`.length <= 107);
   for (const name of ["", "A", "a_b", "../x", "a/b", "-a", "a-", "1a", "a".repeat(41)]) {
     assert.throws(() => instanceNamed(name), RangeError, name);
-  }
-});
-
-Deno.test("parseCommand() reads each action, help with exit code 0 and mistakes with 2", () => {
-  const parse = (line: string) => parseCommand(line.split(" "), { name: "here" });
-  const up = { action: "up", name: "here", cpuManager: undefined, cpuQuota: undefined };
-  for (
-    const [line, expected] of [
-      ["up", { ...up, inside: false }],
-      [
-        "up --cpu-manager static --cpu-quota off --name b",
-        { ...up, name: "b", cpuManager: "static", cpuQuota: "off", inside: false },
-      ],
-      ["binaries", { action: "binaries" }],
-      ["down", { action: "down", name: "here" }],
-      ["status --json", { action: "status", name: "here", json: true }],
-      ["load-image a.tar b", { action: "load-image", name: "here", files: ["a.tar", "b"] }],
-      ["stop-component etcd", { action: "stop-component", name: "here", component: "etcd" }],
-      // Flags of the command are its own.
-      ["exec -- a -A --name x", {
-        action: "exec",
-        name: "here",
-        command: "a -A --name x".split(" "),
-      }],
-      ["exec --name b -- a -- b", { action: "exec", name: "b", command: ["a", "--", "b"] }],
-    ] as const
-  ) {
-    assert.deepEqual(parse(line), expected, line);
-  }
-  for (const [code, ...lines] of [[0, "--help", "up --help"], [2, "go", "exec", "down --all"]]) {
-    for (const line of lines) {
-      const answer = parse(`${line}`);
-      assert.ok(
-        answer.action === "text" && answer.exitCode === code && answer.text !== "",
-        `${line}`,
-      );
-    }
   }
 });
 

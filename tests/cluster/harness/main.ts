@@ -8,32 +8,35 @@
  * @module
  */
 import type { BinaryFolders } from "./install/binary.ts";
-import { bringDown } from "./bring_down.ts";
-import { bringUp } from "./bring_up.ts";
-import { clusterStatus, execExample, statusTable } from "./cluster_status.ts";
-import { type Command, parseCommand } from "./command_line.ts";
+import { bringDown, bringUp } from "./bring_up.ts";
+import {
+  awaited,
+  clusterStatus,
+  execExample,
+  openProber,
+  startComponent,
+  stopComponent,
+  waitForComponent,
+} from "./running_component.ts";
 import { componentNamed } from "./component.ts";
 import { NO_PROXY } from "./daemon.ts";
 import { run, runForeground, wholePath } from "./shell.ts";
 import {
   DEFAULT_NAME,
+  inNamespace,
   type Instance,
   instanceNamed,
+  isInside,
+  namespaceExists,
   readSettings,
   type Settings,
   STATE_ROOT,
 } from "./instance.ts";
 import { lockInstance, type Progress, seconds } from "./progress.ts";
 import { loadImage } from "./install/image_archive.ts";
-import { inNamespace, isInside, namespaceExists } from "./namespace.ts";
-import {
-  awaited,
-  openProber,
-  startComponent,
-  stopComponent,
-  waitForComponent,
-} from "./running_component.ts";
 import { findBinaries, prepare } from "./install/prepare.ts";
+import { Command as Parser, CommanderError, Option } from "commander";
+import { collectedOutput } from "../../../shared/config/command_line.ts";
 
 /** The exit code of `status` where nothing runs that could be ready. */
 const NOT_UP = 3;
@@ -79,7 +82,7 @@ async function main(args: readonly string[]): Promise<number> {
       return 0;
     }
     case "status":
-      return await status(instance, command);
+      return await status(instance);
     case "exec":
       await expectUp(instance);
       return await runForeground(inNamespace(instance, withOwnDeno(command.command)), {
@@ -121,18 +124,17 @@ async function up(instance: Instance, command: Of<"up">, path: string): Promise<
   return 0;
 }
 
-async function status(instance: Instance, { json }: Of<"status">): Promise<number> {
+async function status(instance: Instance): Promise<number> {
   if (await readSettings(instance) === undefined || !await namespaceExists(instance)) {
-    const text = `${instance.name} is not up; bring it up by deno task cluster:up`;
-    print(json ? JSON.stringify({ name: instance.name, ready: false, components: [] }) : text);
+    print(`${instance.name} is not up; bring it up by deno task cluster:up`);
     return NOT_UP;
   }
   if (!await isInside(instance)) {
-    return await again(instance, ["status", "--name", instance.name, ...json ? ["--json"] : []]);
+    return await again(instance, ["status", "--name", instance.name]);
   }
-  const now = await clusterStatus(instance);
-  print(json ? JSON.stringify(now, null, 2) : statusTable(now).trimEnd());
-  return now.ready ? 0 : 1;
+  const { ready, table } = await clusterStatus(instance);
+  print(table);
+  return ready ? 0 : 1;
 }
 
 async function single(
@@ -158,7 +160,6 @@ async function single(
 
 function binaryFolders(): BinaryFolders {
   return {
-    assets: Deno.env.get("KUBEBUILDER_ASSETS"),
     cacheHome: Deno.env.get("XDG_CACHE_HOME"),
     home: Deno.env.get("HOME"),
   };
@@ -201,6 +202,118 @@ async function expectUp(instance: Instance): Promise<Settings> {
 function again(instance: Instance, args: readonly string[]): Promise<number> {
   const self = [Deno.execPath(), "run", "--quiet", "--allow-all", import.meta.filename ?? ""];
   return runForeground(inNamespace(instance, [...self, ...args]), NO_PROXY);
+}
+
+/** What is asked for, or a text and an exit code at once. */
+export type Command =
+  | {
+    readonly action: "up";
+    readonly name: string;
+    readonly cpuManager: "none" | "static" | undefined;
+    readonly cpuQuota: "on" | "off" | undefined;
+    /** The harness calls itself so inside the namespace. */
+    readonly inside: boolean;
+  }
+  | { readonly action: "down"; readonly name: string }
+  | { readonly action: "binaries" }
+  | { readonly action: "status"; readonly name: string }
+  | { readonly action: "exec"; readonly name: string; readonly command: readonly string[] }
+  | { readonly action: "load-image"; readonly name: string; readonly files: readonly string[] }
+  | {
+    readonly action: "stop-component" | "start-component";
+    readonly name: string;
+    readonly component: string;
+  };
+
+/** A text to print, and the exit code to end with. */
+export interface Text {
+  readonly action: "text";
+  readonly text: string;
+  readonly exitCode: 0 | 2;
+}
+
+interface Named {
+  readonly name: string;
+}
+
+interface KubeletSwitches {
+  readonly cpuManager?: "none" | "static";
+  readonly cpuQuota?: "on" | "off";
+}
+
+const ABOUT = `A real Kubernetes node for tests, in a network namespace of its own.
+
+With KUBECONFIG set to another cluster, up only looks whether that one answers, and exec runs the
+command against it.`;
+
+/** Parses the arguments without the program's name. Never throws for what a user may type. */
+function parseCommand(
+  args: readonly string[],
+  { name }: { readonly name: string },
+): Command | Text {
+  let text = "";
+  let found: Command | undefined;
+  const program = new Parser("harness")
+    .description(ABOUT)
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput(collectedOutput({ take: (part) => text += part, complaints: true }));
+  const sub = (usage: string, about: string): Parser =>
+    program.command(usage).description(about)
+      .option("--name <instance>", "which cluster; several can run side by side", name);
+
+  sub("up", "bring the cluster up; what runs already is left running")
+    .addOption(
+      new Option("--cpu-manager <policy>", "the kubelet's; a change restarts it")
+        .choices(["none", "static"]),
+    )
+    .addOption(
+      new Option("--cpu-quota <switch>", "whether the kubelet enforces CPU limits; as above")
+        .choices(["on", "off"]),
+    )
+    .addOption(new Option("--inside").hideHelp())
+    .action((options: Named & KubeletSwitches & { inside?: true }) => {
+      const { name, cpuManager, cpuQuota, inside = false } = options;
+      found = { action: "up", name, cpuManager, cpuQuota, inside };
+    });
+  sub("down", "end the cluster and remove all that it made")
+    .action((options: Named) => {
+      found = { action: "down", name: options.name };
+    });
+  program.command("binaries")
+    .description("find, download or build what up needs, and nothing else")
+    .action(() => {
+      found = { action: "binaries" };
+    });
+  sub("status", "what runs; exit code 1 when not all is ready, 3 when it is not up at all")
+    .action((options: Named) => {
+      found = { action: "status", name: options.name };
+    });
+  sub("exec", "run a command inside the namespace with KUBECONFIG set: exec -- kubectl get nodes")
+    .argument("<command...>")
+    .passThroughOptions()
+    .action((command: string[], options: Named) => {
+      found = { action: "exec", name: options.name, command };
+    });
+  sub("load-image", "import image archives: load-image image.tar")
+    .argument("<tar...>")
+    .action((files: string[], options: Named) => {
+      found = { action: "load-image", name: options.name, files };
+    });
+  for (const action of ["stop-component", "start-component"] as const) {
+    sub(action, `${action.replace("-component", "")} one component, for tests of faults`)
+      .argument("<component>")
+      .action((component: string, options: Named) => {
+        found = { action, name: options.name, component };
+      });
+  }
+  try {
+    program.parse([...args], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return { action: "text", text, exitCode: error.exitCode === 0 ? 0 : 2 };
+  }
+  return found ?? { action: "text", text: program.helpInformation(), exitCode: 2 };
 }
 
 if (import.meta.main) {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { component, type ComponentName, type Probe } from "./component.ts";
+import { component, COMPONENT_NAMES, type ComponentName, type Probe } from "./component.ts";
 import {
   endProcess,
   livingProcess,
@@ -12,7 +12,7 @@ import {
   readIfThere,
   startDaemon,
 } from "./daemon.ts";
-import { type Instance, NETWORK, type Settings } from "./instance.ts";
+import { DEFAULT_NAME, type Instance, NETWORK, type Settings } from "./instance.ts";
 import { type Progress, seconds } from "./progress.ts";
 
 /** The longest that a component took to serve was 12 s, on a machine busy with builds. */
@@ -25,12 +25,12 @@ const TAIL_LINES = 15;
 const LINE_LENGTH = 300;
 
 /** The file in which a component's process is noted. */
-export function recordFile({ directory }: Instance, name: ComponentName): string {
+function recordFile({ directory }: Instance, name: ComponentName): string {
   return `${directory}/run/${name}`;
 }
 
 /** The file that a component writes its log to. */
-export function logFile({ directory }: Instance, name: ComponentName): string {
+function logFile({ directory }: Instance, name: ComponentName): string {
   return `${directory}/logs/${name}.log`;
 }
 
@@ -104,7 +104,7 @@ export async function waitForComponent(
 }
 
 /** The last lines of a component's log under its path. */
-export async function logTail(instance: Instance, name: ComponentName): Promise<string> {
+async function logTail(instance: Instance, name: ComponentName): Promise<string> {
   const text = await readIfThere(logFile(instance, name)) ?? "";
   const lines = text.trimEnd().split("\n").slice(-TAIL_LINES);
   return [
@@ -165,10 +165,76 @@ export async function openProber({ directory }: Instance): Promise<Prober> {
 }
 
 /** The check that failed, in the lists that `readyz` gives; otherwise the first line. */
-export function reasonIn(text: string): string {
+function reasonIn(text: string): string {
   return /^\[-\].*$/m.exec(text)?.[0] ?? firstLine(text);
 }
 
 function firstLine(text: string): string {
   return text.trim().split("\n")[0] ?? "";
+}
+
+/** A cluster. */
+export interface ClusterStatus {
+  /** Whether all components and the node are ready. */
+  readonly ready: boolean;
+  readonly table: string;
+}
+
+/** Asks all components and the node. Works inside the namespace. */
+export async function clusterStatus(instance: Instance): Promise<ClusterStatus> {
+  using prober = await openProber(instance);
+  const rows = await Promise.all(
+    COMPONENT_NAMES.map((name) => componentRow(instance, name, prober)),
+  );
+  const reason = await prober.get(`/api/v1/nodes/${instance.nodeName}`).then(notReady, String);
+  rows.push([`node ${instance.nodeName}`, "", reason ?? ""]);
+  const wide = Math.max(...rows.map(([name]) => name.length));
+  return {
+    ready: rows.every(([, , reason]) => reason === ""),
+    table: [
+      ...rows.map(([name, pid, reason]) =>
+        `${name.padEnd(wide)}  ${pid.padEnd(8)}${reason === "" ? "ready" : reason}`
+      ),
+      `kubeconfig ${instance.kubeconfig}, inside the namespace ${instance.namespace}:`,
+      `  ${execExample(instance.name)}`,
+    ].join("\n"),
+  };
+}
+
+/** Name, number of the process, and why it is not ready: empty where it is. */
+async function componentRow(
+  instance: Instance,
+  name: ComponentName,
+  prober: Prober,
+): Promise<[name: string, pid: string, reason: string]> {
+  const record = await runningComponent(instance, name);
+  if (record === undefined) return [name, "-", "not running"];
+  const { probe, statusProbe } = component(name, instance);
+  return [name, `${record.pid}`, await prober.ask(statusProbe ?? probe) ?? ""];
+}
+
+/** A command that reaches the cluster. */
+export function execExample(name: string): string {
+  const named = name === DEFAULT_NAME ? "" : `--name ${name} `;
+  return `deno task cluster:exec ${named}-- kubectl get pods -A`;
+}
+
+/** The Node object, as far as it says whether the node takes pods. */
+interface RawNode {
+  readonly spec?: {
+    readonly taints?: readonly { readonly key: string; readonly effect: string }[];
+  };
+  readonly status?: {
+    readonly conditions?: readonly { type: string; status: string; message: string }[];
+  };
+}
+
+/** `undefined` when the node is ready, otherwise the reason as a message. */
+export function notReady(node: unknown): string | undefined {
+  const { spec, status } = node as RawNode;
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  if (ready === undefined) return "the node has no condition Ready yet";
+  if (ready.status !== "True") return ready.message;
+  const taint = spec?.taints?.find(({ effect }) => effect !== "PreferNoSchedule");
+  return taint === undefined ? undefined : `the node has the taint ${taint.key}`;
 }

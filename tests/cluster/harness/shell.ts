@@ -13,7 +13,7 @@ export interface RunOptions {
 }
 
 /** Where tools of root are found, which the PATH of a plain shell leaves out. */
-export const SYSTEM_FOLDERS: readonly string[] = ["/usr/sbin", "/sbin", "/usr/local/go/bin"];
+const SYSTEM_FOLDERS: readonly string[] = ["/usr/sbin", "/sbin", "/usr/local/go/bin"];
 
 /** The PATH with the folders of root's tools behind it. */
 export function wholePath(path: string | undefined): string {

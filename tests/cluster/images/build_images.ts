@@ -1,9 +1,14 @@
 /**
- * Builds the images of agent and controller without Docker.
+ * Makes the images of agent and controller without Docker, as archives in `build/images/`:
+ * `deno task image:local`, or with names of programs for those alone. With `--load` the harness's
+ * node gets them too.
  *
  * @module
  */
+import { DEFAULT_NAME, instanceNamed } from "../harness/instance.ts";
+import { loadImage } from "../harness/install/image_archive.ts";
 import { bundleProgram, type Program, PROGRAMS } from "../../../tools/build/programs.ts";
+import { sizeText } from "../../../tools/build/size_text.ts";
 import { programImage, runtimeLayer } from "./program_image.ts";
 
 const root = new URL("../../../", import.meta.url);
@@ -53,4 +58,20 @@ export async function buildImages(options: ImageOptions): Promise<readonly Built
     built.push({ name, path, bytes: archive.length, scriptBytes: script.length });
   }
   return built;
+}
+
+if (import.meta.main) {
+  const named = Deno.args.filter((arg) => !arg.startsWith("-"));
+  const images = await buildImages({
+    folder: "build/images",
+    imageName: (program) => `${program}:dev`,
+    ...(named.length > 0 ? { only: named } : {}),
+  });
+  const cluster = Deno.env.get("COALLOCATOR_CLUSTER") || DEFAULT_NAME;
+  for (const { name, path, bytes, scriptBytes } of images) {
+    console.log(`${name} ${path} ${sizeText(bytes)}, ${sizeText(scriptBytes)} its own`);
+    if (Deno.args.includes("--load")) {
+      console.log((await loadImage(instanceNamed(cluster), path)).trimEnd());
+    }
+  }
 }

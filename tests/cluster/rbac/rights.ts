@@ -11,7 +11,7 @@ import type {
 } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ManifestObject } from "../rendered_manifests.ts";
-import { type ConnectByToken, requestToken } from "../scene/account_token.ts";
+import { connectByToken, requestToken } from "../scene/account_token.ts";
 import { until } from "../scene/until.ts";
 
 /** A rule of a role. */
@@ -87,7 +87,7 @@ const REFUSAL =
   / cannot (\S+) resource "([^"]+)" in API group "([^"]*)" (at the cluster|in the name)/;
 
 /** The right that was missing, as `patch pods/resize`; the message when anything but RBAC refused. */
-export function refusedRight({ status, message }: ApiError): string {
+function refusedRight({ status, message }: ApiError): string {
   const [, verb = "", resource = "", group = ""] = REFUSAL.exec(message) ?? [];
   if (status !== 403 || verb === "") return message;
   return `${verb} ${resource}${group === "" ? "" : `.${group}`}`;
@@ -150,7 +150,6 @@ function mark(place: string): AccessRule {
 /** Copies in this namespace; in the end they are removed. */
 export function createRoleCopies(
   { admin, namespace }: { readonly admin: KubeConnection; readonly namespace: string },
-  connect: ConnectByToken,
 ): RoleCopies {
   const labels = { "try.mbcas.io/place": namespace };
   const opened: OpenKubeConnection[] = [];
@@ -182,7 +181,7 @@ export function createRoleCopies(
         bind(account, "Role", [...rulesOf(true), ruleOfRight(marks[1]!)]),
       ]);
       const bound = node === undefined ? {} : { node };
-      const connection = await connect(
+      const connection = await connectByToken(
         await requestToken(admin, { namespace, account, ...bound }),
       );
       opened.push(connection);

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
 import {
   AGENT_ACTS,
   CONTROLLER_ACTS,
@@ -10,7 +8,7 @@ import {
   WEBHOOK_ACTS,
 } from "./acts.ts";
 import { DASHBOARD_ACTS } from "./dashboard_acts.ts";
-import { accessRuleText, grantedRights, refusalsIn, refusedRight, ruleOfRight } from "./rights.ts";
+import { accessRuleText, grantedRights, ruleOfRight } from "./rights.ts";
 
 for (
   const [folder, account, acts] of [
@@ -38,37 +36,3 @@ for (
     }
   });
 }
-
-const CANNOT = 'User "x" cannot patch resource "pods/resize" in API group "" in the namespace "a"';
-
-Deno.test("refusedRight() reads the missing right, and takes no other refusal for one of RBAC", () => {
-  for (
-    const [status, message, expected] of [
-      [403, `pods "web-0" is forbidden: ${CANNOT}`, "patch pods/resize"],
-      [
-        403,
-        'User "x" cannot watch resource "deployments" in API group "apps" at the cluster scope',
-        "watch deployments.apps",
-      ],
-      [403, "ValidatingAdmissionPolicy 'a' denied request: an agent may not", undefined],
-      [403, "exceeded quota: sum, requested: limits.cpu=2", undefined],
-      [409, CANNOT, undefined],
-    ] as const
-  ) {
-    const error = new ApiError(status, "Forbidden", message);
-    assert.equal(refusedRight(error), expected ?? message);
-  }
-});
-
-Deno.test("refusalsIn() reports what an adapter keeps to itself, and throws other failures", async () => {
-  const server = (error: Error): KubeConnection => ({
-    request: () => Promise.reject(error),
-    async *lines() {},
-  });
-  const silent = (connection: KubeConnection) => connection.request({ path: "/" }).catch(() => {});
-  const forbidden = server(new ApiError(403, "Forbidden", CANNOT));
-  assert.deepEqual(await refusalsIn(forbidden, silent), ["patch pods/resize"]);
-  const gone = server(new ApiError(404, "NotFound", "no such pod"));
-  assert.deepEqual(await refusalsIn(gone, (connection) => connection.request({ path: "/" })), []);
-  await assert.rejects(refusalsIn(gone, () => Promise.reject(new Error("idle"))), /idle/);
-});

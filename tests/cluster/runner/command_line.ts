@@ -27,7 +27,6 @@ interface Flags {
   readonly core?: true;
   readonly rotation?: Layer;
   readonly file?: readonly string[];
-  readonly commit?: string;
   readonly jobs: number;
   readonly list?: true;
   readonly inside?: true;
@@ -48,16 +47,13 @@ export function parseCommandLine(args: readonly string[], head: () => string): R
     .exitOverride()
     .configureOutput(collectedOutput({ take: (part) => text += part, complaints: true }))
     .allowExcessArguments(false)
-    .addOption(new Option("--all", "all files").conflicts(["core", "rotation", "file", "commit"]))
-    .addOption(new Option("--core", "the core").conflicts(["file", "commit"]))
+    .addOption(new Option("--all", "all files").conflicts(["core", "rotation", "file"]))
+    .addOption(new Option("--core", "the core").conflicts("file"))
     .addOption(
       new Option("--rotation <number>", `a rotation, 1 to ${ROTATIONS}; with --core both`)
-        .argParser(rotation).conflicts(["file", "commit"]),
+        .argParser(rotation).conflicts("file"),
     )
-    .addOption(
-      new Option("--file <name...>", "these files, for instance market").conflicts("commit"),
-    )
-    .option("--commit <hash>", "the commit that chooses the rotation (default: HEAD)", commit)
+    .option("--file <name...>", "these files, for instance market")
     .option("--jobs <number>", "files at a time", positive, JOBS)
     .option("--list", "print the files with layer, lane and seconds, and run none")
     .addOption(new Option("--inside").hideHelp());
@@ -66,7 +62,7 @@ export function parseCommandLine(args: readonly string[], head: () => string): R
     const flags = program.opts<Flags>();
     const { list = false, inside = false, jobs } = flags;
     // The whole table, unless something is chosen.
-    const isChosen = flags.core ?? flags.rotation ?? flags.file ?? flags.commit;
+    const isChosen = flags.core ?? flags.rotation ?? flags.file;
     const chosen = list && isChosen === undefined ? everything() : choose(flags, head);
     return { action: list ? "list" : "run", ...chosen, jobs, inside };
   } catch (error) {
@@ -84,7 +80,7 @@ interface Choice {
   readonly again: string;
 }
 
-function choose({ all, core, rotation, file, commit }: Flags, head: () => string): Choice {
+function choose({ all, core, rotation, file }: Flags, head: () => string): Choice {
   if (all) return everything();
   if (file !== undefined) {
     const files = file.map(fileNamed);
@@ -92,7 +88,7 @@ function choose({ all, core, rotation, file, commit }: Flags, head: () => string
     return { files, choice: `${files.length} by name`, again: `--file ${names}` };
   }
   if (core || rotation !== undefined) return layers(core ? ["core"] : [], rotation);
-  const hash = commit ?? head();
+  const hash = head();
   const { choice, ...rest } = layers(["core"], rotationOf(hash));
   return { ...rest, choice: `${choice}, by commit ${hash.slice(0, 8)}` };
 }
@@ -129,9 +125,4 @@ function positive(text: string): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= 1) return number;
   throw new InvalidArgumentError("It must be a whole number of at least 1.");
-}
-
-function commit(text: string): string {
-  if (/^[0-9a-f]{8,64}$/i.test(text)) return text;
-  throw new InvalidArgumentError("It must be a hash with at least eight hexadecimal digits.");
 }

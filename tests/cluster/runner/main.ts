@@ -9,7 +9,7 @@
 import { run, runForeground } from "../harness/shell.ts";
 import { createKubectl } from "../kubectl.ts";
 import { COMPONENTS_INSTALLED, installAllComponents } from "../scene/all_components.ts";
-import { isHarness } from "../scene/harness_access.ts";
+import { STATE_ROOT } from "../harness/instance.ts";
 import { parseCommandLine, type Request } from "./command_line.ts";
 import {
   addSums,
@@ -40,6 +40,10 @@ async function main(args: readonly string[]): Promise<number> {
   if (request.action === "list") {
     print(fileTable(files));
     return 0;
+  }
+  const kubeconfig = Deno.env.get("KUBECONFIG") ?? "";
+  if (kubeconfig !== "" && !kubeconfig.startsWith(`${STATE_ROOT}/`)) {
+    throw new Error(`Cannot run on the cluster of KUBECONFIG ${kubeconfig}: unset it`);
   }
   if (inside) return await runFiles(request);
   print(`Cluster tests: ${choice}, ${files.length} files. Again: deno task test:cluster ${again}`);
@@ -86,7 +90,6 @@ async function runFiles({ files, jobs }: Chosen): Promise<number> {
         print(`${at()} ${file.name} ends after ${(ms / 1000).toFixed(1)} s: ${outcome}`);
       },
       async installComponents() {
-        if (!isHarness()) return { [Symbol.asyncDispose]: () => Promise.resolve() };
         print(`${at()} components: install`);
         const installed = await installAllComponents(createKubectl());
         env = { [COMPONENTS_INSTALLED]: "1" };

@@ -30,7 +30,6 @@ function layersOf(...args: string[]): readonly unknown[] {
 
 Deno.test("parseCommandLine() chooses the core and the commit's rotation", () => {
   assert.deepEqual(layersOf(), [["core", 3], "--core --rotation 3"]);
-  assert.deepEqual(layersOf("--commit", "00000003"), [["core", 4], "--core --rotation 4"]);
   const request = parse();
   assert.ok(request.action === "run");
   assert.equal(request.choice, "core and rotation 3, by commit 00000002");
@@ -61,7 +60,7 @@ Deno.test("parseCommandLine() gives help with exit code 0, and errors with 2", (
   const help = parse("--help");
   assert.ok(help.action === "text");
   assert.equal(help.exitCode, 0);
-  for (const flag of ["--all", "--core", "--rotation", "--file", "--commit", "--jobs", "--list"]) {
+  for (const flag of ["--all", "--core", "--rotation", "--file", "--jobs", "--list"]) {
     assert.ok(help.text.includes(flag), flag);
   }
   for (
@@ -70,10 +69,9 @@ Deno.test("parseCommandLine() gives help with exit code 0, and errors with 2", (
       [["market"], "argument"],
       [["--rotation", "5"], "1 to 4"],
       [["--jobs", "0"], "at least 1"],
-      [["--commit", "HEAD"], "hexadecimal"],
       [["--file", "no_such"], "no_such"],
       [["--all", "--core"], "--core"],
-      [["--commit", "00000000", "--core"], "--commit"],
+      [["--file", "crd", "--core"], "--file"],
     ] as const
   ) {
     const refused = parse(...args);

@@ -9,7 +9,6 @@ import type {
 } from "../../../adapters/kube/client/connection.ts";
 import { objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
-import type { Kubectl } from "../kubectl.ts";
 
 /** Which account, and the node that its token is bound to, as those of pods are. */
 export interface TokenRequest {
@@ -34,22 +33,29 @@ export async function requestToken(
   return textOf(objectOf(objectOf(answer).status).token) ?? "";
 }
 
-/** Opens connections to the cluster of `KUBECONFIG` with a token and nothing else. */
-export type ConnectByToken = (token: string) => Promise<OpenKubeConnection>;
+/** A kubeconfig while it is there. */
+export interface TokenKubeconfig extends AsyncDisposable {
+  readonly path: string;
+}
 
-/** Reads the kubeconfig once, for many tokens. */
-export async function tokenConnector(kubectl: Kubectl): Promise<ConnectByToken> {
-  const view = ["config", "view", "--raw", "--minify", "--flatten", "-o", "json"];
-  const config = JSON.parse(await kubectl.must(view));
-  return async (token) => {
-    const path = await Deno.makeTempFile({ suffix: ".kubeconfig" });
-    try {
-      // A client certificate beside the token would win.
-      const users = [{ ...config.users[0], user: { token } }];
-      await Deno.writeTextFile(path, JSON.stringify({ ...config, users }));
-      return await connectKubeconfig({ path });
-    } finally {
-      await Deno.remove(path);
-    }
-  };
+/** A kubeconfig with a token and nothing else; a client certificate beside it would win. */
+export async function tokenKubeconfig(
+  token: string,
+  cluster: string = Deno.env.get("KUBECONFIG") ?? "",
+): Promise<TokenKubeconfig> {
+  // The harness writes its kubeconfigs as JSON.
+  const config = JSON.parse(await Deno.readTextFile(cluster));
+  const users = [{ ...config.users[0], user: { token } }];
+  const path = await Deno.makeTempFile({ suffix: ".kubeconfig" });
+  await Deno.writeTextFile(path, JSON.stringify({ ...config, users }));
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path) };
+}
+
+/** Connects by a token to the cluster of `KUBECONFIG`, or of another kubeconfig of the harness. */
+export async function connectByToken(
+  token: string,
+  cluster?: string,
+): Promise<OpenKubeConnection> {
+  await using kubeconfig = await tokenKubeconfig(token, cluster);
+  return await connectKubeconfig({ path: kubeconfig.path });
 }

@@ -78,7 +78,7 @@ export interface TurnedOn extends OverlaySettings {
  * them. In the end the overlay alone is applied again, and what only the components have is deleted but
  * for the definitions.
  */
-export async function withComponents(
+async function withComponents(
   kubectl: Kubectl,
   { components, ...settings }: TurnedOn,
 ): Promise<AsyncDisposable> {

@@ -5,22 +5,19 @@
  * @module
  */
 import { contractTests } from "../../contract/support/contract_harness.ts";
-import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
 import type {
   KubeConnection,
-  KubeRequest,
   OpenKubeConnection,
 } from "../../../adapters/kube/client/connection.ts";
-import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
-import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import type { Pod, PodContainer, ResourceAmounts } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { formatCPU } from "../../../shared/quantity.ts";
-import { pause, until } from "./until.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
-import type { ApiObject } from "../../../shared/api/object.ts";
+import { formatCPU } from "../../../shared/quantity.ts";
+import { firstNode, openRealNode, scratchNamespace } from "./real_node.ts";
+import { pause } from "./until.ts";
 
 /** A namespace of the cluster, and hands in it with all rights. */
 export interface ContractWorld {
@@ -29,8 +26,8 @@ export interface ContractWorld {
   /** A node with a kubelet. */
   readonly nodeName: string;
   close(): Promise<void>;
-  /** The answer; undefined when there is no such object. */
-  find(request: KubeRequest): Promise<unknown>;
+  /** The object at this path; undefined when it is not there. */
+  find(path: string): Promise<unknown>;
   /** Makes a pod that no scheduler and no kubelet sees. */
   idlePod(name: string, labels?: Readonly<Record<string, string>>): Promise<Pod>;
   /** Makes a pod of these containers, and waits until it runs. */
@@ -39,82 +36,43 @@ export interface ContractWorld {
   allocation(allocation: PodAllocation): Promise<PodAllocation | undefined>;
 }
 
-/** A world in the cluster that `KUBECONFIG` names. */
+/** A world in the cluster that `KUBECONFIG` names. The end of its namespace is not waited for. */
 export async function openContractWorld(): Promise<ContractWorld> {
-  const connection = await connectKubeconfig();
-  const namespace = await createNamespace(connection);
-  const pods = `/api/v1/namespaces/${namespace}/pods`;
-  const nodes = objectOf(await connection.request({ path: "/api/v1/nodes" }));
-  const nodeName = textOf(objectOf(objectOf(listOf(nodes.items)[0]).metadata).name) ?? "";
-
-  async function find(request: KubeRequest): Promise<unknown> {
-    try {
-      return await connection.request(request);
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return undefined;
-      throw error;
-    }
-  }
-
-  async function createPod(metadata: unknown, spec: unknown): Promise<Pod> {
-    const body = { apiVersion: "v1", kind: "Pod", metadata, spec };
-    return parsePod(await connection.request({ method: "POST", path: pods, body }));
-  }
-
-  async function readPod({ metadata: { name } }: Pod): Promise<Pod | undefined> {
-    const raw = await find({ path: `${pods}/${name}` });
-    return raw === undefined ? undefined : parsePod(raw);
-  }
-
+  const node = await openRealNode();
+  const { connection, find, create, run, pod, allocation } = node;
+  const scratch = await scratchNamespace(connection);
+  const { name: namespace } = scratch;
   return {
     connection,
     namespace,
-    nodeName,
+    nodeName: await firstNode(node),
     find,
     async close() {
-      const path = `/api/v1/namespaces/${namespace}`;
-      const query = { gracePeriodSeconds: "0" };
-      await connection.request({ method: "DELETE", path: `${path}/pods`, query });
-      await connection.request({ method: "DELETE", path });
+      await scratch.remove();
       connection.close();
     },
-    idlePod: (name, labels = {}) =>
-      createPod({ name, labels }, {
-        schedulerName: "none",
-        containers: [{ name: "app", image: "busybox:stable" }],
+    idlePod: async (name, labels = {}) =>
+      parsePod(
+        await create(`/api/v1/namespaces/${namespace}/pods`, {
+          metadata: { name, labels },
+          spec: {
+            schedulerName: "none",
+            containers: [{ name: "app", image: "busybox:stable" }],
+          },
+        }),
+      ),
+    runningPod: (name, containers) =>
+      run({
+        metadata: { name, namespace },
+        spec: {
+          terminationGracePeriodSeconds: 0,
+          containers: containers.filter(({ sidecar }) => !sidecar).map(containerSpec),
+          initContainers: containers.filter(({ sidecar }) => sidecar).map(containerSpec),
+        },
       }),
-    async runningPod(name, containers) {
-      const made = await createPod({ name }, {
-        terminationGracePeriodSeconds: 0,
-        containers: containers.filter(({ sidecar }) => !sidecar).map(containerSpec),
-        initContainers: containers.filter(({ sidecar }) => sidecar).map(containerSpec),
-      });
-      return await until(`running pod ${name}`, async () => {
-        const pod = await readPod(made);
-        return pod?.ready ? pod : undefined;
-      });
-    },
-    pod: readPod,
-    async allocation({ metadata: { name } }) {
-      const raw = await find({
-        path: `/apis/allocation.mbcas.io/v1alpha1/namespaces/${namespace}/podallocations/${name}`,
-      });
-      return raw === undefined ? undefined : parseAllocation(raw);
-    },
+    pod: ({ metadata: { name } }) => pod({ namespace, name }),
+    allocation: ({ metadata: { name } }) => allocation(namespace, name),
   };
-}
-
-/**
- * A namespace with the ServiceAccount without which the server takes no pods. Its end is not waited
- * for: that takes five seconds, and every test has another one.
- */
-async function createNamespace(connection: OpenKubeConnection): Promise<string> {
-  const name = `contract-${crypto.randomUUID().slice(0, 8)}`;
-  const body = { metadata: { name } };
-  await connection.request({ method: "POST", path: "/api/v1/namespaces", body });
-  const path = `/api/v1/namespaces/${name}/serviceaccounts/default`;
-  await until("default ServiceAccount", () => connection.request({ path }), { everyMs: 10 });
-  return name;
 }
 
 /** A container as a manifest has it, of an image that waits for its end. */

@@ -25,7 +25,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { sampleDesired } from "../../contract/support/sample_objects.ts";
 import { createKubectl } from "../kubectl.ts";
 import { applyRights } from "../rendered_manifests.ts";
-import { requestToken, tokenConnector } from "./account_token.ts";
+import { connectByToken, requestToken } from "./account_token.ts";
 
 /** Versions that the product supports, oldest first. */
 export const SERVER_VERSIONS = ["1.33", "1.34", "1.35", "1.36"] as const;
@@ -317,7 +317,7 @@ export async function installPolicies({ connection, kubeconfig }: EmulatedServer
     account: "mbcas-agent",
     node: { name: PUPPET_NODE, uid },
   });
-  const agent = await (await tokenConnector(kubectl))(token);
+  const agent = await connectByToken(token, kubeconfig);
   try {
     const writer = createDesiredWriter(agent);
     const write = (name: string): Promise<string> =>

@@ -5,13 +5,7 @@
  * @module
  */
 import { connectTo } from "../../../adapters/kube/client/connection_pool.ts";
-import {
-  type Instance,
-  instanceNamed,
-  NETWORK,
-  readSettings,
-  STATE_ROOT,
-} from "../harness/instance.ts";
+import { type Instance, instanceNamed, NETWORK, readSettings } from "../harness/instance.ts";
 import {
   awaited,
   openProber,
@@ -24,11 +18,6 @@ import { run } from "../harness/shell.ts";
 
 /** Tests have their own way to say what fails. */
 const progress = { say: (): void => {}, now: (): number => performance.now() };
-
-/** True when the tests run against a cluster of the harness, not against one of a user. */
-export function isHarness(): boolean {
-  return (Deno.env.get("KUBECONFIG") ?? "").startsWith(`${STATE_ROOT}/`);
-}
 
 /** The cluster of the harness that the tests run against. */
 export function clusterInstance(): Instance {
@@ -93,16 +82,6 @@ async function etcd(
 }
 
 const MAIN = new URL("../harness/main.ts", import.meta.url).pathname;
-const NEEDED = ["run", "read", "write", "env", "sys"] as const;
-
-/** Whether one may be brought up: as root, with all permissions, in tests against the harness. */
-export function canRunHarness(name: string): boolean {
-  if (NEEDED.some((one) => Deno.permissions.querySync({ name: one }).state !== "granted")) {
-    return false;
-  }
-  const kubeconfig = Deno.env.get("KUBECONFIG") ?? "";
-  return Deno.uid() === 0 && kubeconfig.startsWith(`${instanceNamed(name).stateRoot}/`);
-}
 
 /** Runs a command of the harness, such as `up --name second`. */
 export function harness(...args: string[]): Promise<string> {

@@ -120,6 +120,38 @@ export function loadDeployment(pod: LoadPod, replicas = 1): Record<string, unkno
   };
 }
 
+/** The path of a namespace's HorizontalPodAutoscalers. */
+export function autoscalersPath(namespace: string): string {
+  return `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
+}
+
+/** The HPA of the Deployment of the same name, for this use of CPU in percent, or another metric. */
+export function autoscalerOf(
+  name: string,
+  target: number | Readonly<Record<string, unknown>>,
+  { most = 2, annotations = {}, behavior = {} }: {
+    /** @default {2} */
+    readonly most?: number;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly behavior?: Readonly<Record<string, unknown>>;
+  } = {},
+): Record<string, unknown> {
+  const percent = { type: "Utilization", averageUtilization: target };
+  return {
+    metadata: { name, annotations },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+      maxReplicas: most,
+      metrics: [
+        typeof target === "number"
+          ? { type: "Resource", resource: { name: "cpu", target: percent } }
+          : target,
+      ],
+      behavior,
+    },
+  };
+}
+
 function podSpec(pod: LoadPod): Record<string, unknown> {
   const { nodeSelector, priorityClassName, sidecars = [], inits = [] } = pod;
   return {

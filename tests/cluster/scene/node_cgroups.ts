@@ -124,17 +124,6 @@ export function quotaOf(directory: string, version: 1 | 2): number | undefined {
   return 1000 * Number(quota) / Number(period);
 }
 
-/** Holds a container to this many millicores, as a kubelet does. */
-export function setQuota(
-  { version, containers }: PodDirectories,
-  { container, millicores }: { readonly container: string; readonly millicores: number },
-): void {
-  const directory = containers.get(container);
-  const quota = `${millicores * 100}`;
-  if (version === 1) Deno.writeTextFileSync(`${directory}/cpu.cfs_quota_us`, quota);
-  else Deno.writeTextFileSync(`${directory}/cpu.max`, `${quota} 100000`);
-}
-
 function read(file: string): string {
   return Deno.readTextFileSync(file).trim();
 }

@@ -6,7 +6,6 @@
  */
 import { createKubectl, type Kubectl } from "../kubectl.ts";
 import { withAllComponents } from "./all_components.ts";
-import { isHarness } from "./harness_access.ts";
 import { openRealNode, type RealNode, scratchNamespace } from "./real_node.ts";
 import { type SeenReplicas, seenReplicas } from "./seen_replicas.ts";
 import {
@@ -15,7 +14,6 @@ import {
   type SimulatedNode,
   type SimulatedNodes,
 } from "./simulated_nodes.ts";
-import { testsAtOnce } from "./tests_at_once.ts";
 import { pause, until } from "./until.ts";
 import { listOf, objectOf, textOf, textsOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
@@ -41,53 +39,24 @@ const ANSWERS_IN_A_ROW = 30;
 const kubectl = createKubectl();
 
 /**
- * Is there from before the first test of the file until after the last; on the harness's cluster alone.
+ * Is there from before the first test of the file until after the last.
  */
 export function placementBed(nodes: readonly SimulatedNode[]): PlacementBed {
-  const stage: { bed?: PlacementBed; undo?: AsyncDisposable } = {};
-  const bed = (): PlacementBed => {
-    if (stage.bed === undefined) throw new Error("Cannot use the bed: it is not made yet");
-    return stage.bed;
-  };
+  const bed = {} as PlacementBed;
+  let made: AsyncDisposable | undefined;
   Deno.test.beforeAll(async () => {
-    if (!isHarness()) return;
     await using undo = new AsyncDisposableStack();
-    stage.bed = await makeBed(nodes, undo);
-    stage.undo = undo.move();
+    Object.assign(bed, await makeBed(nodes, undo));
+    made = undo.move();
   });
-  Deno.test.afterAll(async () => {
-    await stage.undo?.[Symbol.asyncDispose]();
-  });
-  return {
-    get node() {
-      return bed().node;
-    },
-    get nodes() {
-      return bed().nodes;
-    },
-    get namespace() {
-      return bed().namespace;
-    },
-    get replicas() {
-      return bed().replicas;
-    },
-  };
+  Deno.test.afterAll(async () => void await made?.[Symbol.asyncDispose]());
+  return bed;
 }
 
-/**
- * A test on the bed: what it does to nodes and to the installed product is nothing for other clusters.
- */
+/** A test on the bed. */
 export function placementTest(name: string, fn: () => Promise<void>): void {
   // The bed's watches and signs of life go on from before each test until after it.
-  Deno.test({ name, ignore: !isHarness(), sanitizeOps: false, sanitizeResources: false, fn });
-}
-
-/** Such tests that run at the same time. */
-export function placementTestsAtOnce(tests: Readonly<Record<string, () => Promise<void>>>): void {
-  const ignore = !isHarness();
-  testsAtOnce(
-    Object.fromEntries(Object.entries(tests).map(([name, fn]) => [name, { ignore, fn }])),
-  );
+  Deno.test({ name, sanitizeOps: false, sanitizeResources: false, fn });
 }
 
 async function makeBed(
@@ -312,7 +281,7 @@ export interface AdmissionCount {
 }
 
 /** Asks so often, however long the answers take. */
-export function steadyAdmissions(
+function steadyAdmissions(
   probe: Pick<AdmissionProbe, "ask">,
   { perSecond }: { readonly perSecond: number },
 ): SteadyAdmissions {
@@ -346,7 +315,7 @@ export function steadyAdmissions(
 const FAILED = /^apiserver_admission_webhook_fail_open_count\{.*name="[a-z.]+\.mbcas\.io"/;
 
 /** How often the server has let an object pass because the webhook had not answered. */
-export async function webhookFailures(kubectl: Kubectl): Promise<number> {
+async function webhookFailures(kubectl: Kubectl): Promise<number> {
   const series = seriesIn(await kubectl.must(["get", "--raw", "/metrics"]));
   return [...series].filter(([name]) => FAILED.test(name))
     .reduce((sum, [, value]) => sum + value, 0);
@@ -356,7 +325,7 @@ const SERVICE = "mbcas-webhook";
 const HOUR_MS = 3_600_000;
 
 /** Puts a new certificate of the same authority in; returns when it ends, ms since 1970. */
-export async function renewServing(connection: KubeConnection, nowMs: number): Promise<number> {
+async function renewServing(connection: KubeConnection, nowMs: number): Promise<number> {
   const store = createSecretStore(connection, {
     namespace: PRODUCT_NAMESPACE,
     name: WEBHOOK_SECRET,

@@ -8,15 +8,12 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import { parseLease } from "../../../adapters/kube/kinds/leases.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { type AuditLine, auditLineSchema } from "../../../shared/audit_log.ts";
-import { listOf, numberOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import type { RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
 import { createKubectl } from "../kubectl.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { stringify } from "yaml";
-import { type KubeConnection, patchRequest } from "../../../adapters/kube/client/connection.ts";
-import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
 
 /** Where the product is installed. */
 export const PRODUCT_NAMESPACE = "mbcas-system";
@@ -202,54 +199,35 @@ async function apply(text: string): Promise<void> {
   }
 }
 
-const NAMESPACE = "mbcas-system";
-const SCALE = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/mbcas-controller/scale`;
+/** No node has an agent until the end; then waits until one is Ready again. */
+export async function withoutAgents(node: Pick<RealNode, "connection">): Promise<AsyncDisposable> {
+  const place = (nowhere: string | null): Promise<string> =>
+    kubectl.must([
+      ...["patch", "daemonset", "mbcas-agent", "-n", PRODUCT_NAMESPACE, "-p"],
+      JSON.stringify({ spec: { template: { spec: { nodeSelector: { nowhere } } } } }),
+    ]);
+  await place("true");
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await place(null);
+      await whenReady(node, "mbcas-agent", 1);
+    },
+  };
+}
 
-/**
- * For the tests of this file the Deployment has no pods; afterwards it has as many as before.
- * Without a Deployment there is nothing to stop.
- */
+/** For the tests of this file the controller has no pods; afterwards it has as many as before. */
 export function pauseControllerMeanwhile(): void {
-  let replicas = 0;
-  Deno.test.beforeAll(() =>
-    withConnection(async (connection) => {
-      replicas = await currentReplicas(connection);
-      if (replicas === 0) return;
-      await scaleTo(connection, 0);
-      await until("end of the controller's pods", async () => {
-        const path = `/api/v1/namespaces/${NAMESPACE}/pods`;
-        const query = { labelSelector: "app.kubernetes.io/name=mbcas-controller" };
-        const { items } = objectOf(await connection.request({ path, query }));
-        return listOf(items).length === 0 ? true : undefined;
-      }, { timeoutMs: 60_000 });
-    })
-  );
-  Deno.test.afterAll(async () => {
-    if (replicas > 0) await withConnection((connection) => scaleTo(connection, replicas));
+  const deployment = ["deployment/mbcas-controller", "-n", PRODUCT_NAMESPACE];
+  const scaleTo = (replicas: string): Promise<string> =>
+    kubectl.must(["scale", ...deployment, `--replicas=${replicas}`]);
+  let before = "0";
+  Deno.test.beforeAll(async () => {
+    before = await kubectl.must(["get", ...deployment, "-o", "jsonpath={.spec.replicas}"]);
+    await scaleTo("0");
+    const pods = ["pods", "-n", PRODUCT_NAMESPACE, "-l", "app.kubernetes.io/name=mbcas-controller"];
+    await kubectl.must(["wait", "--for=delete", "--timeout=60s", ...pods]);
   });
-}
-
-async function withConnection(act: (connection: KubeConnection) => Promise<void>): Promise<void> {
-  const connection = await connectKubeconfig();
-  try {
-    await act(connection);
-  } finally {
-    connection.close();
-  }
-}
-
-async function currentReplicas(connection: KubeConnection): Promise<number> {
-  try {
-    const scale = objectOf(await connection.request({ path: SCALE }));
-    return numberOf(objectOf(scale.spec).replicas) ?? 0;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return 0;
-    throw error;
-  }
-}
-
-async function scaleTo(connection: KubeConnection, replicas: number): Promise<void> {
-  await connection.request(patchRequest("merge", { path: SCALE, body: { spec: { replicas } } }));
+  Deno.test.afterAll(async () => void await scaleTo(before));
 }
 
 /** What it answered. */

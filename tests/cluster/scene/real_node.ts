@@ -4,12 +4,16 @@
  * @module
  */
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
-import type {
-  KubeConnection,
-  OpenKubeConnection,
+import {
+  type KubeConnection,
+  type OpenKubeConnection,
+  patchRequest,
 } from "../../../adapters/kube/client/connection.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
+import { createKubectl } from "../kubectl.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
-import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
+import { allocationPath, parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
@@ -24,8 +28,21 @@ export interface PodName {
 /** A cluster with a kubelet. */
 export interface RealNode extends Disposable {
   readonly connection: OpenKubeConnection;
+  /** The object at `path`; undefined when it is not there. */
+  find(path: string): Promise<unknown>;
+  /** The objects of a collection, raw. */
+  items(
+    path: string,
+    query?: Readonly<Record<string, string>>,
+  ): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Creates an object under the collection `path`; returns what the server stored. */
   create(path: string, body: unknown): Promise<unknown>;
+  /** Creates a Deployment in the namespace that it names. */
+  deploy(deployment: Record<string, unknown>): Promise<unknown>;
+  /** Changes an object by a merge patch; returns what the server stored. */
+  merge(path: string, body: unknown): Promise<unknown>;
+  /** Deletes an object, a pod at once. */
+  remove(path: string): Promise<void>;
   /** Creates the pod and waits until it runs with all its containers ready, a minute by default. */
   run(pod: Record<string, unknown>, options?: UntilOptions): Promise<Pod>;
   /** The pod now; undefined when it is gone. */
@@ -36,26 +53,46 @@ export interface RealNode extends Disposable {
   signal(pod: PodName, container: string, signal?: string): Promise<void>;
 }
 
+/** The path of a pod. */
+export function podPath({ namespace, name }: PodName): string {
+  return `/api/v1/namespaces/${namespace}/pods/${name}`;
+}
+
+/** What `read` gives; undefined where there is no such object. */
+export async function orGone<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+const kubectl = createKubectl();
+
 /** Opens the cluster of `KUBECONFIG`. */
 export async function openRealNode(): Promise<RealNode> {
   const connection = await connectKubeconfig();
-  const orGone = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      return await read();
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return undefined;
-      throw error;
-    }
-  };
+  const find = (path: string): Promise<unknown> => orGone(connection.request({ path }));
   const create = (path: string, body: unknown): Promise<unknown> =>
     connection.request({ method: "POST", path, body });
-  const pod = ({ namespace, name }: PodName): Promise<Pod | undefined> =>
-    orGone(async () =>
-      parsePod(await connection.request({ path: `/api/v1/namespaces/${namespace}/pods/${name}` }))
-    );
+  const pod = async (name: PodName): Promise<Pod | undefined> => {
+    const raw = await find(podPath(name));
+    return raw === undefined ? undefined : parsePod(raw);
+  };
   return {
     connection,
+    find,
+    items: async (path, query = {}) =>
+      listOf(objectOf(await connection.request({ path, query })).items).map(objectOf),
     create,
+    deploy: (deployment) => {
+      const { namespace } = deployment["metadata"] as PodName;
+      return create(`/apis/apps/v1/namespaces/${namespace}/deployments`, deployment);
+    },
+    merge: (path, body) => connection.request(patchRequest("merge", { path, body })),
+    remove: async (path) =>
+      void await connection.request({ method: "DELETE", path, query: { gracePeriodSeconds: "0" } }),
     pod,
     run: async (object, options = { timeoutMs: 60_000 }) => {
       const { namespace } = object["metadata"] as PodName;
@@ -65,29 +102,43 @@ export async function openRealNode(): Promise<RealNode> {
         return now?.phase === "Running" && now.ready ? now : undefined;
       }, options);
     },
-    allocation: (namespace, uid) =>
-      orGone(async () =>
-        parseAllocation(
-          await connection.request({
-            path:
-              `/apis/allocation.mbcas.io/v1alpha1/namespaces/${namespace}/podallocations/${uid}`,
-          }),
-        )
-      ),
-    signal: async ({ namespace, name }, container, signal = "USR1") => {
-      const { success, stderr } = await new Deno.Command("kubectl", {
-        args: ["exec", "-n", namespace, name, "-c", container, "--", "kill", `-${signal}`, "1"],
-      }).output();
-      if (success) return;
-      throw new Error(`Cannot signal ${namespace}/${name}: ${new TextDecoder().decode(stderr)}`);
+    allocation: async (namespace, name) => {
+      const raw = await find(allocationPath({ namespace, name }));
+      return raw === undefined ? undefined : parseAllocation(raw);
     },
+    signal: async ({ namespace, name }, container, signal = "USR1") =>
+      void await kubectl.must(
+        ["exec", "-n", namespace, name, "-c", container, "--", "kill", `-${signal}`, "1"],
+      ),
     [Symbol.dispose]: () => connection.close(),
   };
 }
 
-/** The namespace while it exists. */
+/** Name of the cluster's first node, which is the one with a machine. */
+export async function firstNode({ items }: Pick<RealNode, "items">): Promise<string> {
+  return parseIdentity((await items("/api/v1/nodes"))[0]).name;
+}
+
+/** Creates an object with a name under the collection `path`; it goes in the end. */
+export async function withObject(
+  { create, remove }: Pick<RealNode, "create" | "remove">,
+  path: string,
+  object: {
+    readonly metadata: { readonly name: string };
+    readonly [field: string]: unknown;
+  },
+): Promise<AsyncDisposable> {
+  await create(path, object);
+  return { [Symbol.asyncDispose]: () => remove(`${path}/${object.metadata.name}`) };
+}
+
+/** The namespace while it exists; its end is waited for. */
 export interface ScratchNamespace extends AsyncDisposable {
   readonly name: string;
+  /** The name of a pod in it. */
+  pod(name: string): PodName;
+  /** Removes it, and does not wait until it is gone. */
+  remove(): Promise<void>;
 }
 
 /** What the namespace says of itself. */
@@ -102,35 +153,32 @@ export async function scratchNamespace(
   { labels = {}, annotations = {} }: NamespaceMarks = {},
 ): Promise<ScratchNamespace> {
   const name = `try-${crypto.randomUUID().slice(0, 8)}`;
-  await connection.request({
-    method: "POST",
-    path: "/api/v1/namespaces",
-    body: { metadata: { name, labels, annotations } },
-  });
-  await until(
-    "default ServiceAccount",
-    () => connection.request({ path: `/api/v1/namespaces/${name}/serviceaccounts/default` }),
-  );
+  const path = `/api/v1/namespaces/${name}`;
+  const body = { metadata: { name, labels, annotations } };
+  await connection.request({ method: "POST", path: "/api/v1/namespaces", body });
+  const account = () => connection.request({ path: `${path}/serviceaccounts/default` });
+  await until("default ServiceAccount", account, { everyMs: 20 });
+  const remove = async (): Promise<void> => {
+    const query = { gracePeriodSeconds: "0" };
+    try {
+      await connection.request({ method: "DELETE", path: `${path}/pods`, query });
+    } catch (error) {
+      // Of a hundred pods the answer may be late; the server goes on.
+      if (!(error instanceof ApiError && error.reason === "Timeout")) throw error;
+    }
+    await connection.request({ path, method: "DELETE" });
+  };
   return {
     name,
+    pod: (pod) => ({ namespace: name, name: pod }),
+    remove,
     [Symbol.asyncDispose]: async () => {
-      const path = `/api/v1/namespaces/${name}`;
-      const pods = { path: `${path}/pods`, query: { gracePeriodSeconds: "0" } };
-      try {
-        await connection.request({ ...pods, method: "DELETE" });
-      } catch (error) {
-        // Of a hundred pods the answer may be late; the server goes on.
-        if (!(error instanceof ApiError && error.reason === "Timeout")) throw error;
-      }
-      await connection.request({ path, method: "DELETE" });
-      await until(`end of namespace ${name}`, async () => {
-        try {
-          await connection.request({ path });
-          return undefined;
-        } catch (error) {
-          return error instanceof ApiError && error.status === 404 ? true : undefined;
-        }
-      }, { timeoutMs: 120_000 });
+      await remove();
+      await until(
+        `end of namespace ${name}`,
+        async () => await orGone(connection.request({ path })) === undefined || undefined,
+        { timeoutMs: 120_000 },
+      );
     },
   };
 }
@@ -148,11 +196,7 @@ export function onNode(
 }
 
 /** The namespace; its members may be used in tests only. */
-export interface SharedNamespace {
-  readonly name: string;
-  /** The name of a pod in it. */
-  pod(name: string): PodName;
-}
+export type SharedNamespace = Pick<ScratchNamespace, "name" | "pod">;
 
 /** Is there from before the first test of the file until after the last; `fill` puts pods into it. */
 export function sharedNamespace(

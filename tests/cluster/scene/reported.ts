@@ -19,7 +19,6 @@ import { coalloc, productMetrics, restoresFor } from "./product.ts";
 import type { PodName, RealNode } from "./real_node.ts";
 import { until, type UntilOptions } from "./until.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { isHarness } from "./harness_access.ts";
 import { parseTime } from "../../../adapters/kube/kinds/object_fields.ts";
 
 /** A reason, by the object that carries it. */
@@ -182,7 +181,7 @@ function literal(text: string): string {
 /**
  * What the controllers count allocations by: the series of a reason, and whether one has the reason.
  */
-export const GAUGES = {
+const GAUGES = {
   bounds: {
     series: (reason: string): RegExp => new RegExp(`^mbcas_bounds\\{reason="${reason}"\\}$`),
     has: ({ status }: PodAllocation, reason: string): boolean =>
@@ -199,18 +198,14 @@ export const GAUGES = {
 export type Gauge = keyof typeof GAUGES;
 
 /** The gauges that may count by the reason: some are reasons of bounds and of refusals. */
-export function gaugesOf(reason: string): readonly Gauge[] {
+function gaugesOf(reason: string): readonly Gauge[] {
   return [
     ...(Object.hasOwn(BOUND_REASONS, reason) ? ["bounds"] as const : []),
     ...(Object.hasOwn(ENFORCEMENT_REASONS, reason) ? ["allocations"] as const : []),
   ];
 }
 
-/**
- * Waits until so many pods more than `before` have got their original limits back for this cause. On
- * the harness's cluster these must be all: another cluster has pods of other users, which may come and
- * go.
- */
+/** Waits until so many pods more than `before`, and no others, have got their original limits back. */
 export async function assertRestores(
   node: Pick<RealNode, "connection">,
   cause: EnforcementReason,
@@ -225,7 +220,7 @@ export async function assertRestores(
     if (since >= count) return since;
     throw new Error(`there are ${since}`);
   }, SETTLED);
-  if (isHarness()) assert.equal(restored, count, `restores for ${cause}`);
+  assert.equal(restored, count, `restores for ${cause}`);
 }
 
 /** An event, as far as tests look at it. */

@@ -1,5 +1,6 @@
 /**
- * Waiting for a real system: asks again until the answer is there.
+ * Waiting for a real system: asks again until the answer is there. Tests of one file that wait for the
+ * same things, and do not disturb each other, wait together.
  *
  * @module
  */
@@ -42,4 +43,29 @@ export async function until<T>(
 /** Resolves after `ms`. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Registers the tests by name; all of them start with the first, and each reports its own outcome. */
+export function testsAtOnce(tests: Readonly<Record<string, () => Promise<void>>>): void {
+  const started = new Map<string, Promise<() => void>>();
+  const startAll = (): void => {
+    for (const [name, fn] of Object.entries(tests)) {
+      const outcome = fn().then(
+        () => () => {},
+        // Reported by the test of this name, however long after it has failed.
+        (error: unknown) => () => {
+          throw error;
+        },
+      );
+      started.set(name, outcome);
+    }
+  };
+  for (const name of Object.keys(tests)) {
+    // What another one has opened is none of this one's leaks.
+    Deno.test({ name, sanitizeOps: false, sanitizeResources: false }, async () => {
+      if (started.size === 0) startAll();
+      const report = await started.get(name);
+      report?.();
+    });
+  }
 }

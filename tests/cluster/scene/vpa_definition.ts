@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ApiError } from "../../../shared/api/api_error.ts";
+import { orGone } from "./real_node.ts";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { until } from "./until.ts";
 
@@ -94,13 +94,7 @@ const DEFINITION = {
 
 /** True when the server knows the kind already: a VPA is installed. */
 export async function knowsVPAs(connection: KubeConnection): Promise<boolean> {
-  try {
-    await connection.request({ path: `${CRDS}/${NAME}` });
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return false;
-    throw error;
-  }
+  return await orGone(connection.request({ path: `${CRDS}/${NAME}` })) !== undefined;
 }
 
 /** Teaches the server the kind, and waits until it serves it. */
@@ -113,6 +107,17 @@ export async function defineVPAs(connection: KubeConnection): Promise<void> {
 /** Takes the kind away again, with all its objects. */
 export async function forgetVPAs(connection: KubeConnection): Promise<void> {
   await connection.request({ method: "DELETE", path: `${CRDS}/${NAME}` });
+}
+
+/** The server knows the kind until the end. */
+export async function withVPAs(connection: KubeConnection): Promise<AsyncDisposable> {
+  const isKnown = await knowsVPAs(connection);
+  if (!isKnown) await defineVPAs(connection);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      if (!isKnown) await forgetVPAs(connection);
+    },
+  };
 }
 
 /** The path of a namespace's objects. */

@@ -87,7 +87,7 @@ function expanded(key: string, value: unknown): unknown {
 }
 
 /** Each reason must occur at least this often. */
-export const LEAST_ROWS = 3;
+const LEAST_ROWS = 3;
 
 /** What is counted. */
 export interface CountedReasons {

@@ -1,8 +1,18 @@
 /**
- * Pods and containers in Kubernetes' own shape, as far as decision tables draw them.
+ * Objects in Kubernetes' own shape, as far as decision tables draw them.
  *
  * @module
  */
+import {
+  parseHorizontalPodAutoscaler,
+  parseVerticalPodAutoscaler,
+} from "../../../adapters/kube/kinds/autoscalers.ts";
+import { parseLimitRange, parseResourceQuota } from "../../../adapters/kube/kinds/namespaces.ts";
+
+type HorizontalPodAutoscaler = ReturnType<typeof parseHorizontalPodAutoscaler>;
+type VerticalPodAutoscaler = ReturnType<typeof parseVerticalPodAutoscaler>;
+type LimitRange = ReturnType<typeof parseLimitRange>;
+type ResourceQuota = ReturnType<typeof parseResourceQuota>;
 
 /** Quantities by resource name. */
 export type RawList = Readonly<Record<string, string>>;
@@ -109,6 +119,55 @@ export function wholePod(
         .filter(({ restartPolicy }) => restartPolicy === "Always").map(reported),
     },
   };
+}
+
+/** Name, versions and labels of an object. */
+export function rawMetadata(
+  name: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
+  const { namespace } = POD_IDENTITY;
+  return { name, namespace, uid: `uid-${name}`, resourceVersion: "5", ...more };
+}
+
+/** What is made of a value; nothing where that is absent. */
+export function given<T, R>(value: T | undefined, make: (value: T) => R): readonly R[] {
+  return value === undefined ? [] : [make(value)];
+}
+
+/** An HPA that aims at this use of a resource in percent. */
+export function hpaOf(
+  kind: string,
+  { resource, percent }: { readonly resource: string; readonly percent: number },
+): HorizontalPodAutoscaler {
+  const target = { type: "Utilization", averageUtilization: percent };
+  return parseHorizontalPodAutoscaler({
+    metadata: rawMetadata("hpa"),
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind, name: POD_IDENTITY.name },
+      metrics: [{ type: "Resource", resource: { name: resource, target } }],
+    },
+  });
+}
+
+/** A VPA in this mode. */
+export function vpaOf(
+  kind: string,
+  { updateMode, ...more }: { readonly updateMode: string; readonly resourcePolicy?: unknown },
+): VerticalPodAutoscaler {
+  const targetRef = { apiVersion: "apps/v1", kind, name: POD_IDENTITY.name };
+  const spec = { targetRef, updatePolicy: { updateMode }, ...more };
+  return parseVerticalPodAutoscaler({ metadata: rawMetadata("vpa"), spec });
+}
+
+/** A LimitRange with this `spec.limits`. */
+export function limitRangeOf(limits: unknown): LimitRange {
+  return parseLimitRange({ metadata: rawMetadata("range"), spec: { limits } });
+}
+
+/** A ResourceQuota of these amounts. */
+export function quotaOf(amounts: unknown): ResourceQuota {
+  return parseResourceQuota({ metadata: rawMetadata("quota"), spec: amounts, status: amounts });
 }
 
 /** The class that the API server gives a pod of these containers. */

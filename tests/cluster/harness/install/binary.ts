@@ -10,7 +10,7 @@ import { isExecutable, putInPlace } from "../shell.ts";
 import { createHash } from "node:crypto";
 
 /** Version of Kubernetes that is run. */
-export const KUBERNETES_VERSION = "v1.36.3";
+const KUBERNETES_VERSION = "v1.36.3";
 
 /** A binary that is built from Go modules; containerd comes with the system's packages. */
 export type BinaryName = Exclude<ComponentName, "containerd"> | "kubectl";
@@ -86,8 +86,6 @@ function kubernetes(name: BinaryName, buildSeconds: number): Binary {
 
 /** What the environment says about folders. */
 export interface BinaryFolders {
-  /** `KUBEBUILDER_ASSETS`, when set. */
-  readonly assets?: string | undefined;
   /** `XDG_CACHE_HOME`, when set. */
   readonly cacheHome?: string | undefined;
   /** `HOME`. */
@@ -99,10 +97,8 @@ export function cacheFolder({ cacheHome, home }: BinaryFolders): string {
   return `${cacheHome || `${home || "/root"}/.cache`}/coallocator`;
 }
 
-/** Paths at which a binary may be, best first. */
-export function binaryPaths(binary: Binary, folders: BinaryFolders): readonly string[] {
-  const cached = `${cacheFolder(folders)}/${binary.folder}/${binary.name}`;
-  return folders.assets ? [`${folders.assets}/${binary.name}`, cached] : [cached];
+function cachedPath({ folder, name }: Binary, folders: BinaryFolders): string {
+  return `${cacheFolder(folders)}/${folder}/${name}`;
 }
 
 /** What is needed to obtain them. */
@@ -115,7 +111,7 @@ export interface ObtainOptions {
 
 /**
  * The paths of all binaries that are needed, `kubectl` among them only when `kubectl` is asked for.
- * Looked for in this order: `KUBEBUILDER_ASSETS`, the cache, dl.k8s.io, a build. Throws an `Error`
+ * Looked for in this order: the cache, dl.k8s.io, a build. Throws an `Error`
  * that names the ways when none is open.
  */
 export async function obtainBinaries(
@@ -131,7 +127,7 @@ export async function obtainBinaries(
   const paths = new Map(await foundBinaries(wanted, options));
   let released = true;
   for (const binary of wanted.filter(({ name }) => !paths.has(name))) {
-    const target = `${cacheFolder(options.folders)}/${binary.folder}/${binary.name}`;
+    const target = cachedPath(binary, options.folders);
     await Deno.mkdir(target.slice(0, target.lastIndexOf("/")), { recursive: true });
     if (released && binary.released) released = await downloaded(binary, target, options);
     if (!await isExecutable(target)) await buildBinary(binary, { target, ...options });
@@ -146,15 +142,10 @@ async function foundBinaries(
 ): Promise<ReadonlyMap<BinaryName, string>> {
   const found = new Map<BinaryName, string>();
   for (const binary of binaries) {
-    const path = await firstExecutable(binaryPaths(binary, folders));
-    if (path !== undefined) found.set(binary.name, path);
+    const path = cachedPath(binary, folders);
+    if (await isExecutable(path)) found.set(binary.name, path);
   }
   return found;
-}
-
-async function firstExecutable(paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths) if (await isExecutable(path)) return path;
-  return undefined;
 }
 
 /** Without a byte: long enough for a slow network, short enough to see that there is none. */

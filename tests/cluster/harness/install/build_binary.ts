@@ -68,7 +68,7 @@ export async function buildBinary(
 }
 
 /** A module's own go.mod and the folder of its source, downloaded where it is not there yet. */
-export async function goSource(
+async function goSource(
   { module, version }: Pick<BuildableBinary, "module" | "version">,
   { path }: Pick<BuildOptions, "path">,
 ): Promise<{ readonly goMod: string; readonly folder: string }> {
@@ -135,7 +135,7 @@ export function goModule(binary: BuildableBinary, goMod: string): GoModule {
  * Modules that Kubernetes keeps in its own repository and requires as v0.0.0, each published under
  * v0.MINOR.PATCH. Only those required as exactly that: a longer version is a real one.
  */
-export function stagingModules(goMod: string): readonly string[] {
+function stagingModules(goMod: string): readonly string[] {
   const found = [...goMod.matchAll(/^\s*(?:require )?(k8s\.io\/\S+) v0\.0\.0(?: \/\/.*)?$/gm)];
   return [...new Set(found.map((match) => match[1] ?? ""))].sort();
 }

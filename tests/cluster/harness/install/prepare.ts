@@ -4,12 +4,16 @@
  * @module
  */
 import { BINARIES, type BinaryFolders, obtainBinaries } from "./binary.ts";
-import { makeCertificates, writeKubeconfigs } from "../certificates.ts";
+import { makeCertificates, nodeFiles, type NodeOptions, writeKubeconfigs } from "../node_files.ts";
 import { readIfThere } from "../daemon.ts";
-import { type Instance, readSettings, type Settings, writeSettings } from "../instance.ts";
+import {
+  type Instance,
+  makeNamespace,
+  readSettings,
+  type Settings,
+  writeSettings,
+} from "../instance.ts";
 import { noteTraces } from "../machine_traces.ts";
-import { makeNamespace } from "../namespace.ts";
-import { nodeFiles, type NodeOptions } from "../node_files.ts";
 import { foreignPodProcesses, makeCgroupRoot } from "../cgroups.ts";
 import { type Progress, withProgress } from "../progress.ts";
 import { runningComponent, stopComponent } from "../running_component.ts";

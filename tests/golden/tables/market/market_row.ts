@@ -4,15 +4,7 @@
  * @module
  */
 import { parseAllocation } from "../../../../adapters/kube/kinds/allocations.ts";
-import {
-  parseHorizontalPodAutoscaler,
-  parseVerticalPodAutoscaler,
-} from "../../../../adapters/kube/kinds/autoscalers.ts";
-import {
-  parseLimitRange,
-  parseNamespace,
-  parseResourceQuota,
-} from "../../../../adapters/kube/kinds/namespaces.ts";
+import { parseNamespace } from "../../../../adapters/kube/kinds/namespaces.ts";
 import { parseNode } from "../../../../adapters/kube/kinds/nodes.ts";
 import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import type { Caches } from "../../../../controller/caches.ts";
@@ -33,7 +25,18 @@ import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../../shared/api/object.ts";
 import { parseCPUBound } from "../../../../shared/quantity.ts";
-import { POD_IDENTITY, type RawPod, type RawResources, wholePod } from "../raw_pod.ts";
+import {
+  given,
+  hpaOf,
+  limitRangeOf,
+  POD_IDENTITY,
+  quotaOf,
+  rawMetadata,
+  type RawPod,
+  type RawResources,
+  vpaOf,
+  wholePod,
+} from "../raw_pod.ts";
 import { RESTORE_MANAGER } from "../../../../shared/resize/original_limits.ts";
 
 /** A refusal of the API server. */
@@ -223,34 +226,9 @@ function millicores(quantity = "0"): number {
 }
 
 function cachesOf(input: MarketInput): Caches {
-  const metadata = (name: string, more: Readonly<Record<string, unknown>> = {}) => ({
-    name,
-    namespace: NAMESPACE,
-    uid: `uid-${name}`,
-    resourceVersion: "5",
-    ...more,
-  });
-  const scaled = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web" };
-  const { pod, node, limitRange, quota, vpaMode, hpaUtilization } = input;
-  const hpa = {
-    metadata: metadata("hpa"),
-    spec: {
-      scaleTargetRef: scaled,
-      metrics: [{
-        type: "Resource",
-        resource: {
-          name: "cpu",
-          target: { type: "Utilization", averageUtilization: hpaUtilization },
-        },
-      }],
-    },
-  };
-  const vpa = {
-    metadata: metadata("vpa"),
-    spec: { targetRef: scaled, updatePolicy: { updateMode: vpaMode } },
-  };
+  const { pod, node, limitRange, quota, vpaMode, hpaUtilization, namespaceLabels: labels } = input;
   const rawNode = {
-    metadata: metadata(NODE, { labels: { "kubernetes.io/os": node?.os ?? "linux" } }),
+    metadata: rawMetadata(NODE, { labels: { "kubernetes.io/os": node?.os ?? "linux" } }),
     status: {
       allocatable: { cpu: "8", memory: "16Gi" },
       nodeInfo: { kubeletVersion: node?.kubeletVersion ?? "v1.36.0" },
@@ -258,30 +236,20 @@ function cachesOf(input: MarketInput): Caches {
   };
   return {
     pods: cacheOf([parsePod(wholePod(pod, { owner: OWNER }))]),
-    namespaces: cacheOf([
-      parseNamespace({ metadata: metadata(NAMESPACE, { labels: input.namespaceLabels }) }),
-    ]),
+    namespaces: cacheOf([parseNamespace({ metadata: rawMetadata(NAMESPACE, { labels }) })]),
     nodes: cacheOf([parseNode(rawNode)]),
     allocations: cacheOf([parseAllocation(allocationOf(input))]),
     leases: cacheOf([]),
-    limitRanges: cacheOf(
-      limitRange === undefined
-        ? []
-        : [parseLimitRange({ metadata: metadata("range"), spec: { limits: limitRange } })],
-    ),
-    resourceQuotas: cacheOf(
-      quota === undefined
-        ? []
-        : [parseResourceQuota({ metadata: metadata("quota"), spec: quota, status: quota })],
-    ),
+    limitRanges: cacheOf(given(limitRange, limitRangeOf)),
+    resourceQuotas: cacheOf(given(quota, quotaOf)),
     deployments: cacheOf([]),
     statefulSets: cacheOf([]),
     daemonSets: cacheOf([]),
     horizontalPodAutoscalers: cacheOf(
-      hpaUtilization === undefined ? [] : [parseHorizontalPodAutoscaler(hpa)],
+      given(hpaUtilization, (percent) => hpaOf("StatefulSet", { resource: "cpu", percent })),
     ),
     verticalPodAutoscalers: cacheOf(
-      vpaMode === undefined ? [] : [parseVerticalPodAutoscaler(vpa)],
+      given(vpaMode, (updateMode) => vpaOf("StatefulSet", { updateMode })),
     ),
   };
 }

@@ -22,13 +22,13 @@ import { misplacedCount } from "../../../../shared/placement/split.ts";
 import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
 import { checkEligibility, type PlacementSpec } from "../../../../shared/placement/eligibility.ts";
+import { given, rawMetadata } from "../raw_pod.ts";
 import {
   type MoveInput,
   nodesOf,
   NOW_MS,
   placementPods,
   placementWorkload,
-  rawMetadata,
   replicaSetOf,
 } from "./raw_placement.ts";
 
@@ -54,13 +54,15 @@ export function moveResult(input: MoveInput): MoveResult {
     nodes: nodesOf(input),
     replicaSets: [replicaSetOf()],
     namespaces: [parseNamespace({ metadata: rawMetadata(workload.metadata.namespace, labels) })],
-    budgets: input.disruptionsAllowed === undefined ? [] : [
-      parsePodDisruptionBudget({
-        metadata: rawMetadata("budget", { generation: 1 }),
-        spec: { selector: { matchLabels: { app: "web" } } },
-        status: { observedGeneration: 1, disruptionsAllowed: input.disruptionsAllowed },
-      }),
-    ],
+    budgets: given(
+      input.disruptionsAllowed,
+      (disruptionsAllowed) =>
+        parsePodDisruptionBudget({
+          metadata: rawMetadata("budget", { generation: 1 }),
+          spec: { selector: { matchLabels: { app: "web" } } },
+          status: { observedGeneration: 1, disruptionsAllowed },
+        }),
+    ),
   });
   const gate = checkEligibility(eligibilityInput(workload, objects), {
     ownNamespace: "mbcas-system",

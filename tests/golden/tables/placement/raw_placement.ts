@@ -9,7 +9,7 @@ import { parseReplicaSet, parseWorkload } from "../../../../adapters/kube/kinds/
 import type { Node } from "../../../../shared/api/node.ts";
 import type { Pod } from "../../../../shared/api/pod.ts";
 import type { ReplicaSet, Workload } from "../../../../shared/api/workload.ts";
-import { wholePod } from "../raw_pod.ts";
+import { rawMetadata, wholePod } from "../raw_pod.ts";
 
 /** Annotations of the workload without their prefix, `spotalis.io/`. */
 export type PlacementAnnotations = Readonly<Record<string, string>>;
@@ -46,19 +46,10 @@ export interface MoveInput {
 /** When a row is decided. */
 export const NOW_MS: number = Date.UTC(2026, 0, 1);
 
-const NAMESPACE = "shop";
 const TAINTS: Readonly<Record<string, string>> = {
   drained: "karpenter.sh/disrupted",
   interrupted: "aws-node-termination-handler/spot-itn",
 };
-
-/** Names, versions and labels of an object. */
-export function rawMetadata(
-  name: string,
-  more: Readonly<Record<string, unknown>> = {},
-): Readonly<Record<string, unknown>> {
-  return { name, namespace: NAMESPACE, uid: `uid-${name}`, resourceVersion: "5", ...more };
-}
 
 /** Annotations with their prefix, of a workload that takes part. */
 export function placementAnnotations(

@@ -3,12 +3,7 @@
  *
  * @module
  */
-import {
-  parseHorizontalPodAutoscaler,
-  parseVerticalPodAutoscaler,
-} from "../../../../adapters/kube/kinds/autoscalers.ts";
 import { parseResources } from "../../../../adapters/kube/kinds/containers.ts";
-import { parseLimitRange, parseResourceQuota } from "../../../../adapters/kube/kinds/namespaces.ts";
 import { parseNode } from "../../../../adapters/kube/kinds/nodes.ts";
 import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import { parseWorkload } from "../../../../adapters/kube/kinds/workloads.ts";
@@ -26,10 +21,16 @@ import { type PolicySpec, readPolicySpec } from "../../../../shared/rightsizing/
 import type { ContainerRecommendation } from "../../../../shared/rightsizing/recommend.ts";
 import { valuesInForce } from "../../../../shared/rightsizing/workload_record.ts";
 import {
+  given,
+  hpaOf,
+  limitRangeOf,
   POD_IDENTITY,
+  quotaOf,
   type RawContainer,
   type RawList,
+  rawMetadata,
   type RawResources,
+  vpaOf,
   wholePod,
 } from "../raw_pod.ts";
 import type { RawRefusal } from "../market/market_row.ts";
@@ -111,15 +112,14 @@ export function rightsizingFactsOf(input: RightsizingInput): DrawnFacts {
   const policy = policyOf(input);
   const pods = podsOf(input, {});
   const node = nodeOf(input);
-  const autoscalers = hpasOf(input);
+  const autoscalers = given(
+    input.hpaOn,
+    (resource) => hpaOf("Deployment", { resource, percent: 60 }),
+  );
   const verticalAutoscalers = vpasOf(input);
   const rules = namespaceRules({
-    limitRanges: input.limitRange === undefined ? [] : [
-      parseLimitRange({ metadata: metadata("range"), spec: { limits: input.limitRange } }),
-    ],
-    quotas: input.quota === undefined ? [] : [
-      parseResourceQuota({ metadata: metadata("quota"), spec: input.quota, status: input.quota }),
-    ],
+    limitRanges: given(input.limitRange, limitRangeOf),
+    quotas: given(input.quota, quotaOf),
   }, { pods, template: workload.template });
   const largest = largestNode([node]);
   const names = workload.template.containers.map(({ name }) => name);
@@ -168,14 +168,10 @@ export function rightsizingFactsOf(input: RightsizingInput): DrawnFacts {
   };
 }
 
-function metadata(name: string): Readonly<Record<string, unknown>> {
-  return { name, namespace: NAMESPACE, uid: `uid-${name}`, resourceVersion: "5" };
-}
-
 function workloadOf(input: RightsizingInput): RightsizedWorkload {
   const { containers, initContainers = [], podResources, pods = 1, paused = false } = input;
   const raw = {
-    metadata: metadata("web"),
+    metadata: rawMetadata("web"),
     spec: {
       replicas: Math.max(1, pods),
       paused,
@@ -248,7 +244,7 @@ function policyOf({ mode, updateStrategy = {} }: RightsizingInput): PolicySpec {
 
 function nodeOf({ node: { allocatable, pressure, kubeletVersion } = {} }: RightsizingInput) {
   return parseNode({
-    metadata: metadata(NODE),
+    metadata: rawMetadata(NODE),
     status: {
       allocatable: { cpu: "8", memory: "16Gi", ...allocatable },
       conditions: pressure === undefined ? [] : [{ type: pressure, status: "True" }],
@@ -259,37 +255,13 @@ function nodeOf({ node: { allocatable, pressure, kubeletVersion } = {} }: Rights
 
 /** What the guard says of an object that can't be read; no HPA that a server stores is one. */
 const UNREADABLE = 'Cannot read an object of the API: metrics is "\\"none\\""';
-const TARGET = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
-
-function hpasOf({ hpaOn }: RightsizingInput): RightsizingFacts["autoscalers"] {
-  if (hpaOn === undefined) return [];
-  const target = { type: "Utilization", averageUtilization: 60 };
-  const metrics = [{ type: "Resource", resource: { name: hpaOn, target } }];
-  return [
-    parseHorizontalPodAutoscaler({
-      metadata: metadata("hpa"),
-      spec: { scaleTargetRef: TARGET, metrics },
-    }),
-  ];
-}
 
 function vpasOf(
   { vpaMode, vpaResources }: RightsizingInput,
 ): RightsizingFacts["verticalAutoscalers"] {
-  return vpaMode === undefined ? [] : [
-    parseVerticalPodAutoscaler({
-      metadata: metadata("vpa"),
-      spec: {
-        targetRef: TARGET,
-        updatePolicy: { updateMode: vpaMode },
-        ...(vpaResources === undefined ? {} : {
-          resourcePolicy: {
-            containerPolicies: [{ containerName: "*", controlledResources: vpaResources }],
-          },
-        }),
-      },
-    }),
-  ];
+  const containerPolicies = [{ containerName: "*", controlledResources: vpaResources }];
+  const policy = vpaResources === undefined ? {} : { resourcePolicy: { containerPolicies } };
+  return given(vpaMode, (updateMode) => vpaOf("Deployment", { updateMode, ...policy }));
 }
 
 function recommendationsOf(recommended: RawResourcesByName): readonly ContainerRecommendation[] {

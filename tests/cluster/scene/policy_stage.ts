@@ -5,9 +5,11 @@
  */
 import { isAllowed } from "../../../adapters/kube/client/api_checks.ts";
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
-import type {
-  KubeConnection,
-  OpenKubeConnection,
+import {
+  type KubeConnection,
+  type KubeRequest,
+  type OpenKubeConnection,
+  patchRequest,
 } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
@@ -15,10 +17,11 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { createKubectl, type Kubectl } from "../kubectl.ts";
 import { createRoleCopies, ruleOfRight } from "../rbac/rights.ts";
 import { applyRights, renderWith } from "../rendered_manifests.ts";
-import { requestToken, tokenConnector } from "../scene/account_token.ts";
-import { PRODUCT_NAMESPACE } from "../scene/product.ts";
-import { scratchNamespace } from "../scene/real_node.ts";
-import { until } from "../scene/until.ts";
+import { connectByToken, requestToken } from "./account_token.ts";
+import { PRODUCT_NAMESPACE } from "./product.ts";
+import { scratchNamespace } from "./real_node.ts";
+import { until } from "./until.ts";
+import assert from "node:assert/strict";
 
 /** A node, real or not. */
 export interface BoundNode {
@@ -49,7 +52,17 @@ export interface PolicyStage extends AsyncDisposable {
   readonly plain: string;
   readonly here: BoundNode;
   readonly there: BoundNode;
+  /** The pod `web` in `open`, which the controller may change as far as RBAC goes; raw. */
+  readonly pod: unknown;
 }
+
+/** What the pod has beside its deletion cost. */
+export const POD_MARKS = {
+  labels: { app: "web" },
+  annotations: { "example.com/mine": "1" },
+} as const;
+/** The policy over the controller's writes to pods. */
+export const POD_POLICY = "mbcas-placement-pods";
 
 const ALLOCATIONS = { group: "allocation.mbcas.io", resource: "podallocations" } as const;
 const STATUS = { ...ALLOCATIONS, subresource: "status" } as const;
@@ -61,7 +74,6 @@ export async function setPolicyStage(): Promise<PolicyStage> {
   const kubectl = createKubectl();
   await applyRights(kubectl);
   const admin = await connectKubeconfig();
-  const connect = await tokenConnector(kubectl);
   await using stack = new AsyncDisposableStack();
   stack.defer(() => admin.close());
   const marks = { annotations: { "mbcas.io/managed": "false" } };
@@ -75,12 +87,12 @@ export async function setPolicyStage(): Promise<PolicyStage> {
   async function account(name: string, node?: BoundNode): Promise<OpenKubeConnection> {
     const bound = node === undefined ? {} : { node: { name: node.name, uid: node.uid } };
     const request = { namespace: PRODUCT_NAMESPACE, account: name, ...bound };
-    const connection = await connect(await requestToken(admin, request));
+    const connection = await connectByToken(await requestToken(admin, request));
     stack.defer(() => connection.close());
     return connection;
   }
 
-  const copies = stack.use(createRoleCopies({ admin, namespace: open }, connect));
+  const copies = stack.use(createRoleCopies({ admin, namespace: open }));
   const rightsOn = (...kinds: (typeof ALLOCATIONS | typeof STATUS | typeof LEASES)[]) =>
     kinds.flatMap((kind) => VERBS.map((verb) => ({ verb, ...kind })));
   const rights = rightsOn(ALLOCATIONS, STATUS);
@@ -94,13 +106,23 @@ export async function setPolicyStage(): Promise<PolicyStage> {
     copies.copy({ rights: [...rights, administer], node: here }),
     grant(admin, {
       namespace: open,
-      account: "mbcas-agent",
+      to: "mbcas-agent",
       rules: rightsOn(ALLOCATIONS, STATUS, LEASES).map(ruleOfRight),
     }),
+    grant(admin, {
+      namespace: open,
+      to: "mbcas-controller",
+      rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get", "update", "patch"] }],
+    }),
   ]);
-  await until("rights of agents", async () => {
-    const rule = { verb: "delete", ...LEASES, namespace: open };
-    return await isAllowed(agentHere, rule) || undefined;
+  stack.use(await installPolicy(kubectl, POD_POLICY));
+  await until("rights of agents and controller", async () => {
+    const onPods = { verb: "patch", group: "", resource: "pods", namespace: open };
+    const known = await Promise.all([
+      isAllowed(agentHere, { verb: "delete", ...LEASES, namespace: open }),
+      isAllowed(controller, onPods),
+    ]);
+    return known.every(Boolean) || undefined;
   });
   await Promise.all([
     untilInForce(/\badminister podallocations\b/, () =>
@@ -118,6 +140,20 @@ export async function setPolicyStage(): Promise<PolicyStage> {
         body: { metadata: { name: "probe" } },
       })),
   ]);
+  // A pod that no scheduler and no kubelet sees: nothing else changes it.
+  const resources = { requests: { cpu: "100m" }, limits: { cpu: "200m" } };
+  const containers = [{ name: "app", image: "busybox:stable", resources }];
+  const pods = `/api/v1/namespaces/${open}/pods`;
+  const pod = await admin.request({
+    method: "POST",
+    path: pods,
+    body: { metadata: { name: "web", ...POD_MARKS }, spec: { schedulerName: "none", containers } },
+  });
+  await untilInForce(new RegExp(POD_POLICY), () =>
+    controller.request({
+      ...patchRequest("merge", { path: `${pods}/web`, body: { metadata: { labels: { a: "b" } } } }),
+      query: { dryRun: "All" },
+    }));
   const standing = stack.move();
   return {
     accounts: { admin, agentHere, agentThere, unbound, controller, outsider, administrator },
@@ -125,6 +161,7 @@ export async function setPolicyStage(): Promise<PolicyStage> {
     plain,
     here,
     there,
+    pod,
     [Symbol.asyncDispose]: () => standing[Symbol.asyncDispose](),
   };
 }
@@ -162,23 +199,25 @@ async function secondNode(admin: KubeConnection, stack: AsyncDisposableStack): P
   return { name, uid };
 }
 
-/** Gives an account of the product more rights in this namespace. */
+/** Gives users, or an account of the product, more rights in this namespace. */
 export async function grant(
   admin: KubeConnection,
-  { namespace, account, rules }: {
+  { namespace, to, rules }: {
     readonly namespace: string;
-    readonly account: string;
+    readonly to: string | readonly string[];
     readonly rules: readonly object[];
   },
 ): Promise<void> {
-  const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
-  const metadata = { name: "more" };
-  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: metadata.name };
-  const subjects = [{ kind: "ServiceAccount", name: account, namespace: PRODUCT_NAMESPACE }];
-  const body = { metadata, rules };
-  await admin.request({ method: "POST", path: `${path}/roles`, body });
-  const binding = { metadata, roleRef, subjects };
-  await admin.request({ method: "POST", path: `${path}/rolebindings`, body: binding });
+  const group = "rbac.authorization.k8s.io";
+  const path = `/apis/${group}/v1/namespaces/${namespace}`;
+  const metadata = { name: typeof to === "string" ? to : "users" };
+  const roleRef = { apiGroup: group, kind: "Role", name: metadata.name };
+  const subjects = typeof to === "string"
+    ? [{ kind: "ServiceAccount", name: to, namespace: PRODUCT_NAMESPACE }]
+    : to.map((name) => ({ apiGroup: group, kind: "User", name }));
+  await admin.request({ method: "POST", path: `${path}/roles`, body: { metadata, rules } });
+  const body = { metadata, roleRef, subjects };
+  await admin.request({ method: "POST", path: `${path}/rolebindings`, body });
 }
 
 /**
@@ -213,4 +252,130 @@ export async function installPolicy(kubectl: Kubectl, policy: string): Promise<A
       if (!isInstalled) await kubectl.must(["delete", "-f", "-"], list);
     },
   };
+}
+
+/** What is written: members of metadata, spec and status; null takes one away. */
+export interface Change {
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>>;
+}
+
+/** An object of the API. */
+export interface Target {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Of the object. */
+  readonly path: string;
+  /** Writes the object's status, and nothing else of it. */
+  readonly statusOnly?: boolean;
+  /** Tries the change without keeping it. */
+  readonly dryRun?: boolean;
+}
+
+/** One of them. */
+export type Manner = "update" | "patch" | "apply";
+
+/** All of them. */
+export const MANNERS: readonly Manner[] = ["update", "patch", "apply"];
+
+/** Writes the change in this manner. Throws an `ApiError`; reading what is there needs a right too. */
+export async function write(
+  connection: KubeConnection,
+  { manner, target, change }: {
+    readonly manner: Manner;
+    readonly target: Target;
+    readonly change: Change;
+  },
+): Promise<void> {
+  const { path, apiVersion, kind, dryRun = false, statusOnly = false } = target;
+  // Each apply by another manager: it would take away what the same one applied before.
+  const fieldManager = `try-${crypto.randomUUID()}`;
+  const query: Record<string, string> = { fieldManager, ...(dryRun ? { dryRun: "All" } : {}) };
+  const send = (request: Omit<KubeRequest, "path" | "query">, more = {}): Promise<unknown> =>
+    connection.request({
+      ...request,
+      path: statusOnly ? `${path}/status` : path,
+      query: { ...query, ...more },
+    });
+  if (manner === "patch") {
+    const contentType = "application/merge-patch+json";
+    await send({ method: "PATCH", contentType, body: change });
+  } else if (manner === "apply") {
+    const name = decodeURIComponent(path.slice(path.lastIndexOf("/") + 1));
+    // JSON is YAML.
+    const contentType = "application/apply-patch+yaml";
+    const body = { apiVersion, kind, ...change, metadata: { name, ...change.metadata } };
+    await send({ method: "PATCH", contentType, body }, { force: "true" });
+  } else {
+    const present = objectOf(await connection.request({ path }));
+    const merged = (member: keyof Change): Record<string, unknown> =>
+      merge(objectOf(present[member]), change[member] ?? {});
+    const body = {
+      ...present,
+      metadata: merged("metadata"),
+      spec: merged("spec"),
+      ...(change.status === undefined ? {} : { status: merged("status") }),
+    };
+    await send({ method: "PUT", body });
+  }
+}
+
+function merge(
+  present: Readonly<Record<string, unknown>>,
+  change: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const merged = { ...present, ...change };
+  for (const [member, value] of Object.entries(change)) if (value === null) delete merged[member];
+  return merged;
+}
+
+/** The status and the message of a refusal. */
+export interface Refusal {
+  /** @default {403} */
+  readonly status?: number;
+  readonly message: RegExp;
+}
+
+/** By the policy over allocations. */
+export function byPolicy(message: string): Refusal {
+  return { message: denial("mbcas-agent-allocations", message) };
+}
+
+/** By the policy over Leases. */
+export function byLeasePolicy(message: string): Refusal {
+  return { message: denial("mbcas-agent-leases", message) };
+}
+
+/** By RBAC, before any policy is asked. */
+export function byRBAC(verb: string): Refusal {
+  return { message: new RegExp(` cannot ${verb} resource "`) };
+}
+
+/** By the CustomResourceDefinition, before any policy is evaluated, for every writer. */
+export function byDefinition(message: string): Refusal {
+  return { status: 422, message: new RegExp(message) };
+}
+
+/** The denial of a policy, with this message. */
+export function denial(policy: string, message: string): RegExp {
+  return new RegExp(`ValidatingAdmissionPolicy '${policy}' .*denied request: .*${message}`);
+}
+
+/** Throws unless the server refuses the write like this. */
+export async function assertRefused(
+  write: () => Promise<unknown>,
+  { status = 403, message }: Refusal,
+): Promise<void> {
+  await assert.rejects(write, (error) => {
+    assert.ok(error instanceof ApiError, String(error));
+    assert.equal(error.status, status, error.message);
+    assert.match(error.message, message);
+    return true;
+  });
+}
+
+/** The object's version, which each change makes another one. */
+export async function versionOf(admin: KubeConnection, path: string): Promise<string> {
+  return parseIdentity(await admin.request({ path })).resourceVersion;
 }

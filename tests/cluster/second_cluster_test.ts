@@ -1,0 +1,137 @@
+/**
+ * A second cluster of the harness, beside the one of the other tests: it leaves nothing behind, and its
+ * kubelet has a static CPU manager and no CPU quotas, which can't be changed under other tests' pods.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { parsePod } from "../../adapters/kube/kinds/pods.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import { decideManually } from "../../shared/resize/chain.ts";
+import { cgroupMounts, readMounts } from "./harness/cgroups.ts";
+import { instanceNamed } from "./harness/instance.ts";
+import { folderEntries } from "./harness/shell.ts";
+import { harness } from "./scene/harness_access.ts";
+import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
+import { until } from "./scene/until.ts";
+
+const NAME = "selftest";
+const instance = instanceNamed(NAME);
+
+/** What names the instance: mounts, cgroups, processes and files of the machine. */
+async function traces(): Promise<readonly string[]> {
+  const folders = [];
+  for (const path of [instance.namespace, instance.directory]) {
+    const at = path.lastIndexOf("/");
+    const names = (await folderEntries(path.slice(0, at))).map(({ name }) => name);
+    if (names.includes(path.slice(at + 1))) folders.push(path);
+  }
+  const mounts = await readMounts();
+  const results = (await folderEntries("/var/lib/cni/results")).map(({ name }) => name);
+  const processes = [];
+  for (const { name } of await folderEntries("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const line = await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "");
+    if (line.includes(`${instance.directory}/`)) processes.push(`process ${name}`);
+  }
+  const cgroups = [];
+  for (const hierarchy of cgroupMounts(mounts)) {
+    for (const { name } of await folderEntries(hierarchy)) {
+      if (`/${name}` === instance.cgroupRoot) cgroups.push(`${hierarchy}/${name}`);
+    }
+  }
+  return [
+    ...folders,
+    ...mounts.map(({ path }) => path).filter((path) => path.startsWith(instance.directory)),
+    ...results.filter((name) => name.includes(`-${NAME}-`)),
+    ...processes,
+    ...cgroups,
+  ];
+}
+
+const command = (action: string, ...args: string[]): Promise<string> =>
+  harness(action, "--name", NAME, ...args);
+const kubectl = (...args: string[]): Promise<string> => command("exec", "--", "kubectl", ...args);
+
+async function podNow(name: string): Promise<Pod> {
+  return parsePod(JSON.parse(await kubectl("get", "pod", name, "-o", "json")));
+}
+
+async function run(name: string, container: Record<string, unknown>): Promise<Pod> {
+  const base = { name: "app", image: "busybox:stable", imagePullPolicy: "IfNotPresent" };
+  const file = `${instance.directory}/${name}.json`;
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name },
+    spec: { terminationGracePeriodSeconds: 0, containers: [{ ...base, ...container }] },
+  };
+  await Deno.writeTextFile(file, JSON.stringify(pod));
+  await kubectl("apply", "-f", file);
+  await kubectl("wait", "--for=condition=Ready", `pod/${name}`, "--timeout=30s");
+  return await podNow(name);
+}
+
+/** Request and limit together, as a Guaranteed pod needs it. */
+function resize(cpu: string): Promise<string> {
+  const resources = { requests: { cpu }, limits: { cpu } };
+  const patch = { spec: { containers: [{ name: "app", resources }] } };
+  return kubectl("patch", "pod", "pinned", "--subresource=resize", "-p", JSON.stringify(patch));
+}
+
+/**
+ * The market leaves Guaranteed pods alone, and a change of limits only is never infeasible on 1.36, so
+ * a person's resize stands for what a kubelet may say on other platforms.
+ */
+async function infeasible(): Promise<void> {
+  const { qosClass } = await run("pinned", {
+    command: ["sleep", "1d"],
+    resources: { limits: { cpu: "100m", memory: "32Mi" } },
+  });
+  assert.equal(qosClass, "Guaranteed");
+  const verdict = (pod: Pod, limit: number) => decideManually({ pod }, new Map([["app", limit]]));
+  await resize("150m");
+  const refused = await until("condition Infeasible", async () => {
+    const pod = await podNow("pinned");
+    return pod.resizeConditions[0]?.reason === "Infeasible" ? pod : undefined;
+  });
+  const { changes, reason, message } = verdict(refused, 150);
+  assert.deepEqual([changes, reason], [[], "StaticCPUManager"]);
+  assert.match(message ?? "", /infeasible.*\bCPU Manager\b.*static/);
+  assert.equal(refused.containers[0]?.applied.limits.cpu, 100, "the kubelet kept the old limit");
+  await resize("100m");
+  const back = await until("end of the condition", async () => {
+    const pod = await podNow("pinned");
+    return pod.resizeConditions.length === 0 ? pod : undefined;
+  });
+  assert.equal(verdict(back, 100).reason, "Applied");
+}
+
+Deno.test("a second cluster has a kubelet of its own, and leaves nothing behind", async (t) => {
+  await command("down");
+  assert.deepEqual(await traces(), []);
+  try {
+    await command("up");
+    const pod = await run("busy", {
+      command: ["sh", "-c", "while :; do :; done"],
+      resources: { requests: { cpu: "50m" }, limits: { cpu: "100m", memory: "32Mi" } },
+    });
+    assert.deepEqual([...enforcedLimits(podDirectories(pod)).containers], [["app", 100]]);
+    const kinds = (await traces()).map((trace) => trace.replace(/\d+$/, "").split("/")[1] ?? "p");
+    for (const kind of ["var", "sys", "p"]) assert.ok(kinds.includes(kind), kinds.join());
+    assert.match(await command("up"), /is up already/);
+    await command("stop-component", "kube-apiserver");
+    await assert.rejects(command("status"), /exit code 1/);
+    await command("start-component", "kube-apiserver");
+    await command("up", "--cpu-manager", "static", "--cpu-quota", "off");
+    await t.step("a resize that a static CPU manager calls infeasible is held", infeasible);
+    await t.step("without CPU quotas the kubelet enforces no limit", async () => {
+      const unlimited = podDirectories(await podNow("pinned"));
+      assert.deepEqual([...enforcedLimits(unlimited).containers], [["app", undefined]]);
+    });
+  } finally {
+    await command("down");
+  }
+  assert.deepEqual(await traces(), []);
+  assert.match(await command("down"), /is not up/);
+});
