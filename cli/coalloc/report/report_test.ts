@@ -10,6 +10,7 @@ import {
 import { shopTest } from "../../../tests/fixtures/cli/shop_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { MONTH_HOURS, pricePerHour } from "../../../shared/rightsizing/prices.ts";
+import { runCoalloc } from "../run_coalloc.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import type { ReportView } from "./report_view.ts";
 
@@ -62,6 +63,7 @@ shopTest("report has what the cluster keeps, and says what is missing", async (s
   assert.deepEqual(view.missing.map(({ key }) => key), [
     // No agent runs.
     "presentUsage",
+    "podsMeasured",
     "usageBeyondOriginal",
     "throttledSeconds",
     "limitChanges",
@@ -182,6 +184,7 @@ shopTest(
     const asked = answers(scene, (query, endMs) => {
       if (query.includes("increase(mbcas_node_scarce")) return undefined;
       if (query.startsWith("count_over_time")) return 240;
+      if (query.startsWith("count(group by (cluster)")) return 1;
       return query.includes("mbcas_leader") ? 1 : endMs >= NOW ? 7 : 9;
     });
     const figuresBefore = async (flags: string): Promise<readonly unknown[]> => {
@@ -191,9 +194,10 @@ shopTest(
       );
       return [comparedTo, ...compared.map(({ key, value, before }) => [key, value, before])];
     };
-    const rows = ["usageBeyondOriginal", "throttledSeconds", "containersThrottledSeconds"]
-      .map((key) => [key, 7, 9]);
-    const all = [...rows, ["containersCPU", 7, 9]];
+    const all = [
+      ...["podsMeasured", "usageBeyondOriginal", "throttledSeconds"],
+      ...["containersThrottledSeconds", "containersCPU"],
+    ].map((key) => [key, 7, 9]);
     assert.deepEqual(await figuresBefore(""), ["2025-12-31T23:00:00.000Z", ...all]);
     assert.deepEqual(new Set(asked.map(({ endMs }) => endMs)), new Set([NOW, NOW - 3_600_000]));
     const installed = Date.UTC(2025, 10, 1);
@@ -225,6 +229,17 @@ shopTest("report asks for one cluster and one namespace where that is asked for"
   assert(
     asked.some(({ query }) => query.includes('{namespace=~"shop",container!="",cluster="a"}')),
   );
+});
+
+shopTest("report shows on a terminal how many figures Prometheus has given", async (scene) => {
+  answers(scene, () => 1);
+  for (const terminal of [true, false]) {
+    scene.err = "";
+    const world = { ...scene.world, errIsTerminal: terminal };
+    assert.equal(await runCoalloc(`report${HOUR}`.split(" "), world), 0);
+    assert.equal(/of 7 figures/.test(scene.err), terminal);
+    assert.equal(scene.err.endsWith("\r\x1b[K"), terminal);
+  }
 });
 
 shopTest("report gives a Prometheus's refusal once for all that it would have", async (scene) => {
