@@ -12,7 +12,8 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { MONTH_HOURS, pricePerHour } from "../../../shared/rightsizing/prices.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import type { ReportView } from "./report_view.ts";
+import { reportMarkdown } from "./report_pages.ts";
+import type { ReportView, WorkloadSaving } from "./report_view.ts";
 
 const PRICES = " --core-hour 0.1 --gib-hour 0.01 --currency EUR";
 const NOW = Date.UTC(2026, 0, 1);
@@ -207,6 +208,8 @@ shopTest(
     ]);
     assert(asked.some(({ endMs }) => endMs === installed));
     assert.deepEqual(new Set(asked.map(({ server }) => server)), new Set(["http://p:9090"]));
+    const [, page] = await scene.ran(`report${HOUR}`);
+    assert.match(page, /other days/);
     const view = await reported(scene, HOUR);
     const scarce = view.missing.find(({ key }) => key === "scarceSeconds");
     assert.match(scarce?.why ?? "", /mbcas_node_scarce_seconds_total/);
@@ -279,6 +282,19 @@ shopTest("report refuses flags that mean nothing, and a price without the other"
   ) {
     assert.equal((await scene.ran(`report ${flags}`))[0], 2, flags);
   }
+});
+
+shopTest("report adds up the workloads that it does not list, costs among them", async (scene) => {
+  const saving = (index: number): WorkloadSaving => ({
+    ...{ namespace: "shop", kind: "Deployment", name: `web-${index}`, hours: 1 },
+    ...{ cores: 30 - index, gib: 0, before: { cores: 40, gib: 0 }, money: index < 20 ? 1 : -2 },
+  });
+  const workloads = Array.from({ length: 23 }, (_, index) => saving(index));
+  const view = { ...await reported(scene, PRICES), workloads };
+  const rows = reportMarkdown(view).split("\n").filter((line) => line.includes("EUR"));
+  assert.equal(rows.at(-1), "| 3 others | 27.00 | 0.00 | -6.00 EUR |");
+  const page = reportMarkdown({ ...view, workloads: workloads.slice(0, 20) });
+  assert(!page.includes("others"));
 });
 
 shopTest("report writes a difference that rounds to nothing without a sign", async (scene) => {

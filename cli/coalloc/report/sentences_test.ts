@@ -34,7 +34,7 @@ Notes
 - Pods with a CPU limit that was changed: of the pods that still exist
 - CPU requests of workloads with values applied in place, now; Memory requests of workloads with values applied in place, now: the column Before has what the manifests request
 - CPU requests saved by rightsizing; CPU requests that recommendations would save further; Memory requests saved by rightsizing; Memory requests that recommendations would save further: raises subtracted
-- Money saved: since values were last applied, at the given prices, if the nodes' bill follows requests
+- Money saved: since values were last applied, at the given prices, as if the pods of now had run all that time, and if the nodes' bill follows requests
 
 Missing
 - Usage and throttled time, now: No agent runs: only the allocations are known, as old as they say
