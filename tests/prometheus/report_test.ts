@@ -218,8 +218,8 @@ if (withoutPrometheus()) {
         // 300 m for half of the hour, and 100 m for a quarter.
         usageBeyondOriginal: [0.175, 0],
         throttledSeconds: [30, 12],
-        limitChanges: [8],
-        scarceSeconds: [120],
+        limitChanges: [8, 0],
+        scarceSeconds: [120, 0],
         containersThrottledSeconds: [50, 500],
         containersCPU: [0.5, 1],
       };
@@ -273,7 +273,7 @@ if (withoutPrometheus()) {
       const [, text] = await report(...OF_A);
       assert.match(text, /^FIGURE +VALUE +BEFORE +FROM$/m);
       assert.match(text, / 3[01] s +12 s +Prometheus$/m);
-      assert.match(text, /^Changes of CPU limits +8 +Prometheus$/m);
+      assert.match(text, /^Changes of CPU limits +8 +0 +Prometheus$/m);
       const [, markdown] = await report("-o", "markdown", ...OF_A);
       assert.match(
         markdown,

@@ -36,8 +36,6 @@ interface Question extends Pick<ReportFigure, "key" | "title" | "unit" | "note">
   readonly query: string;
   /** True where the metric has no namespace. */
   readonly ofCluster?: true;
-  /** True where it is asked for the period before, too. */
-  readonly compared?: true;
 }
 
 const RESIZES = 'mbcas_resizes_total{outcome="accepted",ALL}';
@@ -50,11 +48,17 @@ const ONCE = "max by (namespace,pod,container,id)";
 const CADVISOR_NOTE =
   "of all containers in the namespaces that have pods in the market now, as the kubelets count it";
 
-/** How many samples of a period each source has. */
-const SAMPLES: Readonly<Record<Question["source"], string>> = {
-  Prometheus: "count_over_time(group(mbcas_node_allocatable_cores{ALL})[WINDOW:STEP])",
-  cAdvisor: "count_over_time(group(container_cpu_usage_seconds_total{CADVISOR})[WINDOW:STEP])",
+/** Series that each source has at all times. */
+const STEADY: Readonly<Record<Question["source"], string>> = {
+  Prometheus: "mbcas_node_allocatable_cores{ALL}",
+  cAdvisor: "container_cpu_usage_seconds_total{CADVISOR}",
 };
+/** How many samples of a period the series have. */
+const samplesOf = (series: string): string => `count_over_time(group(${series})[WINDOW:STEP])`;
+/** Clusters by the label that most fleets have. Kubelets may be collected where no controller runs. */
+const clustersOf = (series: string): string => `count(group by (cluster) (${series}))`;
+/** To divide by: the samples of the time with data. */
+const TIME = `scalar(${samplesOf(STEADY.Prometheus)})`;
 
 const QUESTIONS: readonly Question[] = [
   {
@@ -64,8 +68,7 @@ const QUESTIONS: readonly Question[] = [
     source: "Prometheus",
     query:
       "sum_over_time(count(group by (namespace,pod) (mbcas_pod_usage_cores{PODS}))[WINDOW:STEP])" +
-      ` / scalar(${SAMPLES.Prometheus})`,
-    compared: true,
+      ` / ${TIME}`,
     note: "mean over the time with data",
   },
   {
@@ -75,8 +78,7 @@ const QUESTIONS: readonly Question[] = [
     source: "Prometheus",
     query: "sum(sum_over_time(clamp_min(" +
       "mbcas_pod_usage_cores{PODS} - mbcas_pod_original_limit_cores{PODS}, 0)[WINDOW:STEP]))" +
-      ` / scalar(${SAMPLES.Prometheus})`,
-    compared: true,
+      ` / ${TIME}`,
     note: "these would have refused it; mean over the time with data, pods that are gone included",
   },
   {
@@ -85,7 +87,6 @@ const QUESTIONS: readonly Question[] = [
     unit: "seconds",
     source: "Prometheus",
     query: "sum(increase(mbcas_pod_throttled_seconds_total{PODS}[WINDOW]))",
-    compared: true,
     note: "summed over threads",
   },
   {
@@ -113,7 +114,6 @@ const QUESTIONS: readonly Question[] = [
     unit: "seconds",
     source: "cAdvisor",
     query: `sum(${ONCE} (increase(container_cpu_cfs_throttled_seconds_total{CADVISOR}[WINDOW])))`,
-    compared: true,
     note: CADVISOR_NOTE,
   },
   {
@@ -122,7 +122,6 @@ const QUESTIONS: readonly Question[] = [
     unit: "core-hours",
     source: "cAdvisor",
     query: `sum(${ONCE} (increase(container_cpu_usage_seconds_total{CADVISOR}[WINDOW]))) / 3600`,
-    compared: true,
     note: CADVISOR_NOTE,
   },
 ];
@@ -132,11 +131,6 @@ const QUESTIONS: readonly Question[] = [
  * failover two seem to lead for the 5 min that a last sample counts.
  */
 const LEADERS = "max_over_time(min_over_time(sum(mbcas_leader{ALL})[10m:1m])[WINDOW:STEP])";
-/** Clusters by the label that most fleets have. Kubelets may be collected where no controller runs. */
-const CLUSTERS: Readonly<Record<Question["source"], string>> = {
-  Prometheus: "count(group by (cluster) (mbcas_node_allocatable_cores{ALL}))",
-  cAdvisor: "count(group by (cluster) (container_cpu_usage_seconds_total{CADVISOR}))",
-};
 /** Each reads a week of samples of all pods; Prometheus has other users. */
 const QUERIES_AT_ONCE = 2;
 
@@ -220,15 +214,13 @@ async function severalLeaders(
   { request: { nowMs, beforeMs }, value }: Asked,
 ): Promise<string | undefined> {
   const answers = await Promise.all([value(LEADERS, nowMs), value(LEADERS, beforeMs)]);
-  const leaders: number[] = [];
-  for (const answer of answers) {
-    if (typeof answer === "object") return answer.problem;
-    if (answer !== undefined) leaders.push(answer);
-  }
-  const most = Math.max(...leaders);
-  if (most <= 1) return undefined;
-  return `${most} controllers lead: this Prometheus collects several clusters, or one of them ` +
-    `twice; ${CHOOSE}`;
+  const problem = answers.find((answer) => typeof answer === "object");
+  if (problem !== undefined) return problem.problem;
+  const most = Math.max(0, ...answers.filter((answer) => typeof answer === "number"));
+  return most <= 1
+    ? undefined
+    : `${most} controllers lead: this Prometheus collects several clusters, or one of them twice; ` +
+      CHOOSE;
 }
 
 /** Puts the request into a query. */
@@ -279,12 +271,12 @@ async function coverageOf(
 ): Promise<Coverage> {
   const none = (problem: string): Coverage => ({ now: 0, before: 0, problem });
   if (source === "cAdvisor" && namespaces.length === 0) return none("no pod is in the market");
-  const clusters = await value(CLUSTERS[source], nowMs);
+  const clusters = await value(clustersOf(STEADY[source]), nowMs);
   if (typeof clusters === "object") return none(clusters.problem);
   if (clusters !== undefined && clusters > 1) {
     return none(`this Prometheus collects ${clusters} clusters; ${CHOOSE}`);
   }
-  const query = SAMPLES[source];
+  const query = samplesOf(STEADY[source]);
   const [now = 0, before = 0] = await Promise.all([value(query, nowMs), value(query, beforeMs)]);
   if (typeof now === "object") return none(now.problem);
   const matching = matchers.length === 0 ? "" : ` with ${matchers.join(",")}`;
@@ -324,7 +316,7 @@ function isComparable({ now, before }: Coverage): boolean {
 
 /** The figure, with the value of the period before where both have as much data. */
 async function answerTo(
-  { query, ofCluster, compared, ...rest }: Question,
+  { query, ofCluster, ...rest }: Question,
   { request: { nowMs, beforeMs, namespace }, value, covered }: Asked & {
     readonly covered: Coverage;
   },
@@ -336,7 +328,7 @@ async function answerTo(
   if (typeof now === "object") return [missing(now.problem)];
   const [metric = ""] = /\b(mbcas|container)_\w+/.exec(query) ?? [];
   if (now === undefined) return [missing(`Prometheus has no ${metric} in the period`)];
-  if (!compared || !isComparable(covered)) return [{ ...rest, value: now }];
+  if (!isComparable(covered)) return [{ ...rest, value: now }];
   const before = await value(query, beforeMs);
   if (typeof before === "number") return [{ ...rest, value: now, before }];
   const why = before?.problem ?? `Prometheus has no ${metric} before it`;

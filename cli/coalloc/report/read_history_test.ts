@@ -46,7 +46,7 @@ pure("readHistory() compares no period with one that has more data, or less", as
     read((query, now) => query.startsWith("count_over_time") && !now ? before : undefined);
   const compared = async (before: number): Promise<number> =>
     (await ofSamples(before)).figures.filter(({ before }) => before !== undefined).length;
-  assert.deepEqual([await compared(240), await compared(480), await compared(120)], [5, 0, 0]);
+  assert.deepEqual([await compared(240), await compared(480), await compared(120)], [7, 0, 0]);
   assert.match(whysOf(await ofSamples(480), "before")[0] ?? "", /^there are 2 h|^there are 1 h/);
 });
 
@@ -64,7 +64,7 @@ pure("readHistory() gives the reason where the period before can't be read", asy
 });
 
 pure(
-  "readHistory() adds up no clusters that a label tells apart, nor earlier leaders",
+  "readHistory() adds up no clusters with different labels, nor those of earlier leaders",
   async () => {
     const kubelets = await read((query) =>
       /^count\(group.*container_cpu/.test(query) ? 3 : undefined

@@ -186,7 +186,7 @@ shopTest(
       if (query.includes("increase(mbcas_node_scarce")) return undefined;
       if (query.startsWith("count_over_time")) return 240;
       if (query.startsWith("count(group by (cluster)")) return 1;
-      return query.includes("mbcas_leader") ? 1 : endMs >= NOW ? 7 : 9;
+      return query.startsWith("max_over_time") ? 1 : endMs >= NOW ? 7 : 9;
     });
     const figuresBefore = async (flags: string): Promise<readonly unknown[]> => {
       const { figures, comparedTo } = await reported(scene, HOUR + flags);
@@ -196,7 +196,7 @@ shopTest(
       return [comparedTo, ...compared.map(({ key, value, before }) => [key, value, before])];
     };
     const all = [
-      ...["podsMeasured", "usageBeyondOriginal", "throttledSeconds"],
+      ...["podsMeasured", "usageBeyondOriginal", "throttledSeconds", "limitChanges"],
       ...["containersThrottledSeconds", "containersCPU"],
     ].map((key) => [key, 7, 9]);
     assert.deepEqual(await figuresBefore(""), ["2025-12-31T23:00:00.000Z", ...all]);

@@ -108,8 +108,8 @@ Missing
 | Pods in the market | 36 | 36 | Prometheus |
 | CPU used beyond original limits | 36.00 cores | 36.00 cores | Prometheus |
 | Throttled time of pods in the market | 36 s | 36 s | Prometheus |
-| Changes of CPU limits | 36 |  | Prometheus |
-| Time in which a node's CPU was scarce | 36 s |  | Prometheus |
+| Changes of CPU limits | 36 | 36 | Prometheus |
+| Time in which a node's CPU was scarce | 36 s | 36 s | Prometheus |
 
 ## Notes
 
