@@ -35,7 +35,8 @@ if (import.meta.main) {
       browse: openInBrowser,
       readFile: (path) =>
         path === "-" ? new Response(Deno.stdin.readable).bytes() : Deno.readFile(path),
-      queryRange: createRangeQueries().ask,
+      // Prometheus itself gives a query two minutes.
+      queryRange: createRangeQueries({ timeoutMs: 120_000 }).ask,
       async connect({ kubeconfig: path, context, impersonation }) {
         // Of all commands only those that need a cluster wait for this package.
         const { connectUser } = await import("../adapters/kube/client/user_connection.ts");

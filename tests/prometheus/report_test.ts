@@ -63,8 +63,9 @@ async function agentOfA(moments: readonly Moment[], endMs: number): Promise<Reco
 }
 
 /**
- * The first leader has made 40 changes before the last hour and makes 3 in it; another one leads from
- * then on, with 5 changes before it is first collected, and 2 refusals. A follower serves none.
+ * The first leader has made 40 changes before it is first collected and makes 3 in the last hour;
+ * another one leads from then on, with 5 changes within a minute, and 2 refusals. A follower serves
+ * none.
  */
 async function controllersOfA(
   moments: readonly Moment[],
@@ -84,7 +85,7 @@ async function controllersOfA(
       begun = true;
       scrapes.first.push(await first.at(atMs, changes));
     } else {
-      const changes = before === 29 ? [...accepted(5), "refused", "refused"] : [];
+      const changes = before === 28 ? [...accepted(5), "refused", "refused"] : [];
       scrapes.second.push(await second.at(atMs, changes));
     }
     scrapes.follower.push(await follower.at(atMs));
@@ -212,11 +213,13 @@ if (withoutPrometheus()) {
       const figures = historyOf(out);
       const expected: Readonly<Record<string, readonly [number, number?]>> = {
         coveredHours: [1],
+        // One is there for a quarter, and its last sample counts for 5 min.
+        podsMeasured: [1.33, 1],
         // 300 m for half of the hour, and 100 m for a quarter.
         usageBeyondOriginal: [0.175, 0],
         throttledSeconds: [30, 12],
-        limitChanges: [8],
-        scarceSeconds: [120],
+        limitChanges: [8, 0],
+        scarceSeconds: [120, 0],
         containersThrottledSeconds: [50, 500],
         containersCPU: [0.5, 1],
       };
@@ -258,6 +261,8 @@ if (withoutPrometheus()) {
         ["Before, by Prometheus", "Before, by cAdvisor"],
       );
       const usage = figures.find(({ key }) => key === "usageBeyondOriginal");
+      // None of the 40 that the first leader made before it was collected.
+      assert.equal(figures.find(({ key }) => key === "limitChanges")?.value, 5);
       // 300 m for 23 of the 33 min with data, which is not the whole hour.
       assert(near(usage?.value, 0.3 * 23 / 33), String(usage?.value));
     });
@@ -268,7 +273,7 @@ if (withoutPrometheus()) {
       const [, text] = await report(...OF_A);
       assert.match(text, /^FIGURE +VALUE +BEFORE +FROM$/m);
       assert.match(text, / 3[01] s +12 s +Prometheus$/m);
-      assert.match(text, /^Changes of CPU limits +8 +Prometheus$/m);
+      assert.match(text, /^Changes of CPU limits +8 +0 +Prometheus$/m);
       const [, markdown] = await report("-o", "markdown", ...OF_A);
       assert.match(
         markdown,

@@ -9,14 +9,17 @@ import { VERSION } from "../../../shared/version.ts";
 import { APP_LABEL, CONTROLLER_LEASE, VERSION_LABEL } from "../../../shared/installation.ts";
 import { SYSTEM_NAMESPACE } from "../kube/system_namespace.ts";
 import { type Check, check, type Finding } from "./check.ts";
-import { type ProgramFacts, PROGRAMS, type WrittenLease } from "../kube/snapshot.ts";
+import {
+  PRIORITY_LEVEL,
+  type ProgramFacts,
+  PROGRAMS,
+  type WrittenLease,
+} from "../kube/snapshot.ts";
 
 /** A clock this far off makes readings look old, and Leases overdue. */
 const MOST_SKEW_MS = 5000;
 /** The leader renews its certificates long before. */
 const CERTIFICATE_LEFT_MS = 7 * 24 * 3_600_000;
-/** The priority level of service accounts that no FlowSchema of their own matches. */
-const PRIORITY_LEVEL = "workload-low";
 
 /** The definition without which nothing works. */
 const ALLOCATIONS = "podallocations.allocation.mbcas.io";

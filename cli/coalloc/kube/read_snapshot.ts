@@ -39,6 +39,7 @@ import { SYSTEM_NAMESPACE } from "./system_namespace.ts";
 import {
   type DiagnosisParts,
   missingRight,
+  NODES_AT_ONCE,
   podsOf,
   podText,
   readKubelets,
@@ -47,13 +48,14 @@ import {
   seriesIn,
   type Source,
 } from "./program_probes.ts";
-import type {
-  AgentAnswer,
-  DiagnosisReader,
-  PriorityLevel,
-  Snapshot,
-  SnapshotParts,
-  Unread,
+import {
+  type AgentAnswer,
+  type DiagnosisReader,
+  PRIORITY_LEVEL,
+  type PriorityLevel,
+  type Snapshot,
+  type SnapshotParts,
+  type Unread,
 } from "./snapshot.ts";
 
 const DEFINITIONS = [
@@ -105,8 +107,9 @@ async function seen<T>(answer: Promise<T>): Promise<{ readonly value: T } | Unre
   try {
     return { value: await answer };
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return { unread: missingRight(error) ?? error.message };
+    // An object that can't be parsed costs no more than a right that is missing.
+    if (!(error instanceof Error)) throw error;
+    return { unread: error instanceof ApiError && missingRight(error) || error.message };
   }
 }
 
@@ -164,7 +167,7 @@ const READERS: {
         }
         return { ...agent, problem: error.message };
       }
-    });
+    }, NODES_AT_ONCE);
   },
   async controllerMetrics(source) {
     const pods = await source.programPods[CONTROLLER_DEPLOYMENT];
@@ -217,17 +220,21 @@ const READERS: {
   webhook: readWebhook,
   async priorityLevels(source) {
     const first = await readPriorityLevels(source);
-    if (first.every(({ rejected, timedOut }) => rejected + timedOut === 0)) return first;
+    const refused = first.some(({ name, rejected, timedOut }) =>
+      name === PRIORITY_LEVEL && rejected + timedOut > 0
+    );
+    if (!refused) return first;
     // They count since the server's start: a second look shows whether they still grow.
     await source.clock.sleep(REJECTION_WINDOW_MS, source.signal);
-    const later = await readPriorityLevels(source);
-    return first.map((one) => {
-      const { dispatched, rejected, timedOut } = later.find(({ name }) => name === one.name) ?? one;
-      // Less than before: another server behind the same address, or a new one.
-      if (dispatched < one.dispatched || rejected < one.rejected) return one;
-      const grown = rejected + timedOut - one.rejected - one.timedOut;
-      return { ...one, recent: { refused: grown, seconds: REJECTION_WINDOW_MS / 1000 } };
+    const later = new Map((await readPriorityLevels(source)).map((one) => [one.name, one]));
+    const grown = first.map((one) => {
+      const { dispatched, rejected, timedOut } = later.get(one.name) ?? one;
+      const refused = rejected + timedOut - one.rejected - one.timedOut;
+      const fell = dispatched < one.dispatched || refused < 0;
+      return { ...one, fell, recent: { refused, seconds: REJECTION_WINDOW_MS / 1000 } };
     });
+    // Less than before in any level: another server behind the same address, or a new one.
+    return grown.some(({ fell }) => fell) ? first : grown.map(({ fell: _, ...one }) => one);
   },
 };
 

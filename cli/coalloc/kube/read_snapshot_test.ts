@@ -73,7 +73,8 @@ const ANSWERS: Readonly<Record<string, () => unknown>> = {
     new Response(
       "PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ExecutingRequests, " +
         "DispatchedRequests, RejectedRequests, TimedoutRequests, CancelledRequests\n" +
-        "workload-low, 0, true, false, 0, 0, 120, 3, 1, 0\n",
+        "workload-low, 0, true, false, 0, 0, 120, 3, 1, 0\n" +
+        "global-default, 0, true, false, 0, 0, 500, 0, 0, 0\n",
     ),
   "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/mbcas-webhook": () => ({
     metadata: identity("mbcas-webhook"),
@@ -86,9 +87,13 @@ interface Reading {
   readonly forbidden?: Readonly<Record<string, string>>;
   /** Takes the path and query of each request. */
   readonly requested?: (request: string) => void;
+  /** More answers by path, or others. */
+  readonly answers?: typeof ANSWERS;
 }
 
-async function read({ forbidden = {}, requested = () => {} }: Reading = {}): Promise<Snapshot> {
+async function read(
+  { forbidden = {}, requested = () => {}, answers = {} }: Reading = {},
+): Promise<Snapshot> {
   await using server = serveCanned(({ path, query }) => {
     requested(`${path} ${query.labelSelector ?? ""}`);
     const right = forbidden[path];
@@ -96,7 +101,8 @@ async function read({ forbidden = {}, requested = () => {} }: Reading = {}): Pro
       const message = `x is forbidden: User "a" cannot ${right} in API group ""`;
       return statusAnswer(403, { message });
     }
-    return ANSWERS[path]?.() ?? statusAnswer(404, { reason: "NotFound", message: "not found" });
+    return (answers[path] ?? ANSWERS[path])?.() ??
+      statusAnswer(404, { reason: "NotFound", message: "not found" });
   });
   const clock = { ...createVirtualClock({ wallStart: 0 }), sleep: () => Promise.resolve() };
   const { signal } = new AbortController();
@@ -154,6 +160,9 @@ Deno.test("snapshot() reads each part, and what is not there as empty", async ()
       value: [{
         ...{ name: "workload-low", dispatched: 120, rejected: 3, timedOut: 1 },
         recent: { refused: 0, seconds: 3 },
+      }, {
+        ...{ name: "global-default", dispatched: 500, rejected: 0, timedOut: 0 },
+        recent: { refused: 0, seconds: 3 },
       }],
     },
   });
@@ -190,6 +199,68 @@ Deno.test("snapshot() goes on where kubelets may not be asked, with the right th
   const missingRight = "the right to get nodes/proxy is missing";
   assert.deepEqual(kubelets, { value: [{ node: "node-1", clusterDNS: [], missingRight }] });
   assert("value" in nodes);
+});
+
+Deno.test("snapshot() has a program's pod that is not ready where its node gives no log", async () => {
+  const path = `/api/v1${SYSTEM}/pods/mbcas-agent-x/log`;
+  const down = () => statusAnswer(500, { message: "dial tcp 10.0.0.9:10250: i/o timeout" });
+  const { unready } = await read({ answers: { [path]: down } });
+  assert("value" in unready, JSON.stringify(unready));
+  assert.deepEqual(new Set(unready.value.map(({ dnsError }) => dnsError)), new Set([undefined]));
+  const right = 'get resource "pods/log"';
+  assert("unread" in (await read({ forbidden: { [path]: right } })).unready);
+});
+
+Deno.test("snapshot() goes on beside an object that it can't parse", async () => {
+  const path = `/apis/networking.k8s.io/v1${SYSTEM}/networkpolicies`;
+  const { policies, nodes } = await read({
+    answers: { [path]: () => list({ metadata: identity("a") }) },
+  });
+  assert("unread" in policies && "value" in nodes);
+});
+
+Deno.test("snapshot() takes another server's counts for no rejections, and waits for no other level", async () => {
+  const levels = (...rows: readonly string[]) => new Response(["head", ...rows].join("\n"));
+  const low = (counts: string): string => `workload-low, 0, true, false, 0, 0, ${counts}, 0`;
+  const other = (counts: string): string => `global-default, 0, true, false, 0, 0, ${counts}, 0`;
+  const answersOf = (...all: Response[]) => ({ [PRIORITIES]: () => all.shift() });
+  const fewer = answersOf(
+    levels(low("120, 3, 1"), other("500, 0, 0")),
+    levels(low("900, 700, 1"), other("100, 0, 0")),
+  );
+  const { priorityLevels } = await read({ answers: fewer });
+  assert("value" in priorityLevels);
+  assert.deepEqual(priorityLevels.value.map(({ recent }) => recent), [undefined, undefined]);
+  // There is one answer.
+  const once = await read({ answers: answersOf(levels(low("1, 0, 0"), other("9, 9, 9"))) });
+  assert("value" in once.priorityLevels);
+  assert.deepEqual(once.priorityLevels.value.map(({ recent }) => recent), [undefined, undefined]);
+});
+
+Deno.test("snapshot() asks more than a few nodes at a time", async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `node-${index}`);
+  const nodes = list(...names.map((name) => ({
+    metadata: identity(name),
+    spec: {},
+    status: { conditions: READY, nodeInfo: { kubeletVersion: "v1.36.3" } },
+  })));
+  let asked = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  // None answers before 20 are asked.
+  const answer = async (): Promise<unknown> => {
+    if (++asked === 20) resolve();
+    await promise;
+    return { kubeletconfig: {} };
+  };
+  const proxies = names.flatMap((name) => [
+    [`/api/v1/nodes/${name}/proxy/configz`, answer] as const,
+    [`/api/v1/nodes/${name}/proxy/metrics`, () => new Response("")] as const,
+  ]);
+  const { kubelets } = await read({
+    answers: { "/api/v1/nodes": () => nodes, ...Object.fromEntries(proxies) },
+  });
+  assert("value" in kubelets && kubelets.value.length === 40);
+  assert(kubelets.value.every(({ problem }) => problem === undefined));
 });
 
 pure("parseNetworkPolicy() reads the directions that it restricts, with peers and ports", () => {

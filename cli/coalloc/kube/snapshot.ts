@@ -97,6 +97,9 @@ export interface WebhookFacts {
   readonly serving?: BundledCertificate;
 }
 
+/** The priority level of service accounts that no FlowSchema of their own matches. */
+export const PRIORITY_LEVEL = "workload-low";
+
 /** Requests of a priority level since the server's start. */
 export interface PriorityLevel {
   readonly name: string;

@@ -153,13 +153,21 @@ export async function reportCommand(
   const pods = views.flatMap(({ pods }) => pods).filter((pod) =>
     namespace.all || pod.namespace === namespace.name
   );
+  // A week of a large cluster takes minutes.
+  const progress = world.errIsTerminal ? world.progress : () => {};
   const history = await readHistory(
     {
       ...{ server: prometheus, matchers, nowMs, sinceMs, beforeMs, namespace },
+      pods: allocations.length,
       namespaces: [...new Set(allocations.map(({ metadata }) => metadata.namespace))].toSorted(),
     },
-    { ask: world.queryRange, signal: world.signal },
+    {
+      ask: world.queryRange,
+      signal: world.signal,
+      onProgress: (done, all) => progress(`\r\x1b[KAsking Prometheus: ${done} of ${all} figures`),
+    },
   );
+  if (prometheus !== undefined) progress("\r\x1b[K");
   if (world.signal.aborted) return INTERRUPTED;
   const view = reportView({
     ...history,

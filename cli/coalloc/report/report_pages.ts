@@ -8,7 +8,7 @@ import { paint, type TerminalLook, textLines } from "../../terminal/terminal_tex
 import { type Column, markdownLines, markdownText, textTable } from "../output.ts";
 import type { ReportFigure, ReportView, WorkloadSaving } from "./report_view.ts";
 
-/** Workloads that the pages list; JSON has all. */
+/** Workloads that the pages list one by one; JSON has all. */
 const MOST_WORKLOADS = 20;
 
 // A difference that rounds to 0 has no sign.
@@ -43,6 +43,8 @@ function valueText(
   }
 }
 
+const WEEK_MS = 7 * 86_400_000;
+
 /** Sources with figures of a period. */
 const IN_PERIODS: readonly ReportFigure["source"][] = ["Prometheus", "cAdvisor"];
 
@@ -64,17 +66,27 @@ function figureTable(view: ReportView): PageTable {
 }
 
 function savingTable({ workloads, currency }: ReportView): PageTable {
-  const shown = workloads.slice(0, MOST_WORKLOADS);
-  const money = ({ money }: WorkloadSaving): readonly string[] =>
-    money === undefined ? [] : [valueText({ value: money, unit: "money" }, currency)];
+  const row = (title: string, ...all: readonly WorkloadSaving[]): readonly string[] => {
+    const sum = (of: (one: WorkloadSaving) => number): number =>
+      all.reduce((total, one) => total + of(one), 0);
+    return [
+      ...[title, TWO_DIGITS.format(sum(({ cores }) => cores))],
+      TWO_DIGITS.format(sum(({ gib }) => gib)),
+      ...(all[0]?.money === undefined
+        ? []
+        : [valueText({ value: sum(({ money = 0 }) => money), unit: "money" }, currency)]),
+    ];
+  };
+  const rest = workloads.slice(MOST_WORKLOADS);
   return {
-    heads: ["Workload", "Cores", "GiB", ...(shown[0]?.money === undefined ? [] : ["Money"])],
-    rows: shown.map((one) => [
-      `${one.namespace}/${one.kind.toLowerCase()}/${one.name}`,
-      TWO_DIGITS.format(one.cores),
-      TWO_DIGITS.format(one.gib),
-      ...money(one),
-    ]),
+    heads: ["Workload", "Cores", "GiB", ...(workloads[0]?.money === undefined ? [] : ["Money"])],
+    rows: [
+      ...workloads.slice(0, MOST_WORKLOADS).map((one) =>
+        row(`${one.namespace}/${one.kind.toLowerCase()}/${one.name}`, one)
+      ),
+      // The largest savings are first: costs are among the rest.
+      ...(rest.length === 0 ? [] : [row(`${rest.length} others`, ...rest)]),
+    ],
   };
 }
 
@@ -98,14 +110,14 @@ function listOf(
 
 /** The lists below the tables, by their titles; empty ones are left out. */
 function lists(view: ReportView): readonly (readonly [string, readonly string[]])[] {
-  const { figures, missing, comparedTo } = view;
+  const { figures, missing, to, comparedTo } = view;
+  const sameDays = (Date.parse(to) - Date.parse(comparedTo)) % WEEK_MS === 0;
   const notes = [
     ...(figures.some(({ before, source }) => before !== undefined && IN_PERIODS.includes(source))
       ? [{
         title: "Before",
-        sentence:
-          `as long a period that ended at ${minute(comparedTo)} UTC; load and pods may have ` +
-          "differed",
+        sentence: `as long a period that ended at ${minute(comparedTo)} UTC` +
+          (sameDays ? "" : ", on other days of the week") + "; load and pods may have differed",
       }]
       : []),
     ...figures.flatMap(({ title, note: sentence }) =>

@@ -10,8 +10,10 @@ import {
 import { shopTest } from "../../../tests/fixtures/cli/shop_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { MONTH_HOURS, pricePerHour } from "../../../shared/rightsizing/prices.ts";
+import { runCoalloc } from "../run_coalloc.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import type { ReportView } from "./report_view.ts";
+import { reportMarkdown } from "./report_pages.ts";
+import type { ReportView, WorkloadSaving } from "./report_view.ts";
 
 const PRICES = " --core-hour 0.1 --gib-hour 0.01 --currency EUR";
 const NOW = Date.UTC(2026, 0, 1);
@@ -62,6 +64,7 @@ shopTest("report has what the cluster keeps, and says what is missing", async (s
   assert.deepEqual(view.missing.map(({ key }) => key), [
     // No agent runs.
     "presentUsage",
+    "podsMeasured",
     "usageBeyondOriginal",
     "throttledSeconds",
     "limitChanges",
@@ -182,7 +185,8 @@ shopTest(
     const asked = answers(scene, (query, endMs) => {
       if (query.includes("increase(mbcas_node_scarce")) return undefined;
       if (query.startsWith("count_over_time")) return 240;
-      return query.includes("mbcas_leader") ? 1 : endMs >= NOW ? 7 : 9;
+      if (query.startsWith("count(group by (cluster)")) return 1;
+      return query.startsWith("max_over_time") ? 1 : endMs >= NOW ? 7 : 9;
     });
     const figuresBefore = async (flags: string): Promise<readonly unknown[]> => {
       const { figures, comparedTo } = await reported(scene, HOUR + flags);
@@ -191,9 +195,10 @@ shopTest(
       );
       return [comparedTo, ...compared.map(({ key, value, before }) => [key, value, before])];
     };
-    const rows = ["usageBeyondOriginal", "throttledSeconds", "containersThrottledSeconds"]
-      .map((key) => [key, 7, 9]);
-    const all = [...rows, ["containersCPU", 7, 9]];
+    const all = [
+      ...["podsMeasured", "usageBeyondOriginal", "throttledSeconds", "limitChanges"],
+      ...["containersThrottledSeconds", "containersCPU"],
+    ].map((key) => [key, 7, 9]);
     assert.deepEqual(await figuresBefore(""), ["2025-12-31T23:00:00.000Z", ...all]);
     assert.deepEqual(new Set(asked.map(({ endMs }) => endMs)), new Set([NOW, NOW - 3_600_000]));
     const installed = Date.UTC(2025, 10, 1);
@@ -203,6 +208,8 @@ shopTest(
     ]);
     assert(asked.some(({ endMs }) => endMs === installed));
     assert.deepEqual(new Set(asked.map(({ server }) => server)), new Set(["http://p:9090"]));
+    const [, page] = await scene.ran(`report${HOUR}`);
+    assert.match(page, /other days/);
     const view = await reported(scene, HOUR);
     const scarce = view.missing.find(({ key }) => key === "scarceSeconds");
     assert.match(scarce?.why ?? "", /mbcas_node_scarce_seconds_total/);
@@ -225,6 +232,17 @@ shopTest("report asks for one cluster and one namespace where that is asked for"
   assert(
     asked.some(({ query }) => query.includes('{namespace=~"shop",container!="",cluster="a"}')),
   );
+});
+
+shopTest("report shows on a terminal how many figures Prometheus has given", async (scene) => {
+  answers(scene, () => 1);
+  for (const terminal of [true, false]) {
+    scene.err = "";
+    const world = { ...scene.world, errIsTerminal: terminal };
+    assert.equal(await runCoalloc(`report${HOUR}`.split(" "), world), 0);
+    assert.equal(/of 7 figures/.test(scene.err), terminal);
+    assert.equal(scene.err.endsWith("\r\x1b[K"), terminal);
+  }
 });
 
 shopTest("report gives a Prometheus's refusal once for all that it would have", async (scene) => {
@@ -264,6 +282,19 @@ shopTest("report refuses flags that mean nothing, and a price without the other"
   ) {
     assert.equal((await scene.ran(`report ${flags}`))[0], 2, flags);
   }
+});
+
+shopTest("report adds up the workloads that it does not list, costs among them", async (scene) => {
+  const saving = (index: number): WorkloadSaving => ({
+    ...{ namespace: "shop", kind: "Deployment", name: `web-${index}`, hours: 1 },
+    ...{ cores: 30 - index, gib: 0, before: { cores: 40, gib: 0 }, money: index < 20 ? 1 : -2 },
+  });
+  const workloads = Array.from({ length: 23 }, (_, index) => saving(index));
+  const view = { ...await reported(scene, PRICES), workloads };
+  const rows = reportMarkdown(view).split("\n").filter((line) => line.includes("EUR"));
+  assert.equal(rows.at(-1), "| 3 others | 27.00 | 0.00 | -6.00 EUR |");
+  const page = reportMarkdown({ ...view, workloads: workloads.slice(0, 20) });
+  assert(!page.includes("others"));
 });
 
 shopTest("report writes a difference that rounds to nothing without a sign", async (scene) => {

@@ -311,7 +311,8 @@ function moneyFigures(
         unit: "money" as const,
         source: source as ReportFigure["source"],
         note:
-          "since values were last applied, at the given prices, if the nodes' bill follows requests",
+          "since values were last applied, at the given prices, as if the pods of now had run all that " +
+          "time, and if the nodes' bill follows requests",
       }]
       : []),
     {

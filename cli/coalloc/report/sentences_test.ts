@@ -35,11 +35,11 @@ Notes
 - CPU requests of workloads with values applied in place, now; Memory requests of workloads with values applied in place, now: the column Before has what the manifests request
 - CPU requests saved by rightsizing; Memory requests saved by rightsizing: raises subtracted
 - CPU requests that recommendations would save further; Memory requests that recommendations would save further: raises subtracted; workloads that are skipped or failed are left out
-- Money saved: since values were last applied, at the given prices, if the nodes' bill follows requests
+- Money saved: since values were last applied, at the given prices, as if the pods of now had run all that time, and if the nodes' bill follows requests
 
 Missing
 - Usage and throttled time, now: No agent runs: only the allocations are known, as old as they say
-- CPU used beyond original limits; Throttled time of pods in the market; Changes of CPU limits; Time in which a node's CPU was scarce; Throttled time of containers; CPU used by containers: the cluster keeps no history: give --prometheus with the address of a Prometheus
+- Pods in the market; CPU used beyond original limits; Throttled time of pods in the market; Changes of CPU limits; Time in which a node's CPU was scarce; Throttled time of containers; CPU used by containers: the cluster keeps no history: give --prometheus with the address of a Prometheus
 `,
     ],
     [
@@ -78,7 +78,7 @@ Missing
 ## Missing
 
 - Usage and throttled time, now: No agent runs: only the allocations are known, as old as they say
-- CPU used beyond original limits; Throttled time of pods in the market; Changes of CPU limits; Time in which a node's CPU was scarce; Throttled time of containers; CPU used by containers: the cluster keeps no history: give --prometheus with the address of a Prometheus
+- Pods in the market; CPU used beyond original limits; Throttled time of pods in the market; Changes of CPU limits; Time in which a node's CPU was scarce; Throttled time of containers; CPU used by containers: the cluster keeps no history: give --prometheus with the address of a Prometheus
 - Money: no prices are given: add --core-hour and --gib-hour
 `,
     ],
@@ -87,7 +87,11 @@ Missing
       () => {
         scene.rightsizing.reports = [];
         scene.history = ({ query }) => {
-          const value = query.startsWith("count") ? 480 : query.includes("leader") ? 1 : 36;
+          const value = query.startsWith("count_over_time(g")
+            ? 480
+            : /^count\(|^max_over_time/.test(query)
+            ? 1
+            : 36;
           const values = Float64Array.from([value]);
           return { series: [{ labels: {}, values, timesMs: Float64Array.from([0]) }] };
         };
@@ -103,12 +107,11 @@ Missing
 | Pods in the market, now | 0 |  | PodAllocations |
 | Pods with a CPU limit that was changed | 0 |  | PodAllocations |
 | Time of the period with data in Prometheus | 80.67 hours |  | Prometheus |
+| Pods in the market | 36 | 36 | Prometheus |
 | CPU used beyond original limits | 36.00 cores | 36.00 cores | Prometheus |
 | Throttled time of pods in the market | 36 s | 36 s | Prometheus |
-| Changes of CPU limits | 36 |  | Prometheus |
-| Time in which a node's CPU was scarce | 36 s |  | Prometheus |
-| Throttled time of containers | 36 s | 36 s | cAdvisor |
-| CPU used by containers | 36.00 core-hours | 36.00 core-hours | cAdvisor |
+| Changes of CPU limits | 36 | 36 | Prometheus |
+| Time in which a node's CPU was scarce | 36 s | 36 s | Prometheus |
 
 ## Notes
 
@@ -116,15 +119,16 @@ Missing
 - CPU limits lent above the original ones, now: room to burst, not CPU in use
 - Pods with a CPU limit that was changed: of the pods that still exist
 - Time of the period with data in Prometheus: the period has 168 hours: of the others Prometheus keeps nothing, or has collected nothing, and its figures leave them out
+- Pods in the market: mean over the time with data
 - CPU used beyond original limits: these would have refused it; mean over the time with data, pods that are gone included
 - Throttled time of pods in the market: summed over threads
 - Changes of CPU limits: accepted resizes, those of requests included
 - Time in which a node's CPU was scarce: summed over nodes
-- Throttled time of containers; CPU used by containers: of all containers in the namespaces that have pods in the market now, as the kubelets count it
 
 ## Missing
 
 - Usage and throttled time, now: No agent runs: only the allocations are known, as old as they say
+- Throttled time of containers; CPU used by containers: no pod is in the market
 - Requests saved: no OptimizationPolicy has looked at a workload here
 `,
     ],
