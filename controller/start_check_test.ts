@@ -33,27 +33,24 @@ function check(
   return startCheck({ ...parts, rights: [], waitsFor: () => {} }, signal);
 }
 
-pure(
-  "startCheck() names each missing right, and finds a server that can't resize pods",
-  async () => {
-    for (const servesPodResize of [true, false]) {
-      assert.deepEqual(await check({ servesPodResize }), { servesPodResize });
-    }
-    const verdict = await check({
-      missingRights: [
-        { verb: "patch", group: "", resource: "pods", subresource: "resize" },
-        { verb: "watch", group: "", resource: "configmaps", namespace: "ns", name: "settings" },
-        { verb: "list", group: "coordination.k8s.io", resource: "leases", namespace: "ns" },
-      ],
-    });
-    assert.ok(typeof verdict === "object" && "faults" in verdict);
-    assertMatches(verdict.faults, [
-      / account .* patch pods\/resize; /,
-      / account .* watch configmaps "settings" in ns; /,
-      / account .* list leases\.coordination\.k8s\.io in ns; /,
-    ]);
-  },
-);
+pure("startCheck() names missing rights, and servers that can't resize pods", async () => {
+  for (const servesPodResize of [true, false]) {
+    assert.deepEqual(await check({ servesPodResize }), { servesPodResize });
+  }
+  const verdict = await check({
+    missingRights: [
+      { verb: "patch", group: "", resource: "pods", subresource: "resize" },
+      { verb: "watch", group: "", resource: "configmaps", namespace: "ns", name: "settings" },
+      { verb: "list", group: "coordination.k8s.io", resource: "leases", namespace: "ns" },
+    ],
+  });
+  assert.ok(typeof verdict === "object" && "faults" in verdict);
+  assertMatches(verdict.faults, [
+    / account .* patch pods\/resize; /,
+    / account .* watch configmaps "settings" in ns; /,
+    / account .* list leases\.coordination\.k8s\.io in ns; /,
+  ]);
+});
 
 pure("startCheck() passes on a fault of the program, and can be stopped", async () => {
   await assert.rejects(check(new TypeError("a fault")), TypeError);

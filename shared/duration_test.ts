@@ -47,10 +47,7 @@ pure("parseGoDuration() refuses what is no duration, naming the text", () => {
 });
 
 pure("parseGoDuration() adds the parts, in whatever order they come", () => {
-  const part = fc.record({
-    count: fc.nat(9_000),
-    unit: fc.constantFrom("ms", "s", "m", "h", "d"),
-  });
+  const part = fc.record({ count: fc.nat(9_000), unit: fc.constantFrom("ms", "s", "m", "h", "d") });
   fc.assert(
     fc.property(fc.array(part, { minLength: 1, maxLength: 6 }), (parts) => {
       const text = parts.map(({ count, unit }) => `${count}${unit}`).join("");

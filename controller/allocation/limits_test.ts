@@ -94,28 +94,25 @@ const SENT = [TURN, "booked 100", "market u1@1 300m"];
 const BACK = ["booked -100", "restore u1@1 200m", "settled -100 2"];
 const HELD = [{ limit: 300 }, { originalUnknown: true }, { agentSilent: true }];
 
-pure(
-  "applyLimits() takes a turn, books with the quotas, patches the pod that is cached, and settles",
-  async () => {
-    const denied = (status: number): Choice => ({ refusal: new ApiError(status, "No", "no") });
-    const rows: readonly (readonly [Choice, steps: readonly string[]])[] = [
-      [{}, [...SENT, "settled 100 2"]],
-      [{ reason: "DemandFell", limit: 500 }, [
-        ...["turn DemandFell -200 of 500", "booked -200", "market u1@1 300m", "settled -200 2"],
-      ]],
-      [denied(403), [...SENT, "settled 0"]],
-      [denied(504), [...SENT, "settled 100"]],
-      [{ refusal: new TypeError("lost") }, [...SENT, "settled 100", "thrown"]],
-      [{ turnInMs: 40 }, [TURN]],
-      [{ dryRun: true }, [TURN]],
-      // Original limits come back out of scope and under a silent agent.
-      [{ limit: 300, outOfScope: OPTED_OUT }, ["turn restore OptedOut -100 of 300", ...BACK]],
-      [{ limit: 300, agentSilent: true }, ["turn restore AgentSilent -100 of 300", ...BACK]],
-      ...HELD.map((choice) => [choice, []] as const),
-    ];
-    for (const [choice, steps] of rows) assert.deepEqual((await attempt(choice)).steps, steps);
-  },
-);
+pure("applyLimits() takes a turn, books with quotas, patches, and settles", async () => {
+  const denied = (status: number): Choice => ({ refusal: new ApiError(status, "No", "no") });
+  const rows: readonly (readonly [Choice, steps: readonly string[]])[] = [
+    [{}, [...SENT, "settled 100 2"]],
+    [{ reason: "DemandFell", limit: 500 }, [
+      ...["turn DemandFell -200 of 500", "booked -200", "market u1@1 300m", "settled -200 2"],
+    ]],
+    [denied(403), [...SENT, "settled 0"]],
+    [denied(504), [...SENT, "settled 100"]],
+    [{ refusal: new TypeError("lost") }, [...SENT, "settled 100", "thrown"]],
+    [{ turnInMs: 40 }, [TURN]],
+    [{ dryRun: true }, [TURN]],
+    // Original limits come back out of scope and under a silent agent.
+    [{ limit: 300, outOfScope: OPTED_OUT }, ["turn restore OptedOut -100 of 300", ...BACK]],
+    [{ limit: 300, agentSilent: true }, ["turn restore AgentSilent -100 of 300", ...BACK]],
+    ...HELD.map((choice) => [choice, []] as const),
+  ];
+  for (const [choice, steps] of rows) assert.deepEqual((await attempt(choice)).steps, steps);
+});
 
 pure("decideLimits() says why nothing is sent", async () => {
   const rows: readonly (readonly [string, Choice])[] = [

@@ -55,25 +55,22 @@ pure("isCurrent() waits for a pod that is as new as the last patch, but not for 
   ]);
 });
 
-pure(
-  "noteResize() holds a pod for 5 min after more than 100 resizes in 5 min, and no other",
-  () => {
-    const heldAfter = (count: number, everyMs: number): number => {
-      const memory = createPodMemories(() => {}).of("shop/web", podWith("u1"));
-      for (let index = 0; index < count; index++) noteResize(memory, index * everyMs);
-      const nowMs = (count - 1) * everyMs;
-      return resizePauses(memory, { nowMs, minIntervalMs: 0 }).oscillatingMs;
-    };
-    assert.equal(heldAfter(100, 1000), 0);
-    assert.equal(heldAfter(101, 1000), 300_000);
-    assert.equal(heldAfter(101, 2999), 300_000);
-    assert.equal(heldAfter(500, 3000), 0);
-    // It begins to count anew.
-    assert.equal(heldAfter(102, 1000), 299_000);
-    assert.equal(heldAfter(201, 1000), 200_000);
-    assert.equal(heldAfter(202, 1000), 300_000);
-  },
-);
+pure("noteResize() holds a pod for 5 min after more than 100 resizes", () => {
+  const heldAfter = (count: number, everyMs: number): number => {
+    const memory = createPodMemories(() => {}).of("shop/web", podWith("u1"));
+    for (let index = 0; index < count; index++) noteResize(memory, index * everyMs);
+    const nowMs = (count - 1) * everyMs;
+    return resizePauses(memory, { nowMs, minIntervalMs: 0 }).oscillatingMs;
+  };
+  assert.equal(heldAfter(100, 1000), 0);
+  assert.equal(heldAfter(101, 1000), 300_000);
+  assert.equal(heldAfter(101, 2999), 300_000);
+  assert.equal(heldAfter(500, 3000), 0);
+  // It begins to count anew.
+  assert.equal(heldAfter(102, 1000), 299_000);
+  assert.equal(heldAfter(201, 1000), 200_000);
+  assert.equal(heldAfter(202, 1000), 300_000);
+});
 
 pure("resizePauses() leaves the least time after the last resize", () => {
   const memory = createPodMemories(() => {}).of("shop/web", podWith("u1"));
@@ -84,14 +81,11 @@ pure("resizePauses() leaves the least time after the last resize", () => {
   assert.deepEqual([500, 900, 1500, 9000].map(restMs), [1000, 600, 0, 0]);
 });
 
-pure(
-  "waitLeftMs() is what is left of the wait; a restore waits for no attempt of the market",
-  () => {
-    const left = (restoring: boolean, nowMs = 400): readonly number[] =>
-      [false, true].map((one) =>
-        waitLeftMs({ wait: { untilMs: 1000, restoring } }, { nowMs, restoring: one })
-      );
-    assert.deepEqual([left(false), left(true), left(true, 1500)], [[600, 0], [600, 600], [0, 0]]);
-    assert.equal(waitLeftMs({}, { nowMs: 0, restoring: false }), 0);
-  },
-);
+pure("waitLeftMs() is the rest of the wait; a restore waits for no attempt", () => {
+  const left = (restoring: boolean, nowMs = 400): readonly number[] =>
+    [false, true].map((one) =>
+      waitLeftMs({ wait: { untilMs: 1000, restoring } }, { nowMs, restoring: one })
+    );
+  assert.deepEqual([left(false), left(true), left(true, 1500)], [[600, 0], [600, 600], [0, 0]]);
+  assert.equal(waitLeftMs({}, { nowMs: 0, restoring: false }), 0);
+});

@@ -32,11 +32,7 @@ function snapshot(changes: Partial<PlacementSnapshot> = {}): PlacementSnapshot {
 
 pure("decide() plans a move, what to store of it, and missing deletion costs", () => {
   const { move, memory, isMemoryNew, costs, departing, leftBehind } = decide(snapshot(), CONFIG);
-  const ineffectiveMoves = {
-    count: 0,
-    misplaced: 2,
-    spec: { spotPercentage: 50, minOnDemand: 0 },
-  };
+  const ineffectiveMoves = { count: 0, misplaced: 2, spec: { spotPercentage: 50, minOnDemand: 0 } };
   assert.deepEqual([move?.pod.name, move?.why], ["web-spot-x4", "to on-demand"]);
   assert.deepEqual(move?.before, { lastMoveAtMs: NOW_MS });
   assert.deepEqual(move?.tried, { lastMoveAtMs: NOW_MS, ineffectiveMoves });
@@ -46,38 +42,32 @@ pure("decide() plans a move, what to store of it, and missing deletion costs", (
   assert.equal(decide(snapshot({ memory: again }), CONFIG).move?.tried?.ineffectiveMoves?.count, 1);
 });
 
-pure(
-  "decide() skips pods with a denied eviction, and clears ineffective moves at the end",
-  () => {
-    const denials = new Map([["uid-web-spot-x4", "no"]]);
-    assert.equal(decide(snapshot({ denials }), CONFIG).move?.pod.name, "web-spot-x3");
-    const pods = placedPods({ spot: 2, "on-demand": 2 });
-    const ineffectiveMoves = { count: 3, misplaced: 2, spec: SPEC };
-    const memory = { lastMoveAtMs: 5, ineffectiveMoves };
-    const plan = decide(snapshot({ pods, memory }), CONFIG);
-    assert.ok("wait" in plan.next && plan.next.wait === "AsSpecified");
-    assert.deepEqual([plan.memory, plan.isMemoryNew, plan.move], [
-      { lastMoveAtMs: 5 },
-      true,
-      undefined,
-    ]);
-  },
-);
+pure("decide() skips denied evictions, and clears ineffective moves at the end", () => {
+  const denials = new Map([["uid-web-spot-x4", "no"]]);
+  assert.equal(decide(snapshot({ denials }), CONFIG).move?.pod.name, "web-spot-x3");
+  const pods = placedPods({ spot: 2, "on-demand": 2 });
+  const ineffectiveMoves = { count: 3, misplaced: 2, spec: SPEC };
+  const memory = { lastMoveAtMs: 5, ineffectiveMoves };
+  const plan = decide(snapshot({ pods, memory }), CONFIG);
+  assert.ok("wait" in plan.next && plan.next.wait === "AsSpecified");
+  assert.deepEqual([plan.memory, plan.isMemoryNew, plan.move], [
+    { lastMoveAtMs: 5 },
+    true,
+    undefined,
+  ]);
+});
 
-pure(
-  "decide() evicts pods of departing nodes at once, unless they are pinned or it is paused",
-  () => {
-    const departs = { gone: true, departs: "taint x" };
-    const [first, ...others] = placedPods({ spot: 2 }, departs);
-    assert.ok(first !== undefined);
-    const pods = [{ ...first, pinned: "an annotation" }, ...others];
-    const [only, ...more] = decide(snapshot({ pods }), CONFIG).departing;
-    assert.deepEqual([only?.pod.name, more], ["web-spot-x2", []]);
-    assert.match(only?.why ?? "", /\(taint x\)$/);
-    const paused = { ...SPEC, paused: true };
-    assert.deepEqual(decide(snapshot({ pods, spec: paused }), CONFIG).departing, []);
-  },
-);
+pure("decide() evicts pods of departing nodes at once, unless pinned or paused", () => {
+  const departs = { gone: true, departs: "taint x" };
+  const [first, ...others] = placedPods({ spot: 2 }, departs);
+  assert.ok(first !== undefined);
+  const pods = [{ ...first, pinned: "an annotation" }, ...others];
+  const [only, ...more] = decide(snapshot({ pods }), CONFIG).departing;
+  assert.deepEqual([only?.pod.name, more], ["web-spot-x2", []]);
+  assert.match(only?.why ?? "", /\(taint x\)$/);
+  const paused = { ...SPEC, paused: true };
+  assert.deepEqual(decide(snapshot({ pods, spec: paused }), CONFIG).departing, []);
+});
 
 pure("decide() begins a fallback, which evicts the pods that found no spot node", () => {
   const waiting = { scheduled: false, ready: false, unschedulableSinceMs: NOW_MS - 60_000 };

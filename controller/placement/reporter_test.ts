@@ -60,32 +60,29 @@ pure("createPlacementReporter() reports a budget when it begins to block", () =>
   assert.deepEqual(eventsAfter({}, blocked), ["Warning BlockedByPDB: pod a: no"]);
 });
 
-pure(
-  "createPlacementReporter() reports a shortage, and once in it that the webhook seems to be off",
-  () => {
-    const { eventsAfter } = stage();
-    for (const rounds of [1, 2]) {
-      const began = { sinceMs: 0, untilMs: rounds * 1000, rounds };
-      assert.deepEqual(eventsAfter({ shortage: { after: began, unplaced: [] } }), [
-        `Warning SpotFallback: until 1970-01-01T00:00:0${rounds}.000Z`,
-      ]);
-      const after = { ...began, remade: { atMs: 1, count: 1 } };
-      // Without `remade` it may have been a moment without a leader.
-      const quiet = [
-        { shortage: { before: began, after: began, unplaced: [POD] } },
-        { shortage: { before: after, after, unplaced: [] } },
-      ];
-      assert.deepEqual(eventsAfter(...quiet), []);
-      const shortage = { before: after, after, unplaced: [POD] };
-      const [reported, ...more] = eventsAfter({ shortage }, { shortage });
-      assert.match(reported ?? "", /^Warning SpotFallback: pod web-1 /);
-      assert.deepEqual(more, []);
-      assert.deepEqual(eventsAfter({ shortage: { before: after, unplaced: [] } }), [
-        "Normal SpotReturned: 1 on spot, 2 on on-demand nodes",
-      ]);
-    }
-  },
-);
+pure("createPlacementReporter() reports a shortage, and once a webhook that is off", () => {
+  const { eventsAfter } = stage();
+  for (const rounds of [1, 2]) {
+    const began = { sinceMs: 0, untilMs: rounds * 1000, rounds };
+    assert.deepEqual(eventsAfter({ shortage: { after: began, unplaced: [] } }), [
+      `Warning SpotFallback: until 1970-01-01T00:00:0${rounds}.000Z`,
+    ]);
+    const after = { ...began, remade: { atMs: 1, count: 1 } };
+    // Without `remade` it may have been a moment without a leader.
+    const quiet = [
+      { shortage: { before: began, after: began, unplaced: [POD] } },
+      { shortage: { before: after, after, unplaced: [] } },
+    ];
+    assert.deepEqual(eventsAfter(...quiet), []);
+    const shortage = { before: after, after, unplaced: [POD] };
+    const [reported, ...more] = eventsAfter({ shortage }, { shortage });
+    assert.match(reported ?? "", /^Warning SpotFallback: pod web-1 /);
+    assert.deepEqual(more, []);
+    assert.deepEqual(eventsAfter({ shortage: { before: after, unplaced: [] } }), [
+      "Normal SpotReturned: 1 on spot, 2 on on-demand nodes",
+    ]);
+  }
+});
 
 pure("createPlacementReporter() reports refused, requested and completed moves once", () => {
   const { eventsAfter } = stage();

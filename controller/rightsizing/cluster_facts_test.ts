@@ -75,41 +75,35 @@ function factsWith({ pods = [], originalLimit, autoscalers = [] }: {
 
 const web = workloadPod("web-1", [templateContainer()]);
 
-pure(
-  "podsOf() separates the workload's own pods from others, and leaves out those that have ended or are ending",
-  () => {
-    const { owner: _owner, ...lonely } = { ...web.metadata, name: "lonely" };
-    const pods: Pod[] = [
-      web,
-      { ...web, metadata: lonely },
-      // Of a ReplicaSet that was left over by a former Deployment of the name.
-      { ...web, metadata: { ...web.metadata, name: "web-former", owner: FORMER } },
-      { ...workloadPod("web-2", []), phase: "Succeeded" },
-      { ...web, metadata: { ...web.metadata, name: "web-3", terminating: true } },
-    ];
-    const { cluster, workload } = factsWith({ pods });
-    const { own, others } = cluster.podsOf(workload);
-    const namesOf = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name);
-    assert.deepEqual([namesOf(own), namesOf(others)], [["web-1"], ["lonely", "web-former"]]);
-  },
-);
+pure("podsOf() separates the workload's own pods, without those that end", () => {
+  const { owner: _owner, ...lonely } = { ...web.metadata, name: "lonely" };
+  const pods: Pod[] = [
+    web,
+    { ...web, metadata: lonely },
+    // Of a ReplicaSet that was left over by a former Deployment of the name.
+    { ...web, metadata: { ...web.metadata, name: "web-former", owner: FORMER } },
+    { ...workloadPod("web-2", []), phase: "Succeeded" },
+    { ...web, metadata: { ...web.metadata, name: "web-3", terminating: true } },
+  ];
+  const { cluster, workload } = factsWith({ pods });
+  const { own, others } = cluster.podsOf(workload);
+  const namesOf = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name);
+  assert.deepEqual([namesOf(own), namesOf(others)], [["web-1"], ["lonely", "web-former"]]);
+});
 
-pure(
-  "factsOf() has nodes and autoscalers of the workload, and a sentence for each object that can't be read",
-  () => {
-    const autoscalers = [sampleHPA(), sampleHPA({ target: { kind: "Deployment", name: "db" } })];
-    const facts = factsWith({ pods: [web], autoscalers }).facts();
-    assert.deepEqual([...facts.nodes.keys()], ["node-1"]);
-    assert.equal(facts.largestNode?.allocatableCPU, 4000);
-    assert.deepEqual([facts.autoscalers.length, facts.verticalAutoscalers.length], [1, 1]);
-    assert.deepEqual(facts.unreadable, [
-      "LimitRange r: no number",
-      "VerticalPodAutoscaler web-vpa: no target",
-    ]);
-    const { dryRun, marketManages, lowersMemoryLimits } = facts;
-    assert.deepEqual([dryRun, marketManages, lowersMemoryLimits], [true, false, false]);
-  },
-);
+pure("factsOf() has nodes, autoscalers, and a sentence for each unreadable object", () => {
+  const autoscalers = [sampleHPA(), sampleHPA({ target: { kind: "Deployment", name: "db" } })];
+  const facts = factsWith({ pods: [web], autoscalers }).facts();
+  assert.deepEqual([...facts.nodes.keys()], ["node-1"]);
+  assert.equal(facts.largestNode?.allocatableCPU, 4000);
+  assert.deepEqual([facts.autoscalers.length, facts.verticalAutoscalers.length], [1, 1]);
+  assert.deepEqual(facts.unreadable, [
+    "LimitRange r: no number",
+    "VerticalPodAutoscaler web-vpa: no target",
+  ]);
+  const { dryRun, marketManages, lowersMemoryLimits } = facts;
+  assert.deepEqual([dryRun, marketManages, lowersMemoryLimits], [true, false, false]);
+});
 
 pure("factsOf() has the user's original limit where the market has set another", () => {
   const facts = factsWith({ pods: [web], originalLimit: "700m" }).facts();
@@ -117,20 +111,17 @@ pure("factsOf() has the user's original limit where the market has set another",
   assert.deepEqual(facts.pods[0]?.containers[0]?.limits, { cpu: 700, memory: 128 * MI });
 });
 
-pure(
-  "correctionsOf() has the kills within the policy's window, until the workload is deleted",
-  () => {
-    const pods = [workloadPod("web-1", [templateContainer({ oomKilledAtMs: NOW_MS - 1000 })])];
-    const { cluster, one } = factsWith({ pods });
-    const kills = (windowMs: number) => cluster.correctionsOf(one(windowMs)).get("app")?.oomKills;
-    assert.equal(kills(1000), undefined);
-    assert.deepEqual(kills(1001), [{ hadBytes: 128 * MI }]);
-    pods.length = 0;
-    assert.deepEqual(kills(1001), [{ hadBytes: 128 * MI }]);
-    cluster.keepOnly((key) => key !== "Deployment/shop/web");
-    assert.equal(kills(1001), undefined);
-  },
-);
+pure("correctionsOf() has kills within the window, until the workload is deleted", () => {
+  const pods = [workloadPod("web-1", [templateContainer({ oomKilledAtMs: NOW_MS - 1000 })])];
+  const { cluster, one } = factsWith({ pods });
+  const kills = (windowMs: number) => cluster.correctionsOf(one(windowMs)).get("app")?.oomKills;
+  assert.equal(kills(1000), undefined);
+  assert.deepEqual(kills(1001), [{ hadBytes: 128 * MI }]);
+  pods.length = 0;
+  assert.deepEqual(kills(1001), [{ hadBytes: 128 * MI }]);
+  cluster.keepOnly((key) => key !== "Deployment/shop/web");
+  assert.equal(kills(1001), undefined);
+});
 
 pure("missing() has refused permissions of the namespace and kind, by method, for 30 s", () => {
   const scope = (namespace: string, kind: WorkloadKind = "Deployment"): PermissionScope => ({

@@ -79,26 +79,23 @@ pure("learnUsage() has a reason where a source does not answer", () => {
   }
 });
 
-pure(
-  "silentSource() misses metrics of pods that have been Ready for ten minutes, as long as it was watched",
-  () => {
-    const nothing = { usage: new Map([["app", usageOf("app", [], [])]]) };
-    const missing = (readyMs?: number, watchedMs?: number) =>
-      evaluated(
-        watchedMs === undefined ? nothing : { ...nothing, watchedSinceMs: NOW_MS - watchedMs },
-        readyMs === undefined ? undefined : NOW_MS - readyMs,
-      ).missing;
-    for (
-      const [readyMs, watchedMs] of [[undefined], [599_999], [3_600_000, 0], [3_600_000, 599_999]]
-    ) {
-      assert.equal(missing(readyMs, watchedMs), undefined);
-    }
-    assert.equal(missing(3_600_000, 600_000)?.reason, "MetricsMissing");
-    const { reason, message } = missing(600_000) ?? assert.fail();
-    assert.equal(reason, "MetricsMissing");
-    assert.match(message, /web-1 .* 10 min$/);
-  },
-);
+pure("silentSource() misses metrics of pods that were Ready for ten minutes", () => {
+  const nothing = { usage: new Map([["app", usageOf("app", [], [])]]) };
+  const missing = (readyMs?: number, watchedMs?: number) =>
+    evaluated(
+      watchedMs === undefined ? nothing : { ...nothing, watchedSinceMs: NOW_MS - watchedMs },
+      readyMs === undefined ? undefined : NOW_MS - readyMs,
+    ).missing;
+  for (
+    const [readyMs, watchedMs] of [[undefined], [599_999], [3_600_000, 0], [3_600_000, 599_999]]
+  ) {
+    assert.equal(missing(readyMs, watchedMs), undefined);
+  }
+  assert.equal(missing(3_600_000, 600_000)?.reason, "MetricsMissing");
+  const { reason, message } = missing(600_000) ?? assert.fail();
+  assert.equal(reason, "MetricsMissing");
+  assert.match(message, /web-1 .* 10 min$/);
+});
 
 const IN_FORCE = { requests: { cpu: 105, memory: 96 * MI }, limits: {} };
 
@@ -127,47 +124,44 @@ function done(
     : again?.reason;
 }
 
-pure(
-  "retryResize() gives a straggler what is in force, in place only, unless the hold concerns it",
-  () => {
-    const late = workloadPod("web-2", [templateContainer({ requests: { cpu: 105 } })]);
-    const there = [workloadPod("web-1", [templateContainer(IN_FORCE)])];
-    const nodes = new Map([["node-1", { pressures: ["MemoryPressure"] as const }]]);
-    const { workload } = rightsizingFacts({ containers: [templateContainer(IN_FORCE)] });
-    const strategy = { allowRecreate: true };
-    const all = "InPlace app cpu 105m, app memory 96Mi";
-    const rows: readonly (readonly [RightsizingReason, Parameters<typeof done>[1], unknown])[] = [
-      ["Cooldown", {}, all],
-      ["InsufficientSamples", {}, all],
-      ["BelowThreshold", { restOnly: true }, all],
-      ["HPAConflict", { restOnly: true }, all],
-      ["HPAConflict", {}, undefined],
-      ["RecommendOnly", {}, undefined],
-      ["DryRun", {}, undefined],
-      ["RolloutInProgress", {}, undefined],
-      ["Cooldown", { dryRun: true }, "DryRun"],
-      ["Cooldown", { pods: [late] }, "InPlace app memory 96Mi"],
-      ["Cooldown", { pods: [late], nodes }, "NodePressure"],
-      ["Cooldown", { pods: there }, undefined],
-      ["Cooldown", { inForce: new Map() }, undefined],
-      // What stands in the template is left to a rollout.
-      ["Cooldown", { workload, strategy, resizeServed: false }, undefined],
-      ["Cooldown", { workload, resizeServed: false }, "InPlaceResizeUnavailable"],
-      ["Cooldown", { workload, strategy }, all],
-    ];
-    for (const [reason, choice, expected] of rows) {
-      assert.equal(done(reason, choice), expected, `${reason} ${JSON.stringify(choice)}`);
+pure("retryResize() gives a straggler what is in force, in place only", () => {
+  const late = workloadPod("web-2", [templateContainer({ requests: { cpu: 105 } })]);
+  const there = [workloadPod("web-1", [templateContainer(IN_FORCE)])];
+  const nodes = new Map([["node-1", { pressures: ["MemoryPressure"] as const }]]);
+  const { workload } = rightsizingFacts({ containers: [templateContainer(IN_FORCE)] });
+  const strategy = { allowRecreate: true };
+  const all = "InPlace app cpu 105m, app memory 96Mi";
+  const rows: readonly (readonly [RightsizingReason, Parameters<typeof done>[1], unknown])[] = [
+    ["Cooldown", {}, all],
+    ["InsufficientSamples", {}, all],
+    ["BelowThreshold", { restOnly: true }, all],
+    ["HPAConflict", { restOnly: true }, all],
+    ["HPAConflict", {}, undefined],
+    ["RecommendOnly", {}, undefined],
+    ["DryRun", {}, undefined],
+    ["RolloutInProgress", {}, undefined],
+    ["Cooldown", { dryRun: true }, "DryRun"],
+    ["Cooldown", { pods: [late] }, "InPlace app memory 96Mi"],
+    ["Cooldown", { pods: [late], nodes }, "NodePressure"],
+    ["Cooldown", { pods: there }, undefined],
+    ["Cooldown", { inForce: new Map() }, undefined],
+    // What stands in the template is left to a rollout.
+    ["Cooldown", { workload, strategy, resizeServed: false }, undefined],
+    ["Cooldown", { workload, resizeServed: false }, "InPlaceResizeUnavailable"],
+    ["Cooldown", { workload, strategy }, all],
+  ];
+  for (const [reason, choice, expected] of rows) {
+    assert.equal(done(reason, choice), expected, `${reason} ${JSON.stringify(choice)}`);
+  }
+  for (const allowRecreate of [false, true]) {
+    for (const reason of ["Cooldown", "BelowThreshold"] as const) {
+      const holds = (choice: FactsChoice): string | undefined =>
+        done(reason, { restOnly: true, ...choice });
+      const strategy = { allowRecreate };
+      assert.equal(holds({ strategy, resizeServed: false }), "InPlaceResizeUnavailable");
+      const noMethod = { strategy: { ...strategy, allowInPlaceResize: false } };
+      assert.equal(holds(noMethod), "MethodNotAllowed");
+      assert.equal(holds({ strategy, nodes }), "NodePressure");
     }
-    for (const allowRecreate of [false, true]) {
-      for (const reason of ["Cooldown", "BelowThreshold"] as const) {
-        const holds = (choice: FactsChoice): string | undefined =>
-          done(reason, { restOnly: true, ...choice });
-        const strategy = { allowRecreate };
-        assert.equal(holds({ strategy, resizeServed: false }), "InPlaceResizeUnavailable");
-        const noMethod = { strategy: { ...strategy, allowInPlaceResize: false } };
-        assert.equal(holds(noMethod), "MethodNotAllowed");
-        assert.equal(holds({ strategy, nodes }), "NodePressure");
-      }
-    }
-  },
-);
+  }
+});

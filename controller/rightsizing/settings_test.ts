@@ -104,9 +104,7 @@ test("rightsizingConfig() has the documented defaults, follows the settings, and
 
 test("CONTROLLER_SETTINGS take OptiPod's flags, and say in --help and by faults what they can't do", () => {
   const optiPod = ["--enable-leader-election", "--metrics-provider=metrics-server", "--dry-run"];
-  const values = valuesOf(
-    typed("--metrics-addr=:9000", "--health-probe-addr=:9000", ...optiPod),
-  );
+  const values = valuesOf(typed("--metrics-addr=:9000", "--health-probe-addr=:9000", ...optiPod));
   assert.deepEqual(
     [values.listen, values.leaderElection, values.rightsizingProvider, values.dryRun],
     [":9000", true, "metrics-server", true],

@@ -53,9 +53,7 @@ function world() {
       ): void {
         const atMs = appliedAtMs ?? before?.appliedAtMs;
         const inForce = atMs === undefined ? [] : [{ container: "app", cpu: atMs }];
-        records.set(
-          recordOf(name, { inForce, ...(atMs !== undefined && { appliedAtMs: atMs }) }),
-        );
+        records.set(recordOf(name, { inForce, ...(atMs !== undefined && { appliedAtMs: atMs }) }));
       },
       flush: () => done(records.flush()),
     };

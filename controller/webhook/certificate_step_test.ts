@@ -37,30 +37,27 @@ function step(stored: StoredPairs | { readonly fault: string } | undefined, afte
   return next === undefined ? "nothing" : `${next.make}: ${next.why}`;
 }
 
-pure(
-  "certificateStep() renews what is of no use, or for other names, and all after two thirds of its life",
-  () => {
-    const stored = pairs(LONG, SHORT);
-    // 60 days from its beginning, which is set back by an hour.
-    const servingMs = 60 * DAY_MS - 3_600_000;
-    const authorityMs = 365 * DAY_MS * 2 / 3 - 3_600_000;
-    const later = pairs(LONG, lifeFrom(START_MS + authorityMs - DAY_MS, SERVING_LIFE_MS));
-    const rows: readonly (readonly [string, Parameters<typeof step>[0], number?])[] = [
-      ["authority: there are none yet", undefined],
-      ["authority: ca.crt: unreadable", { fault: "ca.crt: unreadable" }],
-      ["nothing", stored, servingMs - 1],
-      ["serving: the certificate ends at 2026-03-31T23:00:00.000Z", stored, servingMs],
-      ["serving: the certificate ended at 2026-03-31T23:00:00.000Z", stored, 91 * DAY_MS],
-      ["nothing", later, authorityMs - 1000],
-      ["authority: the authority ends at 2026-12-31T23:00:00.000Z", later, authorityMs],
-      [`serving: the certificate is not for ${NAMES[0]}`, pairs(LONG, SHORT, ["old.svc"])],
-      ["nothing", pairs(LONG, SHORT, ["old.svc", ...NAMES])],
-      // One that begins a little later by another's clock.
-      ["nothing", stored, -2 * 3_600_000],
-    ];
-    for (const [expected, pair, afterMs] of rows) assert.equal(step(pair, afterMs), expected);
-  },
-);
+pure("certificateStep() renews what is unusable, or past two thirds of its life", () => {
+  const stored = pairs(LONG, SHORT);
+  // 60 days from its beginning, which is set back by an hour.
+  const servingMs = 60 * DAY_MS - 3_600_000;
+  const authorityMs = 365 * DAY_MS * 2 / 3 - 3_600_000;
+  const later = pairs(LONG, lifeFrom(START_MS + authorityMs - DAY_MS, SERVING_LIFE_MS));
+  const rows: readonly (readonly [string, Parameters<typeof step>[0], number?])[] = [
+    ["authority: there are none yet", undefined],
+    ["authority: ca.crt: unreadable", { fault: "ca.crt: unreadable" }],
+    ["nothing", stored, servingMs - 1],
+    ["serving: the certificate ends at 2026-03-31T23:00:00.000Z", stored, servingMs],
+    ["serving: the certificate ended at 2026-03-31T23:00:00.000Z", stored, 91 * DAY_MS],
+    ["nothing", later, authorityMs - 1000],
+    ["authority: the authority ends at 2026-12-31T23:00:00.000Z", later, authorityMs],
+    [`serving: the certificate is not for ${NAMES[0]}`, pairs(LONG, SHORT, ["old.svc"])],
+    ["nothing", pairs(LONG, SHORT, ["old.svc", ...NAMES])],
+    // One that begins a little later by another's clock.
+    ["nothing", stored, -2 * 3_600_000],
+  ];
+  for (const [expected, pair, afterMs] of rows) assert.equal(step(pair, afterMs), expected);
+});
 
 pure("certificateStep() never lets anything end that is made in time, whenever it looks", () => {
   fc.assert(
@@ -87,23 +84,20 @@ pure("certificateStep() never lets anything end that is made in time, whenever i
   );
 });
 
-pure(
-  "trustedAuthorities() names the present one first, and those from before until they end",
-  () => {
-    const earlier = ["b", "c"].map((cert, index) => ({
-      cert,
-      names: [],
-      authority: true,
-      notBeforeMs: 0,
-      notAfterMs: START_MS + index,
-    }));
-    const stored = { ...pairs(LONG, SHORT), earlier };
-    const certs = (nowMs: number) => trustedAuthorities(stored, nowMs).map(({ cert }) => cert);
-    assert.deepEqual(certs(START_MS - 1), ["ca", "b", "c"]);
-    assert.deepEqual(certs(START_MS), ["ca", "c"]);
-    assert.deepEqual(certs(START_MS + 1), ["ca"]);
-  },
-);
+pure("trustedAuthorities() names the present one first, and older ones until they end", () => {
+  const earlier = ["b", "c"].map((cert, index) => ({
+    cert,
+    names: [],
+    authority: true,
+    notBeforeMs: 0,
+    notAfterMs: START_MS + index,
+  }));
+  const stored = { ...pairs(LONG, SHORT), earlier };
+  const certs = (nowMs: number) => trustedAuthorities(stored, nowMs).map(({ cert }) => cert);
+  assert.deepEqual(certs(START_MS - 1), ["ca", "b", "c"]);
+  assert.deepEqual(certs(START_MS), ["ca", "c"]);
+  assert.deepEqual(certs(START_MS + 1), ["ca"]);
+});
 
 const VALIDITY = { notBeforeMs: 0, notAfterMs: 1000 };
 

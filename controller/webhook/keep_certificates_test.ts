@@ -317,9 +317,7 @@ async function scene() {
   const used: KeyedCertificate[] = [];
   const ends: number[] = [];
   const warned: string[] = [];
-  const files: { now: KeyedCertificate | Error } = {
-    now: new Error("Cannot read /c/tls.crt: no"),
-  };
+  const files: { now: KeyedCertificate | Error } = { now: new Error("Cannot read /c/tls.crt: no") };
   const end = new AbortController();
   const running = followFiles({
     readFiles: () =>

@@ -26,10 +26,7 @@ pure("ruled() says each rule to the server, with the field that is to blame", ()
     maxProperties: 2,
     "x-kubernetes-validations": [
       { rule: "self.count % 2 == 0", message: "must be even", fieldPath: ".count" },
-      {
-        rule: "!has(self.half) || self.half * 2 == self.count",
-        message: "must fit",
-      },
+      { rule: "!has(self.half) || self.half * 2 == self.count", message: "must fit" },
     ],
   });
 });
@@ -39,10 +36,7 @@ pure("ruled() refuses by the same rules, each by its field", () => {
     even.safeParse(value).error?.issues.map(({ path, message }) => [path, message]);
   assert.equal(faults({ count: 4, half: 2 }), undefined);
   assert.deepEqual(faults({ count: 3 }), [[["count"], "must be even"]]);
-  assert.deepEqual(faults({ count: 3, half: 1 }), [
-    [["count"], "must be even"],
-    [[], "must fit"],
-  ]);
+  assert.deepEqual(faults({ count: 3, half: 1 }), [[["count"], "must be even"], [[], "must fit"]]);
 });
 
 pure("patternRule() holds for what the pattern matches, and quotes it for CEL", () => {

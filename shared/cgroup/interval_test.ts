@@ -37,13 +37,7 @@ pure("intervalBetween() gives none when the clock stood, jumped, or too little t
 
 pure("intervalBetween() gives none when any counter went back", () => {
   const full = { ...later, pressureMs: 9 };
-  const counters = [
-    "usageMs",
-    "periods",
-    "throttledPeriods",
-    "throttledMs",
-    "pressureMs",
-  ] as const;
+  const counters = ["usageMs", "periods", "throttledPeriods", "throttledMs", "pressureMs"] as const;
   for (const counter of counters) {
     const reset = { ...full, [counter]: 0 };
     const pair = [{ ...zero, pressureMs: 5 }, reset] as const;

@@ -48,10 +48,7 @@ const CASES: readonly Case[] = [
   {
     directory: `${SYSTEMD}/crio-${C}.scope`,
     read: `${SYSTEMD}/crio-${C}.scope/container`,
-    beside: [
-      `${SYSTEMD}/crio-${C}.scope/container`,
-      `${SYSTEMD}/crio-conmon-${C}.scope`,
-    ],
+    beside: [`${SYSTEMD}/crio-${C}.scope/container`, `${SYSTEMD}/crio-conmon-${C}.scope`],
   },
   {
     directory:
@@ -119,10 +116,7 @@ pure("listPods() lists several containers, and pods that have none yet", () => {
   const pods = listPods(tree, findLayout(tree));
   assert.deepEqual(
     pods.map(({ uid, containers }) => [uid, containers.length]).sort(),
-    [
-      [UID, 2],
-      [STATIC, 0],
-    ].sort(),
+    [[UID, 2], [STATIC, 0]].sort(),
   );
 });
 

@@ -15,11 +15,7 @@ function test(name: string, fn: () => void): void {
 
 function settings(kinds: Readonly<Record<string, Kind<unknown>>>): readonly Setting[] {
   return Object.entries(kinds).map(([key, kind]) =>
-    settingOf(setting(key, {
-      kind: kind,
-      default: "",
-      description: "",
-    }))
+    settingOf(setting(key, { kind: kind, default: "", description: "" }))
   );
 }
 
@@ -124,21 +120,18 @@ function read(data: Record<string, string>) {
   return keyValues(keys, KEYED);
 }
 
-pure(
-  "settingsAmong() reports the file from the keys beside it, of which either may be missing",
-  () => {
-    const { path } = PLACE;
-    const keys = { beside: "config.yaml", place: PLACE.place, texts: new Map([["dryRun", "on"]]) };
-    assert.equal(settingsAmong({}, PLACE), undefined);
-    assert.deepEqual(settingsAmong({ "config.yaml": "" }, PLACE), { path, text: "" });
-    assert.deepEqual(settingsAmong({ dryRun: "on" }, PLACE), { path, text: "", keys });
-    assert.deepEqual(settingsAmong({ "config.yaml": "market: off", dryRun: "on" }, PLACE), {
-      path,
-      text: "market: off",
-      keys,
-    });
-  },
-);
+pure("settingsAmong() reports the file from the keys beside it", () => {
+  const { path } = PLACE;
+  const keys = { beside: "config.yaml", place: PLACE.place, texts: new Map([["dryRun", "on"]]) };
+  assert.equal(settingsAmong({}, PLACE), undefined);
+  assert.deepEqual(settingsAmong({ "config.yaml": "" }, PLACE), { path, text: "" });
+  assert.deepEqual(settingsAmong({ dryRun: "on" }, PLACE), { path, text: "", keys });
+  assert.deepEqual(settingsAmong({ "config.yaml": "market: off", dryRun: "on" }, PLACE), {
+    path,
+    text: "market: off",
+    keys,
+  });
+});
 
 pure("keyValues() takes the settings' keys, ignores the other program's, and trims", () => {
   const { texts, faults } = read({ dryRun: " true\n", metricsProvider: "prometheus" });
@@ -146,24 +139,21 @@ pure("keyValues() takes the settings' keys, ignores the other program's, and tri
   assert.deepEqual([...read({ dryRun: "\n" }).texts], []);
 });
 
-pure(
-  "keyValues() names what is no key, with what is near and all that there are; never a value",
-  () => {
-    const { texts, faults } = read({
-      metricProvider: "prometheus",
-      "config.yml": "market: off",
-      "--dry-run": "true",
-      "log.level": "debug",
-      password: "hunter2",
-    });
-    assert.deepEqual([...texts], []);
-    assertMatches(faults, [
-      /^configmap a\/b: data\.metricProvider .* metricsProvider\? .*config\.yaml, dryRun, /,
-      /^configmap a\/b: data\.config\.yml .* config\.yaml\? .*config\.yaml, dryRun, /,
-      /^configmap a\/b: data\.--dry-run .*config\.yaml, dryRun, /,
-      /^configmap a\/b: data\.log\.level [^?]*config\.yaml, dryRun, /,
-      /^configmap a\/b: data\.password [^?]*config\.yaml, dryRun, .*reconciliationInterval$/,
-    ]);
-    assert.ok(!faults.join().includes("hunter2"));
-  },
-);
+pure("keyValues() names unknown keys with near and valid ones, never a value", () => {
+  const { texts, faults } = read({
+    metricProvider: "prometheus",
+    "config.yml": "market: off",
+    "--dry-run": "true",
+    "log.level": "debug",
+    password: "hunter2",
+  });
+  assert.deepEqual([...texts], []);
+  assertMatches(faults, [
+    /^configmap a\/b: data\.metricProvider .* metricsProvider\? .*config\.yaml, dryRun, /,
+    /^configmap a\/b: data\.config\.yml .* config\.yaml\? .*config\.yaml, dryRun, /,
+    /^configmap a\/b: data\.--dry-run .*config\.yaml, dryRun, /,
+    /^configmap a\/b: data\.log\.level [^?]*config\.yaml, dryRun, /,
+    /^configmap a\/b: data\.password [^?]*config\.yaml, dryRun, .*reconciliationInterval$/,
+  ]);
+  assert.ok(!faults.join().includes("hunter2"));
+});

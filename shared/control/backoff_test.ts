@@ -41,16 +41,13 @@ pure("createBackoff() counts each key on its own and forgets on reset", () => {
 const unreachable = new ApiError(0, "Unreachable", "connection refused");
 const starting = new ApiError(503, "ServiceUnavailable", "starting");
 
-pure(
-  "createBackoff() waits five seconds at most for an unreachable server, and little after that",
-  () => {
-    const backoff = createBackoff();
-    const all = Array.from({ length: 100 }, () => backoff.next("a", unreachable));
-    assert.deepEqual(all.slice(0, 6), [1000, 2000, 4000, 5000, 5000, 5000]);
-    assert.equal(Math.max(...all), 5000);
-    assert.deepEqual([1, 2].map(() => backoff.next("a", starting)), [8000, 16_000]);
-  },
-);
+pure("createBackoff() waits five seconds at most for an unreachable server", () => {
+  const backoff = createBackoff();
+  const all = Array.from({ length: 100 }, () => backoff.next("a", unreachable));
+  assert.deepEqual(all.slice(0, 6), [1000, 2000, 4000, 5000, 5000, 5000]);
+  assert.equal(Math.max(...all), 5000);
+  assert.deepEqual([1, 2].map(() => backoff.next("a", starting)), [8000, 16_000]);
+});
 
 pure("createBackoff() waits as long as the server asks for, if that is longer", () => {
   const backoff = createBackoff();

@@ -24,18 +24,15 @@ pure("electionStep() waits for a record that was seen to change, whatever its ti
   });
 });
 
-pure(
-  "electionStep() takes a released record at once, renews its own, and creates a missing one",
-  () => {
-    const seenMs = MOMENT.nowMs;
-    const released = electionStep({ lease: { ...LEASE, holder: "" }, seenMs }, MOMENT);
-    assert.ok(released.do === "update" && released.lease.holder === "b");
-    const renewed = electionStep({ lease: { ...LEASE, holder: "b" }, seenMs }, MOMENT);
-    assert.deepEqual(renewed, { do: "update", lease: { ...LEASE, holder: "b", renewTimeMs: 99 } });
-    const created = electionStep({ lease: undefined, seenMs }, MOMENT);
-    assert.ok(created.do === "create" && created.lease.transitions === 0);
-  },
-);
+pure("electionStep() takes a released record, renews its own, creates one", () => {
+  const seenMs = MOMENT.nowMs;
+  const released = electionStep({ lease: { ...LEASE, holder: "" }, seenMs }, MOMENT);
+  assert.ok(released.do === "update" && released.lease.holder === "b");
+  const renewed = electionStep({ lease: { ...LEASE, holder: "b" }, seenMs }, MOMENT);
+  assert.deepEqual(renewed, { do: "update", lease: { ...LEASE, holder: "b", renewTimeMs: 99 } });
+  const created = electionStep({ lease: undefined, seenMs }, MOMENT);
+  assert.ok(created.do === "create" && created.lease.transitions === 0);
+});
 
 pure("observe() keeps the time of a record that stands still", () => {
   const state = { lease: LEASE, seenMs: 5 };

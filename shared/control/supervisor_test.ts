@@ -10,29 +10,26 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   );
 }
 
-pure(
-  "createSupervisor() aborts all loops when one fails and surfaces the first failure",
-  async () => {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const supervisor = createSupervisor({ clock, log: silentLog });
-    const boom = new TypeError("boom");
-    let ended = false;
-    supervisor.supervise("steady", untilAborted(supervisor.signal).then(() => void (ended = true)));
-    supervisor.supervise("broken", clock.sleep(10).then(() => Promise.reject(boom)));
-    supervisor.supervise(
-      "late",
-      untilAborted(supervisor.signal).then(() => Promise.reject(new Error("second"))),
-    );
-    const done = assert.rejects(supervisor.done(), (error: Error) => {
-      assert.match(error.message, /"broken" failed: TypeError: boom/);
-      assert.equal(error.cause, boom);
-      return true;
-    });
-    await clock.runUntil(20);
-    await done;
-    assert.ok(ended);
-  },
-);
+pure("createSupervisor() aborts all loops on the first failure", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const supervisor = createSupervisor({ clock, log: silentLog });
+  const boom = new TypeError("boom");
+  let ended = false;
+  supervisor.supervise("steady", untilAborted(supervisor.signal).then(() => void (ended = true)));
+  supervisor.supervise("broken", clock.sleep(10).then(() => Promise.reject(boom)));
+  supervisor.supervise(
+    "late",
+    untilAborted(supervisor.signal).then(() => Promise.reject(new Error("second"))),
+  );
+  const done = assert.rejects(supervisor.done(), (error: Error) => {
+    assert.match(error.message, /"broken" failed: TypeError: boom/);
+    assert.equal(error.cause, boom);
+    return true;
+  });
+  await clock.runUntil(20);
+  await done;
+  assert.ok(ended);
+});
 
 pure("createSupervisor() waits on stop for every loop, those added meanwhile too", async () => {
   const clock = createVirtualClock({ wallStart: 0 });

@@ -18,21 +18,18 @@ pure("createWorkQueue() hands each key out once, in the order of insertion", asy
   assert.equal(queue.depth, 0);
 });
 
-pure(
-  "createWorkQueue() puts no more than some keys in line at once after a stall, the oldest first",
-  async () => {
-    const virtual = createVirtualClock({ wallStart: 0 });
-    let nowMs = 0;
-    const queue = createWorkQueue({ ...virtual, monotonic: () => nowMs });
-    const keys = Array.from({ length: 10_000 }, (_, index) => `${index}`);
-    for (const key of keys) queue.add(key, 1000 + Number(key) / 10);
-    nowMs = 60_000;
-    const taken: (string | undefined)[] = [await queue.take(never)];
-    assert.ok(queue.depth <= 100, `${queue.depth}`);
-    while (taken.length < keys.length) taken.push(await queue.take(never));
-    assert.deepEqual(taken, keys);
-  },
-);
+pure("createWorkQueue() queues the oldest keys first after a stall", async () => {
+  const virtual = createVirtualClock({ wallStart: 0 });
+  let nowMs = 0;
+  const queue = createWorkQueue({ ...virtual, monotonic: () => nowMs });
+  const keys = Array.from({ length: 10_000 }, (_, index) => `${index}`);
+  for (const key of keys) queue.add(key, 1000 + Number(key) / 10);
+  nowMs = 60_000;
+  const taken: (string | undefined)[] = [await queue.take(never)];
+  assert.ok(queue.depth <= 100, `${queue.depth}`);
+  while (taken.length < keys.length) taken.push(await queue.take(never));
+  assert.deepEqual(taken, keys);
+});
 
 pure("createWorkQueue() keeps a key back while it is worked on and then puts it last", async () => {
   const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
@@ -96,15 +93,12 @@ pure("createWorkQueue() lets a taker go when its signal is aborted", async () =>
   assert.equal(await queue.take(never), "a");
 });
 
-pure(
-  "createWorkQueue() refuses a delay that is not a time, and work that it did not hand out",
-  () => {
-    const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
-    assert.throws(() => queue.add("a", -1), /"a".*delayMs is -1/);
-    assert.throws(() => queue.add("a", NaN), RangeError);
-    assert.throws(() => queue.done("a"), { name: "RangeError", message: /"a"/ });
-  },
-);
+pure("createWorkQueue() refuses delays that are no time, and foreign work", () => {
+  const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
+  assert.throws(() => queue.add("a", -1), /"a".*delayMs is -1/);
+  assert.throws(() => queue.add("a", NaN), RangeError);
+  assert.throws(() => queue.done("a"), { name: "RangeError", message: /"a"/ });
+});
 
 const addition = fc.record({
   key: fc.constantFrom("a", "b", "c", "d"),
@@ -112,56 +106,53 @@ const addition = fc.record({
   delayMs: fc.integer({ min: 0, max: 1000 }),
 });
 
-pure(
-  "createWorkQueue() hands a key out after each add, no earlier than due and never twice",
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(addition, { maxLength: 40 }),
-        fc.integer({ min: 1, max: 3 }),
-        fc.integer({ min: 0, max: 50 }),
-        async (additions, workers, workMs) => {
-          const clock = createVirtualClock({ wallStart: 0 });
-          const queue = createWorkQueue(clock);
-          const stop = new AbortController();
-          const inWork = new Set<string>();
-          const takenAt = new Map<string, number[]>();
-          const work = async () => {
-            for (;;) {
-              const key = await queue.take(stop.signal);
-              if (key === undefined) return;
-              assert.ok(!inWork.has(key));
-              inWork.add(key);
-              takenAt.set(key, [...(takenAt.get(key) ?? []), clock.monotonic()]);
-              await clock.sleep(workMs);
-              inWork.delete(key);
-              queue.done(key);
-            }
-          };
-          const running = Array.from({ length: workers }, work);
-          for (const { key, atMs, delayMs } of additions) {
-            clock.at(atMs, () => queue.add(key, delayMs));
+pure("createWorkQueue() hands a key out after each add, never early nor twice", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(addition, { maxLength: 40 }),
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 0, max: 50 }),
+      async (additions, workers, workMs) => {
+        const clock = createVirtualClock({ wallStart: 0 });
+        const queue = createWorkQueue(clock);
+        const stop = new AbortController();
+        const inWork = new Set<string>();
+        const takenAt = new Map<string, number[]>();
+        const work = async () => {
+          for (;;) {
+            const key = await queue.take(stop.signal);
+            if (key === undefined) return;
+            assert.ok(!inWork.has(key));
+            inWork.add(key);
+            takenAt.set(key, [...(takenAt.get(key) ?? []), clock.monotonic()]);
+            await clock.sleep(workMs);
+            inWork.delete(key);
+            queue.done(key);
           }
-          await clock.runUntil(10_000);
-          stop.abort();
-          await Promise.all(running);
-          for (const { key, atMs, delayMs } of additions) {
-            const taken = takenAt.get(key) ?? [];
-            // An add is answered by its own turn or by an earlier add's turn after it was made.
-            assert.ok(taken.some((at) => at >= atMs && at <= atMs + delayMs + 41 * workMs));
-          }
-          for (const [key, times] of takenAt) {
-            const own = additions.filter((add) => add.key === key);
-            assert.ok(times.length <= own.length);
-            const earliest = Math.min(...own.map((add) => add.atMs + add.delayMs));
-            assert.ok(times.every((at) => at >= earliest));
-          }
-          assert.deepEqual([queue.depth, queue.delayed], [0, 0]);
-        },
-      ),
-    );
-  },
-);
+        };
+        const running = Array.from({ length: workers }, work);
+        for (const { key, atMs, delayMs } of additions) {
+          clock.at(atMs, () => queue.add(key, delayMs));
+        }
+        await clock.runUntil(10_000);
+        stop.abort();
+        await Promise.all(running);
+        for (const { key, atMs, delayMs } of additions) {
+          const taken = takenAt.get(key) ?? [];
+          // An add is answered by its own turn or by an earlier add's turn after it was made.
+          assert.ok(taken.some((at) => at >= atMs && at <= atMs + delayMs + 41 * workMs));
+        }
+        for (const [key, times] of takenAt) {
+          const own = additions.filter((add) => add.key === key);
+          assert.ok(times.length <= own.length);
+          const earliest = Math.min(...own.map((add) => add.atMs + add.delayMs));
+          assert.ok(times.every((at) => at >= earliest));
+        }
+        assert.deepEqual([queue.depth, queue.delayed], [0, 0]);
+      },
+    ),
+  );
+});
 
 pure("createWorkQueue() forgets superseded delays instead of piling them up", async () => {
   const clock = createVirtualClock({ wallStart: 0 });

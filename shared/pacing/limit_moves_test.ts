@@ -43,10 +43,7 @@ forAll(
   "grantRaises() never grants more than is free, nor more than was asked for",
   [
     fc.array(
-      fc.tuple(
-        fc.double({ min: 0, max: 8000, noNaN: true }),
-        fc.integer({ min: 1, max: 10_000 }),
-      ),
+      fc.tuple(fc.double({ min: 0, max: 8000, noNaN: true }), fc.integer({ min: 1, max: 10_000 })),
       { maxLength: 30 },
     ),
     fc.double({ min: -1000, max: 20_000, noNaN: true }),

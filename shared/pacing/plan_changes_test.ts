@@ -60,9 +60,7 @@ pure("planChanges() raises, lowers or leaves a single container", () => {
 pure("planChanges() grants what is free, and lets the surplus of others pay", () => {
   const nearly: Given = [{ share: 540, ceiling: 545, throttledMsPerS: 60 }];
   assert.deepEqual(
-    changes([nearly, [{ share: 100, need: 100 }, { limit: 300 }]], {
-      capacity: 840,
-    }),
+    changes([nearly, [{ share: 100, need: 100 }, { limit: 300 }]], { capacity: 840 }),
     ["", ""],
   );
   // Raises that relieve more go before those to a close ceiling. Free: 970 − 500 − 370 = 100.

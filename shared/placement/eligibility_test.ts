@@ -66,32 +66,29 @@ pure("readPlacementSpec() has key and value of each fault", () => {
   );
 });
 
-pure(
-  "readPlacementSpec() takes the window of workload, namespace or configuration, and does not mix them",
-  () => {
-    const windowOf = (workload: Texts, namespace: Texts): string | undefined => {
-      const reading = readPlacementSpec({
-        workload: { labels: {}, annotations: { ...workload, [SPOT_PERCENTAGE]: "1" } },
-        namespace: { labels: { [ENABLED]: "true" }, annotations: namespace },
-      }, { schedule: "0 1 * * *", durationMs: 3_600_000 });
-      if (reading.is === "valid") return reading.spec.window?.schedule;
-      return reading.is === "invalid" ? `${reading.faults[0]?.of} ${reading.faults[0]?.key}` : "";
-    };
-    const at = (hour: number): Texts => ({
-      [DISRUPTION_SCHEDULE]: `0 ${hour} * * *`,
-      [DISRUPTION_DURATION]: "1h",
-    });
-    assert.equal(windowOf(at(3), at(2)), "0 3 * * *");
-    assert.equal(windowOf({}, at(2)), "0 2 * * *");
-    assert.equal(windowOf({}, {}), "0 1 * * *");
-    assert.equal(windowOf(at(3), { [DISRUPTION_DURATION]: "never" }), "0 3 * * *");
-    const [schedule, duration] = [{ [DISRUPTION_SCHEDULE]: "0 2 * * *" }, {
-      [DISRUPTION_DURATION]: "1h",
-    }];
-    assert.equal(windowOf(duration, at(2)), `workload ${DISRUPTION_SCHEDULE}`);
-    assert.equal(windowOf({}, schedule), `namespace ${DISRUPTION_DURATION}`);
-  },
-);
+pure("readPlacementSpec() takes one window of workload, namespace or settings", () => {
+  const windowOf = (workload: Texts, namespace: Texts): string | undefined => {
+    const reading = readPlacementSpec({
+      workload: { labels: {}, annotations: { ...workload, [SPOT_PERCENTAGE]: "1" } },
+      namespace: { labels: { [ENABLED]: "true" }, annotations: namespace },
+    }, { schedule: "0 1 * * *", durationMs: 3_600_000 });
+    if (reading.is === "valid") return reading.spec.window?.schedule;
+    return reading.is === "invalid" ? `${reading.faults[0]?.of} ${reading.faults[0]?.key}` : "";
+  };
+  const at = (hour: number): Texts => ({
+    [DISRUPTION_SCHEDULE]: `0 ${hour} * * *`,
+    [DISRUPTION_DURATION]: "1h",
+  });
+  assert.equal(windowOf(at(3), at(2)), "0 3 * * *");
+  assert.equal(windowOf({}, at(2)), "0 2 * * *");
+  assert.equal(windowOf({}, {}), "0 1 * * *");
+  assert.equal(windowOf(at(3), { [DISRUPTION_DURATION]: "never" }), "0 3 * * *");
+  const [schedule, duration] = [{ [DISRUPTION_SCHEDULE]: "0 2 * * *" }, {
+    [DISRUPTION_DURATION]: "1h",
+  }];
+  assert.equal(windowOf(duration, at(2)), `workload ${DISRUPTION_SCHEDULE}`);
+  assert.equal(windowOf({}, schedule), `namespace ${DISRUPTION_DURATION}`);
+});
 
 const SCOPE: PlacementScope = { ownNamespace: "coallocator" };
 const NOT_TEST = { key: "stage", operator: "NotIn" as const, values: ["test"] };

@@ -29,34 +29,31 @@ function requestOf(
   });
 }
 
-pure(
-  "placementRequest() has what placement reads of a pod with a controller, and nothing else",
-  () => {
-    const volumes = ["data-0", "data-1"].map((claimName) => ({
-      persistentVolumeClaim: { claimName },
-    }));
-    assert.deepEqual(requestOf(METADATA, { spec: { volumes: [{ emptyDir: {} }, ...volumes] } }), {
-      namespace: "shop",
-      owner: OWNER,
-      revision: "1",
-      pod: { uid: undefined, name: undefined, generateName: "web-1-" },
-      constraints: [],
-      claims: ["data-0", "data-1"],
-      dryRun: false,
-    });
-    const labels = { "controller-revision-hash": "db-5c6" };
-    const db = requestOf({ ...METADATA, generateName: "", name: "db-0", labels });
-    assert.deepEqual([db?.revision, db?.pod.name, db?.pod.generateName], [
-      "db-5c6",
-      "db-0",
-      undefined,
-    ]);
-    assert.equal(requestOf({ ownerReferences: [OWNER] }), undefined);
-    assert.equal(requestOf({}), undefined);
-    assert.equal(requestOf(METADATA, { operation: "UPDATE" }), undefined);
-    assert.equal(requestOf(METADATA, { resource: "pods/binding" }), undefined);
-  },
-);
+pure("placementRequest() reads a pod that has a controller", () => {
+  const volumes = ["data-0", "data-1"].map((claimName) => ({
+    persistentVolumeClaim: { claimName },
+  }));
+  assert.deepEqual(requestOf(METADATA, { spec: { volumes: [{ emptyDir: {} }, ...volumes] } }), {
+    namespace: "shop",
+    owner: OWNER,
+    revision: "1",
+    pod: { uid: undefined, name: undefined, generateName: "web-1-" },
+    constraints: [],
+    claims: ["data-0", "data-1"],
+    dryRun: false,
+  });
+  const labels = { "controller-revision-hash": "db-5c6" };
+  const db = requestOf({ ...METADATA, generateName: "", name: "db-0", labels });
+  assert.deepEqual([db?.revision, db?.pod.name, db?.pod.generateName], [
+    "db-5c6",
+    "db-0",
+    undefined,
+  ]);
+  assert.equal(requestOf({ ownerReferences: [OWNER] }), undefined);
+  assert.equal(requestOf({}), undefined);
+  assert.equal(requestOf(METADATA, { operation: "UPDATE" }), undefined);
+  assert.equal(requestOf(METADATA, { resource: "pods/binding" }), undefined);
+});
 
 pure("placementRequest() repeats the decision that the pod carries", () => {
   const decided = (cost: string) =>
@@ -154,22 +151,19 @@ pure("placementPatch() replaces what the pod says of capacity, and keeps all els
   });
 });
 
-pure(
-  "placementPatch() takes tolerations of the spot taint from on-demand pods, and no others",
-  () => {
-    const [taint = {}] = aks.spot.tolerations;
-    const { key = "" } = taint;
-    const left = (...tolerations: readonly unknown[]): unknown =>
-      placed({ metadata: {}, spec: { tolerations } }, "on-demand", { classes: aks })
-        .spec["tolerations"];
-    const { operator: _, ...implied } = taint;
-    const noExecute = { ...taint, effect: "NoExecute" };
-    assert.deepEqual(left(implied, noExecute), [noExecute]);
-    const others = [
-      { key: "dedicated", operator: "Exists" },
-      { key, operator: "Equal", value: "batch" },
-      { operator: "Exists" },
-    ];
-    assert.deepEqual(left({ key, operator: "Exists" }, { key, value: "spot" }, ...others), others);
-  },
-);
+pure("placementPatch() takes tolerations of the spot taint from on-demand pods", () => {
+  const [taint = {}] = aks.spot.tolerations;
+  const { key = "" } = taint;
+  const left = (...tolerations: readonly unknown[]): unknown =>
+    placed({ metadata: {}, spec: { tolerations } }, "on-demand", { classes: aks })
+      .spec["tolerations"];
+  const { operator: _, ...implied } = taint;
+  const noExecute = { ...taint, effect: "NoExecute" };
+  assert.deepEqual(left(implied, noExecute), [noExecute]);
+  const others = [
+    { key: "dedicated", operator: "Exists" },
+    { key, operator: "Equal", value: "batch" },
+    { operator: "Exists" },
+  ];
+  assert.deepEqual(left({ key, operator: "Exists" }, { key, value: "spot" }, ...others), others);
+});

@@ -24,55 +24,50 @@ function last(count: number, pods: readonly PlacedPod[], by: Partial<PlacedPod>)
   return pods.map((pod, index) => index >= pods.length - count ? { ...pod, ...by } : pod);
 }
 
-pure(
-  "nextMove() moves one pod of the class with too many, unless something speaks against it",
-  () => {
-    const leaving = { gone: true, departs: "taint x", drained: true };
-    const [first, ...others] = SPOT.pods;
-    assert.ok(first !== undefined);
-    const drained = {
-      pods: SPOT.pods.map((pod, index) => index < 2 ? { ...pod, ...leaving } : pod),
-    };
-    const late = { ...first, ...leaving, departsSinceMs: first.createdAtMs - 1 };
-    const ending = { ...first, uid: "ending", gone: true, ready: false };
-    const ineffectiveMoves = { count: 1, misplaced: 2, spec: SPEC };
-    const cooled = { lastMoveAtMs: NOW_MS - 30_000 };
-    const rows: readonly (readonly [string, Partial<NextMoveInput>, NextMoveInput?])[] = [
-      [MOVED, {}],
-      ["web-on-demand-x4 to spot", {}, ON_DEMAND],
-      ["AsSpecified", { pods: placedPods({ spot: 2, "on-demand": 2 }) }],
-      ...[{ observed: false }, { present: 5 }, { ready: 3 }, { updated: 3 }, { replicas: 5 }].map((
-        change,
-      ) => ["NotWhole", { workload: { ...WORKLOAD, ...change } }] as const),
-      ["NotWhole", { pods: [{ ...first, gone: true }, ...others] }],
-      ["NotWhole", { pods: [{ ...first, ready: false }, ...others] }],
-      // A pod that ends beside all that are needed does not count.
-      [MOVED, { pods: [...SPOT.pods, ending] }],
-      ["PlacementPaused", { spec: PAUSED }],
-      ["SpotFallback", { shortage: SHORT }, ON_DEMAND],
-      [MOVED, { shortage: SHORT }],
-      ["web-on-demand-x4 to spot", { shortage: SHORT, nowMs: SHORT.untilMs }, ON_DEMAND],
-      ["web-spot-x2 to on-demand", { pods: last(2, SPOT.pods, { pinned: "volume data" }) }],
-      ["web-spot-x2 to on-demand", { pods: last(2, SPOT.pods, { budget: "budget web" }) }],
-      ["NoneEvictable", { pods: last(4, SPOT.pods, { pinned: "volume data" }) }],
-      // Ineffective moves double the cooldown; one that has helped does not.
-      ["MoveCooldown", { ...cooled, ineffectiveMoves }],
-      [MOVED, { ...cooled, ineffectiveMoves: { ...ineffectiveMoves, misplaced: 3 } }],
-      [MOVED, { ...cooled, ineffectiveMoves, nowMs: NOW_MS + 10_000 }],
-      // Pods of drained nodes go first, one by one.
-      ["web-spot-x1 to spot", drained],
-      ["NotWhole", { pods: [late, ...others] }],
-      ["NotWhole", { ...drained, workload: { ...WORKLOAD, ready: 3 } }],
-      ["PlacementPaused", { ...drained, spec: PAUSED }],
-      ["WindowClosed", { ...drained, spec: NIGHT }],
-      ["MoveCooldown", { ...drained, lastMoveAtMs: NOW_MS - 1 }],
-      ["SpotFallback", { ...drained, shortage: SHORT }],
-    ];
-    for (const [expected, changes, base = SPOT] of rows) {
-      assert.equal(outcome({ ...base, ...changes }), expected, JSON.stringify(changes));
-    }
-  },
-);
+pure("nextMove() moves one pod of the class with too many, or waits", () => {
+  const leaving = { gone: true, departs: "taint x", drained: true };
+  const [first, ...others] = SPOT.pods;
+  assert.ok(first !== undefined);
+  const drained = { pods: SPOT.pods.map((pod, index) => index < 2 ? { ...pod, ...leaving } : pod) };
+  const late = { ...first, ...leaving, departsSinceMs: first.createdAtMs - 1 };
+  const ending = { ...first, uid: "ending", gone: true, ready: false };
+  const ineffectiveMoves = { count: 1, misplaced: 2, spec: SPEC };
+  const cooled = { lastMoveAtMs: NOW_MS - 30_000 };
+  const rows: readonly (readonly [string, Partial<NextMoveInput>, NextMoveInput?])[] = [
+    [MOVED, {}],
+    ["web-on-demand-x4 to spot", {}, ON_DEMAND],
+    ["AsSpecified", { pods: placedPods({ spot: 2, "on-demand": 2 }) }],
+    ...[{ observed: false }, { present: 5 }, { ready: 3 }, { updated: 3 }, { replicas: 5 }].map((
+      change,
+    ) => ["NotWhole", { workload: { ...WORKLOAD, ...change } }] as const),
+    ["NotWhole", { pods: [{ ...first, gone: true }, ...others] }],
+    ["NotWhole", { pods: [{ ...first, ready: false }, ...others] }],
+    // A pod that ends beside all that are needed does not count.
+    [MOVED, { pods: [...SPOT.pods, ending] }],
+    ["PlacementPaused", { spec: PAUSED }],
+    ["SpotFallback", { shortage: SHORT }, ON_DEMAND],
+    [MOVED, { shortage: SHORT }],
+    ["web-on-demand-x4 to spot", { shortage: SHORT, nowMs: SHORT.untilMs }, ON_DEMAND],
+    ["web-spot-x2 to on-demand", { pods: last(2, SPOT.pods, { pinned: "volume data" }) }],
+    ["web-spot-x2 to on-demand", { pods: last(2, SPOT.pods, { budget: "budget web" }) }],
+    ["NoneEvictable", { pods: last(4, SPOT.pods, { pinned: "volume data" }) }],
+    // Ineffective moves double the cooldown; one that has helped does not.
+    ["MoveCooldown", { ...cooled, ineffectiveMoves }],
+    [MOVED, { ...cooled, ineffectiveMoves: { ...ineffectiveMoves, misplaced: 3 } }],
+    [MOVED, { ...cooled, ineffectiveMoves, nowMs: NOW_MS + 10_000 }],
+    // Pods of drained nodes go first, one by one.
+    ["web-spot-x1 to spot", drained],
+    ["NotWhole", { pods: [late, ...others] }],
+    ["NotWhole", { ...drained, workload: { ...WORKLOAD, ready: 3 } }],
+    ["PlacementPaused", { ...drained, spec: PAUSED }],
+    ["WindowClosed", { ...drained, spec: NIGHT }],
+    ["MoveCooldown", { ...drained, lastMoveAtMs: NOW_MS - 1 }],
+    ["SpotFallback", { ...drained, shortage: SHORT }],
+  ];
+  for (const [expected, changes, base = SPOT] of rows) {
+    assert.equal(outcome({ ...base, ...changes }), expected, JSON.stringify(changes));
+  }
+});
 
 pure("nextMove() waits with the time at which it ends", () => {
   const waits: readonly (readonly [Partial<NextMoveInput>, string, number])[] = [
@@ -115,27 +110,24 @@ pure("nextMove() reports first what is wrong, then what blocks, then what passes
   }
 });
 
-pure(
-  "leavesAtOnce() and leavesInTurn() distinguish nodes that are gone in a moment from drained ones",
-  () => {
-    const departing = { gone: true, departs: "taint x" };
-    const rows: readonly (readonly [Partial<PlacedPod>, boolean])[] = [
-      [{}, false],
-      [{ gone: true }, false],
-      [departing, true],
-      // It was created at an unknown time in the second from 1000 on.
-      [{ ...departing, departsSinceMs: 999 }, false],
-      [{ ...departing, departsSinceMs: 1999 }, false],
-      [{ ...departing, departsSinceMs: 2000 }, true],
-    ];
-    for (const [changes, leaves] of rows) {
-      const pod = placedPod("web-1", { createdAtMs: 1000, ...changes });
-      assert.deepEqual([leavesAtOnce(pod), leavesInTurn(pod)], [leaves, false]);
-      const drained = { ...pod, drained: true };
-      assert.deepEqual([leavesAtOnce(drained), leavesInTurn(drained)], [false, leaves]);
-    }
-  },
-);
+pure("leavesAtOnce() and leavesInTurn() distinguish lost and drained nodes", () => {
+  const departing = { gone: true, departs: "taint x" };
+  const rows: readonly (readonly [Partial<PlacedPod>, boolean])[] = [
+    [{}, false],
+    [{ gone: true }, false],
+    [departing, true],
+    // It was created at an unknown time in the second from 1000 on.
+    [{ ...departing, departsSinceMs: 999 }, false],
+    [{ ...departing, departsSinceMs: 1999 }, false],
+    [{ ...departing, departsSinceMs: 2000 }, true],
+  ];
+  for (const [changes, leaves] of rows) {
+    const pod = placedPod("web-1", { createdAtMs: 1000, ...changes });
+    assert.deepEqual([leavesAtOnce(pod), leavesInTurn(pod)], [leaves, false]);
+    const drained = { ...pod, drained: true };
+    assert.deepEqual([leavesAtOnce(drained), leavesInTurn(drained)], [false, leaves]);
+  }
+});
 
 pure("ineffectiveMoveCount() counts until a move is effective, or the spec changes", () => {
   const spec = { spotPercentage: 50, minOnDemand: 0 };

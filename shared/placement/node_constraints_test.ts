@@ -96,20 +96,17 @@ pure("allowedClasses() heeds a required affinity: hosts, pools, and what labels 
   for (const row of rows) assertAllowed(...row);
 });
 
-pure(
-  "allowedClasses() has classes that all constraints allow, and pinnedBy() names the one that does not",
-  () => {
-    const to = (...hosts: readonly string[]) => ({
-      what: `its volume of ${hosts}`,
-      terms: [[requirement(HOST, "In", ...hosts)]],
-    });
-    assert.deepEqual(allowedClasses([], OPTIONS), BOTH);
-    assert.deepEqual(allowedClasses([to("s1", "o1"), to("o1")], OPTIONS), ["on-demand"]);
-    assert.deepEqual(allowedClasses([to("s1"), to("o1")], OPTIONS), []);
-    const reason = pinnedBy({ annotations: {}, constraints: [to("s1", "o1"), to("o1")] }, OPTIONS);
-    assert.match(reason ?? "", /^its volume of o1 .* spot/);
-  },
-);
+pure("allowedClasses() meets all constraints; pinnedBy() names the failing one", () => {
+  const to = (...hosts: readonly string[]) => ({
+    what: `its volume of ${hosts}`,
+    terms: [[requirement(HOST, "In", ...hosts)]],
+  });
+  assert.deepEqual(allowedClasses([], OPTIONS), BOTH);
+  assert.deepEqual(allowedClasses([to("s1", "o1"), to("o1")], OPTIONS), ["on-demand"]);
+  assert.deepEqual(allowedClasses([to("s1"), to("o1")], OPTIONS), []);
+  const reason = pinnedBy({ annotations: {}, constraints: [to("s1", "o1"), to("o1")] }, OPTIONS);
+  assert.match(reason ?? "", /^its volume of o1 .* spot/);
+});
 
 pure("pinnedBy() heeds hosts and pools of a node selector, but not what is replaced of it", () => {
   const pinned = (selector: Readonly<Record<string, string>>, classes = eks) =>
@@ -150,34 +147,28 @@ function known(
   );
 }
 
-pure(
-  "knownNodes() knows nodes by host label and by name, and pools with nodes of one class",
-  () => {
-    const { hostClass } = known(karpenter, [
-      ["plain", { [TYPE]: "on-demand" }],
-      ["labelled", { [TYPE]: "spot", [HOST]: "ip-10-0-0-1" }],
-    ]);
-    const hosts = ["ip-10-0-0-1", "labelled", "plain", "gone"].map(hostClass);
-    assert.deepEqual(hosts, ["spot", "spot", "on-demand", undefined]);
-    // No selector sends a pod to nodes without these labels; without a selector they may run anywhere.
-    const preemptible = { "cloud.google.com/gke-provisioning": "preemptible" };
-    const odd = [["plain", {}], ["old", preemptible]] as const;
-    assert.deepEqual(["plain", "old"].map(known(gke, odd).hostClass), [undefined, undefined]);
-    assert.deepEqual(["plain", "old"].map(known(aks, odd).hostClass), ["on-demand", "on-demand"]);
-    const pools = [["steady", "ON_DEMAND"], ["cheap", "SPOT"], ["cheap", "SPOT"], [
-      "mixed",
-      "SPOT",
-    ]];
-    const { poolClass } = known(
-      eks,
-      [...pools, ["mixed", "ON_DEMAND"]].map(([pool = "", type = ""]) =>
-        [`${pool}-${type}`, { [POOL]: pool, "eks.amazonaws.com/capacityType": type }] as const
-      ),
-    );
-    const found = ["steady", "cheap", "mixed", "empty"].map((one) => poolClass(POOL, one));
-    assert.deepEqual(found, ["on-demand", "spot", undefined, undefined]);
-  },
-);
+pure("knownNodes() knows hosts by label and name, and pools of one class", () => {
+  const { hostClass } = known(karpenter, [
+    ["plain", { [TYPE]: "on-demand" }],
+    ["labelled", { [TYPE]: "spot", [HOST]: "ip-10-0-0-1" }],
+  ]);
+  const hosts = ["ip-10-0-0-1", "labelled", "plain", "gone"].map(hostClass);
+  assert.deepEqual(hosts, ["spot", "spot", "on-demand", undefined]);
+  // No selector sends a pod to nodes without these labels; without a selector they may run anywhere.
+  const preemptible = { "cloud.google.com/gke-provisioning": "preemptible" };
+  const odd = [["plain", {}], ["old", preemptible]] as const;
+  assert.deepEqual(["plain", "old"].map(known(gke, odd).hostClass), [undefined, undefined]);
+  assert.deepEqual(["plain", "old"].map(known(aks, odd).hostClass), ["on-demand", "on-demand"]);
+  const pools = [["steady", "ON_DEMAND"], ["cheap", "SPOT"], ["cheap", "SPOT"], ["mixed", "SPOT"]];
+  const { poolClass } = known(
+    eks,
+    [...pools, ["mixed", "ON_DEMAND"]].map(([pool = "", type = ""]) =>
+      [`${pool}-${type}`, { [POOL]: pool, "eks.amazonaws.com/capacityType": type }] as const
+    ),
+  );
+  const found = ["steady", "cheap", "mixed", "empty"].map((one) => poolClass(POOL, one));
+  assert.deepEqual(found, ["on-demand", "spot", undefined, undefined]);
+});
 
 pure("volumeConstraints() has those of existing volumes, by the namespace's claims", () => {
   const metadata = { name: "pv", uid: "pv", resourceVersion: "1" };

@@ -40,17 +40,14 @@ pure("departureOf() has the signs of all presets by default", () => {
   }
 });
 
-pure(
-  "departureOf() prefers the sign of a node that is gone in a moment to that of its drain",
-  () => {
-    const { taints } = tainted("karpenter.sh/disrupted");
-    const itn = tainted("aws-node-termination-handler/spot-itn").taints;
-    const signOf = (node: Parameters<typeof departureOf>[0]) =>
-      departureOf(node, DEFAULT_DEPARTURE_SIGNS)?.sign;
-    assert.match(signOf({ taints: [...taints, ...itn] }) ?? "", /spot-itn$/);
-    assert.equal(signOf({ taints, alarms: ["PreemptScheduled"] }), "condition PreemptScheduled");
-  },
-);
+pure("departureOf() prefers the sign of a sudden end to that of a drain", () => {
+  const { taints } = tainted("karpenter.sh/disrupted");
+  const itn = tainted("aws-node-termination-handler/spot-itn").taints;
+  const signOf = (node: Parameters<typeof departureOf>[0]) =>
+    departureOf(node, DEFAULT_DEPARTURE_SIGNS)?.sign;
+  assert.match(signOf({ taints: [...taints, ...itn] }) ?? "", /spot-itn$/);
+  assert.equal(signOf({ taints, alarms: ["PreemptScheduled"] }), "condition PreemptScheduled");
+});
 
 pure("departureOf() leaves nodes that stay", () => {
   for (

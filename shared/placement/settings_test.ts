@@ -137,11 +137,7 @@ test("CONTROLLER_SETTINGS take the file of Spotalis as it is, and the agent pass
   assert.deepEqual([resyncPeriodMs, workers], [45_000, 7]);
   assert.deepEqual(scope.namespaceSelector, {
     matchLabels: { "spotalis.io/enabled": "true" },
-    matchExpressions: [{
-      key: "environment",
-      operator: "In",
-      values: ["production", "staging"],
-    }],
+    matchExpressions: [{ key: "environment", operator: "In", values: ["production", "staging"] }],
   });
   assert.deepEqual(
     [classes.spot, classes["on-demand"]].map(({ selectors }) => selectors[0]?.matchLabels),

@@ -77,16 +77,13 @@ pure("nextShortage() doubles from one fallback to the next, up to the longest", 
   assert.deepEqual(lasted, [2, 4, 8, 16, 30, 30, 30]);
 });
 
-pure(
-  "nextShortage() changes nothing during a fallback, and gives its pods their time again after it",
-  () => {
-    const shortage = { sinceMs: MINUTE_MS, untilMs: 3 * MINUTE_MS, rounds: 1 };
-    assert.equal(next(shortage, 2 * MINUTE_MS, { since: 0, asSpecified: true }), shortage);
-    assert.equal(next(shortage, 3 * MINUTE_MS, { since: 0 }), shortage);
-    assert.equal(next(shortage, 4 * MINUTE_MS - 1, { since: 0 }), shortage);
-    assert.equal(next(shortage, 4 * MINUTE_MS, { since: 0 })?.rounds, 2);
-  },
-);
+pure("nextShortage() keeps a fallback, and gives its pods their time after it", () => {
+  const shortage = { sinceMs: MINUTE_MS, untilMs: 3 * MINUTE_MS, rounds: 1 };
+  assert.equal(next(shortage, 2 * MINUTE_MS, { since: 0, asSpecified: true }), shortage);
+  assert.equal(next(shortage, 3 * MINUTE_MS, { since: 0 }), shortage);
+  assert.equal(next(shortage, 4 * MINUTE_MS - 1, { since: 0 }), shortage);
+  assert.equal(next(shortage, 4 * MINUTE_MS, { since: 0 })?.rounds, 2);
+});
 
 pure("nextShortage() ends once all is as specified", () => {
   const shortage = { untilMs: MINUTE_MS, rounds: 3 };
@@ -94,28 +91,25 @@ pure("nextShortage() ends once all is as specified", () => {
   assert.equal(next(shortage, MINUTE_MS, { asSpecified: true }), undefined);
 });
 
-pure(
-  "nextShortage() ends once a pod that was created after the fallback has found a spot node",
-  () => {
-    const shortage = { untilMs: 3 * MINUTE_MS, rounds: 2 };
-    const after = (pod: Parameters<typeof placedPod>[1], ...others: ReturnType<typeof waiting>) =>
-      nextShortage(shortage, {
-        pods: [placedPod("new", { class: "spot", createdAtMs: 3 * MINUTE_MS, ...pod }), ...others],
-        asSpecified: false,
-        nowMs: 4 * MINUTE_MS,
-      });
-    assert.equal(after({}), undefined);
-    const unchanged = [
-      { createdAtMs: 3 * MINUTE_MS - 1 },
-      { class: "on-demand" as const },
-      { scheduled: false },
-      { gone: true },
-    ];
-    for (const pod of unchanged) assert.equal(after(pod), shortage, JSON.stringify(pod));
-    // The next pod that finds none still counts.
-    assert.equal(after({}, ...waiting(3 * MINUTE_MS))?.rounds, 3);
-  },
-);
+pure("nextShortage() ends once a pod made after the fallback is placed", () => {
+  const shortage = { untilMs: 3 * MINUTE_MS, rounds: 2 };
+  const after = (pod: Parameters<typeof placedPod>[1], ...others: ReturnType<typeof waiting>) =>
+    nextShortage(shortage, {
+      pods: [placedPod("new", { class: "spot", createdAtMs: 3 * MINUTE_MS, ...pod }), ...others],
+      asSpecified: false,
+      nowMs: 4 * MINUTE_MS,
+    });
+  assert.equal(after({}), undefined);
+  const unchanged = [
+    { createdAtMs: 3 * MINUTE_MS - 1 },
+    { class: "on-demand" as const },
+    { scheduled: false },
+    { gone: true },
+  ];
+  for (const pod of unchanged) assert.equal(after(pod), shortage, JSON.stringify(pod));
+  // The next pod that finds none still counts.
+  assert.equal(after({}, ...waiting(3 * MINUTE_MS))?.rounds, 3);
+});
 
 pure("nextShortage() ends when no pod has waited for as long as the fallback lasted", () => {
   const shortage = { untilMs: 10 * MINUTE_MS, rounds: 2 };
@@ -133,38 +127,35 @@ pure("shortagePhase() goes from fallback to returning", () => {
   assert.equal(shortagePhase(shortage, MINUTE_MS), "returning");
 });
 
-pure(
-  "isLeftBehind() leaves pods that were made for spot in the fallback, unlike unplacedInFallback()",
-  () => {
-    const [pod] = waiting(0);
-    assert.ok(pod !== undefined);
-    const shortage = { sinceMs: 2400, untilMs: MINUTE_MS, rounds: 1 };
-    const before = { ...pod, createdAtMs: 1000 };
-    // At an unknown time in the second from 2000 on.
-    const since = { ...pod, createdAtMs: 2000 };
-    const found = { ...since, scheduled: true };
-    const pods = [
-      before,
-      since,
-      found,
-      placedPod("new", { class: "spot", scheduled: false, createdAtMs: 2000 }),
-    ];
-    const left = (nowMs: number): readonly boolean[] =>
-      pods.map((one) => isLeftBehind(one, { shortage, nowMs }));
-    assert.deepEqual(left(2401), [true, false, false, false]);
-    // All that are there when it begins were made before.
-    assert.deepEqual(left(2400), [true, true, false, true]);
-    // An earlier version has not written when it began.
-    assert.equal(isLeftBehind(before, { shortage: {}, nowMs: 2400 }), false);
-    assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS - 1 }), [since]);
-    assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS }), []);
-    const pinned = pods.map((one) => ({ ...one, pinned: "its affinity" }));
-    assert.deepEqual(unplacedInFallback(pinned, { shortage, nowMs: 0 }), []);
-    // In the reconcile that begins it all of them were created before.
-    assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: 2400 }), []);
-    assert.deepEqual(unplacedInFallback(pods, { shortage: undefined, nowMs: 0 }), []);
-  },
-);
+pure("isLeftBehind() leaves pods that were made in the fallback", () => {
+  const [pod] = waiting(0);
+  assert.ok(pod !== undefined);
+  const shortage = { sinceMs: 2400, untilMs: MINUTE_MS, rounds: 1 };
+  const before = { ...pod, createdAtMs: 1000 };
+  // At an unknown time in the second from 2000 on.
+  const since = { ...pod, createdAtMs: 2000 };
+  const found = { ...since, scheduled: true };
+  const pods = [
+    before,
+    since,
+    found,
+    placedPod("new", { class: "spot", scheduled: false, createdAtMs: 2000 }),
+  ];
+  const left = (nowMs: number): readonly boolean[] =>
+    pods.map((one) => isLeftBehind(one, { shortage, nowMs }));
+  assert.deepEqual(left(2401), [true, false, false, false]);
+  // All that are there when it begins were made before.
+  assert.deepEqual(left(2400), [true, true, false, true]);
+  // An earlier version has not written when it began.
+  assert.equal(isLeftBehind(before, { shortage: {}, nowMs: 2400 }), false);
+  assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS - 1 }), [since]);
+  assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS }), []);
+  const pinned = pods.map((one) => ({ ...one, pinned: "its affinity" }));
+  assert.deepEqual(unplacedInFallback(pinned, { shortage, nowMs: 0 }), []);
+  // In the reconcile that begins it all of them were created before.
+  assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: 2400 }), []);
+  assert.deepEqual(unplacedInFallback(pods, { shortage: undefined, nowMs: 0 }), []);
+});
 
 pure("nextShortage() recreates pods that were made for spot in a fallback, with back-off", () => {
   const since = 100_000;

@@ -96,18 +96,15 @@ pure("placementStatus() divides each revision by itself, the newest first", () =
   assert.deepEqual([actual, pending], [{ spot: 3, "on-demand": 2 }, { spot: 1, "on-demand": 0 }]);
 });
 
-pure(
-  "placementStatus() divides a StatefulSet by its ordinals, and counts pods on drained nodes",
-  () => {
-    const split = { spot: 1, "on-demand": 1 };
-    const ordinals = [0, 2].map((ordinal) => placedPod(`db-${ordinal}`, { class: "spot" }));
-    assert.deepEqual(statusWith(ordinals, "StatefulSet", 4).revisions[0]?.desired, split);
-    const drained = { gone: true, departs: "taint disrupted", drained: true };
-    const pods = [...placedPods({ spot: 1 }), ...placedPods({ "on-demand": 1 }, drained)];
-    const [all] = statusWith(pods).revisions;
-    assert.deepEqual([all?.desired, all?.actual], [split, split]);
-  },
-);
+pure("placementStatus() divides by ordinals, and counts drained nodes' pods", () => {
+  const split = { spot: 1, "on-demand": 1 };
+  const ordinals = [0, 2].map((ordinal) => placedPod(`db-${ordinal}`, { class: "spot" }));
+  assert.deepEqual(statusWith(ordinals, "StatefulSet", 4).revisions[0]?.desired, split);
+  const drained = { gone: true, departs: "taint disrupted", drained: true };
+  const pods = [...placedPods({ spot: 1 }), ...placedPods({ "on-demand": 1 }, drained)];
+  const [all] = statusWith(pods).revisions;
+  assert.deepEqual([all?.desired, all?.actual], [split, split]);
+});
 
 pure("refusedStatus() has the pods of invalid workloads, each with what keeps it there", () => {
   const placed = [

@@ -170,7 +170,7 @@ const unsynced = { ...two, outOfSync: ["namespaces"] };
 const swinging = { ...two, oscillatingMs: 9000 };
 
 table(
-  "decide() moves limits one way while copies are out of sync or limits oscillate, and by steps",
+  "decide() moves limits one way while out of sync, and by steps",
   [
     [{ ...unsynced, ...wants(100, 200) }, "app 100"],
     [{ ...unsynced, ...wants(100, 300) }, "app 100; CopiesOutOfSync OutOfSync"],
@@ -201,10 +201,7 @@ pure("decide() leads by steps to any limit in the end", () => {
 });
 
 const asked = (limit: number, applied: number, more: Partial<Pod> = {}): Fields => ({
-  pod: enforcedPod({
-    containers: [at(limit, { applied: { limits: { cpu: applied } } })],
-    ...more,
-  }),
+  pod: enforcedPod({ containers: [at(limit, { applied: { limits: { cpu: applied } } })], ...more }),
 });
 const condition = (reason: string, more: Partial<ResizeCondition> = {}): Partial<Pod> => ({
   resizeConditions: [{ type: "PodResizePending", reason, message: "no", ...more }],

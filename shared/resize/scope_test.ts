@@ -124,7 +124,7 @@ const scales = (target: { utilization?: number; value?: number }): Choice => ({
 const bare = { ...sampleContainer({ name: "proxy" }), limits: {} };
 
 table(
-  "outOfScope() leaves pods to the platform, their class, and other controllers, in this order",
+  "outOfScope() leaves pods to platform, class and other controllers",
   [
     [{ node: { kubeletVersion: "v1.32.9" }, pod: { qosClass: "BestEffort" } }, "KubeletTooOld"],
     [{ node: { kubeletVersion: "v1.32.9" }, own: no }, "OptedOut"],

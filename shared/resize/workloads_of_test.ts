@@ -44,21 +44,18 @@ pure("workloadsOf() finds a pod's own controller, and what that belongs to by it
   }
 });
 
-pure(
-  "belongsTo() asks for kind and name; any pod belongs to every workload, and to no half of that",
-  () => {
-    const pod = ofDeployment(bare);
-    const of = (kind: string, name: string, one = pod) => belongsTo(one, { kind, name });
-    assert.deepEqual([of("Deployment", "web"), of("ReplicaSet", "web-5d9c7f6b8")], [true, true]);
-    assert.deepEqual([of("StatefulSet", "web"), of("Deployment", "we")], [false, false]);
-    assert.equal(of("Deployment", "web", bare), false);
-    for (const one of [bare, pod]) {
-      assert.ok(belongsTo(one, EVERY_WORKLOAD));
-      assert.ok(!belongsTo(one, { ...EVERY_WORKLOAD, kind: "Deployment" }));
-      assert.ok(!belongsTo(one, { ...EVERY_WORKLOAD, name: "api" }));
-    }
-  },
-);
+pure("belongsTo() asks for kind and name; any pod belongs to every workload", () => {
+  const pod = ofDeployment(bare);
+  const of = (kind: string, name: string, one = pod) => belongsTo(one, { kind, name });
+  assert.deepEqual([of("Deployment", "web"), of("ReplicaSet", "web-5d9c7f6b8")], [true, true]);
+  assert.deepEqual([of("StatefulSet", "web"), of("Deployment", "we")], [false, false]);
+  assert.equal(of("Deployment", "web", bare), false);
+  for (const one of [bare, pod]) {
+    assert.ok(belongsTo(one, EVERY_WORKLOAD));
+    assert.ok(!belongsTo(one, { ...EVERY_WORKLOAD, kind: "Deployment" }));
+    assert.ok(!belongsTo(one, { ...EVERY_WORKLOAD, name: "api" }));
+  }
+});
 
 pure("workloadsOf() finds the Deployment of every ReplicaSet that Kubernetes has named", () => {
   const name = fc.stringMatching(/^[a-z]([a-z0-9-]{0,40}[a-z0-9])?$/);
@@ -69,32 +66,29 @@ pure("workloadsOf() finds the Deployment of every ReplicaSet that Kubernetes has
   }));
 });
 
-pure(
-  "controls() goes by UIDs: of the pod's owner, and of the Deployment above its ReplicaSet",
-  () => {
-    const pod = ofDeployment(bare);
-    const { namespace, owner } = pod.metadata;
-    const metadata = { name: owner?.name ?? "", namespace, uid: "rs", resourceVersion: "1" };
-    const workloadOf = (kind: WorkloadKind, uid: string) => {
-      const { metadata: known } = sampleWorkload();
-      return { kind, metadata: { ...known, namespace, uid } };
-    };
-    const of = (uid: string, replicaSet?: Partial<ReplicaSet>): boolean =>
-      controls(workloadOf("Deployment", uid), pod, {
-        replicaSet: () => replicaSet && { metadata, ...replicaSet },
-      });
-    assert.equal(of("uid-web", { deployment: { name: "web", uid: "uid-web" } }), true);
-    // A former Deployment of that name owns the ReplicaSet, or none does any more.
-    assert.equal(of("uid-web", { deployment: { name: "web", uid: "uid-former" } }), false);
-    assert.equal(of("uid-web", {}), false);
-    // The copy has none yet, or another one of the name.
-    assert.equal(of("uid-web"), true);
-    assert.equal(of("uid-web", { metadata: { ...metadata, uid: "former" } }), true);
-    const own = ownedBy("StatefulSet", pod);
-    const nothing = { replicaSet: () => undefined };
-    assert.equal(controls(workloadOf("StatefulSet", "owner"), own, nothing), true);
-    assert.equal(controls(workloadOf("StatefulSet", "uid-former"), own, nothing), false);
-    const elsewhere = { ...own, metadata: { ...own.metadata, namespace: "other" } };
-    assert.equal(controls(workloadOf("StatefulSet", "owner"), elsewhere, nothing), false);
-  },
-);
+pure("controls() goes by UIDs of the owner and of the Deployment above", () => {
+  const pod = ofDeployment(bare);
+  const { namespace, owner } = pod.metadata;
+  const metadata = { name: owner?.name ?? "", namespace, uid: "rs", resourceVersion: "1" };
+  const workloadOf = (kind: WorkloadKind, uid: string) => {
+    const { metadata: known } = sampleWorkload();
+    return { kind, metadata: { ...known, namespace, uid } };
+  };
+  const of = (uid: string, replicaSet?: Partial<ReplicaSet>): boolean =>
+    controls(workloadOf("Deployment", uid), pod, {
+      replicaSet: () => replicaSet && { metadata, ...replicaSet },
+    });
+  assert.equal(of("uid-web", { deployment: { name: "web", uid: "uid-web" } }), true);
+  // A former Deployment of that name owns the ReplicaSet, or none does any more.
+  assert.equal(of("uid-web", { deployment: { name: "web", uid: "uid-former" } }), false);
+  assert.equal(of("uid-web", {}), false);
+  // The copy has none yet, or another one of the name.
+  assert.equal(of("uid-web"), true);
+  assert.equal(of("uid-web", { metadata: { ...metadata, uid: "former" } }), true);
+  const own = ownedBy("StatefulSet", pod);
+  const nothing = { replicaSet: () => undefined };
+  assert.equal(controls(workloadOf("StatefulSet", "owner"), own, nothing), true);
+  assert.equal(controls(workloadOf("StatefulSet", "uid-former"), own, nothing), false);
+  const elsewhere = { ...own, metadata: { ...own.metadata, namespace: "other" } };
+  assert.equal(controls(workloadOf("StatefulSet", "owner"), elsewhere, nothing), false);
+});

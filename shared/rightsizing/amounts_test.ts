@@ -32,48 +32,40 @@ pure("amountText() is a quantity that Kubernetes reads, and memory never has an 
   );
 });
 
-pure(
-  "truncatedProduct() is no less than decimals would be, and ends at what can be counted",
-  () => {
-    assert.ok(100 * 1.15 < 115 && 1.001 * 1000 < 1001, "binary fractions");
-    const rows = [
-      [73_847_603, 1.2, 88_617_123],
-      [100, 1.15, 115],
-      [1.001 * 1000, 1, 1001],
-      [280, 1.2, 336],
-      [0, 10, 0],
-      [0.9, 1, 0],
-      [Number.MAX_SAFE_INTEGER, 10, Number.MAX_SAFE_INTEGER],
-      [Number.MAX_SAFE_INTEGER, 1, Number.MAX_SAFE_INTEGER],
-    ] as const;
-    for (const [value, factor, product] of rows) {
-      assert.equal(truncatedProduct(value, factor), product, `${value} × ${factor}`);
-    }
-  },
-);
+pure("truncatedProduct() is no less than decimals would be", () => {
+  assert.ok(100 * 1.15 < 115 && 1.001 * 1000 < 1001, "binary fractions");
+  const rows = [
+    [73_847_603, 1.2, 88_617_123],
+    [100, 1.15, 115],
+    [1.001 * 1000, 1, 1001],
+    [280, 1.2, 336],
+    [0, 10, 0],
+    [0.9, 1, 0],
+    [Number.MAX_SAFE_INTEGER, 10, Number.MAX_SAFE_INTEGER],
+    [Number.MAX_SAFE_INTEGER, 1, Number.MAX_SAFE_INTEGER],
+  ] as const;
+  for (const [value, factor, product] of rows) {
+    assert.equal(truncatedProduct(value, factor), product, `${value} × ${factor}`);
+  }
+});
 
-pure(
-  "truncatedProduct() is exact for whole amounts and four decimals, and at most one below for any",
-  () => {
-    const tenThousandths = fc.integer({ min: 10_000, max: 100_000 });
-    fc.assert(
-      fc.property(fc.nat({ max: 2 ** 48 }), tenThousandths, (value, factor) => {
-        const exact = BigInt(value) * BigInt(factor) / 10_000n;
-        assert.equal(truncatedProduct(value, factor / 10_000), Number(exact));
-      }),
-      cases(5),
-    );
-    const amount = fc.maxSafeNat().map((parts) => parts / 2 ** 13);
-    const factor = fc.nat({ max: 9e6 }).map((millionths) => 1 + millionths / 1e6);
-    fc.assert(
-      fc.property(amount, factor, (value, by) => {
-        const found = truncatedProduct(value, by);
-        // A millionth of the amount, times ten, is what its rounding may add.
-        assert.ok(
-          Number.isInteger(found) && found <= value * by + 1e-2 && found > value * by - 1.01,
-        );
-      }),
-      cases(5),
-    );
-  },
-);
+pure("truncatedProduct() is exact for four decimals, one below at most for any", () => {
+  const tenThousandths = fc.integer({ min: 10_000, max: 100_000 });
+  fc.assert(
+    fc.property(fc.nat({ max: 2 ** 48 }), tenThousandths, (value, factor) => {
+      const exact = BigInt(value) * BigInt(factor) / 10_000n;
+      assert.equal(truncatedProduct(value, factor / 10_000), Number(exact));
+    }),
+    cases(5),
+  );
+  const amount = fc.maxSafeNat().map((parts) => parts / 2 ** 13);
+  const factor = fc.nat({ max: 9e6 }).map((millionths) => 1 + millionths / 1e6);
+  fc.assert(
+    fc.property(amount, factor, (value, by) => {
+      const found = truncatedProduct(value, by);
+      // A millionth of the amount, times ten, is what its rounding may add.
+      assert.ok(Number.isInteger(found) && found <= value * by + 1e-2 && found > value * by - 1.01);
+    }),
+    cases(5),
+  );
+});

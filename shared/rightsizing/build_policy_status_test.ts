@@ -45,34 +45,31 @@ pure("samplesNote() reports 5 min read every 30 s, which do not hold 10 samples"
   assert.equal(samplesNote({ ...spec, provider: "prometheus" }, defaults), undefined);
 });
 
-pure(
-  "samplesNote() is silent only where each look at one pod has enough, one reading late or not",
-  () => {
-    let silent = 0;
-    const drawn = fc.record({
-      windowMs: fc.integer({ min: 1000, max: 20 * MINUTE_MS }),
-      intervalMs: fc.integer({ min: 5000, max: MINUTE_MS }),
-      minSamples: fc.integer({ min: 1, max: 60 }),
-      size: fc.constantFrom(4, 16, 64),
-      phase: fc.double({ min: 0, max: 1, noNaN: true }),
-      late: fc.nat(100),
-    });
-    fc.assert(fc.property(drawn, ({ windowMs, intervalMs, minSamples, size, phase, late }) => {
-      const policy = { provider: "metrics-server", windowMs, minSamples } as const;
-      if (samplesNote(policy, { intervalMs, size }) !== undefined) return;
-      silent++;
-      const nowMs = 1e12;
-      const ring = new UsageRing("cpu", { windowMs, slots: size });
-      for (let back = Math.ceil(2 * windowMs / intervalMs); back >= 0; back--) {
-        if (back === late) continue;
-        ring.add({ atMs: nowMs - (back + phase) * intervalMs, value: 1 }, nowMs);
-      }
-      const have = ring.distribution({ nowMs, windowMs }).count;
-      assert.ok(have >= minSamples, `${have} of ${minSamples}`);
-    }));
-    assert.ok(silent > 20, `${silent}`);
-  },
-);
+pure("samplesNote() is silent only where a pod has enough samples", () => {
+  let silent = 0;
+  const drawn = fc.record({
+    windowMs: fc.integer({ min: 1000, max: 20 * MINUTE_MS }),
+    intervalMs: fc.integer({ min: 5000, max: MINUTE_MS }),
+    minSamples: fc.integer({ min: 1, max: 60 }),
+    size: fc.constantFrom(4, 16, 64),
+    phase: fc.double({ min: 0, max: 1, noNaN: true }),
+    late: fc.nat(100),
+  });
+  fc.assert(fc.property(drawn, ({ windowMs, intervalMs, minSamples, size, phase, late }) => {
+    const policy = { provider: "metrics-server", windowMs, minSamples } as const;
+    if (samplesNote(policy, { intervalMs, size }) !== undefined) return;
+    silent++;
+    const nowMs = 1e12;
+    const ring = new UsageRing("cpu", { windowMs, slots: size });
+    for (let back = Math.ceil(2 * windowMs / intervalMs); back >= 0; back--) {
+      if (back === late) continue;
+      ring.add({ atMs: nowMs - (back + phase) * intervalMs, value: 1 }, nowMs);
+    }
+    const have = ring.distribution({ nowMs, windowMs }).count;
+    assert.ok(have >= minSamples, `${have} of ${minSamples}`);
+  }));
+  assert.ok(silent > 20, `${silent}`);
+});
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const LATER = NOON + 300_000;
@@ -182,43 +179,37 @@ pure("buildPolicyStatus() puts errors first, then what was skipped, then large d
   assert.equal(names, "failed-a failed-b skipped unset unset-too large small");
 });
 
-pure(
-  "buildPolicyStatus() keeps the worst hundred, and their recommendations as far as they fit",
-  () => {
-    const workloads = Array.from({ length: 500 }, (_, index) => ({
-      ...workload("", { difference: index }),
-      record: largeRecord(`w${index}`, { containers: 200, explanation: 4000 }),
-    }));
-    const status = build({ workloads });
-    assert.deepEqual([status.workloads?.length, status.workloads?.[0]?.name], [100, "w499"]);
-    assert.equal(status.workloadsDiscovered, 500);
-    assert.ok(JSON.stringify(status).length < 1_000_000);
-    assert.equal(policyStatusSchema.safeParse(status).success, true);
-    const slim = build({
-      workloads: Array.from({ length: 100 }, (_, index) => workload(`w${index}`)),
-    });
-    assert.ok(slim.workloads?.every((one) => one.recommendations.length === 1));
-  },
-);
+pure("buildPolicyStatus() keeps the worst hundred workloads", () => {
+  const workloads = Array.from({ length: 500 }, (_, index) => ({
+    ...workload("", { difference: index }),
+    record: largeRecord(`w${index}`, { containers: 200, explanation: 4000 }),
+  }));
+  const status = build({ workloads });
+  assert.deepEqual([status.workloads?.length, status.workloads?.[0]?.name], [100, "w499"]);
+  assert.equal(status.workloadsDiscovered, 500);
+  assert.ok(JSON.stringify(status).length < 1_000_000);
+  assert.equal(policyStatusSchema.safeParse(status).success, true);
+  const slim = build({
+    workloads: Array.from({ length: 100 }, (_, index) => workload(`w${index}`)),
+  });
+  assert.ok(slim.workloads?.every((one) => one.recommendations.length === 1));
+});
 
-pure(
-  "property 31: buildPolicyStatus() writes what the schema takes, and what is read back unchanged",
-  () => {
-    const fact = fc.record({
-      difference: fc.double({ min: 0, noNaN: true }),
-      metricsMissing: fc.boolean(),
-    });
-    const facts = fc.array(fact, { minLength: 30, maxLength: 30 });
-    fc.assert(
-      fc.property(workloadRecords("shop"), facts, fc.boolean(), (records, drawn, dryRun) => {
-        const workloads = records.map((record, index) => ({ record, ...drawn[index]! }));
-        const status = build({ workloads, dryRun });
-        assert.deepEqual(policyStatusSchema.parse(status), status);
-        assert.deepEqual(storedPolicyStatus(JSON.parse(JSON.stringify(status))), status);
-        assert.equal(status.workloads?.length, records.length);
-        // The order that the workloads came in is of no matter.
-        assert.deepEqual(build({ workloads: workloads.toReversed(), dryRun }), status);
-      }),
-    );
-  },
-);
+pure("property 31: buildPolicyStatus() is valid, and read back unchanged", () => {
+  const fact = fc.record({
+    difference: fc.double({ min: 0, noNaN: true }),
+    metricsMissing: fc.boolean(),
+  });
+  const facts = fc.array(fact, { minLength: 30, maxLength: 30 });
+  fc.assert(
+    fc.property(workloadRecords("shop"), facts, fc.boolean(), (records, drawn, dryRun) => {
+      const workloads = records.map((record, index) => ({ record, ...drawn[index]! }));
+      const status = build({ workloads, dryRun });
+      assert.deepEqual(policyStatusSchema.parse(status), status);
+      assert.deepEqual(storedPolicyStatus(JSON.parse(JSON.stringify(status))), status);
+      assert.equal(status.workloads?.length, records.length);
+      // The order that the workloads came in is of no matter.
+      assert.deepEqual(build({ workloads: workloads.toReversed(), dryRun }), status);
+    }),
+  );
+});

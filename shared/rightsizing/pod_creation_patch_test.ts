@@ -31,62 +31,57 @@ const burstable = {
 const open = { name: "log", resources: { requests: { cpu: "1m" } } };
 const bare = { name: "app" };
 
-pure(
-  "podCreationPatch() adds what is not there, replaces what is, and keeps limits and class",
-  () => {
-    const { requests: _none, ...limits } = burstable.resources;
-    const asked = { requests: { cpu: 150, memory: 96 * MI } };
-    const quantities = '{"cpu":"150m","memory":"96Mi"}';
-    const same = { cpu: "200m", memory: "128Mi" };
-    const guaranteed = podOf({ name: "app", resources: { requests: same, limits: same } });
-    const defaulted = podOf({ name: "app", resources: { limits: { memory: "64Mi" } } }, open);
-    const core = podOf({ name: "app", resources: { requests: { cpu: "1" } } });
-    const podLevel = (cpu: string) => ({
-      spec: { containers: [burstable], resources: { requests: { cpu } } },
-    });
-    const rows:
-      readonly (readonly [pod: unknown, app: Partial<Resources>, steps: readonly string[]])[] = [
-        [podOf({ name: "log" }, burstable), asked, [
-          "replace 1/requests/cpu 150m",
-          "add 1/requests/memory 96Mi",
-        ]],
-        [podOf({ ...burstable, resources: limits }, open), asked, [
-          `add 0/requests ${quantities}`,
-        ]],
-        [podOf(bare, open), asked, [`add 0/resources {"requests":${quantities}}`]],
-        // The values are the same, however they are written.
-        [podOf(burstable), { requests: { cpu: 100 }, limits: { cpu: 200, memory: 128 * MI } }, []],
-        [podOf(burstable), {}, []],
-        [podOf(open), asked, []],
-        // Its memory request is its limit, so that a CPU request at the limit would make it Guaranteed.
-        [podOf(burstable), { requests: { cpu: 900 } }, ["replace 0/requests/cpu 199m"]],
-        [podOf(bare), { requests: { cpu: 900 } }, []],
-        // Both halves in a Guaranteed pod, or neither.
-        [guaranteed, { requests: { cpu: 100 } }, []],
-        [
-          guaranteed,
-          { requests: { cpu: 100 }, limits: { cpu: 120 } },
-          ["replace 0/requests/cpu 100m", "replace 0/limits/cpu 100m"],
-        ],
-        // A request that has only been the default for its limit is written down.
-        [
-          defaulted,
-          { requests: { memory: 64 * MI }, limits: { memory: 128 * MI } },
-          ['add 0/requests {"memory":"64Mi"}', "replace 0/limits/memory 128Mi"],
-        ],
-        [defaulted, { requests: { memory: 64 * MI } }, []],
-        [podLevel("120m"), { requests: { cpu: 150 } }, []],
-        [podLevel("150m"), { requests: { cpu: 150 } }, ["replace 0/requests/cpu 150m"]],
-        // The server would take a limit for the request where there is none.
-        [podOf(bare), { limits: { cpu: 1000, memory: MI } }, []],
-        [core, { limits: { memory: MI } }, []],
-        [core, { limits: { cpu: 2000 } }, ['add 0/limits {"cpu":"2"}']],
-      ];
-    for (const [index, [pod, app, steps]] of rows.entries()) {
-      assert.deepEqual(stepsFor(pod, app), steps, `${index}`);
-    }
-  },
-);
+pure("podCreationPatch() adds or replaces values, and keeps the QoS class", () => {
+  const { requests: _none, ...limits } = burstable.resources;
+  const asked = { requests: { cpu: 150, memory: 96 * MI } };
+  const quantities = '{"cpu":"150m","memory":"96Mi"}';
+  const same = { cpu: "200m", memory: "128Mi" };
+  const guaranteed = podOf({ name: "app", resources: { requests: same, limits: same } });
+  const defaulted = podOf({ name: "app", resources: { limits: { memory: "64Mi" } } }, open);
+  const core = podOf({ name: "app", resources: { requests: { cpu: "1" } } });
+  const podLevel = (cpu: string) => ({
+    spec: { containers: [burstable], resources: { requests: { cpu } } },
+  });
+  const rows:
+    readonly (readonly [pod: unknown, app: Partial<Resources>, steps: readonly string[]])[] = [
+      [podOf({ name: "log" }, burstable), asked, [
+        "replace 1/requests/cpu 150m",
+        "add 1/requests/memory 96Mi",
+      ]],
+      [podOf({ ...burstable, resources: limits }, open), asked, [`add 0/requests ${quantities}`]],
+      [podOf(bare, open), asked, [`add 0/resources {"requests":${quantities}}`]],
+      // The values are the same, however they are written.
+      [podOf(burstable), { requests: { cpu: 100 }, limits: { cpu: 200, memory: 128 * MI } }, []],
+      [podOf(burstable), {}, []],
+      [podOf(open), asked, []],
+      // Its memory request is its limit, so that a CPU request at the limit would make it Guaranteed.
+      [podOf(burstable), { requests: { cpu: 900 } }, ["replace 0/requests/cpu 199m"]],
+      [podOf(bare), { requests: { cpu: 900 } }, []],
+      // Both halves in a Guaranteed pod, or neither.
+      [guaranteed, { requests: { cpu: 100 } }, []],
+      [
+        guaranteed,
+        { requests: { cpu: 100 }, limits: { cpu: 120 } },
+        ["replace 0/requests/cpu 100m", "replace 0/limits/cpu 100m"],
+      ],
+      // A request that has only been the default for its limit is written down.
+      [
+        defaulted,
+        { requests: { memory: 64 * MI }, limits: { memory: 128 * MI } },
+        ['add 0/requests {"memory":"64Mi"}', "replace 0/limits/memory 128Mi"],
+      ],
+      [defaulted, { requests: { memory: 64 * MI } }, []],
+      [podLevel("120m"), { requests: { cpu: 150 } }, []],
+      [podLevel("150m"), { requests: { cpu: 150 } }, ["replace 0/requests/cpu 150m"]],
+      // The server would take a limit for the request where there is none.
+      [podOf(bare), { limits: { cpu: 1000, memory: MI } }, []],
+      [core, { limits: { memory: MI } }, []],
+      [core, { limits: { cpu: 2000 } }, ['add 0/limits {"cpu":"2"}']],
+    ];
+  for (const [index, [pod, app, steps]] of rows.entries()) {
+    assert.deepEqual(stepsFor(pod, app), steps, `${index}`);
+  }
+});
 
 /** Requests and limits of one container, some of them absent; limits are not below requests. */
 const someResources = (() => {
@@ -103,43 +98,40 @@ const someResources = (() => {
   });
 })();
 
-pure(
-  "podCreationPatch() keeps class, limits above requests and init containers, for any pod",
-  () => {
-    const container = fc.record({ resources: someResources }, { requiredKeys: [] });
-    const named = (prefix: string) => (all: readonly object[]) =>
-      all.map((one, index) => ({ name: `${prefix}${index}`, ...one }));
-    const pods = fc.record({
-      containers: fc.array(container, { minLength: 1, maxLength: 3 }).map(named("c")),
-      initContainers: fc.array(container, { maxLength: 2 }).map(named("i")),
-    }).map((spec) => ({ spec }));
-    const amount = fc.integer({ min: 1, max: 50 });
-    const amounts = fc.record({ cpu: amount.map((cores) => cores * 1000), memory: amount }, {
-      requiredKeys: [],
-    });
-    const value = fc.record({ requests: amounts, limits: amounts });
-    const values = fc.dictionary(fc.constantFrom("c0", "c1", "c2", "i0", "i1"), value)
-      .map((all) => new Map(Object.entries(all)));
-    const all = (pod: unknown) => {
-      const { containers, initContainers } = createdPod(pod).template;
-      return [...containers, ...initContainers].map(withDefaultRequests);
-    };
-    let changed = 0;
-    fc.assert(fc.property(pods, values, (pod, asked) => {
-      const before = JSON.stringify(pod);
-      const steps = podCreationPatch(createdPod(pod), asked);
-      changed += steps.length;
-      const after = applyJSONPatch(pod, steps) as typeof pod;
-      assert.equal(JSON.stringify(pod), before);
-      assert.equal(qosClassOf(all(after)), qosClassOf(all(pod)));
-      assert.deepEqual(after.spec.initContainers, pod.spec.initContainers);
-      for (const { requests, limits } of all(after)) {
-        assert.ok((requests.cpu ?? 0) <= (limits.cpu ?? Infinity));
-        assert.ok((requests.memory ?? 0) <= (limits.memory ?? Infinity));
-      }
-      const again = podCreationPatch(createdPod(after), asked);
-      assert.deepEqual(again, [], "a second time there is nothing to do");
-    }));
-    assert.ok(changed > 100, `${changed}`);
-  },
-);
+pure("podCreationPatch() keeps class, limits and init containers of any pod", () => {
+  const container = fc.record({ resources: someResources }, { requiredKeys: [] });
+  const named = (prefix: string) => (all: readonly object[]) =>
+    all.map((one, index) => ({ name: `${prefix}${index}`, ...one }));
+  const pods = fc.record({
+    containers: fc.array(container, { minLength: 1, maxLength: 3 }).map(named("c")),
+    initContainers: fc.array(container, { maxLength: 2 }).map(named("i")),
+  }).map((spec) => ({ spec }));
+  const amount = fc.integer({ min: 1, max: 50 });
+  const amounts = fc.record({ cpu: amount.map((cores) => cores * 1000), memory: amount }, {
+    requiredKeys: [],
+  });
+  const value = fc.record({ requests: amounts, limits: amounts });
+  const values = fc.dictionary(fc.constantFrom("c0", "c1", "c2", "i0", "i1"), value)
+    .map((all) => new Map(Object.entries(all)));
+  const all = (pod: unknown) => {
+    const { containers, initContainers } = createdPod(pod).template;
+    return [...containers, ...initContainers].map(withDefaultRequests);
+  };
+  let changed = 0;
+  fc.assert(fc.property(pods, values, (pod, asked) => {
+    const before = JSON.stringify(pod);
+    const steps = podCreationPatch(createdPod(pod), asked);
+    changed += steps.length;
+    const after = applyJSONPatch(pod, steps) as typeof pod;
+    assert.equal(JSON.stringify(pod), before);
+    assert.equal(qosClassOf(all(after)), qosClassOf(all(pod)));
+    assert.deepEqual(after.spec.initContainers, pod.spec.initContainers);
+    for (const { requests, limits } of all(after)) {
+      assert.ok((requests.cpu ?? 0) <= (limits.cpu ?? Infinity));
+      assert.ok((requests.memory ?? 0) <= (limits.memory ?? Infinity));
+    }
+    const again = podCreationPatch(createdPod(after), asked);
+    assert.deepEqual(again, [], "a second time there is nothing to do");
+  }));
+  assert.ok(changed > 100, `${changed}`);
+});

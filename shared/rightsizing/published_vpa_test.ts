@@ -8,37 +8,34 @@ import { publishedVPA } from "./published_vpa.ts";
 
 const { workload } = rightsizingFacts();
 
-pure(
-  "publishedVPA() does nothing, goes with its workload, and has requests as plain quantities",
-  () => {
-    const all = [recommendation({ memory: 88_617_123 }), recommendation({ container: "log" })];
-    const web = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
-    assert.deepEqual(publishedVPA(workload, all), {
-      apiVersion: "autoscaling.k8s.io/v1",
-      kind: "VerticalPodAutoscaler",
-      metadata: {
-        name: "optipod-deployment-web",
-        namespace: "shop",
-        labels: { "app.kubernetes.io/managed-by": "mbcas-controller" },
-        ownerReferences: [{ ...web, uid: "uid-web" }],
+pure("publishedVPA() is in mode Off, owned by its workload, in plain quantities", () => {
+  const all = [recommendation({ memory: 88_617_123 }), recommendation({ container: "log" })];
+  const web = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+  assert.deepEqual(publishedVPA(workload, all), {
+    apiVersion: "autoscaling.k8s.io/v1",
+    kind: "VerticalPodAutoscaler",
+    metadata: {
+      name: "optipod-deployment-web",
+      namespace: "shop",
+      labels: { "app.kubernetes.io/managed-by": "mbcas-controller" },
+      ownerReferences: [{ ...web, uid: "uid-web" }],
+    },
+    spec: {
+      targetRef: web,
+      updatePolicy: { updateMode: "Off" },
+      recommenders: [{ name: "optipod" }],
+    },
+    status: {
+      conditions: [{ type: "RecommendationProvided", status: "True" }],
+      recommendation: {
+        containerRecommendations: [
+          { containerName: "app", target: { cpu: "150m", memory: "88617123" } },
+          { containerName: "log", target: { cpu: "150m", memory: "96Mi" } },
+        ],
       },
-      spec: {
-        targetRef: web,
-        updatePolicy: { updateMode: "Off" },
-        recommenders: [{ name: "optipod" }],
-      },
-      status: {
-        conditions: [{ type: "RecommendationProvided", status: "True" }],
-        recommendation: {
-          containerRecommendations: [
-            { containerName: "app", target: { cpu: "150m", memory: "88617123" } },
-            { containerName: "log", target: { cpu: "150m", memory: "96Mi" } },
-          ],
-        },
-      },
-    });
-  },
-);
+    },
+  });
+});
 
 pure("publishedVPA() has a name by kind, which is valid however long the workload's is", () => {
   const of = (name: string, uid = "0b9a2d6e-52f1-4a5e-8c63-2d9f7b1e4a10") =>

@@ -131,31 +131,28 @@ pure("property 14: recommend() is percentile × factor before clamping, within a
   );
 });
 
-pure(
-  "recommend() makes limits of requests, never below them, and leaves them alone by default",
-  () => {
-    const of = usage([100], [100 * MI]);
-    const plain = recommended(of);
-    assert.ok(!("cpuLimit" in plain) && !("memoryLimit" in plain));
-    const limited = (cpu: number, memory: number) => {
-      const strategy = { updateRequestsOnly: false, limitMultipliers: { cpu, memory } };
-      const { cpuLimit, memoryLimit = 0 } = recommended(of, { strategy });
-      return [cpuLimit, memoryLimit / MI];
-    };
-    assert.deepEqual([limited(1, 1.1), limited(0.5, 0.9)], [[120, 132], [120, 120]]);
-    const multiplier = fc.integer({ min: 100, max: 1000 }).map((hundredths) => hundredths / 100);
-    const drawn = [cpuValues, memoryValues, multiplier, multiplier] as const;
-    fc.assert(fc.property(...drawn, (cpu, memory, forCPU, forMemory) => {
-      const limitMultipliers = { cpu: forCPU, memory: forMemory };
-      const one = recommended(usage(cpu, memory), {
-        strategy: { updateRequestsOnly: false, limitMultipliers },
-      });
-      assert.ok((one.cpuLimit ?? 0) >= one.cpu && (one.memoryLimit ?? 0) >= one.memory);
-      assert.ok(Math.abs((one.cpuLimit ?? 0) - one.cpu * forCPU) <= 1);
-      assert.ok(Math.abs((one.memoryLimit ?? 0) - one.memory * forMemory) <= 1);
-    }));
-  },
-);
+pure("recommend() makes limits of requests, never below them", () => {
+  const of = usage([100], [100 * MI]);
+  const plain = recommended(of);
+  assert.ok(!("cpuLimit" in plain) && !("memoryLimit" in plain));
+  const limited = (cpu: number, memory: number) => {
+    const strategy = { updateRequestsOnly: false, limitMultipliers: { cpu, memory } };
+    const { cpuLimit, memoryLimit = 0 } = recommended(of, { strategy });
+    return [cpuLimit, memoryLimit / MI];
+  };
+  assert.deepEqual([limited(1, 1.1), limited(0.5, 0.9)], [[120, 132], [120, 120]]);
+  const multiplier = fc.integer({ min: 100, max: 1000 }).map((hundredths) => hundredths / 100);
+  const drawn = [cpuValues, memoryValues, multiplier, multiplier] as const;
+  fc.assert(fc.property(...drawn, (cpu, memory, forCPU, forMemory) => {
+    const limitMultipliers = { cpu: forCPU, memory: forMemory };
+    const one = recommended(usage(cpu, memory), {
+      strategy: { updateRequestsOnly: false, limitMultipliers },
+    });
+    assert.ok((one.cpuLimit ?? 0) >= one.cpu && (one.memoryLimit ?? 0) >= one.memory);
+    assert.ok(Math.abs((one.cpuLimit ?? 0) - one.cpu * forCPU) <= 1);
+    assert.ok(Math.abs((one.memoryLimit ?? 0) - one.memory * forMemory) <= 1);
+  }));
+});
 
 pure("recommend() needs minSamples of each resource, and one where a policy asks for none", () => {
   const ten = Array.from({ length: 10 }, () => 100);
@@ -223,27 +220,24 @@ pure("recommend() ends kills that repeat, and bytesBeforeOOM() finds back what w
 /** At a limit of 200 m for a fifth of the time. */
 const CUT = [50, 60, 70, 80, 90, 100, 110, 120, 200, 200, 200];
 
-pure(
-  "recommend() raises CPU that a limit throttled to the demand, or by the share, before the factor",
-  () => {
-    const of = (which: Percentile, share: number, demand?: number) => {
-      const throttling = { share, ...(demand === undefined ? {} : { demand }) };
-      return requestsFor(CUT, [100], { percentile: which, corrections: { throttling } });
-    };
-    const rows = [
-      [of("P90", 0.2, 700), 840],
-      // Just in what was cut off, and below it.
-      [of("P90", 0.1, 700), 840],
-      [of("P90", 0.05, 700), 240],
-      [of("P50", 0.2, 700), 120],
-      [of("P90", 0.25), 300],
-      [of("P90", 1), 480],
-      [of("P90", 0, 9000), 240],
-      [of("P90", 0.5, 10), 240],
-    ] as const;
-    for (const [found, cpu] of rows) assert.deepEqual(found, [cpu, 120]);
-  },
-);
+pure("recommend() raises throttled CPU to the demand, or by the share", () => {
+  const of = (which: Percentile, share: number, demand?: number) => {
+    const throttling = { share, ...(demand === undefined ? {} : { demand }) };
+    return requestsFor(CUT, [100], { percentile: which, corrections: { throttling } });
+  };
+  const rows = [
+    [of("P90", 0.2, 700), 840],
+    // Just in what was cut off, and below it.
+    [of("P90", 0.1, 700), 840],
+    [of("P90", 0.05, 700), 240],
+    [of("P50", 0.2, 700), 120],
+    [of("P90", 0.25), 300],
+    [of("P90", 1), 480],
+    [of("P90", 0, 9000), 240],
+    [of("P90", 0.5, 10), 240],
+  ] as const;
+  for (const [found, cpu] of rows) assert.deepEqual(found, [cpu, 120]);
+});
 
 pure("property 13: throttling raises no percentile above a higher one, and lowers none", () => {
   const demand = fc.option(fc.integer({ min: 0, max: 20_000 }), { nil: undefined });
@@ -262,21 +256,18 @@ pure("property 13: throttling raises no percentile above a higher one, and lower
   }));
 });
 
-pure(
-  "recommendWorkload() has each container with enough samples, in order, and corrects the killed one",
-  () => {
-    const usageOf = (container: string, samples: number): ContainerUsage => {
-      const values = (value: number) => Array.from({ length: samples }, () => value);
-      return { ...usage(values(100), values(100 * MI)), container };
-    };
-    const found = recommendWorkload(["proxy", "fresh", "app", "few"], {
-      usages: [usageOf("app", 5), usageOf("gone", 5), usageOf("proxy", 5), usageOf("few", 1)],
-      rule: autoPolicy({}, { minSamples: 2 }),
-      corrections: new Map([["proxy", { oomKills: [{ hadBytes: 128 * MI }] }]]),
-    });
-    assert.deepEqual(found.map(({ container, cpu, memory }) => [container, cpu, memory / MI]), [
-      ["proxy", 120, 228],
-      ["app", 120, 120],
-    ]);
-  },
-);
+pure("recommendWorkload() has each container with samples, in order", () => {
+  const usageOf = (container: string, samples: number): ContainerUsage => {
+    const values = (value: number) => Array.from({ length: samples }, () => value);
+    return { ...usage(values(100), values(100 * MI)), container };
+  };
+  const found = recommendWorkload(["proxy", "fresh", "app", "few"], {
+    usages: [usageOf("app", 5), usageOf("gone", 5), usageOf("proxy", 5), usageOf("few", 1)],
+    rule: autoPolicy({}, { minSamples: 2 }),
+    corrections: new Map([["proxy", { oomKills: [{ hadBytes: 128 * MI }] }]]),
+  });
+  assert.deepEqual(found.map(({ container, cpu, memory }) => [container, cpu, memory / MI]), [
+    ["proxy", 120, 228],
+    ["app", 120, 120],
+  ]);
+});

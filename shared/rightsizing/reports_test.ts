@@ -65,27 +65,24 @@ pure("reportParts() writes what the schema takes, and recordsOf() reads the same
   );
 });
 
-pure(
-  "reportParts() writes quantities, memory in bytes, times, and nothing of usage that is not kept",
-  () => {
-    const figures = { samples: 9, min: 0, p50: 120, p90: 280, p95: 300, p99: 900, max: 2 ** 20 };
-    const record = largeRecord("web", { containers: 1, explanation: 2 });
-    const usage = [{ container: "app", cpu: figures }, { container: "side", memory: figures }];
-    const [used, unused] = reportParts([{ ...record, usage, appliedAtMs: 1 }, record])
-      .flatMap(({ workloads }) => workloads);
-    assert.deepEqual(used?.recommendations, [
-      { container: "container-0", cpu: "250m", memory: "88617123", explanation: "é" },
-    ]);
-    assert.equal(used?.lastApplied, "1970-01-01T00:00:00.001Z");
-    const bytes = { min: "0", p50: "120", p90: "280", p95: "300", p99: "900", max: "1048576" };
-    const cpu = { min: "0", p50: "120m", p90: "280m", p95: "300m", p99: "900m", max: "1048576m" };
-    assert.deepEqual(used?.usage, [
-      { container: "app", cpu: { samples: 9, ...cpu } },
-      { container: "side", memory: { samples: 9, ...bytes } },
-    ]);
-    assert.ok(unused !== undefined && !("usage" in unused));
-  },
-);
+pure("reportParts() writes quantities, bytes and times", () => {
+  const figures = { samples: 9, min: 0, p50: 120, p90: 280, p95: 300, p99: 900, max: 2 ** 20 };
+  const record = largeRecord("web", { containers: 1, explanation: 2 });
+  const usage = [{ container: "app", cpu: figures }, { container: "side", memory: figures }];
+  const [used, unused] = reportParts([{ ...record, usage, appliedAtMs: 1 }, record])
+    .flatMap(({ workloads }) => workloads);
+  assert.deepEqual(used?.recommendations, [
+    { container: "container-0", cpu: "250m", memory: "88617123", explanation: "é" },
+  ]);
+  assert.equal(used?.lastApplied, "1970-01-01T00:00:00.001Z");
+  const bytes = { min: "0", p50: "120", p90: "280", p95: "300", p99: "900", max: "1048576" };
+  const cpu = { min: "0", p50: "120m", p90: "280m", p95: "300m", p99: "900m", max: "1048576m" };
+  assert.deepEqual(used?.usage, [
+    { container: "app", cpu: { samples: 9, ...cpu } },
+    { container: "side", memory: { samples: 9, ...bytes } },
+  ]);
+  assert.ok(unused !== undefined && !("usage" in unused));
+});
 
 pure("reportParts() cuts an explanation that the schema would refuse", () => {
   const [part] = reportParts([largeRecord("web", { containers: 1, explanation: 20_000 })]);
@@ -94,21 +91,16 @@ pure("reportParts() cuts an explanation that the schema would refuse", () => {
   assert.match(text, /^é+…$/);
 });
 
-pure(
-  "recordsOf() leaves out an entry that another client has spoiled, and keeps the others",
-  () => {
-    const records = ["a", "b"].map((name) => largeRecord(name, { containers: 1, explanation: 10 }));
-    const [first = assert.fail(), second = assert.fail()] = reportParts(records)[0]?.workloads ??
-      [];
-    const spoiled = [{ lastApplied: "yesterday" }, {
-      inForce: [{ container: "app", cpu: "much" }],
-    }];
-    for (const change of spoiled) {
-      const workloads = [{ ...first, ...change }, second];
-      assert.deepEqual(recordsOf([{ workloads }], "shop"), [records[1]]);
-    }
-  },
-);
+pure("recordsOf() leaves out a spoiled entry, and keeps the others", () => {
+  const records = ["a", "b"].map((name) => largeRecord(name, { containers: 1, explanation: 10 }));
+  const [first = assert.fail(), second = assert.fail()] = reportParts(records)[0]?.workloads ??
+    [];
+  const spoiled = [{ lastApplied: "yesterday" }, { inForce: [{ container: "app", cpu: "much" }] }];
+  for (const change of spoiled) {
+    const workloads = [{ ...first, ...change }, second];
+    assert.deepEqual(recordsOf([{ workloads }], "shop"), [records[1]]);
+  }
+});
 
 /** `web 5 own`: of workload web, applied at 5, by which controller; `web own`: nothing was ever applied. */
 function record(text: string): WorkloadRecord {
@@ -134,38 +126,31 @@ function merged({ own = [], found = [], known = [] }: Versions, leads: boolean):
   return [...names, ...isAhead ? ["ahead"] : []].join(", ");
 }
 
-pure(
-  "mergeRecords() keeps what was applied later by either, else what the one that leads has",
-  () => {
-    const before = ["web 3 before"];
-    const tie: Versions = {
-      own: ["web 3 own", "db own"],
-      found: ["web 3 other", "db other"],
-      known: before,
-    };
-    const rows: readonly (readonly [Versions, leads: string, otherwise: string])[] = [
-      [
-        { own: ["web 5 own"], found: ["web 4 other"], known: before },
-        "web 5 own, ahead",
-        "web 5 own, ahead",
-      ],
-      [
-        { own: ["web 4 own"], found: ["web 5 other"], known: before },
-        "web 5 other*",
-        "web 5 other*",
-      ],
-      [{ own: ["web 5 own"], found: ["web other"] }, "web 5 own, ahead", "web 5 own, ahead"],
-      [{ found: ["web 5 other"], known: before }, "web 5 other*", "web 5 other*"],
-      [tie, "db own, web 3 own", "db other*, web 3 other*"],
-      // What the one that leads has dropped is gone, and what it can't know is not.
-      [{ found: before, known: before }, "", "web 3 before*"],
-      [{ own: before, known: before }, "web 3 before", ""],
-      [{ own: ["web own"] }, "web own", ""],
-      [{ found: ["web other"] }, "web other*", "web other*"],
-      [{ own: ["web 5 own"], known: before }, "web 5 own, ahead", "web 5 own, ahead"],
-    ];
-    for (const [versions, leads, otherwise] of rows) {
-      assert.deepEqual([merged(versions, true), merged(versions, false)], [leads, otherwise]);
-    }
-  },
-);
+pure("mergeRecords() keeps what was applied later, else the leader's", () => {
+  const before = ["web 3 before"];
+  const tie: Versions = {
+    own: ["web 3 own", "db own"],
+    found: ["web 3 other", "db other"],
+    known: before,
+  };
+  const rows: readonly (readonly [Versions, leads: string, otherwise: string])[] = [
+    [
+      { own: ["web 5 own"], found: ["web 4 other"], known: before },
+      "web 5 own, ahead",
+      "web 5 own, ahead",
+    ],
+    [{ own: ["web 4 own"], found: ["web 5 other"], known: before }, "web 5 other*", "web 5 other*"],
+    [{ own: ["web 5 own"], found: ["web other"] }, "web 5 own, ahead", "web 5 own, ahead"],
+    [{ found: ["web 5 other"], known: before }, "web 5 other*", "web 5 other*"],
+    [tie, "db own, web 3 own", "db other*, web 3 other*"],
+    // What the one that leads has dropped is gone, and what it can't know is not.
+    [{ found: before, known: before }, "", "web 3 before*"],
+    [{ own: before, known: before }, "web 3 before", ""],
+    [{ own: ["web own"] }, "web own", ""],
+    [{ found: ["web other"] }, "web other*", "web other*"],
+    [{ own: ["web 5 own"], known: before }, "web 5 own, ahead", "web 5 own, ahead"],
+  ];
+  for (const [versions, leads, otherwise] of rows) {
+    assert.deepEqual([merged(versions, true), merged(versions, false)], [leads, otherwise]);
+  }
+});

@@ -85,53 +85,45 @@ const entry = managed("optipod", {
   ".": {},
 }, { 'k:{"name":"proxy"}': cpuLimit });
 
-pure(
-  "ownedFields() reads what a manager has applied, and passes over what has no known shape",
-  () => {
-    assert.deepEqual(ownedFields([entry], "optipod"), {
-      containers: fields({ app: "requests.cpu requests.memory", log: "limits.memory" }),
-      initContainers: fields({ proxy: "limits.cpu" }),
-    });
-    const others: readonly unknown[] = [
-      [{ ...entry, manager: "kubectl" }],
-      [{ ...entry, operation: "Update" }],
-      [{ ...entry, fieldsV1: "f:spec" }],
-      [null, 7, {}],
-      undefined,
-      "text",
-    ];
-    for (const one of others) assert.deepEqual(ownedFields(one, "optipod"), OWNS_NOTHING);
-  },
-);
+pure("ownedFields() reads what a manager has applied", () => {
+  assert.deepEqual(ownedFields([entry], "optipod"), {
+    containers: fields({ app: "requests.cpu requests.memory", log: "limits.memory" }),
+    initContainers: fields({ proxy: "limits.cpu" }),
+  });
+  const others: readonly unknown[] = [
+    [{ ...entry, manager: "kubectl" }],
+    [{ ...entry, operation: "Update" }],
+    [{ ...entry, fieldsV1: "f:spec" }],
+    [null, 7, {}],
+    undefined,
+    "text",
+  ];
+  for (const one of others) assert.deepEqual(ownedFields(one, "optipod"), OWNS_NOTHING);
+});
 
-pure(
-  "templateOwners() reads the manager that has written each request and limit last, and when it did",
-  () => {
-    const helm = { ...managed("helm", { 'k:{"name":"app"}': cpuLimit }), operation: "Update" };
-    const at = (day: number) => ({ time: `2026-01-0${day}T00:00:00Z` });
-    const of = (manager: string, day: number) => ({ manager, atMs: Date.UTC(2026, 0, day) });
-    const applied = { ...entry, ...at(2) };
-    const valuesOf = (last: unknown) => ({ "requests.cpu": last, "requests.memory": last });
-    for (const day of [1, 3]) {
-      const other = { ...helm, ...at(day) };
-      const again = { ...entry, manager: "kubectl", ...at(day) };
-      const last = day === 1 ? of("optipod", 2) : of("kubectl", day);
-      for (const entries of [[applied, other, again], [again, other, applied]]) {
-        assert.deepEqual(templateOwners(entries), {
-          app: { ...valuesOf(last), "limits.cpu": of("helm", day) },
-          log: { "limits.memory": last },
-        });
-      }
+pure("templateOwners() reads each value's last manager, and its time", () => {
+  const helm = { ...managed("helm", { 'k:{"name":"app"}': cpuLimit }), operation: "Update" };
+  const at = (day: number) => ({ time: `2026-01-0${day}T00:00:00Z` });
+  const of = (manager: string, day: number) => ({ manager, atMs: Date.UTC(2026, 0, day) });
+  const applied = { ...entry, ...at(2) };
+  const valuesOf = (last: unknown) => ({ "requests.cpu": last, "requests.memory": last });
+  for (const day of [1, 3]) {
+    const other = { ...helm, ...at(day) };
+    const again = { ...entry, manager: "kubectl", ...at(day) };
+    const last = day === 1 ? of("optipod", 2) : of("kubectl", day);
+    for (const entries of [[applied, other, again], [again, other, applied]]) {
+      assert.deepEqual(templateOwners(entries), {
+        app: { ...valuesOf(last), "limits.cpu": of("helm", day) },
+        log: { "limits.memory": last },
+      });
     }
-    const named = { ...managed("helm", { 'k:{"name":"constructor"}': requests }), ...at(1) };
-    assert.deepEqual(templateOwners([named]), { constructor: valuesOf(of("helm", 1)) });
-    for (
-      const entries of [[helm], [{ ...helm, time: "soon" }], [{ ...at(1) }], undefined, "text"]
-    ) {
-      assert.equal(templateOwners(entries), undefined);
-    }
-  },
-);
+  }
+  const named = { ...managed("helm", { 'k:{"name":"constructor"}': requests }), ...at(1) };
+  assert.deepEqual(templateOwners([named]), { constructor: valuesOf(of("helm", 1)) });
+  for (const entries of [[helm], [{ ...helm, time: "soon" }], [{ ...at(1) }], undefined, "text"]) {
+    assert.equal(templateOwners(entries), undefined);
+  }
+});
 
 pure("otherOwners() names the other managers of these fields of these containers", () => {
   const of = (all: Readonly<Record<string, string>>, ...entries: readonly unknown[]) =>

@@ -37,33 +37,30 @@ pure("largestDifference() is a part of the request, and infinite where there is 
   assert.equal(largestDifference([], [bare]), 0);
 });
 
-pure(
-  "lacksSamplesBriefly() is true for a workload that had enough within the hour, and has half of it",
-  () => {
-    const of = (change: Partial<WorkloadRecord>, have = 9, windowMs = 300_000): boolean => {
-      const samples = new Map([["app", have]]);
-      const facts = rightsizingFacts({ samples, policy: autoPolicy({}, { windowMs }) });
-      const now = { uid: "uid-web", policy: POLICY };
-      return lacksSamplesBriefly(facts, { before: { ...BEFORE, ...change }, now });
-    };
-    const anHourAgo = { recommendedAtMs: NOW_MS - 3_600_001 };
-    const rows = [
-      [of({}), true],
-      [of({}, 5), true],
-      [of({}, 4), false],
-      [of({ status: "Error" }), false],
-      [of({ reason: "InsufficientSamples" }), false],
-      [of({ uid: "uid-former" }), false],
-      [of({ policy: { ...POLICY, name: "other" } }), false],
-      [of(anHourAgo), false],
-      [of(anHourAgo, 9, 4_000_000), true],
-      [lacksSamplesBriefly(rightsizingFacts(), { before: undefined, now: BEFORE }), false],
-    ] as const;
-    for (const [index, [found, expected]] of rows.entries()) {
-      assert.equal(found, expected, `${index}`);
-    }
-  },
-);
+pure("lacksSamplesBriefly() is true within an hour, for half the samples", () => {
+  const of = (change: Partial<WorkloadRecord>, have = 9, windowMs = 300_000): boolean => {
+    const samples = new Map([["app", have]]);
+    const facts = rightsizingFacts({ samples, policy: autoPolicy({}, { windowMs }) });
+    const now = { uid: "uid-web", policy: POLICY };
+    return lacksSamplesBriefly(facts, { before: { ...BEFORE, ...change }, now });
+  };
+  const anHourAgo = { recommendedAtMs: NOW_MS - 3_600_001 };
+  const rows = [
+    [of({}), true],
+    [of({}, 5), true],
+    [of({}, 4), false],
+    [of({ status: "Error" }), false],
+    [of({ reason: "InsufficientSamples" }), false],
+    [of({ uid: "uid-former" }), false],
+    [of({ policy: { ...POLICY, name: "other" } }), false],
+    [of(anHourAgo), false],
+    [of(anHourAgo, 9, 4_000_000), true],
+    [lacksSamplesBriefly(rightsizingFacts(), { before: undefined, now: BEFORE }), false],
+  ] as const;
+  for (const [index, [found, expected]] of rows.entries()) {
+    assert.equal(found, expected, `${index}`);
+  }
+});
 
 function podOf(name: string, condition?: Partial<ResizeCondition>): Pod {
   const pod = workloadPod(name, [templateContainer()]);
@@ -80,27 +77,24 @@ const DEFERRED = { reason: "Deferred", message: "node is full" };
 const INFEASIBLE = { reason: "Infeasible", message: "Node didn't have enough capacity: cpu" };
 const IN_PROGRESS = { type: "PodResizeInProgress" } as const;
 
-pure(
-  "unfinishedResizes() has the worst condition that kubelets report, and the number of pods",
-  () => {
-    const of = (...conditions: readonly (Partial<ResizeCondition> | undefined)[]) => {
-      const pods = conditions.map((one, index) => podOf(`web-${index}`, one));
-      const found = unfinishedResizes(pods, { marketManages: false });
-      return found && `${found.reason}: ${found.message}`;
-    };
-    assert.equal(of(undefined), undefined);
-    assert.equal(of(IN_PROGRESS), undefined);
-    assert.equal(of(undefined, DEFERRED), "ResizeDeferred: 1 pods, web-1: node is full");
-    const worst = `NodeCapacity: 2 pods, web-1: ${INFEASIBLE.message}`;
-    assert.equal(of(DEFERRED, INFEASIBLE, undefined), worst);
-    assert.match(
-      of(DEFERRED, { ...IN_PROGRESS, reason: "Error" }) ?? "",
-      /^ResizeError: 2 pods, web-1/,
-    );
-    // Of an older spec.
-    assert.equal(of({ ...INFEASIBLE, observedGeneration: 1 }), undefined);
-  },
-);
+pure("unfinishedResizes() has the worst resize condition, and counts pods", () => {
+  const of = (...conditions: readonly (Partial<ResizeCondition> | undefined)[]) => {
+    const pods = conditions.map((one, index) => podOf(`web-${index}`, one));
+    const found = unfinishedResizes(pods, { marketManages: false });
+    return found && `${found.reason}: ${found.message}`;
+  };
+  assert.equal(of(undefined), undefined);
+  assert.equal(of(IN_PROGRESS), undefined);
+  assert.equal(of(undefined, DEFERRED), "ResizeDeferred: 1 pods, web-1: node is full");
+  const worst = `NodeCapacity: 2 pods, web-1: ${INFEASIBLE.message}`;
+  assert.equal(of(DEFERRED, INFEASIBLE, undefined), worst);
+  assert.match(
+    of(DEFERRED, { ...IN_PROGRESS, reason: "Error" }) ?? "",
+    /^ResizeError: 2 pods, web-1/,
+  );
+  // Of an older spec.
+  assert.equal(of({ ...INFEASIBLE, observedGeneration: 1 }), undefined);
+});
 
 pure("unfinishedResizes() leaves out what only the market's limits wait for", () => {
   const waiting = (container: ContainerFields): string | undefined => {

@@ -48,7 +48,7 @@ const node = (change: Partial<Node>): Change => ({ node: { ...sampleNode("node-1
 const ofClass = (priorityClassName: string): Change => ({ pod: { priorityClassName } });
 
 table(
-  "bidEffects() of what concerns nothing, nodes, unreadable objects and the system's own pods",
+  "bidEffects() of nodes, unreadable objects and the system's own pods",
   [
     [{}, []],
     [node({ pressures: ["MemoryPressure"] }), []],
@@ -157,9 +157,7 @@ function annotated(pod?: string, workload?: string, hpa?: string): Change {
   return {
     pod: { metadata: { ...metadata, annotations: heeds(pod) } },
     workload: sampleWorkload({ annotations: heeds(workload) }),
-    autoscalers: [
-      { ...autoscaler, metadata: { ...autoscaler.metadata, annotations: heeds(hpa) } },
-    ],
+    autoscalers: [{ ...autoscaler, metadata: { ...autoscaler.metadata, annotations: heeds(hpa) } }],
   };
 }
 
@@ -199,10 +197,7 @@ table("bidEffects() gives each container its part of a metric's demand", [
 /** Containers that were started so long ago, ms; undefined: they don't run. */
 function started(...times: readonly (number | undefined)[]): Partial<Pod> {
   const containers = times.map((ms, index) =>
-    sampleContainer({
-      name: `c${index}`,
-      ...(ms === undefined ? {} : { startedAtMs: ago(ms) }),
-    })
+    sampleContainer({ name: `c${index}`, ...(ms === undefined ? {} : { startedAtMs: ago(ms) }) })
   );
   return { ready: true, readySinceMs: ago(1000), containers };
 }

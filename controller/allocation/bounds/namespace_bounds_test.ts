@@ -56,10 +56,7 @@ pure("namespaceBounds() has the lowest ceiling that LimitRanges, quotas and the 
     [{ limitRange: cpuRanges({}, { max: 1000 }) }, [400, 600]],
     [{ limitRange: cpuRanges({}, { ratio: 4 }) }, [300, 500]],
     [{ limitRange: cpuRanges({}, { max: 500 }) }, [250, 250]],
-    [
-      { containers: [app, proxy, batch], limitRange: cpuRanges({}, { max: 1000 }) },
-      [250, 450],
-    ],
+    [{ containers: [app, proxy, batch], limitRange: cpuRanges({}, { max: 1000 }) }, [250, 450]],
     // Beside the init container the sidecar may have 300 m, however little the others take.
     [init(0), [400, 600]],
     [init(1), [400, 300]],

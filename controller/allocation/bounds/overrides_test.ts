@@ -38,28 +38,25 @@ const FACTOR_4 = { burstFactor: 4, burstCeilings: [800] };
 const ALLOWED = { labels: { [ALLOW_OVERRIDES]: "true" } };
 const NO_WARNINGS = { ...FACTOR_4, warnings: [] };
 
-pure(
-  "overridesOf() lets everybody ask for less, and for more where an administrator allows it",
-  () => {
-    assert.deepEqual(read({}), NO_WARNINGS);
-    const less = { maxCPU: 800, priorityMultiplier: 0.5 };
-    assert.deepEqual(read({ [MAX_CPU]: "0.8", [PRIORITY_MULTIPLIER]: "0.5" }), {
-      ...{ ...NO_WARNINGS, ...less },
-    });
-    const more = { [MAX_CPU]: "801m", [PRIORITY_MULTIPLIER]: "20", [STARTUP_BOOST]: "2x" };
-    const { warnings, ...rest } = read(more);
-    assert.deepEqual(rest, FACTOR_4);
-    const asked = warnings.map(({ message }) => message.split(":")[0]);
-    assert.deepEqual(asked, [PRIORITY_MULTIPLIER, MAX_CPU, STARTUP_BOOST]);
-    const { warnings: left, ...allowed } = read(more, ALLOWED);
-    const startupBoost = { factor: 2, holdMs: 0 };
-    assert.deepEqual(allowed, { ...FACTOR_4, maxCPU: 801, priorityMultiplier: 10, startupBoost });
-    assert.equal(left.length, 1);
-    // The pod's own label, or an annotation, is no administrator's.
-    const own = { [MAX_CPU]: "900m", [ALLOW_OVERRIDES]: "true" };
-    assert.equal(read(own, { theirs: ALLOWED.labels }).maxCPU, undefined);
-  },
-);
+pure("overridesOf() allows less for all, and more where an administrator does", () => {
+  assert.deepEqual(read({}), NO_WARNINGS);
+  const less = { maxCPU: 800, priorityMultiplier: 0.5 };
+  assert.deepEqual(read({ [MAX_CPU]: "0.8", [PRIORITY_MULTIPLIER]: "0.5" }), {
+    ...{ ...NO_WARNINGS, ...less },
+  });
+  const more = { [MAX_CPU]: "801m", [PRIORITY_MULTIPLIER]: "20", [STARTUP_BOOST]: "2x" };
+  const { warnings, ...rest } = read(more);
+  assert.deepEqual(rest, FACTOR_4);
+  const asked = warnings.map(({ message }) => message.split(":")[0]);
+  assert.deepEqual(asked, [PRIORITY_MULTIPLIER, MAX_CPU, STARTUP_BOOST]);
+  const { warnings: left, ...allowed } = read(more, ALLOWED);
+  const startupBoost = { factor: 2, holdMs: 0 };
+  assert.deepEqual(allowed, { ...FACTOR_4, maxCPU: 801, priorityMultiplier: 10, startupBoost });
+  assert.equal(left.length, 1);
+  // The pod's own label, or an annotation, is no administrator's.
+  const own = { [MAX_CPU]: "900m", [ALLOW_OVERRIDES]: "true" };
+  assert.equal(read(own, { theirs: ALLOWED.labels }).maxCPU, undefined);
+});
 
 pure("overridesOf() names the object of an unreadable value", () => {
   const theirs = { labels: { [BURST_FACTOR]: "x" }, theirs: { [BURST_FACTOR]: "y" } };
@@ -102,22 +99,19 @@ pure("overridesOf() measures by the namespace's burst factor, label before annot
   assert.equal(read({ [MAX_CPU]: "1301m" }, least).maxCPU, undefined);
 });
 
-pure(
-  "overridesOf() reads a startup boost, and none that would not boost, not end, or can't be read",
-  () => {
-    const boost = (text: string) => read({ [STARTUP_BOOST]: text }, ALLOWED).startupBoost;
-    assert.deepEqual(boost("2x,30s"), { factor: 2, holdMs: 30_000 });
-    assert.deepEqual(boost(" 1.5x , 2m "), { factor: 1.5, holdMs: 120_000 });
-    assert.deepEqual(boost("10x,10m"), { factor: 10, holdMs: 600_000 });
-    assert.deepEqual(boost("3x,500ms"), { factor: 3, holdMs: 500 });
-    const bad = [
-      ...["", "x", "2", "2x,", ",30s", "2x 30s", "2x,30", "2x,30s,1x", "-2x,30s", "2x,-30s"],
-      ...["1x,30s", "0.5x", "10.1x", "11x,1s", "2x,601s", "2x,11m", "2x,1h", "2X,30s", "2,5x,30s"],
-      ...["Infinityx,1s", "NaNx", "2e3x", "0x2x", "٢x", "2x\n,30s;rm"],
-    ];
-    for (const text of bad) assert.equal(boost(text), undefined, text);
-  },
-);
+pure("overridesOf() reads a startup boost that boosts and ends", () => {
+  const boost = (text: string) => read({ [STARTUP_BOOST]: text }, ALLOWED).startupBoost;
+  assert.deepEqual(boost("2x,30s"), { factor: 2, holdMs: 30_000 });
+  assert.deepEqual(boost(" 1.5x , 2m "), { factor: 1.5, holdMs: 120_000 });
+  assert.deepEqual(boost("10x,10m"), { factor: 10, holdMs: 600_000 });
+  assert.deepEqual(boost("3x,500ms"), { factor: 3, holdMs: 500 });
+  const bad = [
+    ...["", "x", "2", "2x,", ",30s", "2x 30s", "2x,30", "2x,30s,1x", "-2x,30s", "2x,-30s"],
+    ...["1x,30s", "0.5x", "10.1x", "11x,1s", "2x,601s", "2x,11m", "2x,1h", "2X,30s", "2,5x,30s"],
+    ...["Infinityx,1s", "NaNx", "2e3x", "0x2x", "٢x", "2x\n,30s;rm"],
+  ];
+  for (const text of bad) assert.equal(boost(text), undefined, text);
+});
 
 pure("overridesOf() warns of what it can't read, and never lets a value out of its bounds", () => {
   const garbage = fc.oneof(

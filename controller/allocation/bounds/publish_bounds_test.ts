@@ -81,39 +81,31 @@ pure("newAllocation() is named by the pod's UID and owned by the pod", () => {
   assert.deepEqual(spec, { podName: "web", podUID: "u1", ...place });
 });
 
-pure(
-  "planBounds() records originals with the first bounds, keeps the rest, and reckons from them",
-  () => {
-    const pod = bounded();
-    const fresh = newAllocation({ pod });
-    const first = publish(pod, { ...fresh, status: { phase: "Applied", appliedCPULimit: "200m" } });
-    const { bounds, ...status } = first.allocation.status ?? {};
-    assert.deepEqual([first.write, first.revision], ["bounds", 1]);
-    assert.deepEqual(Object.keys(bounds ?? {}).sort(), [
-      "containers",
-      "reason",
-      "revision",
-      "rules",
-    ]);
-    assert.deepEqual(status, {
-      ...{ phase: "Applied", appliedCPULimit: "200m" },
-      originalLimits: [{ name: "app", cpu: "200m" }],
-      originalRequests: [{ name: "app", cpu: "100m" }],
-    });
-    const raised = raisedTo(700, pod);
-    assert.equal(publish(raised, first.allocation).write, "nothing");
-    const containers = raised.containers.map((app) => ({ ...app, containerID: "containerd://b" }));
-    const anew = publish({ ...raised, containers }, first.allocation);
-    assert.deepEqual([anew.write, anew.ceiling, anew.revision], ["bounds", 1600, 2]);
-    assert.deepEqual(anew.allocation.status?.originalLimits, status.originalLimits);
-    const forced = publish(pod, first.allocation, { forcesRevision: true });
-    assert.deepEqual([forced.ceiling, forced.revision], [first.ceiling, 2]);
-    // A status was lost that the agent has seen.
-    const seen = { ...fresh, spec: { ...fresh.spec, ...sampleDesired("300m") } };
-    assert.equal(publish(pod, seen).revision, 4);
-    assert.equal(publish(bounded(5000)).warnings.length, 1);
-  },
-);
+pure("planBounds() records originals with the first bounds, and keeps the rest", () => {
+  const pod = bounded();
+  const fresh = newAllocation({ pod });
+  const first = publish(pod, { ...fresh, status: { phase: "Applied", appliedCPULimit: "200m" } });
+  const { bounds, ...status } = first.allocation.status ?? {};
+  assert.deepEqual([first.write, first.revision], ["bounds", 1]);
+  assert.deepEqual(Object.keys(bounds ?? {}).sort(), ["containers", "reason", "revision", "rules"]);
+  assert.deepEqual(status, {
+    ...{ phase: "Applied", appliedCPULimit: "200m" },
+    originalLimits: [{ name: "app", cpu: "200m" }],
+    originalRequests: [{ name: "app", cpu: "100m" }],
+  });
+  const raised = raisedTo(700, pod);
+  assert.equal(publish(raised, first.allocation).write, "nothing");
+  const containers = raised.containers.map((app) => ({ ...app, containerID: "containerd://b" }));
+  const anew = publish({ ...raised, containers }, first.allocation);
+  assert.deepEqual([anew.write, anew.ceiling, anew.revision], ["bounds", 1600, 2]);
+  assert.deepEqual(anew.allocation.status?.originalLimits, status.originalLimits);
+  const forced = publish(pod, first.allocation, { forcesRevision: true });
+  assert.deepEqual([forced.ceiling, forced.revision], [first.ceiling, 2]);
+  // A status was lost that the agent has seen.
+  const seen = { ...fresh, spec: { ...fresh.spec, ...sampleDesired("300m") } };
+  assert.equal(publish(pod, seen).revision, 4);
+  assert.equal(publish(bounded(5000)).warnings.length, 1);
+});
 
 pure("planBounds() reckons a Guaranteed pod from its own request, not the one that was set", () => {
   const pod = podOf(sampleGuaranteed());

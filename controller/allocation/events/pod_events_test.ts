@@ -87,21 +87,18 @@ pure("run() reports nothing again that stands there already, or that is over", a
   assert.deepEqual(seen, ["0 u1: lots", "0 u2: lots", "0 u3: lots", "1 u3: lots"]);
 });
 
-pure(
-  "createEventGate() lets another key through at once, and only counts its numbers",
-  async () => {
-    const seen = await reported(async (emit, pass) => {
-      for (const left of [100, 90, 80]) {
-        emit({ key: "QuotaExceeded", message: `${left}m left` });
-        emit({ key: "LimitRange", message: `at most ${left}m` });
-        await pass(1000);
-      }
-      await pass(10 * MINUTE);
-      emit({ key: "LimitRange", message: "at most 70m" });
-    });
-    assert.deepEqual(seen, ["0 u1: 100m left", "0 u1: at most 100m", "603 u1: at most 70m +2"]);
-  },
-);
+pure("createEventGate() lets another key through, and counts its numbers", async () => {
+  const seen = await reported(async (emit, pass) => {
+    for (const left of [100, 90, 80]) {
+      emit({ key: "QuotaExceeded", message: `${left}m left` });
+      emit({ key: "LimitRange", message: `at most ${left}m` });
+      await pass(1000);
+    }
+    await pass(10 * MINUTE);
+    emit({ key: "LimitRange", message: "at most 70m" });
+  });
+  assert.deepEqual(seen, ["0 u1: 100m left", "0 u1: at most 100m", "603 u1: at most 70m +2"]);
+});
 
 pure("createEventGate() reports a node once, however many of its pods say so", async () => {
   const seen = await reported(async (emit, pass) => {
@@ -118,53 +115,44 @@ pure("createEventGate() reports a node once, however many of its pods say so", a
   assert.deepEqual(seen, ["0 node-1: away", "0 u1: held", "400 node-1: away"]);
 });
 
-pure(
-  "statusEvent() reports a change once, from the original limit at first, and why others don't happen",
-  () => {
-    const event = (reason: EnforcementReason, before?: string) => {
-      const { spec, ...bare } = sampleAllocation(samplePod("web"));
-      const originalLimits = [{ name: "app", cpu: "150m" }, { name: "b", cpu: "50m" }];
-      const status = {
-        originalLimits,
-        ...(before === undefined ? {} : { appliedCPULimit: before }),
-      };
-      return statusEvent({ ...bare, spec: { ...spec, ...sampleDesired("300m") }, status }, {
-        decision: { changes: [], reason, message: "so" },
-        status: { appliedCPULimit: "300m" },
-      });
-    };
-    const type = "Normal";
-    const applied = { type, reason: "CPULimitApplied", message: "200m → 300m (Throttled)" };
-    assert.deepEqual(event("Applied"), applied);
-    assert.equal(event("Applied", "300m"), undefined);
-    assert.equal(event("Applied", "400m")?.message, "400m → 300m (Throttled)");
-    const [key, message] = ["QuotaExceeded", "QuotaExceeded: so"] as const;
-    assert.deepEqual(event(key), { type, reason: "CPULimitHeld", key, message });
-    assert.equal(event("BoundsStale"), undefined);
-    assert.deepEqual(event("Restored"), { type, reason: "CPULimitsRestored", message: "so" });
-  },
-);
+pure("statusEvent() reports a change once, and why others don't happen", () => {
+  const event = (reason: EnforcementReason, before?: string) => {
+    const { spec, ...bare } = sampleAllocation(samplePod("web"));
+    const originalLimits = [{ name: "app", cpu: "150m" }, { name: "b", cpu: "50m" }];
+    const status = { originalLimits, ...(before === undefined ? {} : { appliedCPULimit: before }) };
+    return statusEvent({ ...bare, spec: { ...spec, ...sampleDesired("300m") }, status }, {
+      decision: { changes: [], reason, message: "so" },
+      status: { appliedCPULimit: "300m" },
+    });
+  };
+  const type = "Normal";
+  const applied = { type, reason: "CPULimitApplied", message: "200m → 300m (Throttled)" };
+  assert.deepEqual(event("Applied"), applied);
+  assert.equal(event("Applied", "300m"), undefined);
+  assert.equal(event("Applied", "400m")?.message, "400m → 300m (Throttled)");
+  const [key, message] = ["QuotaExceeded", "QuotaExceeded: so"] as const;
+  assert.deepEqual(event(key), { type, reason: "CPULimitHeld", key, message });
+  assert.equal(event("BoundsStale"), undefined);
+  assert.deepEqual(event("Restored"), { type, reason: "CPULimitsRestored", message: "so" });
+});
 
-pure(
-  "reportOthers() reports once that the kernel has no quota, and once that it has one again",
-  async () => {
-    const { reconcile, want, setPod, events, clock } = reconcilerStage();
-    setPod((pod) => limited(pod, 200));
+pure("reportOthers() reports once that the kernel lost or regained the quota", async () => {
+  const { reconcile, want, setPod, events, clock } = reconcilerStage();
+  setPod((pod) => limited(pod, 200));
+  await reconcile();
+  const look = async (reason: MarketReason): Promise<readonly string[]> => {
+    await clock.runUntil(clock.monotonic() + 10 * MINUTE);
+    const before = events.length;
+    want("200m", reason);
     await reconcile();
-    const look = async (reason: MarketReason): Promise<readonly string[]> => {
-      await clock.runUntil(clock.monotonic() + 10 * MINUTE);
-      const before = events.length;
-      want("200m", reason);
-      await reconcile();
-      return events.slice(before).map(({ type, message }) => `${type} ${message.split(":")[0]}`);
-    };
-    await look("FirstClearing");
-    const off = ["Warning QuotaOff"];
-    const back = ["Normal QuotaBack"];
-    const steps: readonly (readonly [MarketReason, readonly string[]])[] = [
-      ...[["QuotaBack", []], ["QuotaOff", off], ["QuotaOff", []], ["DemandRose", []]] as const,
-      ...[["QuotaOff", []], ["QuotaBack", back], ["QuotaBack", []], ["QuotaOff", off]] as const,
-    ];
-    for (const [reason, expected] of steps) assert.deepEqual(await look(reason), expected);
-  },
-);
+    return events.slice(before).map(({ type, message }) => `${type} ${message.split(":")[0]}`);
+  };
+  await look("FirstClearing");
+  const off = ["Warning QuotaOff"];
+  const back = ["Normal QuotaBack"];
+  const steps: readonly (readonly [MarketReason, readonly string[]])[] = [
+    ...[["QuotaBack", []], ["QuotaOff", off], ["QuotaOff", []], ["DemandRose", []]] as const,
+    ...[["QuotaOff", []], ["QuotaBack", back], ["QuotaBack", []], ["QuotaOff", off]] as const,
+  ];
+  for (const [reason, expected] of steps) assert.deepEqual(await look(reason), expected);
+});

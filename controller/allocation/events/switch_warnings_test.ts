@@ -62,41 +62,38 @@ pure("switchWarnings() names each switch that says neither yes nor no, on its ob
   assert.ok(!messages(misplaced).join().includes("maybe"));
 });
 
-pure(
-  "outsideWarnings() names the switches that would have taken the pod in, and keys without effect",
-  () => {
-    const yes = { [MANAGED]: "true" };
-    const warned = (reason: EnforcementReason | undefined, given: Given) => {
-      const scope = reason && { reason, message: `for ${reason}` };
-      return outsideWarnings(objects(given), scope).map(({ message, about }) =>
-        about === undefined ? message : `${about.kind}: ${message}`
-      );
-    };
-    const odd = { pod: { annotations: { ...ODD, [SKIP_GUARANTEED]: "False" } } };
-    const misspelt = { pod: { annotations: { "mbcas.io/skip-guarantee": "false" } } };
-    const skip = 'mbcas.io/skip-guaranteed: "False" is not "true" or "false"';
-    const others = messages(misspelt);
-    const rows: readonly (readonly [EnforcementReason | undefined, Given, readonly string[]])[] = [
-      ["NotOptedIn", odd, [managed]],
-      ["OptedOut", odd, [managed]],
-      ["NotBurstable", odd, [skip]],
-      ["NamespaceExcluded", odd, []],
-      ["MarketOff", odd, []],
-      [undefined, odd, []],
-      ["NotBurstable", { pod: { annotations: { [SKIP_GUARANTEED]: "true" } } }, []],
-      ["NotOptedIn", { pod: { labels: yes } }, ["for NotOptedIn"]],
-      ["NotOptedIn", { namespace: { annotations: yes } }, ["Namespace: for NotOptedIn"]],
-      ["OptedOut", { pod: { labels: yes } }, []],
-      ["NotOptedIn", {}, []],
-      ...["NotOptedIn", "OptedOut", "NotBurstable"].map((reason) =>
-        [reason as EnforcementReason, misspelt, others] as const
-      ),
-      ["NamespaceExcluded", misspelt, []],
-    ];
-    for (const [reason, given, expected] of rows) assert.deepEqual(warned(reason, given), expected);
-    assert.equal(others.length, 1);
-  },
-);
+pure("outsideWarnings() names switches that would have taken the pod in", () => {
+  const yes = { [MANAGED]: "true" };
+  const warned = (reason: EnforcementReason | undefined, given: Given) => {
+    const scope = reason && { reason, message: `for ${reason}` };
+    return outsideWarnings(objects(given), scope).map(({ message, about }) =>
+      about === undefined ? message : `${about.kind}: ${message}`
+    );
+  };
+  const odd = { pod: { annotations: { ...ODD, [SKIP_GUARANTEED]: "False" } } };
+  const misspelt = { pod: { annotations: { "mbcas.io/skip-guarantee": "false" } } };
+  const skip = 'mbcas.io/skip-guaranteed: "False" is not "true" or "false"';
+  const others = messages(misspelt);
+  const rows: readonly (readonly [EnforcementReason | undefined, Given, readonly string[]])[] = [
+    ["NotOptedIn", odd, [managed]],
+    ["OptedOut", odd, [managed]],
+    ["NotBurstable", odd, [skip]],
+    ["NamespaceExcluded", odd, []],
+    ["MarketOff", odd, []],
+    [undefined, odd, []],
+    ["NotBurstable", { pod: { annotations: { [SKIP_GUARANTEED]: "true" } } }, []],
+    ["NotOptedIn", { pod: { labels: yes } }, ["for NotOptedIn"]],
+    ["NotOptedIn", { namespace: { annotations: yes } }, ["Namespace: for NotOptedIn"]],
+    ["OptedOut", { pod: { labels: yes } }, []],
+    ["NotOptedIn", {}, []],
+    ...["NotOptedIn", "OptedOut", "NotBurstable"].map((reason) =>
+      [reason as EnforcementReason, misspelt, others] as const
+    ),
+    ["NamespaceExcluded", misspelt, []],
+  ];
+  for (const [reason, given, expected] of rows) assert.deepEqual(warned(reason, given), expected);
+  assert.equal(others.length, 1);
+});
 
 const KEYS = [...MARKET_KEYS.keys()];
 const OF_POD = ["skip-guaranteed", "max-cpu", "priority-multiplier", "startup-boost"];
@@ -111,22 +108,19 @@ const READ: readonly (readonly [Holder, "labels" | "annotations", ...keys: strin
   ["HPA", "annotations", "hpa-coordination"],
 ];
 
-pure(
-  "switchWarnings() names each key in a place without effect, and no other or foreign key",
-  () => {
-    const foreign = {
-      app: "web",
-      "mbcas.iox/managed": "1",
-      "optipod.io/managed": "true",
-      managed: "1",
-    };
-    const texts = { ...Object.fromEntries(KEYS.map((key) => [key, "true"])), ...foreign };
-    for (const [holder, kind, ...keys] of READ) {
-      const wrong = KEYS.filter((key) => !keys.includes(key.replace("mbcas.io/", "")));
-      assert.deepEqual(keysIn({ [holder]: { [kind]: texts } }), wrong);
-    }
-  },
-);
+pure("switchWarnings() names each key in a place without effect", () => {
+  const foreign = {
+    app: "web",
+    "mbcas.iox/managed": "1",
+    "optipod.io/managed": "true",
+    managed: "1",
+  };
+  const texts = { ...Object.fromEntries(KEYS.map((key) => [key, "true"])), ...foreign };
+  for (const [holder, kind, ...keys] of READ) {
+    const wrong = KEYS.filter((key) => !keys.includes(key.replace("mbcas.io/", "")));
+    assert.deepEqual(keysIn({ [holder]: { [kind]: texts } }), wrong);
+  }
+});
 
 pure("switchWarnings() passes over a key that is also in its place", () => {
   const maxCPU = { annotations: { "mbcas.io/max-cpu": "1" } };

@@ -23,21 +23,18 @@ function stage() {
   return { busy, holds, reported, reset };
 }
 
-pure(
-  "note() holds all resizes for a pod's first two times only, and the pod for up to a minute",
-  () => {
-    const { busy, holds, reset } = stage();
-    const noted = [0, 1000, 3000, 7000].map((nowMs) => busy(nowMs));
-    assert.deepEqual(noted.map(({ waitMs }) => waitMs), [1000, 2000, 4000, 8000]);
-    assert.deepEqual(noted.map(({ lasts }) => lasts), [false, false, true, true]);
-    busy(8000, "a/q");
-    assert.deepEqual(holds, [1000, 2000, 9000]);
-    const more = Array.from({ length: 4 }, () => busy(0).waitMs);
-    assert.deepEqual(more, [16_000, 32_000, 60_000, 60_000]);
-    reset("a/p");
-    assert.equal(busy(0).waitMs, 1000);
-  },
-);
+pure("note() holds all resizes for a pod's first two times, and the pod for a minute", () => {
+  const { busy, holds, reset } = stage();
+  const noted = [0, 1000, 3000, 7000].map((nowMs) => busy(nowMs));
+  assert.deepEqual(noted.map(({ waitMs }) => waitMs), [1000, 2000, 4000, 8000]);
+  assert.deepEqual(noted.map(({ lasts }) => lasts), [false, false, true, true]);
+  busy(8000, "a/q");
+  assert.deepEqual(holds, [1000, 2000, 9000]);
+  const more = Array.from({ length: 4 }, () => busy(0).waitMs);
+  assert.deepEqual(more, [16_000, 32_000, 60_000, 60_000]);
+  reset("a/p");
+  assert.equal(busy(0).waitMs, 1000);
+});
 
 pure("note() holds all resizes for as long as the server asks, each time", () => {
   const { busy, holds } = stage();

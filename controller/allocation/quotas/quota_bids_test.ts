@@ -66,26 +66,15 @@ function bidsOf({ container = {}, pod: change = {}, own, burstFactor = 4, draini
     .map(({ weight, floor, ceiling }) => [weight, floor, ceiling]);
 }
 
-pure(
-  "createQuotaBids() bids from the original limit to the ceiling, by the market's weight",
-  () => {
-    assert.deepEqual(bidsOf(), [[100, 200, 800]]);
-    assert.deepEqual(bidsOf({ burstFactor: 8, pod: { priority: 2000 } }), [[150, 200, 1600]]);
-    // The limit that the market has set says nothing.
-    assert.deepEqual(bidsOf({ container: { limits: { cpu: 700 } }, own: "200m" }), [[
-      100,
-      200,
-      800,
-    ]]);
-    const annotations = { "mbcas.io/max-cpu": "150m" };
-    const { metadata } = samplePod("web");
-    assert.deepEqual(bidsOf({ pod: { metadata: { ...metadata, annotations } } }), [[
-      100,
-      150,
-      150,
-    ]]);
-  },
-);
+pure("createQuotaBids() bids from the original limit to the ceiling, by weight", () => {
+  assert.deepEqual(bidsOf(), [[100, 200, 800]]);
+  assert.deepEqual(bidsOf({ burstFactor: 8, pod: { priority: 2000 } }), [[150, 200, 1600]]);
+  // The limit that the market has set says nothing.
+  assert.deepEqual(bidsOf({ container: { limits: { cpu: 700 } }, own: "200m" }), [[100, 200, 800]]);
+  const annotations = { "mbcas.io/max-cpu": "150m" };
+  const { metadata } = samplePod("web");
+  assert.deepEqual(bidsOf({ pod: { metadata: { ...metadata, annotations } } }), [[100, 150, 150]]);
+});
 
 pure("createQuotaBids() bids the same before a pod runs", () => {
   assert.deepEqual(bidsOf({ pod: { phase: "Pending" } }), bidsOf());

@@ -34,56 +34,47 @@ pure("headroom() is what the quota leaves, nothing where it does not bound the r
   assert.deepEqual([headroom(QUOTA, "requests"), ...both], [undefined, 300, 50]);
 });
 
-pure(
-  "headroom() counts a raise from the moment that it is booked, and not one that was refused",
-  () => {
-    const { left, book, time } = stage();
-    const first = book(50);
-    const second = book(30);
-    book(-70);
-    assert.equal(left(), 220);
-    second(0);
-    assert.equal(left(), 250);
-    // However long an answer takes.
-    time.now = 60_000;
-    assert.equal(left(), 250);
-    first(20, "15");
-    assert.equal(left(), 280);
-  },
-);
+pure("headroom() counts a raise from its booking, and none that was refused", () => {
+  const { left, book, time } = stage();
+  const first = book(50);
+  const second = book(30);
+  book(-70);
+  assert.equal(left(), 220);
+  second(0);
+  assert.equal(left(), 250);
+  // However long an answer takes.
+  time.now = 60_000;
+  assert.equal(left(), 250);
+  first(20, "15");
+  assert.equal(left(), 280);
+});
 
-pure(
-  "headroom() counts each of several raises until the quota counts it, one version after another",
-  () => {
-    const { left, book } = stage();
-    const raises = [50, 30, 40].map((change) => [change, book(change)] as const);
-    // The quota's new version is often there before the answer, and a reconcile may have an older one.
-    assert.deepEqual([left(seen(750, 11)), left()], [180, 180]);
-    for (const [index, [change, settle]] of raises.entries()) settle(change, `${12 + 2 * index}`);
-    const copies = [[750, 11], [780, 13], [820, 15], [790, 20]] as const;
-    assert.deepEqual(copies.map(([used, version]) => left(seen(used, version))), [
-      180,
-      180,
-      180,
-      210,
-    ]);
-  },
-);
+pure("headroom() counts each of several raises until the quota counts it", () => {
+  const { left, book } = stage();
+  const raises = [50, 30, 40].map((change) => [change, book(change)] as const);
+  // The quota's new version is often there before the answer, and a reconcile may have an older one.
+  assert.deepEqual([left(seen(750, 11)), left()], [180, 180]);
+  for (const [index, [change, settle]] of raises.entries()) settle(change, `${12 + 2 * index}`);
+  const copies = [[750, 11], [780, 13], [820, 15], [790, 20]] as const;
+  assert.deepEqual(copies.map(([used, version]) => left(seen(used, version))), [
+    180,
+    180,
+    180,
+    210,
+  ]);
+});
 
-pure(
-  "headroom() counts a raise that a decrease hides until the quota is newer than the pod, or two seconds",
-  () => {
-    const { left, book, time } = stage();
-    book(50)(50, "12");
-    assert.deepEqual([left(seen(600, 11)), left(seen(600, 12))], [350, 400]);
-    book(50, seen(600, 12))(50, "30");
-    const after = [0, 1999, 2000].map((now) => {
-      time.now = now;
-      return left(seen(500, 13));
-    });
-    assert.deepEqual(after, [450, 450, 500]);
-  },
-);
+pure("headroom() counts a raise that a decrease hides for two seconds at most", () => {
+  const { left, book, time } = stage();
+  book(50)(50, "12");
+  assert.deepEqual([left(seen(600, 11)), left(seen(600, 12))], [350, 400]);
+  book(50, seen(600, 12))(50, "30");
+  const after = [0, 1999, 2000].map((now) => {
+    time.now = now;
+    return left(seen(500, 13));
+  });
+  assert.deepEqual(after, [450, 450, 500]);
+});
 
 pure("headroom() counts a raise with an unknown outcome for two seconds", () => {
   const { left, book, time } = stage();

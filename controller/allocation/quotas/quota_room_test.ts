@@ -112,30 +112,24 @@ pure("createQuotaRooms() bounds a Guaranteed pod by limits and requests, others 
   ]);
 });
 
-pure(
-  "createQuotaRooms() keeps room for one more pod of the largest original limit and request",
-  () => {
-    const used = quota([1000, 600], [600, 500]);
-    // Own values count: 200 m of limits, 150 m of requests.
-    assertRooms(namespaceOf({ fixed: moved(400), web }, { quotaHeadroom: 1 }), [
-      ["web", [used], [200, 400, 0]],
-      ["fixed", [used], [-50, 350, 0]],
-    ]);
-  },
-);
+pure("createQuotaRooms() keeps room for one more pod of the largest size", () => {
+  const used = quota([1000, 600], [600, 500]);
+  // Own values count: 200 m of limits, 150 m of requests.
+  assertRooms(namespaceOf({ fixed: moved(400), web }, { quotaHeadroom: 1 }), [
+    ["web", [used], [200, 400, 0]],
+    ["fixed", [used], [-50, 350, 0]],
+  ]);
+});
 
-pure(
-  "book() counts a Guaranteed pod's raise in both, another's in limits, where a quota counts it",
-  () => {
-    const { of, room } = namespaceOf({ fixed, web });
-    const quotas = [quota([2000, 1000], [1000, 700]), quota([300, 300], undefined, { scopes })];
-    const left = (name: string) => room(name, ...quotas)?.[0];
-    of("web", ...quotas)?.book(100);
-    assert.equal(left("fixed"), 300);
-    of("fixed", ...quotas)?.book(50);
-    assert.deepEqual([left("fixed"), left("web")], [250, 850]);
-  },
-);
+pure("book() counts raises in requests and limits, where a quota counts them", () => {
+  const { of, room } = namespaceOf({ fixed, web });
+  const quotas = [quota([2000, 1000], [1000, 700]), quota([300, 300], undefined, { scopes })];
+  const left = (name: string) => room(name, ...quotas)?.[0];
+  of("web", ...quotas)?.book(100);
+  assert.equal(left("fixed"), 300);
+  of("fixed", ...quotas)?.book(50);
+  assert.deepEqual([left("fixed"), left("web")], [250, 850]);
+});
 
 pure("createQuotaRooms() names the quota that leaves the least", () => {
   const tight = quota([500, 200]);
@@ -150,54 +144,43 @@ pure("createQuotaRooms() names the quota that leaves the least", () => {
   }
 });
 
-pure(
-  "createQuotaRooms() divides quotas, and asks back, among the pods that their scopes count",
-  () => {
-    const wide = quota([2000, 1000]);
-    const full = quota([300, 300], undefined, { scopes });
-    assertRooms(namespaceOf({ web, job: web }, { changes: jobs }), [
-      ["web", [full], undefined],
-      ["web", [full, wide], [1000, 1000, 0]],
-      ["job", [full, wide], [0, 300, 0]],
-    ]);
-    const ofJobs = quota([900, 400], undefined, { scopes });
-    assertRooms(namespaceOf({ web, job: web, other: web }, { changes: jobs }), [
-      ["job", [ofJobs], [500, 450, 0]],
-      ["web", [ofJobs], undefined],
-      ["web", [{ ...ofJobs, scopes: [] }], [500, 300, 0]],
-    ]);
-    // 100 m are missing for one more pod of 200 m: the jobs bring them, the other gives nothing.
-    const crowded = { web: raised(500), job: raised(500), other: raised(500) };
-    const short = quota([1100, 1000], undefined, { scopes });
-    assertRooms(namespaceOf(crowded, { quotaHeadroom: 1, changes: jobs }), [
-      ["job", [short], [-100, 450, 50]],
-      ["other", [short], [-100, 450, 50]],
-      ["web", [short], undefined],
-      ["web", [quota([1600, 1500])], [-100, 460, 40]],
-    ]);
-  },
-);
+pure("createQuotaRooms() divides quotas among the pods that their scopes count", () => {
+  const wide = quota([2000, 1000]);
+  const full = quota([300, 300], undefined, { scopes });
+  assertRooms(namespaceOf({ web, job: web }, { changes: jobs }), [
+    ["web", [full], undefined],
+    ["web", [full, wide], [1000, 1000, 0]],
+    ["job", [full, wide], [0, 300, 0]],
+  ]);
+  const ofJobs = quota([900, 400], undefined, { scopes });
+  assertRooms(namespaceOf({ web, job: web, other: web }, { changes: jobs }), [
+    ["job", [ofJobs], [500, 450, 0]],
+    ["web", [ofJobs], undefined],
+    ["web", [{ ...ofJobs, scopes: [] }], [500, 300, 0]],
+  ]);
+  // 100 m are missing for one more pod of 200 m: the jobs bring them, the other gives nothing.
+  const crowded = { web: raised(500), job: raised(500), other: raised(500) };
+  const short = quota([1100, 1000], undefined, { scopes });
+  assertRooms(namespaceOf(crowded, { quotaHeadroom: 1, changes: jobs }), [
+    ["job", [short], [-100, 450, 50]],
+    ["other", [short], [-100, 450, 50]],
+    ["web", [short], undefined],
+    ["web", [quota([1600, 1500])], [-100, 460, 40]],
+  ]);
+});
 
-pure(
-  "createQuotaRooms() asks back what a quota lacks by its own count or the pods', whichever is less",
-  () => {
-    // 200 m are kept; the pod's limits sum up to 500 m, 300 m of them raised.
-    const { room } = namespaceOf({ web: raised(500) }, { quotaHeadroom: 1 });
-    const owed = (hard: number, used: number) => room("web", quota([hard, used]))?.[2];
-    assert.deepEqual([owed(700, 500), owed(700, 650), owed(650, 650), owed(650, 420)], [
-      0,
-      0,
-      50,
-      0,
-    ]);
-    // Requests come from pods with requests that move alone: 100 m are missing beside the 150 m.
-    const full = quota([9000, 1000], [650, 600]);
-    assertRooms(namespaceOf({ fixed: moved(500), web: raised(800) }, { quotaHeadroom: 1 }), [
-      ["fixed", [full], [-100, 400, 100]],
-      ["web", [full], [7800, 1000, 0]],
-    ]);
-  },
-);
+pure("createQuotaRooms() asks back by the smaller of two counts", () => {
+  // 200 m are kept; the pod's limits sum up to 500 m, 300 m of them raised.
+  const { room } = namespaceOf({ web: raised(500) }, { quotaHeadroom: 1 });
+  const owed = (hard: number, used: number) => room("web", quota([hard, used]))?.[2];
+  assert.deepEqual([owed(700, 500), owed(700, 650), owed(650, 650), owed(650, 420)], [0, 0, 50, 0]);
+  // Requests come from pods with requests that move alone: 100 m are missing beside the 150 m.
+  const full = quota([9000, 1000], [650, 600]);
+  assertRooms(namespaceOf({ fixed: moved(500), web: raised(800) }, { quotaHeadroom: 1 }), [
+    ["fixed", [full], [-100, 400, 100]],
+    ["web", [full], [7800, 1000, 0]],
+  ]);
+});
 
 pure("createQuotaRooms() reads only the pod itself where no other has changed", () => {
   const names = Array.from({ length: 200 }, (_, index) => `p${index}`);
@@ -220,56 +203,48 @@ const anyPod = fc.record({
   managed: fc.boolean(),
 });
 
-pure(
-  "createQuotaRooms() gives the same shares in any order, within the quota or at original limits",
-  () => {
-    const pods = fc.array(anyPod, { minLength: 1, maxLength: 12 });
-    fc.assert(fc.property(pods, fc.nat(12_000), (drawn, hard) => {
-      const named = drawn.map((one, index) => ({ ...one, name: `p${index}` }));
-      const bids = new Map(
-        named.filter(({ managed }) => managed).map(({ name, weight, floor, more }) =>
-          [`shop/${name}`, [{ name: "app", weight, floor, ceiling: floor + more }]] as const
-        ),
-      );
-      const sharesIn = (order: typeof named) => {
-        const containers = Object.fromEntries(
-          order.map(({ name, limit }) => [name, raised(limit)]),
-        );
-        const { room } = namespaceOf(containers, { bids });
-        return named.map(({ name }) => room(name, quota([hard, 0]))?.[1]);
-      };
-      const shares = sharesIn(named);
-      assert.deepEqual(sharesIn(named.toReversed()), shares);
-      // Agents keep to the grid.
-      const used = named.reduce((sum, { managed, limit, floor }, i) => {
-        const share = Math.max(floor, Math.floor((shares[i] ?? NaN) / 10) * 10);
-        return sum + (managed ? share : limit);
-      }, 0);
-      const isAtFloors = named.every(({ managed, floor }, i) => !managed || shares[i] === floor);
-      assert.ok(used <= hard || isAtFloors, `${used} of ${hard}`);
-      for (const [i, { managed, floor }] of named.entries()) {
-        assert.ok(managed ? (shares[i] ?? NaN) >= floor : shares[i] === undefined);
-      }
-    }));
-  },
-);
-
-pure(
-  "giveBack() brings together what is missing, or all that was raised, and no more than a step each",
-  () => {
-    const parts = (missing: number, ...raises: readonly number[]): readonly number[] => {
-      const all = raises.reduce((sum, raise) => sum + raise, 0);
-      return raises.map((own) => giveBack({ missing, own, all }));
+pure("createQuotaRooms() gives the same shares in any order", () => {
+  const pods = fc.array(anyPod, { minLength: 1, maxLength: 12 });
+  fc.assert(fc.property(pods, fc.nat(12_000), (drawn, hard) => {
+    const named = drawn.map((one, index) => ({ ...one, name: `p${index}` }));
+    const bids = new Map(
+      named.filter(({ managed }) => managed).map(({ name, weight, floor, more }) =>
+        [`shop/${name}`, [{ name: "app", weight, floor, ceiling: floor + more }]] as const
+      ),
+    );
+    const sharesIn = (order: typeof named) => {
+      const containers = Object.fromEntries(order.map(({ name, limit }) => [name, raised(limit)]));
+      const { room } = namespaceOf(containers, { bids });
+      return named.map(({ name }) => room(name, quota([hard, 0]))?.[1]);
     };
-    assert.deepEqual([parts(40, 100, 50), parts(1000, 100, 50)], [[30, 20], [100, 50]]);
-    assert.deepEqual([parts(0, 100), parts(-40, 100), parts(40, 0, 50)], [[0], [0], [0, 40]]);
-    const raise = fc.integer({ min: 1, max: 4000 });
-    const raises = fc.array(raise, { minLength: 1, maxLength: 8 });
-    fc.assert(fc.property(raises, raise, (sizes, missing) => {
-      const given = parts(missing, ...sizes);
-      const [sum = 0, all = 0] = [given, sizes].map((one) => one.reduce((a, b) => a + b, 0));
-      assert.ok(sum >= Math.min(missing, all) && sum < missing + 10 * sizes.length + 1e-6);
-      assert.ok(given.every((part, index) => part >= 0 && part <= (sizes[index] ?? 0)));
-    }));
-  },
-);
+    const shares = sharesIn(named);
+    assert.deepEqual(sharesIn(named.toReversed()), shares);
+    // Agents keep to the grid.
+    const used = named.reduce((sum, { managed, limit, floor }, i) => {
+      const share = Math.max(floor, Math.floor((shares[i] ?? NaN) / 10) * 10);
+      return sum + (managed ? share : limit);
+    }, 0);
+    const isAtFloors = named.every(({ managed, floor }, i) => !managed || shares[i] === floor);
+    assert.ok(used <= hard || isAtFloors, `${used} of ${hard}`);
+    for (const [i, { managed, floor }] of named.entries()) {
+      assert.ok(managed ? (shares[i] ?? NaN) >= floor : shares[i] === undefined);
+    }
+  }));
+});
+
+pure("giveBack() brings together what is missing, a step each at most", () => {
+  const parts = (missing: number, ...raises: readonly number[]): readonly number[] => {
+    const all = raises.reduce((sum, raise) => sum + raise, 0);
+    return raises.map((own) => giveBack({ missing, own, all }));
+  };
+  assert.deepEqual([parts(40, 100, 50), parts(1000, 100, 50)], [[30, 20], [100, 50]]);
+  assert.deepEqual([parts(0, 100), parts(-40, 100), parts(40, 0, 50)], [[0], [0], [0, 40]]);
+  const raise = fc.integer({ min: 1, max: 4000 });
+  const raises = fc.array(raise, { minLength: 1, maxLength: 8 });
+  fc.assert(fc.property(raises, raise, (sizes, missing) => {
+    const given = parts(missing, ...sizes);
+    const [sum = 0, all = 0] = [given, sizes].map((one) => one.reduce((a, b) => a + b, 0));
+    assert.ok(sum >= Math.min(missing, all) && sum < missing + 10 * sizes.length + 1e-6);
+    assert.ok(given.every((part, index) => part >= 0 && part <= (sizes[index] ?? 0)));
+  }));
+});

@@ -93,36 +93,30 @@ pure("createQuotaShares() divides once, however often it is asked", () => {
   assert.deepEqual([divisions(), woken], [1, []]);
 });
 
-pure(
-  "createQuotaShares() divides anew for another room or other pods, and wakes those it concerns",
-  () => {
-    const { state, of, woken } = stage(["a", "b", "c"]);
-    of("a");
-    state.nowMs += 1000;
-    assert.deepEqual(of("a", 910), [310, undefined]);
-    // The step that is left went to the pod that asks.
-    assert.deepEqual(woken, []);
-    state.nowMs += 1000;
-    state.version++;
-    state.names = ["a", "b", "c", "d"];
-    assert.deepEqual(of("d"), [220, undefined]);
-    assert.deepEqual(woken, ["a", "b", "c"]);
-  },
-);
+pure("createQuotaShares() divides anew for another room or other pods", () => {
+  const { state, of, woken } = stage(["a", "b", "c"]);
+  of("a");
+  state.nowMs += 1000;
+  assert.deepEqual(of("a", 910), [310, undefined]);
+  // The step that is left went to the pod that asks.
+  assert.deepEqual(woken, []);
+  state.nowMs += 1000;
+  state.version++;
+  state.names = ["a", "b", "c", "d"];
+  assert.deepEqual(of("d"), [220, undefined]);
+  assert.deepEqual(woken, ["a", "b", "c"]);
+});
 
-pure(
-  "createQuotaShares() divides for a crowd that comes as often as ten milliseconds a pod allow",
-  () => {
-    const { state, of, divisions } = stage(Array.from({ length: 100 }, (_, index) => `p${index}`));
-    of("p0", 20_000);
-    state.nowMs += 400;
-    state.version++;
-    // What was divided counts until then, and a pod that came later has its original limit.
-    assert.deepEqual(of("p0", 20_000), [200, 600]);
-    assert.deepEqual(of("late", 20_000), [100, 600]);
-    assert.equal(divisions(), 1);
-    state.nowMs += 600;
-    assert.deepEqual(of("p0", 30_000), [300, undefined]);
-    assert.equal(divisions(), 2);
-  },
-);
+pure("createQuotaShares() divides for a crowd every ten milliseconds a pod", () => {
+  const { state, of, divisions } = stage(Array.from({ length: 100 }, (_, index) => `p${index}`));
+  of("p0", 20_000);
+  state.nowMs += 400;
+  state.version++;
+  // What was divided counts until then, and a pod that came later has its original limit.
+  assert.deepEqual(of("p0", 20_000), [200, 600]);
+  assert.deepEqual(of("late", 20_000), [100, 600]);
+  assert.equal(divisions(), 1);
+  state.nowMs += 600;
+  assert.deepEqual(of("p0", 30_000), [300, undefined]);
+  assert.equal(divisions(), 2);
+});

@@ -80,22 +80,19 @@ function stage(
 const ALL = storedPolicy();
 const reasonsOf = ({ matched }: CycleOutcome) => matched.map(({ record }) => record.reason);
 
-pure(
-  "run() reconciles workloads that the policy wins, and records the winner of the others",
-  async () => {
-    const policies = [storedPolicy("light", { weight: 1 }), storedPolicy("heavy", { weight: 9 })];
-    const [light = ALL, heavy = ALL] = policies;
-    const { asked, run } = stage();
-    const lost = await run(light, { policies });
-    assert.deepEqual([asked, lost.reconciled.length], [[], 0]);
-    assert.deepEqual(reasonsOf(lost), ["Outweighed", "Outweighed"]);
-    const won = await run(heavy, { policies });
-    assert.deepEqual([asked, won.reconciled.length], [["web", "db"], 2]);
-    assert.equal(won.problem?.reason, "ProviderUnavailable");
-    // A policy that is deleted meanwhile has none.
-    assert.deepEqual((await run(heavy, { policies: [light] })).matched, []);
-  },
-);
+pure("run() reconciles the workloads that the policy wins", async () => {
+  const policies = [storedPolicy("light", { weight: 1 }), storedPolicy("heavy", { weight: 9 })];
+  const [light = ALL, heavy = ALL] = policies;
+  const { asked, run } = stage();
+  const lost = await run(light, { policies });
+  assert.deepEqual([asked, lost.reconciled.length], [[], 0]);
+  assert.deepEqual(reasonsOf(lost), ["Outweighed", "Outweighed"]);
+  const won = await run(heavy, { policies });
+  assert.deepEqual([asked, won.reconciled.length], [["web", "db"], 2]);
+  assert.equal(won.problem?.reason, "ProviderUnavailable");
+  // A policy that is deleted meanwhile has none.
+  assert.deepEqual((await run(heavy, { policies: [light] })).matched, []);
+});
 
 pure("run() records a workload that can't be read, and reconciles the others", async () => {
   const { asked, run } = stage();
@@ -129,25 +126,22 @@ pure("run() reconciles nothing for a policy that is disabled or can't be read", 
   }
 });
 
-pure(
-  "run() of some workloads has the last outcomes of the others, until they are deleted",
-  async () => {
-    const { asked, run, cycles } = stage();
-    await run(ALL);
-    const some = { names: ["web", "db", "new"], only: new Set(["Deployment/shop/db"]) };
-    const outcome = await run(ALL, some);
-    assert.deepEqual(asked, ["web", "db", "db", "new"]);
-    assert.equal(outcome.matched.length, 3);
-    assert.equal(outcome.problem?.reason, "ProviderUnavailable");
-    // An outcome under another policy does not count.
-    const other = storedPolicy("other", { weight: 900 });
-    await run(other, { ...some, policies: [ALL, other], only: new Set() });
-    assert.equal(asked.length, 7);
-    cycles.keepOnly((key) => key !== "Deployment/shop/web");
-    await run(other, { ...some, only: new Set() });
-    assert.deepEqual(asked.slice(7), ["web"]);
-  },
-);
+pure("run() of some workloads has the last outcomes of the others", async () => {
+  const { asked, run, cycles } = stage();
+  await run(ALL);
+  const some = { names: ["web", "db", "new"], only: new Set(["Deployment/shop/db"]) };
+  const outcome = await run(ALL, some);
+  assert.deepEqual(asked, ["web", "db", "db", "new"]);
+  assert.equal(outcome.matched.length, 3);
+  assert.equal(outcome.problem?.reason, "ProviderUnavailable");
+  // An outcome under another policy does not count.
+  const other = storedPolicy("other", { weight: 900 });
+  await run(other, { ...some, policies: [ALL, other], only: new Set() });
+  assert.equal(asked.length, 7);
+  cycles.keepOnly((key) => key !== "Deployment/shop/web");
+  await run(other, { ...some, only: new Set() });
+  assert.deepEqual(asked.slice(7), ["web"]);
+});
 
 pure("run() goes on with the others when one reconcile throws", async () => {
   const { run } = stage(({ workload }) =>

@@ -57,87 +57,72 @@ function stage() {
   return { table, publisher, events, copy, vpas, publish };
 }
 
-pure(
-  "publish() creates a VPA for each workload, and updates it for another recommendation",
-  async () => {
-    const { publisher, events, publish } = stage();
-    await publish();
-    await publish();
-    assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
-    publisher.asked.length = 0;
-    await publish(reconciledWith({ cpu: 300 }));
-    assert.deepEqual(publisher.asked, [`recommend ${NAME} app=300m,96Mi`]);
-    assert.deepEqual(events, []);
-  },
-);
+pure("publish() creates a VPA for each workload, and updates it", async () => {
+  const { publisher, events, publish } = stage();
+  await publish();
+  await publish();
+  assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
+  publisher.asked.length = 0;
+  await publish(reconciledWith({ cpu: 300 }));
+  assert.deepEqual(publisher.asked, [`recommend ${NAME} app=300m,96Mi`]);
+  assert.deepEqual(events, []);
+});
 
-pure(
-  "publish() writes nothing for less than a hundredth, however often it adds up from the last write",
-  async () => {
-    const { publisher, publish } = stage();
-    await publish(reconciledWith({ cpu: 1000 }));
-    publisher.asked.length = 0;
-    for (const cpu of [1005, 1009, 991]) await publish(reconciledWith({ cpu }));
-    assert.deepEqual(publisher.asked, []);
-    await publish(reconciledWith({ cpu: 1010 }));
-    await publish(reconciledWith({ cpu: 1001 }));
-    assert.deepEqual(publisher.asked, [`recommend ${NAME} app=1010m,96Mi`]);
-  },
-);
+pure("publish() writes nothing for a hundredth, however often it adds up", async () => {
+  const { publisher, publish } = stage();
+  await publish(reconciledWith({ cpu: 1000 }));
+  publisher.asked.length = 0;
+  for (const cpu of [1005, 1009, 991]) await publish(reconciledWith({ cpu }));
+  assert.deepEqual(publisher.asked, []);
+  await publish(reconciledWith({ cpu: 1010 }));
+  await publish(reconciledWith({ cpu: 1001 }));
+  assert.deepEqual(publisher.asked, [`recommend ${NAME} app=1010m,96Mi`]);
+});
 
-pure(
-  "publish() reports a problem again that was solved meanwhile, and after its workload was deleted",
-  async () => {
-    const { publisher, events, vpas, publish } = stage();
-    const refused = new ApiError(403, "Forbidden", "no");
-    const failing = async (): Promise<void> => {
-      publisher.refusal = refused;
-      await publish(reconciledWith({ cpu: 100 + 100 * events.length }));
-      await publish(reconciledWith({ cpu: 100 + 100 * events.length }));
-      publisher.refusal = undefined;
-    };
-    await failing();
-    assert.equal(events.length, 1);
-    await publish();
-    await failing();
-    assert.equal(events.length, 2);
-    await vpas.keepOnly(() => false);
-    await failing();
-    assert.equal(events.length, 3);
-  },
-);
+pure("publish() reports a problem again that was solved meanwhile", async () => {
+  const { publisher, events, vpas, publish } = stage();
+  const refused = new ApiError(403, "Forbidden", "no");
+  const failing = async (): Promise<void> => {
+    publisher.refusal = refused;
+    await publish(reconciledWith({ cpu: 100 + 100 * events.length }));
+    await publish(reconciledWith({ cpu: 100 + 100 * events.length }));
+    publisher.refusal = undefined;
+  };
+  await failing();
+  assert.equal(events.length, 1);
+  await publish();
+  await failing();
+  assert.equal(events.length, 2);
+  await vpas.keepOnly(() => false);
+  await failing();
+  assert.equal(events.length, 3);
+});
 
-pure(
-  "publish() publishes nothing where the policy wants nothing, or nothing is recommended",
-  async () => {
-    const { publisher, vpas, publish } = stage();
-    await vpas.publish(policy(false), { reconciled: reconciledWith(), permits, signal: GOING });
-    await vpas.publish(policy(), {
-      reconciled: reconciledWith(),
-      permits,
-      signal: AbortSignal.abort(),
-    });
-    await publish(reconciledWith({ cpu: 0 }));
-    assert.deepEqual(publisher.asked, []);
-  },
-);
+pure("publish() publishes nothing without policy or recommendation", async () => {
+  const { publisher, vpas, publish } = stage();
+  await vpas.publish(policy(false), { reconciled: reconciledWith(), permits, signal: GOING });
+  await vpas.publish(policy(), {
+    reconciled: reconciledWith(),
+    permits,
+    signal: AbortSignal.abort(),
+  });
+  await publish(reconciledWith({ cpu: 0 }));
+  assert.deepEqual(publisher.asked, []);
+});
 
-pure(
-  "publish() goes on with the VPA of an earlier process, and creates again what was deleted",
-  async () => {
-    const { publisher, table, publish } = stage();
-    table.create(sampleVPA("Off", {
-      metadata: { name: NAME, namespace: "shop", uid: "", resourceVersion: "" },
-      published: true,
-    }));
-    await publish();
-    assert.deepEqual(publisher.asked, [`recommend ${NAME} app=150m,96Mi`]);
-    table.remove(`shop/${NAME}`);
-    publisher.asked.length = 0;
-    await publish();
-    assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
-  },
-);
+pure("publish() adopts the VPA of an earlier process, and recreates deleted ones", async () => {
+  const { publisher, table, publish } = stage();
+  table.create(sampleVPA("Off", {
+    metadata: { name: NAME, namespace: "shop", uid: "", resourceVersion: "" },
+    published: true,
+  }));
+  await publish();
+  assert.deepEqual(publisher.asked, [`recommend ${NAME} app=150m,96Mi`]);
+  table.remove(`shop/${NAME}`);
+  publisher.asked.length = 0;
+  await publish();
+  assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
+});
 
 pure("publish() leaves a VPA of another owner alone, and reports it once", async () => {
   const { publisher, events, table, publish } = stage();
@@ -153,37 +138,31 @@ pure("publish() leaves a VPA of another owner alone, and reports it once", async
   assert.ok(events[0]?.message.startsWith(about), events[0]?.message);
 });
 
-pure(
-  "publish() trusts the server where the copy is late: its own VPA is no problem, another one is",
-  async () => {
-    const { publisher, events, copy, publish } = stage();
-    copy.follows = false;
-    await publish();
-    publisher.refusal = new ApiError(409, "AlreadyExists", "already exists");
-    await publish();
-    assert.equal(events.length, 0);
-    await publish(reconciledWith({ names: ["db"] }));
-    assert.match(events[0]?.message ?? "", /Deployment\/shop\/db: already exists;/);
-  },
-);
+pure("publish() trusts the server where the copy is late", async () => {
+  const { publisher, events, copy, publish } = stage();
+  copy.follows = false;
+  await publish();
+  publisher.refusal = new ApiError(409, "AlreadyExists", "already exists");
+  await publish();
+  assert.equal(events.length, 0);
+  await publish(reconciledWith({ names: ["db"] }));
+  assert.match(events[0]?.message ?? "", /Deployment\/shop\/db: already exists;/);
+});
 
-pure(
-  "publish() asks once where the kind is not defined, and publishes all once it is",
-  async () => {
-    const { publisher, events, publish } = stage();
-    publisher.refusal = new ApiError(404, "NotFound", "the server could not find it");
-    const reconciled = reconciledWith({ names: ["web", "db", "job"] });
-    await publish(reconciled);
-    await publish(reconciled);
-    assert.deepEqual(publisher.asked, [`create ${NAME}`, `create ${NAME}`]);
-    assert.equal(events.length, 1);
-    assert.match(events[0]?.message ?? "", /^VPANotPublished: .* VerticalPodAutoscalers/);
-    publisher.refusal = undefined;
-    publisher.asked.length = 0;
-    await publish(reconciled);
-    assert.equal(publisher.asked.length, 6);
-  },
-);
+pure("publish() asks once while the kind is not defined", async () => {
+  const { publisher, events, publish } = stage();
+  publisher.refusal = new ApiError(404, "NotFound", "the server could not find it");
+  const reconciled = reconciledWith({ names: ["web", "db", "job"] });
+  await publish(reconciled);
+  await publish(reconciled);
+  assert.deepEqual(publisher.asked, [`create ${NAME}`, `create ${NAME}`]);
+  assert.equal(events.length, 1);
+  assert.match(events[0]?.message ?? "", /^VPANotPublished: .* VerticalPodAutoscalers/);
+  publisher.refusal = undefined;
+  publisher.asked.length = 0;
+  await publish(reconciled);
+  assert.equal(publisher.asked.length, 6);
+});
 
 pure("publish() reports a refusal with the server's message, and retries", async () => {
   const { publisher, events, publish } = stage();

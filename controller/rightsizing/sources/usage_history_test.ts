@@ -81,30 +81,27 @@ pure("add() counts nothing of the time that an earlier process has counted", () 
   assert.equal(app().cpu.count, 2);
 });
 
-pure(
-  "property 12: usage() has samples of (now - window, now], whatever the nodes' clocks say",
-  () => {
-    const offset = fc.integer({ min: -900_000, max: 900_000 });
-    fc.assert(fc.property(
-      fc.array(offset, { minLength: 1, maxLength: 30 }),
-      fc.integer({ min: 1, max: 900_000 }),
-      (offsets, windowMs) => {
-        const { add, app } = stage();
-        for (const [at, ms] of offsets.entries()) {
-          add(reading({ pod: `web-${at}`, timeMs: NOW_MS + ms }));
-        }
-        const { cpu } = app(question(NOW_MS, windowMs));
-        const counts = (sinceMs: number): number =>
-          offsets.filter((ms) => ms > -sinceMs && ms > -600_000).length;
-        // A part of the ring that the window cuts is left out.
-        assert.ok(cpu.count <= counts(windowMs));
-        assert.ok(cpu.count >= counts(windowMs - HOUR_MS / 16));
-        if (cpu.count === 0) return;
-        assert.ok(cpu.oldestMs > NOW_MS - windowMs && cpu.newestMs <= NOW_MS);
-      },
-    ));
-  },
-);
+pure("property 12: usage() has samples of (now - window, now]", () => {
+  const offset = fc.integer({ min: -900_000, max: 900_000 });
+  fc.assert(fc.property(
+    fc.array(offset, { minLength: 1, maxLength: 30 }),
+    fc.integer({ min: 1, max: 900_000 }),
+    (offsets, windowMs) => {
+      const { add, app } = stage();
+      for (const [at, ms] of offsets.entries()) {
+        add(reading({ pod: `web-${at}`, timeMs: NOW_MS + ms }));
+      }
+      const { cpu } = app(question(NOW_MS, windowMs));
+      const counts = (sinceMs: number): number =>
+        offsets.filter((ms) => ms > -sinceMs && ms > -600_000).length;
+      // A part of the ring that the window cuts is left out.
+      assert.ok(cpu.count <= counts(windowMs));
+      assert.ok(cpu.count >= counts(windowMs - HOUR_MS / 16));
+      if (cpu.count === 0) return;
+      assert.ok(cpu.oldestMs > NOW_MS - windowMs && cpu.newestMs <= NOW_MS);
+    },
+  ));
+});
 
 pure("add() keeps what there is when the window changes, as far as it covers it", () => {
   const { add, app } = stage();
@@ -191,28 +188,25 @@ pure("isWanted() is true where an enabled policy looks at metrics-server", () =>
   assert.equal(isWanted(autoPolicy(), { ...METRICS, mode: "Recommend" }), true);
 });
 
-pure(
-  "ofReading() finds a pod's workload where its policy looks at metrics-server, once for a reading",
-  () => {
-    const ownerOf = (name: string, ...policies: PolicySpec[]) =>
-      sampledPods(...policies).owners.ofReading()({ namespace: "shop", name });
-    assert.deepEqual(ownerOf("web-0", METRICS), {
-      workload: { kind: "Deployment", name: "web", uid: "web" },
-      containers: ["app"],
-      windowMs: METRICS.windowMs,
-    });
-    for (const name of ["job-0", "odd-0"]) assert.equal(ownerOf(name, METRICS), undefined);
-    for (const policies of [[autoPolicy()], [DISABLED], []]) {
-      assert.equal(ownerOf("web-0", ...policies), undefined);
-    }
-    const { owners, reads } = sampledPods(METRICS);
-    for (const matched of [2, 4]) {
-      const ownerOf = owners.ofReading();
-      for (const name of ["web-0", "web-0", "db-0"]) ownerOf({ namespace: "shop", name });
-      assert.equal(reads(), matched);
-    }
-  },
-);
+pure("ofReading() finds a pod's workload once for a reading", () => {
+  const ownerOf = (name: string, ...policies: PolicySpec[]) =>
+    sampledPods(...policies).owners.ofReading()({ namespace: "shop", name });
+  assert.deepEqual(ownerOf("web-0", METRICS), {
+    workload: { kind: "Deployment", name: "web", uid: "web" },
+    containers: ["app"],
+    windowMs: METRICS.windowMs,
+  });
+  for (const name of ["job-0", "odd-0"]) assert.equal(ownerOf(name, METRICS), undefined);
+  for (const policies of [[autoPolicy()], [DISABLED], []]) {
+    assert.equal(ownerOf("web-0", ...policies), undefined);
+  }
+  const { owners, reads } = sampledPods(METRICS);
+  for (const matched of [2, 4]) {
+    const ownerOf = owners.ofReading();
+    for (const name of ["web-0", "web-0", "db-0"]) ownerOf({ namespace: "shop", name });
+    assert.equal(reads(), matched);
+  }
+});
 
 pure("workloadUIDs() is known once all workloads are", () => {
   const { owners, unsynced } = sampledPods();

@@ -130,26 +130,23 @@ pure("UsageSampler() loses no more than the last interval of writing when it die
   assert.equal(clock.monotonic(), diedAt);
 });
 
-pure(
-  "UsageSampler() answers from its history while readings fail for a while, and not for ever",
-  async () => {
-    const { world, begin, pass, logged } = stage();
-    const process = begin();
-    await pass(60_000);
-    const known = await process.count();
-    world.problem = { problem: "unreachable", message: "gone" };
-    await pass(4 * INTERVAL_MS);
-    assert.equal(await process.count(), known);
-    await pass(INTERVAL_MS);
-    assert.deepEqual(await process.ask(), world.problem);
-    assert.equal(logged.length, 1, "once");
-    world.problem = undefined;
-    await pass(INTERVAL_MS);
-    assert.ok(await process.count() > known);
-    assert.equal(logged.length, 2, "and that it can be read again");
-    await process.end();
-  },
-);
+pure("UsageSampler() answers from history while readings fail for a while", async () => {
+  const { world, begin, pass, logged } = stage();
+  const process = begin();
+  await pass(60_000);
+  const known = await process.count();
+  world.problem = { problem: "unreachable", message: "gone" };
+  await pass(4 * INTERVAL_MS);
+  assert.equal(await process.count(), known);
+  await pass(INTERVAL_MS);
+  assert.deepEqual(await process.ask(), world.problem);
+  assert.equal(logged.length, 1, "once");
+  world.problem = undefined;
+  await pass(INTERVAL_MS);
+  assert.ok(await process.count() > known);
+  assert.equal(logged.length, 2, "and that it can be read again");
+  await process.end();
+});
 
 pure("UsageSampler() samples nothing over a history that it can't read", async () => {
   const { world, begin, pass, store } = stage();
@@ -171,24 +168,21 @@ pure("UsageSampler() samples nothing over a history that it can't read", async (
   await second.end();
 });
 
-pure(
-  "UsageSampler() writes nothing that has not changed, and deletes histories of deleted workloads",
-  async () => {
-    const { world, begin, pass, store } = stage();
-    const process = begin();
-    await pass(3 * 60_000);
-    assert.equal(store.writes.length, 1);
-    await pass(60_000);
-    world.pods = false;
-    await pass(30 * 60_000);
-    assert.equal(store.writes.length, 2, "what was read after the first write");
-    world.exists = false;
-    await pass(5 * 60_000);
-    assert.equal(store.kept.size, 0);
-    assert.equal(await process.count(), 0);
-    await process.end();
-  },
-);
+pure("UsageSampler() writes changes, and deletes histories of deleted workloads", async () => {
+  const { world, begin, pass, store } = stage();
+  const process = begin();
+  await pass(3 * 60_000);
+  assert.equal(store.writes.length, 1);
+  await pass(60_000);
+  world.pods = false;
+  await pass(30 * 60_000);
+  assert.equal(store.writes.length, 2, "what was read after the first write");
+  world.exists = false;
+  await pass(5 * 60_000);
+  assert.equal(store.kept.size, 0);
+  assert.equal(await process.count(), 0);
+  await process.end();
+});
 
 pure("UsageSampler() reads nothing while no policy needs it, and keeps its history", async () => {
   const { world, begin, pass, logged } = stage();
@@ -210,23 +204,20 @@ pure("UsageSampler() reads nothing while no policy needs it, and keeps its histo
   await process.end();
 });
 
-pure(
-  "UsageSampler() says since when it samples a workload: since the first question, or since a policy needs it again",
-  async () => {
-    const { clock, world, begin, pass } = stage();
-    const process = begin();
-    await pass(60 * 60_000);
-    const firstMs = clock.wall();
-    assert.equal(await process.watchedSinceMs(), firstMs);
-    await pass(20 * 60_000);
-    assert.equal(await process.watchedSinceMs(), firstMs);
-    world.wanted = false;
-    await pass(60_000);
-    world.wanted = true;
-    assert.equal(await process.watchedSinceMs(), clock.wall());
-    world.exists = false;
-    await pass(60_000);
-    assert.equal(await process.watchedSinceMs(), clock.wall());
-    await process.end();
-  },
-);
+pure("UsageSampler() dates its samples by the first question for a workload", async () => {
+  const { clock, world, begin, pass } = stage();
+  const process = begin();
+  await pass(60 * 60_000);
+  const firstMs = clock.wall();
+  assert.equal(await process.watchedSinceMs(), firstMs);
+  await pass(20 * 60_000);
+  assert.equal(await process.watchedSinceMs(), firstMs);
+  world.wanted = false;
+  await pass(60_000);
+  world.wanted = true;
+  assert.equal(await process.watchedSinceMs(), clock.wall());
+  world.exists = false;
+  await pass(60_000);
+  assert.equal(await process.watchedSinceMs(), clock.wall());
+  await process.end();
+});

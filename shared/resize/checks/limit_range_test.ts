@@ -44,7 +44,7 @@ const whole = (cpu: number): Fields => ({
 });
 
 table(
-  "decide() clamps into LimitRanges, and holds where the server would refuse the pod all the same",
+  "decide() clamps into LimitRanges, or holds where that is not enough",
   [
     [{ limitRange: cpuRanges({ max: 300 }) }, `app 300; ${HELD}`],
     [{ limitRange: cpuRanges({ ratio: 2.5 }) }, `app 250; ${HELD}`],

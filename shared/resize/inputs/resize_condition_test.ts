@@ -61,27 +61,24 @@ pure("resizeStatus() knows why kubelets of 1.33 to 1.36 call a resize infeasible
   assert.equal(resizeStatus(inForce).reason, "ResizeInProgress");
 });
 
-pure(
-  "resizeStatus() believes a condition without a generation as long as values bear it out",
-  () => {
-    const inForce = { applied: { requests: {}, limits: { cpu: 400 } } };
-    const failing = { type: "PodResizeInProgress", reason: "Error" } as const;
-    const memory = { requests: { memory: 64 }, allocated: { memory: 32 } };
-    const rows: readonly (readonly [string, Partial<ResizeCondition>, ContainerFields?])[] = [
-      ["ResizeInfeasible", {}, { allocated: { cpu: 100 } }],
-      ["ResizeInfeasible", {}, { allocated: { cpu: 150 } }],
-      ["ResizeInfeasible", {}],
-      ["ResizeInProgress", {}, { ...inForce, allocated: { cpu: 150 } }],
-      ["ResizeInfeasible", {}, { ...inForce, allocated: { cpu: 100 } }],
-      ["ResizeInfeasible", {}, { ...inForce, ...memory }],
-      // One in progress counts once its requests are allocated.
-      ["ResizeError", failing, { allocated: { cpu: 150 } }],
-      ["ResizeError", failing, { allocated: {} }],
-      ["ResizeInProgress", failing, { allocated: { cpu: 100 } }],
-      ["ResizeError", { ...failing, observedGeneration: 3 }, { allocated: { cpu: 100 } }],
-    ];
-    for (const [expected, condition, container] of rows) {
-      assert.equal(reasonOf(condition, container), expected);
-    }
-  },
-);
+pure("resizeStatus() believes a condition without generation by the values", () => {
+  const inForce = { applied: { requests: {}, limits: { cpu: 400 } } };
+  const failing = { type: "PodResizeInProgress", reason: "Error" } as const;
+  const memory = { requests: { memory: 64 }, allocated: { memory: 32 } };
+  const rows: readonly (readonly [string, Partial<ResizeCondition>, ContainerFields?])[] = [
+    ["ResizeInfeasible", {}, { allocated: { cpu: 100 } }],
+    ["ResizeInfeasible", {}, { allocated: { cpu: 150 } }],
+    ["ResizeInfeasible", {}],
+    ["ResizeInProgress", {}, { ...inForce, allocated: { cpu: 150 } }],
+    ["ResizeInfeasible", {}, { ...inForce, allocated: { cpu: 100 } }],
+    ["ResizeInfeasible", {}, { ...inForce, ...memory }],
+    // One in progress counts once its requests are allocated.
+    ["ResizeError", failing, { allocated: { cpu: 150 } }],
+    ["ResizeError", failing, { allocated: {} }],
+    ["ResizeInProgress", failing, { allocated: { cpu: 100 } }],
+    ["ResizeError", { ...failing, observedGeneration: 3 }, { allocated: { cpu: 100 } }],
+  ];
+  for (const [expected, condition, container] of rows) {
+    assert.equal(reasonOf(condition, container), expected);
+  }
+});

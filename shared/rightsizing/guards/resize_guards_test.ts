@@ -35,63 +35,60 @@ function range(
   return { ranges: { [resource]: both } };
 }
 
-pure(
-  "outsideRanges() clamps into LimitRanges, and holds where the server would refuse the pod",
-  () => {
-    const much = { ...asks(500, 8, { cpuLimit: 600, memoryLimit: 9 }), strategy: LIMITS };
-    const ratio = asks(40, 96, { cpuLimit: 90 });
-    const wide = ["app", "log"].map((container) =>
-      asking(150, 96, { container, cpuLimit: 300, memoryLimit: 128 })
-    );
-    const large = [templateContainer(), templateContainer({ name: "log", limits: { cpu: 900 } })];
-    const open = { containers: [sized([100, 64], [200])], ranges: { defaults: ["limits.memory"] } };
-    assertDecisions([
-      [range("cpu", { min: 10, max: 300 }), IN_PLACE],
-      [
-        { ...much, ...range("cpu", { max: 300 }) },
-        "InPlace: app cpu 300m (limit 300m), app memory 8Mi (limit 9Mi) - LimitRange",
-      ],
-      [
-        { ...much, ...range("memory", { min: 32 * MI }) },
-        "InPlace: app cpu 500m (limit 600m), app memory 32Mi (limit 32Mi) - LimitRange",
-      ],
-      [
-        { ...ratio, ...range("cpu", { ratio: 4 }) },
-        "InPlace: app cpu 50m, app memory 96Mi - LimitRange",
-      ],
-      [
-        { ...ratio, strategy: LIMITS, ...range("cpu", { ratio: 2 }) },
-        "InPlace: app cpu 40m (limit 80m), app memory 96Mi (limit 112Mi) - LimitRange",
-      ],
-      [
-        {
-          containers: both,
-          recommendations: wide,
-          strategy: LIMITS,
-          ...range("cpu", {}, { max: 500 }),
-        },
-        "InPlace: app cpu 150m (limit 250m), app memory 96Mi (limit 128Mi), log cpu 150m (limit 250m), log memory 96Mi (limit 128Mi) - LimitRange",
-      ],
-      [
-        { containers: both, ...range("memory", {}, { max: 256 * MI }) },
-        `${IN_PLACE}, log cpu 150m, log memory 96Mi`,
-      ],
-      [
-        { containers: large, recommendations: [recommendation()], ...range("cpu", { max: 500 }) },
-        "LimitRange",
-      ],
-      [range("memory", {}, { min: 1024 * MI }), "LimitRange"],
-      [
-        { containers: large, ...range("cpu", { max: 900 }) },
-        `${IN_PLACE}, log cpu 150m, log memory 96Mi`,
-      ],
-      // A resize would let the server write defaults into the pod, which recreation need not fear.
-      [open, "LimitRange"],
-      [{ ...open, strategy: RECREATE }, RECREATED],
-      [{ ranges: open.ranges }, IN_PLACE],
-    ]);
-  },
-);
+pure("outsideRanges() clamps into LimitRanges, or holds", () => {
+  const much = { ...asks(500, 8, { cpuLimit: 600, memoryLimit: 9 }), strategy: LIMITS };
+  const ratio = asks(40, 96, { cpuLimit: 90 });
+  const wide = ["app", "log"].map((container) =>
+    asking(150, 96, { container, cpuLimit: 300, memoryLimit: 128 })
+  );
+  const large = [templateContainer(), templateContainer({ name: "log", limits: { cpu: 900 } })];
+  const open = { containers: [sized([100, 64], [200])], ranges: { defaults: ["limits.memory"] } };
+  assertDecisions([
+    [range("cpu", { min: 10, max: 300 }), IN_PLACE],
+    [
+      { ...much, ...range("cpu", { max: 300 }) },
+      "InPlace: app cpu 300m (limit 300m), app memory 8Mi (limit 9Mi) - LimitRange",
+    ],
+    [
+      { ...much, ...range("memory", { min: 32 * MI }) },
+      "InPlace: app cpu 500m (limit 600m), app memory 32Mi (limit 32Mi) - LimitRange",
+    ],
+    [
+      { ...ratio, ...range("cpu", { ratio: 4 }) },
+      "InPlace: app cpu 50m, app memory 96Mi - LimitRange",
+    ],
+    [
+      { ...ratio, strategy: LIMITS, ...range("cpu", { ratio: 2 }) },
+      "InPlace: app cpu 40m (limit 80m), app memory 96Mi (limit 112Mi) - LimitRange",
+    ],
+    [
+      {
+        containers: both,
+        recommendations: wide,
+        strategy: LIMITS,
+        ...range("cpu", {}, { max: 500 }),
+      },
+      "InPlace: app cpu 150m (limit 250m), app memory 96Mi (limit 128Mi), log cpu 150m (limit 250m), log memory 96Mi (limit 128Mi) - LimitRange",
+    ],
+    [
+      { containers: both, ...range("memory", {}, { max: 256 * MI }) },
+      `${IN_PLACE}, log cpu 150m, log memory 96Mi`,
+    ],
+    [
+      { containers: large, recommendations: [recommendation()], ...range("cpu", { max: 500 }) },
+      "LimitRange",
+    ],
+    [range("memory", {}, { min: 1024 * MI }), "LimitRange"],
+    [
+      { containers: large, ...range("cpu", { max: 900 }) },
+      `${IN_PLACE}, log cpu 150m, log memory 96Mi`,
+    ],
+    // A resize would let the server write defaults into the pod, which recreation need not fear.
+    [open, "LimitRange"],
+    [{ ...open, strategy: RECREATE }, RECREATED],
+    [{ ranges: open.ranges }, IN_PLACE],
+  ]);
+});
 
 pure("overQuotas() cuts raises to what the quotas leave for all pods together", () => {
   const room = (of: QuotaRoom["of"], amount: number, resource: QuotaRoom["resource"] = "cpu") => ({
@@ -212,24 +209,19 @@ pure("qosWouldChange() keeps the class of each pod, and of those to come", () =>
   ]);
 });
 
-pure(
-  "nodeUnderPressure() leaves out raises on a node that is short of something, by whatever method",
-  () => {
-    const nodes = (...pressures: NodePressure[]) => ({
-      nodes: new Map([["node-1", { pressures }]]),
-    });
-    const limit = asks(80, 32, { cpuLimit: 300, memoryLimit: 64 });
-    assertDecisions([
-      ...(["MemoryPressure", "DiskPressure", "PIDPressure"] as const)
-        .map((pressure) => [nodes(pressure), "NodePressure"] as const),
-      [nodes(), IN_PLACE],
-      [{ nodes: new Map() }, IN_PLACE],
-      [{ ...asks(150, 32), ...nodes("MemoryPressure") }, "InPlace: app memory 32Mi - NodePressure"],
-      [
-        { ...limit, strategy: LIMITS, ...nodes("PIDPressure") },
-        "InPlace: app memory 32Mi (limit 64Mi) - NodePressure",
-      ],
-      [{ strategy: RECREATE, ...nodes("DiskPressure") }, "NodePressure"],
-    ]);
-  },
-);
+pure("nodeUnderPressure() leaves out raises on a node under pressure", () => {
+  const nodes = (...pressures: NodePressure[]) => ({ nodes: new Map([["node-1", { pressures }]]) });
+  const limit = asks(80, 32, { cpuLimit: 300, memoryLimit: 64 });
+  assertDecisions([
+    ...(["MemoryPressure", "DiskPressure", "PIDPressure"] as const)
+      .map((pressure) => [nodes(pressure), "NodePressure"] as const),
+    [nodes(), IN_PLACE],
+    [{ nodes: new Map() }, IN_PLACE],
+    [{ ...asks(150, 32), ...nodes("MemoryPressure") }, "InPlace: app memory 32Mi - NodePressure"],
+    [
+      { ...limit, strategy: LIMITS, ...nodes("PIDPressure") },
+      "InPlace: app memory 32Mi (limit 64Mi) - NodePressure",
+    ],
+    [{ strategy: RECREATE, ...nodes("DiskPressure") }, "NodePressure"],
+  ]);
+});

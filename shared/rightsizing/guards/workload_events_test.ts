@@ -23,39 +23,36 @@ import { decideRightsizing } from "./decide_rightsizing.ts";
 
 const peaks = { memoryPeaks: new Map([["app", 60 * MI]]) };
 
-pure(
-  "decisionEvents() has one event of a hold, those of cuts with an event of their own, and none of what is there",
-  () => {
-    const rows: readonly (readonly [FactsChoice, string])[] = [
-      [{}, ""],
-      [{ lastAppliedMs: NOW_MS }, ""],
-      [asks(100, 64), ""],
-      [{ policy: autoPolicy({}, { mode: "Disabled" }) }, ""],
-      [{ dryRun: true }, "Normal RecommendationGenerated"],
-      [{ samples: new Map(), recommendations: [] }, "Normal WorkloadSkipped"],
-      [{ ...asks(150, 8), ...peaks }, "Warning UnsafeMemoryDecrease"],
-      [{ resizeServed: false }, "Warning InPlaceResizeUnavailable"],
-      [
-        { containers: [templateContainer({ restartsOnCPU: true })] },
-        "Warning InPlaceResizeUnavailable",
-      ],
-      [
-        { missingPermissions: [{ method: "InPlace", permission: "patch pods/resize" }] },
-        "Warning RBACError",
-      ],
-    ];
-    for (const [choice, expected] of rows) {
-      const events = decisionEvents(decideRightsizing(rightsizingFacts(choice)));
-      assert.equal(events.map(({ type, reason }) => `${type} ${reason}`).join(), expected);
-    }
-    const containers = [templateContainer({ requests: { cpu: 200 } })];
-    const cut = decideRightsizing(rightsizingFacts({ ...asks(300, 8), ...peaks, containers }));
-    assert.ok(cut.outcome === "hold" && cut.restOnly);
-    assert.equal(decisionEvents(cut).map(({ reason }) => reason).join(), "WorkloadSkipped");
-    const isThere = decisionEvents(cut, { isThere: true }).map(({ reason }) => reason);
-    assert.equal(isThere.join(), "UnsafeMemoryDecrease");
-  },
-);
+pure("decisionEvents() has one event of a hold, and those of some cuts", () => {
+  const rows: readonly (readonly [FactsChoice, string])[] = [
+    [{}, ""],
+    [{ lastAppliedMs: NOW_MS }, ""],
+    [asks(100, 64), ""],
+    [{ policy: autoPolicy({}, { mode: "Disabled" }) }, ""],
+    [{ dryRun: true }, "Normal RecommendationGenerated"],
+    [{ samples: new Map(), recommendations: [] }, "Normal WorkloadSkipped"],
+    [{ ...asks(150, 8), ...peaks }, "Warning UnsafeMemoryDecrease"],
+    [{ resizeServed: false }, "Warning InPlaceResizeUnavailable"],
+    [
+      { containers: [templateContainer({ restartsOnCPU: true })] },
+      "Warning InPlaceResizeUnavailable",
+    ],
+    [
+      { missingPermissions: [{ method: "InPlace", permission: "patch pods/resize" }] },
+      "Warning RBACError",
+    ],
+  ];
+  for (const [choice, expected] of rows) {
+    const events = decisionEvents(decideRightsizing(rightsizingFacts(choice)));
+    assert.equal(events.map(({ type, reason }) => `${type} ${reason}`).join(), expected);
+  }
+  const containers = [templateContainer({ requests: { cpu: 200 } })];
+  const cut = decideRightsizing(rightsizingFacts({ ...asks(300, 8), ...peaks, containers }));
+  assert.ok(cut.outcome === "hold" && cut.restOnly);
+  assert.equal(decisionEvents(cut).map(({ reason }) => reason).join(), "WorkloadSkipped");
+  const isThere = decisionEvents(cut, { isThere: true }).map(({ reason }) => reason);
+  assert.equal(isThere.join(), "UnsafeMemoryDecrease");
+});
 
 pure("decisionEvents() and failureEvent() end with a suggestion", () => {
   const [event] = decisionEvents(decideRightsizing(rightsizingFacts({ resizeServed: false })));
@@ -70,18 +67,15 @@ pure("decisionEvents() and failureEvent() end with a suggestion", () => {
   }
 });
 
-pure(
-  "heldStatus() is Recommended where nothing is to be applied; endedEvents() is one event at most",
-  () => {
-    const statuses = (["RecommendOnly", "DryRun", "UnsafeMemoryDecrease"] as const).map(heldStatus);
-    assert.deepEqual(statuses, ["Recommended", "Recommended", "Skipped"]);
-    assert.deepEqual(endedEvents([]), []);
-    const events = endedEvents(["the VPA", "the bounds"]);
-    assert.deepEqual(events.map(({ type, reason }) => `${type} ${reason}`), [
-      "Normal WorkloadSkipped",
-    ]);
-  },
-);
+pure("heldStatus() is Recommended where nothing is to be applied", () => {
+  const statuses = (["RecommendOnly", "DryRun", "UnsafeMemoryDecrease"] as const).map(heldStatus);
+  assert.deepEqual(statuses, ["Recommended", "Recommended", "Skipped"]);
+  assert.deepEqual(endedEvents([]), []);
+  const events = endedEvents(["the VPA", "the bounds"]);
+  assert.deepEqual(events.map(({ type, reason }) => `${type} ${reason}`), [
+    "Normal WorkloadSkipped",
+  ]);
+});
 
 const RBAC = (resource: string, group: string, where = ""): string =>
   `${resource} "web" is forbidden: User "system:serviceaccount:mbcas-system:mbcas-controller" ` +
