@@ -1,13 +1,25 @@
 import assert from "node:assert/strict";
 import { readProgramSettings } from "../adapters/program_settings.ts";
-import { fileKeysOf, flagsOf, type Setting, settingsOf } from "../shared/config/setting.ts";
-import { effectiveSettings, type SettingSources } from "../shared/config/load.ts";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
+import type { Node } from "../shared/api/node.ts";
 import { settingsAmong } from "../shared/config/file.ts";
-import type { Log } from "../shared/log.ts";
+import { effectiveSettings, type SettingSources } from "../shared/config/load.ts";
+import { fileKeysOf, flagsOf, type Setting, settingsOf } from "../shared/config/setting.ts";
+import { type Log, silentLog } from "../shared/log.ts";
+import { seededRandom } from "../shared/random.ts";
+import { sampleNode } from "../tests/contract/support/sample_objects.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
+import { pure } from "../tests/fixtures/pure.ts";
 import { DEFAULT_MARKET_CONFIG, marketConfig } from "./config.ts";
 import { createLiveSettings, type StartSettings } from "./live_settings.ts";
+import { controllerRights } from "./rights.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
+import {
+  type ClusterFindings,
+  reportOldKubelets,
+  startCheck,
+  type StartVerdict,
+} from "./start_check.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
 function test(name: string, fn: () => void): void {
@@ -221,4 +233,81 @@ test("takeFile() follows placement's settings where they go together", () => {
   take(window("schedule: 0 2 * * *, duration: 2h"));
   const { windowSchedule, windowDuration } = live.values();
   assert.deepEqual([live.valid, windowSchedule, windowDuration], [true, "0 2 * * *", 7_200_000]);
+});
+
+const FINE: ClusterFindings = {
+  ...{ serverVersion: "v1.36.3", servesPodResize: true, servesAllocations: true },
+  ...{ unknownFields: [], missingRights: [] },
+};
+
+/** The verdict on a server that answers with this, or fails. */
+function check(
+  findings: Partial<ClusterFindings> | Error,
+  { signal } = new AbortController(),
+): Promise<StartVerdict> {
+  const ask = () =>
+    findings instanceof Error
+      ? Promise.reject(findings)
+      : Promise.resolve({ ...FINE, ...findings });
+  const clock = createVirtualClock({ wallStart: 0 });
+  const parts = { ask, clock, random: seededRandom(1), log: silentLog };
+  return startCheck({ ...parts, rights: [], waitsFor: () => {} }, signal);
+}
+
+pure("startCheck() names missing rights, and servers that can't resize pods", async () => {
+  for (const servesPodResize of [true, false]) {
+    assert.deepEqual(await check({ servesPodResize }), { servesPodResize });
+  }
+  const verdict = await check({
+    missingRights: [
+      { verb: "patch", group: "", resource: "pods", subresource: "resize" },
+      { verb: "watch", group: "", resource: "configmaps", namespace: "ns", name: "settings" },
+      { verb: "list", group: "coordination.k8s.io", resource: "leases", namespace: "ns" },
+    ],
+  });
+  assert.ok(typeof verdict === "object" && "faults" in verdict);
+  assertMatches(verdict.faults, [
+    / account .* patch pods\/resize; /,
+    / account .* watch configmaps "settings" in ns; /,
+    / account .* list leases\.coordination\.k8s\.io in ns; /,
+  ]);
+});
+
+pure("startCheck() passes on a fault of the program, and can be stopped", async () => {
+  await assert.rejects(check(new TypeError("a fault")), TypeError);
+  const stopped = new AbortController();
+  stopped.abort();
+  assert.equal(await check({}, stopped), "stopped");
+});
+
+pure("controllerRights() names one ConfigMap, or none", () => {
+  const named = controllerRights({ namespace: "ns", configMap: "settings" });
+  const configMap = { group: "", resource: "configmaps", namespace: "ns", name: "settings" };
+  assert.deepEqual(named.filter(({ resource }) => resource === "configmaps"), [
+    { verb: "list", ...configMap },
+    { verb: "watch", ...configMap },
+  ]);
+  const rest = controllerRights({ namespace: "ns", configMap: null });
+  assert.equal(rest.length, named.length - 2);
+});
+
+pure("reportOldKubelets() reports a node once, and again after it changed", () => {
+  const nodes = new Map<string, Node>();
+  let listener = (_key: string): void => {};
+  const informer = {
+    get: (key: string) => nodes.get(key),
+    subscribe(onChange: (key: string) => void) {
+      listener = onChange;
+      return () => {};
+    },
+  };
+  const logged: unknown[] = [];
+  const warn = (_text: string, fields?: object) => void logged.push(fields);
+  reportOldKubelets(informer, { ...silentLog, warn });
+  for (const kubeletVersion of ["v1.30.1", "v1.30.1", "v1.33.1", "v1.30.1"]) {
+    nodes.set("n", { ...sampleNode("n"), kubeletVersion });
+    listener("n");
+  }
+  listener("gone");
+  assert.deepEqual(logged, Array(2).fill({ node: "n", kubelet: "v1.30.1" }));
 });

@@ -1,11 +1,14 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
+import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../api/api_error.ts";
+import type { ApiObject } from "../api/object.ts";
 import { silentLog } from "../log.ts";
 import { type Random, seededRandom } from "../random.ts";
-import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createInformer, type Informer, type ListWatch, type WatchEvent } from "./informer.ts";
-import type { ApiObject } from "../api/object.ts";
+import { createObjectCache } from "./object_cache.ts";
+import { isAtLeast } from "./object_key.ts";
 
 const OUTAGE_LISTS = 40;
 
@@ -270,4 +273,47 @@ pure("whenSynced() gives up with false when its signal is aborted", async () => 
   const waiting = informer.whenSynced(stop.signal);
   stop.abort();
   assert.equal(await waiting, false);
+});
+
+interface Thing extends ApiObject {
+  readonly tags: readonly string[];
+}
+
+function taggedThing(name: string, tags: readonly string[], resourceVersion = "1"): Thing {
+  return { metadata: { name, namespace: "ns", uid: name, resourceVersion }, tags };
+}
+
+pure("createObjectCache() finds an object under each present value", () => {
+  const cache = createObjectCache<Thing>(({ tags }) => tags);
+  const found = (value: string) => cache.byIndex(value).map(({ metadata }) => metadata.name);
+  cache.put(taggedThing("a", ["red", "big"]));
+  cache.put(taggedThing("b", ["red"]));
+  assert.deepEqual([found("red"), found("big"), found("ns")], [["a", "b"], ["a"], []]);
+  cache.put(taggedThing("a", ["big", "blue"], "2"));
+  assert.deepEqual([found("red"), found("big"), found("blue")], [["b"], ["a"], ["a"]]);
+  assert.deepEqual(cache.replaceAll([taggedThing("b", ["blue"], "3")]), ["ns/a", "ns/b"]);
+  assert.deepEqual([found("red"), found("big"), found("blue")], [[], [], ["b"]]);
+  cache.remove(taggedThing("b", []));
+  assert.deepEqual(found("blue"), []);
+});
+
+pure("isAtLeast() compares decimal versions of any length as numbers", () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 1n, max: 10n ** 40n }),
+      fc.bigInt({ min: 1n, max: 10n ** 40n }),
+      (a, b) => {
+        assert.equal(isAtLeast(`${a}`, `${b}`), a >= b);
+      },
+    ),
+  );
+  assert.equal(isAtLeast("100", "99"), true);
+  assert.equal(isAtLeast("99", "100"), false);
+});
+
+pure("isAtLeast() knows of other versions only whether they are the same", () => {
+  assert.equal(isAtLeast("v2", "v2"), true);
+  assert.equal(isAtLeast("v2", "v1"), undefined);
+  assert.equal(isAtLeast("07", "6"), undefined);
+  assert.equal(isAtLeast("7", ""), undefined);
 });

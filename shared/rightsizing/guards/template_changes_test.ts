@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { Resources } from "../../api/pod.ts";
-import type { TemplateOwners } from "../../api/workload.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   asks,
   assertDecisions,
@@ -13,7 +12,8 @@ import {
   sized,
   templateContainer,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import { pure } from "../../../tests/fixtures/pure.ts";
+import type { Resources } from "../../api/pod.ts";
+import type { TemplateOwners } from "../../api/workload.ts";
 import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import type { ContainerTemplate } from "../workload_record.ts";
 import {
@@ -165,35 +165,6 @@ function edited(hoursAgo: number, choice: FactsChoice = {}): FactsChoice {
   return { ...asks(150, 32), ...cpuChanged(atMs, atMs), ...choice };
 }
 
-/** The same, of a workload that rightsizing has applied values to before. */
-function undone(hoursAgo: number, choice: FactsChoice = {}): FactsChoice {
-  const lastAppliedMs = NOW_MS - 48 * HOUR_MS;
-  return edited(hoursAgo, { strategy: RECREATE, ...asks(150, 96), lastAppliedMs, ...choice });
-}
-
-pure("takenBack() leaves the template alone for a day after another's change", () => {
-  const containers = [templateContainer({ restartsOnMemory: true })];
-  const strategy = { allowInPlaceResize: true, allowRecreate: true };
-  const all = "Recreate: app cpu 150m, app memory 96Mi";
-  const days = cpuChanged(NOW_MS - 20 * HOUR_MS, NOW_MS - 30 * HOUR_MS);
-  assertDecisions([
-    [undone(1), "TakenBack"],
-    [undone(23.9), "TakenBack"],
-    [undone(24), all],
-    // The clock was set back.
-    [undone(-1), "TakenBack"],
-    [undone(1, asks(400, 96)), "TakenBack - RequestAboveLimit"],
-    [undone(1, asks(105, 66)), "BelowThreshold"],
-    [undone(0, days), "TakenBack"],
-    // Nothing was ever applied to it.
-    [edited(1, { ...asks(150, 96), strategy: RECREATE }), all],
-    // Pods get in place what only goes by a rollout beside something else.
-    [{ containers, strategy }, all],
-    [undone(1, { containers, strategy }), "InPlace: app cpu 150m - TakenBack"],
-    [undone(1, { strategy: {} }), "InPlace: app cpu 150m, app memory 96Mi"],
-  ]);
-});
-
 pure("recentlyEdited() lowers nothing for a day after a change", () => {
   const requests = [200, 512] as const;
   const much = asks(600, 960, { cpuLimit: 700, memoryLimit: 1056 });
@@ -210,17 +181,11 @@ pure("recentlyEdited() lowers nothing for a day after a change", () => {
     });
   const limits = "app cpu limit 700m, app memory limit 1056Mi";
   const raised = "app cpu 600m, app memory 960Mi - RecentlyEdited";
-  const guaranteed = [sized([200, 64], [200, 64])];
   assertDecisions([
     [edited(1), "InPlace: app cpu 150m - RecentlyEdited"],
-    [edited(1, { strategy: RECREATE }), "Recreate: app cpu 150m - RecentlyEdited"],
-    [edited(23.9), "InPlace: app cpu 150m - RecentlyEdited"],
     [edited(24), "InPlace: app cpu 150m, app memory 32Mi"],
-    [edited(1, asks(50, 32)), "RecentlyEdited"],
-    [edited(1, cpuChanged(NOW_MS)), "InPlace: app cpu 150m, app memory 32Mi"],
     // No limit comes where there was none.
     [of([]), `InPlace: ${raised}`],
-    [of([], RECREATE), `Recreate: ${raised}`],
     [of([800, 2048]), `InPlace: ${raised}`],
     [of([650, 1000]), "InPlace: app cpu 600m (limit 700m), app memory 960Mi (limit 1056Mi)"],
     [
@@ -231,9 +196,10 @@ pure("recentlyEdited() lowers nothing for a day after a change", () => {
       edited(1, { ...asks(100, 64, { memoryLimit: 96 }), strategy: LIMITS }),
       "RecentlyEdited - RecentlyEdited",
     ],
+    // What another manager has changed after rightsizing's own is left alone for a day.
     [
-      edited(1, { containers: guaranteed, ...asks(300, 32, { cpuLimit: 600 }), strategy: LIMITS }),
-      "InPlace: app cpu 300m (limit 300m) - QoSWouldChange - RecentlyEdited",
+      edited(23.9, { ...asks(150, 96), strategy: RECREATE, lastAppliedMs: NOW_MS - 48 * HOUR_MS }),
+      "TakenBack",
     ],
   ]);
 });
