@@ -238,6 +238,7 @@ Deno.test("createPlacementMetrics() counts new pods by result", async () => {
   assert.ok(text.includes(`${bucket}{le="0.2"} 3\n`));
 });
 
+const FAR = { ...SUBJECT, namespace: "far" };
 const OFF = status("LeftAlone", { reason: "PlacementOff" });
 
 function status(
@@ -274,7 +275,7 @@ Deno.test("createStatusPublisher() writes a namespace when a status changes, and
   const publisher = open();
   publisher.publish(SUBJECT, status("Cooldown"));
   publisher.publish({ ...SUBJECT, name: "api" }, OFF);
-  publisher.publish({ ...SUBJECT, namespace: "far" }, OFF);
+  publisher.publish(FAR, OFF);
   assert.deepEqual(await phases(), { "Deployment.api": "LeftAlone", "Deployment.web": "Cooldown" });
   publisher.publish(SUBJECT, status("Cooldown"));
   await phases();
@@ -297,7 +298,7 @@ Deno.test("createStatusPublisher() keeps statuses of the former leader until the
   const { "Deployment.web": web, ...others } = await phases();
   assert.deepEqual([web, Object.keys(others)], ["Cooldown", ["Deployment.api", "Deployment.old"]]);
   next.remove({ ...SUBJECT, name: "old" });
-  next.remove({ ...SUBJECT, namespace: "far" });
+  next.remove(FAR);
   assert.deepEqual(Object.keys(await phases()), ["Deployment.api", "Deployment.web"]);
   next.retain([SUBJECT]);
   assert.deepEqual(await phases(), { "Deployment.web": "Cooldown" });
@@ -312,7 +313,7 @@ Deno.test("createStatusPublisher() retries failed writes ever later, and logs th
   const publisher = open();
   await clock.runUntil(2000);
   publisher.publish(SUBJECT, status("Cooldown"));
-  publisher.publish({ ...SUBJECT, namespace: "far" }, status("Cooldown"));
+  publisher.publish(FAR, status("Cooldown"));
   let tries = 0;
   const apply = store.apply;
   store.apply = (one, signal) => {
@@ -348,10 +349,7 @@ Deno.test("createStatusPublisher() writes large ConfigMaps less often", async ()
   for (let second = 0; second < 60; second++) {
     const message = `${second}`.padStart(500_000);
     publisher.publish(SUBJECT, status("Cooldown", { message }));
-    publisher.publish(
-      { ...SUBJECT, namespace: "far" },
-      status("Cooldown", { message: `${second}` }),
-    );
+    publisher.publish(FAR, status("Cooldown", { message: `${second}` }));
     await clock.runUntil((second + 1) * 1000);
   }
   const count = (namespace: string): number =>
@@ -363,14 +361,8 @@ Deno.test("createStatusPublisher() writes large ConfigMaps less often", async ()
 Deno.test("createStatusPublisher() leaves out what a ConfigMap has no room for", async () => {
   const counts = { spot: 1, "on-demand": 0 };
   const large = "\u00e4".repeat(100_000);
-  const pod = {
-    name: large,
-    class: "spot" as const,
-    revision: "",
-    node: "",
-    ready: true,
-    notes: [],
-  };
+  const blank = { revision: "", node: "", ready: true, notes: [] };
+  const pod = { ...blank, name: large, class: "spot" as const };
   const revision = { revision: large, actual: counts, pending: counts };
   const written = async (statuses: Readonly<Record<string, PlacementStatus>>) => {
     const { store, open, phases, stop } = publisherStage();

@@ -139,17 +139,6 @@ pure("admitPod() counts reservations and the present pods of the revision", () =
     assert.equal(admitted(expected.length, facts), expected, JSON.stringify(facts).slice(0, 200));
   }
 });
-
-pure("admitPod() compensates pods that can run on one class only", () => {
-  let reservations: Reservations = noReservations();
-  const made = (["spot", "spot", undefined, undefined] as const).map((only) => {
-    const answer = admitPod(reservations, { ...FACTS, ...(only === undefined ? {} : { only }) });
-    reservations = answer.reservations;
-    return answer.class[0];
-  });
-  assert.equal(made.join(""), "ssoo");
-});
-
 pure("admitPod() reserves nothing for a dry run, nothing twice for one UID, and for 30 s", () => {
   const [dry] = decisions(1, { dryRun: true });
   assert.equal(dry?.reservations.open.length, 0);
@@ -180,30 +169,6 @@ pure("admitPod() takes a pod beyond the replicas for a failed creation, or a lat
   // Later than caches lag behind, creations have failed.
   assert.equal(admitted(20, { pods: seen, everyMs: 2000 }), "s".repeat(20));
 });
-
-pure("admitPod() fills the floor whichever creations fail", () => {
-  const spec = { spotPercentage: 100, minOnDemand: 2 };
-  const workload = { kind: "Deployment", replicas: 3 } as const;
-  // Each bit is a creation, the lowest first: 1 is one that another webhook denied.
-  for (let denied = 0; denied < 2 ** 8; denied++) {
-    // After a failure, a ReplicaSet continues once it observes the pods that it created.
-    for (const isSeen of Number.isInteger(Math.log2(denied + 1)) ? [false, true] : [true]) {
-      const pods: CountedPod[] = [];
-      let reservations: Reservations = noReservations();
-      for (let index = 0; pods.length < 3; index++) {
-        const seen = isSeen ? pods : [];
-        const facts = { ...FACTS, spec, workload, pods: seen, nowMs: 5 * index };
-        const answer = admitPod(reservations, facts);
-        reservations = answer.reservations;
-        if ((denied >> index) % 2 === 1) continue;
-        pods.push(placedPod(`web-${index}`, { class: answer.class }));
-      }
-      const onDemand = pods.filter((one) => one.class === "on-demand").length;
-      assert.ok(onDemand >= 2, `${denied.toString(2)} ${isSeen}`);
-    }
-  }
-});
-
 const OWNER = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-1", uid: "rs" };
 const METADATA = {
   generateName: "web-1-",
