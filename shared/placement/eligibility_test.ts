@@ -14,12 +14,7 @@ import {
   SPOT_PERCENTAGE,
 } from "../api/placement_keys.ts";
 import { refusalOf, valueOf } from "../config/kinds.ts";
-import {
-  isWindowOpen,
-  nextOpeningMs,
-  parseCronSchedule,
-  parseWindowDuration,
-} from "./disruption_window.ts";
+import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
 import {
   checkEligibility,
   type EligibilityInput,
@@ -80,22 +75,6 @@ pure("checkEligibility() gives the spec of a workload that takes part", () => {
     spec: { ...SPEC, window },
   });
 });
-const NIGHT = { schedule: "0 22 * * *", durationMs: 4 * 3_600_000 } as const;
-
-pure("isWindowOpen() is true from the opening to the end, over midnight", () => {
-  const at = (time: string): boolean => isWindowOpen(NIGHT, Date.parse(time));
-  assert.equal(at("2026-05-04T21:59:59.999Z"), false);
-  assert.equal(at("2026-05-04T22:00:00Z"), true);
-  assert.equal(at("2026-05-05T01:59:59.999Z"), true);
-  assert.equal(at("2026-05-05T02:00:00Z"), false);
-  // A window that lasts to its next opening is always open.
-  for (const durationMs of [86_400_000, 9e12]) {
-    assert.equal(isWindowOpen({ ...NIGHT, durationMs }, Date.parse("2026-05-04T21:59:00Z")), true);
-  }
-  const next = nextOpeningMs(NIGHT, Date.parse("2026-05-04T22:00:00Z"));
-  assert.equal(next, Date.parse("2026-05-05T22:00:00Z"));
-});
-
 pure("parseWindowDuration() takes what is longer than 0", () => {
   assert.equal(parseWindowDuration("1h30m"), 5_400_000);
   for (const text of ["0", "0s", "-1h", "2", "soon", ""]) {

@@ -9,21 +9,13 @@ import {
   costOf,
   floorOf,
   misplaced,
-  misplacedCount,
   nextClass,
   ordinalClass,
   ordinalOf,
   type PlacedWorkload,
   splitReplicas,
 } from "./split.ts";
-import {
-  phaseOf,
-  placementStatus,
-  readStatus,
-  refusedStatus,
-  statusKey,
-  timeOfDay,
-} from "./status.ts";
+import { phaseOf, placementStatus, readStatus, refusedStatus, timeOfDay } from "./status.ts";
 
 /** Replicas, floor, share of spot, and what is on spot and on-demand. */
 const EXAMPLES = [
@@ -64,12 +56,6 @@ pure("nextClass() fills the floor first, and divides each number on the way", ()
   assert.equal(order.join(""), "oossssosss");
   assert.deepEqual(counts, { spot: 7, "on-demand": 3 });
 });
-
-pure("nextClass() makes up for what is missing", () => {
-  assert.equal(nextClass({ spot: 0, "on-demand": 3 }, SPEC), "spot");
-  assert.equal(nextClass({ spot: 9, "on-demand": 0 }, SPEC), "on-demand");
-});
-
 pure("ordinalClass() puts the low ordinals on-demand, counted from the first", () => {
   const classes = (firstOrdinal?: number): string =>
     [0, 1, 2, 3, 4, 5].map((ordinal) =>
@@ -110,42 +96,6 @@ pure("misplaced() has the pods of the class with too many, the youngest first", 
   assert.deepEqual(movesOf(placedPods({ "on-demand": 1 })), []);
   assert.deepEqual(movesOf(placedPods({ "on-demand": 2 })).at(0), "web-on-demand-x2 to spot");
 });
-
-pure("misplaced() begins with pods that are not Ready, then with those on cordoned nodes", () => {
-  const pods = [
-    placedPod("a", { createdAtMs: 4 }),
-    placedPod("b", { createdAtMs: 3, cordoned: true }),
-    placedPod("c", { createdAtMs: 2, ready: false }),
-    placedPod("d", { createdAtMs: 1, ready: false, cordoned: true }),
-  ];
-  assert.deepEqual(movesOf(pods).map((text) => text[0]).join(""), "dcba");
-});
-
-pure("misplaced() counts each revision for itself, and nothing that is gone", () => {
-  const pods = [
-    ...placedPods({ spot: 1, "on-demand": 1 }, { revision: "r1" }),
-    ...placedPods({ spot: 2 }, { revision: "r2" }),
-    ...placedPods({ "on-demand": 7 }, { gone: true }),
-  ];
-  assert.deepEqual(
-    misplaced(pods, { kind: "Deployment", replicas: 4, spec: HALF }).map(({ pod, to }) =>
-      `${pod.revision} ${pod.name} ${to}`
-    ),
-    ["r2 web-spot-x2 on-demand", "r2 web-spot-x1 on-demand"],
-  );
-});
-
-pure("misplaced() moves on-demand first what the floor is short of", () => {
-  const pods = [
-    ...placedPods({ "on-demand": 2 }, { revision: "r1", ready: false }),
-    ...placedPods({ spot: 2 }, { revision: "r2" }),
-  ];
-  assert.deepEqual(
-    misplaced(pods, { kind: "Deployment", replicas: 4, spec: HALF }).map(({ to }) => to),
-    ["on-demand", "on-demand", "spot", "spot"],
-  );
-});
-
 pure("misplaced() has a StatefulSet's pods that are not where their ordinals are to be", () => {
   const pods = ["spot", "spot", "spot", "on-demand", "spot", "on-demand"].map((one, ordinal) =>
     placedPod(`db-${ordinal}`, { class: one as PlacedPod["class"] })
@@ -161,22 +111,6 @@ pure("misplaced() has a StatefulSet's pods that are not where their ordinals are
   assert.equal(movesOf(unready, "StatefulSet")[0], "db-1 to on-demand");
 });
 
-pure("misplacedCount() is the number of moves that are left, by revision and by ordinal", () => {
-  const spec = { spotPercentage: 50, minOnDemand: 0 };
-  const options = { kind: "Deployment" as const, replicas: 4, spec };
-  assert.equal(misplacedCount(placedPods({ spot: 4 }), options), 2);
-  assert.equal(misplacedCount(placedPods({ spot: 2, "on-demand": 2 }), options), 0);
-  assert.equal(misplacedCount(placedPods({ spot: 4 }, { gone: true }), options), 0);
-  const old = placedPods({ spot: 2 }, { revision: "r0" });
-  assert.equal(misplacedCount([...placedPods({ "on-demand": 2 }), ...old], options), 2);
-  const ordinals = placedPods({ spot: 1, "on-demand": 3 }).map((pod, ordinal) => ({
-    ...pod,
-    name: `db-${ordinal}`,
-  }));
-  // 0 and 1 are to be on-demand, 2 and 3 on spot.
-  assert.equal(misplacedCount(ordinals, { ...options, kind: "StatefulSet" }), 3);
-});
-
 function costs(of: NodeClass, spotPercentage: number, minOnDemand: number): readonly number[] {
   const spec = { spotPercentage, minOnDemand };
   return [1, 2, 3].map((nth) => costOf(nth, { class: of, spec }));
@@ -188,15 +122,6 @@ pure("costOf() is minus the number of replicas that needs the pod", () => {
   assert.deepEqual(costs("on-demand", 70, 2), [-1, -2, -7]);
   assert.deepEqual(costs("spot", 70, 2), [-3, -4, -5]);
 });
-
-pure("costOf() makes pods that are never needed go first", () => {
-  for (const [of, share] of [["spot", 0], ["on-demand", 100]] as const) {
-    const found = costs(of, share, 0);
-    assert.deepEqual(found, found.toSorted((a, b) => b - a));
-    assert.ok(found.every((cost) => cost < -1_000_000 && cost >= -(2 ** 31)));
-  }
-});
-
 pure("costChanges() adds missing costs, the highest to the oldest pods", () => {
   const spec = { spotPercentage: 70, minOnDemand: 0 };
   assert.deepEqual(
@@ -362,12 +287,6 @@ pure("readStatus() reads what was published, and no other text", () => {
     assert.equal(readStatus(text).phase, "Unknown");
   }
 });
-
-pure("statusKey() can be a key of a ConfigMap", () => {
-  const key = statusKey({ kind: "StatefulSet", name: "db.main-1" });
-  assert.match(key, /^[-._a-zA-Z0-9]{1,253}$/);
-});
-
 pure("timeOfDay() names the day only if it is another one, and is never too early", () => {
   assert.equal(timeOfDay("2026-01-01T12:00:10.000Z", NOW), "12:00:10Z");
   assert.equal(timeOfDay("2026-01-01T12:00:10.001Z", NOW), "12:00:11Z");

