@@ -224,7 +224,6 @@ Deno.test("createAdmissionDecider() sends a pod to the nodes of its volume and a
     assert.equal(await decisions({ spec: { volumes, ...affinityTo(host, "o0") } }), "NodesBound");
     assert.equal(await decisions({ spec: affinityTo(host, "s0", "s1") }), "spot-3");
     assert.equal(await decisions({ spec: affinityTo(host, "o0", "gone") }), "on-demand-1");
-    assert.equal(await decisions({ spec: affinityTo(host, "gone") }), "NodesBound");
     onto(host, "gone");
     assert.equal(await decisions({ spec: { volumes } }), "NodesBound");
     onto("zone", "a");
