@@ -9,13 +9,21 @@ import {
   costOf,
   floorOf,
   misplaced,
+  misplacedCount,
   nextClass,
   ordinalClass,
   ordinalOf,
   type PlacedWorkload,
   splitReplicas,
 } from "./split.ts";
-import { phaseOf, placementStatus, readStatus, refusedStatus, timeOfDay } from "./status.ts";
+import {
+  phaseOf,
+  placementStatus,
+  readStatus,
+  refusedStatus,
+  statusKey,
+  timeOfDay,
+} from "./status.ts";
 
 /** Replicas, floor, share of spot, and what is on spot and on-demand. */
 const EXAMPLES = [
@@ -109,6 +117,22 @@ pure("misplaced() has a StatefulSet's pods that are not where their ordinals are
   ]);
   const unready = pods.map((pod) => pod.name === "db-1" ? { ...pod, ready: false } : pod);
   assert.equal(movesOf(unready, "StatefulSet")[0], "db-1 to on-demand");
+});
+
+pure("misplacedCount() is the number of moves that are left, by revision and by ordinal", () => {
+  const spec = { spotPercentage: 50, minOnDemand: 0 };
+  const options = { kind: "Deployment" as const, replicas: 4, spec };
+  assert.equal(misplacedCount(placedPods({ spot: 4 }), options), 2);
+  assert.equal(misplacedCount(placedPods({ spot: 2, "on-demand": 2 }), options), 0);
+  assert.equal(misplacedCount(placedPods({ spot: 4 }, { gone: true }), options), 0);
+  const old = placedPods({ spot: 2 }, { revision: "r0" });
+  assert.equal(misplacedCount([...placedPods({ "on-demand": 2 }), ...old], options), 2);
+  const ordinals = placedPods({ spot: 1, "on-demand": 3 }).map((pod, ordinal) => ({
+    ...pod,
+    name: `db-${ordinal}`,
+  }));
+  // 0 and 1 are to be on-demand, 2 and 3 on spot.
+  assert.equal(misplacedCount(ordinals, { ...options, kind: "StatefulSet" }), 3);
 });
 
 function costs(of: NodeClass, spotPercentage: number, minOnDemand: number): readonly number[] {
@@ -287,6 +311,11 @@ pure("readStatus() reads what was published, and no other text", () => {
     assert.equal(readStatus(text).phase, "Unknown");
   }
 });
+pure("statusKey() can be a key of a ConfigMap", () => {
+  const key = statusKey({ kind: "StatefulSet", name: "db.main-1" });
+  assert.match(key, /^[-._a-zA-Z0-9]{1,253}$/);
+});
+
 pure("timeOfDay() names the day only if it is another one, and is never too early", () => {
   assert.equal(timeOfDay("2026-01-01T12:00:10.000Z", NOW), "12:00:10Z");
   assert.equal(timeOfDay("2026-01-01T12:00:10.001Z", NOW), "12:00:11Z");
