@@ -347,6 +347,7 @@ const full = enforcedContainer({
 const KNOWN = ["limits.cpu", "requests.cpu", "limits.memory", "requests.memory"];
 table("decide() holds where the server would write a LimitRange's defaults into the pod", [
   [{ ...siblings, ...CPU }, DEFAULTS],
+  [{ ...pod(enforcedContainer(), { ...bare, requests: {} }), ...defaults() }, "app 400"],
   [{ ...pod(full), ...defaults(...KNOWN, "limits.ephemeral-storage") }, "app 400"],
   [{ ...pod(full), ...defaults("requests.ephemeral-storage") }, DEFAULTS],
   [{ ...pod({ ...full, otherResources: [] }), ...defaults("limits.ephemeral-storage") }, DEFAULTS],

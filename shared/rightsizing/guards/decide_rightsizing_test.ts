@@ -123,6 +123,8 @@ pure("decideRightsizing() cuts values to bounds, and leaves out small changes", 
       lifted.replace("1219Mi", "1219Mi (limit 1405031067)"),
     ],
     [{ ...asks(100, 46), ...peak(60) }, "UnsafeMemoryDecrease - UnsafeMemoryDecrease"],
+    // A raise is no decrease, however large the peak is.
+    [peak(4000), IN_PLACE],
     [asks(109, 80), "InPlace: app memory 80Mi - BelowThreshold"],
     [{ pods, inForce: valuesOf(sized([150, 96])) }, "BelowThreshold"],
     // A pod lacks the values, or new pods do.
