@@ -95,6 +95,8 @@ pure("decideRightsizing() cuts values to bounds, and leaves out small changes", 
     ...peak(1060),
   };
   const pods = [workloadPod("web-1", [templateContainer(sized([150, 96]))])];
+  const requests = { cpu: 100, memory: 96 * MI };
+  const done = workloadPod("web-1", [templateContainer({ restartsOnMemory: true, requests })]);
   const lifted = "InPlace: app memory 1219Mi - UnsafeMemoryDecrease - BelowThreshold";
   assertDecisions([
     [
@@ -123,8 +125,16 @@ pure("decideRightsizing() cuts values to bounds, and leaves out small changes", 
       lifted.replace("1219Mi", "1219Mi (limit 1405031067)"),
     ],
     [{ ...asks(100, 46), ...peak(60) }, "UnsafeMemoryDecrease - UnsafeMemoryDecrease"],
-    // A raise is no decrease, however large the peak is.
-    [peak(4000), IN_PLACE],
+    // A request that rises keeps its value beside a limit that falls.
+    [
+      {
+        containers: [sized([100, 128], [200, 1024])],
+        ...asks(100, 240, { cpuLimit: 200, memoryLimit: 264 }),
+        strategy: LIMITS,
+        ...peak(300),
+      },
+      "InPlace: app memory 240Mi (limit 345Mi) - UnsafeMemoryDecrease - BelowThreshold",
+    ],
     [asks(109, 80), "InPlace: app memory 80Mi - BelowThreshold"],
     [{ pods, inForce: valuesOf(sized([150, 96])) }, "BelowThreshold"],
     // A pod lacks the values, or new pods do.
@@ -139,6 +149,8 @@ pure("decideRightsizing() cuts values to bounds, and leaves out small changes", 
     [{ nodes, strategy: { allowRecreate: true } }, RECREATED],
     [restarts, "InPlace: app cpu 150m - RestartPolicy"],
     [{ ...restarts, strategy: { allowRecreate: true } }, RECREATED],
+    // A running pod that has the memory already needs no restart.
+    [{ ...restarts, pods: [done], strategy: { allowRecreate: true } }, IN_PLACE],
     [{ strategy: RECREATE }, RECREATED],
   ]);
 });

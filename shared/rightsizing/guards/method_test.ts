@@ -122,6 +122,7 @@ pure("countingValues() drops what another party has changed, and cuts to what is
     [LIMITED, ADOPTED, `0: ${CPU}, ${MEMORY}`],
     [{}, ADOPTED, "1: app cpu 150m, app memory 96Mi"],
     [{ ...LIMITED, containers: edited }, ADOPTED, `1: ${CPU}`],
+    [{ ...LIMITED, containers: [templateContainer({ name: "web" })] }, ADOPTED, "1: "],
     [{ ...LIMITED, containers: edited }, IN_FORCE, `0: ${CPU}, ${MEMORY}`],
     // Memory is lowered for narrower bounds only where the recent peak allows it.
     [{ ...narrow, ...peak(60) }, ADOPTED, `1: ${CPU}, app memory 80Mi (limit 88Mi)`],
