@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
 import { readProgramSettings } from "../adapters/program_settings.ts";
-import { fileKeysOf, flagsOf, type Setting, settingsOf } from "../shared/config/setting.ts";
-import { effectiveSettings, type SettingSources } from "../shared/config/load.ts";
+import project from "../deno.json" with { type: "json" };
+import { commandFlags } from "../shared/config/command_line.ts";
 import { settingsAmong } from "../shared/config/file.ts";
+import { effectiveFields, effectiveSettings, type SettingSources } from "../shared/config/load.ts";
+import {
+  fileKeysOf,
+  flagsOf,
+  type Setting,
+  settingOf,
+  settingsOf,
+} from "../shared/config/setting.ts";
 import type { Log } from "../shared/log.ts";
+import { PLACEMENT_SETTINGS } from "../shared/placement/settings.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { DEFAULT_MARKET_CONFIG, marketConfig } from "./config.ts";
 import { createLiveSettings, type StartSettings } from "./live_settings.ts";
+import { RIGHTSIZING_SETTINGS } from "./rightsizing/settings.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
@@ -130,6 +140,82 @@ test("marketConfig() excludes the installation's own namespace, whatever the lis
   assert.deepEqual(marketConfig(live.values).excludedNamespaces, ["batch", "own"]);
   take("market: {excludedNamespaces: [batch]}");
   assert.deepEqual(marketConfig(live.values).excludedNamespaces, ["batch", "own"]);
+});
+
+const inFile = (text: string): SettingSources => ({ file: { path: "config.yaml", text } });
+
+/** A text that fits each setting, one that does not, and a part of the message about that. */
+const TEXTS: Readonly<Record<string, readonly [text: string, bad?: string, message?: string]>> = {
+  placement: ["on", "yes", "false or off"],
+  resyncPeriod: ["5s", "4s", "a duration from 5s to 1h"],
+  placementWorkers: ["100", "0", "a whole number from 1 to 100"],
+  placementNamespaces: ["team=shop", "team", "a label selector"],
+  nodeClassifier: ["aks", "azure", "karpenter, eks, gke, aks"],
+  departureSigns: ["aws,gke", "azure", 'presets[0] is "azure"'],
+  readOnlyMode: ["on", "maybe", "false or off"],
+  windowSchedule: ["0 2 * * *", "@daily", 'Cannot parse schedule: "@daily"'],
+  windowDuration: ["4h", "0s", "Cannot parse duration"],
+  placementCooldown: ["0s", "25h", "a duration from 0s to 24h"],
+  evictionsPerSecond: ["0.1", "0", "a number from 0.001 to 1000"],
+  evictionBurst: ["1", "1.5", "a whole number from 1 to 1000"],
+  scheduleTimeout: ["1s", "2h", "a duration from 1s to 1h"],
+  fallbackDuration: ["1m", "0s", "a duration from 1s to 24h"],
+  maxFallbackDuration: ["24h", "25h", "a duration from 1s to 24h"],
+  rightsizing: ["on"],
+  rightsizingDryRun: ["on"],
+  rightsizingWorkers: ["7"],
+  policyNamespaces: ["a,b"],
+  annotateWorkloads: ["on"],
+  samplerInterval: ["45s"],
+  samplerSize: ["32"],
+  rightsizingProvider: ["prometheus"],
+  rightsizingInterval: ["300s"],
+  leaderElection: ["on"],
+  dryRun: ["on"],
+  prometheusURL: ["http://a:1"],
+  prometheusLogin: ["tokenFile=/t"],
+};
+
+test("CONTROLLER_SETTINGS take each by file, variable and flag, the last before all", () => {
+  const left = [PLACEMENT_SETTINGS, RIGHTSIZING_SETTINGS].flatMap(({ shape }) =>
+    Object.keys(shape).filter((name) => !(name in TEXTS))
+  );
+  // In the file only: other programs' settings without effect, and a map of names.
+  assert.deepEqual(left, ["metricsEnabled", "leaseNamespace", "leaseName", "customSources"]);
+  for (const [name, [text, bad = "{}", message = ""]] of Object.entries(TEXTS)) {
+    const one = CONTROLLER_SETTINGS.shape[name as keyof typeof CONTROLLER_SETTINGS.shape];
+    const { key, flag = "", env = "" } = settingOf(one);
+    assert.ok(project.permissions.controller.env.includes(env), env);
+    const [last = "", ...outer] = key.split(".").toReversed();
+    const filed = (value: string): SettingSources =>
+      inFile(outer.reduce((inner, one) => `${one}: {${inner}}`, `${last}: "${value}"`));
+    const typed = (value: string) => {
+      const command = commandFlags(CONTROLLER_PROGRAM, [`${flag}=${value}`]);
+      assert.ok("flags" in command);
+      return { flags: command.flags };
+    };
+    // Where a source of higher rank fits, one of lower rank is not read.
+    const rows:
+      readonly (readonly [string, where: string, SettingSources, wrong: SettingSources])[] = [
+        ["file", key, filed(text), filed(bad)],
+        ["environment", env, { ...filed(bad), env: { [env]: text } }, { env: { [env]: bad } }],
+        ["flag", flag, { ...filed(bad), env: { [env]: bad }, ...typed(text) }, typed(bad)],
+      ];
+    for (const [origin, where, sources, wrong] of rows) {
+      // Alone: a window's schedule asks for its duration.
+      const read = name in PLACEMENT_SETTINGS.shape
+        ? effectiveSettings(PLACEMENT_SETTINGS, sources)
+        : effectiveSettings(CONTROLLER_SETTINGS, sources);
+      assert.ok("origins" in read, `${key} by ${origin}`);
+      assert.deepEqual(read.origins.get(key), { origin, text });
+      // As it is logged at the start: names of files, never what stands in them.
+      assert.equal(effectiveFields(read)[key], `${text} (${origin})`);
+      const refused = effectiveSettings(CONTROLLER_SETTINGS, wrong);
+      const [fault = "", ...more] = "faults" in refused ? refused.faults : [];
+      assert.deepEqual(more, [], key);
+      assert.ok(fault.includes(where) && fault.includes(message), fault);
+    }
+  }
 });
 
 test("takeFile() follows live settings, reports the others, and keeps flags above the file", () => {

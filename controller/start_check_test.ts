@@ -1,11 +1,11 @@
-import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import type { Node } from "../shared/api/node.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
-import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/support/sample_objects.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
+import { pure } from "../tests/fixtures/pure.ts";
 import { controllerRights } from "./rights.ts";
 import {
   type ClusterFindings,
@@ -33,27 +33,24 @@ function check(
   return startCheck({ ...parts, rights: [], waitsFor: () => {} }, signal);
 }
 
-pure(
-  "startCheck() names each missing right, and finds a server that can't resize pods",
-  async () => {
-    for (const servesPodResize of [true, false]) {
-      assert.deepEqual(await check({ servesPodResize }), { servesPodResize });
-    }
-    const verdict = await check({
-      missingRights: [
-        { verb: "patch", group: "", resource: "pods", subresource: "resize" },
-        { verb: "watch", group: "", resource: "configmaps", namespace: "ns", name: "settings" },
-        { verb: "list", group: "coordination.k8s.io", resource: "leases", namespace: "ns" },
-      ],
-    });
-    assert.ok(typeof verdict === "object" && "faults" in verdict);
-    assertMatches(verdict.faults, [
-      / account .* patch pods\/resize; /,
-      / account .* watch configmaps "settings" in ns; /,
-      / account .* list leases\.coordination\.k8s\.io in ns; /,
-    ]);
-  },
-);
+pure("startCheck() names missing rights, and servers that can't resize pods", async () => {
+  for (const servesPodResize of [true, false]) {
+    assert.deepEqual(await check({ servesPodResize }), { servesPodResize });
+  }
+  const verdict = await check({
+    missingRights: [
+      { verb: "patch", group: "", resource: "pods", subresource: "resize" },
+      { verb: "watch", group: "", resource: "configmaps", namespace: "ns", name: "settings" },
+      { verb: "list", group: "coordination.k8s.io", resource: "leases", namespace: "ns" },
+    ],
+  });
+  assert.ok(typeof verdict === "object" && "faults" in verdict);
+  assertMatches(verdict.faults, [
+    / account .* patch pods\/resize; /,
+    / account .* watch configmaps "settings" in ns; /,
+    / account .* list leases\.coordination\.k8s\.io in ns; /,
+  ]);
+});
 
 pure("startCheck() passes on a fault of the program, and can be stopped", async () => {
   await assert.rejects(check(new TypeError("a fault")), TypeError);

@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { Pod } from "../../shared/api/pod.ts";
+import { NO_RESOURCES, type Pod } from "../../shared/api/pod.ts";
+import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
+import { originalValues, RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import {
   sampleAllocation,
   sampleContainer,
   sampleDesired,
+  sampleGuaranteed,
   samplePod,
 } from "../../tests/contract/support/sample_objects.ts";
 import { quietSnapshot } from "../../tests/fixtures/market/bid_facts.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
 import {
   applyLimits,
   decideLimits,
@@ -18,6 +21,8 @@ import {
   type LimitsInput,
   type LimitsOutcome,
 } from "./limits.ts";
+import { atOriginalRequests, findOriginals, originalsOf } from "./original_limits.ts";
+import { createPodMemories, type PodMemory } from "./pod_memory.ts";
 
 const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 
@@ -94,28 +99,25 @@ const SENT = [TURN, "booked 100", "market u1@1 300m"];
 const BACK = ["booked -100", "restore u1@1 200m", "settled -100 2"];
 const HELD = [{ limit: 300 }, { originalUnknown: true }, { agentSilent: true }];
 
-pure(
-  "applyLimits() takes a turn, books with the quotas, patches the pod that is cached, and settles",
-  async () => {
-    const denied = (status: number): Choice => ({ refusal: new ApiError(status, "No", "no") });
-    const rows: readonly (readonly [Choice, steps: readonly string[]])[] = [
-      [{}, [...SENT, "settled 100 2"]],
-      [{ reason: "DemandFell", limit: 500 }, [
-        ...["turn DemandFell -200 of 500", "booked -200", "market u1@1 300m", "settled -200 2"],
-      ]],
-      [denied(403), [...SENT, "settled 0"]],
-      [denied(504), [...SENT, "settled 100"]],
-      [{ refusal: new TypeError("lost") }, [...SENT, "settled 100", "thrown"]],
-      [{ turnInMs: 40 }, [TURN]],
-      [{ dryRun: true }, [TURN]],
-      // Original limits come back out of scope and under a silent agent.
-      [{ limit: 300, outOfScope: OPTED_OUT }, ["turn restore OptedOut -100 of 300", ...BACK]],
-      [{ limit: 300, agentSilent: true }, ["turn restore AgentSilent -100 of 300", ...BACK]],
-      ...HELD.map((choice) => [choice, []] as const),
-    ];
-    for (const [choice, steps] of rows) assert.deepEqual((await attempt(choice)).steps, steps);
-  },
-);
+pure("applyLimits() takes a turn, books with quotas, patches, and settles", async () => {
+  const denied = (status: number): Choice => ({ refusal: new ApiError(status, "No", "no") });
+  const rows: readonly (readonly [Choice, steps: readonly string[]])[] = [
+    [{}, [...SENT, "settled 100 2"]],
+    [{ reason: "DemandFell", limit: 500 }, [
+      ...["turn DemandFell -200 of 500", "booked -200", "market u1@1 300m", "settled -200 2"],
+    ]],
+    [denied(403), [...SENT, "settled 0"]],
+    [denied(504), [...SENT, "settled 100"]],
+    [{ refusal: new TypeError("lost") }, [...SENT, "settled 100", "thrown"]],
+    [{ turnInMs: 40 }, [TURN]],
+    [{ dryRun: true }, [TURN]],
+    // Original limits come back out of scope and under a silent agent.
+    [{ limit: 300, outOfScope: OPTED_OUT }, ["turn restore OptedOut -100 of 300", ...BACK]],
+    [{ limit: 300, agentSilent: true }, ["turn restore AgentSilent -100 of 300", ...BACK]],
+    ...HELD.map((choice) => [choice, []] as const),
+  ];
+  for (const [choice, steps] of rows) assert.deepEqual((await attempt(choice)).steps, steps);
+});
 
 pure("decideLimits() says why nothing is sent", async () => {
   const rows: readonly (readonly [string, Choice])[] = [
@@ -149,4 +151,206 @@ pure("applyLimits() returns the pod's version, or the server's refusal", async (
   const { outcome } = await attempt({ refusal });
   assert.deepEqual([outcome?.refusal, outcome?.patched], [refusal, undefined]);
   assert.deepEqual((await attempt()).outcome?.patched, "2");
+});
+
+pure("originalsOf() takes limits and requests of the spec, with gaps where none is set", () => {
+  const bare = { ...sampleContainer({ name: "proxy" }), ...NO_RESOURCES };
+  const app = sampleContainer({ limits: { cpu: 2000 }, applied: { limits: { cpu: 500 } } });
+  const found = originalsOf(samplePod("web", { containers: [app, bare] }));
+  assert.deepEqual(found, {
+    originalLimits: [{ name: "app", cpu: "2" }, { name: "proxy" }],
+    originalRequests: [{ name: "app", cpu: "100m" }, { name: "proxy" }],
+  });
+  assert.deepEqual(originalValues(found.originalLimits), new Map([["app", 2000]]));
+  assert.deepEqual(originalValues(undefined), new Map());
+});
+
+pure("atOriginalRequests() undoes what the market has made of a Guaranteed pod's requests", () => {
+  const own = new Map([["app", 150]]);
+  const raised = sampleGuaranteed({ requests: { cpu: 700 }, limits: { cpu: 700 } });
+  const pod = samplePod("web", { containers: [raised, { ...raised, name: "jvm" }] });
+  const found = atOriginalRequests(pod, own).containers;
+  const amounts = found.map(({ requests, limits }) => [requests.cpu, limits.cpu]);
+  assert.deepEqual(amounts, [[150, 700], [700, 700]]);
+  const burstable = samplePod("web");
+  assert.equal(atOriginalRequests(burstable, own), burstable);
+});
+
+const memoryOf = (): PodMemory => createPodMemories(() => {}).of("shop/web", samplePod("web"));
+const record = (cpu: string, more = {}) => [{ name: "app", cpu, ...more }];
+
+function podWith(manager: string, limit: number, qosClass: Pod["qosClass"]): Pod {
+  const fields = { limits: { cpu: limit }, limitManagers: [manager] };
+  const app = qosClass === "Guaranteed"
+    ? sampleGuaranteed({ ...fields, requests: { cpu: limit } })
+    : sampleContainer(fields);
+  return samplePod("web", { containers: [app] });
+}
+
+interface OriginalChoice extends PodAllocationStatus {
+  readonly manager?: string;
+  readonly limit?: number;
+  readonly qosClass?: Pod["qosClass"];
+  readonly memory?: PodMemory;
+  /** Of the template. */
+  readonly template?: number | Error;
+  readonly nowMs?: number;
+  readonly current?: boolean;
+}
+
+/** `unknown` or `limit request` for the record, the limits of others, and `?` where the template was asked. */
+async function found(choice: OriginalChoice): Promise<string> {
+  const { manager = "mbcas", limit = 300, qosClass = "Burstable", template, ...rest } = choice;
+  const { memory = memoryOf(), nowMs = 0, current = true, ...status } = rest;
+  const pod = podWith(manager, limit, qosClass);
+  let asked = "";
+  const { known, originals, foreign } = await findOriginals(
+    pod,
+    { ...sampleAllocation(pod), status },
+    {
+      templates: {
+        limitsOf() {
+          asked = "?";
+          if (template instanceof Error) return Promise.reject(template);
+          return Promise.resolve(template === undefined ? undefined : new Map([["app", template]]));
+        },
+      },
+      ...{ memory, nowMs, current },
+    },
+  );
+  const { originalLimits, originalRequests } = originals ?? {};
+  return [
+    known ? "" : "unknown",
+    ...[originalLimits?.[0]?.cpu, originalRequests?.[0]?.cpu],
+    ...foreign.map(({ container, from, to, manager }) =>
+      `${container}: ${from} to ${to} by ${manager}`
+    ),
+    asked,
+  ].filter((one) => one !== undefined && one !== "").join(" ");
+}
+
+const KUBECTL = { manager: "kubectl", limit: 500 };
+
+pure("findOriginals() asks pod, record and template, and names other managers", async () => {
+  const own = { originalLimits: record("200m") };
+  const fixed = { ...own, originalRequests: record("200m"), qosClass: "Guaranteed" } as const;
+  const replaced = { originalLimits: record("250m", { replaces: "200m" }) };
+  const rows: readonly (readonly [OriginalChoice, string])[] = [
+    [own, ""],
+    // Other managers count only on a pod that is new enough.
+    [{ ...own, ...KUBECTL, current: false }, ""],
+    [{ ...own, ...KUBECTL }, "500m 100m app: 200m to 500m by kubectl"],
+    [{ ...fixed, ...KUBECTL }, "500m 500m app: 200m to 500m by kubectl"],
+    [
+      { originalLimits: [{ name: "app" }], ...KUBECTL },
+      "500m 100m app: undefined to 500m by kubectl",
+    ],
+    // The spec counts where the market has set nothing.
+    [{ manager: "kube-controller-manager" }, "300m 100m"],
+    [{ manager: "mbcas-restore" }, "300m 100m"],
+    [{ ...replaced, manager: "kube-controller-manager", limit: 200 }, ""],
+    // A record that differs from the pod is corrected without an event.
+    [{ ...own, manager: "mbcas/500m" }, "500m 100m"],
+    [{ ...own, manager: "mbcas-restore", limit: 500 }, "500m 100m"],
+    [{ template: 200 }, "200m 100m ?"],
+  ];
+  for (const [choice, expected] of rows) assert.equal(await found(choice), expected);
+});
+
+pure("findOriginals() asks the template for a lost record, and not again for 5 min", async () => {
+  const memory = memoryOf();
+  assert.equal(await found({ memory }), "unknown ?");
+  assert.equal(await found({ memory, nowMs: 299_999 }), "unknown");
+  assert.equal(await found({ memory, nowMs: 300_000, template: 200 }), "200m 100m ?");
+  // A template that can't be asked is asked again at once.
+  const down = new ApiError(503, "", "down");
+  const other = memoryOf();
+  for (let time = 0; time < 2; time++) {
+    await assert.rejects(found({ memory: other, template: down }), /down/);
+  }
+});
+
+function stays(manager: string, status: PodAllocationStatus, cpuLimit = "450m"): boolean {
+  const pod = samplePod("web", { containers: [sampleContainer({ limitManagers: [manager] })] });
+  const allocation = sampleAllocation(pod);
+  const spec = { ...allocation.spec, containers: [{ name: "app", cpuLimit }] };
+  return staysRestored(pod, { ...allocation, spec, status });
+}
+
+pure("staysRestored() goes by the status, or by the manager of a limit that no status has", () => {
+  const reported = (cpuLimit: string) => ({ containers: [{ name: "app", cpuLimit }] });
+  assert.equal(stays("mbcas", { reason: "Restored" }), true);
+  assert.equal(stays("mbcas", { reason: "Applied", ...reported("300m") }), false);
+  // The controller ended after its patch: the kubelet had reported 300 m before.
+  assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("300m") }), true);
+  // The market wants the user's own value, wanted it before, or the pod is new in the market.
+  assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("300m") }, "200m"), false);
+  assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("200m") }), false);
+  assert.equal(stays("mbcas-restore", {}), false);
+});
+
+const POD = samplePod("web", { containers: [sampleContainer({ limits: { cpu: 200 } })] });
+
+function clearedMemory(publishedRevision?: number): PodMemory {
+  const memory = createPodMemories(() => {}).of("shop/web", POD);
+  return { ...memory, publishedRevision };
+}
+
+function wanting(limit: string, clearedAt?: string): PodAllocation {
+  const { market, ...desired } = sampleDesired(limit);
+  assert.ok(market);
+  const bare = sampleAllocation(POD);
+  const stamped = clearedAt === undefined ? market : { ...market, clearedAt };
+  return { ...bare, spec: { ...bare.spec, ...desired, market: stamped } };
+}
+
+function withRevision(allocation: PodAllocation, revision: number): PodAllocation {
+  const bounds = { revision, reason: "BurstFactor", containers: [] };
+  return { ...allocation, status: { ...allocation.status, bounds } };
+}
+
+pure("isConfirmed() takes a clearing of the last 30 s, whatever the agent's clock", () => {
+  const confirmed = (clearedAt?: string, agentSilentAfterMs = 300_000): boolean =>
+    isConfirmed({ allocation: wanting("300m", clearedAt), memory: clearedMemory() }, {
+      config: { agentSilentAfterMs },
+      wallMs: Date.UTC(2026, 0, 1, 0, 1),
+    });
+  assert.equal(confirmed("2026-01-01T00:00:30Z"), true);
+  assert.equal(confirmed("2026-01-01T00:00:29Z"), false);
+  assert.equal(confirmed("2026-01-01T00:00:45Z", 10_000), false);
+  // A clock that is ahead makes nothing young for ever.
+  assert.equal(confirmed("2026-01-01T00:01:30Z"), true);
+  assert.equal(confirmed("2026-01-01T00:02:00Z"), false);
+  for (const none of [undefined, "soon"]) assert.equal(confirmed(none), false);
+});
+
+pure("isConfirmed() takes a clearing by bounds that this controller published", () => {
+  const allocation = wanting("300m");
+  assert.equal(allocation.spec.market?.observedBounds, 3);
+  const context = { config: { agentSilentAfterMs: 300_000 }, wallMs: 0 };
+  const confirmed = [undefined, 4, 3, 2].map((revision) =>
+    isConfirmed({ allocation, memory: clearedMemory(revision) }, context)
+  );
+  assert.deepEqual(confirmed, [false, false, true, true]);
+});
+
+pure("needsConfirmation() is for limits that would move, and those that were restored", () => {
+  const needs = (allocation: PodAllocation): boolean =>
+    needsConfirmation({ pod: POD, allocation, memory: clearedMemory() });
+  assert.equal(needs(wanting("300m")), true);
+  assert.equal(needs(wanting("200m")), false);
+  const { status, ...rest } = wanting("200m");
+  const restored = { ...status, phase: "Applied", reason: "Restored" } as const;
+  assert.equal(needs({ ...rest, status: restored }), true);
+});
+
+pure("needsConfirmation() holds in a copy that does not have the new revision yet", () => {
+  const allocation = wanting("300m");
+  const needs = (revision: number): boolean =>
+    needsConfirmation({
+      pod: POD,
+      allocation: withRevision(allocation, revision),
+      memory: clearedMemory(8),
+    });
+  assert.deepEqual([7, 8, 9].map(needs), [true, false, false]);
 });

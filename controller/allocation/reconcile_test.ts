@@ -55,21 +55,18 @@ pure("createReconciler() creates allocations at the rate that is set", async () 
   assert.deepEqual(woken, ["shop/db"]);
 });
 
-pure(
-  "createReconciler() makes no allocation without a namespace, or where the kubelet can't resize",
-  async () => {
-    const { namespaces, nodes, reconcile, status } = reconcilerStage();
-    const shop = namespaces.get("shop") ?? assert.fail("no namespace");
-    namespaces.clear();
-    assert.deepEqual([await reconcile(), status()], [{}, undefined]);
-    namespaces.set("shop", shop);
-    nodes.set("node-1", { ...NODE, kubeletVersion: "v1.32.4" });
-    assert.deepEqual([await reconcile(), status()], [{}, undefined]);
-    nodes.set("node-1", { ...NODE, kubeletVersion: "v1.33.0" });
-    await reconcile();
-    assert.equal(status()?.bounds?.revision, 1);
-  },
-);
+pure("createReconciler() allocates nothing without a namespace or resizes", async () => {
+  const { namespaces, nodes, reconcile, status } = reconcilerStage();
+  const shop = namespaces.get("shop") ?? assert.fail("no namespace");
+  namespaces.clear();
+  assert.deepEqual([await reconcile(), status()], [{}, undefined]);
+  namespaces.set("shop", shop);
+  nodes.set("node-1", { ...NODE, kubeletVersion: "v1.32.4" });
+  assert.deepEqual([await reconcile(), status()], [{}, undefined]);
+  nodes.set("node-1", { ...NODE, kubeletVersion: "v1.33.0" });
+  await reconcile();
+  assert.equal(status()?.bounds?.revision, 1);
+});
 
 pure("createReconciler() looks again when a rule ends, though it has just written", async () => {
   const stage = reconcilerStage();
@@ -115,31 +112,28 @@ pure("createReconciler() moves a limit on that it brought to the original one it
   assert.deepEqual([sent, status()?.reason], [["300m", "200m", "350m"], "Applied"]);
 });
 
-pure(
-  "createReconciler() reports an ignored annotation once, in the market and outside",
-  async () => {
-    const outside = reconcilerStage();
-    const guaranteed = { qosClass: "Guaranteed" } as const;
-    annotate(outside, { [SKIP_GUARANTEED]: "true" }, guaranteed);
-    await outside.reconcile();
-    assert.deepEqual(outside.events, []);
-    annotate(outside, { [SKIP_GUARANTEED]: "no" }, guaranteed);
-    assert.deepEqual([await waits(outside, 2), outside.status()], [
-      [undefined, undefined],
-      undefined,
-    ]);
-    const inside = reconcilerStage();
-    annotate(inside, { [MAX_CPU]: "64" });
-    await inside.reconcile();
-    await pass(inside, 600_000);
-    await inside.reconcile();
-    for (const [{ events }, key] of [[outside, SKIP_GUARANTEED], [inside, MAX_CPU]] as const) {
-      const ignored = events.filter(({ reason }) => reason === "AnnotationIgnored");
-      const found = ignored.map(({ type, message }) => [type, message.split(":")[0]]);
-      assert.deepEqual(found, [["Warning", key]]);
-    }
-  },
-);
+pure("createReconciler() reports an ignored annotation once", async () => {
+  const outside = reconcilerStage();
+  const guaranteed = { qosClass: "Guaranteed" } as const;
+  annotate(outside, { [SKIP_GUARANTEED]: "true" }, guaranteed);
+  await outside.reconcile();
+  assert.deepEqual(outside.events, []);
+  annotate(outside, { [SKIP_GUARANTEED]: "no" }, guaranteed);
+  assert.deepEqual([await waits(outside, 2), outside.status()], [
+    [undefined, undefined],
+    undefined,
+  ]);
+  const inside = reconcilerStage();
+  annotate(inside, { [MAX_CPU]: "64" });
+  await inside.reconcile();
+  await pass(inside, 600_000);
+  await inside.reconcile();
+  for (const [{ events }, key] of [[outside, SKIP_GUARANTEED], [inside, MAX_CPU]] as const) {
+    const ignored = events.filter(({ reason }) => reason === "AnnotationIgnored");
+    const found = ignored.map(({ type, message }) => [type, message.split(":")[0]]);
+    assert.deepEqual(found, [["Warning", key]]);
+  }
+});
 
 pure("createReconciler() writes a pending reason only when it lasts over 2 s", async () => {
   const stage = await recorded();
@@ -164,36 +158,33 @@ pure("createReconciler() writes that it waits when its turn has come behind othe
   assert.equal(status()?.reason, "Waiting");
 });
 
-pure(
-  "createReconciler() holds pods of a drained node while a zone's nodes are away, and repeats a write that met another",
-  async () => {
-    const stage = await recorded();
-    const { reconcile, nodes, nodeWrites, state } = stage;
-    for (let one = 0; one < 10_000; one++) nodeWrites.failed.take({ podKey: `zone/p${one}` });
-    const node = { ...NODE, ready: false };
-    nodes.set("node-1", node);
-    await reconcile();
-    assert.notEqual(heldOf(stage), "both");
-    nodes.set("node-1", { ...NODE, draining: true });
-    await reconcile();
-    assert.equal(heldOf(stage), "both");
-    const other = await recorded();
-    for (let one = 0; one < 10_000; one++) other.nodeWrites.failed.take({ podKey: `zone/p${one}` });
-    other.nodes.set("node-1", node);
-    other.state.storeRefusals.writeStatus = CONFLICT;
-    for (let look = 0; look < 3; look++) {
-      await other.reconcile();
-      await pass(other, 100);
-      assert.notEqual(heldOf(other), "both");
-    }
-    delete other.state.storeRefusals.writeStatus;
+pure("createReconciler() holds pods of a drained node while a zone's nodes are away", async () => {
+  const stage = await recorded();
+  const { reconcile, nodes, nodeWrites, state } = stage;
+  for (let one = 0; one < 10_000; one++) nodeWrites.failed.take({ podKey: `zone/p${one}` });
+  const node = { ...NODE, ready: false };
+  nodes.set("node-1", node);
+  await reconcile();
+  assert.notEqual(heldOf(stage), "both");
+  nodes.set("node-1", { ...NODE, draining: true });
+  await reconcile();
+  assert.equal(heldOf(stage), "both");
+  const other = await recorded();
+  for (let one = 0; one < 10_000; one++) other.nodeWrites.failed.take({ podKey: `zone/p${one}` });
+  other.nodes.set("node-1", node);
+  other.state.storeRefusals.writeStatus = CONFLICT;
+  for (let look = 0; look < 3; look++) {
     await other.reconcile();
     await pass(other, 100);
-    await other.reconcile();
-    assert.equal(heldOf(other), "both");
-    assert.equal(state.removed, 0);
-  },
-);
+    assert.notEqual(heldOf(other), "both");
+  }
+  delete other.state.storeRefusals.writeStatus;
+  await other.reconcile();
+  await pass(other, 100);
+  await other.reconcile();
+  assert.equal(heldOf(other), "both");
+  assert.equal(state.removed, 0);
+});
 
 pure("createReconciler() keeps the server's message during the back-off", async () => {
   const stage = await recorded();
@@ -328,47 +319,43 @@ pure("createReconciler() reconciles again by itself what the server calls gone",
   assert.deepEqual(await waits(stage, 1), [undefined]);
 });
 
-pure(
-  "createReconciler() waits longer each time that the kubelet calls a resize infeasible",
-  async () => {
-    const stage = await recorded();
-    const { reconcile, setPod, want, patches, status } = stage;
-    const message =
-      'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"';
-    const condition = { type: "PodResizePending", reason: "Infeasible", message } as const;
-    const refusedByKubelet = (cpu: number): void =>
-      setPod((pod) => ({
-        ...{ ...pod, resizeConditions: [condition] },
-        containers: pod.containers.map((app) => ({ ...app, limits: { ...app.limits, cpu } })),
-      }));
-    const waited: number[] = [];
-    for (const limit of [300, 310, 320, 330]) {
-      want(`${limit}m`);
-      const sent = patches.length;
-      let ms = -500;
-      while (patches.length === sent) {
-        if (ms >= 0) await pass(stage, 500);
-        ms += 500;
-        await reconcile();
-      }
-      waited.push(ms);
-      refusedByKubelet(limit);
+pure("createReconciler() waits longer after each infeasible resize", async () => {
+  const stage = await recorded();
+  const { reconcile, setPod, want, patches, status } = stage;
+  const message = 'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"';
+  const condition = { type: "PodResizePending", reason: "Infeasible", message } as const;
+  const refusedByKubelet = (cpu: number): void =>
+    setPod((pod) => ({
+      ...{ ...pod, resizeConditions: [condition] },
+      containers: pod.containers.map((app) => ({ ...app, limits: { ...app.limits, cpu } })),
+    }));
+  const waited: number[] = [];
+  for (const limit of [300, 310, 320, 330]) {
+    want(`${limit}m`);
+    const sent = patches.length;
+    let ms = -500;
+    while (patches.length === sent) {
+      if (ms >= 0) await pass(stage, 500);
+      ms += 500;
       await reconcile();
-      const failed = { phase: "Failed", reason: "StaticCPUManager", message };
-      assert.partialDeepStrictEqual(status(), failed);
     }
-    assert.deepEqual(waited, [0, 1000, 2000, 4000]);
-    // What the kubelet has taken begins anew.
-    setPod((pod) => ({ ...limited(pod, 330), resizeConditions: [] }));
+    waited.push(ms);
+    refusedByKubelet(limit);
     await reconcile();
-    want("340m");
-    await pass(stage, 8000);
-    await reconcile();
-    refusedByKubelet(340);
-    await reconcile();
-    want("350m");
-    await pass(stage, 1000);
-    await reconcile();
-    assert.equal(patches.length, 6);
-  },
-);
+    const failed = { phase: "Failed", reason: "StaticCPUManager", message };
+    assert.partialDeepStrictEqual(status(), failed);
+  }
+  assert.deepEqual(waited, [0, 1000, 2000, 4000]);
+  // What the kubelet has taken begins anew.
+  setPod((pod) => ({ ...limited(pod, 330), resizeConditions: [] }));
+  await reconcile();
+  want("340m");
+  await pass(stage, 8000);
+  await reconcile();
+  refusedByKubelet(340);
+  await reconcile();
+  want("350m");
+  await pass(stage, 1000);
+  await reconcile();
+  assert.equal(patches.length, 6);
+});

@@ -86,11 +86,7 @@ const RULES: readonly (readonly [reason: string, Change, sentence: string])[] = 
     { workload: sampleWorkload({ rollout: { updated: 1 } }) },
     "Deployment web rolls out: its pods are being replaced",
   ],
-  [
-    "HPAFloor",
-    { autoscalers },
-    "app at least 96m: 1.2 × 80m, the usage that HPA web-hpa aims at",
-  ],
+  ["HPAFloor", { autoscalers }, "app at least 96m: 1.2 × 80m, the usage that HPA web-hpa aims at"],
   ["HPADamped", { autoscalers }, "HPA web-hpa scales the workload on CPU"],
   [
     "HPAScaled",

@@ -145,9 +145,7 @@ function stage() {
       if (managed) allocations.set(`shop/${name}`, newAllocation({ pod: { ...sample, metadata } }));
     },
     /** The fact of a pod; its absent fields are those of other kinds of facts. */
-    of(
-      name: string,
-    ):
+    of(name: string):
       | Partial<Record<"demand" | "source" | "untilMs" | "missing" | "ignored", unknown>>
       | undefined {
       const [pod, allocation] = [pods.get(name), allocations.get(`shop/${name}`)];

@@ -40,17 +40,14 @@ function memory() {
 const killed = (fields: Partial<PodContainer> = {}): Pod =>
   workloadPod("web-1", [templateContainer({ oomKilledAtMs: 100, ...fields })]);
 
-pure(
-  "observe() keeps a kill's memory at first sight, of deleted pods too, until it is out of the window",
-  () => {
-    const { seeing } = memory();
-    seeing({ pods: [killed({ limits: { memory: 128 * MI } })] });
-    const pods = [killed({ limits: { memory: 256 * MI } })];
-    assert.deepEqual(seeing({ pods }), { oomKills: [{ hadBytes: 128 * MI }] });
-    assert.equal(seeing({ nowMs: 1099 })?.oomKills?.length, 1);
-    for (const nowMs of [1100, 1000]) assert.equal(seeing({ nowMs }), undefined);
-  },
-);
+pure("observe() keeps a kill's memory from first sight to the end of the window", () => {
+  const { seeing } = memory();
+  seeing({ pods: [killed({ limits: { memory: 128 * MI } })] });
+  const pods = [killed({ limits: { memory: 256 * MI } })];
+  assert.deepEqual(seeing({ pods }), { oomKills: [{ hadBytes: 128 * MI }] });
+  assert.equal(seeing({ nowMs: 1099 })?.oomKills?.length, 1);
+  for (const nowMs of [1100, 1000]) assert.equal(seeing({ nowMs }), undefined);
+});
 
 pure("observe() takes the request where there is no limit", () => {
   const unlimited = { ...templateContainer({ oomKilledAtMs: 100 }), limits: {} };
@@ -103,10 +100,7 @@ function allocation(limit: number, demand: number): PodAllocation {
 }
 
 /** Throttling after these demands at a limit of 200 m, one in a millisecond from 0 on. */
-function throttling(
-  demands: readonly number[],
-  windowMs = WINDOW_MS,
-): Corrections["throttling"] {
+function throttling(demands: readonly number[], windowMs = WINDOW_MS): Corrections["throttling"] {
   const { seeing } = memory();
   let found: Corrections | undefined;
   for (const [nowMs, demand] of demands.entries()) {
@@ -146,19 +140,16 @@ pure("observe() divides the demand of a pod over its containers as their limits 
   );
 });
 
-pure(
-  "observe() leaves out pods that were not cleared yet, and goes on after the clock was set back",
-  () => {
-    const { seeing } = memory();
-    const blank = [sampleAllocation(samplePod("web"))];
-    for (let nowMs = 0; nowMs < 9; nowMs++) {
-      assert.equal(seeing({ allocations: blank, nowMs, windowMs: WINDOW_MS }), undefined);
-    }
-    const allocations = [allocation(200, 400)];
-    for (const nowMs of [100, 3, 4]) seeing({ allocations, nowMs, windowMs: WINDOW_MS });
-    assert.equal(seeing({ allocations, nowMs: 5, windowMs: WINDOW_MS })?.throttling?.share, 1);
-  },
-);
+pure("observe() leaves out pods not cleared yet, and survives a clock set back", () => {
+  const { seeing } = memory();
+  const blank = [sampleAllocation(samplePod("web"))];
+  for (let nowMs = 0; nowMs < 9; nowMs++) {
+    assert.equal(seeing({ allocations: blank, nowMs, windowMs: WINDOW_MS }), undefined);
+  }
+  const allocations = [allocation(200, 400)];
+  for (const nowMs of [100, 3, 4]) seeing({ allocations, nowMs, windowMs: WINDOW_MS });
+  assert.equal(seeing({ allocations, nowMs: 5, windowMs: WINDOW_MS })?.throttling?.share, 1);
+});
 
 const START_MS = Date.UTC(2026, 0, 1);
 const INTERVAL_MS = 180_000;
@@ -246,64 +237,55 @@ pure("createPersistedCorrections() gives kills and demand to the next process", 
   assert.deepEqual([store.writes, logged], [[`apply ${NAME}`], []], "nothing has changed since");
 });
 
-pure(
-  "createPersistedCorrections() writes changes alone, and deletes entries of deleted workloads",
-  async () => {
-    const { pass, begin, store: { writes } } = stage();
-    const { memory, end } = await begin();
-    memory.observe(WEB, KILLED);
-    await pass(INTERVAL_MS);
-    memory.observe(WEB, KILLED);
-    await pass(10 * INTERVAL_MS);
-    assert.deepEqual(writes, [`apply ${NAME}`]);
-    memory.keepOnly(() => false);
-    await pass(INTERVAL_MS);
-    assert.deepEqual(writes.slice(1), [`remove ${NAME}`]);
-    await end();
-  },
-);
+pure("createPersistedCorrections() writes changes, and deletes old entries", async () => {
+  const { pass, begin, store: { writes } } = stage();
+  const { memory, end } = await begin();
+  memory.observe(WEB, KILLED);
+  await pass(INTERVAL_MS);
+  memory.observe(WEB, KILLED);
+  await pass(10 * INTERVAL_MS);
+  assert.deepEqual(writes, [`apply ${NAME}`]);
+  memory.keepOnly(() => false);
+  await pass(INTERVAL_MS);
+  assert.deepEqual(writes.slice(1), [`remove ${NAME}`]);
+  await end();
+});
 
-pure(
-  "createPersistedCorrections() tries to read again, and begins empty where it may not",
-  async () => {
-    const { logged, pass, begin, store } = stage();
-    store.refusal = new ApiError(500, "InternalError", "later");
-    const waiting = await begin();
-    await pass(30_000);
-    assert.equal(waiting.loaded(), false);
-    store.refusal = undefined;
-    await pass(60_000);
-    assert.equal(waiting.loaded(), true);
-    await waiting.end();
-    logged.length = 0;
-    store.refusal = new ApiError(403, "Forbidden", "configmaps is forbidden");
-    const going = await begin();
-    assert.equal(going.loaded(), true);
-    assert.equal(logged.length, 1);
-    await going.end();
-  },
-);
+pure("createPersistedCorrections() reads again, and begins empty if forbidden", async () => {
+  const { logged, pass, begin, store } = stage();
+  store.refusal = new ApiError(500, "InternalError", "later");
+  const waiting = await begin();
+  await pass(30_000);
+  assert.equal(waiting.loaded(), false);
+  store.refusal = undefined;
+  await pass(60_000);
+  assert.equal(waiting.loaded(), true);
+  await waiting.end();
+  logged.length = 0;
+  store.refusal = new ApiError(403, "Forbidden", "configmaps is forbidden");
+  const going = await begin();
+  assert.equal(going.loaded(), true);
+  assert.equal(logged.length, 1);
+  await going.end();
+});
 
-pure(
-  "createPersistedCorrections() keeps workloads apart, the latest 200 kills, and no future samples",
-  async () => {
-    const unlimited: SeenKill = { ...KILL, container: "log", hadBytes: 0, unlimited: true };
-    const kills = Array.from({ length: 300 }, (_, index) => ({ ...unlimited, atMs: index }));
-    const looks = [...new Array(500).fill([0, {}]), ...ENTRY.looks, [100, { app: 1 }]];
-    const { begin, stored, seed, logged } = stage();
-    await seed({ "StatefulSet/bank/db": { kills, looks } });
-    const { memory, end } = await begin();
-    memory.observe(WEB, KILLED);
-    await end();
-    assert.deepEqual(logged, []);
-    const all = await stored();
-    assert.deepEqual(all[WEB], { kills: [KILL], looks: [] });
-    const kept = all["StatefulSet/bank/db"] as unknown as typeof ENTRY;
-    assert.equal(kept.looks.length, 480);
-    assert.deepEqual(kept.looks.slice(-3), [...ENTRY.looks, [40, { app: 1 }]]);
-    assert.deepEqual(kept.kills, kills.slice(100).reverse());
-  },
-);
+pure("createPersistedCorrections() keeps the latest 200 kills of each workload", async () => {
+  const unlimited: SeenKill = { ...KILL, container: "log", hadBytes: 0, unlimited: true };
+  const kills = Array.from({ length: 300 }, (_, index) => ({ ...unlimited, atMs: index }));
+  const looks = [...new Array(500).fill([0, {}]), ...ENTRY.looks, [100, { app: 1 }]];
+  const { begin, stored, seed, logged } = stage();
+  await seed({ "StatefulSet/bank/db": { kills, looks } });
+  const { memory, end } = await begin();
+  memory.observe(WEB, KILLED);
+  await end();
+  assert.deepEqual(logged, []);
+  const all = await stored();
+  assert.deepEqual(all[WEB], { kills: [KILL], looks: [] });
+  const kept = all["StatefulSet/bank/db"] as unknown as typeof ENTRY;
+  assert.equal(kept.looks.length, 480);
+  assert.deepEqual(kept.looks.slice(-3), [...ENTRY.looks, [40, { app: 1 }]]);
+  assert.deepEqual(kept.kills, kills.slice(100).reverse());
+});
 
 pure("createPersistedCorrections() begins anew for an entry that it can't read", async () => {
   const { logged, pass, begin, stored, seed } = stage();

@@ -140,37 +140,31 @@ pure("createCreationValues() leaves pods to their template where no policy chang
   assert.equal(valuesWith(autoPolicy(), { dryRun: true }).given(), undefined);
 });
 
-pure(
-  "createCreationValues() leaves a pod to its template where not all is known that bounds it",
-  () => {
-    const names = ["horizontalPodAutoscalers", "verticalPodAutoscalers", "limitRanges"];
-    for (const lacks of [...names, "resourceQuotas", "nodes"]) {
-      assert.equal(valuesWith(autoPolicy(), { lacks }).given(), undefined, lacks);
-    }
-    const ranges = [{ items: [], unreadable: "no number" }];
-    assert.equal(valuesWith(autoPolicy(), { ranges }).given(), undefined);
-  },
-);
+pure("createCreationValues() leaves a pod alone where a bound is not known", () => {
+  const names = ["horizontalPodAutoscalers", "verticalPodAutoscalers", "limitRanges"];
+  for (const lacks of [...names, "resourceQuotas", "nodes"]) {
+    assert.equal(valuesWith(autoPolicy(), { lacks }).given(), undefined, lacks);
+  }
+  const ranges = [{ items: [], unreadable: "no number" }];
+  assert.equal(valuesWith(autoPolicy(), { ranges }).given(), undefined);
+});
 
-pure(
-  "createCreationValues() leaves a resource to the author that has edited it, by the pod itself",
-  () => {
-    const { given } = valuesWith();
-    const raised = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
-    // The copy of the template is older than the pod.
-    assert.deepEqual(given(raised), { requests: { cpu: 180 }, limits: {} });
-    const template = [
-      bareContainer("app", { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } }),
-    ];
-    const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } };
-    assert.deepEqual(valuesWith(autoPolicy(), { template }).given(limited), {
-      requests: { cpu: 180 },
-      limits: {},
-    });
-    // The template of a rollout is newer than the pod, which is of that of the adoption.
-    assert.deepEqual(valuesWith(autoPolicy(), { template }).given(), ALL);
-  },
-);
+pure("createCreationValues() leaves a resource to the author that edited it", () => {
+  const { given } = valuesWith();
+  const raised = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
+  // The copy of the template is older than the pod.
+  assert.deepEqual(given(raised), { requests: { cpu: 180 }, limits: {} });
+  const template = [
+    bareContainer("app", { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } }),
+  ];
+  const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } };
+  assert.deepEqual(valuesWith(autoPolicy(), { template }).given(limited), {
+    requests: { cpu: 180 },
+    limits: {},
+  });
+  // The template of a rollout is newer than the pod, which is of that of the adoption.
+  assert.deepEqual(valuesWith(autoPolicy(), { template }).given(), ALL);
+});
 
 pure("createCreationValues() takes defaults of a LimitRange for no edit", () => {
   const { given } = valuesWith();
@@ -180,51 +174,44 @@ pure("createCreationValues() takes defaults of a LimitRange for no edit", () => 
   );
 });
 
-pure(
-  "createCreationValues() gives nothing that an autoscaler sets, a LimitRange, a quota or no node allows",
-  () => {
-    const within = (choice: Choice, sent?: Resources) =>
-      valuesWith(autoPolicy(), choice).given(sent);
-    const withRequests = (requests: Resources["requests"]) => ({ requests, limits: {} });
-    const { requests } = ALL;
-    assert.equal(within({ vpas: [sampleVPA("Initial")] }), undefined);
-    assert.deepEqual(within({ hpas: [sampleHPA()] }), withRequests({ memory: requests.memory }));
-    const ranges = [{ items: [{ type: "Container", max: 150 }] as const }];
-    const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 150 } };
-    assert.deepEqual(within({ ranges }, limited), withRequests({ ...requests, cpu: 150 }));
-    const memory = { requests: { hard: 70 * MI, used: 0 } };
-    assert.deepEqual(
-      within({ quotas: [{ memory }] }),
-      withRequests({ ...requests, memory: 70 * MI }),
-    );
-    assert.deepEqual(within({ nodeCPU: 120 }), withRequests({ ...requests, cpu: 120 }));
-  },
-);
+pure("createCreationValues() gives nothing that an autoscaler or a bound forbids", () => {
+  const within = (choice: Choice, sent?: Resources) => valuesWith(autoPolicy(), choice).given(sent);
+  const withRequests = (requests: Resources["requests"]) => ({ requests, limits: {} });
+  const { requests } = ALL;
+  assert.equal(within({ vpas: [sampleVPA("Initial")] }), undefined);
+  assert.deepEqual(within({ hpas: [sampleHPA()] }), withRequests({ memory: requests.memory }));
+  const ranges = [{ items: [{ type: "Container", max: 150 }] as const }];
+  const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 150 } };
+  assert.deepEqual(within({ ranges }, limited), withRequests({ ...requests, cpu: 150 }));
+  const memory = { requests: { hard: 70 * MI, used: 0 } };
+  assert.deepEqual(
+    within({ quotas: [{ memory }] }),
+    withRequests({ ...requests, memory: 70 * MI }),
+  );
+  assert.deepEqual(within({ nodeCPU: 120 }), withRequests({ ...requests, cpu: 120 }));
+});
 
-pure(
-  "createCreationValues() gives no less memory than the peak on record + 15 %, also by narrower bounds",
-  () => {
-    const bounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
-    const narrow = autoPolicy({}, { bounds });
-    const large = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
-    const adopted = [{ ...IN_FORCE[0], adoptedOn: large.requests }] as typeof IN_FORCE;
-    const figures = { samples: 20, min: MI, p50: MI, p90: MI, p95: MI, p99: MI };
-    for (
-      const [policy, inForce, sent, peak, expected] of [
-        [autoPolicy(), adopted, large, 100 * MI, 126.5 * MI],
-        [narrow, IN_FORCE, TEMPLATE, undefined, 96 * MI],
-        [narrow, IN_FORCE, TEMPLATE, 60 * MI, 80 * MI],
-      ] as const
-    ) {
-      const { reports, given } = valuesWith(policy);
-      const usage = peak === undefined
-        ? {}
-        : { usage: [{ container: "app", memory: { ...figures, max: peak } }] };
-      reports[0] = report(inForce, usage);
-      assert.deepEqual(given(sent), { requests: { cpu: 180, memory: expected }, limits: {} });
-    }
-  },
-);
+pure("createCreationValues() gives no less memory than the peak + 15 %", () => {
+  const bounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
+  const narrow = autoPolicy({}, { bounds });
+  const large = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
+  const adopted = [{ ...IN_FORCE[0], adoptedOn: large.requests }] as typeof IN_FORCE;
+  const figures = { samples: 20, min: MI, p50: MI, p90: MI, p95: MI, p99: MI };
+  for (
+    const [policy, inForce, sent, peak, expected] of [
+      [autoPolicy(), adopted, large, 100 * MI, 126.5 * MI],
+      [narrow, IN_FORCE, TEMPLATE, undefined, 96 * MI],
+      [narrow, IN_FORCE, TEMPLATE, 60 * MI, 80 * MI],
+    ] as const
+  ) {
+    const { reports, given } = valuesWith(policy);
+    const usage = peak === undefined
+      ? {}
+      : { usage: [{ container: "app", memory: { ...figures, max: peak } }] };
+    reports[0] = report(inForce, usage);
+    assert.deepEqual(given(sent), { requests: { cpu: 180, memory: expected }, limits: {} });
+  }
+});
 
 const VALUES = new Map([["app", { requests: { cpu: 180, memory: 96 * MI }, limits: {} }]]);
 const valuesOf = (namespace: string, { kind, name }: { kind: string; name: string }) =>
@@ -263,22 +250,19 @@ function request(object: object, fields: Partial<AdmissionRequest> = {}): Admiss
   };
 }
 
-pure(
-  "createPodCreationMutator() gives a new pod what is in force for its workload, and no more",
-  async () => {
-    const pod = podOf(REPLICA_SET);
-    const mutation = await mutator.mutate(request(pod), signal);
-    const after = applyJSONPatch(pod, mutation?.patch ?? []);
-    assert.deepEqual(after, {
-      ...pod,
-      spec: {
-        containers: [{ name: "app", resources: { requests: { cpu: "180m", memory: "96Mi" } } }],
-      },
-    });
-    // Asked again about what it has changed, there is nothing left to do.
-    assert.equal(await mutator.mutate(request(after as object), signal), undefined);
-  },
-);
+pure("createPodCreationMutator() gives a new pod what is in force", async () => {
+  const pod = podOf(REPLICA_SET);
+  const mutation = await mutator.mutate(request(pod), signal);
+  const after = applyJSONPatch(pod, mutation?.patch ?? []);
+  assert.deepEqual(after, {
+    ...pod,
+    spec: {
+      containers: [{ name: "app", resources: { requests: { cpu: "180m", memory: "96Mi" } } }],
+    },
+  });
+  // Asked again about what it has changed, there is nothing left to do.
+  assert.equal(await mutator.mutate(request(after as object), signal), undefined);
+});
 
 pure("createPodCreationMutator() leaves all else alone", async () => {
   const pod = podOf(REPLICA_SET);

@@ -28,10 +28,7 @@ import { reconcileWorkload } from "./reconcile_workload.ts";
 
 const facts = rightsizingFacts();
 const { workload } = facts;
-const POLICY = {
-  ...storedPolicy(),
-  spec: autoPolicy({ publishVPA: true }),
-};
+const POLICY = { ...storedPolicy(), spec: autoPolicy({ publishVPA: true }) };
 const RECONCILED = reconciledAs("web");
 
 /** Usage of container `app`: samples of 150 m and 80 Mi. */
@@ -231,11 +228,7 @@ function failingStart(): never {
 pure("sentences of sources of usage", () =>
   assertSentences([
     ["unreachable", () => answered(() => NEVER), "no answer came within 300 s"],
-    [
-      "unavailable",
-      () => answered(failingStart),
-      "the source could not be started: no address",
-    ],
+    ["unavailable", () => answered(failingStart), "the source could not be started: no address"],
     [
       "unavailable, other sources",
       () => unconfigured("a", "b"),

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
-import {
-  effectiveFields,
-  effectiveSettings,
-  type SettingSources,
-} from "../../shared/config/load.ts";
 import { OPTIPOD_KEYS } from "../../shared/config/aliases.ts";
-import { fileKeysOf, sectionOf, settingOf, settingsOf } from "../../shared/config/setting.ts";
 import { commandFlags } from "../../shared/config/command_line.ts";
 import { settingsAmong } from "../../shared/config/file.ts";
+import { refusalOf, valueOf } from "../../shared/config/kinds.ts";
+import { effectiveSettings, type SettingSources } from "../../shared/config/load.ts";
+import { fileKeysOf, sectionOf, settingsOf } from "../../shared/config/setting.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "../settings.ts";
 import { rightsizingConfig } from "./config.ts";
 import { customSourceTableKind, RIGHTSIZING_SETTINGS } from "./settings.ts";
-import { refusalOf, valueOf } from "../../shared/config/kinds.ts";
 
 function test(name: string, fn: () => void): void {
   // The YAML parser looks at two variables for its own debugging.
@@ -104,9 +100,7 @@ test("rightsizingConfig() has the documented defaults, follows the settings, and
 
 test("CONTROLLER_SETTINGS take OptiPod's flags, and say in --help and by faults what they can't do", () => {
   const optiPod = ["--enable-leader-election", "--metrics-provider=metrics-server", "--dry-run"];
-  const values = valuesOf(
-    typed("--metrics-addr=:9000", "--health-probe-addr=:9000", ...optiPod),
-  );
+  const values = valuesOf(typed("--metrics-addr=:9000", "--health-probe-addr=:9000", ...optiPod));
   assert.deepEqual(
     [values.listen, values.leaderElection, values.rightsizingProvider, values.dryRun],
     [":9000", true, "metrics-server", true],
@@ -164,53 +158,6 @@ test("CONTROLLER_SETTINGS take the data of OptiPod's ConfigMap, in the file or m
   for (const same of ["true", "on"]) {
     const text = `controller: {dryRun: on}\ndryRun: ${same}\n`;
     assert.equal(valuesOf({ file: file(text) }).dryRun, true);
-  }
-});
-
-/** A text that fits each setting of rightsizing, other than its default where one fits. */
-const FITTING = {
-  rightsizing: "on",
-  rightsizingDryRun: "on",
-  rightsizingWorkers: "7",
-  policyNamespaces: "a,b",
-  annotateWorkloads: "on",
-  samplerInterval: "45s",
-  samplerSize: "32",
-  rightsizingProvider: "prometheus",
-  rightsizingInterval: "300s",
-  leaderElection: "on",
-  dryRun: "on",
-  prometheusURL: "http://a:1",
-  prometheusLogin: "tokenFile=/t",
-} as const;
-
-test("CONTROLLER_SETTINGS take each of rightsizing's by file, variable and flag, the last before all", () => {
-  // A map of names has no form as one text.
-  const rest = Object.keys(RIGHTSIZING_SETTINGS.shape).filter((name) => !(name in FITTING));
-  assert.deepEqual(rest, ["customSources"]);
-  for (const [name, text] of Object.entries(FITTING)) {
-    const { key, flag = "", env = "" } = settingOf(
-      CONTROLLER_SETTINGS.shape[name as keyof typeof FITTING],
-    );
-    const [section, field] = key.split(".");
-    // Where one of higher rank fits, one of lower rank is not read.
-    const bad = "{}";
-    const inFile = { file: file(`${section}: {${field}: ${JSON.stringify(text)}}`) };
-    const badFile = { file: file(`${section}: {${field}: ${JSON.stringify(bad)}}`) };
-    for (
-      const [origin, sources] of [
-        ["file", inFile],
-        ["environment", { ...badFile, env: { [env]: text } }],
-        ["flag", { ...badFile, env: { [env]: bad }, ...typed(`${flag}=${text}`) }],
-      ] as const
-    ) {
-      const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
-      assert.ok("origins" in read, `${name} by ${origin}`);
-      assert.deepEqual(read.origins.get(key), { origin, text });
-      // As it is logged at the start: names of files, never what stands in them.
-      assert.equal(effectiveFields(read)[key], `${text} (${origin})`);
-    }
-    assertFaults(badFile, [new RegExp(`${section}\\.${field}(:| is)`)]);
   }
 });
 

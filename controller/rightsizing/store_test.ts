@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { recordOf } from "../../tests/fixtures/rightsizing_outcomes.ts";
 import type { NewReport } from "./ports.ts";
 import { RecordStore, writeAppliedRecords } from "./store.ts";
@@ -53,9 +53,7 @@ function world() {
       ): void {
         const atMs = appliedAtMs ?? before?.appliedAtMs;
         const inForce = atMs === undefined ? [] : [{ container: "app", cpu: atMs }];
-        records.set(
-          recordOf(name, { inForce, ...(atMs !== undefined && { appliedAtMs: atMs }) }),
-        );
+        records.set(recordOf(name, { inForce, ...(atMs !== undefined && { appliedAtMs: atMs }) }));
       },
       flush: () => done(records.flush()),
     };
@@ -218,26 +216,6 @@ test("unwritten() has the failure of a minute, however many attempts, until a wr
   await flushed;
   assert.equal(records.unwritten("shop"), undefined);
 });
-
-test("of two applications to one workload the later is recorded, whichever leader writes first", async () => {
-  for (const [olds, nexts] of [[5000, 6000], [6000, 5000]]) {
-    for (const oldFirst of [true, false]) {
-      const { leader, onRecord } = world();
-      const first = leader();
-      first.reconcile("web", 1000);
-      await first.flush();
-      const [old, next] = [leader(), leader()];
-      old.reconcile("web", olds);
-      old.depose();
-      next.reconcile("web", nexts);
-      for (const one of oldFirst ? [old, next] : [next, old]) await one.flush();
-      next.reconcile("web");
-      await next.flush();
-      assert.deepEqual(onRecord(), { web: 6000 });
-    }
-  }
-});
-
 test("a reconcile under way does not undo a record that is taken from another leader, until the workload is created anew", async ({ leader, onRecord }) => {
   const first = leader();
   first.reconcile("web", 1000);

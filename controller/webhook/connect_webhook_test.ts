@@ -243,9 +243,7 @@ Deno.test("runWebhook() renews certificate and authority without one review that
   await clock.step(60_000);
   clock.set(nowMs);
   await clock.step(60_000);
-  const trusted = createCertificateReader().readBundle(
-    objects.bundles?.[0]?.[1] ?? "",
-  );
+  const trusted = createCertificateReader().readBundle(objects.bundles?.[0]?.[1] ?? "");
   assert.equal(trusted.length, 2);
   await load(() => true);
   assert.equal(new Set(authorities).size, 1);

@@ -1,16 +1,16 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import type { KeyedCertificate } from "../../adapters/webhook/certificates.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { silentLog } from "../../shared/log.ts";
+import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
 import {
   WEBHOOK_NAMES,
   type WebhookReplica,
   webhookScene,
 } from "../../tests/fixtures/webhook/webhook_replica.ts";
 import { storedTexts } from "./certificate_step.ts";
-import { silentLog } from "../../shared/log.ts";
-import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
 import { FILES_EVERY_MS, followFiles } from "./keep_certificates.ts";
-import type { KeyedCertificate } from "../../adapters/webhook/certificates.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -28,21 +28,6 @@ Deno.test("keepCertificates() makes, stores, serves and has trusted what was not
   assert.equal(replica.used.length, 1);
   await replica.stop();
 });
-
-Deno.test("keepCertificates() makes one authority though a former leader makes one as well", async () => {
-  const { start, run, count, bundles, stored } = webhookScene();
-  const replicas = [start(), start()];
-  await run(3000);
-  assert.equal(count("create"), 1);
-  for (const { used } of replicas) {
-    assert.equal(used.length, 1);
-    assert.equal(used[0]?.cert, stored("tls.crt"));
-  }
-  assert.deepEqual(bundles(), [stored("ca.crt"), stored("ca.crt")]);
-  assert.deepEqual(replicas.flatMap(({ made }) => made), ["authority"]);
-  for (const replica of replicas) await replica.stop();
-});
-
 Deno.test("keepCertificates() takes up after a restart what is stored", async () => {
   const { start, run, objects, stored } = webhookScene();
   const first = start();
@@ -317,9 +302,7 @@ async function scene() {
   const used: KeyedCertificate[] = [];
   const ends: number[] = [];
   const warned: string[] = [];
-  const files: { now: KeyedCertificate | Error } = {
-    now: new Error("Cannot read /c/tls.crt: no"),
-  };
+  const files: { now: KeyedCertificate | Error } = { now: new Error("Cannot read /c/tls.crt: no") };
   const end = new AbortController();
   const running = followFiles({
     readFiles: () =>

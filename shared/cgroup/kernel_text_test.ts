@@ -1,7 +1,9 @@
-import { pure } from "../../tests/fixtures/pure.ts";
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import { openCgroupTree } from "../../adapters/cgroup_files.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
+import { createMemoryTree } from "../../tests/fixtures/memory_tree.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import {
   countCpus,
   parseCfsPeriod,
@@ -16,6 +18,9 @@ import {
   requestOfCurvedWeight,
   requestOfLinearWeight,
 } from "./kernel_text.ts";
+import { findLayout } from "./layout.ts";
+import { ignoresLimits, readNodeCores } from "./node_files.ts";
+import { listPods } from "./pod_cgroups.ts";
 
 const FIXTURES = new URL("../../tests/fixtures/cgroup-fixtures/fixtures/cgroup/", import.meta.url);
 const V2_POD = "kubepods.slice/kubepods-besteffort.slice/" +
@@ -175,3 +180,197 @@ function checkOutcome(parse: () => unknown): void {
   assert.ok(value === undefined || !/null/.test(JSON.stringify(value)), JSON.stringify(value));
   assert.ok(!/:-|^-/.test(JSON.stringify(value) ?? ""), JSON.stringify(value));
 }
+
+pure("readNodeCores() counts the root's CPUs in either version", () => {
+  const of = (files: Record<string, string>) => readNodeCores(createMemoryTree(files));
+  assert.equal(of({ "cpuset.cpus.effective": "0-3,8\n" }), 5);
+  assert.equal(of({ "cpuset/cpuset.effective_cpus": "0-1\n" }), 2);
+  assert.equal(of({ "cpuset/cpuset.effective_cpus": "\n", "cpuset/cpuset.cpus": "0-7\n" }), 8);
+  assert.equal(of({}), undefined);
+  assert.throws(() => of({ "cpuset/cpuset.cpus": "all\n" }), /cpuset\.cpus: line 1 is "all"/);
+});
+
+Deno.test("ignoresLimits() follows the state of sched_ext in a tree of files", async () => {
+  const root = await Deno.makeTempDir({ prefix: "kernel-" });
+  try {
+    using kernel = openCgroupTree(root);
+    using absent = openCgroupTree(`${root}/nowhere`);
+    assert.equal(ignoresLimits(kernel), false);
+    await Deno.mkdir(`${root}/sched_ext`);
+    assert.equal(ignoresLimits(kernel), false);
+    for (
+      const [state, ignores] of [
+        ["disabled", false],
+        ["enabling", true],
+        ["enabled", true],
+        ["disabling", true],
+        ["disabled", false],
+      ] as const
+    ) {
+      await Deno.writeTextFile(`${root}/sched_ext/state`, `${state}\n`);
+      assert.equal(ignoresLimits(kernel), ignores, state);
+    }
+    assert.equal(ignoresLimits(absent), false);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+const trees = (...directories: string[]) =>
+  createMemoryTree(Object.fromEntries(directories.map((path) => [`${path}/cpu.stat`, ""])));
+
+pure("findLayout() distinguishes the versions by what is there", () => {
+  const cases: readonly (readonly [string[], 1 | 2, string, string])[] = [
+    [["kubepods.slice", "system.slice"], 2, "", ""],
+    [["cpu/kubepods", "cpuacct/kubepods", "memory/kubepods"], 1, "cpu", "cpuacct"],
+    [["cpu,cpuacct/kubepods", "cpu", "cpuacct"], 1, "cpu,cpuacct", "cpu,cpuacct"],
+    [["cpuacct,cpu/kubepods"], 1, "cpuacct,cpu", "cpuacct,cpu"],
+    // Hybrid: systemd keeps the same directories in version 2, without the cpu controller.
+    [["cpu/kubepods", "cpuacct/kubepods", "unified/kubepods"], 1, "cpu", "cpuacct"],
+    [["unified/kubepods.slice", "memory/x"], 2, "unified", "unified"],
+  ];
+  for (const [directories, version, cpu, cpuacct] of cases) {
+    const layout = findLayout(trees(...directories));
+    assert.deepEqual([layout.version, layout.cpu, layout.cpuacct], [version, cpu, cpuacct]);
+  }
+});
+
+pure("findLayout() does not take another controller's mount for version 2", () => {
+  assert.throws(() => findLayout(trees("memory/kubepods", "cpuset/kubepods")), /Cannot find/);
+});
+
+pure("findLayout() takes the nearest root, not those of nodes nested in this one", () => {
+  const nested = "system.slice/docker-a.scope/kubelet.slice/kubelet-kubepods.slice";
+  assert.deepEqual(findLayout(trees("kubepods.slice", nested)).roots, ["kubepods.slice"]);
+  assert.deepEqual(findLayout(trees(nested)).roots, [nested]);
+});
+
+pure("findLayout() lists what it tried when there is none", () => {
+  assert.throws(() => findLayout(trees("cpu/docker/x", "cpuacct/docker/x", "system.slice")), {
+    name: "Error",
+    message: /joined \(not mounted\).*apart \(.*: 3\).*cgroup v2 \(.*: 2\).*\/sys\/fs\/cgroup/,
+  });
+});
+
+const UID = "0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01";
+const U = UID.replaceAll("-", "_");
+const C = "c0".repeat(32);
+const STATIC = "5f".repeat(16);
+
+/** Each layout: the container's directory, and what is to be found. */
+interface Case {
+  readonly directory: string;
+  readonly uid?: string;
+  /** Where the container is read; absent: the directory itself. */
+  readonly read?: string;
+  /** Absent: the directory above the container's. `null`: the pod has none. */
+  readonly pod?: string | null;
+  /** Directories beside it that are none of its. */
+  readonly beside?: readonly string[];
+}
+
+const SYSTEMD = `kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${U}.slice`;
+
+const CASES: readonly Case[] = [
+  ...["cri-containerd-", "crio-", "docker-", "pouch-"].map((prefix) => ({
+    directory: `${SYSTEMD}/${prefix}${C}.scope`,
+  })),
+  {
+    directory:
+      `kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod${U}.slice/cri-containerd-${C}.scope`,
+  },
+  { directory: `kubepods.slice/kubepods-pod${U}.slice/cri-containerd-${C}.scope` },
+  { directory: `kubepods/burstable/pod${UID}/${C}` },
+  { directory: `kubepods/besteffort/pod${UID}/${C}` },
+  { directory: `kubepods/pod${UID}/${C}` },
+  { directory: `kubepods/pod${UID}/crio-${C}` },
+  {
+    directory: "kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-burstable.slice/" +
+      `kubelet-kubepods-burstable-pod${U}.slice/cri-containerd-${C}.scope`,
+  },
+  {
+    directory: "kubelet.slice/kubelet-kubepods.slice/" +
+      `kubelet-kubepods-pod${U}.slice/cri-containerd-${C}.scope`,
+  },
+  { directory: `kubelet/kubepods/burstable/pod${UID}/${C}` },
+  {
+    directory: `${SYSTEMD}/crio-${C}.scope`,
+    read: `${SYSTEMD}/crio-${C}.scope/container`,
+    beside: [`${SYSTEMD}/crio-${C}.scope/container`, `${SYSTEMD}/crio-conmon-${C}.scope`],
+  },
+  {
+    directory:
+      `system.slice/containerd.service/kubepods-burstable-pod${U}.slice:cri-containerd:${C}`,
+    pod: SYSTEMD,
+    beside: [SYSTEMD],
+  },
+  {
+    directory: `system.slice/crio.service/kubepods-pod${U}.slice:crio:${C}`,
+    pod: null,
+    beside: ["kubepods.slice"],
+  },
+  {
+    directory: `kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${STATIC}.slice/` +
+      `cri-containerd-${C}.scope`,
+    uid: STATIC,
+  },
+  { directory: `kubepods/burstable/pod${STATIC}/${C}`, uid: STATIC },
+  {
+    directory: "system.slice/docker-NODE.scope/kubelet.slice/kubelet-kubepods.slice/" +
+      `kubelet-kubepods-burstable.slice/kubelet-kubepods-burstable-pod${U}.slice/` +
+      `cri-containerd-${C}.scope`,
+  },
+  {
+    directory: "system.slice/docker-NODE.scope/system.slice/containerd.service/" +
+      `kubelet-kubepods-burstable-pod${U}.slice:cri-containerd:${C}`,
+    pod: null,
+    beside: ["system.slice/docker-NODE.scope/kubelet.slice/kubelet-kubepods.slice"],
+  },
+  { directory: `docker/${"ab".repeat(32)}/kubelet/kubepods/burstable/pod${UID}/${C}` },
+];
+
+const MOUNTS = [
+  { name: "v2", cpu: "", others: [""] },
+  { name: "v1 apart", cpu: "cpu/", others: ["cpuacct/", "memory/"] },
+  { name: "v1 joined", cpu: "cpu,cpuacct/", others: ["memory/"] },
+  { name: "hybrid", cpu: "cpu/", others: ["cpuacct/", "unified/"] },
+];
+
+for (const { name, cpu, others } of MOUNTS) {
+  pure(`listPods() finds pod and container in every known layout (${name})`, () => {
+    for (const { directory, uid = UID, read = directory, pod, beside = [] } of CASES) {
+      const tree = createMemoryTree();
+      for (const mount of [cpu, ...others]) {
+        for (const path of [directory, ...beside]) tree.write(`${mount}${path}/cpu.stat`, "");
+        tree.write(`${mount}system.slice/ssh.service/cpu.stat`, "");
+      }
+      const above = directory.slice(0, directory.lastIndexOf("/"));
+      const own = pod === null ? {} : { directory: pod ?? above };
+      const expected = [{ uid, ...own, containers: [{ id: C, directory: read }] }];
+      assert.deepEqual(listPods(tree, findLayout(tree)), expected, directory);
+    }
+  });
+}
+
+pure("listPods() lists several containers, and pods that have none yet", () => {
+  const tree = createMemoryTree({
+    [`kubepods/pod${UID}/${C}/cpu.stat`]: "",
+    [`kubepods/pod${UID}/${"d1".repeat(32)}/cpu.stat`]: "",
+    [`kubepods/burstable/pod${STATIC}/cpu.stat`]: "",
+    "kubepods/burstable/cpu.stat": "",
+    "kubepods/besteffort/podless/not-an-id/cpu.stat": "",
+    "kubepods/other/cpu.stat": "",
+  });
+  const pods = listPods(tree, findLayout(tree));
+  assert.deepEqual(
+    pods.map(({ uid, containers }) => [uid, containers.length]).sort(),
+    [[UID, 2], [STATIC, 0]].sort(),
+  );
+});
+
+pure("listPods() gives nothing when all pods vanished", () => {
+  const tree = createMemoryTree({ [`kubepods/pod${UID}/${C}/cpu.stat`]: "" });
+  const layout = findLayout(tree);
+  tree.remove("kubepods");
+  assert.deepEqual(listPods(tree, layout), []);
+});

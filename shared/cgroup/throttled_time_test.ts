@@ -1,14 +1,16 @@
-import { pure } from "../../tests/fixtures/pure.ts";
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { cases } from "../../tests/fixtures/cases.ts";
+import { forAll } from "../../tests/fixtures/for_all.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { type Interval, intervalBetween, type Reading } from "./interval.ts";
 import {
   type ContainerInterval,
   type LevelMemory,
   NO_LEVEL_MEMORY,
   throttledTime,
 } from "./throttled_time.ts";
-import type { Interval } from "./interval.ts";
+import { createUsageWindow } from "./usage_window.ts";
 
 const interval = (growth: Partial<Interval> = {}): Interval => ({
   at: 1000,
@@ -37,17 +39,12 @@ function steady(containerMs: number, podMs: number, { cores = 2, threads = 99 } 
   return lost;
 }
 
-pure("throttledTime() adds levels that count apart", () => {
-  assert.equal(steady(60, 130), 190);
-  assert.equal(steady(150, 0), 150);
-  assert.equal(steady(0, 150), 150);
-});
-
-pure("throttledTime() takes the larger of levels that count the same pauses", () => {
-  assert.equal(steady(150, 153), 153);
-  assert.equal(steady(153, 150), 153);
-  // 5 % of the larger is the limit, once there is more than a period to compare.
-  assert.equal(steady(150, 165), 315);
+pure("throttledTime() adds levels that count apart, and takes the larger of equal ones", () => {
+  // Pauses that differ by less than 5 % are the same, once there is more than a period to compare.
+  const rows = [[60, 130, 190], [150, 0, 150], [0, 150, 150], [150, 153, 153], [153, 150, 153]];
+  for (const [container = 0, pod = 0, lost] of [...rows, [150, 165, 315]]) {
+    assert.equal(steady(container, pod), lost);
+  }
 });
 
 pure("throttledTime() knows the same pauses although they are counted in turn", () => {
@@ -165,4 +162,134 @@ pure("throttledTime() stays between nothing and the CPUs' time for any growth", 
     }),
     cases(5),
   );
+});
+
+const zero: Reading = { at: 1000, usageMs: 50, periods: 10, throttledPeriods: 3, throttledMs: 80 };
+const later: Reading = {
+  at: 1250,
+  usageMs: 100,
+  periods: 12,
+  throttledPeriods: 5,
+  throttledMs: 230,
+};
+
+pure("intervalBetween() gives the growth of all counters", () => {
+  assert.deepEqual(intervalBetween([zero, later], { cores: 1 }), {
+    at: 1250,
+    intervalMs: 250,
+    usageMs: 50,
+    periods: 2,
+    throttledPeriods: 2,
+    throttledMs: 150,
+  });
+  const pair = [{ ...zero, pressureMs: 5 }, { ...later, pressureMs: 105 }] as const;
+  assert.equal(intervalBetween(pair, { cores: 1 })?.pressureMs, 100);
+});
+
+pure("intervalBetween() gives none when the clock stood, jumped, or too little time passed", () => {
+  for (const at of [1000, 999, -1e12, 1009.9, 61_001, 1e12, NaN, Infinity]) {
+    assert.equal(intervalBetween([zero, { ...later, at }], { cores: 1000 }), undefined, `${at}`);
+  }
+  for (const at of [1010, 61_000]) {
+    assert.ok(intervalBetween([zero, { ...later, at }], { cores: 1000 }), `${at}`);
+  }
+});
+
+pure("intervalBetween() gives none when any counter went back", () => {
+  const full = { ...later, pressureMs: 9 };
+  const counters = ["usageMs", "periods", "throttledPeriods", "throttledMs", "pressureMs"] as const;
+  for (const counter of counters) {
+    const reset = { ...full, [counter]: 0 };
+    const pair = [{ ...zero, pressureMs: 5 }, reset] as const;
+    assert.equal(intervalBetween(pair, { cores: 1 }), undefined, counter);
+  }
+});
+
+pure("intervalBetween() gives none when more CPU was used than the node has", () => {
+  // 2 CPUs for 250 ms, and 20 ms by which the stamps may be off.
+  const used = (usageMs: number) => ({ ...later, usageMs: zero.usageMs + usageMs });
+  assert.ok(intervalBetween([zero, used(540)], { cores: 2 }));
+  assert.equal(intervalBetween([zero, used(541)], { cores: 2 }), undefined);
+});
+
+pure("intervalBetween() never gives a negative or endless rate", () => {
+  const number = fc.double({ noNaN: false });
+  const reading: fc.Arbitrary<Reading> = fc.record({
+    at: number,
+    usageMs: fc.double({ min: 0, max: 1e15 }),
+    periods: fc.nat(),
+    throttledPeriods: fc.nat(),
+    throttledMs: fc.double({ min: 0, max: 1e15 }),
+  }, { noNullPrototype: true });
+  fc.assert(
+    fc.property(reading, reading, (a, b) => {
+      const interval = intervalBetween([a, b], { cores: 64 });
+      if (interval === undefined) return;
+      const { intervalMs, at: _at, ...growth } = interval;
+      assert.ok(intervalMs > 0);
+      for (const value of Object.values(growth)) assert.ok(Number.isFinite(value) && value >= 0);
+    }),
+    cases(5),
+  );
+});
+
+/** Adds readings every 250 ms at these millicores, one value a second. */
+function fill(values: readonly number[], options = {}) {
+  const window = createUsageWindow(options);
+  let usageMs = 7;
+  window.add(0, usageMs);
+  for (let tick = 1; tick <= values.length * 4; tick++) {
+    usageMs += (values[Math.ceil(tick / 4) - 1] ?? 0) / 1000 * 250;
+    window.add(tick * 250, usageMs);
+  }
+  return { window, usageMs, at: values.length * 1000 };
+}
+
+pure("percentile() is 0 before a step is full, and the usage where it is constant", () => {
+  const window = createUsageWindow();
+  assert.equal(window.percentile(), 0);
+  window.add(0, 0);
+  window.add(999, 500);
+  assert.equal(window.percentile(), 0);
+  window.add(1000, 500);
+  assert.equal(window.percentile(), 500);
+});
+
+pure("percentile() is the nearest rank of the steps' means", () => {
+  const ofHundred = (busy: number) =>
+    fill(Array.from({ length: 100 }, (_, i) => i < busy ? 800 : 100)).window.percentile();
+  // 5 of 100 seconds busy lie above the 95th percentile, 6 do not.
+  assert.ok(Math.abs(ofHundred(5) - 100) < 0.01);
+  assert.ok(Math.abs(ofHundred(6) - 800) < 0.01);
+});
+
+pure("percentile() forgets what is older than the window", () => {
+  const values = [...Array(10).fill(900), ...Array(20).fill(50)];
+  assert.ok(fill(values, { steps: 20 }).window.percentile() < 50.01);
+  assert.ok(fill(values, { steps: 21 }).window.percentile() < 50.01);
+  assert.ok(fill(values, { steps: 22 }).window.percentile() > 899);
+});
+
+pure("add() counts a long gap for as many steps as it lasted", () => {
+  const { window, usageMs, at } = fill(Array(20).fill(900), { steps: 20 });
+  window.add(at + 60_000, usageMs + 600);
+  assert.ok(Math.abs(window.percentile() - 10) < 0.01);
+});
+
+pure("add() begins anew after a reset or a clock that went back, and keeps what it knew", () => {
+  const { window, at } = fill(Array(20).fill(300));
+  window.add(at + 250, 0);
+  window.add(at + 1250, 300);
+  window.add(0, 600);
+  window.add(1000, 900);
+  assert.ok(Math.abs(window.percentile() - 300) < 0.01);
+});
+
+forAll("percentile() lies between the smallest and the largest mean", [
+  fc.array(fc.integer({ min: 0, max: 64_000 }), { minLength: 1 }),
+], (values) => {
+  const found = fill(values, { steps: 30 }).window.percentile();
+  const kept = values.slice(-30);
+  assert.ok(found >= Math.min(...kept) * 0.9999 - 1e-6);
+  assert.ok(found <= Math.max(...kept) * 1.0001 + 1e-6);
 });

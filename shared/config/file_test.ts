@@ -1,12 +1,35 @@
-import { pure } from "../../tests/fixtures/pure.ts";
+import fc from "fast-check";
 import assert from "node:assert/strict";
-import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
-import { DRY_RUN_SETTING, MARKET_SETTING } from "./schema.ts";
-import { namedTableKind, treeKind } from "./map_kinds.ts";
-import { type Kind, numberKind, switchKind, textKind } from "./kinds.ts";
-import { fileValues, keyValues, settingsAmong, withFileValue } from "./file.ts";
-import { type Setting, setting, settingOf } from "./setting.ts";
 import * as z from "zod";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
+import { forAll } from "../../tests/fixtures/for_all.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { formatDuration } from "../duration.ts";
+import { fileValues, keyValues, settingsAmong, withFileValue } from "./file.ts";
+import {
+  addressKind,
+  choiceKind,
+  cpuKind,
+  durationKind,
+  type Kind,
+  listenKind,
+  numberKind,
+  optionalKind,
+  refusalOf,
+  switchKind,
+  termsKind,
+  textKind,
+  valueOf,
+} from "./kinds.ts";
+import { labelSelectorKind, namedTableKind, treeKind } from "./map_kinds.ts";
+import { DRY_RUN_SETTING, MARKET_SETTING } from "./schema.ts";
+import {
+  labelMatchersKind,
+  loginFilesKind,
+  requestHeadersKind,
+  serverURLKind,
+} from "./server_kinds.ts";
+import { type Setting, setting, settingOf } from "./setting.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
 function test(name: string, fn: () => void): void {
@@ -15,11 +38,7 @@ function test(name: string, fn: () => void): void {
 
 function settings(kinds: Readonly<Record<string, Kind<unknown>>>): readonly Setting[] {
   return Object.entries(kinds).map(([key, kind]) =>
-    settingOf(setting(key, {
-      kind: kind,
-      default: "",
-      description: "",
-    }))
+    settingOf(setting(key, { kind: kind, default: "", description: "" }))
   );
 }
 
@@ -124,21 +143,18 @@ function read(data: Record<string, string>) {
   return keyValues(keys, KEYED);
 }
 
-pure(
-  "settingsAmong() reports the file from the keys beside it, of which either may be missing",
-  () => {
-    const { path } = PLACE;
-    const keys = { beside: "config.yaml", place: PLACE.place, texts: new Map([["dryRun", "on"]]) };
-    assert.equal(settingsAmong({}, PLACE), undefined);
-    assert.deepEqual(settingsAmong({ "config.yaml": "" }, PLACE), { path, text: "" });
-    assert.deepEqual(settingsAmong({ dryRun: "on" }, PLACE), { path, text: "", keys });
-    assert.deepEqual(settingsAmong({ "config.yaml": "market: off", dryRun: "on" }, PLACE), {
-      path,
-      text: "market: off",
-      keys,
-    });
-  },
-);
+pure("settingsAmong() reports the file from the keys beside it", () => {
+  const { path } = PLACE;
+  const keys = { beside: "config.yaml", place: PLACE.place, texts: new Map([["dryRun", "on"]]) };
+  assert.equal(settingsAmong({}, PLACE), undefined);
+  assert.deepEqual(settingsAmong({ "config.yaml": "" }, PLACE), { path, text: "" });
+  assert.deepEqual(settingsAmong({ dryRun: "on" }, PLACE), { path, text: "", keys });
+  assert.deepEqual(settingsAmong({ "config.yaml": "market: off", dryRun: "on" }, PLACE), {
+    path,
+    text: "market: off",
+    keys,
+  });
+});
 
 pure("keyValues() takes the settings' keys, ignores the other program's, and trims", () => {
   const { texts, faults } = read({ dryRun: " true\n", metricsProvider: "prometheus" });
@@ -146,24 +162,170 @@ pure("keyValues() takes the settings' keys, ignores the other program's, and tri
   assert.deepEqual([...read({ dryRun: "\n" }).texts], []);
 });
 
-pure(
-  "keyValues() names what is no key, with what is near and all that there are; never a value",
-  () => {
-    const { texts, faults } = read({
-      metricProvider: "prometheus",
-      "config.yml": "market: off",
-      "--dry-run": "true",
-      "log.level": "debug",
-      password: "hunter2",
-    });
-    assert.deepEqual([...texts], []);
-    assertMatches(faults, [
-      /^configmap a\/b: data\.metricProvider .* metricsProvider\? .*config\.yaml, dryRun, /,
-      /^configmap a\/b: data\.config\.yml .* config\.yaml\? .*config\.yaml, dryRun, /,
-      /^configmap a\/b: data\.--dry-run .*config\.yaml, dryRun, /,
-      /^configmap a\/b: data\.log\.level [^?]*config\.yaml, dryRun, /,
-      /^configmap a\/b: data\.password [^?]*config\.yaml, dryRun, .*reconciliationInterval$/,
-    ]);
-    assert.ok(!faults.join().includes("hunter2"));
+pure("keyValues() names unknown keys with near and valid ones, never a value", () => {
+  const { texts, faults } = read({
+    metricProvider: "prometheus",
+    "config.yml": "market: off",
+    "--dry-run": "true",
+    "log.level": "debug",
+    password: "hunter2",
+  });
+  assert.deepEqual([...texts], []);
+  assertMatches(faults, [
+    /^configmap a\/b: data\.metricProvider .* metricsProvider\? .*config\.yaml, dryRun, /,
+    /^configmap a\/b: data\.config\.yml .* config\.yaml\? .*config\.yaml, dryRun, /,
+    /^configmap a\/b: data\.--dry-run .*config\.yaml, dryRun, /,
+    /^configmap a\/b: data\.log\.level [^?]*config\.yaml, dryRun, /,
+    /^configmap a\/b: data\.password [^?]*config\.yaml, dryRun, .*reconciliationInterval$/,
+  ]);
+  assert.ok(!faults.join().includes("hunter2"));
+});
+
+const header = (name: string, value: string): string => JSON.stringify({ [name]: value });
+const matchLabels = { team: "shop", "example.com/stage": "" };
+const matchExpressions = [{ key: "tier", operator: "In", values: ["a", "b"] }];
+
+pure("each kind reads its values", () => {
+  const rows: readonly (readonly [Kind<unknown>, Readonly<Record<string, unknown>>])[] = [
+    [numberKind({ least: 1, most: 10, whole: true }), { "1": 1, "10": 10 }],
+    [numberKind({ most: 1 }), { ".5": 0.5, "1.": 1 }],
+    [cpuKind, { "500m": 500, "2": 2000 }],
+    [switchKind, { on: true, true: true, off: false, false: false }],
+    [choiceKind(["OptIn", "OptOut"]), { OptIn: "OptIn" }],
+    [textKind("a name"), { x: "x" }],
+    [optionalKind(textKind("a name")), { x: "x", "": null }],
+    [termsKind("names", /^[a-z]+$/), { "a, b,,c": ["a", "b", "c"], "": [] }],
+    [listenKind, {
+      ...{ ":8080": ":8080", "8080": ":8080", "127.0.0.1:0": "127.0.0.1:0" },
+      ...{ "[::1]:8080": "[::1]:8080", "localhost:65535": "localhost:65535" },
+    }],
+    [addressKind, { "10.0.0.1": "10.0.0.1", "::1": "::1", "fd00::a:1": "fd00::a:1" }],
+    [labelSelectorKind, {
+      "team=shop, example.com/stage=": { matchLabels, matchExpressions: [] },
+      [JSON.stringify({ matchLabels, matchExpressions })]: { matchLabels, matchExpressions },
+    }],
+    [serverURLKind, {
+      "http://prometheus.monitoring:9090": "http://prometheus.monitoring:9090",
+      "https://metrics.example.com/": "https://metrics.example.com",
+      "http://10.0.0.7/prometheus/": "http://10.0.0.7/prometheus",
+      "http://[fd00::1]:9090": "http://[fd00::1]:9090",
+    }],
+    [loginFilesKind, {
+      "": {},
+      "tokenFile=/a/token  caFile=/a/ca.crt": { tokenFile: "/a/token", caFile: "/a/ca.crt" },
+      "passwordFile=/a/b=c user=reader": { user: { name: "reader", passwordFile: "/a/b=c" } },
+    }],
+    [requestHeadersKind, {
+      "": new Map(),
+      [header("X-Scope-OrgID", "shop|bank")]: new Map([["X-Scope-OrgID", "shop|bank"]]),
+      [header("x-stage", "a b")]: new Map([["x-stage", "a b"]]),
+    }],
+    [labelMatchersKind, {
+      "": [],
+      'cluster="prod"': ['cluster="prod"'],
+      ' cluster = "prod" , stage !~ "dev|te.t" ': ['cluster="prod"', 'stage!~"dev|te.t"'],
+      'a!="x",b=~"y,z"': ['a!="x"', 'b=~"y,z"'],
+      'cluster="say \\"hi\\" \\\\d"': ['cluster="say \\"hi\\" \\\\d"'],
+    }],
+  ];
+  for (const [kind, values] of rows) {
+    for (const [text, value] of Object.entries(values)) {
+      assert.deepEqual(valueOf(kind, text), value, text);
+    }
+  }
+});
+
+pure("each kind refuses all else", () => {
+  const matchers = [
+    ...["cluster=prod", 'cluster="prod"} or up{a="b"', 'cluster="prod",', ',cluster="prod"', " "],
+    ...['cluster="prod" stage="live"', "cluster='prod'", 'cluster=="prod"', '1cluster="prod"'],
+    ...['cluster="a\nb"', 'namespace="shop"', 'cluster="prod",pod=~".*"', '__name__="up"', "prod"],
+  ];
+  const rows: readonly (readonly [Kind<unknown>, readonly string[]])[] = [
+    [numberKind({ least: 1, most: 10, whole: true }), ["0", "11", "1.5", "1e0", "0x2", ""]],
+    [cpuKind, ["", "-1", "much", "1E"]],
+    [durationKind({ leastMs: 10, mostMs: 60_000 }), [
+      ...["", "5", "9ms", "61s", "1d", "-1s", "1s ", "Infinity", "1m1s", "99999999999h"],
+    ]],
+    [switchKind, ["yes", "toString", "ON"]],
+    [choiceKind(["OptIn", "OptOut"]), ["optin", ""]],
+    [textKind("a name"), [""]],
+    [optionalKind(numberKind({ most: 1 })), ["2"]],
+    [termsKind("names", /^[a-z]+$/), ["a,B"]],
+    [listenKind, ["0", "08080", "65536", "https", ":", ":65536", "a b:1", "::1:8080"]],
+    [addressKind, ["", "256.0.0.1", "10.0.0", "node-1", "[::1]", "::g", "10.0.0.1:80"]],
+    [labelSelectorKind, ["team", "=shop", "team=a b"]],
+    [serverURLKind, ["", "prometheus:9090", "file:///etc/passwd", "http://", "http://h?q=up"]],
+    [serverURLKind, ["http://host/#part"]],
+    [labelMatchersKind, matchers],
+  ];
+  for (const [kind, texts] of rows) {
+    for (const text of texts) {
+      assert.equal(valueOf(kind, text), undefined, text);
+      assert.equal(refusalOf(kind, text), undefined, text);
+    }
+  }
+});
+
+const sizeKind = treeKind({
+  expects: "a size or a map",
+  schema: () =>
+    z.strictObject({ size: z.int(), inner: z.strictObject({ a: z.string() }).optional() }),
+  shortForm: (text) => /^\d+$/.test(text) ? { size: Number(text) } : undefined,
+});
+
+pure("kinds explain why they refuse a text, and show nothing that may be a secret", () => {
+  assert.deepEqual(["4", '{"size": 3}'].map((text) => valueOf(sizeKind, text)), [
+    { size: 4 },
+    { size: 3 },
+  ]);
+  const wrong = '{"size": 1.5, "inner": {"a": 1, "b": 2}, "sise": 1}';
+  const misspelt = '{"matchExpressions": [{"key": "a", "operator": "Exists", "valeus": []}]}';
+  const operator = '{"matchExpressions": [{"key": "a", "operator": "Has"}]}';
+  const secrets = ["Authorization", "Cookie", "X-Api-Key", "X-Auth", "Private-Token", "Password"];
+  const present = ["Host", "accept-encoding", "Content-Length", "Transfer-Encoding"];
+  const names = ["", "X Scope", "X:Scope", "X-Übung", "-x", "x".repeat(64)];
+  const values = ["", " ", " a", "a ", "a\nb", "a\r\nHost: b", "ü", "x".repeat(257)];
+  const rows: readonly (readonly [Kind<unknown>, readonly string[], RegExp])[] = [
+    [sizeKind, ["{size: 1}"], /^is not JSON: /],
+    [sizeKind, [wrong], /^size is 1\.5: [^;]*; inner\.a is 1: [^;]*; inner\.b [^;]*; sise [^;]*$/],
+    [labelSelectorKind, ['{"matchLabel": {"a": "b"}}'], /^matchLabel /],
+    [labelSelectorKind, [misspelt], /^matchExpressions\[0\]\.valeus /],
+    [labelSelectorKind, [operator], /^matchExpressions\[0\]\.operator is "Has": .*DoesNotExist$/],
+    [labelSelectorKind, ['{"matchLabels": {"-a": "b"}}'], /labels' keys/],
+    [serverURLKind, ["http://me:hunter2@host", "http://hunter2@host"], /user or password/],
+    [loginFilesKind, ["hunter2", "token=hunter2"], /tokenFile=, user=, passwordFile=, caFile=$/],
+    [loginFilesKind, ["tokenFile=hunter2"], /^tokenFile .* path /],
+    [loginFilesKind, ["tokenFile="], /^tokenFile .* empty$/],
+    [loginFilesKind, ["tokenFile=/a tokenFile=/b"], /tokenFile twice/],
+    [loginFilesKind, ["tokenFile=/a user=b passwordFile=/c"], /a token and a user/],
+    [loginFilesKind, ["user=b", "passwordFile=/c"], /expected both/],
+    [loginFilesKind, ["user=a:b passwordFile=/c"], /without a colon/],
+    [requestHeadersKind, secrets.map((name) => header(name, "hunter2")), / secret, /],
+    [requestHeadersKind, present.map((name) => header(name, "hunter2")), / has already$/],
+    [requestHeadersKind, names.map((name) => header(name, "hunter2")), / not the name of /],
+    [requestHeadersKind, values.map((value) => header("X-Scope", value)), /^X-Scope [^\n]*$/],
+  ];
+  for (const [kind, texts, pattern] of rows) {
+    for (const text of texts) {
+      assert.equal(valueOf(kind, text), undefined, text);
+      assert.match(refusalOf(kind, text) ?? "", pattern);
+      assert.doesNotMatch(refusalOf(kind, text) ?? "", /hunter2|Host: b/);
+    }
+  }
+});
+
+forAll(
+  "durationKind() reads back what formatDuration() writes",
+  [fc.nat(1e9)],
+  (ms) => {
+    assert.equal(valueOf(durationKind({ leastMs: 0, mostMs: 1e9 }), formatDuration(ms)), ms);
+    const texts = [0, 90_000, 120_000, 3_600_000, 1500].map(formatDuration);
+    assert.deepEqual(texts, ["0s", "90s", "2m", "1h", "1500ms"]);
+    const fractions = ["4.1s", "0.07m", "1.5h"].map((text) =>
+      valueOf(durationKind({ leastMs: 0, mostMs: 1e9 }), text)
+    );
+    assert.deepEqual(fractions, [4100, 4200, 5_400_000]);
   },
+  1,
 );

@@ -102,11 +102,7 @@ Deno.test({
         'config.yaml: dryRun is "off" and /etc/dryRun is "on", but both are names of ' +
         "controller.dryRun: keep one of them",
       ],
-      [
-        "YAML",
-        () => inFile("a: *b").replace(/: Unresolved.*/, ""),
-        "config.yaml: is not YAML",
-      ],
+      ["YAML", () => inFile("a: *b").replace(/: Unresolved.*/, ""), "config.yaml: is not YAML"],
       [
         "sections",
         () => inFile("[1]"),
@@ -163,11 +159,7 @@ pure("sentences of kinds of settings", () => {
     ["choice", () => expects(choiceKind(["a", "b"])), "one of a, b"],
     ["switch", () => expects(switchKind), "true, on, false or off"],
     ["whole number", () => expects(whole), "a whole number from 1 to 10"],
-    [
-      "duration",
-      () => expects(duration),
-      "a duration from 10ms to 1m, for instance 250ms or 2s",
-    ],
+    ["duration", () => expects(duration), "a duration from 10ms to 1m, for instance 250ms or 2s"],
     [
       "listening address",
       () => expects(listenKind),

@@ -1,9 +1,11 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
+import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../api/api_error.ts";
+import type { ApiObject } from "../api/object.ts";
 import { silentLog } from "../log.ts";
 import { type Random, seededRandom } from "../random.ts";
-import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import {
   createInformer,
   type Informer,
@@ -11,7 +13,8 @@ import {
   type ObjectList,
   type WatchEvent,
 } from "./informer.ts";
-import type { ApiObject } from "../api/object.ts";
+import { createObjectCache } from "./object_cache.ts";
+import { isAtLeast } from "./object_key.ts";
 
 const OUTAGE_LISTS = 40;
 
@@ -119,94 +122,76 @@ pure("createInformer() follows list and watch and finds objects by key and by in
   });
 });
 
-pure(
-  "createInformer() resumes a watch that ended from the last version, bookmarks included",
-  async () => {
-    await following({
-      lists: [[]],
-      watches: [
-        [{ type: "ADDED", object: thing("a", "7") }],
-        [{ type: "BOOKMARK", resourceVersion: "9" }],
-        [{ waitMs: 5000 }],
-      ],
-    }, async ({ clock, calls, informer }) => {
-      await clock.runUntil(6000);
-      assert.deepEqual(calls, [
-        "list@0",
-        "watch list1@0",
-        "watch 7@0",
-        "watch 9@0",
-        "watch 9@5000",
-      ]);
-      assert.equal(informer.synced, true);
-    });
-  },
-);
+pure("createInformer() resumes a watch from the last version or bookmark", async () => {
+  await following({
+    lists: [[]],
+    watches: [
+      [{ type: "ADDED", object: thing("a", "7") }],
+      [{ type: "BOOKMARK", resourceVersion: "9" }],
+      [{ waitMs: 5000 }],
+    ],
+  }, async ({ clock, calls, informer }) => {
+    await clock.runUntil(6000);
+    assert.deepEqual(calls, ["list@0", "watch list1@0", "watch 7@0", "watch 9@0", "watch 9@5000"]);
+    assert.equal(informer.synced, true);
+  });
+});
 
-pure(
-  "createInformer() lists again at once when the version is too old, and reports what differs",
-  async () => {
-    await following({
-      lists: [[thing("a", "1"), thing("b", "2"), thing("c", "3")], [
-        thing("a", "1"),
-        thing("c", "9"),
-      ]],
-      watches: [[{ waitMs: 100 }, new ApiError(410, "Expired", "too old")]],
-    }, async ({ clock, calls, informer, changes }) => {
-      await clock.runUntil(101);
-      assert.deepEqual(calls, ["list@0", "watch list1@0", "list@100", "watch list3@100"]);
-      assert.deepEqual(changes.slice(3), ["ns/b", "ns/c"]);
-      assert.equal(informer.get("ns/b"), undefined);
-      assert.equal(informer.synced, true);
-    });
-  },
-);
+pure("createInformer() lists at once when the version is too old", async () => {
+  await following({
+    lists: [[thing("a", "1"), thing("b", "2"), thing("c", "3")], [
+      thing("a", "1"),
+      thing("c", "9"),
+    ]],
+    watches: [[{ waitMs: 100 }, new ApiError(410, "Expired", "too old")]],
+  }, async ({ clock, calls, informer, changes }) => {
+    await clock.runUntil(101);
+    assert.deepEqual(calls, ["list@0", "watch list1@0", "list@100", "watch list3@100"]);
+    assert.deepEqual(changes.slice(3), ["ns/b", "ns/c"]);
+    assert.equal(informer.get("ns/b"), undefined);
+    assert.equal(informer.synced, true);
+  });
+});
 
-pure(
-  "createInformer() is out of sync from the break on until the next list, and backs off",
-  async () => {
-    const down = new ApiError(0, "", "connection refused");
-    await following({
-      lists: [[thing("a", "1")], down, down, down, []],
-      watches: [[{ waitMs: 100 }, down]],
-    }, async ({ clock, calls, informer }) => {
-      await clock.runUntil(99);
-      assert.equal(informer.synced, true);
-      await clock.runUntil(100);
-      assert.equal(informer.synced, false);
-      assert.notEqual(informer.get("ns/a"), undefined);
-      const waiting = informer.whenSynced(new AbortController().signal);
-      await clock.runUntil(60_000);
-      assert.equal(await waiting, true);
-      assert.equal(informer.get("ns/a"), undefined);
-      const lists = listTimes(calls);
-      assert.equal(lists.length, 5);
-      lists.slice(2).forEach((at, index) => {
-        const waited = at - Number(lists[index + 1]);
-        assert.ok(waited >= 1000 && waited <= 2000 * 2 ** (index + 1));
-      });
+pure("createInformer() is out of sync from the break to the next list", async () => {
+  const down = new ApiError(0, "", "connection refused");
+  await following({
+    lists: [[thing("a", "1")], down, down, down, []],
+    watches: [[{ waitMs: 100 }, down]],
+  }, async ({ clock, calls, informer }) => {
+    await clock.runUntil(99);
+    assert.equal(informer.synced, true);
+    await clock.runUntil(100);
+    assert.equal(informer.synced, false);
+    assert.notEqual(informer.get("ns/a"), undefined);
+    const waiting = informer.whenSynced(new AbortController().signal);
+    await clock.runUntil(60_000);
+    assert.equal(await waiting, true);
+    assert.equal(informer.get("ns/a"), undefined);
+    const lists = listTimes(calls);
+    assert.equal(lists.length, 5);
+    lists.slice(2).forEach((at, index) => {
+      const waited = at - Number(lists[index + 1]);
+      assert.ok(waited >= 1000 && waited <= 2000 * 2 ** (index + 1));
     });
-  },
-);
+  });
+});
 
-pure(
-  "createInformer() is in sync within five seconds of an outage's end, however long that was",
-  async () => {
-    const unreachable = new ApiError(0, "Unreachable", "connection refused");
-    await following({
-      lists: [[], ...Array.from({ length: OUTAGE_LISTS }, () => unreachable), []],
-      watches: [[{ waitMs: 100 }, unreachable]],
-    }, async ({ clock, calls, informer }) => {
-      while (listTimes(calls).length < 1 + OUTAGE_LISTS) {
-        await clock.runUntil(clock.monotonic() + 100);
-      }
-      assert.ok(clock.monotonic() > 60_000, "a long outage");
-      assert.equal(informer.synced, false);
-      await clock.runUntil(clock.monotonic() + 5000);
-      assert.equal(informer.synced, true);
-    });
-  },
-);
+pure("createInformer() is in sync within five seconds of an outage's end", async () => {
+  const unreachable = new ApiError(0, "Unreachable", "connection refused");
+  await following({
+    lists: [[], ...Array.from({ length: OUTAGE_LISTS }, () => unreachable), []],
+    watches: [[{ waitMs: 100 }, unreachable]],
+  }, async ({ clock, calls, informer }) => {
+    while (listTimes(calls).length < 1 + OUTAGE_LISTS) {
+      await clock.runUntil(clock.monotonic() + 100);
+    }
+    assert.ok(clock.monotonic() > 60_000, "a long outage");
+    assert.equal(informer.synced, false);
+    await clock.runUntil(clock.monotonic() + 5000);
+    assert.equal(informer.synced, true);
+  });
+});
 
 pure("createInformer() treats watches that end at once as failures and does not spin", async () => {
   await following(
@@ -241,26 +226,23 @@ pure("createInformer() waits ever longer where each watch breaks soon after an e
   );
 });
 
-pure(
-  "createInformer() forgets earlier failures once a watch has held, even without an event",
-  async () => {
-    const down = new ApiError(503, "", "down");
-    await following(
-      { lists: [down, down, [], []], watches: [[{ waitMs: 10_000 }, down]] },
-      async ({ clock, calls }) => {
-        await clock.runUntil(60_000);
-        // The longest waits: 2 s and 4 s, and after the watch 2 s again instead of 8 s.
-        assert.deepEqual(calls.filter((call) => call.startsWith("list")), [
-          "list@0",
-          "list@2000",
-          "list@6000",
-          "list@18000",
-        ]);
-      },
-      { random: { next: () => 1 } },
-    );
-  },
-);
+pure("createInformer() forgets failures once a watch has held", async () => {
+  const down = new ApiError(503, "", "down");
+  await following(
+    { lists: [down, down, [], []], watches: [[{ waitMs: 10_000 }, down]] },
+    async ({ clock, calls }) => {
+      await clock.runUntil(60_000);
+      // The longest waits: 2 s and 4 s, and after the watch 2 s again instead of 8 s.
+      assert.deepEqual(calls.filter((call) => call.startsWith("list")), [
+        "list@0",
+        "list@2000",
+        "list@6000",
+        "list@18000",
+      ]);
+    },
+    { random: { next: () => 1 } },
+  );
+});
 
 pure("createInformer() waits at least as long as the server asks", async () => {
   await following({
@@ -369,4 +351,47 @@ pure("whenSynced() gives up with false when its signal is aborted", async () => 
   const waiting = informer.whenSynced(stop.signal);
   stop.abort();
   assert.equal(await waiting, false);
+});
+
+interface Thing extends ApiObject {
+  readonly tags: readonly string[];
+}
+
+function taggedThing(name: string, tags: readonly string[], resourceVersion = "1"): Thing {
+  return { metadata: { name, namespace: "ns", uid: name, resourceVersion }, tags };
+}
+
+pure("createObjectCache() finds an object under each present value", () => {
+  const cache = createObjectCache<Thing>(({ tags }) => tags);
+  const found = (value: string) => cache.byIndex(value).map(({ metadata }) => metadata.name);
+  cache.put(taggedThing("a", ["red", "big"]));
+  cache.put(taggedThing("b", ["red"]));
+  assert.deepEqual([found("red"), found("big"), found("ns")], [["a", "b"], ["a"], []]);
+  cache.put(taggedThing("a", ["big", "blue"], "2"));
+  assert.deepEqual([found("red"), found("big"), found("blue")], [["b"], ["a"], ["a"]]);
+  assert.deepEqual(cache.replaceAll([taggedThing("b", ["blue"], "3")]), ["ns/a", "ns/b"]);
+  assert.deepEqual([found("red"), found("big"), found("blue")], [[], [], ["b"]]);
+  cache.remove(taggedThing("b", []));
+  assert.deepEqual(found("blue"), []);
+});
+
+pure("isAtLeast() compares decimal versions of any length as numbers", () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 1n, max: 10n ** 40n }),
+      fc.bigInt({ min: 1n, max: 10n ** 40n }),
+      (a, b) => {
+        assert.equal(isAtLeast(`${a}`, `${b}`), a >= b);
+      },
+    ),
+  );
+  assert.equal(isAtLeast("100", "99"), true);
+  assert.equal(isAtLeast("99", "100"), false);
+});
+
+pure("isAtLeast() knows of other versions only whether they are the same", () => {
+  assert.equal(isAtLeast("v2", "v2"), true);
+  assert.equal(isAtLeast("v2", "v1"), undefined);
+  assert.equal(isAtLeast("07", "6"), undefined);
+  assert.equal(isAtLeast("7", ""), undefined);
 });

@@ -1,12 +1,13 @@
-import { pure } from "../../tests/fixtures/pure.ts";
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { Lease } from "../api/lease.ts";
 import type { Clock } from "../clock.ts";
 import { silentLog } from "../log.ts";
 import { type Random, seededRandom } from "../random.ts";
+import { electionStep, observe } from "./election_step.ts";
 import { type ElectionEnd, type LeaseStore, runLeaderElection } from "./leader_election.ts";
 
 /** A server with one Lease; requests take 5 to 45 ms there and as long back. */
@@ -152,39 +153,33 @@ pure("runLeaderElection() hands over within 3 s of a clean exit", async () => {
   }
 });
 
-pure(
-  "runLeaderElection() takes over within 20 s of a crash, not before the lease has run out",
-  async () => {
-    for (let seed = 1; seed <= 20; seed++) {
-      const { start, pass, end } = world(seed);
-      const first = start();
-      await pass(3000);
-      const second = start();
-      await pass(20_000 + seed * 97);
-      first.kill();
-      await pass(12_000);
-      assert.equal(second.works(), false);
-      await pass(8000);
-      assert.ok(second.works(), `seed ${seed}`);
-      await end();
-    }
-  },
-);
-
-pure(
-  "runLeaderElection() stops the work and ends with lost when it can't renew for 10 s",
-  async () => {
-    const { start, pass, end } = world(5);
+pure("runLeaderElection() takes over within 20 s of a crash, not too early", async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const { start, pass, end } = world(seed);
     const first = start();
     await pass(3000);
-    first.link.up = false;
-    await pass(7000);
-    assert.ok(first.works());
-    await pass(3500);
-    assert.equal(first.works(), false);
-    assert.deepEqual(await end(), ["lost"]);
-  },
-);
+    const second = start();
+    await pass(20_000 + seed * 97);
+    first.kill();
+    await pass(12_000);
+    assert.equal(second.works(), false);
+    await pass(8000);
+    assert.ok(second.works(), `seed ${seed}`);
+    await end();
+  }
+});
+
+pure("runLeaderElection() ends with lost when it can't renew for 10 s", async () => {
+  const { start, pass, end } = world(5);
+  const first = start();
+  await pass(3000);
+  first.link.up = false;
+  await pass(7000);
+  assert.ok(first.works());
+  await pass(3500);
+  assert.equal(first.works(), false);
+  assert.deepEqual(await end(), ["lost"]);
+});
 
 pure("runLeaderElection() stops at once when another has taken the lease", async () => {
   const { start, pass, server, end, clock } = world(6);
@@ -257,4 +252,43 @@ pure("runLeaderElection() never has two leaders, and always one again within 20 
       assert.equal(overlap(), undefined);
     }),
   );
+});
+
+const LEASE: Lease = {
+  metadata: { name: "l", namespace: "n", uid: "u", resourceVersion: "7" },
+  holder: "a",
+  durationSeconds: 15,
+  acquireTimeMs: 1,
+  renewTimeMs: 2,
+  transitions: 3,
+};
+
+const MOMENT = { identity: "b", nowMs: 20_000, wallMs: 99, leaseMs: 15_000 };
+
+pure("electionStep() waits for a record that was seen to change, whatever its times are", () => {
+  const state = { lease: LEASE, seenMs: 12_000 };
+  assert.deepEqual(electionStep(state, MOMENT), { do: "wait", ms: 7000 });
+  const taken = electionStep({ lease: LEASE, seenMs: 5000 }, MOMENT);
+  assert.deepEqual(taken, {
+    do: "update",
+    lease: { ...LEASE, holder: "b", acquireTimeMs: 99, renewTimeMs: 99, transitions: 4 },
+  });
+});
+
+pure("electionStep() takes a released record, renews its own, creates one", () => {
+  const seenMs = MOMENT.nowMs;
+  const released = electionStep({ lease: { ...LEASE, holder: "" }, seenMs }, MOMENT);
+  assert.ok(released.do === "update" && released.lease.holder === "b");
+  const renewed = electionStep({ lease: { ...LEASE, holder: "b" }, seenMs }, MOMENT);
+  assert.deepEqual(renewed, { do: "update", lease: { ...LEASE, holder: "b", renewTimeMs: 99 } });
+  const created = electionStep({ lease: undefined, seenMs }, MOMENT);
+  assert.ok(created.do === "create" && created.lease.transitions === 0);
+});
+
+pure("observe() keeps the time of a record that stands still", () => {
+  const state = { lease: LEASE, seenMs: 5 };
+  assert.equal(observe(state, { lease: { ...LEASE }, nowMs: 9 }).seenMs, 5);
+  const metadata = { ...LEASE.metadata, resourceVersion: "8" };
+  assert.equal(observe(state, { lease: { ...LEASE, metadata }, nowMs: 9 }).seenMs, 9);
+  assert.equal(observe(state, { lease: undefined, nowMs: 9 }).seenMs, 9);
 });

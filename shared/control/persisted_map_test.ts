@@ -48,50 +48,44 @@ function manyEntries(count: number): [string, number][] {
 
 const sorted = (map: PersistedMap<number>) => [...map.entries()].toSorted();
 
-pure(
-  "createPersistedMap() hands entries on to the next process, and writes only changes",
-  async () => {
-    const { store, create, settle, logged } = stage();
-    const first = create();
-    first.set("a", 1);
-    first.set("b", 2);
-    first.set("gone", 3);
-    first.delete("gone");
-    await settle(first.save(NEVER));
-    assert.deepEqual(store.writes, ["apply kept-0"]);
-    const second = create();
-    assert.equal(await settle(second.load(NEVER)), true);
-    assert.deepEqual(sorted(second), [["a", 1], ["b", 2]]);
-    await settle(second.save(NEVER));
-    second.set("b", 2);
-    await settle(second.save(NEVER));
-    assert.equal(store.writes.length, 1, "nothing has changed");
-    second.delete("a");
-    second.delete("b");
-    await settle(second.save(NEVER));
-    assert.deepEqual([store.writes[1], store.kept.size, logged], ["remove kept-0", 0, []]);
-  },
-);
+pure("createPersistedMap() keeps entries across processes, writes changes", async () => {
+  const { store, create, settle, logged } = stage();
+  const first = create();
+  first.set("a", 1);
+  first.set("b", 2);
+  first.set("gone", 3);
+  first.delete("gone");
+  await settle(first.save(NEVER));
+  assert.deepEqual(store.writes, ["apply kept-0"]);
+  const second = create();
+  assert.equal(await settle(second.load(NEVER)), true);
+  assert.deepEqual(sorted(second), [["a", 1], ["b", 2]]);
+  await settle(second.save(NEVER));
+  second.set("b", 2);
+  await settle(second.save(NEVER));
+  assert.equal(store.writes.length, 1, "nothing has changed");
+  second.delete("a");
+  second.delete("b");
+  await settle(second.save(NEVER));
+  assert.deepEqual([store.writes[1], store.kept.size, logged], ["remove kept-0", 0, []]);
+});
 
-pure(
-  "createPersistedMap() spreads entries over shards that fit, and finds them again",
-  async () => {
-    const { store, create, settle } = stage({ mostBytes: 3000 });
-    const entries = manyEntries(1000);
-    const first = create();
-    for (const [key, value] of entries) first.set(key, value);
-    await settle(first.save(NEVER));
-    assert.equal(store.kept.size, 16);
-    for (const { data } of store.kept.values()) assert.ok((data["entries"] ?? "").length <= 3000);
-    const second = create();
-    await settle(second.load(NEVER));
-    assert.deepEqual(sorted(second), entries.toSorted());
-    store.writes.length = 0;
-    second.set("key-7", 7);
-    await settle(second.save(NEVER));
-    assert.equal(store.writes.length, 1);
-  },
-);
+pure("createPersistedMap() spreads entries over shards that fit", async () => {
+  const { store, create, settle } = stage({ mostBytes: 3000 });
+  const entries = manyEntries(1000);
+  const first = create();
+  for (const [key, value] of entries) first.set(key, value);
+  await settle(first.save(NEVER));
+  assert.equal(store.kept.size, 16);
+  for (const { data } of store.kept.values()) assert.ok((data["entries"] ?? "").length <= 3000);
+  const second = create();
+  await settle(second.load(NEVER));
+  assert.deepEqual(sorted(second), entries.toSorted());
+  store.writes.length = 0;
+  second.set("key-7", 7);
+  await settle(second.save(NEVER));
+  assert.equal(store.writes.length, 1);
+});
 
 pure("createPersistedMap() loses no entry where the process ends while shards double", async () => {
   const { store, create, settle } = stage({ mostBytes: 3000 });
@@ -176,21 +170,18 @@ pure("createPersistedMap() begins empty where it may not read, if it is to", asy
   assert.equal(await settle(waiting), false);
 });
 
-pure(
-  "createPersistedMap() writes all that was set before a save, one write after the other",
-  async () => {
-    const { store, create, settle } = stage();
-    const map = create();
-    map.set("a", 1);
-    const saves = [map.save(NEVER)];
-    map.set("a", 2);
-    saves.push(map.save(NEVER), map.save(NEVER));
-    await settle(Promise.all(saves));
-    const next = create();
-    await settle(next.load(NEVER));
-    assert.deepEqual([next.get("a"), store.writes.length <= 2], [2, true]);
-  },
-);
+pure("createPersistedMap() writes all before a save, one write at a time", async () => {
+  const { store, create, settle } = stage();
+  const map = create();
+  map.set("a", 1);
+  const saves = [map.save(NEVER)];
+  map.set("a", 2);
+  saves.push(map.save(NEVER), map.save(NEVER));
+  await settle(Promise.all(saves));
+  const next = create();
+  await settle(next.load(NEVER));
+  assert.deepEqual([next.get("a"), store.writes.length <= 2], [2, true]);
+});
 
 pure("createPersistedMap() ends a last save that takes too long", async () => {
   const { clock, store, create, logged } = stage();
@@ -204,17 +195,14 @@ pure("createPersistedMap() ends a last save that takes too long", async () => {
   assert.match(logged.join(), /Shutdown timed out/);
 });
 
-pure(
-  "decodeEntries() reads what encodeEntries() wrote, and names what it cannot read",
-  async () => {
-    const entries: [string, unknown][] = [["a", [1, 0.1]], ['"', { b: "ü" }]];
-    const text = await encodeEntries(entries, { encode: (one) => one });
-    assert.deepEqual(await decodeEntries(text), entries);
-    assert.deepEqual(await decodeEntries(await encodeEntries([], { encode: String })), []);
-    const middle = text[20] === "A" ? "B" : "A";
-    const changed = text.slice(0, 20) + middle + text.slice(21);
-    for (const damaged of ["", "?", "AAAA", text.slice(0, -4), changed, `${text}AAAA`]) {
-      await assert.rejects(decodeEntries(damaged), SyntaxError, damaged);
-    }
-  },
-);
+pure("decodeEntries() reads what encodeEntries() wrote, and names the rest", async () => {
+  const entries: [string, unknown][] = [["a", [1, 0.1]], ['"', { b: "ü" }]];
+  const text = await encodeEntries(entries, { encode: (one) => one });
+  assert.deepEqual(await decodeEntries(text), entries);
+  assert.deepEqual(await decodeEntries(await encodeEntries([], { encode: String })), []);
+  const middle = text[20] === "A" ? "B" : "A";
+  const changed = text.slice(0, 20) + middle + text.slice(21);
+  for (const damaged of ["", "?", "AAAA", text.slice(0, -4), changed, `${text}AAAA`]) {
+    await assert.rejects(decodeEntries(damaged), SyntaxError, damaged);
+  }
+});

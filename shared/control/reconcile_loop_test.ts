@@ -1,9 +1,10 @@
-import { pure } from "../../tests/fixtures/pure.ts";
+import fc from "fast-check";
 import assert from "node:assert/strict";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { Clock } from "../clock.ts";
 import { silentLog } from "../log.ts";
-import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createBackoff } from "./backoff.ts";
 import { type ReconcileLoopOptions, runReconcileLoop } from "./reconcile_loop.ts";
 import { createWorkQueue } from "./work_queue.ts";
@@ -29,34 +30,31 @@ function stage() {
   };
 }
 
-pure(
-  "runReconcileLoop() reconciles again when asked to, and after a failure backs off that key alone",
-  async () => {
-    const { clock, queue, start, stop } = stage();
-    const seen: [string, number][] = [];
-    const failures = [new Error("once"), new ApiError(429, "TooMany", "", { retryAfterMs: 7000 })];
-    start({
-      reconcile: (key) => {
-        seen.push([key, clock.monotonic()]);
-        if (key === "steady") return Promise.resolve({ requeueAfterMs: 4000 });
-        const failure = failures.shift();
-        return failure === undefined ? Promise.resolve({}) : Promise.reject(failure);
-      },
-    });
-    queue.add("steady");
-    queue.add("failing");
-    await clock.runUntil(9000);
-    await stop();
-    assert.deepEqual(seen, [
-      ["steady", 0],
-      ["failing", 0],
-      ["failing", 1000],
-      ["steady", 4000],
-      ["failing", 8000],
-      ["steady", 8000],
-    ]);
-  },
-);
+pure("runReconcileLoop() backs off the key that failed alone", async () => {
+  const { clock, queue, start, stop } = stage();
+  const seen: [string, number][] = [];
+  const failures = [new Error("once"), new ApiError(429, "TooMany", "", { retryAfterMs: 7000 })];
+  start({
+    reconcile: (key) => {
+      seen.push([key, clock.monotonic()]);
+      if (key === "steady") return Promise.resolve({ requeueAfterMs: 4000 });
+      const failure = failures.shift();
+      return failure === undefined ? Promise.resolve({}) : Promise.reject(failure);
+    },
+  });
+  queue.add("steady");
+  queue.add("failing");
+  await clock.runUntil(9000);
+  await stop();
+  assert.deepEqual(seen, [
+    ["steady", 0],
+    ["failing", 0],
+    ["failing", 1000],
+    ["steady", 4000],
+    ["failing", 8000],
+    ["steady", 8000],
+  ]);
+});
 
 pure("runReconcileLoop() begins with the shortest wait again after a success", async () => {
   const { clock, queue, start, stop } = stage();
@@ -76,33 +74,27 @@ pure("runReconcileLoop() begins with the shortest wait again after a success", a
   assert.deepEqual(seenAt, [0, 1000, 3000, 13_000, 14_000]);
 });
 
-pure(
-  "runReconcileLoop() goes on within seconds of an outage's end, and reports it a few times",
-  async () => {
-    const { clock, queue, start, stop } = stage();
-    const seenAt: number[] = [];
-    const logged: string[] = [];
-    start({
-      log: {
-        ...silentLog,
-        warn: (_message, fields) => void logged.push(String(fields?.["waitMs"])),
-      },
-      reconcile: () => {
-        const now = clock.monotonic();
-        seenAt.push(now);
-        if (now < 60_000) return Promise.reject(new ApiError(0, "Unreachable", "refused"));
-        if (now < 66_000) return Promise.reject(new ApiError(503, "Unavailable", "it starts"));
-        return Promise.resolve({});
-      },
-    });
-    queue.add("a");
-    await clock.runUntil(300_000);
-    await stop();
-    const waits = seenAt.slice(1).map((at, index) => at - Number(seenAt[index]));
-    assert.ok(Math.max(...waits) <= 8000, `waits were ${waits}`);
-    assert.deepEqual(logged, ["1000", "2000", "4000", "8000"]);
-  },
-);
+pure("runReconcileLoop() goes on within seconds of an outage's end", async () => {
+  const { clock, queue, start, stop } = stage();
+  const seenAt: number[] = [];
+  const logged: string[] = [];
+  start({
+    log: { ...silentLog, warn: (_message, fields) => void logged.push(String(fields?.["waitMs"])) },
+    reconcile: () => {
+      const now = clock.monotonic();
+      seenAt.push(now);
+      if (now < 60_000) return Promise.reject(new ApiError(0, "Unreachable", "refused"));
+      if (now < 66_000) return Promise.reject(new ApiError(503, "Unavailable", "it starts"));
+      return Promise.resolve({});
+    },
+  });
+  queue.add("a");
+  await clock.runUntil(300_000);
+  await stop();
+  const waits = seenAt.slice(1).map((at, index) => at - Number(seenAt[index]));
+  assert.ok(Math.max(...waits) <= 8000, `waits were ${waits}`);
+  assert.deepEqual(logged, ["1000", "2000", "4000", "8000"]);
+});
 
 pure("runReconcileLoop() works on as many keys at once as it has workers", async () => {
   const { clock, queue, start, stop } = stage();
@@ -139,31 +131,194 @@ pure("runReconcileLoop() lets time pass before it repeats what is due at once", 
   assert.equal(reconciles, 1);
 });
 
-pure(
-  "runReconcileLoop() lets the event loop turn after every 10 ms of work, for all workers",
-  async () => {
-    const { clock, queue, start, stop } = stage();
-    let workedMs = 0;
-    /** Time worked when the event loop turned. */
-    const turnedAt: number[] = [];
-    const sleep: Clock["sleep"] = async (ms, signal) => {
-      await clock.sleep(ms, signal);
-      turnedAt.push(workedMs);
-    };
-    start({
-      workers: 3,
-      clock: { ...clock, sleep, monotonic: () => workedMs },
-      reconcile: () => {
-        workedMs += 0.5;
-        return Promise.resolve({});
+pure("runReconcileLoop() lets the event loop turn after every 10 ms of work", async () => {
+  const { clock, queue, start, stop } = stage();
+  let workedMs = 0;
+  /** Time worked when the event loop turned. */
+  const turnedAt: number[] = [];
+  const sleep: Clock["sleep"] = async (ms, signal) => {
+    await clock.sleep(ms, signal);
+    turnedAt.push(workedMs);
+  };
+  start({
+    workers: 3,
+    clock: { ...clock, sleep, monotonic: () => workedMs },
+    reconcile: () => {
+      workedMs += 0.5;
+      return Promise.resolve({});
+    },
+  });
+  for (let key = 0; key < 200; key++) queue.add(`${key}`);
+  await clock.runUntil(0);
+  await stop();
+  assert.equal(workedMs, 100);
+  const between = [...turnedAt, workedMs].map((at, index) => at - (turnedAt[index - 1] ?? 0));
+  assert.ok(Math.max(...between) <= 10, `${between}`);
+  assert.ok(between.filter((ms) => ms > 0).length <= 11, `${between}`);
+});
+
+const never = new AbortController().signal;
+
+pure("createWorkQueue() hands each key out once, in the order of insertion", async () => {
+  const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
+  for (const key of ["b", "a", "b", "c", "a"]) queue.add(key);
+  assert.equal(queue.depth, 3);
+  assert.deepEqual([await queue.take(never), await queue.take(never), await queue.take(never)], [
+    "b",
+    "a",
+    "c",
+  ]);
+  assert.equal(queue.depth, 0);
+});
+
+pure("createWorkQueue() queues the oldest keys first after a stall", async () => {
+  const virtual = createVirtualClock({ wallStart: 0 });
+  let nowMs = 0;
+  const queue = createWorkQueue({ ...virtual, monotonic: () => nowMs });
+  const keys = Array.from({ length: 10_000 }, (_, index) => `${index}`);
+  for (const key of keys) queue.add(key, 1000 + Number(key) / 10);
+  nowMs = 60_000;
+  const taken: (string | undefined)[] = [await queue.take(never)];
+  assert.ok(queue.depth <= 100, `${queue.depth}`);
+  while (taken.length < keys.length) taken.push(await queue.take(never));
+  assert.deepEqual(taken, keys);
+});
+
+pure("createWorkQueue() keeps a key back while it is worked on and then puts it last", async () => {
+  const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
+  queue.add("a");
+  assert.equal(await queue.take(never), "a");
+  queue.add("a");
+  queue.add("b");
+  assert.equal(queue.depth, 1);
+  queue.done("a");
+  assert.equal(await queue.take(never), "b");
+  assert.equal(await queue.take(never), "a");
+});
+
+pure("createWorkQueue() waits for the earliest of several delayed adds", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const queue = createWorkQueue(clock);
+  const stop = new AbortController();
+  const taken: [string, number][] = [];
+  const worker = (async () => {
+    for (;;) {
+      const key = await queue.take(stop.signal);
+      if (key === undefined) return;
+      taken.push([key, clock.monotonic()]);
+      queue.done(key);
+    }
+  })();
+  queue.add("a", 500);
+  queue.add("a", 200);
+  queue.add("a", 900);
+  queue.add("b", 100);
+  queue.add("c", 300);
+  await clock.runUntil(250);
+  queue.add("c");
+  await clock.runUntil(2000);
+  stop.abort();
+  await worker;
+  assert.deepEqual(taken, [["b", 100], ["a", 200], ["c", 250]]);
+  assert.deepEqual([queue.depth, queue.delayed], [0, 0]);
+});
+
+pure("createWorkQueue() hands out what falls due together in the order of the adds", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const queue = createWorkQueue(clock);
+  const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
+  for (const key of keys) queue.add(key, 100);
+  await clock.runUntil(100);
+  const taken: (string | undefined)[] = [];
+  for (let turn = 0; turn < keys.length; turn++) taken.push(await queue.take(never));
+  assert.deepEqual(taken, keys);
+});
+
+pure("createWorkQueue() lets a taker go when its signal is aborted", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const queue = createWorkQueue(clock);
+  const stop = new AbortController();
+  const pending = queue.take(stop.signal);
+  stop.abort();
+  assert.equal(await pending, undefined);
+  assert.equal(await queue.take(stop.signal), undefined);
+  queue.add("a");
+  assert.equal(await queue.take(never), "a");
+});
+
+pure("createWorkQueue() refuses delays that are no time, and foreign work", () => {
+  const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
+  assert.throws(() => queue.add("a", -1), /"a".*delayMs is -1/);
+  assert.throws(() => queue.add("a", NaN), RangeError);
+  assert.throws(() => queue.done("a"), { name: "RangeError", message: /"a"/ });
+});
+
+const addition = fc.record({
+  key: fc.constantFrom("a", "b", "c", "d"),
+  atMs: fc.integer({ min: 0, max: 1000 }),
+  delayMs: fc.integer({ min: 0, max: 1000 }),
+});
+
+pure("createWorkQueue() hands a key out after each add, never early nor twice", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(addition, { maxLength: 40 }),
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 0, max: 50 }),
+      async (additions, workers, workMs) => {
+        const clock = createVirtualClock({ wallStart: 0 });
+        const queue = createWorkQueue(clock);
+        const stop = new AbortController();
+        const inWork = new Set<string>();
+        const takenAt = new Map<string, number[]>();
+        const work = async () => {
+          for (;;) {
+            const key = await queue.take(stop.signal);
+            if (key === undefined) return;
+            assert.ok(!inWork.has(key));
+            inWork.add(key);
+            takenAt.set(key, [...(takenAt.get(key) ?? []), clock.monotonic()]);
+            await clock.sleep(workMs);
+            inWork.delete(key);
+            queue.done(key);
+          }
+        };
+        const running = Array.from({ length: workers }, work);
+        for (const { key, atMs, delayMs } of additions) {
+          clock.at(atMs, () => queue.add(key, delayMs));
+        }
+        await clock.runUntil(10_000);
+        stop.abort();
+        await Promise.all(running);
+        for (const { key, atMs, delayMs } of additions) {
+          const taken = takenAt.get(key) ?? [];
+          // An add is answered by its own turn or by an earlier add's turn after it was made.
+          assert.ok(taken.some((at) => at >= atMs && at <= atMs + delayMs + 41 * workMs));
+        }
+        for (const [key, times] of takenAt) {
+          const own = additions.filter((add) => add.key === key);
+          assert.ok(times.length <= own.length);
+          const earliest = Math.min(...own.map((add) => add.atMs + add.delayMs));
+          assert.ok(times.every((at) => at >= earliest));
+        }
+        assert.deepEqual([queue.depth, queue.delayed], [0, 0]);
       },
-    });
-    for (let key = 0; key < 200; key++) queue.add(`${key}`);
-    await clock.runUntil(0);
-    await stop();
-    assert.equal(workedMs, 100);
-    const between = [...turnedAt, workedMs].map((at, index) => at - (turnedAt[index - 1] ?? 0));
-    assert.ok(Math.max(...between) <= 10, `${between}`);
-    assert.ok(between.filter((ms) => ms > 0).length <= 11, `${between}`);
-  },
-);
+    ),
+  );
+});
+
+pure("createWorkQueue() forgets superseded delays instead of piling them up", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const queue = createWorkQueue(clock);
+  for (let delayMs = 5000; delayMs > 1000; delayMs--) queue.add("a", delayMs);
+  queue.add("z", 1002);
+  const taken: (string | undefined)[] = [];
+  const worker = (async () => {
+    for (let turn = 0; turn < 2; turn++) taken.push(await queue.take(never));
+  })();
+  await clock.runUntil(1001);
+  assert.deepEqual([taken, queue.delayed], [["a"], 1]);
+  await clock.runUntil(1002);
+  await worker;
+  assert.deepEqual([taken, queue.delayed], [["a", "z"], 0]);
+});

@@ -72,10 +72,7 @@ const number = fc.double({ min: 0, max: 64_000, noNaN: true });
 
 forAll(
   "createSaturation() tries nothing while no quota runs out, or where there is none",
-  [
-    fc.array(fc.record({ usage: number, throttledMsPerS: number, quota: number })),
-    fc.boolean(),
-  ],
+  [fc.array(fc.record({ usage: number, throttledMsPerS: number, quota: number })), fc.boolean()],
   (signals, isLimited) => {
     const saturation = createSaturation();
     for (const one of signals) {
@@ -152,17 +149,14 @@ pure("createSaturation() grows more patient with trials that showed nothing, up 
   assert.deepEqual(waits(createSaturation(), nothing), [3, 5, 7, 11, 16, 23, 24, 24]);
 });
 
-pure(
-  "createSaturation() is quicker again after a trial that was right, never than at first",
-  () => {
-    const saturation = createSaturation();
-    waits(saturation, Array(8).fill([500, 550]));
-    // The need exceeds the quota of before by more than a fifth; or the usage, where the need is late.
-    const right = waits(saturation, [[600, 630], [630, 550], ...Array(5).fill([600, 630])]);
-    assert.deepEqual(right, [24, 16, 11, 8, 5, 4, 3]);
-    assert.deepEqual(waits(saturation, [[600, 590], [600, 590]]), [3, 5]);
-  },
-);
+pure("createSaturation() is quicker after a trial that was right", () => {
+  const saturation = createSaturation();
+  waits(saturation, Array(8).fill([500, 550]));
+  // The need exceeds the quota of before by more than a fifth; or the usage, where the need is late.
+  const right = waits(saturation, [[600, 630], [630, 550], ...Array(5).fill([600, 630])]);
+  assert.deepEqual(right, [24, 16, 11, 8, 5, 4, 3]);
+  assert.deepEqual(waits(saturation, [[600, 590], [600, 590]]), [3, 5]);
+});
 
 pure("createSaturation() tries more when a trial is saturated for a second", () => {
   const saturation = createSaturation();

@@ -1,7 +1,10 @@
-import { pure } from "../../tests/fixtures/pure.ts";
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { forAll } from "../../tests/fixtures/for_all.ts";
-import fc from "fast-check";
+import { logUniform, needOf } from "../../tests/fixtures/market/bids_arbitrary.ts";
+import { exactSum } from "../../tests/fixtures/market/clearing_residual.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { GRID } from "../quantity.ts";
 import {
   type Bidder,
   bidOf,
@@ -10,22 +13,22 @@ import {
   marketCapacity,
   withStartupDemand,
 } from "./clearing_round.ts";
-import type { Bid, Mode } from "./solver.ts";
+import { CREDIT_BOUNDS, CREDIT_HALF_LIFE_MS, creditAfter, type CreditStep } from "./credits.ts";
+import { splitByRequest } from "./pod_split.ts";
+import { type LimitRange, roundBounds, roundShares, upToGrid } from "./rounding.ts";
+import { type Bid, clearMarket, type Mode } from "./solver.ts";
 
-pure(
-  "marketCapacity() takes off a reserve, a tenth for each pressure, and what is unmanaged",
-  () => {
-    const rows = [
-      [{ allocatable: 8000, unmanaged: 500, pressures: 0 }, 6700],
-      [{ allocatable: 8000, unmanaged: 0, pressures: 0, reserve: 0 }, 8000],
-      [{ allocatable: 10_000, unmanaged: 0, pressures: 2 }, 7290],
-      [{ allocatable: 1000, unmanaged: 5000, pressures: 3 }, 0],
-    ] as const;
-    for (const [input, capacity] of rows) {
-      assert.ok(Math.abs(marketCapacity(input) - capacity) < 1e-9, `${capacity}`);
-    }
-  },
-);
+pure("marketCapacity() takes off a reserve, pressures and unmanaged use", () => {
+  const rows = [
+    [{ allocatable: 8000, unmanaged: 500, pressures: 0 }, 6700],
+    [{ allocatable: 8000, unmanaged: 0, pressures: 0, reserve: 0 }, 8000],
+    [{ allocatable: 10_000, unmanaged: 0, pressures: 2 }, 7290],
+    [{ allocatable: 1000, unmanaged: 5000, pressures: 3 }, 0],
+  ] as const;
+  for (const [input, capacity] of rows) {
+    assert.ok(Math.abs(marketCapacity(input) - capacity) < 1e-9, `${capacity}`);
+  }
+});
 
 const BIDDER: Bidder = {
   ...{ floor: 100, ceiling: 800, weight: 50, credit: 2, present: 300, demand: 400 },
@@ -180,3 +183,186 @@ pure("clearRound() divides what raises may not commit only as far as floors need
   ]);
   assert.equal(divide(1010)[0], "overloaded");
 });
+
+/** Thousandths of a millicore, up to 5000 m. */
+const amount = fc.nat(5_000_000).map((n) => n / 1000);
+
+const bounds: fc.Arbitrary<LimitRange> = fc.tuple(amount, fc.oneof(fc.constant(0), amount))
+  .map(([floor, width]) => ({ floor, ceiling: floor + width }));
+
+/** A market with bounds on the grid, as the agent clears it, and its capacity. */
+const market: fc.Arbitrary<{ bids: Bid[]; capacity: number }> = fc.array(
+  fc.record({
+    weight: fc.integer({ min: 1, max: 5000 }),
+    range: bounds.map(roundBounds),
+    demand: amount,
+  }).map(({ weight, range, demand }) => ({ weight, ...range, demand })),
+  { minLength: 1, maxLength: 20 },
+).chain((bids) =>
+  fc.nat(1300).map((n) => ({ bids, capacity: n / 1000 * exactSum(bids.map(needOf)) }))
+);
+
+const onGrid = (value: number): boolean => value % GRID === 0;
+
+pure("upToGrid() rounds up, but for what floating-point arithmetic adds", () => {
+  assert.deepEqual([1, 10, 10.0000000001, 10.01].map(upToGrid), [10, 10, 10, 20]);
+});
+
+forAll("roundBounds() rounds the floor up and the ceiling down, or neither", [bounds], (given) => {
+  assert.deepEqual(roundBounds({ floor: 12, ceiling: 25 }), { floor: 20, ceiling: 20 });
+  assert.deepEqual(roundBounds({ floor: 12, ceiling: 18 }), { floor: 12, ceiling: 18 });
+  const { floor, ceiling } = roundBounds(given);
+  assert.ok(given.floor <= floor && floor <= ceiling && ceiling <= given.ceiling);
+  if (onGrid(floor) && onGrid(ceiling)) {
+    assert.ok(floor - given.floor < GRID && given.ceiling - ceiling < GRID);
+  } else assert.deepEqual({ floor, ceiling }, given);
+});
+
+pure("roundShares() hands out steps by remainder and index, floors off the grid first", () => {
+  const wide = { floor: 0, ceiling: 1000 };
+  const off = { floor: 37, ceiling: 200 };
+  const rows: readonly (readonly [number[], LimitRange, number, number[]])[] = [
+    [[33, 38, 38, 41], wide, 150, [30, 40, 40, 40]],
+    [[15, 15, 15], wide, 45, [20, 10, 10]],
+    // The capacity is not used up.
+    [[33, 41], wide, 500, [40, 50]],
+    [[15], { floor: 12, ceiling: 18 }, 100, [12]],
+    [[37, 98], off, 140, [40, 100]],
+    [[37, 98], off, 135, [40, 90]],
+    [[37, 37], off, 74, [40, 30]],
+  ];
+  for (const [shares, range, capacity, expected] of rows) {
+    const rounded = roundShares(shares, shares.map(() => range), { capacity });
+    assert.deepEqual([...rounded], expected);
+  }
+});
+
+forAll(
+  "roundShares() keeps grid, bounds and capacity, and leaves no step over",
+  [market],
+  (all) => {
+    const { bids, capacity } = all;
+    const { mode, shares } = clearMarket(bids, capacity);
+    const rounded = roundShares(shares, bids, { capacity });
+    // The clearing's own slack: its shares may exceed the capacity in the twelfth digit.
+    assert.ok(exactSum(rounded) <= Math.max(0, capacity) * (1 + 1e-12));
+    for (const [i, { floor, ceiling }] of bids.entries()) {
+      const [limit, share] = [rounded[i] as number, shares[i] as number];
+      const narrow = !onGrid(floor) || !onGrid(ceiling);
+      assert.ok(onGrid(limit) || (narrow && limit === floor));
+      assert.ok(limit <= ceiling && (limit >= floor || mode === "overloaded"));
+      assert.ok(limit < share + GRID && limit > share - GRID);
+      const isShort = onGrid(limit) && limit < share && limit + GRID <= ceiling;
+      if (isShort) assert.ok(capacity - exactSum(rounded) < GRID);
+    }
+  },
+);
+
+forAll("roundShares() puts equal bidders within a step, the earlier first", [market], (all) => {
+  const { bids, capacity } = all;
+  const twice = [...bids, ...bids];
+  const { shares } = clearMarket(twice, capacity);
+  const rounded = roundShares(shares, twice, { capacity });
+  for (let i = 0; i < bids.length; i++) {
+    const difference = (rounded[i] as number) - (rounded[i + bids.length] as number);
+    assert.ok(difference === 0 || difference === GRID);
+  }
+});
+
+const creditAmount = fc.oneof(fc.double({ min: 1, max: 1e4, noNaN: true }), fc.constant(0));
+const credit = fc.double({ min: CREDIT_BOUNDS.least, max: CREDIT_BOUNDS.most, noNaN: true });
+const step: fc.Arbitrary<CreditStep> = fc.record({
+  ...{ share: creditAmount, need: creditAmount, entitlement: creditAmount },
+  intervalMs: fc.double({ min: 0, max: 3e6, noNaN: true }),
+});
+/** Powers and logarithms of numbers near 1 are good to a few units of the last place. */
+const ROUNDING = 1e-14;
+const near = (a: number, b: number): boolean => Math.abs(a - b) <= ROUNDING;
+
+pure("creditAfter() gives the worked values of one half-life", () => {
+  const rows = [
+    [1, { need: 0, share: 0 }, Math.SQRT2],
+    [1, { need: 500, share: 500 }, 2 ** 0.25],
+    [1, { need: 1500, share: 1500 }, 2 ** -0.25],
+    [1, { need: 1500, share: 1000 }, 1],
+    [2, { need: 1500, share: 1000 }, Math.SQRT2],
+    [0.5, { need: 1000, share: 1000 }, Math.SQRT1_2],
+  ] as const;
+  for (const [from, taken, after] of rows) {
+    const interval = { entitlement: 1000, intervalMs: CREDIT_HALF_LIFE_MS };
+    assert.ok(near(creditAfter(from, { ...taken, ...interval }), after), `${after}`);
+  }
+});
+
+forAll(
+  "creditAfter() stays within its bounds, and neutral for one that neither leaves nor takes",
+  [fc.double({ min: 0, max: 1e9, noNaN: true }), step, creditAmount],
+  (from, taken, more) => {
+    const after = creditAfter(from, taken);
+    assert.ok(after >= CREDIT_BOUNDS.least && after <= CREDIT_BOUNDS.most);
+    const { share, entitlement } = taken;
+    const neither = { share: Math.min(share, entitlement), need: entitlement + more };
+    assert.equal(creditAfter(1, { ...taken, ...neither }), 1);
+  },
+);
+
+forAll(
+  "creditAfter() never rises with more need or share, nor falls with credit or entitlement",
+  [credit, step, creditAmount, credit],
+  (from, taken, more, other) => {
+    const after = creditAfter(from, taken);
+    assert.ok(creditAfter(from, { ...taken, need: taken.need + more }) <= after + ROUNDING);
+    assert.ok(creditAfter(from, { ...taken, share: taken.share + more }) <= after + ROUNDING);
+    const entitled = creditAfter(from, { ...taken, entitlement: taken.entitlement + more });
+    assert.ok(entitled >= after - ROUNDING);
+    assert.ok(creditAfter(Math.max(from, other), taken) >= after - ROUNDING);
+  },
+);
+
+forAll(
+  "creditAfter() gives the same for an interval and for its two parts, at any scale of CPU",
+  [credit, step, fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: -3, max: 3 })],
+  (from, taken, at, exponent) => {
+    const first = at * taken.intervalMs;
+    const between = creditAfter(from, { ...taken, intervalMs: first });
+    const after = creditAfter(between, { ...taken, intervalMs: taken.intervalMs - first });
+    assert.ok(near(after, creditAfter(from, taken)));
+    const { share, need, entitlement, intervalMs } = taken;
+    const [a, b, c] = [share, need, entitlement].map((one) => one * 2 ** exponent);
+    const scaled = { share: a ?? 0, need: b ?? 0, entitlement: c ?? 0, intervalMs };
+    assert.equal(creditAfter(from, scaled), creditAfter(from, taken));
+  },
+);
+
+const sum = (values: readonly number[]): number => values.reduce((total, each) => total + each, 0);
+
+pure("splitByRequest() splits by request, or equally, whole values by largest remainder", () => {
+  assert.deepEqual(splitByRequest(400, [100, 300]), [100, 300]);
+  assert.deepEqual(splitByRequest(0.5, [1, 3]), [0.125, 0.375]);
+  assert.deepEqual(splitByRequest(400, [0, 300]), [0, 400]);
+  assert.deepEqual(splitByRequest(100, [0, 0, 0, 0]), [25, 25, 25, 25]);
+  assert.deepEqual(splitByRequest(100, [1, 1, 1]), [34, 33, 33]);
+  assert.deepEqual(splitByRequest(10, [1, 2, 4]), [1, 3, 6]);
+  assert.deepEqual(splitByRequest(1, [5, 5]), [1, 0]);
+});
+
+forAll(
+  "splitByRequest() gives parts near the proportion that sum to the value in any order",
+  [
+    fc.oneof(fc.nat(1_000_000), logUniform(-6, 9), fc.constant(0)),
+    fc.array(fc.oneof(fc.nat(16_000), fc.constant(0)), { minLength: 1, maxLength: 20 }),
+  ],
+  (value, weights) => {
+    const parts = splitByRequest(value, weights);
+    for (const order of [parts, parts.toReversed(), parts.toSorted((a, b) => a - b)]) {
+      assert.equal(sum(order), value);
+    }
+    const total = sum(weights);
+    const isWhole = Number.isInteger(value);
+    parts.forEach((part, i) => {
+      assert.ok(part >= 0 && (!isWhole || Number.isInteger(part)));
+      const exact = total > 0 ? value * (weights[i] as number) / total : value / weights.length;
+      assert.ok(Math.abs(part - exact) < (isWhole ? 1 : 1e-12 * value));
+    });
+  },
+);

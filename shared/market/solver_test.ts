@@ -1,12 +1,11 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { forAll } from "../../tests/fixtures/for_all.ts";
 import {
   anyBid,
   anyMarket,
   boundsOf,
   CLOSE,
-  type Market,
   needOf,
   OF_TOTAL,
   totalOf,
@@ -91,45 +90,6 @@ forAll("clearMarket() finds the optimum, within the bounds of the mode", [anyMar
   assert.ok(residual(bids, { capacity, clearing }) <= OF_TOTAL);
   assert.deepEqual(bids, before);
 });
-
-forAll("clearMarket() agrees with a search through sorted breakpoints", [anyMarket], (market) => {
-  const clearing = clearMarket(market.bids, market.capacity);
-  const expected = bySorting(market);
-  assert.equal(clearing.mode, expected.mode);
-  const tolerance = OF_TOTAL * totalOf(market);
-  for (const [index, share] of expected.shares.entries()) {
-    assert.ok(Math.abs((clearing.shares[index] as number) - share) <= tolerance);
-  }
-});
-
-/** The same clearing in the slow and plain way: the sum of shares at every breakpoint of 1/price. */
-function bySorting({ bids, capacity }: Market): { mode: string; shares: number[] } {
-  const needs = bids.map(needOf);
-  const floors = bids.map((each) => each.floor);
-  const reach = capacity > 0 ? capacity * (1 + 1e-12) : capacity;
-  if (exactSum(needs) <= reach) return { mode: "uncongested", shares: needs };
-  const overloaded = exactSum(floors) > reach;
-  const lower = overloaded ? floors.map(() => 0) : floors;
-  const upper = overloaded ? floors : needs;
-  const at = (y: number): number[] =>
-    bids.map(({ weight }, i) =>
-      Math.min(Math.max(weight * y, lower[i] as number), upper[i] as number)
-    );
-  const total = Math.max(0, capacity);
-  const points = bids.flatMap(({ weight }, i) => [
-    (lower[i] as number) / weight,
-    (upper[i] as number) / weight,
-  ]).sort((a, b) => a - b);
-  const before = Math.max(0, ...points.filter((y) => exactSum(at(y)) <= total));
-  const after = Math.min(...points.filter((y) => y > before));
-  const [left, right] = [at(before), at(after)];
-  const [least, most] = [exactSum(left), exactSum(right)];
-  const part = most > least ? Math.max(0, (total - least) / (most - least)) : 0;
-  return {
-    mode: overloaded ? "overloaded" : "congested",
-    shares: left.map((x, i) => x + part * ((right[i] as number) - x)),
-  };
-}
 
 forAll(
   "clearMarket() gives equal bids exactly equal shares, in whatever place",

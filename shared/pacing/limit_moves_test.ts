@@ -1,5 +1,5 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { forAll } from "../../tests/fixtures/for_all.ts";
 import { pacedSample, PLAIN_PACE, SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
@@ -12,7 +12,21 @@ import {
   lowerWait,
   rationedHysteresis,
 } from "./limit_moves.ts";
-import { DEFAULT_PACE, type PacedContainer, type PaceMemory } from "./paced_container.ts";
+import {
+  afterChange,
+  committed,
+  committedAt,
+  DEFAULT_PACE,
+  grantable,
+  isThrottled,
+  newPaceMemory,
+  paceAt,
+  type PaceChange,
+  type PacedContainer,
+  type PaceMemory,
+  RECENT_MS,
+} from "./paced_container.ts";
+import { planChanges, type PlanContext } from "./plan_changes.ts";
 
 /** What is granted of raises from 0 m, by their place. */
 function granted(
@@ -43,10 +57,7 @@ forAll(
   "grantRaises() never grants more than is free, nor more than was asked for",
   [
     fc.array(
-      fc.tuple(
-        fc.double({ min: 0, max: 8000, noNaN: true }),
-        fc.integer({ min: 1, max: 10_000 }),
-      ),
+      fc.tuple(fc.double({ min: 0, max: 8000, noNaN: true }), fc.integer({ min: 1, max: 10_000 })),
       { maxLength: 30 },
     ),
     fc.double({ min: -1000, max: 20_000, noNaN: true }),
@@ -170,3 +181,192 @@ forAll(
   },
   1,
 );
+
+pure("paceAt() gives freely where a tenth of capacity is free, sparingly where none is", () => {
+  const rows = [[1, 0, 0.05], [0.1, 0, 0.05], [0.05, 0.1, 0.025], [0, 0.2, 0], [-3, 0.2, 0]];
+  for (const [freeShare = NaN, ...expected] of rows) {
+    const { raiseHysteresis, raiseMargin } = paceAt(SAMPLE_PACE, freeShare);
+    assert.deepEqual([raiseHysteresis, raiseMargin].map((one) => Number(one.toFixed(9))), expected);
+  }
+  assert.equal(grantable(1000, { cushion: 0.03 }), 970);
+});
+
+const share = fc.double({ min: -1, max: 2, noNaN: true });
+
+forAll("paceAt() raises more easily the more is free, nothing else", [share, share], (a, b) => {
+  const less = paceAt(DEFAULT_PACE, Math.min(a, b));
+  const more = paceAt(DEFAULT_PACE, Math.max(a, b));
+  assert.ok(less.raiseHysteresis >= more.raiseHysteresis - 1e-12);
+  assert.ok(less.raiseMargin <= more.raiseMargin + 1e-12);
+  const { raiseHysteresis, raiseMargin } = DEFAULT_PACE;
+  assert.deepEqual({ ...less, raiseHysteresis, raiseMargin }, DEFAULT_PACE);
+}, 1);
+
+/** The memory of 200 m from second 0 on after these changes, one a second from second 1 on. */
+function after(...changes: readonly (readonly [number, PaceChange["reason"]])[]): PaceMemory {
+  return changes.reduce(
+    (memory, [limit, reason], i) => afterChange(memory, { limit, reason, now: 1000 * (i + 1) }),
+    newPaceMemory(200, 0),
+  );
+}
+
+pure("afterChange() keeps replaced limits for two seconds, and the times of changes", () => {
+  const never = -Infinity;
+  assert.deepEqual(newPaceMemory(200, 1000), {
+    ...{ limit: 200, recent: [], since: 1000, raisedAt: never, changedAt: never, fundedAt: never },
+  });
+  const { recent, raisedAt, changedAt } = after([500, "Throttled"]);
+  assert.deepEqual(recent, [{ until: 1000 + RECENT_MS, limit: 200 }]);
+  assert.deepEqual([raisedAt, changedAt], [1000, 1000]);
+  const third = after([500, "Throttled"], [400, "FundsRaise"], [300, "FundsRaise"]);
+  assert.deepEqual(third.recent.map(({ limit }) => limit), [500, 400]);
+  assert.deepEqual([third.raisedAt, third.changedAt], [1000, 3000]);
+  const waiting = { ...newPaceMemory(200, 0), lower: { since: 0, highest: 100 } };
+  const raised = afterChange(waiting, { limit: 300, reason: "DemandRose", now: 50 });
+  assert.equal(raised.lower, undefined);
+});
+
+pure("afterChange() remembers the limit before a trial, until another change", () => {
+  const trial = [800, "Throttled"] as const;
+  const more = [3200, "Throttled"] as const;
+  assert.deepEqual([after(trial), after(trial, more)].map((one) => one.trialFrom), [200, 200]);
+  const others = [
+    after(trial, more, [220, "DemandFell"]),
+    after([260, "Throttled"]),
+    after([800, "DemandRose"]),
+  ];
+  assert.deepEqual(others.map((one) => one.trialFrom), [undefined, undefined, undefined]);
+});
+
+pure("committed() is the highest limit that may be in force, and a floor's bid below it", () => {
+  const lowered = { recent: [{ until: 2000, limit: 900 }] };
+  // From 500 to 900 and back: a quota of 500 may be the one before both.
+  const twice = { recent: [{ until: 1900, limit: 500 }, { until: 2000, limit: 900 }] };
+  const idle = { floor: 100, least: 10 };
+  const rows: readonly (readonly [
+    Partial<PacedContainer>,
+    Partial<PaceMemory>,
+    now: number,
+    millicores: number,
+  ])[] = [
+    [{}, {}, 0, 500],
+    [{ quota: 700 }, {}, 0, 700],
+    [{ quota: 300 }, {}, 0, 500],
+    [{}, lowered, 1999, 900],
+    [{}, lowered, 2000, 500],
+    [{ ...idle, quota: 500 }, { limit: 100 }, 0, 500],
+    [{ ...idle, quota: 100 }, { limit: 100 }, 0, 10],
+    // The quota shows what was lowered, if no other change can follow.
+    [{ quota: 510 }, lowered, 100, 900],
+    [{ quota: 500 }, lowered, 100, 500],
+    [{ quota: 500 }, twice, 100, 900],
+    [{ quota: 500 }, twice, 1950, 500],
+  ];
+  for (const [fields, memory, now, millicores] of rows) {
+    assert.equal(committed(pacedSample(fields, memory), now), millicores);
+  }
+  const container = pacedSample({ floor: 100, least: 20 });
+  assert.deepEqual([110, 100].map((limit) => committedAt(container, limit)), [110, 20]);
+});
+
+pure("isThrottled() begins above a hundredth of the limit", () => {
+  const found = [5, 5.1].map((throttledMsPerS) => isThrottled(pacedSample({ throttledMsPerS })));
+  assert.deepEqual(found, [false, true]);
+});
+
+type Given = readonly [Partial<Omit<PacedContainer, "memory">>, Partial<PaceMemory>?];
+
+/**
+ * The changes on a node where grants may reach 970 m, without margins and reserve unless they are
+ * asked for: `900 DemandRose` or nothing for each.
+ */
+function changes(given: readonly Given[], context: Partial<PlanContext> = {}): string[] {
+  const containers = given.map(([fields, memory]) => pacedSample(fields, memory));
+  const base = { now: 100_000, capacity: 1000, mode: "uncongested", options: PLAIN_PACE } as const;
+  return planChanges(containers, { ...base, ...context }).map(({ change }) =>
+    change === undefined ? "" : `${change.limit} ${change.reason}`
+  );
+}
+
+pure("planChanges() raises, lowers or leaves a single container", () => {
+  const fresh = { since: 100_000 };
+  const nearly = { share: 540, ceiling: 545, throttledMsPerS: 60 };
+  const lower = { since: 70_000, highest: 200 };
+  const rows: readonly (readonly [
+    Given[0],
+    Partial<PaceMemory>,
+    expected: string,
+    Partial<PlanContext>?,
+  ])[] = [
+    [{}, {}, ""],
+    // Within its bounds at once, even while it warms up.
+    [{ floor: 600, share: 600 }, fresh, "600 FloorRose"],
+    [{ ceiling: 400, share: 400 }, fresh, "400 CeilingFell"],
+    [{ share: 900 }, {}, "900 DemandRose"],
+    [{ share: 900, throttledMsPerS: 6 }, {}, "900 Throttled"],
+    [{ share: 900, boost: true }, {}, "900 StartupBoost"],
+    [{ share: 900, metric: true }, {}, "900 MetricRose"],
+    // A fifth more, and not within a second of the last.
+    [{ share: 600 }, {}, ""],
+    [{ share: 900 }, { raisedAt: 99_001 }, ""],
+    [{ share: 900 }, { raisedAt: 99_000 }, "900 DemandRose"],
+    // A throttled container to a close ceiling, from what is free only.
+    [nearly, {}, "540 Throttled"],
+    [{ ...nearly, throttledMsPerS: 0 }, {}, ""],
+    [{ ...nearly, ceiling: 550 }, {}, ""],
+    [nearly, { raisedAt: 99_001 }, ""],
+    [nearly, {}, "", { capacity: 550 }],
+    [{ share: 100 }, {}, "100 NodeOverloaded", { mode: "overloaded", capacity: 50 }],
+    // Lower demand after the wait, and a smaller node by its name.
+    [{ share: 200, need: 195 }, { lower }, "200 DemandFell"],
+    [{ share: 200, need: 450 }, { lower }, "200 NodeCongested"],
+  ];
+  for (const [fields, memory, expected, context] of rows) {
+    assert.deepEqual(changes([[fields, memory]], context), [expected], JSON.stringify(fields));
+  }
+  assert.deepEqual(changes([]), []);
+});
+
+pure("planChanges() grants what is free, and lets the surplus of others pay", () => {
+  const nearly: Given = [{ share: 540, ceiling: 545, throttledMsPerS: 60 }];
+  assert.deepEqual(
+    changes([nearly, [{ share: 100, need: 100 }, { limit: 300 }]], { capacity: 840 }),
+    ["", ""],
+  );
+  // Raises that relieve more go before those to a close ceiling. Free: 970 − 500 − 370 = 100.
+  const close: Given = [{ share: 590, ceiling: 590, throttledMsPerS: 60 }];
+  const third: Given = [{ share: 270 }, { limit: 270 }];
+  const found = changes([close, [{ share: 400 }, { limit: 100 }], third]);
+  assert.deepEqual(found, ["", "200 DemandRose", ""]);
+  // Free: 970 − 500 − 37.3 = 432; 37.3 + 430 is 460 on the grid, 232.7 wait, 2.7 are left.
+  const hungry: Given = [{ share: 700, least: 37.3 }, { limit: 100 }];
+  const paid = changes([hungry, [{ share: 100, need: 100 }]]);
+  assert.deepEqual(paid, ["460 DemandRose", "270 FundsRaise"]);
+  // No more is taken back while what was taken is on its way.
+  const recent = [{ until: 101_000, limit: 500 }];
+  const paying: Given = [{ share: 100, need: 100, quota: 500 }, {
+    limit: 300,
+    fundedAt: 0,
+    recent,
+  }];
+  assert.deepEqual(changes([[{ share: 670 }], paying]), ["", ""]);
+  const pays = (need: number) => changes([[{ share: 900 }], [{ share: 100, need }]])[1];
+  assert.deepEqual([pays(100), pays(800)], ["100 FundsRaise", "100 NodeCongested"]);
+});
+
+pure("planChanges() raises beyond the share while CPU is free, and asks more of payers", () => {
+  // On a node with plenty of free CPU.
+  const ample = { capacity: 10_000, options: SAMPLE_PACE };
+  assert.deepEqual(changes([[{ share: 1000, ceiling: 4000 }]], ample), ["1050 DemandRose"]);
+  // Free before: 970 − 490 − 480 = 0 of 1000. A fifth of 490 is 98.
+  const paid = (share: number) =>
+    changes([[{ share }, { limit: 490 }], [{ share: 100 }, { limit: 480 }]], {
+      options: SAMPLE_PACE,
+    })[1];
+  assert.deepEqual([paid(580), paid(590)], ["", "380 FundsRaise"]);
+  // A trial that showed nothing is rolled back after two seconds.
+  const lower = { since: 98_000, highest: 210 };
+  const tried = (trialFrom: number | undefined) =>
+    changes([[{ share: 210 }, { limit: 800, lower, changedAt: 95_000, trialFrom }]], ample)[0];
+  assert.deepEqual([tried(200), tried(undefined)], ["210 DemandFell", ""]);
+});

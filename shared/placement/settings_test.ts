@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
+import { CONTROLLER_SETTINGS, type ControllerSettings } from "../../controller/settings.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { effectiveSettings, type SettingSources } from "../config/load.ts";
-import { commandFlags } from "../config/command_line.ts";
-import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
 import { NODE_CLASS_PRESETS } from "./node_classes.ts";
-import {
-  CONTROLLER_PROGRAM,
-  CONTROLLER_SETTINGS,
-  type ControllerSettings,
-} from "../../controller/settings.ts";
-import { PLACEMENT_SETTINGS, placementConfig } from "./settings.ts";
-import { settingOf } from "../config/setting.ts";
-import project from "../../deno.json" with { type: "json" };
+import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
+import { placementConfig } from "./settings.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
@@ -137,11 +130,7 @@ test("CONTROLLER_SETTINGS take the file of Spotalis as it is, and the agent pass
   assert.deepEqual([resyncPeriodMs, workers], [45_000, 7]);
   assert.deepEqual(scope.namespaceSelector, {
     matchLabels: { "spotalis.io/enabled": "true" },
-    matchExpressions: [{
-      key: "environment",
-      operator: "In",
-      values: ["production", "staging"],
-    }],
+    matchExpressions: [{ key: "environment", operator: "In", values: ["production", "staging"] }],
   });
   assert.deepEqual(
     [classes.spot, classes["on-demand"]].map(({ selectors }) => selectors[0]?.matchLabels),
@@ -176,64 +165,8 @@ test("CONTROLLER_SETTINGS name each setting of Spotalis that can't be read or ho
   ]);
 });
 
-/** A text that fits each row, other than its default; one that does not; a part of the message. */
-const TEXTS = {
-  placement: ["on", "yes", "false or off"],
-  resyncPeriod: ["5s", "4s", "a duration from 5s to 1h"],
-  placementWorkers: ["100", "0", "a whole number from 1 to 100"],
-  placementNamespaces: ["team=shop", "team", "a label selector"],
-  nodeClassifier: ["aks", "azure", "karpenter, eks, gke, aks"],
-  departureSigns: ["aws,gke", "azure", 'presets[0] is "azure"'],
-  readOnlyMode: ["on", "maybe", "false or off"],
-  windowSchedule: ["0 2 * * *", "@daily", 'Cannot parse schedule: "@daily"'],
-  windowDuration: ["4h", "0s", "Cannot parse duration"],
-  placementCooldown: ["0s", "25h", "a duration from 0s to 24h"],
-  evictionsPerSecond: ["0.1", "0", "a number from 0.001 to 1000"],
-  evictionBurst: ["1", "1.5", "a whole number from 1 to 1000"],
-  scheduleTimeout: ["1s", "2h", "a duration from 1s to 1h"],
-  fallbackDuration: ["1m", "0s", "a duration from 1s to 24h"],
-  maxFallbackDuration: ["24h", "25h", "a duration from 1s to 24h"],
-} as const;
-
-test("CONTROLLER_SETTINGS take each of placement's by file, variable and flag, and name bad ones", () => {
-  // In the file only: other programs' settings without effect.
-  const rest = Object.keys(PLACEMENT_SETTINGS.shape).filter((name) => !(name in TEXTS));
-  assert.deepEqual(rest, ["metricsEnabled", "leaseNamespace", "leaseName"]);
-  for (const [name, [text, bad, expected]] of Object.entries(TEXTS)) {
-    const { key, flag = "", env = "" } = settingOf(
-      PLACEMENT_SETTINGS.shape[name as keyof typeof TEXTS],
-    );
-    assert.ok(project.permissions.controller.env.includes(env), env);
-    const inFile = (value: string) => {
-      const [last = "", ...outer] = key.split(".").toReversed();
-      const line = outer.reduce((inner, one) => `${one}: {${inner}}`, `${last}: "${value}"`);
-      return file(line);
-    };
-    const typed = (value: string) => {
-      const command = commandFlags(CONTROLLER_PROGRAM, [`${flag}=${value}`]);
-      assert.ok("flags" in command);
-      return { flags: command.flags };
-    };
-    for (
-      const [origin, sources, wrong] of [
-        ["file", inFile(text), inFile(bad)],
-        ["environment", { ...inFile(bad), env: { [env]: text } }, { env: { [env]: bad } }],
-        ["flag", { ...inFile(bad), ...typed(text) }, typed(bad)],
-      ] as const
-    ) {
-      const read = effectiveSettings(PLACEMENT_SETTINGS, sources);
-      assert.ok("origins" in read, `${key} by ${origin}`);
-      assert.deepEqual(read.origins.get(key), { origin, text });
-      const [fault = "", ...more] = faultsOf(wrong);
-      assert.deepEqual(more, [], key);
-      const where = { file: key, environment: env, flag }[origin];
-      assert.ok(fault.includes(where) && fault.includes(expected), fault);
-    }
-  }
-  assertMatches(faultsOf({ env: { SPOTALIS_WORKER: "3" } }), [/WORKER .* SPOTALIS_WORKERS\?$/]);
-});
-
 test("CONTROLLER_PROGRAM checks what settings of placement must fulfil together", () => {
+  assertMatches(faultsOf({ env: { SPOTALIS_WORKER: "3" } }), [/WORKER .* SPOTALIS_WORKERS\?$/]);
   assertMatches(faultsOf({ env: { SPOTALIS_DISRUPTION_WINDOW_SCHEDULE: "0 2 * * *" } }), [
     /^placement\.disruptionWindow\.schedule .* placement\.disruptionWindow\.duration is not/,
   ]);

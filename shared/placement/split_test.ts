@@ -1,5 +1,9 @@
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { placedPod, placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import type { MoveWait, NextMove } from "./next_move.ts";
+import type { NodeClass } from "./node_classes.ts";
+import type { PlacedPod } from "./placed_pod.ts";
 import {
   costChanges,
   costOf,
@@ -9,11 +13,17 @@ import {
   nextClass,
   ordinalClass,
   ordinalOf,
+  type PlacedWorkload,
   splitReplicas,
 } from "./split.ts";
-import { placedPod, placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
-import type { PlacedPod } from "./placed_pod.ts";
-import type { NodeClass } from "./node_classes.ts";
+import {
+  phaseOf,
+  placementStatus,
+  readStatus,
+  refusedStatus,
+  statusKey,
+  timeOfDay,
+} from "./status.ts";
 
 /** Replicas, floor, share of spot, and what is on spot and on-demand. */
 const EXAMPLES = [
@@ -54,12 +64,6 @@ pure("nextClass() fills the floor first, and divides each number on the way", ()
   assert.equal(order.join(""), "oossssosss");
   assert.deepEqual(counts, { spot: 7, "on-demand": 3 });
 });
-
-pure("nextClass() makes up for what is missing", () => {
-  assert.equal(nextClass({ spot: 0, "on-demand": 3 }, SPEC), "spot");
-  assert.equal(nextClass({ spot: 9, "on-demand": 0 }, SPEC), "on-demand");
-});
-
 pure("ordinalClass() puts the low ordinals on-demand, counted from the first", () => {
   const classes = (firstOrdinal?: number): string =>
     [0, 1, 2, 3, 4, 5].map((ordinal) =>
@@ -100,42 +104,6 @@ pure("misplaced() has the pods of the class with too many, the youngest first", 
   assert.deepEqual(movesOf(placedPods({ "on-demand": 1 })), []);
   assert.deepEqual(movesOf(placedPods({ "on-demand": 2 })).at(0), "web-on-demand-x2 to spot");
 });
-
-pure("misplaced() begins with pods that are not Ready, then with those on cordoned nodes", () => {
-  const pods = [
-    placedPod("a", { createdAtMs: 4 }),
-    placedPod("b", { createdAtMs: 3, cordoned: true }),
-    placedPod("c", { createdAtMs: 2, ready: false }),
-    placedPod("d", { createdAtMs: 1, ready: false, cordoned: true }),
-  ];
-  assert.deepEqual(movesOf(pods).map((text) => text[0]).join(""), "dcba");
-});
-
-pure("misplaced() counts each revision for itself, and nothing that is gone", () => {
-  const pods = [
-    ...placedPods({ spot: 1, "on-demand": 1 }, { revision: "r1" }),
-    ...placedPods({ spot: 2 }, { revision: "r2" }),
-    ...placedPods({ "on-demand": 7 }, { gone: true }),
-  ];
-  assert.deepEqual(
-    misplaced(pods, { kind: "Deployment", replicas: 4, spec: HALF }).map(({ pod, to }) =>
-      `${pod.revision} ${pod.name} ${to}`
-    ),
-    ["r2 web-spot-x2 on-demand", "r2 web-spot-x1 on-demand"],
-  );
-});
-
-pure("misplaced() moves on-demand first what the floor is short of", () => {
-  const pods = [
-    ...placedPods({ "on-demand": 2 }, { revision: "r1", ready: false }),
-    ...placedPods({ spot: 2 }, { revision: "r2" }),
-  ];
-  assert.deepEqual(
-    misplaced(pods, { kind: "Deployment", replicas: 4, spec: HALF }).map(({ to }) => to),
-    ["on-demand", "on-demand", "spot", "spot"],
-  );
-});
-
 pure("misplaced() has a StatefulSet's pods that are not where their ordinals are to be", () => {
   const pods = ["spot", "spot", "spot", "on-demand", "spot", "on-demand"].map((one, ordinal) =>
     placedPod(`db-${ordinal}`, { class: one as PlacedPod["class"] })
@@ -178,15 +146,6 @@ pure("costOf() is minus the number of replicas that needs the pod", () => {
   assert.deepEqual(costs("on-demand", 70, 2), [-1, -2, -7]);
   assert.deepEqual(costs("spot", 70, 2), [-3, -4, -5]);
 });
-
-pure("costOf() makes pods that are never needed go first", () => {
-  for (const [of, share] of [["spot", 0], ["on-demand", 100]] as const) {
-    const found = costs(of, share, 0);
-    assert.deepEqual(found, found.toSorted((a, b) => b - a));
-    assert.ok(found.every((cost) => cost < -1_000_000 && cost >= -(2 ** 31)));
-  }
-});
-
 pure("costChanges() adds missing costs, the highest to the oldest pods", () => {
   const spec = { spotPercentage: 70, minOnDemand: 0 };
   assert.deepEqual(
@@ -214,4 +173,151 @@ pure("costChanges() keeps costs of the set, and uses none twice", () => {
     ["b", -1],
     ["c", -5],
   ]);
+});
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+const MOVE: NextMove = { move: { pod: placedPod("web-0"), to: "spot" } };
+const HALF_SPEC = { spotPercentage: 50, minOnDemand: 0, paused: false };
+const OPTIONS = { cooldownMs: 10_000, shortage: {} };
+
+const PENDING = { class: "spot", node: "", scheduled: false, ready: false } as const;
+
+function wait(reason: MoveWait["wait"], untilMs?: number): MoveWait {
+  return { wait: reason, message: "so", ...(untilMs === undefined ? {} : { untilMs }) };
+}
+
+function statusWith(
+  pods: readonly PlacedPod[],
+  kind: PlacedWorkload["kind"] = "Deployment",
+  replicas = pods.length,
+) {
+  const workload = { kind, replicas, observed: true, present: 0, ready: 0, updated: 0 };
+  const times = { evictionFromMs: NOW, nowMs: NOW };
+  return placementStatus({ workload, spec: HALF_SPEC, pods, ...times }, OPTIONS);
+}
+
+pure("phaseOf() names a phase for each reason, with its end", () => {
+  const phase = (next: NextMove) => phaseOf({ next, shortage: undefined, nowMs: NOW }).phase;
+  const phases = {
+    AsSpecified: "AsSpecified",
+    PlacementPaused: "Paused",
+    WindowClosed: "OutsideWindow",
+    MoveCooldown: "Cooldown",
+    EvictionRate: "Cooldown",
+    NotWhole: "NotWhole",
+    NoneEvictable: "Bound",
+    BlockedByPDB: "BlockedByBudget",
+  } as const;
+  for (const [reason, expected] of Object.entries(phases)) {
+    assert.equal(phase(wait(reason as MoveWait["wait"])), expected, reason);
+  }
+  assert.equal(phase(MOVE), "Converging");
+  const cooldown = wait("MoveCooldown", NOW + 5000);
+  assert.deepEqual(phaseOf({ next: cooldown, shortage: undefined, nowMs: NOW }), {
+    phase: "Cooldown",
+    until: "2026-01-01T12:00:05.000Z",
+    reason: "MoveCooldown",
+    message: "so",
+  });
+});
+
+pure("phaseOf() reports a fallback whatever else holds, and the return from it", () => {
+  const during = { untilMs: NOW + 60_000, rounds: 2 };
+  const found = phaseOf({ next: wait("NotWhole"), shortage: during, nowMs: NOW });
+  assert.deepEqual([found.phase, found.until, found.reason], [
+    "Fallback",
+    "2026-01-01T12:01:00.000Z",
+    "SpotFallback",
+  ]);
+  assert.match(found.message ?? "", /^fallback 2 .*; so$/);
+  const after = { untilMs: NOW, rounds: 2 };
+  const phase = (next: NextMove) => phaseOf({ next, shortage: after, nowMs: NOW }).phase;
+  for (const next of [MOVE, wait("MoveCooldown", NOW + 1), wait("NotWhole")]) {
+    assert.equal(phase(next), "Returning");
+  }
+  // What delays the return is what matters.
+  assert.equal(phase(wait("PlacementPaused")), "Paused");
+  assert.equal(phase(wait("BlockedByPDB")), "BlockedByBudget");
+});
+
+pure("placementStatus() divides each revision by itself, the newest first", () => {
+  const pods = [
+    ...placedPods({ spot: 3, "on-demand": 1 }, { revision: "old" }),
+    ...placedPods({ "on-demand": 1 }, { revision: "new", createdAtMs: 9_000_000 }),
+    placedPod("new-2", { revision: "new", class: "spot", scheduled: false }),
+    placedPod("gone", { revision: "new", gone: true }),
+  ];
+  const { revisions: [newest, old], actual, pending } = statusWith(pods);
+  assert.deepEqual(newest, {
+    revision: "new",
+    desired: { spot: 1, "on-demand": 1 },
+    actual: { spot: 0, "on-demand": 1 },
+    pending: { spot: 1, "on-demand": 0 },
+  });
+  assert.deepEqual(old?.desired, { spot: 2, "on-demand": 2 });
+  assert.deepEqual([actual, pending], [{ spot: 3, "on-demand": 2 }, { spot: 1, "on-demand": 0 }]);
+});
+
+pure("placementStatus() divides by ordinals, and counts drained nodes' pods", () => {
+  const split = { spot: 1, "on-demand": 1 };
+  const ordinals = [0, 2].map((ordinal) => placedPod(`db-${ordinal}`, { class: "spot" }));
+  assert.deepEqual(statusWith(ordinals, "StatefulSet", 4).revisions[0]?.desired, split);
+  const drained = { gone: true, departs: "taint disrupted", drained: true };
+  const pods = [...placedPods({ spot: 1 }), ...placedPods({ "on-demand": 1 }, drained)];
+  const [all] = statusWith(pods).revisions;
+  assert.deepEqual([all?.desired, all?.actual], [split, split]);
+});
+
+pure("refusedStatus() has the pods of invalid workloads, each with what keeps it there", () => {
+  const placed = [
+    placedPod("web-10", {
+      pinned: "its affinity allows no spot node",
+      budget: "budget web allows no disruption",
+    }),
+    placedPod("web-9", { cordoned: true, ready: false }),
+    placedPod("new", PENDING),
+    placedPod("late", { ...PENDING, unschedulableSinceMs: NOW }),
+    placedPod("dying", { gone: true, departs: "taint x" }),
+    placedPod("gone", { gone: true }),
+  ];
+  const pods = () => ({ pods: placed, nowMs: NOW });
+  const invalid = refusedStatus({ reason: "ConfigurationError", message: "" }, pods);
+  assert.deepEqual(invalid.pods.map(({ name, node, notes }) => [name, node, notes.length]), [
+    ["late", "", 1],
+    ["new", "", 1],
+    ["dying", "node-1", 1],
+    ["web-9", "node-1", 2],
+    ["web-10", "node-1", 2],
+  ]);
+  const { phase, pods: none } = refusedStatus({ reason: "PlacementOff", message: "" }, pods);
+  assert.deepEqual([phase, none], ["LeftAlone", []]);
+});
+
+pure("readStatus() reads what was published, and no other text", () => {
+  const status = statusWith(placedPods({ spot: 2 }));
+  assert.deepEqual(readStatus(JSON.stringify(status)), status);
+  const newer = { ...status, reason: "Newer" };
+  assert.deepEqual(readStatus(JSON.stringify(newer)), newer);
+  const partial = [{ phase: "Paused" }, { ...status, phase: "Newer" }];
+  const damaged = [
+    { ...status, pods: [{}] },
+    { ...status, revisions: {} },
+    { ...status, until: "soon" },
+    { ...status, spec: null },
+    { ...status, pending: null },
+  ];
+  const others = [...partial, ...damaged].map((one) => JSON.stringify(one));
+  for (const text of ["", "{", "null", "[]", "{}", ...others]) {
+    assert.equal(readStatus(text).phase, "Unknown");
+  }
+});
+pure("statusKey() can be a key of a ConfigMap", () => {
+  const key = statusKey({ kind: "StatefulSet", name: "db.main-1" });
+  assert.match(key, /^[-._a-zA-Z0-9]{1,253}$/);
+});
+
+pure("timeOfDay() names the day only if it is another one, and is never too early", () => {
+  assert.equal(timeOfDay("2026-01-01T12:00:10.000Z", NOW), "12:00:10Z");
+  assert.equal(timeOfDay("2026-01-01T12:00:10.001Z", NOW), "12:00:11Z");
+  assert.equal(timeOfDay("2026-01-02T02:00:00.000Z", NOW), "2026-01-02 02:00:00Z");
 });

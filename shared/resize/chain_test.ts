@@ -1,5 +1,6 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import type { ContainerFields } from "../../tests/fixtures/container_fields.ts";
 import {
   containerAt as at,
   cpuRanges,
@@ -14,7 +15,6 @@ import {
   marketDecision,
 } from "../../tests/fixtures/market/enforcement_input.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import type { ContainerFields } from "../../tests/fixtures/container_fields.ts";
 import { type Pod, type PodContainer, type ResizeCondition, withResources } from "../api/pod.ts";
 import type { ContainerBounds, PodAllocation } from "../api/pod_allocation.ts";
 import { limitBounds } from "../market/clearing_round.ts";
@@ -80,31 +80,20 @@ const allocation = (change: Partial<PodAllocation>): Fields => ({
 });
 const TIGHT = enforcedContainer({ requests: { memory: 64 }, limits: { memory: 64 } });
 
+// The decision tables of tests/golden have more rows of each of these tables.
 table("decide() changes a limit, and holds for identity, scope, the agent and the pod's state", [
   [{}, "app 400"],
   [{ pod: undefined }, "IdentityDiffers PodGone"],
   [podWith({ metadata: { ...METADATA, uid: "u2" } }), "IdentityDiffers IdentityMismatch"],
-  [podWith({ nodeName: "node-2" }), "IdentityDiffers IdentityMismatch"],
-  [
-    allocation({ spec: { ...enforcedAllocation.spec, namespace: "other" } }),
-    "IdentityDiffers IdentityMismatch",
-  ],
   [{ outOfScope: { reason: "OptedOut", message: "" } }, "OutOfScope OptedOut"],
   [{ agentSilent: true }, "AgentIsSilent AgentSilent"],
-  [
-    allocation({ status: { bounds: { revision: 4, reason: "", containers: [] } } }),
-    "BoundsAreStale BoundsStale",
-  ],
   [allocation({ spec: { podName, podUID, nodeName, namespace } }), "BoundsAreStale Waiting"],
-  [podWith({ phase: "Succeeded" }), "NotRunning NotRunning"],
   [podWith({ metadata: { ...METADATA, terminating: true } }), "NotRunning NotRunning"],
-  [pod(enforcedContainer({ restartsOnCPU: true })), "RestartsContainer RestartPolicy"],
   [
     { ...pod(enforcedContainer(), jvm({ restartsOnCPU: true })), ...wants(400, 400) },
     "app 400; RestartsContainer RestartPolicy",
   ],
   [{ ...pod(TIGHT), ...wants(100) }, "QoSWouldChange QoSWouldChange"],
-  [{ ...pod(TIGHT), limitRange: cpuRanges({ max: 100 }) }, "QoSWouldChange QoSWouldChange"],
   [
     { ...pod(at(200, { limits: { cpu: 300 } })), backOffMs: 1500 },
     "ResizeInProgress ResizeInProgress",
@@ -134,17 +123,12 @@ table("decide() clamps what the agent wants into the published bounds", [
   [{ ...bounded({}), ...wants(500) }, `app 400; ${CLAMPED}`],
   [{ claims: [marketClaim(400, "unknown")] }, CLAMPED],
   [{ ...bounded({ held: "lower" }), ...wants(150) }, THERE],
-  [{ ...bounded({ held: "lower" }), ...wants(300) }, "app 300"],
   [{ ...bounded({ held: "lower" }), ...wants(500) }, `app 400; ${CLAMPED}`],
   // The hold takes precedence over a ceiling that has come down, not over a floor that has come up.
   [{ ...bounded({ held: "lower", ceiling: 150 }), ...wants(190) }, THERE],
   [{ ...bounded({ held: "lower", floor: 240 }), ...wants(210) }, `app 240; ${CLAMPED}`],
-  ...[50, 150, 300, 500].map((limit) =>
-    [{ ...bounded({ held: "both", floor: 240 }), ...wants(limit) }, THERE] as const
-  ),
-  // Half steps are the agent's, within the bounds.
+  [{ ...bounded({ held: "both", floor: 240 }), ...wants(50) }, THERE],
   [{ ...bounded({ held: "half" }), ...wants(150) }, "app 150"],
-  [{ ...bounded({ held: "half" }, 600), ...wants(450) }, `app 400; ${CLAMPED}`],
 ]);
 
 pure("decide() never clamps what an agent of ours may clear, held or not", () => {
@@ -170,7 +154,7 @@ const unsynced = { ...two, outOfSync: ["namespaces"] };
 const swinging = { ...two, oscillatingMs: 9000 };
 
 table(
-  "decide() moves limits one way while copies are out of sync or limits oscillate, and by steps",
+  "decide() moves limits one way while out of sync, and by steps",
   [
     [{ ...unsynced, ...wants(100, 200) }, "app 100"],
     [{ ...unsynced, ...wants(100, 300) }, "app 100; CopiesOutOfSync OutOfSync"],
@@ -201,10 +185,7 @@ pure("decide() leads by steps to any limit in the end", () => {
 });
 
 const asked = (limit: number, applied: number, more: Partial<Pod> = {}): Fields => ({
-  pod: enforcedPod({
-    containers: [at(limit, { applied: { limits: { cpu: applied } } })],
-    ...more,
-  }),
+  pod: enforcedPod({ containers: [at(limit, { applied: { limits: { cpu: applied } } })], ...more }),
 });
 const condition = (reason: string, more: Partial<ResizeCondition> = {}): Partial<Pod> => ({
   resizeConditions: [{ type: "PodResizePending", reason, message: "no", ...more }],
@@ -246,37 +227,17 @@ const own = (requests: number | undefined, limits: number | undefined): Containe
 
 table("decide() moves request and limit of a Guaranteed pod together", [
   [{ pod: guaranteedPod() }, "app 400/400"],
-  [
-    { pod: guaranteedPod(guaranteedContainer(), guaranteedContainer({ name: "jvm" })) },
-    "app 400/400",
-  ],
-  [fixed({}), "AlreadyThere ResizeInProgress"],
   [fixed(own(undefined, 400)), "AlreadyThere ResizeInProgress"],
-  [fixed(own(400, undefined)), "AlreadyThere ResizeInProgress"],
-  [fixed(own(400, 400)), THERE],
   // Read back from cpu.weight, which has steps of 26 m.
   [fixed(own(380, 400)), THERE],
   // Its own request is no business of a Burstable pod's limits.
   [pod(at(400, { applied: { requests: { cpu: 50 }, limits: { cpu: 400 } } })), THERE],
-  [
-    { pod: { ...guaranteedPod(), containers: [enforcedContainer(), jvm()] } },
-    "QoSWouldChange QoSWouldChange",
-  ],
-  [
-    { pod: guaranteedPod(), limitRange: cpuRanges({ max: 300 }) },
-    "app 300/300; OutsideLimitRange LimitRange",
-  ],
   [{ pod: guaranteedPod(), limitRange: cpuRanges({ ratio: 1 }) }, "app 400/400"],
   [
     { pod: guaranteedPod(), limitRange: cpuRanges({}, { max: 350, ratio: 1 }) },
     "app 350/350; OutsideLimitRange LimitRange",
   ],
-  [
-    { pod: guaranteedPod(), limitRange: cpuRanges({ min: 150 }), ...wants(50) },
-    "app 150/150; OutsideLimitRange LimitRange",
-  ],
   [{ pod: guaranteedPod(), quotaHeadroom: 55 }, "app 250/250; OverQuota QuotaExceeded"],
-  [{ pod: guaranteedPod(), quotaHeadroom: 5 }, "OverQuota QuotaExceeded"],
   [{ ...bounded({ floor: 200, ceiling: 300 }), pod: guaranteedPod() }, `app 300/300; ${CLAMPED}`],
 ]);
 
@@ -349,16 +310,13 @@ table("decide() gives original limits back where the market may not act, and wri
 
 table("decideManually() asks what the server would refuse, and neither scope nor bounds", [
   [{ ...bounded({}), agentSilent: true, ...wants(9000) }, "app 9000"],
-  [{ limitRange: cpuRanges({ max: 500 }) }, "app 400"],
   [
     { limitRange: cpuRanges({ max: 500 }), ...wants(9000) },
     "app 500; OutsideLimitRange LimitRange",
   ],
   [{ quotaHeadroom: 0 }, "OverQuota QuotaExceeded"],
   [{ ...pod(TIGHT), ...wants(100) }, "QoSWouldChange QoSWouldChange"],
-  [{ ...pod(TIGHT), limitRange: cpuRanges({ max: 100 }) }, "QoSWouldChange QoSWouldChange"],
   [podWith({ phase: "Failed" }), "NotRunning NotRunning"],
-  [{ pod: guaranteedPod() }, "app 400/400"],
   [{ ...siblings, ...CPU }, "WouldWriteDefaults LimitRange"],
 ], byHand);
 

@@ -73,11 +73,7 @@ pure("sentences on pods out of scope", () =>
         }),
       "the pod is Guaranteed by resources of the whole pod",
     ],
-    [
-      "NoCPULimit",
-      () => scope({ containers: [unlimited] }),
-      "no container has a CPU limit",
-    ],
+    ["NoCPULimit", () => scope({ containers: [unlimited] }), "no container has a CPU limit"],
     [
       "VPAConflict",
       () => scope({}, { verticalAutoscalers: [sampleVPA("Auto")] }),
@@ -178,11 +174,7 @@ pure("sentences of the actuator's checks", () =>
       () => held({ maxStep: 1.5 }),
       "app from 200m to 300m first, not to 400m at once",
     ],
-    [
-      "RateLimited, just now",
-      () => held({ restMs: 1 }),
-      "the pod's last change was a moment ago",
-    ],
+    ["RateLimited, just now", () => held({ restMs: 1 }), "the pod's last change was a moment ago"],
     [
       "Restored",
       () => restoredMessage({ reason: "AgentSilent", message: "it is gone" }),

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { autoPolicy, MI } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
+import { amountText, truncatedProduct } from "./amounts.ts";
 import { type ContainerUsage, samplesDistribution } from "./distribution.ts";
 import type { Percentile, PolicySpec } from "./policy_spec.ts";
 import {
@@ -75,15 +77,6 @@ pure("recommend() makes 336m of [100,200,300] and 88617123 of 73847603 with P90 
   assert.deepEqual(percentiles, [200, 280, 290, 298]);
 });
 
-pure("recommend() moves to the nearer bound, and nothing that is inside", () => {
-  const of = (min: number, max: number) =>
-    recommended(usage([200], [1]), {
-      safetyFactor: 1,
-      bounds: { ...BOUNDS, cpu: { min, max } },
-    }).cpu;
-  assert.deepEqual([of(100, 1000), of(200, 200), of(201, 1000), of(10, 199)], [200, 200, 201, 199]);
-});
-
 pure("property 4: recommend() stays within the bounds, and moves nothing that is inside", () => {
   const drawn = fc.tuple(cpuValues, memoryValues, percentile, factor);
   fc.assert(
@@ -131,31 +124,28 @@ pure("property 14: recommend() is percentile × factor before clamping, within a
   );
 });
 
-pure(
-  "recommend() makes limits of requests, never below them, and leaves them alone by default",
-  () => {
-    const of = usage([100], [100 * MI]);
-    const plain = recommended(of);
-    assert.ok(!("cpuLimit" in plain) && !("memoryLimit" in plain));
-    const limited = (cpu: number, memory: number) => {
-      const strategy = { updateRequestsOnly: false, limitMultipliers: { cpu, memory } };
-      const { cpuLimit, memoryLimit = 0 } = recommended(of, { strategy });
-      return [cpuLimit, memoryLimit / MI];
-    };
-    assert.deepEqual([limited(1, 1.1), limited(0.5, 0.9)], [[120, 132], [120, 120]]);
-    const multiplier = fc.integer({ min: 100, max: 1000 }).map((hundredths) => hundredths / 100);
-    const drawn = [cpuValues, memoryValues, multiplier, multiplier] as const;
-    fc.assert(fc.property(...drawn, (cpu, memory, forCPU, forMemory) => {
-      const limitMultipliers = { cpu: forCPU, memory: forMemory };
-      const one = recommended(usage(cpu, memory), {
-        strategy: { updateRequestsOnly: false, limitMultipliers },
-      });
-      assert.ok((one.cpuLimit ?? 0) >= one.cpu && (one.memoryLimit ?? 0) >= one.memory);
-      assert.ok(Math.abs((one.cpuLimit ?? 0) - one.cpu * forCPU) <= 1);
-      assert.ok(Math.abs((one.memoryLimit ?? 0) - one.memory * forMemory) <= 1);
-    }));
-  },
-);
+pure("recommend() makes limits of requests, never below them", () => {
+  const of = usage([100], [100 * MI]);
+  const plain = recommended(of);
+  assert.ok(!("cpuLimit" in plain) && !("memoryLimit" in plain));
+  const limited = (cpu: number, memory: number) => {
+    const strategy = { updateRequestsOnly: false, limitMultipliers: { cpu, memory } };
+    const { cpuLimit, memoryLimit = 0 } = recommended(of, { strategy });
+    return [cpuLimit, memoryLimit / MI];
+  };
+  assert.deepEqual([limited(1, 1.1), limited(0.5, 0.9)], [[120, 132], [120, 120]]);
+  const multiplier = fc.integer({ min: 100, max: 1000 }).map((hundredths) => hundredths / 100);
+  const drawn = [cpuValues, memoryValues, multiplier, multiplier] as const;
+  fc.assert(fc.property(...drawn, (cpu, memory, forCPU, forMemory) => {
+    const limitMultipliers = { cpu: forCPU, memory: forMemory };
+    const one = recommended(usage(cpu, memory), {
+      strategy: { updateRequestsOnly: false, limitMultipliers },
+    });
+    assert.ok((one.cpuLimit ?? 0) >= one.cpu && (one.memoryLimit ?? 0) >= one.memory);
+    assert.ok(Math.abs((one.cpuLimit ?? 0) - one.cpu * forCPU) <= 1);
+    assert.ok(Math.abs((one.memoryLimit ?? 0) - one.memory * forMemory) <= 1);
+  }));
+});
 
 pure("recommend() needs minSamples of each resource, and one where a policy asks for none", () => {
   const ten = Array.from({ length: 10 }, () => 100);
@@ -223,27 +213,24 @@ pure("recommend() ends kills that repeat, and bytesBeforeOOM() finds back what w
 /** At a limit of 200 m for a fifth of the time. */
 const CUT = [50, 60, 70, 80, 90, 100, 110, 120, 200, 200, 200];
 
-pure(
-  "recommend() raises CPU that a limit throttled to the demand, or by the share, before the factor",
-  () => {
-    const of = (which: Percentile, share: number, demand?: number) => {
-      const throttling = { share, ...(demand === undefined ? {} : { demand }) };
-      return requestsFor(CUT, [100], { percentile: which, corrections: { throttling } });
-    };
-    const rows = [
-      [of("P90", 0.2, 700), 840],
-      // Just in what was cut off, and below it.
-      [of("P90", 0.1, 700), 840],
-      [of("P90", 0.05, 700), 240],
-      [of("P50", 0.2, 700), 120],
-      [of("P90", 0.25), 300],
-      [of("P90", 1), 480],
-      [of("P90", 0, 9000), 240],
-      [of("P90", 0.5, 10), 240],
-    ] as const;
-    for (const [found, cpu] of rows) assert.deepEqual(found, [cpu, 120]);
-  },
-);
+pure("recommend() raises throttled CPU to the demand, or by the share", () => {
+  const of = (which: Percentile, share: number, demand?: number) => {
+    const throttling = { share, ...(demand === undefined ? {} : { demand }) };
+    return requestsFor(CUT, [100], { percentile: which, corrections: { throttling } });
+  };
+  const rows = [
+    [of("P90", 0.2, 700), 840],
+    // Just in what was cut off, and below it.
+    [of("P90", 0.1, 700), 840],
+    [of("P90", 0.05, 700), 240],
+    [of("P50", 0.2, 700), 120],
+    [of("P90", 0.25), 300],
+    [of("P90", 1), 480],
+    [of("P90", 0, 9000), 240],
+    [of("P90", 0.5, 10), 240],
+  ] as const;
+  for (const [found, cpu] of rows) assert.deepEqual(found, [cpu, 120]);
+});
 
 pure("property 13: throttling raises no percentile above a higher one, and lowers none", () => {
   const demand = fc.option(fc.integer({ min: 0, max: 20_000 }), { nil: undefined });
@@ -262,21 +249,83 @@ pure("property 13: throttling raises no percentile above a higher one, and lower
   }));
 });
 
-pure(
-  "recommendWorkload() has each container with enough samples, in order, and corrects the killed one",
-  () => {
-    const usageOf = (container: string, samples: number): ContainerUsage => {
-      const values = (value: number) => Array.from({ length: samples }, () => value);
-      return { ...usage(values(100), values(100 * MI)), container };
-    };
-    const found = recommendWorkload(["proxy", "fresh", "app", "few"], {
-      usages: [usageOf("app", 5), usageOf("gone", 5), usageOf("proxy", 5), usageOf("few", 1)],
-      rule: autoPolicy({}, { minSamples: 2 }),
-      corrections: new Map([["proxy", { oomKills: [{ hadBytes: 128 * MI }] }]]),
-    });
-    assert.deepEqual(found.map(({ container, cpu, memory }) => [container, cpu, memory / MI]), [
-      ["proxy", 120, 228],
-      ["app", 120, 120],
-    ]);
-  },
-);
+pure("recommendWorkload() has each container with samples, in order", () => {
+  const usageOf = (container: string, samples: number): ContainerUsage => {
+    const values = (value: number) => Array.from({ length: samples }, () => value);
+    return { ...usage(values(100), values(100 * MI)), container };
+  };
+  const found = recommendWorkload(["proxy", "fresh", "app", "few"], {
+    usages: [usageOf("app", 5), usageOf("gone", 5), usageOf("proxy", 5), usageOf("few", 1)],
+    rule: autoPolicy({}, { minSamples: 2 }),
+    corrections: new Map([["proxy", { oomKills: [{ hadBytes: 128 * MI }] }]]),
+  });
+  assert.deepEqual(found.map(({ container, cpu, memory }) => [container, cpu, memory / MI]), [
+    ["proxy", 120, 228],
+    ["app", 120, 120],
+  ]);
+});
+
+pure("amountText() writes CPU in millicores and memory in bytes or Mi", () => {
+  const rows = [
+    ["cpu", 250, "250m"],
+    ["cpu", 2000, "2"],
+    ["cpu", 3.781021962, "3.781m"],
+    ["cpu", 279.9999999, "280m"],
+    ["memory", 64 * 2 ** 20, "64Mi"],
+    ["memory", 88_617_123, "88617123"],
+    ["memory", 450_035_712.4, "450035712"],
+  ] as const;
+  for (const [resource, amount, text] of rows) assert.equal(amountText(resource, amount), text);
+});
+
+pure("amountText() is a quantity that Kubernetes reads, and memory never has an m", () => {
+  const any = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
+  const usual = fc.nat({ max: 1e15 }).map((thousandths) => thousandths / 1000);
+  fc.assert(
+    fc.property(fc.oneof(any, usual), (drawn) => {
+      assert.doesNotThrow(() => parseCPU(amountText("cpu", drawn)));
+      const text = amountText("memory", drawn);
+      assert.match(text, /^\d+(Mi)?$/);
+      assert.equal(parseBytes(text), Math.trunc(Math.min(drawn, Number.MAX_SAFE_INTEGER)));
+    }),
+    cases(5),
+  );
+});
+
+pure("truncatedProduct() is no less than decimals would be", () => {
+  assert.ok(100 * 1.15 < 115 && 1.001 * 1000 < 1001, "binary fractions");
+  const rows = [
+    [73_847_603, 1.2, 88_617_123],
+    [100, 1.15, 115],
+    [1.001 * 1000, 1, 1001],
+    [280, 1.2, 336],
+    [0, 10, 0],
+    [0.9, 1, 0],
+    [Number.MAX_SAFE_INTEGER, 10, Number.MAX_SAFE_INTEGER],
+    [Number.MAX_SAFE_INTEGER, 1, Number.MAX_SAFE_INTEGER],
+  ] as const;
+  for (const [value, factor, product] of rows) {
+    assert.equal(truncatedProduct(value, factor), product, `${value} × ${factor}`);
+  }
+});
+
+pure("truncatedProduct() is exact for four decimals, one below at most for any", () => {
+  const tenThousandths = fc.integer({ min: 10_000, max: 100_000 });
+  fc.assert(
+    fc.property(fc.nat({ max: 2 ** 48 }), tenThousandths, (value, factor) => {
+      const exact = BigInt(value) * BigInt(factor) / 10_000n;
+      assert.equal(truncatedProduct(value, factor / 10_000), Number(exact));
+    }),
+    cases(5),
+  );
+  const amount = fc.maxSafeNat().map((parts) => parts / 2 ** 13);
+  const factor = fc.nat({ max: 9e6 }).map((millionths) => 1 + millionths / 1e6);
+  fc.assert(
+    fc.property(amount, factor, (value, by) => {
+      const found = truncatedProduct(value, by);
+      // A millionth of the amount, times ten, is what its rounding may add.
+      assert.ok(Number.isInteger(found) && found <= value * by + 1e-2 && found > value * by - 1.01);
+    }),
+    cases(5),
+  );
+});

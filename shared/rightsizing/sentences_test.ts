@@ -53,10 +53,7 @@ sentences("sentences about recommendations", [
   [
     "OOM kill, throttling",
     explained(200, 200, {
-      corrections: {
-        oomKills: [{ hadBytes: 256 * MI }],
-        throttling: { share: 0.4, demand: 500 },
-      },
+      corrections: { oomKills: [{ hadBytes: 256 * MI }], throttling: { share: 0.4, demand: 500 } },
     }),
     "CPU 600m: P90 of 1 sample in 24h is 200m, raised to 500m since its limit ran out in 40 " +
     "% of the periods (the market saw that much wanted), times 1.2 is 600m, within bounds " +

@@ -51,55 +51,49 @@ const samples = fc.array(fc.record({ atMs, value }), { maxLength: 120 });
 /** Those that count in each ring with this window. */
 const insideMs = fc.integer({ min: NOW_MS - WINDOW_MS + SLOT_MS, max: NOW_MS });
 
-pure(
-  "UsageRing has count, extremes and times exactly, and quantiles within 1 %, of both resources",
-  () => {
-    const drawnFrom = (of: fc.Arbitrary<number>) =>
-      fc.array(fc.record({ atMs: insideMs, value: of }), { minLength: 1, maxLength: 150 });
-    const bytes = fc.oneof(fc.integer({ min: 2 ** 20, max: 2 ** 44 }), fc.nat({ max: 2 ** 21 }));
-    fc.assert(fc.property(drawnFrom(value), drawnFrom(bytes), (cpu, memory) => {
-      for (const [resource, drawn] of [["cpu", cpu], ["memory", memory]] as const) {
-        const { quantile: exact, ...figures } = distributionOfSamples(drawn, WINDOW);
-        const { quantile, ...found } = filled(drawn, resource).distribution(WINDOW);
-        assert.deepEqual(found, figures);
-        const { least } = BUCKET_SCALES[resource];
-        for (const fraction of FRACTIONS) {
-          const expected = exact(fraction);
-          const tiny = figures.min < least ? least : 0;
-          const allowed = RELATIVE_ERROR * expected * (1 + 1e-9) + tiny;
-          const error = Math.abs(quantile(fraction) - expected);
-          assert.ok(error <= allowed, `${error} at ${fraction} of ${expected}`);
-        }
-        assert.deepEqual([quantile(0), quantile(1)], [figures.min, figures.max]);
-        const ranks = FRACTIONS.map(quantile);
-        assert.deepEqual(ranks, ranks.toSorted((a, b) => a - b));
+pure("UsageRing has exact count and extremes, and quantiles within 1 %", () => {
+  const drawnFrom = (of: fc.Arbitrary<number>) =>
+    fc.array(fc.record({ atMs: insideMs, value: of }), { minLength: 1, maxLength: 150 });
+  const bytes = fc.oneof(fc.integer({ min: 2 ** 20, max: 2 ** 44 }), fc.nat({ max: 2 ** 21 }));
+  fc.assert(fc.property(drawnFrom(value), drawnFrom(bytes), (cpu, memory) => {
+    for (const [resource, drawn] of [["cpu", cpu], ["memory", memory]] as const) {
+      const { quantile: exact, ...figures } = distributionOfSamples(drawn, WINDOW);
+      const { quantile, ...found } = filled(drawn, resource).distribution(WINDOW);
+      assert.deepEqual(found, figures);
+      const { least } = BUCKET_SCALES[resource];
+      for (const fraction of FRACTIONS) {
+        const expected = exact(fraction);
+        const tiny = figures.min < least ? least : 0;
+        const allowed = RELATIVE_ERROR * expected * (1 + 1e-9) + tiny;
+        const error = Math.abs(quantile(fraction) - expected);
+        assert.ok(error <= allowed, `${error} at ${fraction} of ${expected}`);
       }
-    }));
-  },
-);
+      assert.deepEqual([quantile(0), quantile(1)], [figures.min, figures.max]);
+      const ranks = FRACTIONS.map(quantile);
+      assert.deepEqual(ranks, ranks.toSorted((a, b) => a - b));
+    }
+  }));
+});
 
-pure(
-  "UsageRing gives equal samples back, zero for tiny ones, and keeps what is beyond its scale",
-  () => {
-    const of = (values: readonly number[]) =>
-      filled(values.map((value, back) => ({ atMs: NOW_MS - back, value }))).distribution(WINDOW);
-    assert.deepEqual(
-      FRACTIONS.map(of([123.456, 123.456, 123.456]).quantile),
-      FRACTIONS.map(() => 123.456),
-    );
-    assert.equal(of([0.5, 0.5, 0.5, 0.7]).quantile(0.3), 0.5, "never below the least sample");
-    const beyond = of([1, 2 ** 21, 2 ** 22]);
-    assert.ok(beyond.quantile(0.5) > 2 ** 20 / 1.03 && beyond.max === 2 ** 22);
-    assert.deepEqual(figuresOf(of([])), {
-      count: 0,
-      min: 0,
-      max: 0,
-      oldestMs: NOW_MS - WINDOW_MS,
-      newestMs: NOW_MS - WINDOW_MS,
-      quantiles: [],
-    });
-  },
-);
+pure("UsageRing gives equal samples back, and keeps what is beyond its scale", () => {
+  const of = (values: readonly number[]) =>
+    filled(values.map((value, back) => ({ atMs: NOW_MS - back, value }))).distribution(WINDOW);
+  assert.deepEqual(
+    FRACTIONS.map(of([123.456, 123.456, 123.456]).quantile),
+    FRACTIONS.map(() => 123.456),
+  );
+  assert.equal(of([0.5, 0.5, 0.5, 0.7]).quantile(0.3), 0.5, "never below the least sample");
+  const beyond = of([1, 2 ** 21, 2 ** 22]);
+  assert.ok(beyond.quantile(0.5) > 2 ** 20 / 1.03 && beyond.max === 2 ** 22);
+  assert.deepEqual(figuresOf(of([])), {
+    count: 0,
+    min: 0,
+    max: 0,
+    oldestMs: NOW_MS - WINDOW_MS,
+    newestMs: NOW_MS - WINDOW_MS,
+    quantiles: [],
+  });
+});
 
 pure("UsageRing counts all of the window that is at least a slot younger than its start", () => {
   fc.assert(fc.property(samples, (drawn) => {
@@ -140,22 +134,19 @@ pure("UsageRing takes late samples to the slot of their time, whatever the order
   }));
 });
 
-pure(
-  "UsageRing lets a sample go when it is a window old, and counts again after its clock was set back",
-  () => {
-    const ring = filled([{ atMs: NOW_MS, value: 900 }]);
-    const at = (nowMs: number) => {
-      const { count, max } = ring.distribution({ ...WINDOW, nowMs });
-      return [count, max];
-    };
-    ring.add({ atMs: NOW_MS + WINDOW_MS - SLOT_MS, value: 100 }, NOW_MS + WINDOW_MS - SLOT_MS);
-    assert.deepEqual(at(NOW_MS + WINDOW_MS - 1), [2, 900]);
-    assert.deepEqual(at(NOW_MS + WINDOW_MS), [1, 100]);
-    const backMs = NOW_MS - 3 * WINDOW_MS;
-    ring.add({ atMs: backMs, value: 50 }, backMs);
-    assert.deepEqual([...at(backMs), ring.contents().length], [1, 50, 1]);
-  },
-);
+pure("UsageRing drops samples a window old, and survives a clock set back", () => {
+  const ring = filled([{ atMs: NOW_MS, value: 900 }]);
+  const at = (nowMs: number) => {
+    const { count, max } = ring.distribution({ ...WINDOW, nowMs });
+    return [count, max];
+  };
+  ring.add({ atMs: NOW_MS + WINDOW_MS - SLOT_MS, value: 100 }, NOW_MS + WINDOW_MS - SLOT_MS);
+  assert.deepEqual(at(NOW_MS + WINDOW_MS - 1), [2, 900]);
+  assert.deepEqual(at(NOW_MS + WINDOW_MS), [1, 100]);
+  const backMs = NOW_MS - 3 * WINDOW_MS;
+  ring.add({ atMs: backMs, value: 50 }, backMs);
+  assert.deepEqual([...at(backMs), ring.contents().length], [1, 50, 1]);
+});
 
 pure("UsageRing keeps nothing that is too old, from the future or no quantity", () => {
   const ring = filled([
@@ -166,23 +157,20 @@ pure("UsageRing keeps nothing that is too old, from the future or no quantity", 
   assert.deepEqual(ring.contents(), []);
 });
 
-pure(
-  "absorb() of a ring of the same shape is as if its samples had come here, and leaves that alone",
-  () => {
-    const inside = fc.array(fc.record({ atMs: insideMs, value }), { maxLength: 120 });
-    fc.assert(fc.property(inside, inside, (one, other) => {
-      const [ring, source] = [filled(one), filled(other)];
-      const before = structuredClone(source.contents());
-      ring.absorb(source.contents(), NOW_MS);
-      const together = filled([...one, ...other]);
-      assert.deepEqual(
-        figuresOf(ring.distribution(WINDOW)),
-        figuresOf(together.distribution(WINDOW)),
-      );
-      assert.deepEqual(source.contents(), before);
-    }));
-  },
-);
+pure("absorb() of an equal ring is as if its samples had come here", () => {
+  const inside = fc.array(fc.record({ atMs: insideMs, value }), { maxLength: 120 });
+  fc.assert(fc.property(inside, inside, (one, other) => {
+    const [ring, source] = [filled(one), filled(other)];
+    const before = structuredClone(source.contents());
+    ring.absorb(source.contents(), NOW_MS);
+    const together = filled([...one, ...other]);
+    assert.deepEqual(
+      figuresOf(ring.distribution(WINDOW)),
+      figuresOf(together.distribution(WINDOW)),
+    );
+    assert.deepEqual(source.contents(), before);
+  }));
+});
 
 pure("absorb() takes a slot to where it leaves with its oldest sample, and no other along", () => {
   const halfDay = { windowMs: WINDOW_MS / 2 };
@@ -219,32 +207,29 @@ function countBytes(ring: UsageRing): number {
   return ring.contents().reduce((sum, { counts }) => sum + counts.byteLength, 0);
 }
 
-pure(
-  "UsageRing takes 52,224 bytes for both resources at most, and little within a factor of two",
-  () => {
-    let bytes = 0;
-    for (const resource of RESOURCES) {
-      const { least, partsPerUnit } = BUCKET_SCALES[resource];
-      const ring = new UsageRing(resource, SHAPE);
-      // Three windows long, each slot with the least and the greatest: no more than 17 slots stay.
-      for (let at = NOW_MS; at < NOW_MS + 3 * WINDOW_MS; at += SLOT_MS / 2) {
-        ring.add({ atMs: at, value: least }, at);
-        ring.add({ atMs: at, value: 2 ** 52 / partsPerUnit }, at);
-      }
-      assert.equal(ring.contents().length, 17);
-      bytes += countBytes(ring);
+pure("UsageRing takes 52,224 bytes for both resources at most", () => {
+  let bytes = 0;
+  for (const resource of RESOURCES) {
+    const { least, partsPerUnit } = BUCKET_SCALES[resource];
+    const ring = new UsageRing(resource, SHAPE);
+    // Three windows long, each slot with the least and the greatest: no more than 17 slots stay.
+    for (let at = NOW_MS; at < NOW_MS + 3 * WINDOW_MS; at += SLOT_MS / 2) {
+      ring.add({ atMs: at, value: least }, at);
+      ring.add({ atMs: at, value: 2 ** 52 / partsPerUnit }, at);
     }
-    assert.equal(bytes, 52_224);
-    assert.ok(bytes + 34 * 450 < 0.07 * 2 ** 20, "with the objects' 450 bytes a slot");
-    const narrow = filled(Array.from({ length: 2880 }, (_, index) => ({
-      atMs: NOW_MS - index * 30_000,
-      value: 200 * 2 ** ((index * 7919 % 100) / 100),
-    })));
-    assert.equal(narrow.distribution(WINDOW).count, 2880);
-    assert.ok(countBytes(narrow) <= 17 * 2 * 4 * 16, `${countBytes(narrow)}`);
-    assert.equal(countBytes(filled([{ atMs: NOW_MS, value: 0.5 }])), 0);
-  },
-);
+    assert.equal(ring.contents().length, 17);
+    bytes += countBytes(ring);
+  }
+  assert.equal(bytes, 52_224);
+  assert.ok(bytes + 34 * 450 < 0.07 * 2 ** 20, "with the objects' 450 bytes a slot");
+  const narrow = filled(Array.from({ length: 2880 }, (_, index) => ({
+    atMs: NOW_MS - index * 30_000,
+    value: 200 * 2 ** ((index * 7919 % 100) / 100),
+  })));
+  assert.equal(narrow.distribution(WINDOW).count, 2880);
+  assert.ok(countBytes(narrow) <= 17 * 2 * 4 * 16, `${countBytes(narrow)}`);
+  assert.equal(countBytes(filled([{ atMs: NOW_MS, value: 0.5 }])), 0);
+});
 
 /** As JSON gives back rings with these samples. */
 function stored(samples: readonly UsageSample[]) {
@@ -287,24 +272,21 @@ pure("restoredRings() counts more samples than a bucket's 16 bits hold", () => {
   }
 });
 
-pure(
-  "restoredRings() goes on in whatever shape it now keeps, without what has left the window",
-  () => {
-    const { json } = stored([1, 2, 3, 40_000].map((back) => ({
-      atMs: NOW_MS - 1000 * back,
-      value: 100 * back,
-    })));
-    for (const shape of [SHAPE, { windowMs: 7 * WINDOW_MS, slots: 32 }]) {
-      const rings = restoredRings(json, { shape, nowMs: NOW_MS });
-      for (const resource of RESOURCES) {
-        const { count, max, oldestMs } = rings[resource].distribution({ ...shape, nowMs: NOW_MS });
-        assert.deepEqual([count, max, oldestMs], [4, 4_000_000, NOW_MS - 40_000_000]);
-      }
+pure("restoredRings() goes on in another shape, within the window", () => {
+  const { json } = stored([1, 2, 3, 40_000].map((back) => ({
+    atMs: NOW_MS - 1000 * back,
+    value: 100 * back,
+  })));
+  for (const shape of [SHAPE, { windowMs: 7 * WINDOW_MS, slots: 32 }]) {
+    const rings = restoredRings(json, { shape, nowMs: NOW_MS });
+    for (const resource of RESOURCES) {
+      const { count, max, oldestMs } = rings[resource].distribution({ ...shape, nowMs: NOW_MS });
+      assert.deepEqual([count, max, oldestMs], [4, 4_000_000, NOW_MS - 40_000_000]);
     }
-    const later = restoredRings(json, { shape: SHAPE, nowMs: NOW_MS + WINDOW_MS });
-    assert.deepEqual(later.cpu.contents(), []);
-  },
-);
+  }
+  const later = restoredRings(json, { shape: SHAPE, nowMs: NOW_MS + WINDOW_MS });
+  assert.deepEqual(later.cpu.contents(), []);
+});
 
 pure("storedRingsSchema refuses more buckets and more slots than a ring has", () => {
   const slot = (

@@ -118,7 +118,7 @@ const guaranteed = (cpu: number, name = "app"): PodContainer =>
   sampleGuaranteed({ name, containerID: "c", requests: { cpu }, limits: { cpu } });
 
 table(
-  "boundsOf() puts the floor at the request, at 100 m or the original limit, at 10 m at least",
+  "boundsOf() puts the floor at the request, 100 m or the original limit",
   [
     [{ containers: [sized(150, 400)] }, "150-1600; BurstFactor"],
     [{ containers: [sized(20, 400)] }, "100-1600; BurstFactor"],
@@ -209,10 +209,7 @@ table("boundsOf() takes the strongest hold, and reports every rule that speaks",
 ]);
 
 table("boundsOf() keeps the QoS class", [
-  [
-    { containers: [tight(200, 205), tight(200, 400, "proxy")] },
-    "200-820; 210-1600; BurstFactor",
-  ],
+  [{ containers: [tight(200, 205), tight(200, 400, "proxy")] }, "200-820; 210-1600; BurstFactor"],
   [
     {
       containers: [tight(200, 205), tight(200, 400, "proxy")],
@@ -261,10 +258,7 @@ table("boundsOf() lets a quota have raises back through a hold from below, down 
   [back(400), `100-300 lower; ${GIVES}`],
   [back(330), `330-330; ${GIVES}`],
   [back(200), `200-200; ${GIVES}`],
-  [
-    back(330, { autoscalers }),
-    "330-330; RolloutInProgress, HPAFloor, HPADamped, QuotaExceeded",
-  ],
+  [back(330, { autoscalers }), "330-330; RolloutInProgress, HPAFloor, HPADamped, QuotaExceeded"],
   // What is held as it is, and what is critical, keeps what it has.
   [back(330, draining), `100-300 both; NodeDraining, ${GIVES}`],
   [back(330, { pod: SYSTEM }), `100-300 lower; SystemCritical, ${GIVES}`],
@@ -286,32 +280,27 @@ table("boundsOf() boosts ceilings while a pod starts, within what quota and node
   [{ ...most300, nodeCPU: 500 }, "100-450 lower boost; PodNotReady, StartupBoost, NodeSize"],
 ]);
 
-pure(
-  "boundsOf() ends with the first hold that ends by itself, and warns of what people can mend",
-  () => {
-    const containers = [running({ restartedAtMs: FACTS_NOW_MS - 100_000 })];
-    const scaled = sampleHPA({ lastScaleMs: FACTS_NOW_MS - 10_000, stabilizationMs: 60_000 });
-    const endsIn = (choice: Choice): number => (draft(choice).untilMs ?? NaN) - FACTS_NOW_MS;
-    assert.equal(endsIn({ containers }), 200_000);
-    assert.equal(endsIn({ containers, autoscalers: [scaled] }), 50_000);
-    assert.equal(endsIn({ autoscalers }), NaN);
-    const warned = (metric: Choice["metric"]) => draft({ metric }).warnings;
-    assert.deepEqual(warned({ missing: "refused", fault: false }), []);
-    assert.deepEqual(warned({ missing: "several series", fault: true }), [
-      { message: "several series" },
-    ]);
-    assert.deepEqual(warned({ ignored: "no such query" }), [{ message: "no such query" }]);
-    const demand = new Map([["app", 700]]);
-    assert.equal(draft({ metric: { demand, source: "", untilMs: 1 } }).containers[0]?.demand, 700);
-  },
-);
+pure("boundsOf() ends with the first hold that ends by itself", () => {
+  const containers = [running({ restartedAtMs: FACTS_NOW_MS - 100_000 })];
+  const scaled = sampleHPA({ lastScaleMs: FACTS_NOW_MS - 10_000, stabilizationMs: 60_000 });
+  const endsIn = (choice: Choice): number => (draft(choice).untilMs ?? NaN) - FACTS_NOW_MS;
+  assert.equal(endsIn({ containers }), 200_000);
+  assert.equal(endsIn({ containers, autoscalers: [scaled] }), 50_000);
+  assert.equal(endsIn({ autoscalers }), NaN);
+  const warned = (metric: Choice["metric"]) => draft({ metric }).warnings;
+  assert.deepEqual(warned({ missing: "refused", fault: false }), []);
+  assert.deepEqual(warned({ missing: "several series", fault: true }), [
+    { message: "several series" },
+  ]);
+  assert.deepEqual(warned({ ignored: "no such query" }), [{ message: "no such query" }]);
+  const demand = new Map([["app", 700]]);
+  assert.equal(draft({ metric: { demand, source: "", untilMs: 1 } }).containers[0]?.demand, 700);
+});
 
 pure("boundsOf() divides a metric's cores by the requests that the user has written", () => {
   const ready = bidFacts(
     samplePod("web", { containers: [guaranteed(500), guaranteed(200, "b")] }),
-    {
-      metric: { demand: 0.6, source: "", untilMs: FACTS_NOW_MS + 1 },
-    },
+    { metric: { demand: 0.6, source: "", untilMs: FACTS_NOW_MS + 1 } },
   );
   const own = new Map([["app", 200], ["b", 100]]);
   const { containers } = boundsOf({
@@ -322,15 +311,12 @@ pure("boundsOf() divides a metric's cores by the requests that the user has writ
   assert.deepEqual(containers.map(({ demand }) => demand), [400, 200]);
 });
 
-pure(
-  "boundsOf() reports no more rules than an allocation takes, and every reason all the same",
-  () => {
-    const containers = Array.from({ length: 70 }, (_, index) => running({ name: `c${index}` }));
-    const { rules, reason } = draft({ containers, autoscalers });
-    assert.equal(rules.length, MOST_RULES);
-    assert.equal(reason, HELD);
-  },
-);
+pure("boundsOf() reports as many rules as an allocation takes, and every reason", () => {
+  const containers = Array.from({ length: 70 }, (_, index) => running({ name: `c${index}` }));
+  const { rules, reason } = draft({ containers, autoscalers });
+  assert.equal(rules.length, MOST_RULES);
+  assert.equal(reason, HELD);
+});
 
 const anyContainer = fc.record({
   request: fc.integer({ min: 0, max: 3000 }),
@@ -380,20 +366,17 @@ pure("boundsOf() keeps 10 m <= floor <= ceiling and request <= floor, in whole m
   }));
 });
 
-pure(
-  "boundsOf() never lets a Burstable pod turn Guaranteed, with all limits at their floors",
-  () => {
-    const allTight = anyPod.map((all) => all.map((each) => withResources(each, MEMORY)));
-    fc.assert(fc.property(fc.oneof(anyPod, allTight), (containers) => {
-      fc.pre(qosClassOf(containers) === "Burstable");
-      const bounds = draft({ containers }).containers;
-      const atFloor = containers.map((container, index) => {
-        const own = bounds[index];
-        return own === undefined || own.held === "both"
-          ? container
-          : withResources(container, { limits: { cpu: own.floor } });
-      });
-      assert.equal(qosClassOf(atFloor), "Burstable");
-    }));
-  },
-);
+pure("boundsOf() never lets a Burstable pod turn Guaranteed", () => {
+  const allTight = anyPod.map((all) => all.map((each) => withResources(each, MEMORY)));
+  fc.assert(fc.property(fc.oneof(anyPod, allTight), (containers) => {
+    fc.pre(qosClassOf(containers) === "Burstable");
+    const bounds = draft({ containers }).containers;
+    const atFloor = containers.map((container, index) => {
+      const own = bounds[index];
+      return own === undefined || own.held === "both"
+        ? container
+        : withResources(container, { limits: { cpu: own.floor } });
+    });
+    assert.equal(qosClassOf(atFloor), "Burstable");
+  }));
+});

@@ -1,5 +1,9 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
+import { silentLog } from "../../../shared/log.ts";
 import {
   sampleAllocation,
   sampleDesired,
@@ -7,9 +11,8 @@ import {
 } from "../../../tests/contract/support/sample_objects.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
 import { NODE_BOUNDS } from "../events/pod_events.ts";
+import { createAPIBackoff } from "./api_backoff.ts";
 import { FairQueue, type TurnRequest } from "./fair_queue.ts";
 import { boundCrowd, createNodeWrites, takeTurn } from "./node_writes.ts";
 import { createPendingDecreases, type ResizeRequest, turnFor } from "./resize_turns.ts";
@@ -51,22 +54,19 @@ pure("take() keeps to the rate, in the order of arrival", async () => {
   assert.equal(order(), "a/p0 a/p1 a/p2 a/p3 a/p4 a/p5");
 });
 
-pure(
-  "take() serves the more urgent first, and gives the least urgent half of the rate",
-  async () => {
-    const { add, order, clock } = stage(1);
-    // The first one asks when no other is there.
-    add(...pods("x", 1, 4), ...pods("d", 2, 4), ...pods("c", 2, 2), ...pods("b", 2, 1));
-    add(...pods("a", 1, 0));
-    await clock.runUntil(60_000);
-    assert.equal(order(), "x/p0 a/p0 b/p0 b/p1 c/p0 c/p1 d/p0 d/p1");
-    const least = stage(10);
-    least.add(...pods("a", 40, 4));
-    await least.clock.runUntil(4000);
-    // A full bucket of 10, then 5 a second.
-    assert.equal(least.served.length, 30);
-  },
-);
+pure("take() serves the more urgent first, and the least urgent by half", async () => {
+  const { add, order, clock } = stage(1);
+  // The first one asks when no other is there.
+  add(...pods("x", 1, 4), ...pods("d", 2, 4), ...pods("c", 2, 2), ...pods("b", 2, 1));
+  add(...pods("a", 1, 0));
+  await clock.runUntil(60_000);
+  assert.equal(order(), "x/p0 a/p0 b/p0 b/p1 c/p0 c/p1 d/p0 d/p1");
+  const least = stage(10);
+  least.add(...pods("a", 40, 4));
+  await least.clock.runUntil(4000);
+  // A full bucket of 10, then 5 a second.
+  assert.equal(least.served.length, 30);
+});
 
 pure("take() alternates between namespaces, the oldest of each first", async () => {
   const { add, order, clock } = stage(1);
@@ -83,30 +83,24 @@ pure("take() asks each of 4,000 waiting pods once more, when its turn has come",
   assert.deepEqual([served.length, asked()], [4000, 2 * 4000 - 50]);
 });
 
-pure(
-  "take() moves a pod with a request that became more urgent, and keeps its place otherwise",
-  async () => {
-    const { add, order, clock } = stage(1);
-    add(...pods("a", 4, 3), { podKey: "a/p3", urgency: 2 }, { podKey: "a/p2", urgency: 3 });
-    await clock.runUntil(10_000);
-    assert.equal(order(), "a/p0 a/p3 a/p1 a/p2");
-  },
-);
+pure("take() moves a pod that became more urgent, and keeps its place otherwise", async () => {
+  const { add, order, clock } = stage(1);
+  add(...pods("a", 4, 3), { podKey: "a/p3", urgency: 2 }, { podKey: "a/p2", urgency: 3 });
+  await clock.runUntil(10_000);
+  assert.equal(order(), "a/p0 a/p3 a/p1 a/p2");
+});
 
-pure(
-  "take() keeps the turn of a pod that comes late, and passes over one that has left",
-  async () => {
-    const { add, requests, queue, order, clock } = stage(1);
-    add(...pods("a", 4));
-    requests.delete("a/p1");
-    queue.leave("a/p2");
-    await clock.runUntil(2000);
-    assert.equal(order(), "a/p0 a/p3");
-    await clock.runUntil(10_000);
-    assert.equal(queue.take({ podKey: "a/p4" }), true);
-    assert.deepEqual([1, 1].map(() => queue.take({ podKey: "a/p1" })), [true, false]);
-  },
-);
+pure("take() keeps the turn of a late pod, and passes over one that left", async () => {
+  const { add, requests, queue, order, clock } = stage(1);
+  add(...pods("a", 4));
+  requests.delete("a/p1");
+  queue.leave("a/p2");
+  await clock.runUntil(2000);
+  assert.equal(order(), "a/p0 a/p3");
+  await clock.runUntil(10_000);
+  assert.equal(queue.take({ podKey: "a/p4" }), true);
+  assert.deepEqual([1, 1].map(() => queue.take({ podKey: "a/p1" })), [true, false]);
+});
 
 pure("take() drops small decreases while more wait than ten seconds let through", async () => {
   const { add, queue, clock } = stage(2);
@@ -152,25 +146,19 @@ pure("take() serves every pod, no more than the rate allows", async () => {
   );
 });
 
-pure(
-  "boundCrowd() finds what many pods are reported at once, when it begins and when it ends",
-  () => {
-    const crowdOf = (before: readonly string[], now: readonly string[]): string | undefined =>
-      boundCrowd({ before: new Set(before), now: new Set(now) });
-    assert.equal(crowdOf([], ["NodeNotReady"]), "failed");
-    assert.equal(crowdOf(["BurstFactor"], ["BurstFactor", "NodeCordoned"]), "leaving");
-    assert.equal(crowdOf(["NodeCordoned"], ["NodeDraining"]), "leaving");
-    assert.equal(crowdOf(["NodeNotReady", "HPAFloor"], ["HPAFloor"]), "over");
-    for (const reason of NODE_BOUNDS) {
-      assert.notEqual(crowdOf([], [reason]), undefined);
-      assert.equal(crowdOf([reason], [reason, "HPAFloor"]), undefined);
-    }
-    assert.deepEqual([crowdOf([], ["HPAFloor"]), crowdOf(["HPAFloor"], [])], [
-      undefined,
-      undefined,
-    ]);
-  },
-);
+pure("boundCrowd() finds when a crowd begins and ends", () => {
+  const crowdOf = (before: readonly string[], now: readonly string[]): string | undefined =>
+    boundCrowd({ before: new Set(before), now: new Set(now) });
+  assert.equal(crowdOf([], ["NodeNotReady"]), "failed");
+  assert.equal(crowdOf(["BurstFactor"], ["BurstFactor", "NodeCordoned"]), "leaving");
+  assert.equal(crowdOf(["NodeCordoned"], ["NodeDraining"]), "leaving");
+  assert.equal(crowdOf(["NodeNotReady", "HPAFloor"], ["HPAFloor"]), "over");
+  for (const reason of NODE_BOUNDS) {
+    assert.notEqual(crowdOf([], [reason]), undefined);
+    assert.equal(crowdOf([reason], [reason, "HPAFloor"]), undefined);
+  }
+  assert.deepEqual([crowdOf([], ["HPAFloor"]), crowdOf(["HPAFloor"], [])], [undefined, undefined]);
+});
 
 pure("takeTurn() makes no pod wait for another crowd, and leaves queues that it is not of", () => {
   const clock = createVirtualClock({ wallStart: 0 });
@@ -246,29 +234,74 @@ pure("settle() wakes the raises of the node once its last decrease is sent or no
   assert.deepEqual([waitMs("shop/raised"), waitMs("shop/raised", 0, "node-2")], [0, 5000]);
 });
 
-pure(
-  "turnFor() puts restores first, what raises wait for next, and drops small decreases only",
-  () => {
-    type Row = readonly [
-      ResizeRequest["reason"],
-      net: number,
-      urgency: number,
-      droppable?: boolean,
-    ];
-    const table: readonly Row[] = [
-      ...[["FundsRaise", -300, 1], ["NodeCongested", -20, 1], ["CeilingFell", -20, 1]] as const,
-      ...[["Throttled", 300, 2], ["StartupBoost", 300, 2]] as const,
-      ...[["DemandRose", 300, 3], ["FirstClearing", 300, 3]] as const,
-      ["CPUFree", 300, 4, false],
-      ["DemandFell", -249, 4, true],
-      ["DemandFell", -250, 4, false],
-    ];
-    for (const [reason, net, urgency, droppable] of table) {
-      const turn = droppable === undefined ? { urgency } : { urgency, droppable };
-      assert.deepEqual(turnFor({ restoring: false, reason, net, total: 1000 }), turn, reason);
-    }
-    for (const [reason, net] of [["OptedOut", -500], ["AgentSilent", 500]] as const) {
-      assert.deepEqual(turnFor({ restoring: true, reason, net, total: 1000 }), { urgency: 0 });
-    }
-  },
-);
+pure("turnFor() puts restores first, and drops small decreases only", () => {
+  type Row = readonly [ResizeRequest["reason"], net: number, urgency: number, droppable?: boolean];
+  const table: readonly Row[] = [
+    ...[["FundsRaise", -300, 1], ["NodeCongested", -20, 1], ["CeilingFell", -20, 1]] as const,
+    ...[["Throttled", 300, 2], ["StartupBoost", 300, 2]] as const,
+    ...[["DemandRose", 300, 3], ["FirstClearing", 300, 3]] as const,
+    ["CPUFree", 300, 4, false],
+    ["DemandFell", -249, 4, true],
+    ["DemandFell", -250, 4, false],
+  ];
+  for (const [reason, net, urgency, droppable] of table) {
+    const turn = droppable === undefined ? { urgency } : { urgency, droppable };
+    assert.deepEqual(turnFor({ restoring: false, reason, net, total: 1000 }), turn, reason);
+  }
+  for (const [reason, net] of [["OptedOut", -500], ["AgentSilent", 500]] as const) {
+    assert.deepEqual(turnFor({ restoring: true, reason, net, total: 1000 }), { urgency: 0 });
+  }
+});
+
+const ERROR = new ApiError(503, "ServiceUnavailable", "starting");
+const asking = (retryAfterMs: number): ApiError => new ApiError(429, "", "", { retryAfterMs });
+
+function backoffStage() {
+  const holds: number[] = [];
+  const reported: unknown[] = [];
+  const { note, reset } = createAPIBackoff({
+    turns: { holdUntil: (untilMs) => void holds.push(untilMs) },
+    log: { ...silentLog, warn: (_message, fields) => void reported.push(fields) },
+  });
+  const memories = new Map<string, { busyTimes: number }>();
+  const busy = (nowMs: number, podKey = "a/p", error = ERROR, restoring = false) => {
+    const memory = memories.get(podKey) ?? { busyTimes: 0 };
+    memories.set(podKey, memory);
+    return note({ podKey, memory, error, nowMs, restoring });
+  };
+  return { busy, holds, reported, reset };
+}
+
+pure("note() holds all resizes for a pod's first two times, and the pod for a minute", () => {
+  const { busy, holds, reset } = backoffStage();
+  const noted = [0, 1000, 3000, 7000].map((nowMs) => busy(nowMs));
+  assert.deepEqual(noted.map(({ waitMs }) => waitMs), [1000, 2000, 4000, 8000]);
+  assert.deepEqual(noted.map(({ lasts }) => lasts), [false, false, true, true]);
+  busy(8000, "a/q");
+  assert.deepEqual(holds, [1000, 2000, 9000]);
+  const more = Array.from({ length: 4 }, () => busy(0).waitMs);
+  assert.deepEqual(more, [16_000, 32_000, 60_000, 60_000]);
+  reset("a/p");
+  assert.equal(busy(0).waitMs, 1000);
+});
+
+pure("note() holds all resizes for as long as the server asks, each time", () => {
+  const { busy, holds } = backoffStage();
+  const waits = [0, 5000, 10_000, 15_000].map((nowMs) => busy(nowMs, "a/p", asking(5000)).waitMs);
+  assert.deepEqual(waits, [5000, 5000, 5000, 5000]);
+  assert.deepEqual(holds, [5000, 10_000, 15_000, 20_000]);
+});
+
+pure("note() lets a restore wait for 5 s at most", () => {
+  const { busy } = backoffStage();
+  assert.equal(busy(0, "a/p", asking(60_000)).waitMs, 60_000);
+  assert.equal(busy(0, "a/p", asking(60_000), true).waitMs, 5000);
+});
+
+pure("note() logs one line a minute and says how many it stands for", () => {
+  const { busy, reported } = backoffStage();
+  for (let second = 0; second <= 60; second++) busy(second * 1000, `a/p${second}`);
+  const lines = [{ pod: "a/p0", unreported: 1 }, { pod: "a/p60", unreported: 60 }];
+  assert.partialDeepStrictEqual(reported, lines);
+  assert.equal(reported.length, lines.length);
+});

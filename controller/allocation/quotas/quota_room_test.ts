@@ -1,8 +1,8 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import {
   sampleAllocation,
   sampleContainer,
@@ -13,6 +13,7 @@ import {
 import { createWatchedCache } from "../../../tests/fixtures/market/watched_cache.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import type { QuotaBid } from "./quota_bids.ts";
+import { createQuotaLedger } from "./quota_ledger.ts";
 import { createQuotaRooms, giveBack } from "./quota_room.ts";
 
 /** A quota of limits and of requests, each as what it allows and what is used of it. */
@@ -112,30 +113,24 @@ pure("createQuotaRooms() bounds a Guaranteed pod by limits and requests, others 
   ]);
 });
 
-pure(
-  "createQuotaRooms() keeps room for one more pod of the largest original limit and request",
-  () => {
-    const used = quota([1000, 600], [600, 500]);
-    // Own values count: 200 m of limits, 150 m of requests.
-    assertRooms(namespaceOf({ fixed: moved(400), web }, { quotaHeadroom: 1 }), [
-      ["web", [used], [200, 400, 0]],
-      ["fixed", [used], [-50, 350, 0]],
-    ]);
-  },
-);
+pure("createQuotaRooms() keeps room for one more pod of the largest size", () => {
+  const used = quota([1000, 600], [600, 500]);
+  // Own values count: 200 m of limits, 150 m of requests.
+  assertRooms(namespaceOf({ fixed: moved(400), web }, { quotaHeadroom: 1 }), [
+    ["web", [used], [200, 400, 0]],
+    ["fixed", [used], [-50, 350, 0]],
+  ]);
+});
 
-pure(
-  "book() counts a Guaranteed pod's raise in both, another's in limits, where a quota counts it",
-  () => {
-    const { of, room } = namespaceOf({ fixed, web });
-    const quotas = [quota([2000, 1000], [1000, 700]), quota([300, 300], undefined, { scopes })];
-    const left = (name: string) => room(name, ...quotas)?.[0];
-    of("web", ...quotas)?.book(100);
-    assert.equal(left("fixed"), 300);
-    of("fixed", ...quotas)?.book(50);
-    assert.deepEqual([left("fixed"), left("web")], [250, 850]);
-  },
-);
+pure("book() counts raises in requests and limits, where a quota counts them", () => {
+  const { of, room } = namespaceOf({ fixed, web });
+  const quotas = [quota([2000, 1000], [1000, 700]), quota([300, 300], undefined, { scopes })];
+  const left = (name: string) => room(name, ...quotas)?.[0];
+  of("web", ...quotas)?.book(100);
+  assert.equal(left("fixed"), 300);
+  of("fixed", ...quotas)?.book(50);
+  assert.deepEqual([left("fixed"), left("web")], [250, 850]);
+});
 
 pure("createQuotaRooms() names the quota that leaves the least", () => {
   const tight = quota([500, 200]);
@@ -150,54 +145,43 @@ pure("createQuotaRooms() names the quota that leaves the least", () => {
   }
 });
 
-pure(
-  "createQuotaRooms() divides quotas, and asks back, among the pods that their scopes count",
-  () => {
-    const wide = quota([2000, 1000]);
-    const full = quota([300, 300], undefined, { scopes });
-    assertRooms(namespaceOf({ web, job: web }, { changes: jobs }), [
-      ["web", [full], undefined],
-      ["web", [full, wide], [1000, 1000, 0]],
-      ["job", [full, wide], [0, 300, 0]],
-    ]);
-    const ofJobs = quota([900, 400], undefined, { scopes });
-    assertRooms(namespaceOf({ web, job: web, other: web }, { changes: jobs }), [
-      ["job", [ofJobs], [500, 450, 0]],
-      ["web", [ofJobs], undefined],
-      ["web", [{ ...ofJobs, scopes: [] }], [500, 300, 0]],
-    ]);
-    // 100 m are missing for one more pod of 200 m: the jobs bring them, the other gives nothing.
-    const crowded = { web: raised(500), job: raised(500), other: raised(500) };
-    const short = quota([1100, 1000], undefined, { scopes });
-    assertRooms(namespaceOf(crowded, { quotaHeadroom: 1, changes: jobs }), [
-      ["job", [short], [-100, 450, 50]],
-      ["other", [short], [-100, 450, 50]],
-      ["web", [short], undefined],
-      ["web", [quota([1600, 1500])], [-100, 460, 40]],
-    ]);
-  },
-);
+pure("createQuotaRooms() divides quotas among the pods that their scopes count", () => {
+  const wide = quota([2000, 1000]);
+  const full = quota([300, 300], undefined, { scopes });
+  assertRooms(namespaceOf({ web, job: web }, { changes: jobs }), [
+    ["web", [full], undefined],
+    ["web", [full, wide], [1000, 1000, 0]],
+    ["job", [full, wide], [0, 300, 0]],
+  ]);
+  const ofJobs = quota([900, 400], undefined, { scopes });
+  assertRooms(namespaceOf({ web, job: web, other: web }, { changes: jobs }), [
+    ["job", [ofJobs], [500, 450, 0]],
+    ["web", [ofJobs], undefined],
+    ["web", [{ ...ofJobs, scopes: [] }], [500, 300, 0]],
+  ]);
+  // 100 m are missing for one more pod of 200 m: the jobs bring them, the other gives nothing.
+  const crowded = { web: raised(500), job: raised(500), other: raised(500) };
+  const short = quota([1100, 1000], undefined, { scopes });
+  assertRooms(namespaceOf(crowded, { quotaHeadroom: 1, changes: jobs }), [
+    ["job", [short], [-100, 450, 50]],
+    ["other", [short], [-100, 450, 50]],
+    ["web", [short], undefined],
+    ["web", [quota([1600, 1500])], [-100, 460, 40]],
+  ]);
+});
 
-pure(
-  "createQuotaRooms() asks back what a quota lacks by its own count or the pods', whichever is less",
-  () => {
-    // 200 m are kept; the pod's limits sum up to 500 m, 300 m of them raised.
-    const { room } = namespaceOf({ web: raised(500) }, { quotaHeadroom: 1 });
-    const owed = (hard: number, used: number) => room("web", quota([hard, used]))?.[2];
-    assert.deepEqual([owed(700, 500), owed(700, 650), owed(650, 650), owed(650, 420)], [
-      0,
-      0,
-      50,
-      0,
-    ]);
-    // Requests come from pods with requests that move alone: 100 m are missing beside the 150 m.
-    const full = quota([9000, 1000], [650, 600]);
-    assertRooms(namespaceOf({ fixed: moved(500), web: raised(800) }, { quotaHeadroom: 1 }), [
-      ["fixed", [full], [-100, 400, 100]],
-      ["web", [full], [7800, 1000, 0]],
-    ]);
-  },
-);
+pure("createQuotaRooms() asks back by the smaller of two counts", () => {
+  // 200 m are kept; the pod's limits sum up to 500 m, 300 m of them raised.
+  const { room } = namespaceOf({ web: raised(500) }, { quotaHeadroom: 1 });
+  const owed = (hard: number, used: number) => room("web", quota([hard, used]))?.[2];
+  assert.deepEqual([owed(700, 500), owed(700, 650), owed(650, 650), owed(650, 420)], [0, 0, 50, 0]);
+  // Requests come from pods with requests that move alone: 100 m are missing beside the 150 m.
+  const full = quota([9000, 1000], [650, 600]);
+  assertRooms(namespaceOf({ fixed: moved(500), web: raised(800) }, { quotaHeadroom: 1 }), [
+    ["fixed", [full], [-100, 400, 100]],
+    ["web", [full], [7800, 1000, 0]],
+  ]);
+});
 
 pure("createQuotaRooms() reads only the pod itself where no other has changed", () => {
   const names = Array.from({ length: 200 }, (_, index) => `p${index}`);
@@ -220,56 +204,174 @@ const anyPod = fc.record({
   managed: fc.boolean(),
 });
 
-pure(
-  "createQuotaRooms() gives the same shares in any order, within the quota or at original limits",
-  () => {
-    const pods = fc.array(anyPod, { minLength: 1, maxLength: 12 });
-    fc.assert(fc.property(pods, fc.nat(12_000), (drawn, hard) => {
-      const named = drawn.map((one, index) => ({ ...one, name: `p${index}` }));
-      const bids = new Map(
-        named.filter(({ managed }) => managed).map(({ name, weight, floor, more }) =>
-          [`shop/${name}`, [{ name: "app", weight, floor, ceiling: floor + more }]] as const
-        ),
-      );
-      const sharesIn = (order: typeof named) => {
-        const containers = Object.fromEntries(
-          order.map(({ name, limit }) => [name, raised(limit)]),
-        );
-        const { room } = namespaceOf(containers, { bids });
-        return named.map(({ name }) => room(name, quota([hard, 0]))?.[1]);
-      };
-      const shares = sharesIn(named);
-      assert.deepEqual(sharesIn(named.toReversed()), shares);
-      // Agents keep to the grid.
-      const used = named.reduce((sum, { managed, limit, floor }, i) => {
-        const share = Math.max(floor, Math.floor((shares[i] ?? NaN) / 10) * 10);
-        return sum + (managed ? share : limit);
-      }, 0);
-      const isAtFloors = named.every(({ managed, floor }, i) => !managed || shares[i] === floor);
-      assert.ok(used <= hard || isAtFloors, `${used} of ${hard}`);
-      for (const [i, { managed, floor }] of named.entries()) {
-        assert.ok(managed ? (shares[i] ?? NaN) >= floor : shares[i] === undefined);
-      }
-    }));
-  },
-);
-
-pure(
-  "giveBack() brings together what is missing, or all that was raised, and no more than a step each",
-  () => {
-    const parts = (missing: number, ...raises: readonly number[]): readonly number[] => {
-      const all = raises.reduce((sum, raise) => sum + raise, 0);
-      return raises.map((own) => giveBack({ missing, own, all }));
+pure("createQuotaRooms() gives the same shares in any order", () => {
+  const pods = fc.array(anyPod, { minLength: 1, maxLength: 12 });
+  fc.assert(fc.property(pods, fc.nat(12_000), (drawn, hard) => {
+    const named = drawn.map((one, index) => ({ ...one, name: `p${index}` }));
+    const bids = new Map(
+      named.filter(({ managed }) => managed).map(({ name, weight, floor, more }) =>
+        [`shop/${name}`, [{ name: "app", weight, floor, ceiling: floor + more }]] as const
+      ),
+    );
+    const sharesIn = (order: typeof named) => {
+      const containers = Object.fromEntries(order.map(({ name, limit }) => [name, raised(limit)]));
+      const { room } = namespaceOf(containers, { bids });
+      return named.map(({ name }) => room(name, quota([hard, 0]))?.[1]);
     };
-    assert.deepEqual([parts(40, 100, 50), parts(1000, 100, 50)], [[30, 20], [100, 50]]);
-    assert.deepEqual([parts(0, 100), parts(-40, 100), parts(40, 0, 50)], [[0], [0], [0, 40]]);
-    const raise = fc.integer({ min: 1, max: 4000 });
-    const raises = fc.array(raise, { minLength: 1, maxLength: 8 });
-    fc.assert(fc.property(raises, raise, (sizes, missing) => {
-      const given = parts(missing, ...sizes);
-      const [sum = 0, all = 0] = [given, sizes].map((one) => one.reduce((a, b) => a + b, 0));
-      assert.ok(sum >= Math.min(missing, all) && sum < missing + 10 * sizes.length + 1e-6);
-      assert.ok(given.every((part, index) => part >= 0 && part <= (sizes[index] ?? 0)));
-    }));
-  },
-);
+    const shares = sharesIn(named);
+    assert.deepEqual(sharesIn(named.toReversed()), shares);
+    // Agents keep to the grid.
+    const used = named.reduce((sum, { managed, limit, floor }, i) => {
+      const share = Math.max(floor, Math.floor((shares[i] ?? NaN) / 10) * 10);
+      return sum + (managed ? share : limit);
+    }, 0);
+    const isAtFloors = named.every(({ managed, floor }, i) => !managed || shares[i] === floor);
+    assert.ok(used <= hard || isAtFloors, `${used} of ${hard}`);
+    for (const [i, { managed, floor }] of named.entries()) {
+      assert.ok(managed ? (shares[i] ?? NaN) >= floor : shares[i] === undefined);
+    }
+  }));
+});
+
+pure("giveBack() brings together what is missing, a step each at most", () => {
+  const parts = (missing: number, ...raises: readonly number[]): readonly number[] => {
+    const all = raises.reduce((sum, raise) => sum + raise, 0);
+    return raises.map((own) => giveBack({ missing, own, all }));
+  };
+  assert.deepEqual([parts(40, 100, 50), parts(1000, 100, 50)], [[30, 20], [100, 50]]);
+  assert.deepEqual([parts(0, 100), parts(-40, 100), parts(40, 0, 50)], [[0], [0], [0, 40]]);
+  const raise = fc.integer({ min: 1, max: 4000 });
+  const raises = fc.array(raise, { minLength: 1, maxLength: 8 });
+  fc.assert(fc.property(raises, raise, (sizes, missing) => {
+    const given = parts(missing, ...sizes);
+    const [sum = 0, all = 0] = [given, sizes].map((one) => one.reduce((a, b) => a + b, 0));
+    assert.ok(sum >= Math.min(missing, all) && sum < missing + 10 * sizes.length + 1e-6);
+    assert.ok(given.every((part, index) => part >= 0 && part <= (sizes[index] ?? 0)));
+  }));
+});
+
+/** A quota of 1000 m that has this much used in this version. */
+function seen(used: number, version: number, change: Partial<ResourceQuota> = {}): ResourceQuota {
+  const metadata = { ...sampleQuota().metadata, resourceVersion: `${version}` };
+  return sampleQuota({ metadata, usedLimitsCPU: used, ...change });
+}
+
+const QUOTA = seen(700, 10);
+
+function stage() {
+  const time = { now: 0 };
+  const { headroom, book } = createQuotaLedger({ monotonic: () => time.now });
+  return {
+    time,
+    left: (quota: ResourceQuota = QUOTA) => headroom(quota, "limits"),
+    headroom,
+    book: (change: number, quota = QUOTA) => book([quota], change, { resources: ["limits"] }),
+    bookAll: book,
+  };
+}
+
+pure("headroom() is what the quota leaves, nothing where it does not bound the resource", () => {
+  const { left, headroom } = stage();
+  const { hardLimitsCPU: _none, ...ofMemory } = QUOTA;
+  const requests = { ...QUOTA, requestsCPU: { hard: 500, used: 450 } };
+  assert.deepEqual([left(), left(ofMemory), left(seen(1300, 10))], [300, undefined, -300]);
+  const both = (["limits", "requests"] as const).map((one) => headroom(requests, one));
+  assert.deepEqual([headroom(QUOTA, "requests"), ...both], [undefined, 300, 50]);
+});
+
+pure("headroom() counts a raise from its booking, and none that was refused", () => {
+  const { left, book, time } = stage();
+  const first = book(50);
+  const second = book(30);
+  book(-70);
+  assert.equal(left(), 220);
+  second(0);
+  assert.equal(left(), 250);
+  // However long an answer takes.
+  time.now = 60_000;
+  assert.equal(left(), 250);
+  first(20, "15");
+  assert.equal(left(), 280);
+});
+
+pure("headroom() counts each of several raises until the quota counts it", () => {
+  const { left, book } = stage();
+  const raises = [50, 30, 40].map((change) => [change, book(change)] as const);
+  // The quota's new version is often there before the answer, and a reconcile may have an older one.
+  assert.deepEqual([left(seen(750, 11)), left()], [180, 180]);
+  for (const [index, [change, settle]] of raises.entries()) settle(change, `${12 + 2 * index}`);
+  const copies = [[750, 11], [780, 13], [820, 15], [790, 20]] as const;
+  assert.deepEqual(copies.map(([used, version]) => left(seen(used, version))), [
+    180,
+    180,
+    180,
+    210,
+  ]);
+});
+
+pure("headroom() counts a raise that a decrease hides for two seconds at most", () => {
+  const { left, book, time } = stage();
+  book(50)(50, "12");
+  assert.deepEqual([left(seen(600, 11)), left(seen(600, 12))], [350, 400]);
+  book(50, seen(600, 12))(50, "30");
+  const after = [0, 1999, 2000].map((now) => {
+    time.now = now;
+    return left(seen(500, 13));
+  });
+  assert.deepEqual(after, [450, 450, 500]);
+});
+
+pure("headroom() counts a raise with an unknown outcome for two seconds", () => {
+  const { left, book, time } = stage();
+  const settle = book(50);
+  time.now = 30_000;
+  settle(50);
+  assert.equal(left(), 250);
+  time.now = 32_000;
+  assert.equal(left(), 300);
+});
+
+pure("book() counts a raise in each resource that it takes, and in no other", () => {
+  const { headroom, bookAll } = stage();
+  const both = { ...QUOTA, requestsCPU: { hard: 500, used: 100 } };
+  bookAll([both], 60, { resources: ["limits"] });
+  bookAll([both], 50, { resources: ["limits", "requests"] });
+  assert.deepEqual([headroom(both, "limits"), headroom(both, "requests")], [190, 350]);
+});
+
+/** A server that counts raises before it answers, and decreases when it gets round to them. */
+pure("headroom() never leaves more than the server would take, whatever is on its way", () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant("send" as const), part: fc.integer({ min: 1, max: 10 }) }),
+    fc.record({ kind: fc.constantFrom("answer", "watch", "count down") }),
+  );
+  fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    const { left, book } = stage();
+    let version = 10;
+    let used = 700;
+    let down = 0;
+    let copy = seen(used, version);
+    const versions: ResourceQuota[] = [];
+    const answers: (() => void)[] = [];
+    for (const one of steps) {
+      if ("part" in one) {
+        const room = left(copy) ?? 0;
+        const raise = Math.floor(room * one.part / 10);
+        if (raise <= 0) continue;
+        const settle = book(raise, copy);
+        assert.ok(used + raise <= 1000, `${used} and ${raise}`);
+        used += raise;
+        down += Math.floor(raise / 2);
+        versions.push(seen(used, ++version));
+        const pod = `${++version}`;
+        answers.push(() => settle(raise, pod));
+      } else if (one.kind === "answer") answers.shift()?.();
+      else if (one.kind === "watch") copy = versions.shift() ?? copy;
+      else if (down > 0) {
+        used -= down;
+        down = 0;
+        versions.push(seen(used, ++version));
+      }
+    }
+  }));
+});

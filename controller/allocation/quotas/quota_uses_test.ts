@@ -17,11 +17,7 @@ import type { QuotaBid } from "./quota_bids.ts";
 import type { QuotaResource } from "./quota_ledger.ts";
 import { createQuotaUses } from "./quota_uses.ts";
 
-function podOf(
-  name: string,
-  containers: readonly PodContainer[],
-  change: Partial<Pod> = {},
-): Pod {
+function podOf(name: string, containers: readonly PodContainer[], change: Partial<Pod> = {}): Pod {
   const pod = samplePod(name, { containers });
   return { ...pod, phase: "Running", metadata: { ...pod.metadata, uid: `uid-${name}` }, ...change };
 }
@@ -175,29 +171,26 @@ function stage() {
   return { pods, allocations, bids, woken, uses, sums, record, reads };
 }
 
-pure(
-  "createQuotaUses() sums a namespace's pods, and follows those that come, change and go",
-  () => {
-    const { pods, allocations, bids, uses, sums, record } = stage();
-    record(limited("a", 800));
-    pods.put(limited("b", 300));
-    pods.put(limited("job", 4000, { phase: "Succeeded" }));
-    bids.set("shop/a", bid(200));
-    assert.equal(sums(), "1100 600 300 300");
-    assert.equal(uses.of(quota([], "other"), "limits").used, 0);
-    assert.deepEqual([uses.pod("shop/a")?.limits.raise, uses.pod("shop/job")], [600, undefined]);
-    bids.clear();
-    record(moving("fixed", 900));
-    assert.deepEqual([sums(), sums("requests")], ["2000 1300 1200 300", "1100 700 1100 200"]);
-    for (const pod of [limited("b", 300), moving("fixed", 900)]) pods.remove(pod);
-    pods.put(limited("a", 500));
-    assert.equal(sums(), "500 300 500 200");
-    allocations.put(allocationOf(limited("a", 500), { cpu: "300m" }));
-    assert.equal(sums(), "500 200 500 300");
-    pods.put(limited("a", 250, { phase: "Failed" }));
-    assert.equal(sums(), "0 0 0 0");
-  },
-);
+pure("createQuotaUses() sums a namespace's pods, as they come, change and go", () => {
+  const { pods, allocations, bids, uses, sums, record } = stage();
+  record(limited("a", 800));
+  pods.put(limited("b", 300));
+  pods.put(limited("job", 4000, { phase: "Succeeded" }));
+  bids.set("shop/a", bid(200));
+  assert.equal(sums(), "1100 600 300 300");
+  assert.equal(uses.of(quota([], "other"), "limits").used, 0);
+  assert.deepEqual([uses.pod("shop/a")?.limits.raise, uses.pod("shop/job")], [600, undefined]);
+  bids.clear();
+  record(moving("fixed", 900));
+  assert.deepEqual([sums(), sums("requests")], ["2000 1300 1200 300", "1100 700 1100 200"]);
+  for (const pod of [limited("b", 300), moving("fixed", 900)]) pods.remove(pod);
+  pods.put(limited("a", 500));
+  assert.equal(sums(), "500 300 500 200");
+  allocations.put(allocationOf(limited("a", 500), { cpu: "300m" }));
+  assert.equal(sums(), "500 200 500 300");
+  pods.put(limited("a", 250, { phase: "Failed" }));
+  assert.equal(sums(), "0 0 0 0");
+});
 
 pure("createQuotaUses() counts for a quota with scopes what those take in", () => {
   const { pods, sums } = stage();
@@ -254,29 +247,26 @@ pure("bids() has those of the pods that the quota counts, by their keys", () => 
   assert.deepEqual(keys("requests"), ["shop/fixed"]);
 });
 
-pure(
-  "createQuotaUses() has a pod ask when shares may be others, and not when limits change",
-  () => {
-    const { pods, bids, uses, woken, sums, record } = stage();
-    for (const name of ["a", "b"]) {
-      bids.set(`shop/${name}`, bid(200));
-      record(limited(name, 200));
-    }
-    sums();
-    uses.refresh("shop/a");
-    const { version } = uses.namespace("shop");
-    pods.put(limited("a", 700));
-    assert.deepEqual([uses.namespace("shop").version, woken], [version, []]);
-    // The pod that asks needs not be woken.
-    bids.set("shop/a", bid(300));
-    uses.refresh("shop/a");
-    assert.deepEqual([uses.namespace("shop").version, woken], [version + 1, []]);
-    pods.put(limited("c", 100));
-    pods.remove(limited("a", 700));
-    pods.remove(limited("c", 100));
-    assert.deepEqual(woken, ["shop/a", "shop/b", "shop/b"]);
-  },
-);
+pure("createQuotaUses() has a pod ask when shares may differ", () => {
+  const { pods, bids, uses, woken, sums, record } = stage();
+  for (const name of ["a", "b"]) {
+    bids.set(`shop/${name}`, bid(200));
+    record(limited(name, 200));
+  }
+  sums();
+  uses.refresh("shop/a");
+  const { version } = uses.namespace("shop");
+  pods.put(limited("a", 700));
+  assert.deepEqual([uses.namespace("shop").version, woken], [version, []]);
+  // The pod that asks needs not be woken.
+  bids.set("shop/a", bid(300));
+  uses.refresh("shop/a");
+  assert.deepEqual([uses.namespace("shop").version, woken], [version + 1, []]);
+  pods.put(limited("c", 100));
+  pods.remove(limited("a", 700));
+  pods.remove(limited("c", 100));
+  assert.deepEqual(woken, ["shop/a", "shop/b", "shop/b"]);
+});
 
 pure("createQuotaUses() has the sums of a fresh look after any changes", () => {
   const change = fc.record({

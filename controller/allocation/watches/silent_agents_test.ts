@@ -1,7 +1,24 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { agentLeaseRef, type Lease } from "../../../shared/api/lease.ts";
+import type { ResourceQuota } from "../../../shared/api/namespace.ts";
+import type { Node } from "../../../shared/api/node.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
+import { sampleNode, sampleQuota } from "../../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
+import {
+  sampleVPA,
+  sampleWorkload,
+  type WorkloadChoice,
+} from "../../../tests/fixtures/sample_workloads.ts";
+import {
+  createChangeMemory,
+  keptFacts,
+  nodeFacts,
+  quotaFacts,
+  workloadFacts,
+} from "./change_memory.ts";
+import { createRolloutMemory } from "./rollout_memory.ts";
 import { type AgentsView, createSilentAgents } from "./silent_agents.ts";
 
 const SILENCE_MS = 300_000;
@@ -43,32 +60,32 @@ const down = { isReady: () => false };
 const managed = { managedNodes: ["a"] };
 
 looks(
-  "look() calls an agent silent 5 min after the last renewal that it saw",
+  "look() calls an agent silent 5 min after the last renewal",
   ...[[1000, stuck], [1000 + SILENCE_MS - 1, stuck], [1000 + SILENCE_MS, stuck, "a"]] as const,
   [2000 + SILENCE_MS, leases(["a", 8])],
 );
 
 looks(
-  "look() goes by its own clock: what a lease says of time proves nothing",
+  "look() goes by its own clock, not by the lease's",
   [0, leases(["a", 9e12])],
   [SILENCE_MS, leases(["a", -9e12])],
   [2 * SILENCE_MS, leases(["a", 5])],
 );
 
 looks(
-  "look() begins anew after each time without leases in sync",
+  "look() begins anew after a time without leases in sync",
   ...[[0, stuck], [SILENCE_MS, { ...stuck, ...unsynced }], [SILENCE_MS + 1, stuck]] as const,
   ...[[2 * SILENCE_MS, stuck], [2 * SILENCE_MS + 1, stuck, "a"]] as const,
 );
 
 looks(
-  "look() expects an agent where there are managed pods, from when it first saw them",
+  "look() expects an agent where it saw managed pods",
   ...[[0, {}], [100, managed], [SILENCE_MS, managed], [SILENCE_MS + 100, managed, "a"]] as const,
 );
 
 const two = leases(["a", 7], ["b", 2]);
 looks(
-  "look() keeps an agent silent until it renews its lease, even if the controller loses its caches",
+  "look() keeps an agent silent until it renews its lease",
   ...[[0, leases(["a", 7], ["b", 1])], [SILENCE_MS, two, "a"]] as const,
   ...[[SILENCE_MS + 1, { ...two, ...unsynced }, "a"], [SILENCE_MS + 2, two, "a"]] as const,
   // Another agent dies: two of two are too many, for the second one.
@@ -89,24 +106,21 @@ pure("look() expects nothing of a node that is not Ready, nor of another's lease
   assert.deepEqual(agents.look(view(SILENCE_MS, change)), nothing);
 });
 
-pure(
-  "look() finds an agent silent beside a silent one with a node that is not Ready any more",
-  () => {
-    const agents = createSilentAgents();
-    const look = (nowMs: number, renewals: readonly number[], down?: string) => {
-      const leases = renewals.map((renewal, index) => lease(`n${index}`, renewal));
-      return agents.look(view(nowMs, { leases, isReady: (name) => name !== down }));
-    };
-    look(0, [1, 1, 1]);
-    const first = { silent: new Set(["n0"]), overdue: 1, agents: 3 };
-    assert.deepEqual(look(SILENCE_MS, [1, 2, 2]), first);
-    const second = { silent: new Set(["n0", "n1"]), overdue: 2, agents: 2 };
-    assert.deepEqual(look(2 * SILENCE_MS, [1, 2, 3], "n0"), second);
-    // Its node is Ready again: for the third, three of three are too many.
-    const third = { silent: new Set(["n0", "n1"]), overdue: 3, agents: 3 };
-    assert.deepEqual(look(3 * SILENCE_MS, [1, 2, 3]), third);
-  },
-);
+pure("look() finds an agent silent beside one with a node that is not Ready", () => {
+  const agents = createSilentAgents();
+  const look = (nowMs: number, renewals: readonly number[], down?: string) => {
+    const leases = renewals.map((renewal, index) => lease(`n${index}`, renewal));
+    return agents.look(view(nowMs, { leases, isReady: (name) => name !== down }));
+  };
+  look(0, [1, 1, 1]);
+  const first = { silent: new Set(["n0"]), overdue: 1, agents: 3 };
+  assert.deepEqual(look(SILENCE_MS, [1, 2, 2]), first);
+  const second = { silent: new Set(["n0", "n1"]), overdue: 2, agents: 2 };
+  assert.deepEqual(look(2 * SILENCE_MS, [1, 2, 3], "n0"), second);
+  // Its node is Ready again: for the third, three of three are too many.
+  const third = { silent: new Set(["n0", "n1"]), overdue: 3, agents: 3 };
+  assert.deepEqual(look(3 * SILENCE_MS, [1, 2, 3]), third);
+});
 
 pure("look() finds no agent silent while more than one and more than 10 % are overdue", () => {
   const silentOf = (count: number, overdue: number): number => {
@@ -126,58 +140,179 @@ pure("look() finds no agent silent while more than one and more than 10 % are ov
   assert.deepEqual([silentOf(30, 3), silentOf(30, 4), silentOf(1000, 100)], [3, 0, 100]);
 });
 
-pure(
-  "look() finds an agent silent after 5 min, never too many at once, and until it renews its lease",
-  () => {
-    const step = fc.record({
-      afterMs: fc.integer({ min: 0, max: SILENCE_MS }),
-      synced: fc.boolean(),
-      renewed: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
-      ready: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
-    });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-        const agents = createSilentAgents();
-        const renewedMs = new Map<string, number>();
-        const unseen = new Set<string>();
-        const renewals = Array.from({ length: 12 }, () => 0);
-        let nowMs = 0;
-        let before = new Set<string>();
-        for (const { afterMs, synced, renewed, ready } of steps) {
-          nowMs += afterMs;
-          const spoke = new Set<string>();
-          renewed.forEach((yes, index) => {
-            const name = `n${index}`;
-            if (yes) {
-              renewals[index] = (renewals[index] ?? 0) + 1;
-              unseen.add(name);
-            }
-            if (synced && unseen.delete(name) && renewedMs.has(name)) spoke.add(name);
-            if (!synced) renewedMs.set(name, Infinity);
-            else if (spoke.has(name) || (renewedMs.get(name) ?? Infinity) === Infinity) {
-              renewedMs.set(name, nowMs);
-            }
-          });
-          const { silent, overdue, agents: expected } = agents.look(view(nowMs, {
-            synced,
-            leases: renewals.map((renewal, index) => lease(`n${index}`, renewal)),
-            isReady: (name) => ready[Number(name.slice(1))] ?? false,
-          }));
-          // Nothing is expected of a node that is not Ready: an agent there is not one of too many.
-          const late = renewals.flatMap((_, index) => {
-            const name = `n${index}`;
-            const isLate = nowMs - (renewedMs.get(name) ?? Infinity) >= SILENCE_MS;
-            const staysSilent = before.has(name) && !spoke.has(name);
-            return synced && ready[index] === true && (isLate || staysSilent) ? [name] : [];
-          });
-          assert.equal(expected, synced ? ready.filter((yes) => yes).length : 0);
-          const believed = late.length <= Math.max(1, expected / 10) ? late : [];
-          const still = before.difference(spoke);
-          assert.deepEqual(new Set(silent), still.union(new Set(believed)));
-          assert.equal(overdue, synced ? still.union(new Set(late)).size : 0);
-          before = new Set(silent);
-        }
-      }),
-    );
-  },
-);
+pure("look() never finds too many agents silent at once", () => {
+  const step = fc.record({
+    afterMs: fc.integer({ min: 0, max: SILENCE_MS }),
+    synced: fc.boolean(),
+    renewed: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+    ready: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const agents = createSilentAgents();
+      const renewedMs = new Map<string, number>();
+      const unseen = new Set<string>();
+      const renewals = Array.from({ length: 12 }, () => 0);
+      let nowMs = 0;
+      let before = new Set<string>();
+      for (const { afterMs, synced, renewed, ready } of steps) {
+        nowMs += afterMs;
+        const spoke = new Set<string>();
+        renewed.forEach((yes, index) => {
+          const name = `n${index}`;
+          if (yes) {
+            renewals[index] = (renewals[index] ?? 0) + 1;
+            unseen.add(name);
+          }
+          if (synced && unseen.delete(name) && renewedMs.has(name)) spoke.add(name);
+          if (!synced) renewedMs.set(name, Infinity);
+          else if (spoke.has(name) || (renewedMs.get(name) ?? Infinity) === Infinity) {
+            renewedMs.set(name, nowMs);
+          }
+        });
+        const { silent, overdue, agents: expected } = agents.look(view(nowMs, {
+          synced,
+          leases: renewals.map((renewal, index) => lease(`n${index}`, renewal)),
+          isReady: (name) => ready[Number(name.slice(1))] ?? false,
+        }));
+        // Nothing is expected of a node that is not Ready: an agent there is not one of too many.
+        const late = renewals.flatMap((_, index) => {
+          const name = `n${index}`;
+          const isLate = nowMs - (renewedMs.get(name) ?? Infinity) >= SILENCE_MS;
+          const staysSilent = before.has(name) && !spoke.has(name);
+          return synced && ready[index] === true && (isLate || staysSilent) ? [name] : [];
+        });
+        assert.equal(expected, synced ? ready.filter((yes) => yes).length : 0);
+        const believed = late.length <= Math.max(1, expected / 10) ? late : [];
+        const still = before.difference(spoke);
+        assert.deepEqual(new Set(silent), still.union(new Set(believed)));
+        assert.equal(overdue, synced ? still.union(new Set(late)).size : 0);
+        before = new Set(silent);
+      }
+    }),
+  );
+});
+
+/** Sets the object of key `n` (undefined: takes it away), and asks for the versions that matter. */
+function stage<T extends ApiObject>(
+  factsOf: (object: T) => unknown,
+  first?: T,
+): (object: T | undefined) => readonly T[] {
+  let present = first && named(first);
+  const versionsOf = createChangeMemory<T>({
+    all: () => (present === undefined ? [] : [present]).values(),
+    get: () => present,
+  }, factsOf);
+  return (object) => {
+    present = object && named(object);
+    return versionsOf("n");
+  };
+}
+
+function named<T extends ApiObject>({ metadata, ...rest }: T): T {
+  const { namespace: _none, ...identity } = metadata;
+  return { ...rest, metadata: { ...identity, name: "n" } } as T;
+}
+
+/** Whether each change matters to pods. */
+function matters<T extends ApiObject>(
+  factsOf: (object: T) => unknown,
+  first: T,
+  ...changes: readonly (T | undefined)[]
+): readonly boolean[] {
+  const change = stage(factsOf, first);
+  return changes.map((one) => change(one).length > 0);
+}
+
+const NODE = sampleNode("n");
+
+pure("createChangeMemory() has what is new, changed and gone, once", () => {
+  const change = stage(nodeFacts);
+  const drained = { ...NODE, draining: true as const };
+  assert.deepEqual([change(NODE), change(NODE)], [[named(NODE)], []]);
+  assert.deepEqual([change(drained), change(drained)], [[named(NODE), named(drained)], []]);
+  assert.deepEqual([change(undefined), change(undefined)], [[named(drained)], []]);
+  assert.deepEqual(stage(nodeFacts, NODE)(NODE), []);
+});
+
+pure("nodeFacts() are what concerns pods, and nothing else", () => {
+  const rows: readonly (readonly [Partial<Node>, boolean])[] = [
+    [{ allocatableCPU: 2000, pressures: ["MemoryPressure"] }, false],
+    [{ kubeletVersion: "v1.35.0" }, false],
+    [{ ready: false }, true],
+    [{ draining: true }, true],
+    [{ cordonedAtMs: 1 }, true],
+    [{ kubeletVersion: "v1.30.1" }, true],
+    [{ os: "windows" }, true],
+  ];
+  for (const [change, expected] of rows) {
+    assert.deepEqual(matters(nodeFacts, NODE, { ...NODE, ...change }), [expected]);
+  }
+});
+
+pure("quotaFacts() are what a quota allows, not what is used of it", () => {
+  const requests = (used: number) => ({ requestsCPU: { hard: 500, used } });
+  const rows: readonly (readonly [Partial<ResourceQuota>, Partial<ResourceQuota>, boolean])[] = [
+    [{}, { usedLimitsCPU: 900 }, false],
+    [requests(0), requests(100), false],
+    [{}, { hardLimitsCPU: 900 }, true],
+    [{}, requests(0), true],
+    [{}, { scopes: [{ name: "Terminating", operator: "Exists", values: [] }] }, true],
+  ];
+  for (const [before, after, expected] of rows) {
+    assert.deepEqual(matters(quotaFacts, sampleQuota(before), sampleQuota(after)), [expected]);
+  }
+});
+
+pure("workloadFacts() are whether it rolls out, and what it says to the market", () => {
+  const own = { "mbcas.io/hpa-coordination": "false" };
+  const rows: readonly (readonly [WorkloadChoice, WorkloadChoice, boolean])[] = [
+    [{ rollout: { updated: 3, total: 3 } }, { rollout: { updated: 0, total: 4 } }, true],
+    [{ rollout: { updated: 0, total: 4 } }, { rollout: { updated: 3, total: 4 } }, false],
+    [{ rollout: { updated: 3, total: 4 } }, { rollout: { updated: 3, total: 3 } }, true],
+    [{ rollout: { updated: 3, total: 3 } }, { rollout: { updated: 5, total: 5 } }, false],
+    [{}, { annotations: own }, true],
+    [{ annotations: own }, {}, true],
+    [{}, { labels: { "mbcas.io/managed": "false" } }, true],
+    [{}, { labels: { app: "web" }, annotations: { "optipod.io/last": "2026" } }, false],
+    [{}, {
+      makes: { paused: false, replicas: 2, template: { containers: [], initContainers: [] } },
+    }, false],
+  ];
+  for (const [before, after, expected] of rows) {
+    const found = matters(workloadFacts, sampleWorkload(before), sampleWorkload(after));
+    assert.deepEqual(found, [expected]);
+  }
+});
+
+pure("keptFacts() are all but the version", () => {
+  const vpa = sampleVPA("Auto");
+  const again = { ...vpa, metadata: { ...vpa.metadata, resourceVersion: "9" } };
+  const moved = sampleVPA("Auto", { target: { kind: "StatefulSet", name: "api" } });
+  const others = [again, sampleVPA("Off"), moved];
+  assert.deepEqual(matters(keptFacts, vpa, ...others), [false, true, true]);
+});
+
+pure("createRolloutMemory() knows since when a rollout has made no step", () => {
+  const stillSince = createRolloutMemory();
+  const steps = [
+    ...[[100, 0, 3, 100], [200, 0, 3, 100], [300, 1, 3, 300], [400, 1, 3, 300]],
+    ...[[500, 1, 4, 500], [600, 1, 4, 500], [700, 4, 4], [800, 1, 4, 800]],
+  ];
+  for (const [nowMs = 0, updated = 0, total = 0, since] of steps) {
+    const workload = sampleWorkload({ rollout: { updated, total } });
+    assert.equal(stillSince(workload, nowMs), since);
+  }
+  assert.equal(stillSince(undefined, 900), undefined);
+});
+
+pure("createRolloutMemory() forgets a workload that is not asked about any more", () => {
+  const stillSince = createRolloutMemory();
+  const hour = 3_600_000;
+  const asked = [["a", 0, 0], ["b", hour, hour], ["a", hour, 0]] as const;
+  const later = [["c", hour + 3_700_000, hour + 3_700_000], ["b", 7_300_000, 7_300_000]] as const;
+  for (const [uid, nowMs, since] of [...asked, ...later]) {
+    const { metadata, ...rest } = sampleWorkload({ rollout: { updated: 0 } });
+    assert.equal(stillSince({ ...rest, metadata: { ...metadata, uid } }, nowMs), since);
+  }
+});

@@ -1,21 +1,28 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Condition } from "../../../shared/api/object.ts";
+import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
 import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
 import type { FoundWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { createUsageAnswers } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
-import { storedPolicy, workloadNamed } from "../../../tests/fixtures/rightsizing_outcomes.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   MI,
   NOW_MS,
   rightsizingFacts,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { createUsageAnswers } from "../../../tests/fixtures/rightsizing/usage_answers.ts";
+import {
+  reconciledAs,
+  storedPolicy,
+  workloadNamed,
+} from "../../../tests/fixtures/rightsizing_outcomes.ts";
 import type { UsageAnswer, UsageQuestion } from "../ports.ts";
 import { RecordStore } from "../store.ts";
 import { type CycleOutcome, type CycleParts, PolicyCycles } from "./policy_cycle.ts";
+import { reportCycle, unwrittenRecord } from "./report_cycle.ts";
 
 const NEVER = new AbortController().signal;
 const NO_USAGE: UsageAnswer = { problem: "unreachable", message: "refused" };
@@ -80,22 +87,19 @@ function stage(
 const ALL = storedPolicy();
 const reasonsOf = ({ matched }: CycleOutcome) => matched.map(({ record }) => record.reason);
 
-pure(
-  "run() reconciles workloads that the policy wins, and records the winner of the others",
-  async () => {
-    const policies = [storedPolicy("light", { weight: 1 }), storedPolicy("heavy", { weight: 9 })];
-    const [light = ALL, heavy = ALL] = policies;
-    const { asked, run } = stage();
-    const lost = await run(light, { policies });
-    assert.deepEqual([asked, lost.reconciled.length], [[], 0]);
-    assert.deepEqual(reasonsOf(lost), ["Outweighed", "Outweighed"]);
-    const won = await run(heavy, { policies });
-    assert.deepEqual([asked, won.reconciled.length], [["web", "db"], 2]);
-    assert.equal(won.problem?.reason, "ProviderUnavailable");
-    // A policy that is deleted meanwhile has none.
-    assert.deepEqual((await run(heavy, { policies: [light] })).matched, []);
-  },
-);
+pure("run() reconciles the workloads that the policy wins", async () => {
+  const policies = [storedPolicy("light", { weight: 1 }), storedPolicy("heavy", { weight: 9 })];
+  const [light = ALL, heavy = ALL] = policies;
+  const { asked, run } = stage();
+  const lost = await run(light, { policies });
+  assert.deepEqual([asked, lost.reconciled.length], [[], 0]);
+  assert.deepEqual(reasonsOf(lost), ["Outweighed", "Outweighed"]);
+  const won = await run(heavy, { policies });
+  assert.deepEqual([asked, won.reconciled.length], [["web", "db"], 2]);
+  assert.equal(won.problem?.reason, "ProviderUnavailable");
+  // A policy that is deleted meanwhile has none.
+  assert.deepEqual((await run(heavy, { policies: [light] })).matched, []);
+});
 
 pure("run() records a workload that can't be read, and reconciles the others", async () => {
   const { asked, run } = stage();
@@ -129,25 +133,22 @@ pure("run() reconciles nothing for a policy that is disabled or can't be read", 
   }
 });
 
-pure(
-  "run() of some workloads has the last outcomes of the others, until they are deleted",
-  async () => {
-    const { asked, run, cycles } = stage();
-    await run(ALL);
-    const some = { names: ["web", "db", "new"], only: new Set(["Deployment/shop/db"]) };
-    const outcome = await run(ALL, some);
-    assert.deepEqual(asked, ["web", "db", "db", "new"]);
-    assert.equal(outcome.matched.length, 3);
-    assert.equal(outcome.problem?.reason, "ProviderUnavailable");
-    // An outcome under another policy does not count.
-    const other = storedPolicy("other", { weight: 900 });
-    await run(other, { ...some, policies: [ALL, other], only: new Set() });
-    assert.equal(asked.length, 7);
-    cycles.keepOnly((key) => key !== "Deployment/shop/web");
-    await run(other, { ...some, only: new Set() });
-    assert.deepEqual(asked.slice(7), ["web"]);
-  },
-);
+pure("run() of some workloads has the last outcomes of the others", async () => {
+  const { asked, run, cycles } = stage();
+  await run(ALL);
+  const some = { names: ["web", "db", "new"], only: new Set(["Deployment/shop/db"]) };
+  const outcome = await run(ALL, some);
+  assert.deepEqual(asked, ["web", "db", "db", "new"]);
+  assert.equal(outcome.matched.length, 3);
+  assert.equal(outcome.problem?.reason, "ProviderUnavailable");
+  // An outcome under another policy does not count.
+  const other = storedPolicy("other", { weight: 900 });
+  await run(other, { ...some, policies: [ALL, other], only: new Set() });
+  assert.equal(asked.length, 7);
+  cycles.keepOnly((key) => key !== "Deployment/shop/web");
+  await run(other, { ...some, only: new Set() });
+  assert.deepEqual(asked.slice(7), ["web"]);
+});
 
 pure("run() goes on with the others when one reconcile throws", async () => {
   const { run } = stage(({ workload }) =>
@@ -209,4 +210,130 @@ pure("run() never reconciles a workload twice at the same time", async () => {
   });
   await Promise.all(["one", "two"].map((name) => run(storedPolicy(name), { names: ["web"] })));
   assert.deepEqual(asked, ["web", "web"]);
+});
+
+pure("unwrittenRecord() names a namespace of the policy's workloads, and no other", () => {
+  const unwritten = (namespace: string) => namespace === "bank" ? "forbidden" : undefined;
+  const matchedIn = (...namespaces: readonly string[]) => ({
+    matched: namespaces.map((namespace) =>
+      reconciledAs("web", { record: { workload: { kind: "Deployment", namespace, name: "web" } } })
+        .outcome
+    ),
+  });
+  const problem = unwrittenRecord(matchedIn("shop", "bank"), { unwritten });
+  assert.equal(problem?.reason, "RecordNotWritten");
+  assert.match(problem.message, / bank: forbidden$/);
+  assert.equal(unwrittenRecord(matchedIn("shop"), { unwritten }), undefined);
+});
+
+const POLICY = storedPolicy();
+const RECONCILED = reconciledAs("web");
+const OUTCOME: CycleOutcome = {
+  matched: [RECONCILED.outcome],
+  reconciled: [RECONCILED],
+  aborted: false,
+};
+
+/** Reports of the cycle, in order, each by its beginning. */
+async function reported(
+  { outcome, policy = POLICY, present = policy, refuses = false, aborted = false }: {
+    readonly outcome?: Partial<CycleOutcome>;
+    readonly policy?: typeof POLICY;
+    readonly present?: typeof POLICY | undefined;
+    readonly refuses?: boolean;
+    readonly aborted?: boolean;
+  } = {},
+): Promise<readonly string[]> {
+  const { asked, workloads: writer } = recordedAppliers();
+  const reporting = reportCycle(policy, {
+    outcome: { ...OUTCOME, ...outcome },
+    present,
+    statuses: {
+      writeStatus(_policy: unknown, { conditions = [], workloads }: PolicyStatus) {
+        const { reason = "", message = "" } = conditions.find(({ type }) => type === "Ready") ?? {};
+        asked.push(`${workloads?.length ?? "no"} workloads, ${reason}: ${message}`);
+        return refuses ? Promise.reject(new TypeError("Cannot write")) : Promise.resolve("2");
+      },
+    },
+    events: {
+      emit: ({ about, reason, message }) => void asked.push(`${about.kind} ${reason}: ${message}`),
+    },
+    writer,
+    vpas: {
+      publish: (_policy, { reconciled }) =>
+        Promise.resolve(void asked.push(`publish ${reconciled.length}`)),
+    },
+    permits: createPermits(() => 1),
+    config: {
+      dryRun: false,
+      annotateWorkloads: true,
+      policyNamespaces: [],
+      sampler: { intervalMs: 30_000, size: 16 },
+    },
+    clock: { wall: () => NOW_MS },
+    log: silentLog,
+    signal: aborted ? AbortSignal.abort() : new AbortController().signal,
+  });
+  if (refuses) await assert.rejects(reporting, TypeError);
+  else await reporting;
+  return asked.map((line) => line.replace(/ \{.*|: each field of the policy is valid$/, ""));
+}
+
+const VALID = "1 workloads, PolicyValid";
+const REST = ["publish 1", "annotate web"];
+
+pure("reportCycle() writes the status first, and reports in any case", async () => {
+  assert.deepEqual(await reported(), [VALID, ...REST]);
+  assert.deepEqual(await reported({ refuses: true }), [VALID, ...REST]);
+  assert.deepEqual(await reported({ aborted: true }), [VALID]);
+});
+
+pure("reportCycle() writes no status of an aborted or outdated cycle", async () => {
+  assert.deepEqual(await reported({ outcome: { aborted: true } }), REST);
+  for (const change of [{ uid: "q" }, { generation: 2 }]) {
+    assert.deepEqual(await reported({ present: storedPolicy("all", {}, change) }), REST);
+  }
+  assert.deepEqual(await reported({ policy: storedPolicy("all", { mode: "Disabled" }) }), [
+    "no workloads, PolicyValid",
+    ...REST,
+  ]);
+});
+
+/** The policy with these conditions in its status. */
+function withCondition(policy: typeof POLICY, reason: Condition["reason"], message: string) {
+  const lastTransitionTime = new Date(NOW_MS).toISOString();
+  const condition = {
+    type: "Ready",
+    status: "False",
+    reason,
+    message,
+    lastTransitionTime,
+  } as const;
+  return { ...policy, status: { conditions: [condition] } };
+}
+
+pure("reportCycle() reports an unwritable record in one event, and each status", async () => {
+  const outcome = { unwritten: { reason: "RecordNotWritten", message: "forbidden" } as const };
+  const [event, status] = await reported({ outcome });
+  assert.match(event ?? "", /^OptimizationPolicy UpdateFailed: RecordNotWritten: forbidden; /);
+  assert.equal(status, "1 workloads, RecordNotWritten: forbidden");
+  const present = withCondition(POLICY, "RecordNotWritten", "");
+  assert.deepEqual(await reported({ outcome, present }), [status, ...REST]);
+  // A problem of the policy comes before that of its record.
+  const problem = { reason: "ProviderUnavailable", message: "refused" } as const;
+  const [, other] = await reported({ outcome: { ...outcome, problem } });
+  assert.equal(other, "1 workloads, ProviderUnavailable: refused");
+});
+
+pure("reportCycle() reports a window with too few samples in one event", async () => {
+  const policy = storedPolicy("all", { provider: "metrics-server", windowMs: 300_000 });
+  const [event = "", status] = await reported({ policy });
+  assert.match(event, /^OptimizationPolicy MetricsCollectionFailed: InsufficientSamples: /);
+  assert.match(status ?? "", /^1 workloads, PolicyValid: .* minSamples/);
+  const [, lack = ""] = /InsufficientSamples: (.*?); /.exec(event) ?? [];
+  const present = withCondition(policy, "PolicyValid", `valid; ${lack}`);
+  assert.equal((await reported({ policy, present }))[0], status);
+  const namespaces = { allow: ["elsewhere"], deny: [] };
+  const reaching = storedPolicy("all", { selector: { namespaces, workloadKinds: ["Deployment"] } });
+  assert.match((await reported({ policy: reaching }))[0] ?? "", /PolicyValid: .*elsewhere/);
 });

@@ -133,23 +133,20 @@ pure("queueAffected() queues policies of workloads that the policy had, or has",
   assert.deepEqual(await affected(), ["shop/other"]);
 });
 
-pure(
-  "reconciled() begins a cycle over all workloads again shortly before the interval ends",
-  async () => {
-    const { clock, schedule, put, cycle } = stage();
-    const policy = put("all", 1, {});
-    schedule.policyChanged(KEY);
-    cycle(policy);
-    const inMs = schedule.dueInMs(KEY);
-    assert.ok(inMs >= 0.9 * INTERVAL_MS && inMs <= 0.95 * INTERVAL_MS, `${inMs}`);
-    assert.deepEqual(cycle(policy).only, []);
-    assert.equal(schedule.dueInMs(KEY), inMs);
-    await clock.runUntil(inMs);
-    assert.equal(cycle(policy, { aborted: true }).only, undefined);
-    assert.equal(cycle(policy).only, undefined, "after an aborted cycle");
-    assert.ok(schedule.dueInMs(KEY) > 0);
-  },
-);
+pure("reconciled() begins a cycle shortly before the interval ends", async () => {
+  const { clock, schedule, put, cycle } = stage();
+  const policy = put("all", 1, {});
+  schedule.policyChanged(KEY);
+  cycle(policy);
+  const inMs = schedule.dueInMs(KEY);
+  assert.ok(inMs >= 0.9 * INTERVAL_MS && inMs <= 0.95 * INTERVAL_MS, `${inMs}`);
+  assert.deepEqual(cycle(policy).only, []);
+  assert.equal(schedule.dueInMs(KEY), inMs);
+  await clock.runUntil(inMs);
+  assert.equal(cycle(policy, { aborted: true }).only, undefined);
+  assert.equal(cycle(policy).only, undefined, "after an aborted cycle");
+  assert.ok(schedule.dueInMs(KEY) > 0);
+});
 
 pure("end() repeats a cycle that has no outcome", () => {
   const { schedule, put, cycle } = stage();
@@ -165,29 +162,26 @@ pure("end() repeats a cycle that has no outcome", () => {
   return Promise.resolve();
 });
 
-pure(
-  "workloadChanged() queues the policy of a new workload once, for a cycle over it alone",
-  async () => {
-    const { schedule, workload, put, due, cycle, reconciled } = stage();
-    const policy = put("all", 1, {});
-    schedule.policyChanged(KEY);
-    cycle(policy);
-    await due(0);
-    for (const one of [undefined, workload, workload]) schedule.workloadChanged(one);
-    assert.deepEqual(await due(2000), [KEY]);
-    assert.deepEqual(cycle(policy, reconciled()).only, [WEB]);
-    assert.deepEqual(cycle(policy).only, [], "it is reconciled");
-    const recreated = { ...workload, metadata: { ...workload.metadata, uid: "another" } };
-    schedule.workloadChanged(recreated);
-    assert.deepEqual(await due(2000), [KEY]);
-    assert.deepEqual(cycle(policy, reconciled()).only, [WEB]);
-    assert.deepEqual(cycle(policy).only, [WEB], "the outcome was of the deleted one");
-    schedule.keepOnly(new Map());
-    assert.deepEqual(cycle(policy).only, []);
-    schedule.workloadChanged(recreated);
-    assert.deepEqual(await due(2000), [KEY], "it is new again");
-  },
-);
+pure("workloadChanged() queues the policy of a new workload once", async () => {
+  const { schedule, workload, put, due, cycle, reconciled } = stage();
+  const policy = put("all", 1, {});
+  schedule.policyChanged(KEY);
+  cycle(policy);
+  await due(0);
+  for (const one of [undefined, workload, workload]) schedule.workloadChanged(one);
+  assert.deepEqual(await due(2000), [KEY]);
+  assert.deepEqual(cycle(policy, reconciled()).only, [WEB]);
+  assert.deepEqual(cycle(policy).only, [], "it is reconciled");
+  const recreated = { ...workload, metadata: { ...workload.metadata, uid: "another" } };
+  schedule.workloadChanged(recreated);
+  assert.deepEqual(await due(2000), [KEY]);
+  assert.deepEqual(cycle(policy, reconciled()).only, [WEB]);
+  assert.deepEqual(cycle(policy).only, [WEB], "the outcome was of the deleted one");
+  schedule.keepOnly(new Map());
+  assert.deepEqual(cycle(policy).only, []);
+  schedule.workloadChanged(recreated);
+  assert.deepEqual(await due(2000), [KEY], "it is new again");
+});
 
 pure("reconciled() retries what failed for a while, and backs off", () => {
   const { schedule, put, cycle, reconciled } = stage();

@@ -1,22 +1,29 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { createObjectStore } from "../../../lab/simulation/api/object_store.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { createObjectStore } from "../../../lab/simulation/api/object_store.ts";
-import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import { notedVPAs } from "../../../tests/fixtures/rightsizing/scene_ports.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
+  NOW_MS,
   recommendation,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
+import { notedVPAs } from "../../../tests/fixtures/rightsizing/scene_ports.ts";
+import {
+  reconciledAs,
+  recordOf,
+  storedPolicy,
+} from "../../../tests/fixtures/rightsizing_outcomes.ts";
+import { sampleVPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { RightsizingEvent } from "../ports.ts";
+import { collectGarbage } from "./garbage_collection.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
 import { PublishedVPAs } from "./published_vpas.ts";
-import { reconciledAs, storedPolicy } from "../../../tests/fixtures/rightsizing_outcomes.ts";
 
 const NAME = "optipod-deployment-web";
 const GOING = new AbortController().signal;
@@ -57,87 +64,72 @@ function stage() {
   return { table, publisher, events, copy, vpas, publish };
 }
 
-pure(
-  "publish() creates a VPA for each workload, and updates it for another recommendation",
-  async () => {
-    const { publisher, events, publish } = stage();
-    await publish();
-    await publish();
-    assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
-    publisher.asked.length = 0;
-    await publish(reconciledWith({ cpu: 300 }));
-    assert.deepEqual(publisher.asked, [`recommend ${NAME} app=300m,96Mi`]);
-    assert.deepEqual(events, []);
-  },
-);
+pure("publish() creates a VPA for each workload, and updates it", async () => {
+  const { publisher, events, publish } = stage();
+  await publish();
+  await publish();
+  assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
+  publisher.asked.length = 0;
+  await publish(reconciledWith({ cpu: 300 }));
+  assert.deepEqual(publisher.asked, [`recommend ${NAME} app=300m,96Mi`]);
+  assert.deepEqual(events, []);
+});
 
-pure(
-  "publish() writes nothing for less than a hundredth, however often it adds up from the last write",
-  async () => {
-    const { publisher, publish } = stage();
-    await publish(reconciledWith({ cpu: 1000 }));
-    publisher.asked.length = 0;
-    for (const cpu of [1005, 1009, 991]) await publish(reconciledWith({ cpu }));
-    assert.deepEqual(publisher.asked, []);
-    await publish(reconciledWith({ cpu: 1010 }));
-    await publish(reconciledWith({ cpu: 1001 }));
-    assert.deepEqual(publisher.asked, [`recommend ${NAME} app=1010m,96Mi`]);
-  },
-);
+pure("publish() writes nothing for a hundredth, however often it adds up", async () => {
+  const { publisher, publish } = stage();
+  await publish(reconciledWith({ cpu: 1000 }));
+  publisher.asked.length = 0;
+  for (const cpu of [1005, 1009, 991]) await publish(reconciledWith({ cpu }));
+  assert.deepEqual(publisher.asked, []);
+  await publish(reconciledWith({ cpu: 1010 }));
+  await publish(reconciledWith({ cpu: 1001 }));
+  assert.deepEqual(publisher.asked, [`recommend ${NAME} app=1010m,96Mi`]);
+});
 
-pure(
-  "publish() reports a problem again that was solved meanwhile, and after its workload was deleted",
-  async () => {
-    const { publisher, events, vpas, publish } = stage();
-    const refused = new ApiError(403, "Forbidden", "no");
-    const failing = async (): Promise<void> => {
-      publisher.refusal = refused;
-      await publish(reconciledWith({ cpu: 100 + 100 * events.length }));
-      await publish(reconciledWith({ cpu: 100 + 100 * events.length }));
-      publisher.refusal = undefined;
-    };
-    await failing();
-    assert.equal(events.length, 1);
-    await publish();
-    await failing();
-    assert.equal(events.length, 2);
-    await vpas.keepOnly(() => false);
-    await failing();
-    assert.equal(events.length, 3);
-  },
-);
+pure("publish() reports a problem again that was solved meanwhile", async () => {
+  const { publisher, events, vpas, publish } = stage();
+  const refused = new ApiError(403, "Forbidden", "no");
+  const failing = async (): Promise<void> => {
+    publisher.refusal = refused;
+    await publish(reconciledWith({ cpu: 100 + 100 * events.length }));
+    await publish(reconciledWith({ cpu: 100 + 100 * events.length }));
+    publisher.refusal = undefined;
+  };
+  await failing();
+  assert.equal(events.length, 1);
+  await publish();
+  await failing();
+  assert.equal(events.length, 2);
+  await vpas.keepOnly(() => false);
+  await failing();
+  assert.equal(events.length, 3);
+});
 
-pure(
-  "publish() publishes nothing where the policy wants nothing, or nothing is recommended",
-  async () => {
-    const { publisher, vpas, publish } = stage();
-    await vpas.publish(policy(false), { reconciled: reconciledWith(), permits, signal: GOING });
-    await vpas.publish(policy(), {
-      reconciled: reconciledWith(),
-      permits,
-      signal: AbortSignal.abort(),
-    });
-    await publish(reconciledWith({ cpu: 0 }));
-    assert.deepEqual(publisher.asked, []);
-  },
-);
+pure("publish() publishes nothing without policy or recommendation", async () => {
+  const { publisher, vpas, publish } = stage();
+  await vpas.publish(policy(false), { reconciled: reconciledWith(), permits, signal: GOING });
+  await vpas.publish(policy(), {
+    reconciled: reconciledWith(),
+    permits,
+    signal: AbortSignal.abort(),
+  });
+  await publish(reconciledWith({ cpu: 0 }));
+  assert.deepEqual(publisher.asked, []);
+});
 
-pure(
-  "publish() goes on with the VPA of an earlier process, and creates again what was deleted",
-  async () => {
-    const { publisher, table, publish } = stage();
-    table.create(sampleVPA("Off", {
-      metadata: { name: NAME, namespace: "shop", uid: "", resourceVersion: "" },
-      published: true,
-    }));
-    await publish();
-    assert.deepEqual(publisher.asked, [`recommend ${NAME} app=150m,96Mi`]);
-    table.remove(`shop/${NAME}`);
-    publisher.asked.length = 0;
-    await publish();
-    assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
-  },
-);
+pure("publish() adopts the VPA of an earlier process, and recreates deleted ones", async () => {
+  const { publisher, table, publish } = stage();
+  table.create(sampleVPA("Off", {
+    metadata: { name: NAME, namespace: "shop", uid: "", resourceVersion: "" },
+    published: true,
+  }));
+  await publish();
+  assert.deepEqual(publisher.asked, [`recommend ${NAME} app=150m,96Mi`]);
+  table.remove(`shop/${NAME}`);
+  publisher.asked.length = 0;
+  await publish();
+  assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
+});
 
 pure("publish() leaves a VPA of another owner alone, and reports it once", async () => {
   const { publisher, events, table, publish } = stage();
@@ -153,37 +145,31 @@ pure("publish() leaves a VPA of another owner alone, and reports it once", async
   assert.ok(events[0]?.message.startsWith(about), events[0]?.message);
 });
 
-pure(
-  "publish() trusts the server where the copy is late: its own VPA is no problem, another one is",
-  async () => {
-    const { publisher, events, copy, publish } = stage();
-    copy.follows = false;
-    await publish();
-    publisher.refusal = new ApiError(409, "AlreadyExists", "already exists");
-    await publish();
-    assert.equal(events.length, 0);
-    await publish(reconciledWith({ names: ["db"] }));
-    assert.match(events[0]?.message ?? "", /Deployment\/shop\/db: already exists;/);
-  },
-);
+pure("publish() trusts the server where the copy is late", async () => {
+  const { publisher, events, copy, publish } = stage();
+  copy.follows = false;
+  await publish();
+  publisher.refusal = new ApiError(409, "AlreadyExists", "already exists");
+  await publish();
+  assert.equal(events.length, 0);
+  await publish(reconciledWith({ names: ["db"] }));
+  assert.match(events[0]?.message ?? "", /Deployment\/shop\/db: already exists;/);
+});
 
-pure(
-  "publish() asks once where the kind is not defined, and publishes all once it is",
-  async () => {
-    const { publisher, events, publish } = stage();
-    publisher.refusal = new ApiError(404, "NotFound", "the server could not find it");
-    const reconciled = reconciledWith({ names: ["web", "db", "job"] });
-    await publish(reconciled);
-    await publish(reconciled);
-    assert.deepEqual(publisher.asked, [`create ${NAME}`, `create ${NAME}`]);
-    assert.equal(events.length, 1);
-    assert.match(events[0]?.message ?? "", /^VPANotPublished: .* VerticalPodAutoscalers/);
-    publisher.refusal = undefined;
-    publisher.asked.length = 0;
-    await publish(reconciled);
-    assert.equal(publisher.asked.length, 6);
-  },
-);
+pure("publish() asks once while the kind is not defined", async () => {
+  const { publisher, events, publish } = stage();
+  publisher.refusal = new ApiError(404, "NotFound", "the server could not find it");
+  const reconciled = reconciledWith({ names: ["web", "db", "job"] });
+  await publish(reconciled);
+  await publish(reconciled);
+  assert.deepEqual(publisher.asked, [`create ${NAME}`, `create ${NAME}`]);
+  assert.equal(events.length, 1);
+  assert.match(events[0]?.message ?? "", /^VPANotPublished: .* VerticalPodAutoscalers/);
+  publisher.refusal = undefined;
+  publisher.asked.length = 0;
+  await publish(reconciled);
+  assert.equal(publisher.asked.length, 6);
+});
 
 pure("publish() reports a refusal with the server's message, and retries", async () => {
   const { publisher, events, publish } = stage();
@@ -221,4 +207,93 @@ pure("keepOnly() goes on where one can't be deleted, and tries again", async () 
   publisher.refusal = undefined;
   await vpas.keepOnly(() => false);
   assert.deepEqual(table.all(), []);
+});
+
+interface Choice {
+  readonly isThere?: boolean;
+  readonly annotateWorkloads?: boolean;
+  readonly minutesAgo?: number;
+}
+
+/** What is kept of Deployment `web` of policy `shop/all`. */
+async function keptWith(
+  policies: readonly StoredPolicy[],
+  { isThere = true, annotateWorkloads = true, minutesAgo = 1000 }: Choice,
+): Promise<string> {
+  const kept: string[] = [];
+  const appliers = recordedAppliers();
+  // It has no template that can be read.
+  const workload = sampleWorkload({ annotations: { "optipod.io/policy": "shop/all" } });
+  const record = recordOf("web", { recommendedAtMs: NOW_MS - minutesAgo * 60_000 });
+  await collectGarbage({
+    workloads: new Map(isThere ? [["Deployment/shop/web", workload]] : []),
+    policies,
+    namespaces: new Map([["shop", {}]]),
+    policyNamespaces: [],
+    annotateWorkloads,
+    nowMs: NOW_MS,
+    records: {
+      keepOnly: (keep) => void (keep(record) && kept.push("record")),
+      flush: () => Promise.resolve(),
+    },
+    writer: appliers.workloads,
+    vpas: {
+      keepOnly: (keep) => Promise.resolve(void (keep("Deployment/shop/web") && kept.push("VPA"))),
+    },
+    permits: createPermits(() => 1),
+    log: silentLog,
+  });
+  if (appliers.asked.length === 0 && isThere) kept.push("annotations");
+  else if (isThere) assert.deepEqual(appliers.asked, ['annotate web {"optipod.io/policy":null}']);
+  return kept.join(", ");
+}
+
+pure("collectGarbage() keeps what a policy is for, or may be for", async () => {
+  const all = storedPolicy();
+  const other = storedPolicy("other");
+  const { updateStrategy } = autoPolicy({ publishVPA: true });
+  const publishing = storedPolicy("all", { updateStrategy });
+  const rows: readonly (readonly [string, readonly StoredPolicy[], Choice, string])[] = [
+    ["a policy", [all], {}, "record, annotations"],
+    ["no policy", [], {}, ""],
+    [
+      "of other kinds",
+      [storedPolicy("all", { selector: { workloadKinds: ["DaemonSet"] } })],
+      {},
+      "",
+    ],
+    ["of another policy", [other], {}, "record"],
+    ["annotations off", [all], { annotateWorkloads: false }, "record"],
+    ["disabled", [storedPolicy("all", { mode: "Disabled" })], {}, "record, annotations"],
+    // A policy that can't be read may publish it.
+    ["unreadable", [storedPolicy("all", null)], {}, "record, VPA, annotations"],
+    ["another is unreadable", [storedPolicy("other", null)], {}, ""],
+    ["publishing", [publishing], {}, "record, VPA, annotations"],
+    [
+      "publishing, disabled",
+      [storedPolicy("all", { updateStrategy, mode: "Disabled" })],
+      {},
+      "record, annotations",
+    ],
+    [
+      "publishing, outweighed",
+      [publishing, storedPolicy("heavier", { weight: 500 })],
+      {},
+      "record, annotations",
+    ],
+    // A deleted workload may come back under its name.
+    ["deleted", [publishing], { isThere: false }, ""],
+    ["deleted for less than 15 min", [all], { isThere: false, minutesAgo: 14 }, "record"],
+    ["deleted for 15 min", [all], { isThere: false, minutesAgo: 15 }, ""],
+    [
+      "deleted, of a slow policy",
+      [storedPolicy("all", { intervalMs: 3_600_000 })],
+      { isThere: false, minutesAgo: 69 },
+      "record",
+    ],
+    ["deleted with its policy", [], { isThere: false, minutesAgo: 1 }, ""],
+  ];
+  for (const [what, policies, choice, expected] of rows) {
+    assert.equal(await keptWith(policies, choice), expected, what);
+  }
 });

@@ -95,17 +95,14 @@ const QUESTION: UsageQuestion = {
   window: { fromMs: NOW_MS - HOUR_MS, toMs: NOW_MS },
 };
 
-pure(
-  "momentsOf() takes steps of 15 s to 2 min, and longer ones where there would be too many",
-  () => {
-    const hours = { 0.001: 15, 1: 15, 3: 15, 6: 30, 24: 120, 168: 120, 720: 236 };
-    for (const [one, seconds] of Object.entries(hours)) {
-      const windowMs = Number(one) * HOUR_MS;
-      const { stepMs } = momentsOf({ fromMs: NOW_MS - windowMs, toMs: NOW_MS });
-      assert.equal(stepMs, 1000 * seconds, `${one} h`);
-    }
-  },
-);
+pure("momentsOf() takes steps of 15 s to 2 min, longer for many moments", () => {
+  const hours = { 0.001: 15, 1: 15, 3: 15, 6: 30, 24: 120, 168: 120, 720: 236 };
+  for (const [one, seconds] of Object.entries(hours)) {
+    const windowMs = Number(one) * HOUR_MS;
+    const { stepMs } = momentsOf({ fromMs: NOW_MS - windowMs, toMs: NOW_MS });
+    assert.equal(stepMs, 1000 * seconds, `${one} h`);
+  }
+});
 
 const windows = fc.double({ min: 1, max: 400 * 24 * HOUR_MS, noNaN: true })
   .map((windowMs) => ({ fromMs: NOW_MS + 781 - Math.ceil(windowMs), toMs: NOW_MS + 781 }));
@@ -157,27 +154,21 @@ pure("usageQueries() asks for rates over 2 min and working sets, the largest of 
     pods: ["n.x-x2b7z", "odd.one"],
   }, []);
   assert.ok(memory.includes('namespace="a\\"b\\\\"'), memory);
-  assert.ok(
-    memory.includes('pod=~"n\\\\.x-[bcdfghjklmnpqrstvwxz2456789]{5}|odd\\\\.one"'),
-    memory,
-  );
+  assert.ok(memory.includes('pod=~"n\\\\.x-[bcdfghjklmnpqrstvwxz2456789]{5}|odd\\\\.one"'), memory);
 });
 
-pure(
-  "property 11: usageQueries() covers each container that is asked for, in both resources",
-  () => {
-    const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
-    fc.assert(fc.property(fc.uniqueArray(name, { minLength: 1 }), (containers) => {
-      for (const query of Object.values(usageQueries({ ...QUESTION, containers }, []))) {
-        const [, pattern = ""] = /container=~"([^"]*)"/.exec(query) ?? [];
-        const finds = new RegExp(`^(?:${JSON.parse(`"${pattern}"`)})$`);
-        assert.ok(containers.every((one) => finds.test(one)));
-        assert.equal(finds.test("POD"), false);
-        assert.equal(finds.test(""), false);
-      }
-    }));
-  },
-);
+pure("property 11: usageQueries() covers each container in both resources", () => {
+  const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
+  fc.assert(fc.property(fc.uniqueArray(name, { minLength: 1 }), (containers) => {
+    for (const query of Object.values(usageQueries({ ...QUESTION, containers }, []))) {
+      const [, pattern = ""] = /container=~"([^"]*)"/.exec(query) ?? [];
+      const finds = new RegExp(`^(?:${JSON.parse(`"${pattern}"`)})$`);
+      assert.ok(containers.every((one) => finds.test(one)));
+      assert.equal(finds.test("POD"), false);
+      assert.equal(finds.test(""), false);
+    }
+  }));
+});
 
 /** A source with a server that answers like this, and its queries. */
 function source(
@@ -219,17 +210,14 @@ pure("createPrometheusUsageSource() asks twice, whatever the pods and containers
   assert.equal(answer.usage.get("proxy")?.cpu.count, 0);
 });
 
-pure(
-  "createPrometheusUsageSource() asks nothing without a server, or for no containers",
-  async () => {
-    assert.deepEqual(await source(() => assert.fail(), null).ask(), {
-      problem: "unavailable",
-      message: "no metrics.prometheusURL is configured",
-    });
-    const answer = await source(() => assert.fail()).ask({ ...QUESTION, containers: [] });
-    assert.deepEqual(answer, { usage: new Map() });
-  },
-);
+pure("createPrometheusUsageSource() asks nothing without server or containers", async () => {
+  assert.deepEqual(await source(() => assert.fail(), null).ask(), {
+    problem: "unavailable",
+    message: "no metrics.prometheusURL is configured",
+  });
+  const answer = await source(() => assert.fail()).ask({ ...QUESTION, containers: [] });
+  assert.deepEqual(answer, { usage: new Map() });
+});
 
 pure("createPrometheusUsageSource() passes problems of either query on", async () => {
   const problem = { problem: "refused", message: "no" } as const;
@@ -239,32 +227,29 @@ pure("createPrometheusUsageSource() passes problems of either query on", async (
   }
 });
 
-pure(
-  "createPrometheusUsageSource() asks for large answers in parts, and halves what is too large still",
-  async () => {
-    const tooMuch = { problem: "unreadable", message: "too long", tooMuch: true } as const;
-    const pods = fc.constantFrom(1, 2000);
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 2, max: 300 }), pods, async (most, pods) => {
-        const { ask, asked } = source((range) =>
-          countMoments(range) > most ? tooMuch : { series: [everyMoment(range)] }
-        );
-        const answer = await ask({
-          ...QUESTION,
-          pods: Array.from({ length: pods }, (_, index) => `web-${index + 10}`),
-        });
-        assert.ok("usage" in answer);
-        // Each of the 240 moments came once.
-        const { cpu, memory } = answer.usage.get("app") ?? assert.fail();
-        assert.deepEqual([cpu.count, memory.count], [240, 240]);
-        assert.deepEqual([cpu.oldestMs, cpu.newestMs], [NOW_MS - 3_585_000, NOW_MS]);
-        // 2 containers of 2,000 pods have 960,000 points, for three parts.
-        if (pods === 2000 && most >= 80) assert.equal(asked.length, 6);
-        assert.equal(asked.length === 2, pods === 1 && most >= 240, `${asked.length} questions`);
-      }),
-    );
-    const { ask, asked } = source(() => tooMuch);
-    assert.deepEqual(await ask(), { problem: "unreadable", message: "too long" });
-    assert.ok(asked.length < 20, "what can't be answered at all is given up");
-  },
-);
+pure("createPrometheusUsageSource() halves questions with too large answers", async () => {
+  const tooMuch = { problem: "unreadable", message: "too long", tooMuch: true } as const;
+  const pods = fc.constantFrom(1, 2000);
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 2, max: 300 }), pods, async (most, pods) => {
+      const { ask, asked } = source((range) =>
+        countMoments(range) > most ? tooMuch : { series: [everyMoment(range)] }
+      );
+      const answer = await ask({
+        ...QUESTION,
+        pods: Array.from({ length: pods }, (_, index) => `web-${index + 10}`),
+      });
+      assert.ok("usage" in answer);
+      // Each of the 240 moments came once.
+      const { cpu, memory } = answer.usage.get("app") ?? assert.fail();
+      assert.deepEqual([cpu.count, memory.count], [240, 240]);
+      assert.deepEqual([cpu.oldestMs, cpu.newestMs], [NOW_MS - 3_585_000, NOW_MS]);
+      // 2 containers of 2,000 pods have 960,000 points, for three parts.
+      if (pods === 2000 && most >= 80) assert.equal(asked.length, 6);
+      assert.equal(asked.length === 2, pods === 1 && most >= 240, `${asked.length} questions`);
+    }),
+  );
+  const { ask, asked } = source(() => tooMuch);
+  assert.deepEqual(await ask(), { problem: "unreadable", message: "too long" });
+  assert.ok(asked.length < 20, "what can't be answered at all is given up");
+});

@@ -1,62 +1,33 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   asks,
-  assertDecisions,
+  autoPolicy,
   type FactsChoice,
-  IN_PLACE,
-  LIMITS,
   MI,
-  RECREATED,
+  NOW_MS,
   rightsizingFacts,
   sized,
   templateContainer,
   valuesOf,
   workloadPod,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import { pure } from "../../../tests/fixtures/pure.ts";
-import type { WantedResources } from "../../resize/inputs/resources.ts";
+import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
+import { ApiError } from "../../api/api_error.ts";
+import { remedyFor } from "../../api/reasons/reasons.ts";
+import { describeWanted, type WantedResources } from "../../resize/inputs/resources.ts";
+import type { ValuesInForce } from "../workload_record.ts";
+import { countingValues } from "./counting_values.ts";
+import { decideRightsizing } from "./decide_rightsizing.ts";
 import { inPlacePlan } from "./method.ts";
-
-const RECREATE = { allowRecreate: true };
-
-pure(
-  "noMethod() leaves out what can't be done in place, or makes new pods where that is allowed",
-  () => {
-    const neither = { allowInPlaceResize: false, allowRecreate: false };
-    const nodes = new Map([["node-1", { kubeletVersion: "v1.32.1", pressures: [] }]]);
-    const windows = rightsizingFacts().pods.map((pod) => ({ ...pod, windows: true as const }));
-    const restarts = { containers: [templateContainer({ restartsOnMemory: true })] };
-    const there = templateContainer({ restartsOnMemory: true, requests: { memory: 96 * MI } });
-    const locked = { strategy: LIMITS, lowersMemoryLimits: false };
-    assertDecisions([
-      [{ resizeServed: false, strategy: RECREATE }, RECREATED],
-      [{ resizeServed: false }, "InPlaceResizeUnavailable"],
-      [{ strategy: neither }, "MethodNotAllowed"],
-      [{ nodes }, "InPlaceResizeUnavailable"],
-      [{ nodes, strategy: RECREATE }, RECREATED],
-      [{ pods: windows }, "InPlaceResizeUnavailable"],
-      [restarts, "InPlace: app cpu 150m - RestartPolicy"],
-      [{ ...restarts, strategy: RECREATE }, RECREATED],
-      [{ ...restarts, ...asks(100, 96) }, "RestartPolicy - BelowThreshold"],
-      [
-        { ...restarts, ...asks(150, 64), strategy: RECREATE },
-        "InPlace: app cpu 150m - BelowThreshold",
-      ],
-      // A pod has the value already.
-      [{ ...restarts, pods: [workloadPod("web-1", [there])], strategy: RECREATE }, IN_PLACE],
-      [locked, "InPlace: app cpu 150m (limit 180m) - MemoryLimitLocked"],
-      [{ strategy: LIMITS }, "InPlace: app cpu 150m (limit 180m), app memory 96Mi (limit 112Mi)"],
-      [
-        { ...locked, ...asks(150, 120, { memoryLimit: 132 }) },
-        "InPlace: app cpu 150m (limit 180m), app memory 120Mi (limit 132Mi)",
-      ],
-      [
-        { ...locked, strategy: { ...LIMITS, ...RECREATE } },
-        "Recreate: app cpu 150m (limit 180m), app memory 96Mi (limit 112Mi)",
-      ],
-    ]);
-  },
-);
+import {
+  applyFailure,
+  decisionEvents,
+  endedEvents,
+  failureEvent,
+  heldStatus,
+} from "./workload_events.ts";
 
 const WANTED: WantedResources = new Map([
   ["app", { requests: { cpu: 150, memory: 96 * MI }, limits: { cpu: 180 } }],
@@ -71,54 +42,34 @@ function changesOf(choice: FactsChoice, wanted = WANTED): Readonly<Record<string
   );
 }
 
-pure("inPlacePlan() changes each pod that differs, in what differs", () => {
-  const half = templateContainer({ requests: { cpu: 150 }, limits: { cpu: 180 } });
+pure("inPlacePlan() leaves out pods that would not fit on their node", () => {
   const pods = [
-    workloadPod("old", [templateContainer(), templateContainer({ name: "log" })]),
-    workloadPod("half", [half]),
-    workloadPod("there", [{ ...half, requests: { cpu: 150, memory: 96 * MI } }]),
+    workloadPod("short", [templateContainer()]),
+    workloadPod("above", [templateContainer({ requests: { cpu: 200 } })]),
   ];
-  const app = { name: "app", sidecar: false };
-  assert.deepEqual(changesOf({ pods }), {
-    old: [{ ...app, requests: { cpu: 150, memory: 96 * MI }, limits: { cpu: 180 } }],
-    half: [{ ...app, requests: { memory: 96 * MI }, limits: {} }],
-  });
+  const nodes = new Map([["node-1", { allocatableCPU: 149, pressures: [] }]]);
+  assert.deepEqual(Object.keys(changesOf({ pods, nodes })), ["above"]);
+  assert.deepEqual(Object.keys(changesOf({ pods, nodes }, ONLY_MEMORY)), ["short", "above"]);
 });
 
-pure(
-  "inPlacePlan() leaves out pods that would request more than their node has, and no others",
-  () => {
-    const pods = [
-      workloadPod("short", [templateContainer()]),
-      workloadPod("above", [templateContainer({ requests: { cpu: 200 } })]),
-    ];
-    const nodes = new Map([["node-1", { allocatableCPU: 149, pressures: [] }]]);
-    assert.deepEqual(Object.keys(changesOf({ pods, nodes })), ["above"]);
-    assert.deepEqual(Object.keys(changesOf({ pods, nodes }, ONLY_MEMORY)), ["short", "above"]);
-  },
-);
-
-pure(
-  "inPlacePlan() leaves CPU limits to the market where it owns them, and a Guaranteed pod's CPU",
-  () => {
-    const of = (wanted: WantedResources, choice: FactsChoice = {}) => {
-      const facts = rightsizingFacts({ marketManages: true, ...choice });
-      const { originalLimits, pods: [first] } = inPlacePlan(facts, wanted);
-      const [{ requests, limits } = { requests: {}, limits: {} }] = first?.changes ?? [];
-      return { original: originalLimits.get("app"), requests, limits };
-    };
-    const memory = { memory: 96 * MI };
-    assert.deepEqual(of(WANTED), { original: 180, requests: { cpu: 150, ...memory }, limits: {} });
-    assert.deepEqual(of(ONLY_MEMORY), { original: undefined, requests: memory, limits: {} });
-    const equal = { containers: [sized([200, 128], [200, 128])] };
-    assert.deepEqual(of(valuesOf(sized([150, 96], [150, 96])), equal), {
-      original: 150,
-      requests: memory,
-      limits: memory,
-    });
-    assert.equal(inPlacePlan(rightsizingFacts(), WANTED).originalLimits.size, 0);
-  },
-);
+pure("inPlacePlan() leaves CPU limits to the market where it owns them", () => {
+  const of = (wanted: WantedResources, choice: FactsChoice = {}) => {
+    const facts = rightsizingFacts({ marketManages: true, ...choice });
+    const { originalLimits, pods: [first] } = inPlacePlan(facts, wanted);
+    const [{ requests, limits } = { requests: {}, limits: {} }] = first?.changes ?? [];
+    return { original: originalLimits.get("app"), requests, limits };
+  };
+  const memory = { memory: 96 * MI };
+  assert.deepEqual(of(WANTED), { original: 180, requests: { cpu: 150, ...memory }, limits: {} });
+  assert.deepEqual(of(ONLY_MEMORY), { original: undefined, requests: memory, limits: {} });
+  const equal = { containers: [sized([200, 128], [200, 128])] };
+  assert.deepEqual(of(valuesOf(sized([150, 96], [150, 96])), equal), {
+    original: 150,
+    requests: memory,
+    limits: memory,
+  });
+  assert.equal(inPlacePlan(rightsizingFacts(), WANTED).originalLimits.size, 0);
+});
 
 pure("inPlacePlan() puts its values into force for new pods, and keeps those of before", () => {
   const log = { requests: { cpu: 20 }, limits: {} };
@@ -131,4 +82,172 @@ pure("inPlacePlan() puts its values into force for new pods, and keeps those of 
     app: { requests: { cpu: 150, memory: 96 * MI }, limits: { memory: 256 * MI, cpu: 180 } },
     log,
   }]);
+});
+
+const LIMITED = { strategy: { updateRequestsOnly: false } };
+const IN_FORCE: ValuesInForce = {
+  container: "app",
+  cpu: 150,
+  memory: 96 * MI,
+  cpuLimit: 180,
+  memoryLimit: 112 * MI,
+};
+const ADOPTED = {
+  ...IN_FORCE,
+  adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
+};
+const CPU = "app cpu 150m (limit 180m)";
+const MEMORY = "app memory 96Mi (limit 112Mi)";
+const peak = (mebibytes: number) => ({ memoryPeaks: new Map([["app", mebibytes * MI]]) });
+
+/** What counts of the values, and of how many messages it is. */
+function counting(choice: FactsChoice = LIMITED, inForce: ValuesInForce = ADOPTED): string {
+  const { values, messages } = countingValues([inForce], rightsizingFacts(choice));
+  return `${messages.length}: ${describeWanted(values)}`;
+}
+
+// The decision tables of tests/golden have more of these.
+pure("countingValues() drops what another party has changed, and cuts to what is allowed", () => {
+  const edited = [templateContainer({ requests: { memory: 1024 * MI } })];
+  const memoryBounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
+  const narrow = { policy: autoPolicy(LIMITED.strategy, { bounds: memoryBounds }) };
+  const cpu = { container: "app", cpu: 500 };
+  const open = { containers: [sized([100, 64])] };
+  const any = { min: 0, max: Infinity, ratio: Infinity };
+  const ranges = { cpu: { container: { ...any, max: 200 }, pod: any } };
+  const quota = (room: number) => ({
+    quotas: [{ name: "q", resource: "cpu", of: "requests", room } as const],
+  });
+  const rows: readonly (readonly [FactsChoice, ValuesInForce, string])[] = [
+    [LIMITED, ADOPTED, `0: ${CPU}, ${MEMORY}`],
+    [{}, ADOPTED, "1: app cpu 150m, app memory 96Mi"],
+    [{ ...LIMITED, containers: edited }, ADOPTED, `1: ${CPU}`],
+    [{ ...LIMITED, containers: [templateContainer({ name: "web" })] }, ADOPTED, "1: "],
+    [{ ...LIMITED, containers: edited }, IN_FORCE, `0: ${CPU}, ${MEMORY}`],
+    // Memory is lowered for narrower bounds only where the recent peak allows it.
+    [{ ...narrow, ...peak(60) }, ADOPTED, `1: ${CPU}, app memory 80Mi (limit 88Mi)`],
+    [{ ...narrow, ...peak(75) }, ADOPTED, `0: ${CPU}, ${MEMORY}`],
+    [{ ...LIMITED, verticalAutoscalers: [sampleVPA("Initial")] }, ADOPTED, "1: "],
+    [{ ...LIMITED, autoscalers: [sampleHPA()] }, ADOPTED, `1: ${MEMORY}`],
+    // Whatever holds for running pods.
+    [{ ...open, resizeServed: false, dryRun: true, pods: [] }, cpu, "0: app cpu 500m"],
+    [
+      { ...LIMITED, containers: [sized([100, 64], [150])], ranges },
+      { ...cpu, cpuLimit: 600 },
+      "1: app cpu 200m (limit 200m)",
+    ],
+    [{ ...open, ...quota(500) }, cpu, "0: app cpu 500m"],
+    [{ ...open, ...quota(499) }, cpu, "1: app cpu 499m"],
+    // The template's own request takes all.
+    [{ ...open, ...quota(-7) }, cpu, "1: app cpu 100m"],
+    [{ containers: [sized([100, 1], [100, 1])] }, cpu, "1: "],
+  ];
+  assert.deepEqual(
+    rows.map(([choice, inForce]) => counting(choice, inForce)),
+    rows.map(([, , expected]) => expected),
+  );
+});
+
+const peaks = { memoryPeaks: new Map([["app", 60 * MI]]) };
+
+pure("decisionEvents() has one event of a hold, and those of some cuts", () => {
+  const rows: readonly (readonly [FactsChoice, string])[] = [
+    [{}, ""],
+    [{ lastAppliedMs: NOW_MS }, ""],
+    [asks(100, 64), ""],
+    [{ policy: autoPolicy({}, { mode: "Disabled" }) }, ""],
+    [{ dryRun: true }, "Normal RecommendationGenerated"],
+    [{ samples: new Map(), recommendations: [] }, "Normal WorkloadSkipped"],
+    [{ ...asks(150, 8), ...peaks }, "Warning UnsafeMemoryDecrease"],
+    [{ resizeServed: false }, "Warning InPlaceResizeUnavailable"],
+    [
+      { containers: [templateContainer({ restartsOnCPU: true })] },
+      "Warning InPlaceResizeUnavailable",
+    ],
+    [
+      { missingPermissions: [{ method: "InPlace", permission: "patch pods/resize" }] },
+      "Warning RBACError",
+    ],
+  ];
+  for (const [choice, expected] of rows) {
+    const events = decisionEvents(decideRightsizing(rightsizingFacts(choice)));
+    assert.equal(events.map(({ type, reason }) => `${type} ${reason}`).join(), expected);
+  }
+  const containers = [templateContainer({ requests: { cpu: 200 } })];
+  const cut = decideRightsizing(rightsizingFacts({ ...asks(300, 8), ...peaks, containers }));
+  assert.ok(cut.outcome === "hold" && cut.restOnly);
+  assert.equal(decisionEvents(cut).map(({ reason }) => reason).join(), "WorkloadSkipped");
+  const isThere = decisionEvents(cut, { isThere: true }).map(({ reason }) => reason);
+  assert.equal(isThere.join(), "UnsafeMemoryDecrease");
+});
+
+pure("decisionEvents() and failureEvent() end with a suggestion", () => {
+  const [event] = decisionEvents(decideRightsizing(rightsizingFacts({ resizeServed: false })));
+  assert.ok(event?.message.endsWith(`; ${remedyFor("InPlaceResizeUnavailable")}`), event?.message);
+  assert.deepEqual(failureEvent(applyFailure(new ApiError(503, "", "overloaded"))), {
+    type: "Warning",
+    reason: "UpdateFailed",
+    message: `ServerBusy: overloaded; ${remedyFor("ServerBusy")}`,
+  });
+  for (const status of [404, 409]) {
+    assert.equal(failureEvent(applyFailure(new ApiError(status, "", ""))), undefined);
+  }
+});
+
+pure("heldStatus() is Recommended where nothing is to be applied", () => {
+  const statuses = (["RecommendOnly", "DryRun", "UnsafeMemoryDecrease"] as const).map(heldStatus);
+  assert.deepEqual(statuses, ["Recommended", "Recommended", "Skipped"]);
+  assert.deepEqual(endedEvents([]), []);
+  const events = endedEvents(["the VPA", "the bounds"]);
+  assert.deepEqual(events.map(({ type, reason }) => `${type} ${reason}`), [
+    "Normal WorkloadSkipped",
+  ]);
+});
+
+const RBAC = (resource: string, group: string, where = ""): string =>
+  `${resource} "web" is forbidden: User "system:serviceaccount:mbcas-system:mbcas-controller" ` +
+  `cannot patch resource "${resource}" in API group "${group}"${where}`;
+
+pure("applyFailure() classifies answers, and says which permission is missing", () => {
+  const inShop = ' in the namespace "shop"';
+  const engine = 'admission webhook "guard.example.com" denied the request: ';
+  const rows: readonly (readonly [status: number, message: string, expected: string])[] = [
+    [
+      403,
+      RBAC("deployments", "apps", inShop),
+      "leave RBACError patch deployments.apps in namespace shop",
+    ],
+    [403, RBAC("pods/resize", "", inShop), "leave RBACError patch pods/resize in namespace shop"],
+    [403, RBAC("nodes", "", " at the cluster scope"), "leave RBACError patch nodes"],
+    [403, `${engine}no`, "leave AdmissionDenied "],
+    [403, engine + RBAC("pods", ""), "leave AdmissionDenied "],
+    [403, "exceeded quota: q", "leave QuotaExceeded "],
+    [403, "no", "leave Refused "],
+    [404, "", "forget WorkloadGone "],
+    [409, "", "fresh Refused "],
+    ...[429, 500, 503, 0].map((status) => [status, "", "back-off ServerBusy "] as const),
+    [422, "", "leave Refused "],
+  ];
+  for (const [status, text, expected] of rows) {
+    const { next, reason, permission = "" } = applyFailure(new ApiError(status, "", text));
+    assert.equal(`${next} ${reason} ${permission}`, expected);
+  }
+  const asked = new ApiError(429, "", "refused", { retryAfterMs: 2000 });
+  assert.equal(applyFailure(asked).retryAfterMs, 2000);
+});
+
+pure("applyFailure() tries no 403 again in the cycle, whatever its message and causes", () => {
+  const messages = fc.oneof(
+    fc.string(),
+    fc.tuple(fc.string(), fc.string(), fc.string()).map((parts) => RBAC(...parts)),
+    fc.string().map((text) => `admission webhook "w" denied the request: ${text}`),
+  );
+  const causes = fc.array(fc.string(), { maxLength: 2 });
+  fc.assert(fc.property(messages, causes, (message, causes) => {
+    const failure = applyFailure(new ApiError(403, "Forbidden", message, { causes }));
+    // An unreachable webhook is not a 403, but its message may be quoted in one.
+    assert.equal(failure.next, "leave");
+    assert.equal(failure.permission !== undefined, failure.reason === "RBACError");
+    assert.ok(failure.message.length > 0 || message === "");
+  }));
 });

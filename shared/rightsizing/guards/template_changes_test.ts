@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { Resources } from "../../api/pod.ts";
-import type { TemplateOwners } from "../../api/workload.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   asks,
   assertDecisions,
@@ -13,7 +12,8 @@ import {
   sized,
   templateContainer,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import { pure } from "../../../tests/fixtures/pure.ts";
+import type { Resources } from "../../api/pod.ts";
+import type { TemplateOwners } from "../../api/workload.ts";
 import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import type { ContainerTemplate } from "../workload_record.ts";
 import {
@@ -58,54 +58,51 @@ function compared(
   return compareTemplate(known, { containers, owners, nowMs });
 }
 
-pure(
-  "compareTemplate() finds the manager that has changed a value, and rightsizing's own unrecorded ones",
-  () => {
-    const { cpu: _cpu, ...memory } = AUTHOR.requests;
-    const rows: readonly (readonly [
-      Resources,
-      NonNullable<Parameters<typeof compared>[1]>,
-      ContainerTemplate["changed"] | undefined,
-      unknown,
-    ])[] = [
-      // A template that is new, or as it was recorded.
-      [AUTHOR, { known: [] }, undefined, {}],
-      [AUTHOR, { owners: owned("helm") }, undefined, {}],
-      [WRITTEN, { owners: owned("helm") }, { cpu: { by: "helm", atMs: AN_HOUR_AGO } }, {}],
-      [WRITTEN, { owners: owned("helm", "helm", NOW_MS + 1) }, {
-        cpu: { by: "helm", atMs: NOW_MS },
-      }, {}],
-      [sized([100, 64], [undefined, 1]), {}, { memory: { atMs: NOW_MS } }, {}],
-      [{ requests: { cpu: 100 }, limits: {} }, {}, { memory: { atMs: NOW_MS } }, {}],
-      [WRITTEN, { owners: owned(OURS) }, undefined, CPU_WRITTEN],
-      // A request or limit that is gone is a change, whatever owns the other half.
-      [AUTHOR, { known: LIMITED, owners: owned(OURS) }, CPU_NOW, {}],
-      [
-        { requests: memory, limits: { cpu: 200 } },
-        { known: LIMITED, owners: owned("helm") },
-        CPU_NOW,
-        {},
-      ],
-      // Each half for its own manager's.
-      [
-        sized([180, 64], [300]),
-        { known: LIMITED, owners: owned(OURS, "helm") },
-        { cpu: { by: "helm", atMs: AN_HOUR_AGO } },
-        CPU_WRITTEN,
-      ],
-    ];
-    for (const [resources, choice, changed, expected] of rows) {
-      const { template: [app], unrecorded } = compared(resources, choice);
-      assert.deepEqual([app?.changed, Object.fromEntries(unrecorded)], [changed, expected]);
-    }
-    const template = templateWith(new Map(Object.entries(CPU_WRITTEN)), [KNOWN]);
-    assert.deepEqual(compared(WRITTEN, { known: template, owners: owned(OURS) }), {
-      template,
-      unrecorded: new Map(),
-    });
-    assert.deepEqual(compared(AUTHOR, { known: template }).template[0]?.changed, CPU_NOW);
-  },
-);
+pure("compareTemplate() finds changes by managers, and unrecorded ones of ours", () => {
+  const { cpu: _cpu, ...memory } = AUTHOR.requests;
+  const rows: readonly (readonly [
+    Resources,
+    NonNullable<Parameters<typeof compared>[1]>,
+    ContainerTemplate["changed"] | undefined,
+    unknown,
+  ])[] = [
+    // A template that is new, or as it was recorded.
+    [AUTHOR, { known: [] }, undefined, {}],
+    [AUTHOR, { owners: owned("helm") }, undefined, {}],
+    [WRITTEN, { owners: owned("helm") }, { cpu: { by: "helm", atMs: AN_HOUR_AGO } }, {}],
+    [WRITTEN, { owners: owned("helm", "helm", NOW_MS + 1) }, {
+      cpu: { by: "helm", atMs: NOW_MS },
+    }, {}],
+    [sized([100, 64], [undefined, 1]), {}, { memory: { atMs: NOW_MS } }, {}],
+    [{ requests: { cpu: 100 }, limits: {} }, {}, { memory: { atMs: NOW_MS } }, {}],
+    [WRITTEN, { owners: owned(OURS) }, undefined, CPU_WRITTEN],
+    // A request or limit that is gone is a change, whatever owns the other half.
+    [AUTHOR, { known: LIMITED, owners: owned(OURS) }, CPU_NOW, {}],
+    [
+      { requests: memory, limits: { cpu: 200 } },
+      { known: LIMITED, owners: owned("helm") },
+      CPU_NOW,
+      {},
+    ],
+    // Each half for its own manager's.
+    [
+      sized([180, 64], [300]),
+      { known: LIMITED, owners: owned(OURS, "helm") },
+      { cpu: { by: "helm", atMs: AN_HOUR_AGO } },
+      CPU_WRITTEN,
+    ],
+  ];
+  for (const [resources, choice, changed, expected] of rows) {
+    const { template: [app], unrecorded } = compared(resources, choice);
+    assert.deepEqual([app?.changed, Object.fromEntries(unrecorded)], [changed, expected]);
+  }
+  const template = templateWith(new Map(Object.entries(CPU_WRITTEN)), [KNOWN]);
+  assert.deepEqual(compared(WRITTEN, { known: template, owners: owned(OURS) }), {
+    template,
+    unrecorded: new Map(),
+  });
+  assert.deepEqual(compared(AUTHOR, { known: template }).template[0]?.changed, CPU_NOW);
+});
 
 pure("compareTemplate() keeps a change for a day", () => {
   const [known = assert.fail()] = compared(WRITTEN).template;
@@ -116,47 +113,44 @@ pure("compareTemplate() keeps a change for a day", () => {
   assert.deepEqual(after(24), { container: "app", values: { cpu: 180, memory: 64 * MI } });
 });
 
-pure(
-  "withUnrecorded() counts the values as applied now, and keeps the others with what they were adopted on",
-  () => {
-    const record: AppliedRecord = {
-      inForce: [
-        {
-          container: "app",
-          cpu: 120,
-          cpuLimit: 300,
-          memory: 70 * MI,
-          adoptedOn: { cpu: 100, memory: 64 * MI },
-        },
-        { container: "log", cpu: 10 },
-      ],
-      appliedAtMs: NOW_MS - 9000,
-      method: "InPlace",
-    };
-    const now = { containers: [sized([180, 64], [undefined, 128])], nowMs: NOW_MS };
-    assert.equal(withUnrecorded(record, new Map(), now), record);
-    const cpu = new Map([["app", { requests: { cpu: 180 }, limits: {} }]]);
-    assert.deepEqual(withUnrecorded(record, cpu, now), {
-      inForce: [
-        { container: "log", cpu: 10 },
-        {
-          container: "app",
-          cpu: 180,
-          cpuLimit: 300,
-          memory: 70 * MI,
-          // The author's new memory limit ends the memory values in force.
-          adoptedOn: { cpu: 180, memory: 64 * MI },
-        },
-      ],
-      appliedAtMs: NOW_MS,
-      method: "Recreate",
-    });
-    const adoptedOn = { cpu: 180, memory: 64 * MI, memoryLimit: 128 * MI };
-    assert.deepEqual(withUnrecorded({ ...record, inForce: [] }, cpu, now).inForce, [
-      { container: "app", cpu: 180, adoptedOn },
-    ]);
-  },
-);
+pure("withUnrecorded() counts unrecorded values as applied now", () => {
+  const record: AppliedRecord = {
+    inForce: [
+      {
+        container: "app",
+        cpu: 120,
+        cpuLimit: 300,
+        memory: 70 * MI,
+        adoptedOn: { cpu: 100, memory: 64 * MI },
+      },
+      { container: "log", cpu: 10 },
+    ],
+    appliedAtMs: NOW_MS - 9000,
+    method: "InPlace",
+  };
+  const now = { containers: [sized([180, 64], [undefined, 128])], nowMs: NOW_MS };
+  assert.equal(withUnrecorded(record, new Map(), now), record);
+  const cpu = new Map([["app", { requests: { cpu: 180 }, limits: {} }]]);
+  assert.deepEqual(withUnrecorded(record, cpu, now), {
+    inForce: [
+      { container: "log", cpu: 10 },
+      {
+        container: "app",
+        cpu: 180,
+        cpuLimit: 300,
+        memory: 70 * MI,
+        // The author's new memory limit ends the memory values in force.
+        adoptedOn: { cpu: 180, memory: 64 * MI },
+      },
+    ],
+    appliedAtMs: NOW_MS,
+    method: "Recreate",
+  });
+  const adoptedOn = { cpu: 180, memory: 64 * MI, memoryLimit: 128 * MI };
+  assert.deepEqual(withUnrecorded({ ...record, inForce: [] }, cpu, now).inForce, [
+    { container: "app", cpu: 180, adoptedOn },
+  ]);
+});
 
 const cpuChanged = (atMs: number, memoryMs?: number) => ({
   remembered: [{
@@ -171,85 +165,41 @@ function edited(hoursAgo: number, choice: FactsChoice = {}): FactsChoice {
   return { ...asks(150, 32), ...cpuChanged(atMs, atMs), ...choice };
 }
 
-/** The same, of a workload that rightsizing has applied values to before. */
-function undone(hoursAgo: number, choice: FactsChoice = {}): FactsChoice {
-  const lastAppliedMs = NOW_MS - 48 * HOUR_MS;
-  return edited(hoursAgo, { strategy: RECREATE, ...asks(150, 96), lastAppliedMs, ...choice });
-}
-
-pure(
-  "takenBack() leaves the template alone for a day after the last change by another manager",
-  () => {
-    const containers = [templateContainer({ restartsOnMemory: true })];
-    const strategy = { allowInPlaceResize: true, allowRecreate: true };
-    const all = "Recreate: app cpu 150m, app memory 96Mi";
-    const days = cpuChanged(NOW_MS - 20 * HOUR_MS, NOW_MS - 30 * HOUR_MS);
-    assertDecisions([
-      [undone(1), "TakenBack"],
-      [undone(23.9), "TakenBack"],
-      [undone(24), all],
-      // The clock was set back.
-      [undone(-1), "TakenBack"],
-      [undone(1, asks(400, 96)), "TakenBack - RequestAboveLimit"],
-      [undone(1, asks(105, 66)), "BelowThreshold"],
-      [undone(0, days), "TakenBack"],
-      // Nothing was ever applied to it.
-      [edited(1, { ...asks(150, 96), strategy: RECREATE }), all],
-      // Pods get in place what only goes by a rollout beside something else.
-      [{ containers, strategy }, all],
-      [undone(1, { containers, strategy }), "InPlace: app cpu 150m - TakenBack"],
-      [undone(1, { strategy: {} }), "InPlace: app cpu 150m, app memory 96Mi"],
-    ]);
-  },
-);
-
-pure(
-  "recentlyEdited() lowers nothing for a day after the change, request and limit each by itself",
-  () => {
-    const requests = [200, 512] as const;
-    const much = asks(600, 960, { cpuLimit: 700, memoryLimit: 1056 });
-    const of = (
-      limits: readonly number[],
-      strategy = {},
-      present: typeof requests | readonly [640, 990] = requests,
-    ) =>
-      edited(1, {
-        containers: [sized(present, [limits[0], limits[1]])],
-        ...much,
-        strategy: { ...LIMITS, ...strategy },
-        memoryPeaks: new Map([["app", 800 * MI]]),
-      });
-    const limits = "app cpu limit 700m, app memory limit 1056Mi";
-    const raised = "app cpu 600m, app memory 960Mi - RecentlyEdited";
-    const guaranteed = [sized([200, 64], [200, 64])];
-    assertDecisions([
-      [edited(1), "InPlace: app cpu 150m - RecentlyEdited"],
-      [edited(1, { strategy: RECREATE }), "Recreate: app cpu 150m - RecentlyEdited"],
-      [edited(23.9), "InPlace: app cpu 150m - RecentlyEdited"],
-      [edited(24), "InPlace: app cpu 150m, app memory 32Mi"],
-      [edited(1, asks(50, 32)), "RecentlyEdited"],
-      [edited(1, cpuChanged(NOW_MS)), "InPlace: app cpu 150m, app memory 32Mi"],
-      // No limit comes where there was none.
-      [of([]), `InPlace: ${raised}`],
-      [of([], RECREATE), `Recreate: ${raised}`],
-      [of([800, 2048]), `InPlace: ${raised}`],
-      [of([650, 1000]), "InPlace: app cpu 600m (limit 700m), app memory 960Mi (limit 1056Mi)"],
-      [
-        of([650, 1000], { changeThresholdPercent: 1 }, [640, 990]),
-        `InPlace: ${limits} - RecentlyEdited`,
-      ],
-      [
-        edited(1, { ...asks(100, 64, { memoryLimit: 96 }), strategy: LIMITS }),
-        "RecentlyEdited - RecentlyEdited",
-      ],
-      [
-        edited(1, {
-          containers: guaranteed,
-          ...asks(300, 32, { cpuLimit: 600 }),
-          strategy: LIMITS,
-        }),
-        "InPlace: app cpu 300m (limit 300m) - QoSWouldChange - RecentlyEdited",
-      ],
-    ]);
-  },
-);
+pure("recentlyEdited() lowers nothing for a day after a change", () => {
+  const requests = [200, 512] as const;
+  const much = asks(600, 960, { cpuLimit: 700, memoryLimit: 1056 });
+  const of = (
+    limits: readonly number[],
+    strategy = {},
+    present: typeof requests | readonly [640, 990] = requests,
+  ) =>
+    edited(1, {
+      containers: [sized(present, [limits[0], limits[1]])],
+      ...much,
+      strategy: { ...LIMITS, ...strategy },
+      memoryPeaks: new Map([["app", 800 * MI]]),
+    });
+  const limits = "app cpu limit 700m, app memory limit 1056Mi";
+  const raised = "app cpu 600m, app memory 960Mi - RecentlyEdited";
+  assertDecisions([
+    [edited(1), "InPlace: app cpu 150m - RecentlyEdited"],
+    [edited(24), "InPlace: app cpu 150m, app memory 32Mi"],
+    // No limit comes where there was none.
+    [of([]), `InPlace: ${raised}`],
+    [of([800, 2048]), `InPlace: ${raised}`],
+    [of([650, 1000]), "InPlace: app cpu 600m (limit 700m), app memory 960Mi (limit 1056Mi)"],
+    [
+      of([650, 1000], { changeThresholdPercent: 1 }, [640, 990]),
+      `InPlace: ${limits} - RecentlyEdited`,
+    ],
+    [
+      edited(1, { ...asks(100, 64, { memoryLimit: 96 }), strategy: LIMITS }),
+      "RecentlyEdited - RecentlyEdited",
+    ],
+    // What another manager has changed after rightsizing's own is left alone for a day.
+    [
+      edited(23.9, { ...asks(150, 96), strategy: RECREATE, lastAppliedMs: NOW_MS - 48 * HOUR_MS }),
+      "TakenBack",
+    ],
+  ]);
+});

@@ -1,9 +1,12 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import {
+  containerAt as at,
+  cpuRanges,
   enforcedContainer,
   enforcedPod,
+  enforcementInput,
   marketClaim,
   marketDecision,
 } from "../../../tests/fixtures/market/enforcement_input.ts";
@@ -20,7 +23,9 @@ import {
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
-import type { Resources } from "../../api/pod.ts";
+import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
+import { decide, MARKET_CHAIN } from "../chain.ts";
+import type { EnforcementInput } from "../inputs/resize_input.ts";
 import { marketSubject } from "../inputs/subject.ts";
 import { setsCPU } from "./autoscalers.ts";
 import { largestLimit, resourceRangesOf } from "./limit_range.ts";
@@ -196,36 +201,33 @@ const PODS = {
 
 const EVERY = Object.keys(PODS).join(" ");
 
-pure(
-  "quotaCounts() takes scopes as the server does, and counts every pod for what it can't judge",
-  () => {
-    const rows:
-      readonly (readonly [counted: string, scope: string, operator?: string, value?: string])[] = [
-        ["job", "Terminating"],
-        ["plain idle high low", "NotTerminating"],
-        ["idle", "BestEffort"],
-        ["plain job high low", "NotBestEffort"],
-        ["high low", "PriorityClass", "Exists"],
-        ["plain job idle", "PriorityClass", "DoesNotExist"],
-        ["high", "PriorityClass", "In", "high"],
-        ["plain job idle low", "PriorityClass", "NotIn", "high"],
-        ...["CrossNamespacePodAffinity", "Tomorrow"].map((scope) => [EVERY, scope] as const),
-        [EVERY, "PriorityClass", "Gt", "5"],
-        ...["In", "NotIn"].map((operator) => [EVERY, "PriorityClass", operator] as const),
-      ];
-    const counted = (...scopes: Parameters<typeof quotaCounts>[0]["scopes"]) =>
-      Object.entries(PODS).filter(([, pod]) => quotaCounts({ scopes }, pod))
-        .map(([name]) => name).join(" ");
-    for (const [expected, name, operator = "Exists", value] of rows) {
-      const values = value === undefined ? [] : [value, "top"];
-      assert.equal(counted({ name, operator, values }), expected);
-    }
-    assert.equal(counted(), EVERY);
-    // All scopes together.
-    const high = { name: "PriorityClass", operator: "In", values: ["high"] };
-    assert.equal(counted({ name: "NotTerminating", operator: "Exists", values: [] }, high), "high");
-  },
-);
+pure("quotaCounts() takes scopes as the server does, and unknown ones for any", () => {
+  const rows:
+    readonly (readonly [counted: string, scope: string, operator?: string, value?: string])[] = [
+      ["job", "Terminating"],
+      ["plain idle high low", "NotTerminating"],
+      ["idle", "BestEffort"],
+      ["plain job high low", "NotBestEffort"],
+      ["high low", "PriorityClass", "Exists"],
+      ["plain job idle", "PriorityClass", "DoesNotExist"],
+      ["high", "PriorityClass", "In", "high"],
+      ["plain job idle low", "PriorityClass", "NotIn", "high"],
+      ...["CrossNamespacePodAffinity", "Tomorrow"].map((scope) => [EVERY, scope] as const),
+      [EVERY, "PriorityClass", "Gt", "5"],
+      ...["In", "NotIn"].map((operator) => [EVERY, "PriorityClass", operator] as const),
+    ];
+  const counted = (...scopes: Parameters<typeof quotaCounts>[0]["scopes"]) =>
+    Object.entries(PODS).filter(([, pod]) => quotaCounts({ scopes }, pod))
+      .map(([name]) => name).join(" ");
+  for (const [expected, name, operator = "Exists", value] of rows) {
+    const values = value === undefined ? [] : [value, "top"];
+    assert.equal(counted({ name, operator, values }), expected);
+  }
+  assert.equal(counted(), EVERY);
+  // All scopes together.
+  const high = { name: "PriorityClass", operator: "In", values: ["high"] };
+  assert.equal(counted({ name: "NotTerminating", operator: "Exists", values: [] }, high), "high");
+});
 
 const app = enforcedContainer({ requests: { memory: 64 }, limits: { memory: 128 } });
 
@@ -260,6 +262,100 @@ pure("disruptions() are the changes that restart a container, or that the server
   assert.equal(verdict.reason, "RestartPolicy");
   assert.deepEqual(verdict.wanted, new Map([["app", limits({ memory: 256 })], ["log", log]]));
 });
+
+type Fields = Partial<EnforcementInput>;
+
+function table(name: string, rows: readonly (readonly [Fields, expected: string])[]): void {
+  pure(name, () => {
+    for (const [fields, expected] of rows) assert.equal(marketDecision(fields), expected);
+  });
+}
+
+const pod = (...containers: readonly PodContainer[]): Fields => ({
+  pod: enforcedPod({ containers }),
+});
+const podWith = (change: Partial<Pod>): Fields => ({ pod: enforcedPod(change) });
+const millicores = fc.integer({ min: 1, max: 100 }).map((steps) => steps * 10);
+
+const HELD = "OutsideLimitRange LimitRange";
+const bare = { ...enforcedContainer({ name: "side" }), limits: {} };
+const siblings = pod(enforcedContainer(), { ...bare, requests: { cpu: 100 } });
+const init = (more: ContainerFields = {}): Partial<Pod> => ({
+  initContainers: [enforcedContainer({ name: "prepare", limits: { cpu: 900 }, ...more })],
+});
+table("decide() clamps into LimitRanges, or holds where that is not enough", [
+  [{ limitRange: cpuRanges({ max: 300 }) }, `app 300; ${HELD}`],
+  [{ limitRange: cpuRanges({}, { ratio: 3 }) }, `app 300; ${HELD}`],
+  [{ limitRange: cpuRanges({ min: 150 }) }, HELD],
+  // What it asks of requests alone, or of the pod, a sibling without a limit meets.
+  [{ ...siblings, limitRange: cpuRanges({ ratio: 4 }) }, HELD],
+  [{ ...siblings, limitRange: cpuRanges({}, { ratio: 4 }) }, "app 400"],
+  // An init container counts as the pod where it is more.
+  [{ ...podWith(init()), limitRange: cpuRanges({}, { max: 500 }) }, HELD],
+  [{ ...podWith(init()), limitRange: cpuRanges({}, { max: 900 }) }, "app 400"],
+]);
+
+pure("decide() never asks for what the LimitRange forbids", () => {
+  const requests = fc.oneof({ weight: 9, arbitrary: millicores }, fc.constant(0));
+  const range = fc.record({
+    min: fc.constantFrom(0, 50, 100),
+    max: fc.oneof(fc.constant(Infinity), millicores),
+    ratio: fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 6 })),
+  });
+  const sizes = fc.array(fc.tuple(requests, millicores, millicores), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  fc.assert(fc.property(sizes, range, range, (sizes, ofContainer, ofPod) => {
+    const containers = sizes.map(([cpu, present], index) =>
+      at(Math.max(cpu, present), { name: `c${index}`, requests: { cpu } })
+    );
+    const claims = sizes.map(([request, , wanted], index) =>
+      marketClaim(Math.max(request, wanted), `c${index}`)
+    );
+    const limitRange = { cpu: { container: ofContainer, pod: ofPod } };
+    const { changes } = decide(
+      MARKET_CHAIN,
+      enforcementInput({ ...pod(...containers), claims, limitRange }),
+    );
+    if (changes.length === 0) return;
+    const after = containers.map(({ name, requests, limits }) => ({
+      request: requests.cpu ?? 0,
+      limit: changes.find((change) => change.name === name)?.limits.cpu ?? limits.cpu ?? 0,
+    }));
+    const total = after.reduce(
+      (sum, one) => ({ request: sum.request + one.request, limit: sum.limit + one.limit }),
+    );
+    const pairs = [...after.map((one) => [one, ofContainer] as const), [total, ofPod] as const];
+    for (const [{ request, limit }, { min, max, ratio }] of pairs) {
+      assert.ok(request >= min && limit >= min && limit <= max);
+      assert.ok(ratio === Infinity || limit <= ratio * request);
+      assert.ok(limit >= request && limit >= 1);
+    }
+  }));
+});
+
+const DEFAULTS = "WouldWriteDefaults LimitRange";
+const defaults = (...names: readonly string[]): Fields => ({
+  limitRange: { ...cpuRanges({}), defaults: names },
+});
+const CPU = defaults("limits.cpu", "requests.cpu");
+const full = enforcedContainer({
+  ...{ requests: { memory: 1 }, limits: { memory: 1 } },
+  otherResources: ["limits.ephemeral-storage"],
+});
+const KNOWN = ["limits.cpu", "requests.cpu", "limits.memory", "requests.memory"];
+table("decide() holds where the server would write a LimitRange's defaults into the pod", [
+  [{ ...siblings, ...CPU }, DEFAULTS],
+  [{ ...pod(enforcedContainer(), { ...bare, requests: {} }), ...defaults() }, "app 400"],
+  [{ ...pod(full), ...defaults(...KNOWN, "limits.ephemeral-storage") }, "app 400"],
+  [{ ...pod(full), ...defaults("requests.ephemeral-storage") }, DEFAULTS],
+  [{ ...pod({ ...full, otherResources: [] }), ...defaults("limits.ephemeral-storage") }, DEFAULTS],
+  // The container with the raised limit gets the defaults, too.
+  [CPU, "app 400"],
+  [defaults("limits.memory"), DEFAULTS],
+  [defaults("requests.memory"), DEFAULTS],
+]);
 
 pure("copiesOutOfSync() takes the first limit of a container for no raise", () => {
   const app = { ...enforcedContainer(), limits: {}, applied: { requests: {}, limits: {} } };

@@ -1,0 +1,261 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import {
+  asking,
+  asks,
+  assertDecisions,
+  autoPolicy,
+  IN_PLACE,
+  LIMITS,
+  MI,
+  NOW_MS,
+  recommendation,
+  RECREATE,
+  RECREATED,
+  rightsizingFacts,
+  sized,
+  templateContainer,
+  valuesOf,
+  workloadPod,
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
+import { pair, type ResourcePair } from "../../resize/inputs/resources.ts";
+import { decideRightsizing, RIGHTSIZING_CHAIN, STRAGGLER_CHAIN } from "./decide_rightsizing.ts";
+import { leastSafeMemory, liftMemory } from "./memory_decrease.ts";
+import { isWorth } from "./policy_guards.ts";
+
+// The decision tables of tests/golden prove each guard; these rows show what they are for.
+
+const { workload } = rightsizingFacts();
+const log = templateContainer({ name: "log" });
+const both = [templateContainer(), log];
+const peak = (mebibytes: number) => ({ memoryPeaks: new Map([["app", mebibytes * MI]]) });
+const inMode = (mode: "Auto" | "Recommend" | "Disabled") => ({ policy: autoPolicy({}, { mode }) });
+
+pure("RIGHTSIZING_CHAIN keeps its order, STRAGGLER_CHAIN lacks new values' guards", () => {
+  const names = RIGHTSIZING_CHAIN.map(({ name }) => name);
+  assert.equal(
+    names.join(),
+    "SamplesLacking,ModeHolds,DryRunHolds,PermissionMissing,LastDenialHolds,BoundUnreadable," +
+      "HorizontalAutoscalerConflicts,VerticalAutoscalerConflicts,RolloutHolds,OutsideRanges," +
+      "OverQuotas,OverNodes,QoSWouldChange,RequestAboveLimit,UnsafeMemoryDecrease," +
+      "NodeUnderPressure,NotRolledOut,BelowThreshold,TakenBack,RecentlyEdited,CoolingDown,NoMethod",
+  );
+  const stragglers = STRAGGLER_CHAIN.map(({ name }) => name);
+  assert.deepEqual(stragglers, [...names.slice(0, -5), "NoWayInPlace"]);
+});
+
+pure("decideRightsizing() holds for the policy, its samples and permissions", () => {
+  const none = { samples: new Map([["app", 3]]), recommendations: [] };
+  const some = { containers: both, samples: new Map([["app", 10], ["log", 9]]), ...asks(150, 96) };
+  const patch = [{ method: "Recreate", permission: "patch deployments.apps" }] as const;
+  const either = { strategy: { allowRecreate: true } };
+  const denial = {
+    message: "policy cost-guard: no more memory",
+    recommendations: [recommendation()],
+    retryAtMs: NOW_MS + 60_000,
+  };
+  const odd = sampleVPA("Off", { unreadable: "no target" });
+  const held = [{ denial }, { lastAppliedMs: NOW_MS - 29 * 60_000 }].map((choice) => {
+    const decision = decideRightsizing(rightsizingFacts(choice));
+    return decision.outcome === "hold" && [decision.reason, decision.retryAfterMs];
+  });
+  assert.deepEqual(held, [["AdmissionDenied", 60_000], ["Cooldown", 60_000]]);
+  assertDecisions([
+    [{ strategy: LIMITS }, "InPlace: app cpu 150m (limit 180m), app memory 96Mi (limit 112Mi)"],
+    [some, `${IN_PLACE} - InsufficientSamples`],
+    [none, "InsufficientSamples"],
+    [{ ...none, ...inMode("Disabled") }, "PolicyDisabled"],
+    [inMode("Recommend"), "RecommendOnly"],
+    [{ dryRun: true }, "DryRun"],
+    [{ missingPermissions: patch, ...either }, IN_PLACE],
+    [{ missingPermissions: patch, ...either, resizeServed: false }, "RBACError"],
+    [{ denial: { ...denial, retryAtMs: NOW_MS } }, IN_PLACE],
+    [{ denial, ...asks(164, 96) }, "AdmissionDenied"],
+    [{ denial, ...asks(165, 96) }, "InPlace: app cpu 165m, app memory 96Mi"],
+    [{ denial, containers: both }, `${IN_PLACE}, log cpu 150m, log memory 96Mi`],
+    [{ unreadable: ["LimitRange r"] }, "UnreadableBound"],
+    [{ verticalAutoscalers: [odd] }, "UnreadableBound"],
+    [{ verticalAutoscalers: [sampleVPA("Off")] }, IN_PLACE],
+    [{ verticalAutoscalers: [sampleVPA("Auto")] }, "VPAConflict"],
+    [{ workload: { ...workload, paused: true } }, "RolloutPaused"],
+  ]);
+});
+
+pure("decideRightsizing() cuts values to bounds, and leaves out small changes", () => {
+  const cpuRoom = { name: "q", resource: "cpu", of: "requests" } as const;
+  const any = { min: 0, max: Infinity, ratio: Infinity };
+  const ranges = { cpu: { container: { ...any, max: 300 }, pod: any } };
+  const nodes = new Map([["node-1", { kubeletVersion: "v1.32.1", pressures: [] }]]);
+  const restarts = { containers: [templateContainer({ restartsOnMemory: true })] };
+  const large = {
+    containers: [sized([100, 4096], [200, 4096])],
+    ...asks(100, 1018, { cpuLimit: 200, memoryLimit: 1119 }),
+    ...peak(1060),
+  };
+  const pods = [workloadPod("web-1", [templateContainer(sized([150, 96]))])];
+  const requests = { cpu: 100, memory: 96 * MI };
+  const done = workloadPod("web-1", [templateContainer({ restartsOnMemory: true, requests })]);
+  const lifted = "InPlace: app memory 1219Mi - UnsafeMemoryDecrease - BelowThreshold";
+  assertDecisions([
+    [
+      { ...asks(500, 96, { cpuLimit: 600 }), strategy: LIMITS, ranges },
+      "InPlace: app cpu 300m (limit 300m), app memory 96Mi (limit 112Mi) - LimitRange",
+    ],
+    [
+      { quotas: [{ ...cpuRoom, room: 60 }] },
+      "InPlace: app cpu 130m, app memory 96Mi - QuotaExceeded",
+    ],
+    // The log's decrease pays for the app's raise, and is too small to be done.
+    [
+      {
+        containers: [templateContainer(), { ...log, requests: { cpu: 150, memory: 64 * MI } }],
+        recommendations: [asking(114, 64), asking(136, 64, { container: "log" })],
+        quotas: [{ ...cpuRoom, room: 0 }],
+      },
+      "QuotaExceeded - BelowThreshold - QuotaExceeded",
+    ],
+    [{ containers: [sized([200, 128], [200, 128])] }, "QoSWouldChange"],
+    [{ nodes: new Map([["node-1", { pressures: ["PIDPressure"] }]]) }, "NodePressure"],
+    [large, lifted],
+    // The limit keeps its ratio to the request.
+    [
+      { ...large, strategy: LIMITS },
+      lifted.replace("1219Mi", "1219Mi (limit 1405031067)"),
+    ],
+    [{ ...asks(100, 46), ...peak(60) }, "UnsafeMemoryDecrease - UnsafeMemoryDecrease"],
+    // A request that rises keeps its value beside a limit that falls.
+    [
+      {
+        containers: [sized([100, 128], [200, 1024])],
+        ...asks(100, 240, { cpuLimit: 200, memoryLimit: 264 }),
+        strategy: LIMITS,
+        ...peak(300),
+      },
+      "InPlace: app memory 240Mi (limit 345Mi) - UnsafeMemoryDecrease - BelowThreshold",
+    ],
+    [asks(109, 80), "InPlace: app memory 80Mi - BelowThreshold"],
+    [{ pods, inForce: valuesOf(sized([150, 96])) }, "BelowThreshold"],
+    // A pod lacks the values, or new pods do.
+    [{ inForce: valuesOf(sized([150, 96])) }, "BelowThreshold"],
+    [{ pods }, IN_PLACE],
+    // A limit that is to follow a request in force is worth it.
+    [
+      { pods, inForce: valuesOf(sized([150, 96])), strategy: LIMITS },
+      "InPlace: app cpu 150m (limit 180m), app memory 96Mi (limit 112Mi)",
+    ],
+    [{ nodes }, "InPlaceResizeUnavailable"],
+    [{ nodes, strategy: { allowRecreate: true } }, RECREATED],
+    [restarts, "InPlace: app cpu 150m - RestartPolicy"],
+    [{ ...restarts, strategy: { allowRecreate: true } }, RECREATED],
+    // A running pod that has the memory already needs no restart.
+    [{ ...restarts, pods: [done], strategy: { allowRecreate: true } }, IN_PLACE],
+    [{ strategy: RECREATE }, RECREATED],
+  ]);
+});
+
+pure("decideRightsizing() holds by what cut the most where only a rest is left", () => {
+  const choice = {
+    containers: both,
+    autoscalers: [sampleHPA()],
+    samples: new Map([["app", 100]]),
+    ...peak(60),
+  };
+  const restOnly = [8, 65].map((memory) => {
+    const facts = rightsizingFacts({ ...choice, ...asks(180, memory) });
+    const before = structuredClone(facts);
+    const decision = decideRightsizing(facts);
+    assert.deepEqual(facts, before);
+    return decision.outcome === "hold" &&
+      [decision.reason, decision.restOnly, decision.message.split("; ").length];
+  });
+  assert.deepEqual(restOnly, [
+    ["UnsafeMemoryDecrease", undefined, 3],
+    ["InsufficientSamples", true, 2],
+  ]);
+});
+
+pure("isWorth() asks for the percentage of what is there, and for a difference at all", () => {
+  const rows = [
+    [100, 110, 10, true],
+    [100, 109, 10, false],
+    [100, 90, 10, true],
+    [100, 91, 10, false],
+    [100, 100, 0, false],
+    [100, 101, 0, true],
+    [undefined, 1, 10, true],
+    [100, undefined, 0, false],
+  ] as const;
+  for (const [from, to, percent, expected] of rows) {
+    assert.equal(isWorth(from, to, { percent }), expected, `${from} to ${to} by ${percent} %`);
+  }
+});
+
+interface Choice {
+  readonly peak: number;
+  readonly own: ResourcePair;
+  readonly percent: number;
+  readonly max: number;
+}
+
+/** What becomes of the pair, in Mi as all values. */
+function lifted(
+  { request, limit }: ResourcePair,
+  { peak, own, percent, max }: Choice,
+): ResourcePair {
+  const mebi = (value: number | undefined) => value === undefined ? undefined : value * MI;
+  const side = (value: number | undefined) => value === undefined ? {} : { memory: value * MI };
+  const asked = pair(mebi(request), mebi(limit));
+  const bounds = { cpu: { min: 1, max: 1000 }, memory: { min: 1, max: max * MI } };
+  const next = liftMemory({ container: "app", resource: "memory", pair: asked }, {
+    peak: peak * MI,
+    author: { requests: side(own.request), limits: side(own.limit) },
+    policy: autoPolicy({ changeThresholdPercent: percent }, { bounds }),
+  }).pair;
+  return pair(next.request && next.request / MI, next.limit && next.limit / MI);
+}
+
+const amount = fc.integer({ min: 1, max: 4096 });
+const wholePair = fc.tuple(amount, amount).map(([one, other]) => ({
+  request: Math.min(one, other),
+  limit: Math.max(one, other),
+}));
+
+pure("liftMemory() is safe, and lasts until a peak has grown by a step", () => {
+  const drawn = fc.record({
+    first: wholePair,
+    own: wholePair,
+    percent: fc.integer({ min: 0, max: 100 }),
+    max: fc.oneof(amount, fc.constant(2 ** 20)),
+    // A leak, noise, or both: each peak is some thousandths more or less than the one before.
+    from: amount,
+    moves: fc.oneof(
+      fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 50, maxLength: 200 }),
+      fc.array(fc.integer({ min: -20, max: 20 }), { minLength: 50, maxLength: 200 }),
+    ),
+  });
+  fc.assert(fc.property(drawn, ({ first, own, percent, max, from, moves }) => {
+    let peak = from;
+    let value: ResourcePair = first;
+    const seen = [from];
+    let changes = 0;
+    for (const thousandths of moves) {
+      peak = Math.ceil(peak * MI * (1000 + thousandths) / 1000) / MI;
+      seen.push(peak);
+      const next = lifted(value, { peak, own, percent, max });
+      for (const side of ["request", "limit"] as const) {
+        const [was = 0, is = 0] = [value[side], next[side]];
+        assert.ok(is >= was && is >= Math.min(leastSafeMemory(peak * MI) / MI, own[side]));
+        assert.ok(is === was || is <= own[side], "the author has said how much");
+      }
+      assert.ok((next.request ?? 0) <= (next.limit ?? 0));
+      if (next.request !== value.request || next.limit !== value.limit) changes++;
+      value = next;
+    }
+    const steps = Math.log(Math.max(...seen) / Math.min(...seen)) /
+      Math.log1p(Math.max(percent, 5) / 100);
+    // One more where the first is only up to the bounds, or a limit is all that is left to lift.
+    assert.ok(changes <= Math.floor(steps) + 2, `${changes} of ${steps}`);
+  }));
+});
