@@ -76,7 +76,7 @@ export function connectDashboard(
           return coreHour === 0 && gibHour === 0 ? undefined : { coreHour, gibHour, currency };
         },
       },
-      ...{ collector, clock, log, signal },
+      ...{ namespace, collector, clock, log, signal },
     });
     const server = served(() => serveHTTP(app, { address: dashboardListen }), log);
     if (server === undefined) return;
