@@ -265,6 +265,16 @@ Deno.test("helm refuses values that the chart does not know or can't use", async
     [{ agent: { podLabels: { "app.kubernetes.io/name": "x" } } }, /kubernetes\.io\/name/],
     [{ agent: { podAnnotations: { "checksum/config": "x" } } }, /checksum\/config/],
     [{ agent: { replicas: 2 } }, /replicas/],
+    // Duplicate keys: the last one would count, and give roles to all users.
+    [{ commonLabels: { "rbac.authorization.k8s.io/aggregate-to-view": "true" } }, /aggregate/],
+    [{ commonLabels: { grafana_dashboard: "2" } }, /grafana_dashboard/],
+    // Keys without a value.
+    [{ agent: null }, /missing property 'agent'/],
+    [{ components: null }, /missing property 'components'/],
+    [{ controller: { image: null } }, /missing property 'image'/],
+    [{ image: { registry: null } }, /missing property 'registry'/],
+    [{ networkPolicy: { enabled: null } }, /missing property 'enabled'/],
+    [{ metricQueries: { port: null } }, /missing property 'port'/],
     [{ metricQueries: { port: 0 } }, /port/],
     [{ networkPolicy: { extraEgress: [{ from: [] }] } }, /from/],
     [{ alerts: { runbooks: "docs#x" } }, /runbooks/],
