@@ -245,6 +245,20 @@ Deno.test("the pod of helm test runs where the controllers may, from the image t
   assert.deepEqual(nodeSelector, { "kubernetes.io/os": "linux", pool: "a" });
 });
 
+Deno.test("the notes' commands are for the namespace of the release", async () => {
+  for (const namespace of ["mbcas-system", "cpu-market"]) {
+    const place = ["--namespace", namespace, "--dry-run=client"];
+    const text = await run([helm, "install", "coallocator", chart, ...place]);
+    const notes = text.slice(text.indexOf("NOTES:"));
+    const prefix = namespace === "cpu-market" ? "COALLOC_SYSTEM_NAMESPACE=cpu-market " : "";
+    assert.ok(notes.includes(`kubectl -n ${namespace} rollout`), notes);
+    assert.deepEqual(notes.match(/(?<=  |: ).*kubectl coalloc.*/g), [
+      `${prefix}kubectl coalloc top -A`,
+      `${prefix}kubectl coalloc restore --all`,
+    ]);
+  }
+});
+
 Deno.test("helm refuses values that the chart does not know or can't use", async () => {
   const rows: readonly (readonly [values: unknown, reason: RegExp])[] = [
     [{ components: { rightsizng: true } }, /rightsizng/],

@@ -8,10 +8,14 @@ import {
   type MarketPod,
 } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import { switchOff } from "./switch_off.ts";
 
 const CHANGED = { limit: 450, own: 200 };
 const IDLE = { limit: 200, own: 200, recorded: false };
 const LOST = { ...CHANGED, recorded: false };
+
+const absent = () => Promise.resolve(undefined);
+const refuse = () => Promise.reject(new ApiError(404, "NotFound", "no such namespace"));
 
 /** Output and errors of `restore` beside these pods. */
 function restored(
@@ -122,6 +126,17 @@ pureYAML("sentences of restore", () =>
       "again.\n" +
       "The market stays on: flag --market is on in the Deployment mbcas-controller, which takes " +
       "precedence over the settings; remove it there.\n",
+    ],
+    [
+      "no namespace",
+      async () =>
+        (await switchOff({ kind: "all" }, {
+          reader: { namespace: absent, settingsText: absent },
+          switches: { optOutPod: refuse, optOutNamespace: refuse, writeSettings: refuse },
+          pods: [],
+        })).join(),
+      "The market stays on: there is no namespace mbcas-system; where the product is in another " +
+      "one, set COALLOC_SYSTEM_NAMESPACE to it, and restore again",
     ],
     [
       "no terminal",
