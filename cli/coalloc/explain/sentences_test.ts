@@ -183,7 +183,7 @@ Deno.test("sentences of explain: what blocks the pod", () =>
       "NoAllocation",
       { hasAllocation: false },
       "Blocked: the controller has made no allocation for the pod\n" +
-        "What to do: does it run? kubectl -n mbcas-system get pods",
+        "What to do: does it run? kubectl get pods -A -l app.kubernetes.io/name=mbcas-controller",
     ),
     head(
       "NodeHoldsLimits",
@@ -197,7 +197,7 @@ Deno.test("sentences of explain: what blocks the pod", () =>
       "ControllerHolds",
       { controller: {} },
       "Blocked: the controller has not checked the desired limit yet\n" +
-        "What to do: if it lasts, does it run? kubectl -n mbcas-system get pods",
+        "What to do: if it lasts, does it run? kubectl get pods -A -l app.kubernetes.io/name=mbcas-controller",
     ),
     head(
       "KubeletIsBehind",
