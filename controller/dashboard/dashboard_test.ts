@@ -122,7 +122,7 @@ Deno.test("dashboardRoutes() asks for a token of the account in the installation
   };
   for (const [path, request] of [["/", {}], ["/login", {}], ["/login", post]] as const) {
     const text = await (await app.request(path, request)).text();
-    assert.ok(text.includes("<code>kubectl create token mbcas-dashboard -n cpu-market</code>"));
+    assert.match(text, /mbcas-dashboard -n cpu-market</);
   }
 });
 

@@ -252,7 +252,7 @@ Deno.test("the notes' commands are for the namespace of the release", async () =
     const notes = text.slice(text.indexOf("NOTES:"));
     const prefix = namespace === "cpu-market" ? "COALLOC_SYSTEM_NAMESPACE=cpu-market " : "";
     assert.ok(notes.includes(`kubectl -n ${namespace} rollout`), notes);
-    assert.deepEqual(notes.match(/(?<=  |: ).*kubectl coalloc.*/g), [
+    assert.deepEqual(notes.match(/(?<= {2}|: ).*kubectl coalloc.*/g), [
       `${prefix}kubectl coalloc top -A`,
       `${prefix}kubectl coalloc restore --all`,
     ]);
