@@ -259,6 +259,10 @@ Deno.test("the notes' commands are for the namespace of the release", async () =
   }
 });
 
+Deno.test("a parent chart may turn the chart on, and has values for all its charts", async () => {
+  assertSame(await made({ enabled: true, global: { region: "a" } }), await made({}));
+});
+
 Deno.test("helm refuses values that the chart does not know or can't use", async () => {
   const rows: readonly (readonly [values: unknown, reason: RegExp])[] = [
     [{ components: { rightsizng: true } }, /rightsizng/],

@@ -68,8 +68,9 @@ export function chartSchema({ components, settings }: ChartChoices): Members {
         if: { properties: { webhookCertManager: { const: true } } },
         then: { properties: { webhook: { const: true } } },
       },
-      // Helm's own.
+      // Helm's own, and what parent charts name as the condition of this one.
       global: MAP,
+      enabled: { type: "boolean" },
     }, SECTIONS),
   };
 }
