@@ -22,7 +22,7 @@ const MARKET_KEY = settingOf(MARKET_SETTING).key;
 export const DEFAULT_MARKET_SETTINGS: ScopeSettings = {
   market: true,
   managementPolicy: "OptOut",
-  excludedNamespaces: ["kube-system", "kube-public", "kube-node-lease", SYSTEM_NAMESPACE],
+  excludedNamespaces: ["kube-system", "kube-public", "kube-node-lease", "mbcas-system"],
 };
 
 /** What the text of the settings file says; defaults where it says nothing. */
@@ -32,15 +32,14 @@ export function marketSettings(text: string): ScopeSettings {
   return {
     market: !isOff(enabled),
     managementPolicy: managementPolicy === "OptIn" ? "OptIn" : "OptOut",
-    excludedNamespaces: withOwn(
-      namesIn(excludedNamespaces) ?? DEFAULT_MARKET_SETTINGS.excludedNamespaces,
-    ),
+    // Never the programs' own.
+    excludedNamespaces: [
+      ...new Set([
+        ...namesIn(excludedNamespaces) ?? DEFAULT_MARKET_SETTINGS.excludedNamespaces,
+        SYSTEM_NAMESPACE,
+      ]),
+    ],
   };
-}
-
-/** The market never manages the programs' own namespace. */
-function withOwn(names: readonly string[]): readonly string[] {
-  return [...new Set([...names, SYSTEM_NAMESPACE])];
 }
 
 /**

@@ -13,6 +13,7 @@ import { sampleNodeView } from "../../tests/fixtures/cli/node_views.ts";
 import { pureYAML } from "../../tests/fixtures/pure.ts";
 import { explainApiError } from "./api_problem.ts";
 import { type PollEnd, pollPod } from "./poll_pod.ts";
+import { switchOff } from "./restore/switch_off.ts";
 import { runCoalloc } from "./run_coalloc.ts";
 
 sceneTest("sentences of all commands", async (scene) => {
@@ -230,6 +231,9 @@ function restored(
   };
 }
 
+const absent = () => Promise.resolve(undefined);
+const refuse = () => Promise.reject(new ApiError(404, "NotFound", "no such namespace"));
+
 pureYAML("sentences of restore", () =>
   assertTexts(
     {
@@ -267,6 +271,12 @@ pureYAML("sentences of restore", () =>
           scene.placement.args = ["--market", "on"];
         },
       }),
+      "no namespace": async () =>
+        (await switchOff({ kind: "all" }, {
+          reader: { namespace: absent, settingsText: absent },
+          switches: { optOutPod: refuse, optOutNamespace: refuse, writeSettings: refuse },
+          pods: [],
+        })).join(),
       "no terminal": restored("-n shop"),
       "refused": restored("-n shop", { change: (scene) => void (scene.answer = false) }),
       "no target": restored(""),
@@ -305,6 +315,8 @@ market on by a flag
 | RestoreBlocked  shop/web  the controller has not let go of the pod yet, and may set the market's limit once more: flag --market is on
 | 0 of 1 pod restored; 1 not (RestoreBlocked): mend what the lines above name, and run it again.
 | The market stays on: flag --market is on in the Deployment mbcas-controller, which takes precedence over the settings; remove it there.
+no namespace
+  The market stays on: there is no namespace mbcas-system; where the product is in another one, set COALLOC_SYSTEM_NAMESPACE to it, and restore again
 no terminal
 | Cannot restore namespace shop: --yes is missing, and there is no terminal to ask on; --dry-run shows what would be done
 refused

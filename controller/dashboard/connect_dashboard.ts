@@ -78,10 +78,7 @@ export function connectDashboard(
           return coreHour === 0 && gibHour === 0 ? undefined : { coreHour, gibHour, currency };
         },
       },
-      collector,
-      clock,
-      log,
-      signal,
+      ...{ namespace, collector, clock, log, signal },
     });
     const server = await served(() => serveHTTP(app, { address: dashboardListen }), log);
     if (server === undefined) return;

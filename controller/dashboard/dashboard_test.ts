@@ -106,6 +106,18 @@ Deno.test("dashboardRoutes() answers by what the token's user may list", async (
   }
 });
 
+Deno.test("dashboardRoutes() asks for a token of the account in the installation's namespace", async () => {
+  const post = {
+    method: "POST",
+    headers: { "sec-fetch-site": "same-origin" },
+    body: new URLSearchParams({ token: "bad" }),
+  };
+  for (const [path, request] of [["/", {}], ["/login", {}], ["/login", post]] as const) {
+    const text = await (await app.request(path, request)).text();
+    assert.match(text, /mbcas-dashboard -n cpu-market</);
+  }
+});
+
 Deno.test("dashboardRoutes() shows no other namespace to a user of one", async () => {
   for (const path of paths.filter((one) => one !== "/" && !one.startsWith("/nodes"))) {
     for (const prefix of ["", "/api"]) {
@@ -170,7 +182,7 @@ Deno.test("dashboardRoutes() logs its own defects, and does not blame the API se
   const logged: string[] = [];
   const { access } = sampleSite({ pods: 1 });
   const broken = dashboardRoutes({
-    access,
+    ...{ namespace: "", access },
     state: {
       ...state,
       placements: () => {

@@ -24,6 +24,8 @@ import type { DashboardState } from "./views/state.ts";
 
 /** What the site is made of. */
 export interface DashboardParts {
+  /** The installation's. */
+  readonly namespace: string;
   readonly access: Access;
   readonly state: DashboardState;
   readonly collector: Pick<Collector, "onRound">;
@@ -90,7 +92,10 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
     if (asset === undefined) return context.notFound();
     return context.body(asset.text, 200, { "content-type": asset.type });
   });
-  app.get("/login", (context) => context.html(document(loginPage(), { path: "/login" })));
+  app.get(
+    "/login",
+    (context) => context.html(document(loginPage(parts.namespace), { path: "/login" })),
+  );
   app.post("/login", (context) => logIn(context, parts));
   app.post("/logout", (context) => {
     deleteCookie(context, COOKIE, { path: "/" });
@@ -121,14 +126,14 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
         updates(context, { ...parts, streams }, () => page(parts.state, request(context))),
     );
   }
-  app.notFound((context) =>
-    problem(context, new HTTPException(404, { message: "This page does not exist" }))
-  );
+  app.notFound(() => {
+    throw new HTTPException(404, { message: "This page does not exist" });
+  });
   app.onError((error, context) => {
     if (!(error instanceof HTTPException)) {
       parts.log.warn("The dashboard failed to answer", { error: String(error) });
     }
-    return problem(context, error);
+    return problem(context, { error, namespace: parts.namespace });
   });
   return app;
 }
@@ -154,11 +159,14 @@ async function loginOf(context: Context, { access }: DashboardParts): Promise<Lo
   return { viewer, token, cookie: bearer === undefined };
 }
 
-async function logIn(context: Context, { access }: DashboardParts): Promise<Response> {
+async function logIn(
+  context: Context,
+  { access, namespace }: DashboardParts,
+): Promise<Response> {
   const { token } = await context.req.parseBody();
   const text = typeof token === "string" ? token.trim() : "";
   const again = (reason: string): Response | Promise<Response> =>
-    context.html(document(loginPage(reason), { path: "/login" }), 401);
+    context.html(document(loginPage(namespace, reason), { path: "/login" }), 401);
   if (text.length > MOST_TOKEN_LENGTH) {
     return await again(
       `A cookie cannot hold this token: it has ${text.length} characters; use kubectl coalloc dashboard.`,
@@ -237,7 +245,10 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /** An error as JSON below `/api`, and as a page elsewhere; without a token, the login. */
-async function problem(context: Context, error: Error): Promise<Response> {
+async function problem(
+  context: Context,
+  { error, namespace }: { readonly error: Error } & Pick<DashboardParts, "namespace">,
+): Promise<Response> {
   const known = error instanceof HTTPException
     ? error
     : error instanceof ApiError
@@ -248,7 +259,7 @@ async function problem(context: Context, error: Error): Promise<Response> {
   const { path } = context.req;
   if (/^\/(api|live)(\/|$)/.test(path)) return context.json({ error: message }, status);
   const page = status === 401
-    ? loginPage(message === "Give a token" ? undefined : message)
+    ? loginPage(namespace, message === "Give a token" ? undefined : message)
     : messagePage({ title: TITLES[status] ?? "Cannot show this page", message });
   const login = (context as Context<Variables>).get("login");
   return await context.html(document(page, { path, user: login?.viewer.name }), status);

@@ -159,10 +159,9 @@ async function evict(
     });
   try {
     const answer = await evictor.evict(about, { auditID: request?.auditID });
-    record({
-      outcome: answer.is === "evicted" ? "accepted" : answer.is === "gone" ? "gone" : "refused",
-      message: "message" in answer ? answer.message : `pod ${pod.name} moves ${why}`,
-    });
+    if ("message" in answer) record({ outcome: "refused", message: answer.message });
+    else if (answer.is === "gone") record({ outcome: "gone" });
+    else record({ outcome: "accepted", message: `pod ${pod.name} moves ${why}` });
     return { pod, why, answer, again: evictions.answered(pod.uid, answer) };
   } catch (error) {
     if (error instanceof ApiError) record(answerOf(error));

@@ -283,6 +283,8 @@ pure("REASON_LISTS has the same meaning for a reason in each list, without a per
       assert.match(name, /^[A-Z][A-Za-z]+$/);
       assert.match(reason.means, /[^.]$/);
       assert.match(reason.remedy, /^[a-z].*[^.]$/i);
+      // The product may be in another namespace.
+      assert.doesNotMatch(reason.remedy, /mbcas-system/);
       assert.equal(seen.get(name) ?? reason, reason, name);
       seen.set(name, reason);
     }

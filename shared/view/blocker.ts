@@ -60,11 +60,14 @@ function notRunning({ phase, terminating, node }: Explanation): Finding {
   return { message: node === "" ? "the pod is on no node yet" : `the pod is ${phase}` };
 }
 
+const LOOK_AT_CONTROLLER =
+  "does it run? kubectl get pods -A -l app.kubernetes.io/name=mbcas-controller";
+
 function noAllocation({ hasAllocation }: Explanation): Finding {
   if (hasAllocation) return undefined;
   return {
     message: "the controller has made no allocation for the pod",
-    remedy: "does it run? kubectl -n mbcas-system get pods",
+    remedy: LOOK_AT_CONTROLLER,
   };
 }
 
@@ -73,7 +76,7 @@ function controllerHolds({ controller }: Explanation): Finding {
   if (reason === undefined) {
     return {
       message: "the controller has not checked the desired limit yet",
-      remedy: "if it lasts, does it run? kubectl -n mbcas-system get pods",
+      remedy: `if it lasts, ${LOOK_AT_CONTROLLER}`,
     };
   }
   if (reason === "Applied") return undefined;

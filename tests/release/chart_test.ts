@@ -245,6 +245,24 @@ Deno.test("the pod of helm test runs where the controllers may, from the image t
   assert.deepEqual(nodeSelector, { "kubernetes.io/os": "linux", pool: "a" });
 });
 
+Deno.test("the notes' commands are for the namespace of the release", async () => {
+  for (const namespace of ["mbcas-system", "cpu-market"]) {
+    const place = ["--namespace", namespace, "--dry-run=client"];
+    const text = await run([helm, "install", "coallocator", chart, ...place]);
+    const notes = text.slice(text.indexOf("NOTES:"));
+    const prefix = namespace === "cpu-market" ? "COALLOC_SYSTEM_NAMESPACE=cpu-market " : "";
+    assert.ok(notes.includes(`kubectl -n ${namespace} rollout`), notes);
+    assert.deepEqual(notes.match(/(?<= {2}|: ).*kubectl coalloc.*/g), [
+      `${prefix}kubectl coalloc top -A`,
+      `${prefix}kubectl coalloc restore --all`,
+    ]);
+  }
+});
+
+Deno.test("a parent chart may turn the chart on, and has values for all its charts", async () => {
+  assertSame(await made({ enabled: true, global: { region: "a" } }), await made({}));
+});
+
 Deno.test("helm refuses values that the chart does not know or can't use", async () => {
   const rows: readonly (readonly [values: unknown, reason: RegExp])[] = [
     [{ components: { rightsizng: true } }, /rightsizng/],
@@ -265,6 +283,16 @@ Deno.test("helm refuses values that the chart does not know or can't use", async
     [{ agent: { podLabels: { "app.kubernetes.io/name": "x" } } }, /kubernetes\.io\/name/],
     [{ agent: { podAnnotations: { "checksum/config": "x" } } }, /checksum\/config/],
     [{ agent: { replicas: 2 } }, /replicas/],
+    // Duplicate keys: the last one would count, and give roles to all users.
+    [{ commonLabels: { "rbac.authorization.k8s.io/aggregate-to-view": "true" } }, /aggregate/],
+    [{ commonLabels: { grafana_dashboard: "2" } }, /grafana_dashboard/],
+    // Keys without a value.
+    [{ agent: null }, /missing property 'agent'/],
+    [{ components: null }, /missing property 'components'/],
+    [{ controller: { image: null } }, /missing property 'image'/],
+    [{ image: { registry: null } }, /missing property 'registry'/],
+    [{ networkPolicy: { enabled: null } }, /missing property 'enabled'/],
+    [{ metricQueries: { port: null } }, /missing property 'port'/],
     [{ metricQueries: { port: 0 } }, /port/],
     [{ networkPolicy: { extraEgress: [{ from: [] }] } }, /from/],
     [{ alerts: { runbooks: "docs#x" } }, /runbooks/],

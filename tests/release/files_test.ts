@@ -102,17 +102,35 @@ Deno.test("the bill lists the packages in each program with sum, licence and add
   assert.ok(!parts("mbcas-agent").some((part) => client.test(part)));
 });
 
+interface Step {
+  readonly run?: string;
+  readonly uses?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
 Deno.test("actionlint finds nothing in the workflow, and its tasks are those of deno.json", async () => {
   const file = `${root}.github/workflows/release.yaml`;
   assert.equal(await run([await goProgram("actionlint"), "-no-color", file]), "");
   const { tasks } = await readJSON(`${root}deno.json`);
-  const { jobs } = parse(await Deno.readTextFile(file));
-  const commands = jobs.release.steps.map(({ run = "" }: { run?: string }) => run).join("\n");
+  const text = await Deno.readTextFile(file);
+  const { jobs } = parse(text);
+  const steps: readonly Step[] = Object.values<{ readonly steps: readonly Step[] }>(jobs)
+    .flatMap((job) => job.steps);
+  const commands = steps.map(({ run = "" }) => run).join("\n");
   const named = [...commands.matchAll(/deno task (\S+)/g)].map(([, name = ""]) => name);
   assert.deepEqual(named, ["ok", "test:release", "release:dry", "release:publish"]);
   for (const name of named) assert.ok(Object.hasOwn(tasks, name), name);
   // The version of Deno that users are asked to take is the one that builds.
   const readme = await Deno.readTextFile(`${root}README.md`);
-  const deno = jobs.release.steps.find(({ uses = "" }) => /setup-deno/.test(uses));
-  assert.equal(`deno@${deno.with["deno-version"]}`, /deno@[\d.]+/.exec(readme)?.[0]);
+  const [deno] = /deno@[\d.]+/.exec(readme) ?? [];
+  for (const { uses = "", with: options = {} } of steps) {
+    if (uses.includes("setup-deno")) assert.equal(`deno@${options["deno-version"]}`, deno);
+    if (uses.includes("checkout")) assert.equal(options["persist-credentials"], false);
+  }
+  // A tag can be moved to other code.
+  for (const [, action = ""] of text.matchAll(/uses: (.*)/g)) {
+    assert.match(action, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  }
+  assert.deepEqual(jobs.test.permissions, { contents: "read" });
+  assert.equal(jobs.release.needs, "test");
 });

@@ -82,24 +82,29 @@ for (const kind of ["Deployment", "StatefulSet"] as const) {
 
 clusterTest("each answer to an eviction is a line of the audit log", async (cluster) => {
   await cluster.begin(10);
-  const answers: readonly (() => EvictionAnswer | undefined)[] = [
-    () => {
-      throw new ApiError(500, "InternalError", "etcd is slow");
-    },
-    () => ({ is: "blocked", message: "a budget" }),
-    () => undefined,
+  const rows: readonly (readonly [answer: EvictionAnswer | number, line: string])[] = [
+    ...[500, 0, 429].map((status) => [status, "busy, server"] as const),
+    [422, "refused, server, Refused"],
+    [{ is: "blocked", message: "budget" }, "refused, budget"],
+    [{ is: "forbidden", message: "right" }, "refused, right"],
+    [{ is: "gone" }, "gone"],
   ];
   let sent = 0;
-  cluster.refusal = () => answers[Math.min(sent++, 2)]?.();
+  cluster.refusal = () => {
+    const [answer] = rows[sent++] ?? [];
+    if (typeof answer === "number") throw new ApiError(answer, "", "server");
+    return answer;
+  };
   cluster.share = "60%";
-  await cluster.pass(600_000);
+  await cluster.pass(3_600_000);
   const { changes } = cluster.audit;
   assert.equal(changes.length, sent);
-  assert.deepEqual(changes.slice(0, 3).map(({ outcome, message }) => [outcome, message]), [
-    ["busy", "etcd is slow"],
-    ["refused", "a budget"],
-    ["accepted", `pod ${changes[2]?.name} moves to on-demand`],
-  ]);
+  const lines = changes.map(({ outcome, message, refusedFor }) =>
+    [outcome, message, refusedFor].filter(Boolean).join(", ")
+  );
+  assert.deepEqual(lines.slice(0, rows.length), rows.map(([, line]) => line));
+  const { name, outcome, message } = changes[rows.length] ?? {};
+  assert.deepEqual([outcome, message], ["accepted", `pod ${name} moves to on-demand`]);
   assert.equal(new Set(changes.map(({ auditID }) => auditID)).size, sent);
   for (const { node, uid } of changes) assert.match(`${node} ${uid}`, /^spot-\d \S+$/);
 });

@@ -83,7 +83,7 @@ async function checkTarget(address: string, signal: AbortSignal): Promise<void> 
     if (signal.aborted) return;
     throw new CommandProblem(
       "Cannot open the dashboard: no controller answers on its port; is one ready, and " +
-        "dashboard.enabled on? kubectl -n mbcas-system get pods",
+        "dashboard.enabled on? kubectl get pods -A -l app.kubernetes.io/name=mbcas-controller",
       { cause },
     );
   }

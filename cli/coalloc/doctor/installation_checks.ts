@@ -56,7 +56,8 @@ const installed: Check = check({
         severity: "error",
         object: titleOf({ name }),
         seen: "it does not exist",
-        remedy: "install the product: docs/install.md",
+        remedy: "install the product: docs/install.md; where it is in another namespace, set " +
+          "COALLOC_SYSTEM_NAMESPACE to that",
       }),
     );
     const down = programs.filter(({ ready, wanted }) => ready < wanted).map((program): Finding => {

@@ -20,6 +20,17 @@ sceneTest("sentences of doctor", async (scene) => {
   await assertSentences([
     ["healthy", doctor(), "Checks: 20; errors: 0, warnings: 0, infos: 0\n"],
     [
+      "nothing in the namespace",
+      doctor({ programs: HEALTHY.programs.slice(0, 1) }),
+      `\
+error    NotInstalled  DaemonSet mbcas-system/mbcas-agent
+         it does not exist
+         → install the product: docs/install.md; where it is in another namespace, set COALLOC_SYSTEM_NAMESPACE to that
+
+Checks: 20; errors: 1, warnings: 0, infos: 0
+`,
+    ],
+    [
       "findings",
       doctor({ kubelets: [kubelet], leases: HEALTHY.leases.slice(0, 1) }, {
         policies: "the right to list networkpolicies.networking.k8s.io is missing",

@@ -187,13 +187,13 @@ NotRunning: Pending
   Blocked: the pod is Pending
 NoAllocation
   Blocked: the controller has made no allocation for the pod
-  What to do: does it run? kubectl -n mbcas-system get pods
+  What to do: does it run? kubectl get pods -A -l app.kubernetes.io/name=mbcas-controller
 NodeHoldsLimits
   Blocked: no limit moves on node node-1: SchedExt: a sched_ext scheduler is attached on the node: the kernel enforces no CPU limit, and none is moved
   What to do: detach it, as /sys/kernel/sched_ext/state shows; or leave the node's pods out of the market
 ControllerHolds
   Blocked: the controller has not checked the desired limit yet
-  What to do: if it lasts, does it run? kubectl -n mbcas-system get pods
+  What to do: if it lasts, does it run? kubectl get pods -A -l app.kubernetes.io/name=mbcas-controller
 KubeletIsBehind
   Blocked: the kubelet still has 200m for app, not 450m: it has not said why
 BoundsHold

@@ -7,6 +7,7 @@ import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
+import { SYSTEM_NAMESPACE } from "../kube/system_namespace.ts";
 import { withMarketOff } from "../market_settings.ts";
 import type { ClusterReader, MarketSwitches, PodName } from "../ports.ts";
 
@@ -64,7 +65,7 @@ const ENDS_WITH_POD = `This opt-out ends with the pod. To leave out the pods to 
 export async function switchOff(
   target: RestoreTarget,
   { reader, switches, pods }: {
-    readonly reader: ClusterReader;
+    readonly reader: Pick<ClusterReader, "namespace" | "settingsText">;
     readonly switches: MarketSwitches;
     readonly pods: readonly Pod[];
   },
@@ -86,7 +87,8 @@ export async function switchOff(
   }
   const text = await reader.settingsText() ?? "";
   const written = switches.writeSettings(withMarketOff(text)).then(() => true);
-  return await unlessNotFound(written)
-    ? []
-    : ["There is no installation here with a market that could be switched off"];
+  return await unlessNotFound(written) ? [] : [
+    `The market stays on: there is no namespace ${SYSTEM_NAMESPACE}; where the product is in ` +
+    "another one, set COALLOC_SYSTEM_NAMESPACE to it, and restore again",
+  ];
 }

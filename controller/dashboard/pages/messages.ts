@@ -6,8 +6,8 @@
 import { html } from "hono/html";
 import type { Page } from "./layout.ts";
 
-/** Asks for a token. */
-export function loginPage(problem?: string): Page {
+/** Asks for a token; `namespace` is the installation's. */
+export function loginPage(namespace: string, problem?: string): Page {
   return {
     title: "Log in",
     content: html`
@@ -19,7 +19,7 @@ export function loginPage(problem?: string): Page {
       `}
       <p>The dashboard shows the namespaces in which the token's user may list pods.
       <code>kubectl coalloc dashboard</code> opens it without this step. Otherwise give the token of a ServiceAccount:</p>
-      <p><code>kubectl create token mbcas-dashboard -n mbcas-system</code></p>
+      <p><code>kubectl create token mbcas-dashboard -n ${namespace}</code></p>
       <form class="token" method="post" action="/login">
         <label for="token">Token</label>
         <textarea id="token" name="token" required autocomplete="off" spellcheck="false"></textarea>

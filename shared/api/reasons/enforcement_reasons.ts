@@ -5,6 +5,9 @@
  */
 import type { Reason } from "./reason.ts";
 
+const LOOK_AT_AGENT = "look at the node's agent: kubectl get pods -A -o wide " +
+  "-l app.kubernetes.io/name=mbcas-agent";
+
 /** Why the controller did or did not do as the agent wants. */
 export const ENFORCEMENT_REASONS = {
   Applied: {
@@ -14,7 +17,7 @@ export const ENFORCEMENT_REASONS = {
   Waiting: {
     quiet: true,
     means: "the agent has not cleared with this pod yet",
-    remedy: "if it lasts, look at the node's agent: kubectl -n mbcas-system get pods -o wide",
+    remedy: `if it lasts, ${LOOK_AT_AGENT}`,
   },
   PodGone: {
     means: "the pod no longer exists",
@@ -29,7 +32,7 @@ export const ENFORCEMENT_REASONS = {
   },
   MarketOff: {
     means: "the market is switched off in the configuration",
-    remedy: "set market.enabled to on in ConfigMap mbcas-config of mbcas-system",
+    remedy: "set market.enabled to on in ConfigMap mbcas-config",
   },
   OptedOut: {
     means: "pod or namespace opted out",
@@ -54,12 +57,12 @@ export const ENFORCEMENT_REASONS = {
   },
   AgentSilent: {
     means: "the node's agent has not renewed its lease",
-    remedy: "look at the node's agent: kubectl -n mbcas-system get pods -o wide",
+    remedy: LOOK_AT_AGENT,
   },
   BoundsStale: {
     quiet: true,
     means: "the bounds are newer than the clearing: waiting for the agent",
-    remedy: "if it lasts, look at the node's agent: kubectl -n mbcas-system get pods -o wide",
+    remedy: `if it lasts, ${LOOK_AT_AGENT}`,
   },
   OutsideBounds: {
     means: "the agent's value lies outside the published bounds",
@@ -182,7 +185,7 @@ export const ENFORCEMENT_REASONS = {
     means: "other changes go first, or the pod's last one was a moment ago",
     remedy:
       "if it lasts, raise controller.maxResizesPerSecond in ConfigMap mbcas-config and restart the " +
-      "controllers: kubectl -n mbcas-system rollout restart deployment/mbcas-controller",
+      "Deployment mbcas-controller",
   },
   Refused: {
     fails: true,
@@ -197,8 +200,8 @@ export const ENFORCEMENT_REASONS = {
   AdmissionDenied: {
     fails: true,
     means: "a policy engine denied the resize",
-    remedy: "exempt user system:serviceaccount:mbcas-system:mbcas-controller for UPDATE of " +
-      "pods/resize in the policy; kubectl coalloc restore and resize write as you",
+    remedy: "exempt the service account mbcas-controller for UPDATE of pods/resize in the " +
+      "policy; kubectl coalloc restore and resize write as you",
   },
   ResizeNotServed: {
     means: "the API server does not serve pods/resize: no limit is changed",

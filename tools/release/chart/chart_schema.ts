@@ -24,6 +24,12 @@ const QUANTITIES: Members = {
   additionalProperties: { type: ["string", "number"] },
 };
 
+/** Templates read members of these. An empty key, `agent:`, is null, and by that Helm removes the defaults. */
+const SECTIONS = [
+  ...["image", "controller", "agent", "alerts", "networkPolicy", "metricQueries", "test"],
+  "components",
+];
+
 /** The content of `values.schema.json`. */
 export function chartSchema({ components, settings }: ChartChoices): Members {
   return {
@@ -33,13 +39,16 @@ export function chartSchema({ components, settings }: ChartChoices): Members {
         registry: text("\\S*[^/\\s]"),
         tag: text("(\\w[\\w.-]{0,127})?"),
         pullPolicy: { enum: ["", "Always", "IfNotPresent", "Never"] },
-      }),
-      imagePullSecrets: { type: "array", items: { ...closed({ name: NAME }), required: ["name"] } },
+      }, ["registry"]),
+      imagePullSecrets: { type: "array", items: closed({ name: NAME }, ["name"]) },
       commonLabels: labels(),
       config: settingsSchema(settings),
-      controller: closed({ replicas: { type: "integer", minimum: 1 }, ...podValues() }),
-      agent: closed(podValues()),
-      alerts: closed({ runbooks: text("https?://[^\\s#]+") }),
+      controller: closed(
+        { replicas: { type: "integer", minimum: 1 }, ...podValues() },
+        ["replicas", "image"],
+      ),
+      agent: closed(podValues(), ["image"]),
+      alerts: closed({ runbooks: text("https?://[^\\s#]+") }, ["runbooks"]),
       networkPolicy: closed({
         enabled: { type: "boolean" },
         extraEgress: {
@@ -49,9 +58,9 @@ export function chartSchema({ components, settings }: ChartChoices): Members {
             ports: { type: "array", items: MAP },
           }),
         },
-      }),
-      metricQueries: closed({ namespace: NAME, port: PORT }),
-      test: closed({ image: text("\\S+") }),
+      }, ["enabled"]),
+      metricQueries: closed({ namespace: NAME, port: PORT }, ["namespace", "port"]),
+      test: closed({ image: text("\\S+") }, ["image"]),
       components: {
         ...closed(
           Object.fromEntries(components.map((name) => [valueName(name), { type: "boolean" }])),
@@ -59,9 +68,10 @@ export function chartSchema({ components, settings }: ChartChoices): Members {
         if: { properties: { webhookCertManager: { const: true } } },
         then: { properties: { webhook: { const: true } } },
       },
-      // Helm's own.
+      // Helm's own, and what parent charts name as the condition of this one.
       global: MAP,
-    }),
+      enabled: { type: "boolean" },
+    }, SECTIONS),
   };
 }
 
@@ -84,9 +94,10 @@ function podValues(): Members {
   };
 }
 
-/** By the recommended labels the objects find each other. */
+/** Not those by which objects find each other, roles are aggregated, and Grafana finds dashboards. */
 function labels(): Members {
-  return { ...TEXTS, propertyNames: { not: { pattern: "^app\\.kubernetes\\.io/" } } };
+  const own = "^(app\\.kubernetes\\.io/|rbac\\.authorization\\.k8s\\.io/|grafana_dashboard$)";
+  return { ...TEXTS, propertyNames: { not: { pattern: own } } };
 }
 
 /** A text that is this as a whole. */
@@ -94,8 +105,9 @@ function text(pattern: string): Members {
   return { type: "string", pattern: `^${pattern}$` };
 }
 
-function closed(properties: Members): Members {
-  return { type: "object", additionalProperties: false, properties };
+function closed(properties: Members, required: readonly string[] = []): Members {
+  const needed = required.length === 0 ? {} : { required };
+  return { type: "object", additionalProperties: false, properties, ...needed };
 }
 
 /** Names alone are checked; the programs say what is wrong with a value. */

@@ -4,16 +4,12 @@
  *
  * @module
  */
+import { hasKubectl } from "../../../tests/manifests/rendered.ts";
 import { presentText } from "../../present_text.ts";
 import { chartFiles, OWN_TEMPLATES } from "./chart_files.ts";
 
 const folder = new URL("../../../charts/coallocator/", import.meta.url);
 const isCheck = Deno.args.includes("--check");
-
-async function hasKubectl(): Promise<boolean> {
-  const command = new Deno.Command("kubectl", { args: ["version", "--client"], stdout: "null" });
-  return await command.output().then(({ success }) => success, () => false);
-}
 
 /** Writes or checks all files; resolves with the stale ones. */
 async function keepChart(): Promise<readonly string[]> {
@@ -34,7 +30,7 @@ async function keepChart(): Promise<readonly string[]> {
   return stale;
 }
 
-if (!await hasKubectl()) {
+if (!hasKubectl) {
   console.error("Cannot make the chart: kubectl is not installed");
   Deno.exit(isCheck && Deno.env.get("CI") !== "true" ? 0 : 1);
 }
