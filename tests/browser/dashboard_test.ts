@@ -157,9 +157,8 @@ Deno.test({
       const [view] = state.collector.views.values();
       assert.ok(view);
       Object.assign(view, { mode: "overloaded" });
-      const updated = page.waitForFunction(`document.body.innerText.includes("overloaded")`);
       round();
-      await updated;
+      await page.getByText("overloaded").first().waitFor();
       assert.equal(await page.locator(":focus").innerText(), name);
       assert.equal(await page.evaluate("scrollY"), scrolled);
       assert.match(await page.locator("#live").innerText(), /^Updated at/);
