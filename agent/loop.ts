@@ -265,8 +265,8 @@ function publish(
 
 /** The containers with a limit that was changed lately and is not in force yet. */
 function unsettledContainers(states: ContainerStates, now: number): string[] {
-  const isUnsettled = ({ changedAt = -Infinity, pace, sample }: ContainerState): boolean =>
-    now - changedAt <= SETTLING_MS && sample?.quota !== undefined &&
+  const isUnsettled = ({ reasonAt = -Infinity, pace, sample }: ContainerState): boolean =>
+    now - reasonAt <= SETTLING_MS && sample?.quota !== undefined &&
     Math.abs(sample.quota - pace.limit) >= QUOTA_STEP;
   return [...states].flatMap(([id, state]) => isUnsettled(state) ? id : []);
 }

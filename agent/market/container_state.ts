@@ -39,7 +39,7 @@ export interface ContainerState {
   creditedAt?: number;
   /** Why the limit was last changed, or what was last published of it, and when; absent before. */
   reason?: MarketReason;
-  changedAt?: number;
+  reasonAt?: number;
 }
 
 /** The containers of a node, by hex id. */

@@ -135,8 +135,8 @@ function followState(
   containers: readonly ClearedContainer[],
   { now, nodeState, pace }: RoundContext,
 ): PlannedContainer[] {
-  const isReleased = ({ state: { reason, changedAt = -Infinity } }: Container): boolean =>
-    reason === "CPUFree" && now - changedAt < MS_PER_S;
+  const isReleased = ({ state: { reason, reasonAt = -Infinity } }: Container): boolean =>
+    reason === "CPUFree" && now - reasonAt < MS_PER_S;
   const limits = planLimits(
     containers.map(({ participant: { bounds, originalLimit }, state, floor, ceiling, scarce }) => ({
       ...{ floor, ceiling, originalLimit, memory: state.pace, load: loadOf(state, now) },

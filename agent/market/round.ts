@@ -171,7 +171,7 @@ function decide(
   const reason = isMovedBack ? "QuotaOff" : change?.reason ?? notice;
   if (reason === undefined) return result;
   state.reason = reason;
-  state.changedAt = now;
+  state.reasonAt = now;
   return change === undefined ? { ...result, notice: reason } : { ...result, changedFor: reason };
 }
 

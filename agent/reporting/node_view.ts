@@ -121,8 +121,8 @@ function podView(
   const { metadata, spec, status } = firstOf(results).participant.allocation;
   const containers = results.map((result) => containerView(result, round, context));
   const [latest] = results
-    .filter(({ state }) => state.changedAt !== undefined)
-    .sort((a, b) => (b.state.changedAt ?? 0) - (a.state.changedAt ?? 0));
+    .filter(({ state }) => state.reasonAt !== undefined)
+    .sort((a, b) => (b.state.reasonAt ?? 0) - (a.state.reasonAt ?? 0));
   const reason = latest?.state.reason ?? spec.market?.reason;
   return defined({
     namespace: metadata.namespace,

@@ -59,7 +59,7 @@ function roundOf(
     ...(used === undefined
       ? {}
       : { demand: 310.4, sample: sampleReading("a", { at: 0, usage: used, ...throttled }) }),
-    ...(reason === undefined ? {} : { reason, changedAt: 0 }),
+    ...(reason === undefined ? {} : { reason, reasonAt: 0 }),
     ...(quota === undefined ? {} : { quota }),
   };
   return sampleRound([{ ...app, state }, ...others], { price });
