@@ -42,7 +42,10 @@ export interface DesiredWrite {
 export const REPEAT_MS = 5000;
 /** But none later than this after the one before it, ms. */
 export const LONGEST_REPEAT_MS = 300_000;
-/** After so long without one, ms, the next is a first one again. */
+/**
+ * After so long without one, ms, the next is a first one again, and an older copy shows what is there:
+ * allocations are listed every ten minutes.
+ */
 const FORGIVEN_MS = 2 * LONGEST_REPEAT_MS;
 
 /**
@@ -160,8 +163,9 @@ const MILLICORES_PER_CORE = 1000;
 
 /**
  * The count of a repeat, if one is due: the copy is at least as new as the server's answer to
- * the agent's own write (an older one, of a slow watch, shows what stood there before), and differs
- * from it. A client that writes again and again is answered later and later, since neither will stop.
+ * the agent's own write (an older one, of a slow watch, shows what stood there before, or for good
+ * where etcd was restored from a backup), and differs from it. A client that writes again and again
+ * is answered later and later, since neither will stop.
  */
 export function repeatFor(
   { desired, from, sent, repeats }: Written,
@@ -169,7 +173,8 @@ export function repeatFor(
 ): Repeats | undefined {
   if (sent === undefined || now - sent.at < REPEAT_MS) return undefined;
   const { metadata: { resourceVersion }, spec } = allocation;
-  const isCurrent = isAtLeast(resourceVersion, sent.version) ?? resourceVersion !== from;
+  const isCurrent = now - sent.at >= FORGIVEN_MS ||
+    (isAtLeast(resourceVersion, sent.version) ?? resourceVersion !== from);
   if (!isCurrent || hasWritten(spec, desired)) return undefined;
   if (repeats === undefined || now - repeats.at >= FORGIVEN_MS) return { count: 1, at: now };
   const { count, at } = repeats;

@@ -164,7 +164,8 @@ pure("repeatFor() repeats what a copy as new as the own write shows otherwise", 
       assert.equal(repeatsOver(20_000, version, spec)[0], 6000, version);
     }
     for (const version of ["1", "7", "9"]) {
-      assert.deepEqual(repeatsOver(3_600_000, version, spec), [], version);
+      // Older than the write: a slow watch, and for good an etcd that was restored from a backup.
+      assert.equal(repeatsOver(3_600_000, version, spec)[0], 601_000, version);
     }
   }
   // Other fields than limits change from clearing to clearing.

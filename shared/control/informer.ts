@@ -263,14 +263,14 @@ async function follow<T extends ApiObject>(
       apply(state, step.value.value);
     }
   } finally {
+    if (clock.monotonic() - startedMs >= HEALTHY_WATCH_MS) {
+      state.failures = 0;
+      state.backoff.reset(name);
+    }
     stream.abort();
     await attempt(async () => await iterator.return?.());
   }
   const lastedMs = clock.monotonic() - startedMs;
-  if (lastedMs >= HEALTHY_WATCH_MS) {
-    state.failures = 0;
-    state.backoff.reset(name);
-  }
   if (failure !== undefined) return failure;
   if (received || lastedMs >= SHORTEST_WATCH_MS) return { next: "resume" };
   return { error: new Error(`Cannot follow ${name}: the watch ended after ${lastedMs} ms`) };

@@ -68,6 +68,8 @@ interface Running {
   readonly changes: readonly string[];
 }
 
+const parts = () => ({ random: seededRandom(1), log: silentLog, name: "things" });
+
 async function following(
   script: Script,
   check: (running: Running) => Promise<void>,
@@ -76,11 +78,7 @@ async function following(
   const clock = createVirtualClock({ wallStart: 0 });
   const { source, calls } = scripted(clock, script);
   const informer = createInformer({
-    source,
-    clock,
-    random: seededRandom(1),
-    log: silentLog,
-    name: "things",
+    ...{ source, clock, ...parts() },
     indexBy: (object) => object.metadata.uid,
     ...options,
   });
@@ -302,6 +300,18 @@ pure(
   },
 );
 
+pure("createInformer() forgets failures where each watch ends with a periodic list", async () => {
+  const busy = new ApiError(500, "InternalError", "etcd leader changed");
+  const lists = Array.from({ length: 9 }, () => [[], busy]).flat();
+  await following({ lists, watches: [] }, async ({ clock, calls }) => {
+    await clock.runUntil(9 * 62_000);
+    const times = listTimes(calls);
+    const waits = times.flatMap((at, i) => i % 2 === 1 ? [(times[i + 1] ?? Infinity) - at] : []);
+    assert.ok(waits.length > 5);
+    for (const waitMs of waits.slice(0, 8)) assert.ok(waitMs <= 2000, `${waits}`);
+  }, { relistEveryMs: 60_000 });
+});
+
 pure("createInformer() lists again at the configured interval, without losing sync", async () => {
   await following(
     { lists: [[], [], [thing("missed", "5")]], watches: [] },
@@ -322,13 +332,7 @@ pure("createInformer() lists again at the configured interval, without losing sy
 pure("createInformer() lets a subscriber's own error surface from run", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const { source } = scripted(clock, { lists: [[thing("a", "1")]], watches: [] });
-  const informer = createInformer({
-    source,
-    clock,
-    random: seededRandom(1),
-    log: silentLog,
-    name: "things",
-  });
+  const informer = createInformer({ source, clock, ...parts() });
   const dismiss = informer.subscribe(() => assert.fail("was dismissed"));
   dismiss();
   informer.subscribe(() => {
@@ -340,13 +344,7 @@ pure("createInformer() lets a subscriber's own error surface from run", async ()
 pure("whenSynced() gives up with false when its signal is aborted", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const { source } = scripted(clock, { lists: [], watches: [] });
-  const informer = createInformer({
-    source,
-    clock,
-    random: seededRandom(1),
-    log: silentLog,
-    name: "things",
-  });
+  const informer = createInformer({ source, clock, ...parts() });
   const stop = new AbortController();
   const waiting = informer.whenSynced(stop.signal);
   stop.abort();
