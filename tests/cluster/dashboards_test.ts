@@ -58,7 +58,7 @@ async function checkReport(url: string): Promise<void> {
       ...["coveredHours", "usageBeyondOriginal", "throttledSeconds", "limitChanges"],
     ]
   ) assert((values[key] ?? 0) > 0, `${key} is ${values[key]} of ${JSON.stringify(values)}`);
-  // Some minutes of two pods that want a core each.
+  // Some minutes of three pods that want a core each.
   const { coveredHours = 0, usageBeyondOriginal = 0, throttledSeconds = 0 } = values;
   assert(coveredHours < 0.5, String(coveredHours));
   assert(usageBeyondOriginal < 8, String(usageBeyondOriginal));
@@ -119,6 +119,9 @@ Deno.test({
       if (alert === "MbcasPodThrottledAtCeiling") await whenAnswered(expr);
       else await answerTo(expr);
     }
+    // A change before the first scrape does not count.
+    await node.run(loadPod({ name: "raised-later", namespace: namespace.name, containers }));
+    await whenAnswered(`sum(increase(mbcas_resizes_total{outcome="accepted"}[1m])) > 0`);
     await checkReport(prometheus.url);
   },
 });
