@@ -140,6 +140,22 @@ Deno.test("serveTimed() closes connections with requests that do not come, or ar
   }
 });
 
+Deno.test("serveTimed() closes the connection of a client that does not read its response", async () => {
+  const cancelled = Promise.withResolvers<string>();
+  const server = await serveTimed({
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          pull: (part) => part.enqueue(ZEROS),
+          cancel: () => cancelled.resolve("cancelled"),
+        }),
+      ),
+  }, { address: "127.0.0.1:0", idleMs: 200 });
+  using _slow = await connected(server, "GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  assert.equal(await inTime(cancelled.promise), "cancelled");
+  await server.shutdown();
+});
+
 pure("healthRoutes() answers 200, or 503 with the reason", async () => {
   let unready: string | undefined = "NotSynced";
   const app = healthRoutes({

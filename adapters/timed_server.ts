@@ -40,6 +40,9 @@ const CHECK_MS = 5000;
 /** Time at the end for responses in flight, ms. */
 const CLOSING_MS = 1000;
 
+/** Connections at the same time; more are closed at once. */
+const MOST_CONNECTIONS = 1000;
+
 /**
  * Resolves when it listens. Throws a `SyntaxError` for a bad address and an `Error` that names the address
  * when it can't be bound. An app that throws answers 500 without the error's text.
@@ -55,6 +58,8 @@ export async function serveTimed(
     keepAliveTimeout: idleMs,
     connectionsCheckingInterval: Math.min(CHECK_MS, headersMs),
   }, (incoming, outgoing) => void answer(app, { incoming, outgoing }));
+  server.timeout = idleMs;
+  server.maxConnections = MOST_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: Error) => {
       reject(new Error(`Cannot listen on ${address}: ${cause.message}`, { cause }));
