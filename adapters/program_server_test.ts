@@ -156,6 +156,16 @@ Deno.test("serveTimed() closes the connection of a client that does not read its
   await server.shutdown();
 });
 
+Deno.test("serveTimed() ends the stream that a HEAD asks for", async () => {
+  const cancelled = Promise.withResolvers<string>();
+  const server = await serveTimed({
+    fetch: () => new Response(new ReadableStream({ cancel: () => cancelled.resolve("cancelled") })),
+  }, { address: "127.0.0.1:0" });
+  await (await fetch(`http://${server.address}/`, { method: "HEAD" })).text();
+  assert.equal(await inTime(cancelled.promise), "cancelled");
+  await server.shutdown();
+});
+
 pure("healthRoutes() answers 200, or 503 with the reason", async () => {
   let unready: string | undefined = "NotSynced";
   const app = healthRoutes({

@@ -101,7 +101,11 @@ async function answer(
     if (request === undefined) return void outgoing.writeHead(400).end("bad request\n");
     const response = await app.fetch(request);
     outgoing.writeHead(response.status, [...response.headers].flat());
-    if (response.body === null || request.method === "HEAD") return void outgoing.end();
+    if (response.body === null) return void outgoing.end();
+    if (request.method === "HEAD") {
+      outgoing.end();
+      return await response.body.cancel();
+    }
     await pipeline(Readable.fromWeb(response.body), outgoing);
   } catch {
     if (outgoing.headersSent) return void outgoing.destroy();
