@@ -126,6 +126,7 @@ Deno.test("serveTimed() closes connections with requests that do not come, or ar
       ["GET / HTTP/1.1\r\nhost: a\r\n", 60_000, 408],
       ["POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nhalf", 50, 408],
       ["GET / HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n", 60_000, 400],
+      ["GET / HTTP/1.1\r\nhost: a/b?\r\nconnection: close\r\n\r\n", 60_000, 400],
     ] as const
   ) {
     const server = await serveTimed(

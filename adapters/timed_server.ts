@@ -113,10 +113,11 @@ async function answer(
   }
 }
 
-/** Undefined where the host and the path make no address. */
+/** Undefined where the host and the path make no address, or another path. */
 function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
   const { method = "GET", url: target = "/", headersDistinct } = incoming;
   const host = headersDistinct.host?.[0] ?? "localhost";
+  if (/[/?#@\\]/.test(host)) return undefined;
   const url = target.startsWith("/") ? `http://${host}${target}` : target;
   if (!URL.canParse(url)) return undefined;
   const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
