@@ -64,8 +64,8 @@ const CLOSING_MS = 1000;
  * Listens at once. Throws a `SyntaxError` for a bad address and an `Error` that names the address
  * when it can't be bound. An app that throws answers 500 without the error's text.
  *
- * A server that strangers can reach and that serves no probes takes `serveTimed()` instead, which
- * closes connections of slow clients, but costs the process 60 MB.
+ * Any client of the port may hold its connection for as long as it likes: `serveTimed()` closes
+ * connections of slow clients, but costs the process 66 MB.
  */
 export function serveHTTP(app: HTTPApp, { address }: ServeOptions): HTTPServer {
   const { hostname, port } = parseAddress(address);

@@ -3,7 +3,7 @@
  *
  * `Deno.serve` waits forever for a client that sends its request slowly, or not at all, or that does not
  * read the response: connections, and the memory of each, would add up. So this is `node:http`. It costs
- * the process 60 MB more after some thousand requests, and four times the CPU of each: a program with
+ * the process 66 MB more after some thousand requests, and four times the CPU of each: a program with
  * little memory and frequent probes takes `serveHTTP()`.
  *
  * @module
