@@ -4,15 +4,13 @@
  * @module
  */
 import { Hono } from "hono";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { cpuUsage } from "node:process";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { Registry } from "prom-client";
 import { PROGRAM_METRICS } from "../shared/metrics/program_metrics.ts";
 import { VERSION } from "../shared/version.ts";
 import type { RequestObserver } from "./kube/client/observed_request.ts";
 import { registerMetrics, registerScraped } from "./registered_metrics.ts";
+import { systemClock } from "./system_clock.ts";
 
 /** An address in its parts. */
 export interface ListenAddress {
@@ -46,100 +44,51 @@ export interface HTTPApp {
 export interface HTTPServer {
   /** `host:port` as bound; the port that was free when 0 was asked for. */
   readonly address: string;
-  /** Accepts no new connections and resolves when responses in flight are sent. */
+  /**
+   * Accepts no new connections and resolves when responses in flight are sent, or after a second: a client
+   * that does not read its response keeps the program no longer.
+   */
   shutdown(): Promise<void>;
 }
 
-/** Where to listen, and how long to wait for a client. */
+/** Where to listen. */
 export interface ServeOptions {
   /** `host:port`; `:port` listens on all addresses, port 0 takes a free one. */
   readonly address: string;
-  /** Time for the headers of a request, ms. @default {10000} */
-  readonly headersMs?: number;
-  /** Time for a whole request, with its body, ms. @default {30000} */
-  readonly requestMs?: number;
 }
 
-/** Between two searches for connections that are late, ms. */
-const CHECK_MS = 5000;
-
-/** A connection without a request ends after this time, ms: longer than scrapers wait between two. */
-const IDLE_MS = 75_000;
+/** Time at the end for responses in flight, ms. */
+const CLOSING_MS = 1000;
 
 /**
- * Resolves when it listens. Throws a `SyntaxError` for a bad address and an `Error` that names the address
+ * Listens at once. Throws a `SyntaxError` for a bad address and an `Error` that names the address
  * when it can't be bound. An app that throws answers 500 without the error's text.
  *
- * `Deno.serve` waits forever for a client that sends its request slowly, or not at all: connections, and
- * what each one holds, would add up. So this is `node:http`, which answers 408 and closes them. A client
- * that reads slowly is not bounded: a stream of updates has no end.
+ * Any client of the port may hold its connection for as long as it likes: `serveTimed()` closes
+ * connections of slow clients, but costs the process 66 MB.
  */
-export async function serveHTTP(
-  app: HTTPApp,
-  { address, headersMs = 10_000, requestMs = 30_000 }: ServeOptions,
-): Promise<HTTPServer> {
+export function serveHTTP(app: HTTPApp, { address }: ServeOptions): HTTPServer {
   const { hostname, port } = parseAddress(address);
-  const server = createServer({
-    headersTimeout: headersMs,
-    requestTimeout: requestMs,
-    keepAliveTimeout: IDLE_MS,
-    connectionsCheckingInterval: Math.min(CHECK_MS, headersMs),
-  }, (incoming, outgoing) => void answer(app, { incoming, outgoing }));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: Error) => {
-      reject(new Error(`Cannot listen on ${address}: ${cause.message}`, { cause }));
-    });
-    server.listen(port, hostname, resolve);
-  });
-  // A later error is about a single connection, and must not end the program.
-  server.on("error", () => {});
-  const bound = server.address();
-  if (bound === null || typeof bound === "string") {
-    throw new Error(`Cannot listen on ${address}: the server has no port`);
-  }
-  return {
-    address: formatAddress({ hostname: bound.address, port: bound.port }),
-    shutdown: () => new Promise((resolve) => server.close(() => resolve())),
-  };
-}
-
-/** Answers one request. Never rejects: a client that has disconnected gets nothing. */
-async function answer(
-  app: HTTPApp,
-  { incoming, outgoing }: {
-    readonly incoming: IncomingMessage;
-    readonly outgoing: ServerResponse;
-  },
-): Promise<void> {
-  // Without a listener, a connection that breaks would end the program.
-  incoming.on("error", () => {});
-  outgoing.on("error", () => {});
-  const disconnected = new AbortController();
-  outgoing.once("close", () => disconnected.abort());
   try {
-    const request = requestOf(incoming, disconnected.signal);
-    if (request === undefined) return void outgoing.writeHead(400).end("bad request\n");
-    const response = await app.fetch(request);
-    outgoing.writeHead(response.status, [...response.headers].flat());
-    if (response.body === null || request.method === "HEAD") return void outgoing.end();
-    await pipeline(Readable.fromWeb(response.body), outgoing);
-  } catch {
-    if (outgoing.headersSent) return void outgoing.destroy();
-    outgoing.writeHead(500, { "content-type": "text/plain" }).end("internal error\n");
+    const server = Deno.serve({
+      hostname,
+      port,
+      onListen: () => {},
+      onError: () => new Response("internal error\n", { status: 500 }),
+    }, (request) => app.fetch(request));
+    return {
+      address: formatAddress(server.addr),
+      async shutdown() {
+        const inTime = new AbortController();
+        const over = systemClock.sleep(CLOSING_MS, inTime.signal);
+        await Promise.race([server.shutdown(), over]);
+        inTime.abort();
+      },
+    };
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`Cannot listen on ${address}: ${message}`, { cause });
   }
-}
-
-/** Undefined where the host and the path make no address. */
-function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
-  const { method = "GET", url: target = "/", headersDistinct } = incoming;
-  const host = headersDistinct.host?.[0] ?? "localhost";
-  const url = target.startsWith("/") ? `http://${host}${target}` : target;
-  if (!URL.canParse(url)) return undefined;
-  const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-    values.map((value): [string, string] => [name, value])
-  );
-  const body = method === "GET" || method === "HEAD" ? null : ReadableStream.from(incoming);
-  return new Request(url, { method, headers, body, signal });
 }
 
 /** State that the health routes show. */

@@ -2,43 +2,88 @@ import assert from "node:assert/strict";
 import { Counter, Registry } from "prom-client";
 import { VERSION } from "../shared/version.ts";
 import { pure } from "../tests/fixtures/pure.ts";
-import { healthRoutes, registerProgramMetrics, serveHTTP } from "./program_server.ts";
+import {
+  healthRoutes,
+  type HTTPServer,
+  registerProgramMetrics,
+  serveHTTP,
+} from "./program_server.ts";
 import { systemClock } from "./system_clock.ts";
+import { serveTimed } from "./timed_server.ts";
 
-Deno.test("serveHTTP() answers at the address that it returns, until it is shut down", async () => {
-  const server = await serveHTTP({ fetch: () => new Response("here") }, { address: "127.0.0.1:0" });
-  const answer = await fetch(`http://${server.address}/`);
-  assert.equal(await answer.text(), "here");
-  await server.shutdown();
-  await assert.rejects(fetch(`http://${server.address}/`));
-});
+/** Both servers keep to the same. */
+const SERVERS = { serveHTTP, serveTimed };
 
-Deno.test("serveHTTP() answers 500 without the error's message", async () => {
-  const server = await serveHTTP({
-    fetch() {
-      throw new Error("secret");
-    },
-  }, { address: "127.0.0.1:0" });
-  const answer = await fetch(`http://${server.address}/`);
-  assert.equal(answer.status, 500);
-  assert.equal(await answer.text(), "internal error\n");
-  await server.shutdown();
-});
-
-Deno.test("serveHTTP() names an address that is wrong or taken", async () => {
-  const app = { fetch: () => new Response("") };
-  await assert.rejects(serveHTTP(app, { address: "8080" }), /listen on "8080"/);
-  const server = await serveHTTP(app, { address: "127.0.0.1:0" });
-  const { address } = server;
-  await assert.rejects(serveHTTP(app, { address }), {
-    message: new RegExp(`^Cannot listen on ${address}: `),
+for (const [name, serve] of Object.entries(SERVERS)) {
+  Deno.test(`${name}() answers at the address that it returns, until it is shut down`, async () => {
+    const server = await serve({ fetch: () => new Response("here") }, { address: "127.0.0.1:0" });
+    const answer = await fetch(`http://${server.address}/`);
+    assert.equal(await answer.text(), "here");
+    await server.shutdown();
+    await assert.rejects(fetch(`http://${server.address}/`));
   });
-  await server.shutdown();
-});
 
-Deno.test("serveHTTP() hands on requests and answers as they are, a stream until its client leaves", async () => {
+  Deno.test(`${name}() answers 500 without the error's message`, async () => {
+    const server = await serve({
+      fetch() {
+        throw new Error("secret");
+      },
+    }, { address: "127.0.0.1:0" });
+    const answer = await fetch(`http://${server.address}/`);
+    assert.equal(answer.status, 500);
+    assert.equal(await answer.text(), "internal error\n");
+    await server.shutdown();
+  });
+
+  Deno.test(`${name}() names an address that is wrong or taken`, async () => {
+    const app = { fetch: () => new Response("") };
+    const serveAt = async (address: string) => await serve(app, { address });
+    await assert.rejects(serveAt("8080"), /listen on "8080"/);
+    const server = await serveAt("127.0.0.1:0");
+    const { address } = server;
+    await assert.rejects(serveAt(address), {
+      message: new RegExp(`^Cannot listen on ${address}: `),
+    });
+    await server.shutdown();
+  });
+
+  Deno.test({
+    name: `${name}() shuts down while clients send no request, or do not read their responses`,
+    // The server that is given up keeps its sockets until its clients leave.
+    sanitizeOps: false,
+    sanitizeResources: false,
+    async fn() {
+      const stream = () =>
+        new Response(new ReadableStream({ pull: (part) => part.enqueue(ZEROS) }));
+      const server = await serve({ fetch: stream }, { address: "127.0.0.1:0" });
+      using _silent = await connected(server, "");
+      using _half = await connected(server, "GET / HT");
+      using _slow = await connected(server, "GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+      await systemClock.sleep(50);
+      assert.equal(await inTime(server.shutdown().then(() => "down")), "down");
+    },
+  });
+}
+
+const ZEROS = new Uint8Array(65_536);
+
+async function connected(server: HTTPServer, sent: string): Promise<Deno.TcpConn> {
+  const { hostname, port } = new URL(`http://${server.address}`);
+  const connection = await Deno.connect({ hostname, port: Number(port) });
+  await connection.write(new TextEncoder().encode(sent));
+  return connection;
+}
+
+/** `late` after ten seconds. */
+async function inTime(result: Promise<string>): Promise<string> {
+  const found = new AbortController();
+  const late = systemClock.sleep(10_000, found.signal).then(() => "late");
+  return await Promise.race([result, late]).finally(() => found.abort());
+}
+
+Deno.test("serveTimed() hands on requests and answers as they are, a stream until its client leaves", async () => {
   const cancelled = Promise.withResolvers<void>();
-  const server = await serveHTTP({
+  const server = await serveTimed({
     async fetch(request) {
       const { method, url, headers } = request;
       const { pathname } = new URL(url);
@@ -74,32 +119,52 @@ Deno.test("serveHTTP() hands on requests and answers as they are, a stream until
   await server.shutdown();
 });
 
-Deno.test("serveHTTP() closes connections with requests that do not come, or are none", async () => {
+Deno.test("serveTimed() closes connections with requests that do not come, or are none", async () => {
   for (
     const [sent, requestMs, status] of [
       ["", 60_000, 408],
       ["GET / HTTP/1.1\r\nhost: a\r\n", 60_000, 408],
       ["POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nhalf", 50, 408],
       ["GET / HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n", 60_000, 400],
+      ["GET / HTTP/1.1\r\nhost: a/b?\r\nconnection: close\r\n\r\n", 60_000, 400],
     ] as const
   ) {
-    const server = await serveHTTP(
+    const server = await serveTimed(
       { fetch: async (request) => new Response(await request.text()) },
       { address: "127.0.0.1:0", headersMs: 50, requestMs },
     );
-    const { port } = new URL(`http://${server.address}`);
-    using connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(port) });
-    await connection.write(new TextEncoder().encode(sent));
-    const read = new AbortController();
-    const text = await Promise.race([
-      // Ends when the server closes the connection.
-      new Response(connection.readable).text(),
-      systemClock.sleep(10_000, read.signal).then(() => "still open"),
-    ]);
-    read.abort();
+    using connection = await connected(server, sent);
+    // Ends when the server closes the connection.
+    const text = await inTime(new Response(connection.readable).text());
     assert.match(text, new RegExp(`^HTTP/1.1 ${status} `), sent);
     await server.shutdown();
   }
+});
+
+Deno.test("serveTimed() closes the connection of a client that does not read its response", async () => {
+  const cancelled = Promise.withResolvers<string>();
+  const server = await serveTimed({
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          pull: (part) => part.enqueue(ZEROS),
+          cancel: () => cancelled.resolve("cancelled"),
+        }),
+      ),
+  }, { address: "127.0.0.1:0", idleMs: 200 });
+  using _slow = await connected(server, "GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  assert.equal(await inTime(cancelled.promise), "cancelled");
+  await server.shutdown();
+});
+
+Deno.test("serveTimed() ends the stream that a HEAD asks for", async () => {
+  const cancelled = Promise.withResolvers<string>();
+  const server = await serveTimed({
+    fetch: () => new Response(new ReadableStream({ cancel: () => cancelled.resolve("cancelled") })),
+  }, { address: "127.0.0.1:0" });
+  await (await fetch(`http://${server.address}/`, { method: "HEAD" })).text();
+  assert.equal(await inTime(cancelled.promise), "cancelled");
+  await server.shutdown();
 });
 
 pure("healthRoutes() answers 200, or 503 with the reason", async () => {

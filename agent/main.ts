@@ -184,7 +184,7 @@ async function runAgent(
     pressure: sampler.pressure,
   });
   const metrics = createAgentMetrics({ registry, view: latest.view });
-  const server = await serveHTTP(routes(latest, registry), { address: settings.listen });
+  const server = serveHTTP(routes(latest, registry), { address: settings.listen });
   log.info("Agent started", { node: nodeName, cores, listen: server.address });
   const supervisor = createSupervisor({ clock, log, graceMs: settings.stopGrace });
   const stop = (): void => supervisor.stop();
@@ -236,7 +236,7 @@ function routes(latest: LatestRound, registry: Registry): HTTPApp {
 if (import.meta.main) {
   const text = new TextEncoder();
   using signals = programSignals({ graceMs: 15_000, onDeadline: () => Deno.exit(1) });
-  Deno.exitCode = await runProgram(Deno.args, {
+  const code = await runProgram(Deno.args, {
     out: (part) => void Deno.stdout.writeSync(text.encode(part)),
     err: (part) => void Deno.stderr.writeSync(text.encode(part)),
     env: programEnvironment(AGENT_SETTINGS),
@@ -247,4 +247,6 @@ if (import.meta.main) {
         ? connectInCluster({ program: "agent", observe })
         : connectKubeconfig({ path: kubeconfig, program: "agent", observe }),
   });
+  // A client that does not read its response would keep the process.
+  Deno.exit(code);
 }

@@ -112,7 +112,7 @@ async function run(
   let webhookWaitsFor: string | undefined;
   const unready = () => waitsFor ?? webhookWaitsFor ?? unsynced(allCaches);
   const routes = healthRoutes({ unhealthy: () => undefined, unready, registry });
-  const server = await serveHTTP(routes, { address: listen });
+  const server = serveHTTP(routes, { address: listen });
   log.info("Serving", { address: server.address, namespace, configMap: configMap ?? "none" });
 
   const webhook = values.webhook && connectWebhook(connection, {

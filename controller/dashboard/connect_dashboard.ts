@@ -8,7 +8,8 @@ import { boundedFetch, jsonOrUndefined } from "../../adapters/bounded_fetch.ts";
 import { createAccessReviews } from "../../adapters/kube/client/access_reviews.ts";
 import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
-import { type HTTPServer, serveHTTP } from "../../adapters/program_server.ts";
+import type { HTTPServer } from "../../adapters/program_server.ts";
+import { serveTimed } from "../../adapters/timed_server.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
@@ -80,7 +81,7 @@ export function connectDashboard(
       },
       ...{ namespace, collector, clock, log, signal },
     });
-    const server = await served(() => serveHTTP(app, { address: dashboardListen }), log);
+    const server = await served(() => serveTimed(app, { address: dashboardListen }), log);
     if (server === undefined) return;
     log.info("Serving the dashboard", { address: server.address });
     try {
@@ -92,8 +93,7 @@ export function connectDashboard(
     } catch (error) {
       log.error("The dashboard failed", { error: String(error) });
     } finally {
-      // A client that does not read its response keeps the controller no longer.
-      await Promise.race([server.shutdown(), clock.sleep(SHUTDOWN_MS)]);
+      await server.shutdown();
     }
   };
 }
@@ -112,7 +112,6 @@ async function served(
 }
 
 const TIMEOUT_MS = 3000;
-const SHUTDOWN_MS = 1000;
 
 /** A view of 250 pods has 400 kB; sixteen are read at the same time. */
 const MOST_BYTES = 4_000_000;

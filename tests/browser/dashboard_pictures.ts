@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { serveHTTP } from "../../adapters/program_server.ts";
+import { serveTimed } from "../../adapters/timed_server.ts";
 import { openBrowser } from "../../tools/open_browser.ts";
 import { sampleSite, TOKENS } from "../fixtures/dashboard/sample_site.ts";
 
@@ -21,7 +21,7 @@ const PICTURES = [
 const WIDTH = 1000;
 
 const { app, paths, end } = sampleSite({ pods: 200 });
-const server = await serveHTTP(app, { address: "127.0.0.1:0" });
+const server = await serveTimed(app, { address: "127.0.0.1:0" });
 const browser = await openBrowser();
 try {
   for (const colorScheme of ["light", "dark"] as const) {

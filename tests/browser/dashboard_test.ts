@@ -8,7 +8,7 @@
 import axe from "axe-core/axe.min.js" with { type: "text" };
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { serveHTTP } from "../../adapters/program_server.ts";
+import { serveTimed } from "../../adapters/timed_server.ts";
 import { openBrowser, withoutBrowser } from "../../tools/open_browser.ts";
 import { type SampleSite, sampleSite, TOKENS } from "../fixtures/dashboard/sample_site.ts";
 
@@ -42,7 +42,7 @@ async function withSite(
   ) => Promise<void>,
 ): Promise<void> {
   const site = sampleSite({ pods });
-  const server = await serveHTTP(site.app, { address: "127.0.0.1:0" });
+  const server = await serveTimed(site.app, { address: "127.0.0.1:0" });
   const browser = await openBrowser();
   try {
     await use(
@@ -172,7 +172,7 @@ Deno.test({
   ignore: withoutBrowser(),
   async fn() {
     const { app, end } = sampleSite({ pods: 1 });
-    const server = await serveHTTP(app, { address: "127.0.0.1:0" });
+    const server = await serveTimed(app, { address: "127.0.0.1:0" });
     const browser = await openBrowser();
     try {
       const page = await browser.newPage();

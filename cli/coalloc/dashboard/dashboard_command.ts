@@ -57,7 +57,7 @@ export async function dashboardCommand(
     // Other commands need no server, nor the packages of one.
     const { serveHTTP } = await import("../../../adapters/program_server.ts");
     const proxy = dashboardProxy({ target: tunnel.address, token: dashboard.token, key });
-    const server = await serveHTTP(proxy, { address: `127.0.0.1:${port}` });
+    const server = serveHTTP(proxy, { address: `127.0.0.1:${port}` });
     const url = `http://${server.address}/?key=${key}`;
     world.out(`Dashboard: ${url}\nThe address works once, in one browser. Ctrl-C ends it.\n`);
     if (open) world.browse(url);

@@ -9,7 +9,7 @@ async function whileOpen(
   token: string,
   use: (url: URL) => Promise<void>,
 ): Promise<{ readonly code: number; readonly browsed: readonly string[] }> {
-  const server = await serveHTTP(sampleSite({ pods: 1 }).app, { address: "127.0.0.1:0" });
+  const server = serveHTTP(sampleSite({ pods: 1 }).app, { address: "127.0.0.1:0" });
   const stop = new AbortController();
   const printed = Promise.withResolvers<string>();
   const browsed: string[] = [];
@@ -66,7 +66,7 @@ Deno.test("dashboardCommand() lets in the one browser that opens its address, wi
 
 Deno.test("dashboardCommand() ends while the controller does not answer", async () => {
   const [stop, answer] = [new AbortController(), Promise.withResolvers<Response>()];
-  const silent = await serveHTTP({
+  const silent = serveHTTP({
     fetch() {
       stop.abort();
       return answer.promise;

@@ -109,7 +109,9 @@ export function filterForm(
   { namespace = "", namespaces, search = "" }: Filter,
   more: readonly Select[] = [],
 ): Html {
-  const options = [["", "all"] as const, ...namespaces.map((name) => [name, name] as const)];
+  // Else a namespace without rows would look like all of them.
+  const names = [...new Set([...namespaces, namespace])].filter(Boolean).toSorted();
+  const options = [["", "all"] as const, ...names.map((name) => [name, name] as const)];
   const ofNamespace = { label: "Namespace", name: "namespace", options, chosen: namespace };
   return html`
     <form class="filter" method="get">

@@ -82,4 +82,6 @@ Deno.test("pages link to the ones beside them, and keep what was chosen", async 
   assert.doesNotMatch(last, />Next</);
   const filtered = await (await request("/rightsizing?namespace=shop&search=cart")).text();
   assert.match(filtered, /1 workload, 1 Applied;[^]*<option value="shop" selected>/);
+  const empty = await (await request("/pods?namespace=none")).text();
+  assert.match(empty, /<option value="none" selected>none<[^]*<p class="nothing">/);
 });

@@ -6,7 +6,7 @@
  * @module
  */
 import { Command } from "commander";
-import { serveHTTP } from "../../../adapters/program_server.ts";
+import { serveTimed } from "../../../adapters/timed_server.ts";
 import { STEP_MS } from "../../../controller/dashboard/history.ts";
 import { nodeViewSchema } from "../../../shared/view/node_view.ts";
 import {
@@ -68,7 +68,7 @@ const LOAD_TIMES = `new Promise((resolve) => {
 /** First paint and DOMContentLoaded of each page; the latter comes after the charts' script. */
 async function browserTimings(): Promise<readonly Timing[]> {
   if (withoutBrowser()) return [];
-  const server = await serveHTTP(app, { address: "127.0.0.1:0" });
+  const server = await serveTimed(app, { address: "127.0.0.1:0" });
   const browser = await openBrowser();
   try {
     const page = await browser.newPage({ extraHTTPHeaders: headers });
