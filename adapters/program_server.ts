@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Server } from "node:net";
 import { Hono } from "hono";
 import { cpuUsage } from "node:process";
 import type { Registry } from "prom-client";
@@ -35,6 +36,27 @@ export function formatAddress({ hostname, port }: ListenAddress): string {
   return `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
+/**
+ * Binds a server of Node and returns where it listens. Throws a `SyntaxError` for a bad address and an
+ * `Error` that names the address when it can't be bound.
+ */
+export async function listenAt(server: Server, address: string): Promise<string> {
+  const { hostname, port } = parseAddress(address);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: Error) => {
+      reject(new Error(`Cannot listen on ${address}: ${cause.message}`, { cause }));
+    });
+    server.listen(port, hostname, resolve);
+  });
+  // A later error is about a single connection, and must not end the program.
+  server.on("error", () => {});
+  const bound = server.address();
+  if (bound === null || typeof bound === "string") {
+    throw new Error(`Cannot listen on ${address}: the server has no port`);
+  }
+  return formatAddress({ hostname: bound.address, port: bound.port });
+}
+
 /** A handler of requests: a Hono app, for instance. */
 export interface HTTPApp {
   fetch(request: Request): Response | Promise<Response>;
@@ -58,7 +80,7 @@ export interface ServeOptions {
 }
 
 /** Time at the end for responses in flight, ms. */
-const CLOSING_MS = 1000;
+export const CLOSING_MS = 1000;
 
 /**
  * Listens at once. Throws a `SyntaxError` for a bad address and an `Error` that names the address

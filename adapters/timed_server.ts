@@ -12,10 +12,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import {
-  formatAddress,
+  CLOSING_MS,
   type HTTPApp,
   type HTTPServer,
-  parseAddress,
+  listenAt,
   type ServeOptions,
 } from "./program_server.ts";
 
@@ -37,9 +37,6 @@ export interface TimedOptions extends ServeOptions {
 /** Between two searches for connections that are late, ms. */
 const CHECK_MS = 5000;
 
-/** Time at the end for responses in flight, ms. */
-const CLOSING_MS = 1000;
-
 /** Connections at the same time; more are closed at once. */
 const MOST_CONNECTIONS = 1000;
 
@@ -51,7 +48,6 @@ export async function serveTimed(
   app: HTTPApp,
   { address, headersMs = 10_000, requestMs = 30_000, idleMs = 75_000 }: TimedOptions,
 ): Promise<HTTPServer> {
-  const { hostname, port } = parseAddress(address);
   const server = createServer({
     headersTimeout: headersMs,
     requestTimeout: requestMs,
@@ -60,20 +56,9 @@ export async function serveTimed(
   }, (incoming, outgoing) => void answer(app, { incoming, outgoing }));
   server.timeout = idleMs;
   server.maxConnections = MOST_CONNECTIONS;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: Error) => {
-      reject(new Error(`Cannot listen on ${address}: ${cause.message}`, { cause }));
-    });
-    server.listen(port, hostname, resolve);
-  });
-  // A later error is about a single connection, and must not end the program.
-  server.on("error", () => {});
-  const bound = server.address();
-  if (bound === null || typeof bound === "string") {
-    throw new Error(`Cannot listen on ${address}: the server has no port`);
-  }
+  const bound = await listenAt(server, address);
   return {
-    address: formatAddress({ hostname: bound.address, port: bound.port }),
+    address: bound,
     async shutdown() {
       // Without this, a connection without a request, or with a slow reader, would stay open.
       const timer = setTimeout(() => server.closeAllConnections(), CLOSING_MS);

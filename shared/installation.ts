@@ -25,6 +25,9 @@ export const AGENT_APP = "mbcas-agent";
 /** The controllers' value of it. */
 export const CONTROLLER_APP = "mbcas-controller";
 
+/** Lists the controllers' pods, in whichever namespace the installation is. */
+export const LIST_CONTROLLERS = `kubectl get pods -A -l ${APP_LABEL}=${CONTROLLER_APP}`;
+
 /** The port on which a controller serves its metrics. */
 export const CONTROLLER_PORT = 8080;
 /** The port on which a controller serves the dashboard. */

@@ -10,7 +10,7 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
-import { formatAddress, parseAddress } from "../program_server.ts";
+import { listenAt } from "../program_server.ts";
 import { createCertificateReader, type KeyedCertificate } from "./certificates.ts";
 import type { PostApp } from "./admission_routes.ts";
 
@@ -69,7 +69,6 @@ export async function serveWebhook(
   const { address, certificate, graceMs = 5000 } = options;
   const { openingMs = 10_000, requestMs = 10_000, idleMs = 120_000 } = options;
   const { mostConnections = 1000, mostBytes = 4 * MIB, mostBytesInWork = 64 * MIB } = options;
-  const { hostname, port } = parseAddress(address);
   const bodies = createBodyReader({ mostBytes, mostBytesInWork });
   const open = new Map<string, Connection>();
   let closing = false;
@@ -107,21 +106,9 @@ export async function serveWebhook(
     void answer(app, { request, response, bodies });
   });
 
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: Error) => {
-      reject(new Error(`Cannot listen on ${address}: ${cause.message}`, { cause }));
-    });
-    server.listen(port, hostname, resolve);
-  });
-  // What comes later is about single connections, and none of them ends the program.
-  server.on("error", () => {});
-  const bound = server.address();
-  if (bound === null || typeof bound === "string") {
-    throw new Error(`Cannot listen on ${address}: there is no address`);
-  }
-
+  const bound = await listenAt(server, address);
   return {
-    address: formatAddress({ hostname: bound.address, port: bound.port }),
+    address: bound,
     useCertificate: (pair) => server.setSecureContext(secured(pair)),
     async shutdown() {
       closing = true;

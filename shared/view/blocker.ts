@@ -5,6 +5,7 @@
  * @module
  */
 import { defined } from "../defined.ts";
+import { LIST_CONTROLLERS } from "../installation.ts";
 import { GRID } from "../quantity.ts";
 import { restoredCause } from "../resize/scope.ts";
 import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
@@ -60,8 +61,7 @@ function notRunning({ phase, terminating, node }: Explanation): Finding {
   return { message: node === "" ? "the pod is on no node yet" : `the pod is ${phase}` };
 }
 
-const LOOK_AT_CONTROLLER =
-  "does it run? kubectl get pods -A -l app.kubernetes.io/name=mbcas-controller";
+const LOOK_AT_CONTROLLER = `does it run? ${LIST_CONTROLLERS}`;
 
 function noAllocation({ hasAllocation }: Explanation): Finding {
   if (hasAllocation) return undefined;

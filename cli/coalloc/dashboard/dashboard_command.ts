@@ -4,6 +4,7 @@
  * @module
  */
 import { Command, InvalidArgumentError } from "commander";
+import { LIST_CONTROLLERS } from "../../../shared/installation.ts";
 import { examples } from "../global_flags.ts";
 import { type CommandContext, CommandProblem } from "../ports.ts";
 import { dashboardProxy } from "./dashboard_proxy.ts";
@@ -83,7 +84,7 @@ async function checkTarget(address: string, signal: AbortSignal): Promise<void> 
     if (signal.aborted) return;
     throw new CommandProblem(
       "Cannot open the dashboard: no controller answers on its port; is one ready, and " +
-        "dashboard.enabled on? kubectl get pods -A -l app.kubernetes.io/name=mbcas-controller",
+        `dashboard.enabled on? ${LIST_CONTROLLERS}`,
       { cause },
     );
   }

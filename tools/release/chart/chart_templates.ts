@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { DEFAULT_NAMESPACE } from "../../../shared/installation.ts";
 import { isMembers, membersOf } from "../../../shared/members.ts";
 import type { ManifestObject } from "../../../tests/cluster/rendered_manifests.ts";
 import { RUNBOOKS } from "../release_names.ts";
@@ -17,12 +18,9 @@ import {
 } from "./marked_object.ts";
 import { withPodValues } from "./pod_values.ts";
 
-/** The namespace of the manifests. */
-const NAMESPACE = "mbcas-system";
-
 /** What these texts of the manifests are in the chart, wherever they occur. */
 const TEXTS: Readonly<Record<string, string>> = {
-  [NAMESPACE]: ".Release.Namespace",
+  [DEFAULT_NAMESPACE]: ".Release.Namespace",
   [RUNBOOKS]: ".Values.alerts.runbooks",
 };
 
@@ -86,7 +84,7 @@ function histories(steps: readonly Step[]): readonly History[] {
       objects.map((object) => [`${object.kind} ${object.metadata.name}`, object]),
     );
     // Helm creates the namespace, or it is there before.
-    now.delete(`Namespace ${NAMESPACE}`);
+    now.delete(`Namespace ${DEFAULT_NAMESPACE}`);
     for (const [id, object] of now) {
       const history = found.get(id) ?? { from: component, kind: object.kind, versions: [] };
       history.versions.push({ condition: conditionOf(component), value: withValues(object) });
