@@ -236,7 +236,10 @@ export async function admissionProbe(
 
 /** The load, and the new certificate that is on its way. */
 export interface RotatedCertificate extends AsyncDisposable {
-  /** Waits until the leader serves the new one, ends the load, and reports. */
+  /**
+   * Waits until the leader serves the new one, goes on until as many pods were asked for as the
+   * test needs, of them {@link AFTER_ROTATION} with the new one, ends the load, and reports.
+   */
   end(): Promise<AdmissionCount & { readonly failures: number }>;
 }
 
@@ -244,11 +247,17 @@ const PER_SECOND = 20;
 /** The leader reads the Secret every 60 s. */
 const ROTATES = { timeoutMs: 120_000, everyMs: 1000 } as const;
 const ENDS = "mbcas_webhook_certificate_end_timestamp_seconds";
+const AFTER_ROTATION = 100;
 
 /** Begins both. */
 export async function rotatedCertificate(
   bed: PlacementBed,
-  { kubectl, scene }: { readonly kubectl: Kubectl; readonly scene: string },
+  { kubectl, scene, pods }: {
+    readonly kubectl: Kubectl;
+    readonly scene: string;
+    /** So many pods are asked for at least. The leader may read the Secret at any time of its minute. */
+    readonly pods: number;
+  },
 ): Promise<RotatedCertificate> {
   const probe = await admissionProbe(bed, { scene });
   const before = await webhookFailures(kubectl);
@@ -257,9 +266,11 @@ export async function rotatedCertificate(
   return {
     async end() {
       await until("new certificate at the leader", async () => {
-        const pods = await metricsByPod(bed.node, "mbcas-controller");
-        return [...pods.values()].some((series) => series.get(ENDS) === endsMs / 1000) || undefined;
+        const series = [...(await metricsByPod(bed.node, "mbcas-controller")).values()];
+        return series.some((one) => one.get(ENDS) === endsMs / 1000) || undefined;
       }, ROTATES);
+      const wanted = Math.max(pods, load.asked() + AFTER_ROTATION);
+      await until(`${wanted} pods asked for`, () => load.asked() >= wanted || undefined, ROTATES);
       const count = await load.end();
       return { ...count, failures: await webhookFailures(kubectl) - before };
     },
@@ -269,6 +280,8 @@ export async function rotatedCertificate(
 
 /** The load while it lasts. */
 export interface SteadyAdmissions {
+  /** The pods asked for until now. */
+  asked(): number;
   /** Ends it, waits for the last answers, and reports. Throws what a request has thrown. */
   end(): Promise<AdmissionCount>;
 }
@@ -301,6 +314,7 @@ function steadyAdmissions(
 
   const running = run();
   return {
+    asked: () => answers.length,
     async end() {
       end.abort();
       await running;
