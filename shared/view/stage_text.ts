@@ -81,7 +81,7 @@ export function boundsNotes(
 
 /** Need and share, and how one came from the other. */
 export function clearingText(
-  { need, share, weight, credit }: ContainerView,
+  { need, share, floor, weight, credit }: ContainerView,
   { mode, price }: Pick<NodeExplanation, "mode" | "price">,
 ): string {
   const begin = `need ${cpuText(need)}, share ${cpuText(share)}`;
@@ -92,6 +92,12 @@ export function clearingText(
   const fair = price === null || price === 0 ? undefined : 1000 * weight * credit / price;
   const formula = `weight × credit / price = ${round(weight)} × ${credit.toFixed(2)} / ` +
     `${priceText(price)} = ${cpuText(fair)}`;
+  // The clearing gives the floor, or the need below it, before it divides the rest by weight.
+  if (fair !== undefined && fair < Math.min(floor, need)) {
+    return floor < need
+      ? `${begin}: its floor, since ${formula} is less`
+      : `${begin}: its need is within its floor, though ${formula} is less`;
+  }
   return share < need
     ? `${begin}: ${formula}, less than it needs`
     : `${begin}: ${formula}, enough for its need`;

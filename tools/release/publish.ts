@@ -43,6 +43,8 @@ export function pushImage(place: ReleasePlace, program: string): Step {
 /** What follows the images. */
 export interface PublishInput {
   readonly place: ReleasePlace;
+  /** Semantic version; one with a hyphen, such as `1.0.0-rc.1`, becomes a pre-release. */
+  readonly version: string;
   /** Digest of each program's image. */
   readonly digests: ReadonlyMap<string, string>;
   /** Names in the release's folder. */
@@ -50,7 +52,9 @@ export interface PublishInput {
 }
 
 /** Signs images and checksums, pushes the chart, and makes the release, without the archives of images. */
-export function publishSteps({ place, digests, files }: PublishInput): readonly Step[] {
+export function publishSteps(
+  { place, version, digests, files }: PublishInput,
+): readonly Step[] {
   const { registry } = place;
   const at = (file: string): string => `${RELEASE_FOLDER}/${file}`;
   const assets = files.filter((file) => !file.endsWith(".tar") && file !== "CHANGELOG.md");
@@ -62,8 +66,9 @@ export function publishSteps({ place, digests, files }: PublishInput): readonly 
     ["helm", "push", at(CHART_FILE), `oci://${registry}/charts`],
     ["cosign", "sign-blob", "--yes", "--bundle", at(signature), at("SHA256SUMS")],
     [
-      ...["gh", "release", "create", `v${VERSION}`, "--verify-tag"] as const,
-      ...["--title", `v${VERSION}`, "--notes-file", at("CHANGELOG.md")],
+      ...["gh", "release", "create", `v${version}`, "--verify-tag"] as const,
+      ...(version.includes("-") ? ["--prerelease"] : []),
+      ...["--title", `v${version}`, "--notes-file", at("CHANGELOG.md")],
       ...[...assets, signature].map(at),
     ],
   ];
@@ -92,7 +97,8 @@ async function publish(place: ReleasePlace): Promise<void> {
   }
   const made = Deno.readDir(new URL(RELEASE_FOLDER, root));
   const files = (await Array.fromAsync(made, ({ name }) => name)).sort();
-  for (const step of publishSteps({ place, digests, files })) await perform(step);
+  const steps = publishSteps({ place, version: VERSION, digests, files });
+  for (const step of steps) await perform(step);
 }
 
 if (import.meta.main) await publish(releaseOptions("release:publish"));

@@ -33,11 +33,13 @@ pure("pushImage() builds for both architectures with bill and provenance", () =>
 });
 
 pure("publishSteps() signs each image by its digest before the release, which has no image", () => {
-  const steps = publishSteps({
+  const input = {
     place,
+    version: "1.0.0",
     digests: new Map([["mbcas-agent", "sha256:1"], ["mbcas-controller", "sha256:2"]]),
     files: ["CHANGELOG.md", "SHA256SUMS", "install.yaml", "mbcas-agent.tar"],
-  });
+  };
+  const steps = publishSteps(input);
   assert.deepEqual(steps.map(([program, command]) => `${program} ${command}`), [
     "cosign sign",
     "cosign sign",
@@ -52,6 +54,9 @@ pure("publishSteps() signs each image by its digest before the release, which ha
     "build/release/install.yaml",
     "build/release/SHA256SUMS.sigstore.json",
   ]);
+  const isPrerelease = (version: string): boolean =>
+    publishSteps({ ...input, version }).at(-1)?.includes("--prerelease") === true;
+  assert.deepEqual(["1.0.0", "1.0.0-rc.1"].map(isPrerelease), [false, true]);
 });
 
 pure("krewManifest() has an archive for each platform, by address and sum", () => {

@@ -255,6 +255,9 @@ Deno.test("sentences of explain: stages", () =>
       "no bounds": () => lineOf("Bounds", { bounds: undefined }),
       "overloaded": () => clearingText(app({}).view, { mode: "overloaded", price: null }),
       "enough": () => clearingText(app(ENOUGH).view, { mode: "congested", price: 200 }),
+      "floor": () => clearingText(app({ share: 100 }).view, { mode: "congested", price: 1765 }),
+      "need within the floor": () =>
+        clearingText(app({ need: 90, share: 90 }).view, { mode: "congested", price: 1765 }),
       "no market": () => lineOf("Market", { ...UNSEEN, market: undefined }),
       "no status": () => lineOf("Controller", { controller: {} }),
     },
@@ -267,6 +270,10 @@ overloaded
   need 480m, share 450m: the floors alone exceed the node, limits stay at their floors
 enough
   need 480m, share 480m: weight × credit / price = 100 × 1.20 / 200 = 600m, enough for its need
+floor
+  need 480m, share 100m: its floor, since weight × credit / price = 100 × 1.20 / 1765 = 68m is less
+need within the floor
+  need 90m, share 90m: its need is within its floor, though weight × credit / price = 100 × 1.20 / 1765 = 68m is less
 no market
   Market       the agent has not cleared with this pod yet
 no status

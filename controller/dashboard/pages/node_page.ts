@@ -193,6 +193,6 @@ function clearingBar({ node, shares, others }: NodeDetail): Html {
 function clearingText({ node, shares }: NodeDetail): string {
   if (node.price === 0) return "The needs fit the capacity: the price is 0, and no pod pays.";
   const short = shares.filter(isShort).length;
-  return `At price ${priceText(node.price)} a pod gets weight × credit / price at most; ` +
-    `${short} of ${shares.length} pods get less than they need.`;
+  return `At price ${priceText(node.price)} a pod gets weight × credit / price, but its floor at ` +
+    `least; ${short} of ${shares.length} pods get less than they need.`;
 }
