@@ -73,10 +73,9 @@ export function planLimits(
   const contested = short.includes(true);
   const planned = containers.map((container, i): PlannedLimit => {
     const change = backToBounds(container.memory.limit, container);
-    const plan = change !== undefined
-      ? { change }
-      : scarce
-      ? followShare(container, { now, contested, pace })
+    const plan = change !== undefined ? { change } : scarce
+      // At the end of a burst a container looks short for a moment; that must not lower itself.
+      ? followShare(container, { now, contested: contested && !short[i], pace })
       : {};
     return short[i] ? { ...plan, short: true } : plan;
   });

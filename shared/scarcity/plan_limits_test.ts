@@ -151,6 +151,15 @@ pure("planLimits() lowers only while another waits and gets less than its part",
   assert.deepEqual(found, ["1000 NodeCongested", "", ""]);
 });
 
+pure("planLimits() lowers no container because it is short itself", () => {
+  // At the end of its burst the shorter mean is below its part, and the mean of 1 s still above.
+  const ending = { usageNow: 700, usage1s: 1500, usage: 2000 };
+  const one = { ...taker({ cleared: { waiting: 1 } }), load: ending };
+  assert.deepEqual(plan([one]), [{ rationed: true, short: true }]);
+  const other = { ...taker(), load: { usageNow: 2000, usage1s: 2000, usage: 2000 } };
+  assert.deepEqual(changes([one, other]), ["", "1000 NodeCongested"]);
+});
+
 pure("planLimits() raises to the share at once, and releases after 10 s without rationing", () => {
   const below = (limit: number, change: Change = {}) =>
     changes([taker({ ...change, memory: { limit, fundedAt: NOW - 1 } })])[0];
