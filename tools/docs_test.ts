@@ -103,6 +103,14 @@ pure("testReferences() finds tests behind links to their files", () => {
     { file: "../tests/a_test.ts", name: "solve() is exact" },
     { file: "b_test.ts", name: "it works (mostly)" },
   ]);
+  assert.deepEqual(
+    testReferences('- [a_test.ts](a_test.ts):\n  "one\n  name"; "two";\n  "three"'),
+    [
+      { file: "a_test.ts", name: "one name" },
+      { file: "a_test.ts", name: "two" },
+      { file: "a_test.ts", name: "three" },
+    ],
+  );
 });
 
 pure("hasTest() finds a name that is written whole, or in parts, and no part of one", () => {
