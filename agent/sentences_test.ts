@@ -1,7 +1,8 @@
 import { pure } from "../tests/fixtures/pure.ts";
 import { ApiError } from "../shared/api/api_error.ts";
 import { type LogFields, silentLog } from "../shared/log.ts";
-import { DEFAULT_PACE, newPaceMemory, type PaceMemory } from "../shared/pacing/paced_container.ts";
+import type { PaceMemory } from "../shared/market/market_container.ts";
+import { DEFAULT_PACE, newPaceMemory } from "../shared/pacing/paced_container.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/support/sample_objects.ts";

@@ -13,8 +13,9 @@ import { GRID } from "../../shared/quantity.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import { type DemandEstimate, demandOf, type DemandRule } from "../../shared/demand/demand_rule.ts";
-import { newPaceMemory, type PaceMemory } from "../../shared/pacing/paced_container.ts";
-import { nextLoad, type RecentLoad } from "../../shared/scarcity/recent_load.ts";
+import type { PaceMemory } from "../../shared/market/market_container.ts";
+import { newPaceMemory } from "../../shared/pacing/paced_container.ts";
+import { nextLoad, type RecentLoad } from "../../shared/market/recent_load.ts";
 
 /** One container. CPU in millicores, times monotonic in milliseconds. */
 export interface ContainerState {
@@ -109,6 +110,17 @@ export function updateDemand(
   const read = demandOf(state.estimate, waitMs);
   state.demand = Math.max(read, asked);
   state.metric = asked > read;
+}
+
+/** A container without a newer sample, ms, does not run; idle ones are read at each long interval. */
+const GONE_AFTER_MS = 15_000;
+
+/** The load of a container that runs: one that ended keeps its last until its bounds go. */
+export function recentLoad(
+  { load, sample }: Pick<ContainerState, "load" | "sample">,
+  now: number,
+): RecentLoad | undefined {
+  return now - (sample?.at ?? -Infinity) > GONE_AFTER_MS ? undefined : load;
 }
 
 /** State of a container's quota. */

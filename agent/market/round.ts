@@ -7,7 +7,7 @@ import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { type ContainerSample, isBusy, type NodeSample } from "../../shared/cgroup/sample.ts";
 import type { IdleCPU } from "../../shared/config/schema.ts";
 import { creditAfter } from "../../shared/market/credits.ts";
-import { paceAt, type PlannedContainer } from "../../shared/pacing/paced_container.ts";
+import { easeAt, paceAt, type PlannedContainer } from "../../shared/pacing/paced_container.ts";
 import type {
   Algorithm,
   ClearedContainer,
@@ -55,9 +55,6 @@ export interface EstimatedNode {
 
 const ALGORITHMS: Readonly<Record<IdleCPU, Algorithm>> = { free: FREE, tight: TIGHT };
 
-/** CPU free of any commitment, as a share of capacity, at which nothing is scarce. */
-const AMPLE_SHARE = 0.1;
-
 /**
  * Feeds what was just read to the estimates. `limitOf` returns the limit that a container begins with:
  * this agent's last decision for a container that is new in its pod.
@@ -72,8 +69,7 @@ export function estimate(
   },
 ): EstimatedNode {
   const { now, freeFraction, waitMs } = context;
-  // How hard it is to give any container more: 0 while CPU is free, 1 when others would have to pay.
-  const scarcity = Math.min(1, Math.max(0, 1 - freeFraction / AMPLE_SHARE));
+  const scarcity = 1 - easeAt(freeFraction);
   const options = paceAt(context.pace, freeFraction);
   let urgent = false;
   let nearLimit = false;

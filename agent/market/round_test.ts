@@ -98,6 +98,8 @@ pure("pace() raises a container for what it needs", () => {
     const what = JSON.stringify([change, reading]);
     assert.deepEqual([result.limit, result.state.reason], [limit, reason], what);
   }
+  // A held one that starts asks for no more than it needs.
+  assert.equal(last({ boost: true, held: "both" }, { usage: 50 }, 20).need, 50);
 });
 
 pure("pace() gives a container that starts nothing that others need", () => {

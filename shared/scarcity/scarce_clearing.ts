@@ -3,27 +3,16 @@
  *
  * @module
  */
+import type { MarketContainer, PaceMemory } from "../market/market_container.ts";
+import { type RecentLoad, WAITS } from "../market/recent_load.ts";
 import { roundShares, upToGrid } from "../market/rounding.ts";
 import { clearMarket, type Mode } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
-import { type RecentLoad, WAITS } from "./recent_load.ts";
 
-/** A container that takes part. CPU in millicores. */
-export interface ScarceBidder {
-  /** Bounds of the limit, holds included, on the grid. */
-  readonly floor: number;
-  readonly ceiling: number;
-  readonly weight: number;
-  /** CPU request in the kernel's weight; absent where it is not known. */
-  readonly request?: number | undefined;
-  /** The limit now. */
-  readonly limit: number;
-  /** The limit that the user set. */
-  readonly originalLimit: number;
-  /** Limit that its work needs, as far as a limit that may bind lets usage show it. */
-  readonly need: number;
-  readonly load: RecentLoad;
-}
+/** A container that runs. A limit that may bind lets its usage show its demand only in part. */
+export type ScarceBidder =
+  & Pick<MarketContainer, "ceiling" | "weight" | "request" | "originalLimit" | "demand">
+  & { readonly load: RecentLoad; readonly memory: Pick<PaceMemory, "limit"> };
 
 /** Outcome of a clearing for a container. Millicores; bids and shares of a step and more on the grid. */
 export interface ScarceShare {
@@ -138,7 +127,7 @@ function waitingOf(bidders: readonly ScarceBidder[], capacity: number): number[]
 }
 
 function bidOf(
-  { ceiling, limit, load, need }: ScarceBidder,
+  { ceiling, memory: { limit }, load, demand = 0 }: ScarceBidder,
   { part, waiting }: { readonly part: number; readonly waiting: number },
 ): number {
   const grown = GROWTH * load.usage;
@@ -147,7 +136,7 @@ function bidOf(
   const growth = isStarved && !hasPressure ? Infinity : STARVED_GROWTH;
   const starved = isStarved || !hasPressure ? Math.min(growth * grown, part) : 0;
   const binds = limit < ceiling && load.usage1s > BINDS * limit;
-  const wanted = binds ? Math.max(need, part) : Math.max(grown, starved);
+  const wanted = binds ? Math.max(demand, part) : Math.max(grown, starved);
   // A step for each of a hundred idle containers would be half of a small node.
   return Math.min(ceiling, wanted < GRID ? Math.max(1, Math.ceil(wanted)) : upToGrid(wanted));
 }
