@@ -15,6 +15,7 @@ import { createDemandRule } from "../shared/demand/demand_rule.ts";
 import type { Log } from "../shared/log.ts";
 import { marketCapacity } from "../shared/market/clearing_round.ts";
 import { DEFAULT_PACE } from "../shared/pacing/paced_container.ts";
+import { GRID } from "../shared/quantity.ts";
 import type { Random } from "../shared/random.ts";
 import { newNodeState, nextNodeState } from "../shared/scarcity/node_state.ts";
 import type { MarketSettings, NodeMarket } from "./market/algorithm.ts";
@@ -120,8 +121,6 @@ const QUIET_ROUND_MS = 1000;
 const BUSY_SHARE = 0.8;
 /** Time in which API, controller and kubelet bring a change into force, if they do. */
 const SETTLING_MS = 10_000;
-/** Quotas are whole steps of this many millicores. */
-const QUOTA_STEP = 10;
 
 /** Runs the loop until the signal is aborted. A failure of the API slows it, never ends it. */
 export async function runNodeLoop(
@@ -172,9 +171,6 @@ export async function runNodeLoop(
   await supervisor.done();
 }
 
-/** Why limits are held while they are not enforced. */
-const SCHED_EXT: MarketReason = "SchedExt";
-
 /** Begins anew where the kernel no longer enforces limits, or does again. */
 function followKernel(
   state: LoopState,
@@ -185,7 +181,8 @@ function followKernel(
   // As after a restart: what the API has holds, and nothing that waits is sent.
   outbox.keepOnly(new Set());
   if (isIgnored) {
-    log.warn("Limits are held: the kernel does not enforce them", { reason: SCHED_EXT });
+    const reason: MarketReason = "SchedExt";
+    log.warn("Limits are held: the kernel does not enforce them", { reason });
   } else log.info("Limits move again: the kernel enforces them");
   return { ...state, limitsIgnored: isIgnored, states: new Map() };
 }
@@ -267,6 +264,6 @@ function publish(
 function unsettledContainers(states: ContainerStates, now: number): string[] {
   const isUnsettled = ({ reasonAt = -Infinity, pace, sample }: ContainerState): boolean =>
     now - reasonAt <= SETTLING_MS && sample?.quota !== undefined &&
-    Math.abs(sample.quota - pace.limit) >= QUOTA_STEP;
+    Math.abs(sample.quota - pace.limit) >= GRID;
   return [...states].flatMap(([id, state]) => isUnsettled(state) ? id : []);
 }
