@@ -9,7 +9,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { DesiredWriter } from "../ports.ts";
-import type { DesiredWrite, Written } from "./desired.ts";
+import { type DesiredWrite, isOf, type Written } from "./desired.ts";
 
 /** Retries of one write: first wait and longest wait, ms. */
 const RETRY = { minMs: 500, maxMs: 30_000 } as const;
@@ -82,12 +82,11 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
 
   return {
     put: (write) => {
-      const { key, allocation: { metadata }, desired, repeat } = write;
+      const { key, allocation } = write;
       waiting.set(key, write);
-      const { uid, resourceVersion: from } = metadata;
       const before = written.get(key);
-      const repeats = repeat ?? (before?.uid === uid ? before.repeats : undefined);
-      written.set(key, { uid, from, desired, ...(repeats === undefined ? {} : { repeats }) });
+      const repeat = isOf(before, allocation) ? before.repeat : undefined;
+      written.set(key, { ...(repeat === undefined ? {} : { repeat }), ...write });
       wake();
     },
     written,
