@@ -29,7 +29,10 @@ export interface ContainerState {
   /** Highest usage of late, fading out over {@linkcode PEAK_FADE_MS}. */
   peak: number;
   sample?: ContainerSample;
-  quota: QuotaState;
+  /** Time of the first of its latest samples that all lack a quota; absent while it has one. */
+  quotaGoneAt?: number | undefined;
+  /** Whether `QuotaOff` was published for it, and `QuotaBack` not since. */
+  quotaOffReported: boolean;
   /** Time for which quotas throttled it since its first sample, ms summed over threads. */
   throttledMs: number;
   pace: PaceMemory;
@@ -60,8 +63,9 @@ export function newContainerState(
     readonly reason?: string | undefined;
   },
 ): ContainerState {
-  const quota = { reported: reason === "QuotaOff" };
-  return { rule, quota, pace: newPaceMemory(limit, now), credit, peak: 0, throttledMs: 0 };
+  const quotaOffReported = reason === "QuotaOff";
+  const pace = newPaceMemory(limit, now);
+  return { rule, quotaOffReported, pace, credit, peak: 0, throttledMs: 0 };
 }
 
 /**
@@ -86,7 +90,7 @@ export function addSample(
     state.pace = { ...state.pace, since: Math.max(state.pace.since, at - intervalMs) };
   }
   state.sample = sample;
-  state.quota = quotaAfter(state.quota, sample);
+  state.quotaGoneAt = quota === undefined ? state.quotaGoneAt ?? at : undefined;
   state.throttledMs += throttledMsPerS * intervalMs / 1000;
   state.load = nextLoad(state.load, sample);
   state.peak = Math.max(usage, state.peak * Math.exp(-intervalMs / PEAK_FADE_MS));
@@ -123,45 +127,23 @@ export function recentLoad(
   return now - (sample?.at ?? -Infinity) > GONE_AFTER_MS ? undefined : load;
 }
 
-/** State of a container's quota. */
-export interface QuotaState {
-  /**
-   * Monotonic time of the first of its latest samples that all lack a quota, ms; absent while it has
-   * one.
-   */
-  readonly missingSince?: number;
-  /** Whether `QuotaOff` was published for it, and `QuotaBack` not since. */
-  readonly reported: boolean;
-}
-
 /**
  * Samples without a quota over this time mean that none will come. The sampler reads the quota of a
  * container that it took for unlimited every 30 s, or a little later.
  */
 export const QUOTA_OFF_MS = 40_000;
 
-/** The state after a sample. */
-export function quotaAfter(
-  { missingSince, reported }: QuotaState,
-  { at, quota }: { readonly at: number; readonly quota?: number | undefined },
-): QuotaState {
-  return quota === undefined ? { missingSince: missingSince ?? at, reported } : { reported };
-}
-
 /** Whether the limit must stay as it is: no quota shows that it is in force. */
-export function lacksQuota({ quota }: { readonly quota: QuotaState }): boolean {
-  return quota.missingSince !== undefined;
+export function lacksQuota({ quotaGoneAt }: Pick<ContainerState, "quotaGoneAt">): boolean {
+  return quotaGoneAt !== undefined;
 }
 
 /** Whether no quota is expected any more: the limit goes back to the user's original one. */
 export function isQuotaOff(
-  { quota: { missingSince }, sample }: {
-    readonly quota: QuotaState;
-    readonly sample?: { readonly at: number };
-  },
+  { quotaGoneAt, sample }: Pick<ContainerState, "quotaGoneAt" | "sample">,
 ): boolean {
-  return missingSince !== undefined && sample !== undefined &&
-    sample.at - missingSince >= QUOTA_OFF_MS;
+  return quotaGoneAt !== undefined && sample !== undefined &&
+    sample.at - quotaGoneAt >= QUOTA_OFF_MS;
 }
 
 /**

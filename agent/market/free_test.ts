@@ -25,8 +25,6 @@ import {
   newContainerState,
   PEAK_FADE_MS,
   QUOTA_OFF_MS,
-  quotaAfter,
-  type QuotaState,
 } from "./container_state.ts";
 import { nodeLoad } from "./free.ts";
 import { participantsOf } from "./participants.ts";
@@ -282,11 +280,15 @@ const QUOTAS: readonly (readonly [readonly Sample[], boolean, boolean])[] = [
 
 pure("isQuotaOff() counts from the first of the latest samples without a quota", () => {
   for (const [samples, lacks, isOff] of QUOTAS) {
-    const quota = samples.reduce<QuotaState>(quotaAfter, { reported: true });
-    const sample = samples.at(-1);
-    const state = { quota, ...(sample === undefined ? {} : { sample }) };
+    const rule = () => ({ mean: 0, burstinessMs: 0, trial: 0, saturatedMs: 0 });
+    const start = { limit: 500, now: 0, rule, credit: 1, reason: "QuotaOff" };
+    const state = newContainerState(start);
+    for (const sample of samples) {
+      const { quota: _usual, ...reading } = sampleReading("a", sample);
+      addSample(state, { sample: { ...reading, ...sample }, scarcity: 0, waitMs: 100 });
+    }
     assert.deepEqual([lacksQuota(state), isQuotaOff(state)], [lacks, isOff]);
-    assert.equal(quota.reported, true);
+    assert.equal(state.quotaOffReported, true);
   }
 });
 

@@ -173,13 +173,13 @@ function decide(
 
 /** The reason to publish of a container's quota, once: there is none, or one again. */
 function quotaNotice(state: Container["state"], isUnsettled: boolean): MarketReason | undefined {
-  const { reported } = state.quota;
+  const { quotaOffReported: reported } = state;
   if (isQuotaOff(state)) {
-    state.quota = { ...state.quota, reported: true };
+    state.quotaOffReported = true;
     return reported ? undefined : "QuotaOff";
   }
   if (!reported || isUnsettled || lacksQuota(state) || state.sample === undefined) return undefined;
-  state.quota = { reported: false };
+  state.quotaOffReported = false;
   return "QuotaBack";
 }
 
