@@ -120,7 +120,7 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
           if (sample !== undefined) containers.set(id, sample);
         }
       }
-      return { at, containers, unmanaged: unmanagedAt(at, managed) };
+      return { containers, unmanaged: unmanagedAt(at, managed) };
     },
     pods: () => [...list.pods.values()],
     pressure() {

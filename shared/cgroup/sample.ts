@@ -7,7 +7,6 @@ import type { CPUPressure } from "./kernel_text.ts";
 
 /** A container over one interval. CPU in millicores, times in milliseconds. */
 export interface ContainerSample {
-  readonly podUID: string;
   /** The hex id, without the runtime's scheme. */
   readonly containerID: string;
   /** Monotonic time of the later reading. */
@@ -41,8 +40,6 @@ export interface NodePressure {
 
 /** A sample of a whole node. */
 export interface NodeSample {
-  /** Monotonic time. */
-  readonly at: number;
   /** By hex container id. A container without two good readings is missing, never wrong. */
   readonly containers: ReadonlyMap<string, ContainerSample>;
   /** CPU that the market may not share because others hold it. */
