@@ -9,6 +9,7 @@
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { inParallel } from "../../shared/control/in_parallel.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Caches } from "../caches.ts";
@@ -167,16 +168,12 @@ async function sendQueries(
   due: readonly (readonly [string, SharedQuery])[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  const queries = due.values();
   let unanswered = 0;
-  async function work(): Promise<void> {
-    for (const [key, query] of queries) {
-      const outcome = await sendQuery(state, { key, ...query }, signal);
-      unanswered = outcome === "unreachable" ? unanswered + 1 : 0;
-      if (signal.aborted || unanswered >= MOST_UNANSWERED) return;
-    }
-  }
-  await Promise.all(Array.from({ length: WORKERS }, work));
+  await inParallel(due, async ([key, query]) => {
+    if (signal.aborted || unanswered >= MOST_UNANSWERED) return;
+    const outcome = await sendQuery(state, { key, ...query }, signal);
+    unanswered = outcome === "unreachable" ? unanswered + 1 : 0;
+  }, { atOnce: WORKERS });
   return unanswered < MOST_UNANSWERED;
 }
 
@@ -193,7 +190,7 @@ async function sendQuery(
   if (signal.aborted) return reading.kind;
   observe?.(reading.kind);
   reports.answered(question, reading);
-  if (hasNewDemand(state, key, reading)) { for (const podKey of podKeys) onChange(podKey); }
+  if (hasNewDemand(state, key, reading)) podKeys.forEach((podKey) => onChange(podKey));
   return reading.kind;
 }
 

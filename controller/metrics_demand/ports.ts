@@ -13,16 +13,15 @@ export interface InstantSample {
 }
 
 /**
- * What a server said. `unreachable`: nothing, or not now. `refused`: it can't do such a query.
- * `unreadable`: an answer that does not fit it.
+ * Why a server gave no samples. `unreachable`: it said nothing, or not now. `refused`: it can't do such
+ * a query. `unreadable`: the answer does not fit it.
  */
+export type AnswerProblem = "unreachable" | "refused" | "unreadable";
+
+/** What a server said; the message is a sentence. */
 export type InstantAnswer =
   | { readonly samples: readonly InstantSample[] }
-  | {
-    readonly problem: "unreachable" | "refused" | "unreadable";
-    /** In a sentence. */
-    readonly message: string;
-  };
+  | { readonly problem: AnswerProblem; readonly message: string };
 
 /** A question to a server. */
 export interface InstantQuestion {
