@@ -40,163 +40,141 @@ function exceedsLimit(container: ContainerExplanation): boolean {
   return !isUnenforced(container) && exceeds(demandAndLimit(container)) === true;
 }
 
-function nodeHoldsLimits({ nodeView }: Explanation): Finding {
-  const { node, held } = nodeView ?? {};
-  if (held === undefined) return undefined;
-  return {
-    message: `no limit moves on node ${node}: ${held}: ${sentenceOf(held)}`,
-    remedy: remedyFor(held),
-  };
-}
-
-function outsideTheMarket({ outside }: Explanation): Finding {
-  if (outside === undefined) return undefined;
-  const { reason, message } = outside;
-  return { message: `${reason}: ${message}`, remedy: remedyFor(reason) };
-}
-
-function notRunning({ phase, terminating, node }: Explanation): Finding {
-  if (terminating) return { message: "the pod is terminating" };
-  if (phase === "Running" && node !== "") return undefined;
-  return { message: node === "" ? "the pod is on no node yet" : `the pod is ${phase}` };
-}
-
 const LOOK_AT_CONTROLLER = `does it run? ${LIST_CONTROLLERS}`;
-
-function noAllocation({ hasAllocation }: Explanation): Finding {
-  if (hasAllocation) return undefined;
-  return {
-    message: "the controller has made no allocation for the pod",
-    remedy: LOOK_AT_CONTROLLER,
-  };
-}
-
-function controllerHolds({ controller }: Explanation): Finding {
-  const { reason, message } = controller ?? {};
-  if (reason === undefined) {
-    return {
-      message: "the controller has not checked the desired limit yet",
-      remedy: `if it lasts, ${LOOK_AT_CONTROLLER}`,
-    };
-  }
-  if (reason === "Applied") return undefined;
-  // The original limits were restored for a cause, which is what a user can change.
-  const cause = reason === "Restored" ? restoredCause(message ?? "") : undefined;
-  return {
-    message: `${reason}: ${message ?? sentenceOf(reason)}`,
-    remedy: remedyFor(cause ?? reason),
-  };
-}
-
-function kubeletIsBehind({ containers, resizeConditions }: Explanation): Finding {
-  // A kubelet that does not enforce a limit never reports it.
-  const behind = containers.filter((one) => !isUnenforced(one)).filter(({ limit, applied }) =>
-    limit !== undefined && applied !== undefined && Math.abs(applied - limit) >= GRID
-  );
-  const [first] = behind;
-  if (first === undefined) return undefined;
-  const [condition] = resizeConditions;
-  const cause = condition === undefined
-    ? "it has not said why"
-    : [condition.type, condition.reason, condition.message].filter(Boolean).join(": ");
-  return {
-    message: `the kubelet still has ${cpuText(first.applied)} for ${first.name}, not ${
-      cpuText(first.limit)
-    }: ${cause}`,
-  };
-}
-
-function boundsHold({ containers, bounds }: Explanation): Finding {
-  const held = containers.find((one) => one.bounds?.held === "both" && exceedsLimit(one));
-  if (held === undefined) return undefined;
-  const rules = rulesThatHold("both", bounds?.rules ?? []);
-  const why = rules.map(({ reason, message }) => `${reason}: ${message}`).join("; ");
-  const message = `the controller keeps the limit of ${held.name} as it is: ${
-    why || bounds?.reason
-  }`;
-  return { message, remedy: rules.map(({ reason }) => remedyFor(reason)).find(Boolean) };
-}
 
 /** The remedy where no rule says which bound is the lowest. */
 const ANY_CEILING = "a larger original limit, mbcas.io/max-cpu or burst factor raises the ceiling";
 
-function ceilingBinds({ containers, bounds }: Explanation): Finding {
-  const bound = containers.find((one) =>
-    exceedsLimit(one) && one.view !== undefined && one.view.limit >= one.view.ceiling - GRID
-  );
-  if (bound === undefined) return undefined;
-  const rule = ceilingRule(bound.name, bounds ?? {});
-  const why = rule === undefined ? bounds?.reason : `${rule.reason}: ${rule.message}`;
-  const message = `the ceiling of ${bound.name}, ${cpuText(bound.view?.ceiling)} (${why}), ` +
-    `is below its demand of ${cpuText(bound.view?.demand)}`;
-  return { message, remedy: remedyFor(rule?.reason ?? "") ?? ANY_CEILING };
-}
-
-/** Without an agent's view, compares the demand and the limit that were published last. */
-function writtenNeedIsBounded({ nodeView, market, desired }: Explanation): Finding {
-  if (nodeView !== undefined || market === undefined || desired === undefined) return undefined;
-  // At least one of its containers has a limit that is not enforced.
-  if (market.reason === "QuotaOff") return undefined;
-  if (exceeds({ demand: market.demand, limit: desired }) !== true) return undefined;
-  const figures = `its demand of ${cpuText(market.demand)} is above its limit of ` +
-    `${cpuText(desired)}, as last written down`;
-  if (market.need < market.demand - GRID) return { message: `the ceiling: ${figures}` };
-  return market.mode === "uncongested"
-    ? { message: `pacing: ${figures}` }
-    : { message: `the node is ${market.mode}: ${figures}`, remedy: remedyFor("NodeCongested") };
-}
-
-function nodeIsShort({ containers, nodeView }: Explanation): Finding {
-  if (nodeView === undefined || nodeView.mode === "uncongested") return undefined;
-  const short = containers.find((one) =>
-    exceedsLimit(one) && one.view !== undefined && one.view.share < one.view.need - GRID
-  );
-  if (short === undefined) return undefined;
-  return {
-    message:
-      `node ${nodeView.node} is ${nodeView.mode}: its ${coresText(nodeView.capacity)} cores are ` +
-      `divided, and the share of ${short.name} is ${cpuText(short.view?.share)} of the ` +
-      `${cpuText(short.view?.need)} that it needs`,
-    remedy: remedyFor(nodeView.mode === "congested" ? "NodeCongested" : "NodeOverloaded"),
-  };
-}
-
-/**
- * The agent answers, but has not read the container's cgroup yet or does not know the container.
- */
-function noReadings({ containers, nodeView }: Explanation): Finding {
-  if (nodeView === undefined) return undefined;
-  const unread = containers.filter((one) => takesPart(one) && one.view?.demand === undefined);
-  if (unread.length === 0) return undefined;
-  const names = unread.map(({ name }) => name).join(", ");
-  return {
-    message: `the agent has no readings of ${names}: ` +
-      (unread.length === 1 ? "its limit stays" : "their limits stay"),
-    remedy: `if it lasts, look at the log of the agent on node ${nodeView.node}`,
-  };
-}
-
-function pacingWaits({ containers }: Explanation): Finding {
-  const waiting = containers.find((one) => exceedsLimit(one) && one.view?.waiting !== undefined);
-  return waiting === undefined
-    ? undefined
-    : { message: `for a moment by pacing: ${waiting.name}: ${waiting.view?.waiting}` };
-}
-
-/** From the outermost in. */
+/** The rules by which a cause is found, from the outermost in. */
 const RULES: Readonly<Record<string, (all: Explanation) => Finding>> = {
-  OutsideTheMarket: outsideTheMarket,
-  NotRunning: notRunning,
-  NoAllocation: noAllocation,
-  NodeHoldsLimits: nodeHoldsLimits,
-  ControllerHolds: controllerHolds,
-  KubeletIsBehind: kubeletIsBehind,
-  BoundsHold: boundsHold,
-  CeilingBinds: ceilingBinds,
-  NodeIsShort: nodeIsShort,
-  NoReadings: noReadings,
-  WrittenNeedIsBounded: writtenNeedIsBounded,
-  PacingWaits: pacingWaits,
+  OutsideTheMarket({ outside }) {
+    if (outside === undefined) return undefined;
+    const { reason, message } = outside;
+    return { message: `${reason}: ${message}`, remedy: remedyFor(reason) };
+  },
+  NotRunning({ phase, terminating, node }) {
+    if (terminating) return { message: "the pod is terminating" };
+    if (phase === "Running" && node !== "") return undefined;
+    return { message: node === "" ? "the pod is on no node yet" : `the pod is ${phase}` };
+  },
+  NoAllocation({ hasAllocation }) {
+    if (hasAllocation) return undefined;
+    return {
+      message: "the controller has made no allocation for the pod",
+      remedy: LOOK_AT_CONTROLLER,
+    };
+  },
+  NodeHoldsLimits({ nodeView }) {
+    const { node, held } = nodeView ?? {};
+    if (held === undefined) return undefined;
+    return {
+      message: `no limit moves on node ${node}: ${held}: ${sentenceOf(held)}`,
+      remedy: remedyFor(held),
+    };
+  },
+  ControllerHolds({ controller }) {
+    const { reason, message } = controller ?? {};
+    if (reason === undefined) {
+      return {
+        message: "the controller has not checked the desired limit yet",
+        remedy: `if it lasts, ${LOOK_AT_CONTROLLER}`,
+      };
+    }
+    if (reason === "Applied") return undefined;
+    // The original limits were restored for a cause, which is what a user can change.
+    const cause = reason === "Restored" ? restoredCause(message ?? "") : undefined;
+    return {
+      message: `${reason}: ${message ?? sentenceOf(reason)}`,
+      remedy: remedyFor(cause ?? reason),
+    };
+  },
+  KubeletIsBehind({ containers, resizeConditions }) {
+    // A kubelet that does not enforce a limit never reports it.
+    const behind = containers.filter((one) => !isUnenforced(one)).filter(({ limit, applied }) =>
+      limit !== undefined && applied !== undefined && Math.abs(applied - limit) >= GRID
+    );
+    const [first] = behind;
+    if (first === undefined) return undefined;
+    const [condition] = resizeConditions;
+    const cause = condition === undefined
+      ? "it has not said why"
+      : [condition.type, condition.reason, condition.message].filter(Boolean).join(": ");
+    return {
+      message: `the kubelet still has ${cpuText(first.applied)} for ${first.name}, not ${
+        cpuText(first.limit)
+      }: ${cause}`,
+    };
+  },
+  BoundsHold({ containers, bounds }) {
+    const held = containers.find((one) => one.bounds?.held === "both" && exceedsLimit(one));
+    if (held === undefined) return undefined;
+    const rules = rulesThatHold("both", bounds?.rules ?? []);
+    const why = rules.map(({ reason, message }) => `${reason}: ${message}`).join("; ");
+    const message = `the controller keeps the limit of ${held.name} as it is: ${
+      why || bounds?.reason
+    }`;
+    return { message, remedy: rules.map(({ reason }) => remedyFor(reason)).find(Boolean) };
+  },
+  CeilingBinds({ containers, bounds }) {
+    const bound = containers.find((one) =>
+      exceedsLimit(one) && one.view !== undefined && one.view.limit >= one.view.ceiling - GRID
+    );
+    if (bound === undefined) return undefined;
+    const rule = ceilingRule(bound.name, bounds ?? {});
+    const why = rule === undefined ? bounds?.reason : `${rule.reason}: ${rule.message}`;
+    const message = `the ceiling of ${bound.name}, ${cpuText(bound.view?.ceiling)} (${why}), ` +
+      `is below its demand of ${cpuText(bound.view?.demand)}`;
+    return { message, remedy: remedyFor(rule?.reason ?? "") ?? ANY_CEILING };
+  },
+  NodeIsShort({ containers, nodeView }) {
+    if (nodeView === undefined || nodeView.mode === "uncongested") return undefined;
+    const short = containers.find((one) =>
+      exceedsLimit(one) && one.view !== undefined && one.view.share < one.view.need - GRID
+    );
+    if (short === undefined) return undefined;
+    return {
+      message:
+        `node ${nodeView.node} is ${nodeView.mode}: its ${
+          coresText(nodeView.capacity)
+        } cores are ` +
+        `divided, and the share of ${short.name} is ${cpuText(short.view?.share)} of the ` +
+        `${cpuText(short.view?.need)} that it needs`,
+      remedy: remedyFor(nodeView.mode === "congested" ? "NodeCongested" : "NodeOverloaded"),
+    };
+  },
+  /**
+   * The agent answers, but has not read the container's cgroup yet or does not know the container.
+   */
+  NoReadings({ containers, nodeView }) {
+    if (nodeView === undefined) return undefined;
+    const unread = containers.filter((one) => takesPart(one) && one.view?.demand === undefined);
+    if (unread.length === 0) return undefined;
+    const names = unread.map(({ name }) => name).join(", ");
+    return {
+      message: `the agent has no readings of ${names}: ` +
+        (unread.length === 1 ? "its limit stays" : "their limits stay"),
+      remedy: `if it lasts, look at the log of the agent on node ${nodeView.node}`,
+    };
+  },
+  /** Without an agent's view, compares the demand and the limit that were published last. */
+  WrittenNeedIsBounded({ nodeView, market, desired }) {
+    if (nodeView !== undefined || market === undefined || desired === undefined) return undefined;
+    // At least one of its containers has a limit that is not enforced.
+    if (market.reason === "QuotaOff") return undefined;
+    if (exceeds({ demand: market.demand, limit: desired }) !== true) return undefined;
+    const figures = `its demand of ${cpuText(market.demand)} is above its limit of ` +
+      `${cpuText(desired)}, as last written down`;
+    if (market.need < market.demand - GRID) return { message: `the ceiling: ${figures}` };
+    return market.mode === "uncongested"
+      ? { message: `pacing: ${figures}` }
+      : { message: `the node is ${market.mode}: ${figures}`, remedy: remedyFor("NodeCongested") };
+  },
+  PacingWaits({ containers }) {
+    const waiting = containers.find((one) => exceedsLimit(one) && one.view?.waiting !== undefined);
+    return waiting === undefined
+      ? undefined
+      : { message: `for a moment by pacing: ${waiting.name}: ${waiting.view?.waiting}` };
+  },
 };
 
 /** The first cause that blocks the pod; undefined when none is known. */
