@@ -22,7 +22,7 @@ import type { MarketSettings, NodeMarket } from "./market/algorithm.ts";
 import type { ContainerState, ContainerStates } from "./market/container_state.ts";
 import { nodeLoad } from "./market/free.ts";
 import { createParticipantIndex, type Participants } from "./market/participants.ts";
-import { clear, estimate, pace, type RoundResult } from "./market/round.ts";
+import { clearAndPace, estimate, type RoundResult } from "./market/round.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
 import { desiredWrites, publishedLimit } from "./reporting/desired.ts";
 import { runHeartbeat } from "./reporting/heartbeat.ts";
@@ -219,7 +219,7 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   if (!isDue) return next;
 
   const context = { ...settings, ...next, now, capacity };
-  const round = pace(clear(containers, context), context);
+  const round = clearAndPace(containers, context);
   publish(round, participants, { ...loop, limitsIgnored });
   const clearMs = clock.monotonic() - sampledAt;
   settings.observe?.(round, { node, sample, limitsIgnored, clearMs });

@@ -76,7 +76,7 @@ export interface ClearedContainer extends Container, MarketContainer, PacedConta
   readonly cleared?: ScarceShare | undefined;
 }
 
-/** A cleared node; containers in the order of the participants. */
+/** A cleared node, and the plan for its limits; both in the order of the participants. */
 export interface ClearedNode extends NodeMarket {
   readonly mode: Mode;
   /** 1/millicore. */
@@ -84,13 +84,14 @@ export interface ClearedNode extends NodeMarket {
   /** Millicores of `capacity` that limits held before the round; idle floors by what they need. */
   readonly committed: number;
   readonly containers: readonly ClearedContainer[];
+  readonly planned: readonly PlannedContainer[];
 }
 
-/** How a node's CPU is divided, and how limits follow that: a plan for each container, in order. */
-export interface Algorithm {
-  clear(containers: readonly Container[], context: RoundContext): ClearedNode;
-  pace(cleared: ClearedNode, context: RoundContext): readonly PlannedContainer[];
-}
+/** How a node's CPU is divided, and how limits follow that. */
+export type Algorithm = (
+  containers: readonly Container[],
+  context: RoundContext,
+) => ClearedNode;
 
 /** The container with its bounds after holds, its readings and its memory. */
 export function marketContainer(

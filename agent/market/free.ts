@@ -46,37 +46,24 @@ function movesRequest({ participant: { bounds } }: Container): boolean {
 }
 
 /** While CPU is ample limits go to their ceilings; while it is scarce the market divides it. */
-export const FREE: Algorithm = {
-  clear(containers, context) {
-    const { nodeState, waitTargetMs, capacity } = context;
-    const isScarce = nodeState.state === "scarce";
-    const all = containers.map((one) => marketContainer(one, context));
-    const running = all.filter(isRunning);
-    const { mode, price, shares } = clearScarce(running, capacity);
-    const shareOf = new Map<Container, ScarceShare | undefined>(
-      running.map((one, i) => [one, shares[i]]),
-    );
-    return {
-      ...{ nodeState, waitMs: waitTargetMs },
-      containers: all.map((one) => clearedOf(one, shareOf.get(one), { isScarce })),
-      mode: isScarce ? mode : "uncongested",
-      price: isScarce ? price : 0,
-      freeFraction: isScarce ? 0 : 1,
-      committed: all.reduce((sum, { memory }) => sum + memory.limit, 0),
-    };
-  },
-  pace({ containers }, context) {
-    const { now, nodeState: { state }, pace } = context;
-    const limited = containers.filter((one) => !movesRequest(one));
-    const released =
-      limited.filter(({ state: { reason, reasonAt = -Infinity } }) =>
-        reason === "CPUFree" && now - reasonAt < MS_PER_S
-      ).length;
-    const limits = planLimits(limited, { now, state, released, pace }).values();
-    return containers.map((one) =>
-      movesRequest(one) ? followNeed(one, context) : limits.next().value as PlannedContainer
-    );
-  },
+export const FREE: Algorithm = (containers, context) => {
+  const { nodeState, waitTargetMs, capacity } = context;
+  const isScarce = nodeState.state === "scarce";
+  const all = containers.map((one) => marketContainer(one, context));
+  const running = all.filter(isRunning);
+  const { mode, price, shares } = clearScarce(running, capacity);
+  const shareOf = new Map<Container, ScarceShare | undefined>(
+    running.map((one, i) => [one, shares[i]]),
+  );
+  const cleared = all.map((one) => clearedOf(one, shareOf.get(one), { isScarce }));
+  return {
+    ...{ nodeState, waitMs: waitTargetMs, containers: cleared },
+    planned: plansOf(cleared, context),
+    mode: isScarce ? mode : "uncongested",
+    price: isScarce ? price : 0,
+    freeFraction: isScarce ? 0 : 1,
+    committed: all.reduce((sum, { memory }) => sum + memory.limit, 0),
+  };
 };
 
 const MS_PER_S = 1000;
@@ -106,8 +93,20 @@ function clearedOf(
   return { ...one, least: floor, need, share, target, cleared };
 }
 
-/** Plans a limit that follows need: the sum of limits does not bound it. */
-function followNeed(one: ClearedContainer, { now, pace }: RoundContext): PlannedContainer {
+/** Plans limits: by need those that move requests, the others by the state of the node. */
+function plansOf(
+  containers: readonly ClearedContainer[],
+  { now, nodeState: { state }, pace }: RoundContext,
+): PlannedContainer[] {
+  const limited = containers.filter((one) => !movesRequest(one));
+  const released =
+    limited.filter(({ state: { reason, reasonAt = -Infinity } }) =>
+      reason === "CPUFree" && now - reasonAt < MS_PER_S
+    ).length;
+  const limits = planLimits(limited, { now, state, released, pace }).values();
+  // The sum of limits does not bound one that follows need.
   const node = { now, options: pace, capacity: 1e12, mode: "uncongested" } as const;
-  return planChanges([one], node)[0] as PlannedContainer;
+  return containers.map((one) =>
+    (movesRequest(one) ? planChanges([one], node)[0] : limits.next().value) as PlannedContainer
+  );
 }

@@ -28,7 +28,7 @@ import {
 } from "./container_state.ts";
 import { nodeLoad } from "./free.ts";
 import { participantsOf } from "./participants.ts";
-import { clear, estimate, pace, type RoundResult } from "./round.ts";
+import { clearAndPace, estimate, type RoundResult } from "./round.ts";
 
 /** What differs of a pod from one with an original limit of 500 m. */
 interface PodChange extends Partial<ContainerBounds> {
@@ -79,7 +79,7 @@ function freeAgent(changes: Readonly<Record<string, PodChange>>, capacity = 2000
     const { containers } = estimate(participants, { sample, states, context });
     nodeState = nextNodeState(nodeState, { now, capacity, ...nodeLoad(containers, now) });
     const current = { ...context, nodeState };
-    const result = pace(clear(containers, current), current);
+    const result = clearAndPace(containers, current);
     for (const { participant, limit, need, share, target, state } of result.containers) {
       limits.set(participant.allocation.metadata.name, limit);
       for (const figure of [limit, need, share, target, state.credit]) {

@@ -38,7 +38,7 @@ export interface ContainerResult extends ClearedContainer {
 }
 
 /** A node after a round. */
-export interface RoundResult extends ClearedNode {
+export interface RoundResult extends Omit<ClearedNode, "planned"> {
   readonly now: number;
   readonly capacity: number;
   readonly containers: readonly ContainerResult[];
@@ -114,22 +114,23 @@ function couldBeRaised(
     Math.min(demand, ceiling) > limit * (1 + pace.raiseHysteresis);
 }
 
-/** Divides the node's CPU among the containers. */
-export function clear(containers: readonly Container[], context: RoundContext): ClearedNode {
-  return ALGORITHMS[context.idleCPU].clear(containers, context);
-}
-
-/** Decides which limits change now; the containers' states are brought up to date. */
-export function pace(cleared: ClearedNode, context: RoundContext): RoundResult {
-  const { now, capacity } = context;
-  const planned = ALGORITHMS[context.idleCPU].pace(cleared, context);
+/**
+ * Divides the node's CPU among the containers and decides which limits change now; the containers'
+ * states are brought up to date.
+ */
+export function clearAndPace(
+  containers: readonly Container[],
+  context: RoundContext,
+): RoundResult {
+  const { now, capacity, idleCPU } = context;
+  const { planned, ...cleared } = ALGORITHMS[idleCPU](containers, context);
   const unsettled = podsWithoutQuota(cleared.containers, planned);
-  const containers = cleared.containers.map((container, i) => {
+  const results = cleared.containers.map((container, i) => {
     const isUnsettled = unsettled.has(container.participant.key);
     return decide(container, planned[i] as PlannedContainer, { now, isUnsettled });
   });
-  earnCredits(containers, capacity);
-  return { ...cleared, now, capacity, containers };
+  earnCredits(results, capacity);
+  return { ...cleared, now, capacity, containers: results };
 }
 
 /**

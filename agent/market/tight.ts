@@ -17,33 +17,30 @@ import { type Algorithm, type Container, marketContainer, type RoundContext } fr
 import { updateDemand } from "./container_state.ts";
 
 /** Clears the market for what containers need, and paces the changes. */
-export const TIGHT: Algorithm = {
-  clear(containers, context) {
-    const { now, capacity, pace } = context;
-    const waitMs = waitOnNode(containers, context);
-    for (const { participant, state } of containers) {
-      updateDemand(state, { waitMs, asked: participant.bounds.demand });
-    }
-    const bidders = containers.map((one) => marketContainer(one, context));
-    const spare = context.freeFraction * capacity;
-    const most = grantable(capacity, pace);
-    const { mode, price, outcomes } = clearRound(withStartupDemand(bidders, { spare }), {
-      ...{ capacity, grantable: most },
-    });
-    const cleared = outcomes.map((one) => ({
-      ...one,
-      ...{ least: heldAtFloor(one, context), target: one.share },
-    }));
-    const free = freeCPU(cleared, { now, capacity, options: pace });
-    return {
-      ...{ mode, price, waitMs, containers: cleared },
-      nodeState: stateAfterClearing(context.nodeState, { now, mode }),
-      freeFraction: free / Math.max(capacity, 1),
-      committed: most - free,
-    };
-  },
-  pace: ({ containers, mode }, { now, capacity, pace: options }) =>
-    planChanges(containers, { now, capacity, mode, options }),
+export const TIGHT: Algorithm = (containers, context) => {
+  const { now, capacity, pace: options } = context;
+  const waitMs = waitOnNode(containers, context);
+  for (const { participant, state } of containers) {
+    updateDemand(state, { waitMs, asked: participant.bounds.demand });
+  }
+  const bidders = containers.map((one) => marketContainer(one, context));
+  const spare = context.freeFraction * capacity;
+  const most = grantable(capacity, options);
+  const { mode, price, outcomes } = clearRound(withStartupDemand(bidders, { spare }), {
+    ...{ capacity, grantable: most },
+  });
+  const cleared = outcomes.map((one) => ({
+    ...one,
+    ...{ least: heldAtFloor(one, context), target: one.share },
+  }));
+  const free = freeCPU(cleared, { now, capacity, options });
+  return {
+    ...{ mode, price, waitMs, containers: cleared },
+    planned: planChanges(cleared, { now, capacity, mode, options }),
+    nodeState: stateAfterClearing(context.nodeState, { now, mode }),
+    freeFraction: free / Math.max(capacity, 1),
+    committed: most - free,
+  };
 };
 
 /**
