@@ -10,7 +10,7 @@ import { GRID } from "../quantity.ts";
 import { restoredCause } from "../resize/scope.ts";
 import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
 import { coresText, cpuText } from "./figures.ts";
-import { ceilingRule, rulesThatHold } from "./stage_text.ts";
+import { ceilingRule, holdText, rulesThatHold, stateText } from "./stage_text.ts";
 import {
   type ContainerExplanation,
   type DemandAndLimit,
@@ -186,45 +186,71 @@ export function blockerOf(explanation: Explanation): Blocker | undefined {
   return undefined;
 }
 
-/** The verdict. */
-export interface UnenforcedText {
-  /** True when it is known that no limit keeps the pod from what it demands. */
+/** Whether something blocks the pod. */
+export interface Verdict {
+  /** For instance `Blocked`. */
+  readonly title: string;
+  /** True when it is known that no limit keeps the pod from its demand. */
   readonly covered: boolean;
-  readonly message: string;
-  /** What can be done where a limit is not enforced. */
+  /** The cause and its figures. */
+  readonly text: string;
+  /** Whether the node's CPU is free or scarce; see `stateText()`. */
+  readonly state?: string;
   readonly remedy?: string | undefined;
 }
 
+/** The verdict on the pod. */
+export function verdictOf(explanation: Explanation): Verdict {
+  const { outside, containers, nodeView, bounds = {} } = explanation;
+  const state = nodeView && stateText(nodeView, containers.flatMap(({ view }) => view ?? []));
+  const blocker = blockerOf(explanation);
+  if (blocker !== undefined) {
+    const title = outside === undefined ? "Blocked" : "Not in the market";
+    const { message: text, remedy } = blocker;
+    return defined({ title, covered: false, text, state, remedy });
+  }
+  const { text, ...verdict } = unblockedVerdict(explanation);
+  // A limit that is not to be lowered blocks nothing, but explains one above the demand.
+  const kept = containers.flatMap(({ name, bounds: own }) =>
+    own?.held === undefined ? [] : [`; ${name} is ${holdText(own.held, bounds)}`]
+  );
+  return defined({ ...verdict, text: text + kept.join(""), state });
+}
+
+const NOT_BLOCKED = "Not blocked";
+const NOTHING_KNOWN = "Nothing is known to block it";
+
 /** Says that the limits cover the demand only where the agent knows both of all containers now. */
-export function unenforcedText(explanation: Explanation): UnenforcedText {
-  if (explanation.nodeView === undefined) return writtenText(explanation);
+export function unblockedVerdict(explanation: Explanation): Omit<Verdict, "state"> {
+  if (explanation.nodeView === undefined) return writtenVerdict(explanation);
   const parts = demandsAndLimits(explanation);
   const covered = parts.every((part) => exceeds(part) === false);
   const free = explanation.containers.filter(isUnenforced).map(({ name }) => name);
   if (free.length === 0) {
     return covered && parts.length > 0
-      ? { covered, message: "Not blocked: the limit covers the demand" }
-      : { covered: false, message: `Nothing is known to block it: ${figures(parts)}` };
+      ? { title: NOT_BLOCKED, covered, text: "the limit covers the demand" }
+      : { title: NOTHING_KNOWN, covered: false, text: figures(parts) };
   }
   const unenforced = `${free.length === 1 ? "the limit" : "the limits"} of ${free.join(", ")} ` +
     `${free.length === 1 ? "is" : "are"} not enforced: QuotaOff`;
-  const message = !covered
-    ? `Nothing is known to block it: ${figures(parts)} beside what is free; ${unenforced}`
+  const text = !covered
+    ? `${figures(parts)} beside what is free; ${unenforced}`
     : parts.length === 0
-    ? `Not blocked: ${unenforced}`
-    : `Not blocked: what is limited has what it demands; ${unenforced}`;
-  return { covered, message, remedy: remedyFor("QuotaOff") };
+    ? unenforced
+    : `what is limited has what it demands; ${unenforced}`;
+  const title = covered ? NOT_BLOCKED : NOTHING_KNOWN;
+  return { title, covered, text, remedy: remedyFor("QuotaOff") };
 }
 
 /**
  * No agent answers: what was written when a limit last moved may be hours old, and covers nothing now.
  */
-function writtenText(explanation: Explanation): UnenforcedText {
+function writtenVerdict(explanation: Explanation): Omit<Verdict, "state"> {
   const isOff = explanation.market?.reason === "QuotaOff";
-  const off = isOff ? ", QuotaOff" : "";
-  const message = "Nothing is known to block it: as last written down: " +
-    `${figures(demandsAndLimits(explanation))}${off}; the agent's readings are not known`;
-  return { covered: false, message, remedy: isOff ? remedyFor("QuotaOff") : undefined };
+  const text = `as last written down: ${figures(demandsAndLimits(explanation))}` +
+    `${isOff ? ", QuotaOff" : ""}; the agent's readings are not known`;
+  const remedy = isOff ? remedyFor("QuotaOff") : undefined;
+  return { title: NOTHING_KNOWN, covered: false, text, remedy };
 }
 
 function figures(parts: readonly DemandAndLimit[]): string {

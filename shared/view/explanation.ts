@@ -57,18 +57,10 @@ export interface ControllerExplanation extends
   readonly appliedAgeMs?: number;
 }
 
-/** The rules that set the pod's bounds. */
-export interface ExplainedBounds {
-  readonly revision: number;
-  /** Its reasons, separated by commas. */
-  readonly reason: string;
-  /** Each with its sentence; absent in an allocation of an older version. */
-  readonly rules?: readonly ExplainedRule[];
-}
-
-/** A rule, and its remedy. */
-export interface ExplainedRule extends BoundRule {
-  readonly remedy?: string;
+/** The pod's bounds: revision, reasons, and the rules that set them. */
+export interface ExplainedBounds extends Pick<Bounds, "revision" | "reason"> {
+  /** Each with its remedy; absent in an allocation of an older version. */
+  readonly rules?: readonly (BoundRule & { readonly remedy?: string })[];
 }
 
 /** Everything that is known of a pod's limit. */

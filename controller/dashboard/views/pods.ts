@@ -8,12 +8,8 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import { defined } from "../../../shared/defined.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { belongsTo } from "../../../shared/resize/workloads_of.ts";
-import {
-  type Stage,
-  stagesOf,
-  type Verdict,
-  verdictOf,
-} from "../../../shared/view/explain_stages.ts";
+import { type Verdict, verdictOf } from "../../../shared/view/blocker.ts";
+import { type Stage, stagesOf } from "../../../shared/view/explain_stages.ts";
 import {
   type Explanation,
   explanationOf,
