@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { systemClock } from "../adapters/system_clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { effectiveSettings } from "../shared/config/load.ts";
-import { WAIT_TARGET_MS } from "../shared/demand/common_wait.ts";
+import { WAIT_TARGET_MS } from "../shared/demand/demand_rule.ts";
 import { DEFAULT_PACE } from "../shared/pacing/paced_container.ts";
 import type { NodeView, PodView } from "../shared/view/node_view.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";

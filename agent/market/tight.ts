@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { commonWait, type WaitingContainer } from "../../shared/demand/common_wait.ts";
+import { commonWait, type WaitingContainer } from "../../shared/demand/demand_rule.ts";
 import {
   clearRound,
   type RoundOutcome,

@@ -3,8 +3,15 @@ import assert from "node:assert/strict";
 import { forAll } from "../../tests/fixtures/for_all.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { exponential, logNormal, type Random, seededRandom } from "../random.ts";
-import { commonWait, MOST_WAIT_MS, WAIT_TARGET_MS, type WaitingContainer } from "./common_wait.ts";
-import { createDemandRule, demandOf, queueingNeed } from "./demand_rule.ts";
+import {
+  commonWait,
+  createDemandRule,
+  demandOf,
+  MOST_WAIT_MS,
+  queueingNeed,
+  WAIT_TARGET_MS,
+  type WaitingContainer,
+} from "./demand_rule.ts";
 import type { DemandSignal } from "./saturation.ts";
 import { createUsageLevel, type LevelOptions, type UsageLevel } from "./usage_level.ts";
 
