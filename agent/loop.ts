@@ -20,7 +20,11 @@ import { newNodeState, nextNodeState } from "../shared/scarcity/node_state.ts";
 import type { MarketSettings, NodeMarket } from "./market/algorithm.ts";
 import type { ContainerState, ContainerStates } from "./market/container_state.ts";
 import { nodeLoad } from "./market/free.ts";
-import { createParticipantIndex, type Participants } from "./market/participants.ts";
+import {
+  createParticipantIndex,
+  type ParticipantIndex,
+  type Participants,
+} from "./market/participants.ts";
 import { clearAndPace, estimate, type RoundResult } from "./market/round.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
 import { desiredWrites, publishedLimit } from "./reporting/desired.ts";
@@ -111,7 +115,7 @@ interface Loop
   extends Pick<NodeLoopParts, "allocations" | "sample" | "limitsIgnored" | "clock" | "log"> {
   readonly outbox: Outbox;
   readonly settings: LoopSettings;
-  readonly update: (allocations: Iterable<PodAllocation>) => Participants;
+  readonly participantsOf: ParticipantIndex;
 }
 
 /** While no container runs into its quota the market is cleared this often. */
@@ -139,8 +143,7 @@ export async function runNodeLoop(
   };
   const settings: LoopSettings = { ...DEFAULTS, ...options };
   const { sampleMs } = settings;
-  const { update } = createParticipantIndex(log);
-  const loop: Loop = { ...parts, outbox, settings, update };
+  const loop: Loop = { ...parts, outbox, settings, participantsOf: createParticipantIndex(log) };
 
   async function ticks(): Promise<void> {
     let state: LoopState = {
@@ -191,7 +194,7 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const { clock, settings } = loop;
   const { limitsIgnored, states } = state;
   const now = clock.monotonic();
-  const participants = loop.update(loop.allocations.all());
+  const participants = loop.participantsOf(loop.allocations.all());
   const unsettled = unsettledContainers(states, now);
   const { everyMs } = state;
   const sample = loop.sample(now, participants.containerIDs, { unsettled, everyMs });

@@ -28,7 +28,7 @@ function refusal(change: Partial<ReturnType<typeof sampleBounds>>): string {
   const allocation = boundedAllocation("web", { status: { bounds } });
   let warned = "";
   const warn = (_message: string, fields: LogFields = {}) => void (warned = `${fields.reason}`);
-  createParticipantIndex({ ...silentLog, warn }).update([boundedAllocation("a"), allocation]);
+  createParticipantIndex({ ...silentLog, warn })([boundedAllocation("a"), allocation]);
   return warned;
 }
 

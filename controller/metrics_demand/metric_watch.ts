@@ -270,8 +270,8 @@ export interface MetricReports {
 export function createMetricReports(
   { log, clock }: { readonly log: Log; readonly clock: Pick<Clock, "monotonic"> },
 ): MetricReports {
+  /** When each problem was logged last. */
   const loggedAt = new Map<string, number>();
-  let silent: string | undefined;
 
   function isDue(problem: string): boolean {
     const now = clock.monotonic();
@@ -283,18 +283,13 @@ export function createMetricReports(
   return {
     answered({ server, name }, reading) {
       const { kind: outcome } = reading;
+      const silence = `unreachable ${server}`;
       if (outcome === "unreachable") {
-        silent = server;
-        if (isDue(`${outcome} ${server}`)) {
-          log.warn("Prometheus does not answer", { server, error: reading.message });
-        }
+        if (!isDue(silence)) return;
+        log.warn("Prometheus does not answer", { server, error: reading.message });
         return;
       }
-      if (silent === server) {
-        silent = undefined;
-        loggedAt.delete(`unreachable ${server}`);
-        log.info("Prometheus answers", { server });
-      }
+      if (loggedAt.delete(silence)) log.info("Prometheus answers", { server });
       if (outcome === "value" || !isDue(`${outcome} ${name}`)) return;
       log.warn("A metric query gives no demand", { query: name, outcome, error: reading.message });
     },
