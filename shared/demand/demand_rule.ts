@@ -4,16 +4,11 @@
  *
  * @module
  */
-import { createSaturation, type DemandSignal } from "./saturation.ts";
+import { createSaturation, type DemandSignal, type HiddenDemand } from "./saturation.ts";
 import { createUsageLevel, type LevelOptions, type UsageLevel } from "./usage_level.ts";
 
-/** A container's demand: its mean usage, how unevenly its work comes, and a trial. */
-export interface DemandEstimate extends Pick<UsageLevel, "mean" | "burstinessMs"> {
-  /** Millicores to be tried out, because quotas hide what it would use; 0 when they don't. */
-  readonly trial: number;
-  /** For how long the quota has run out all the time, trials and all; 0 when it does not. */
-  readonly saturatedMs: number;
-}
+/** A container's demand: its mean usage, how unevenly its work comes, and what its quota hides. */
+export interface DemandEstimate extends Pick<UsageLevel, "mean" | "burstinessMs">, HiddenDemand {}
 
 /** A rule that turns signals into an estimate. It has a state; each container has its own. */
 export type DemandRule = (signal: DemandSignal) => DemandEstimate;
@@ -26,8 +21,7 @@ export function createDemandRule(options: LevelOptions = {}): DemandRule {
     level.feed(signal.usage, signal.intervalMs);
     const { mean, burstinessMs } = level;
     const need = queueingNeed({ mean, burstinessMs }, signal.waitMs);
-    const trial = saturation.feed(signal, need);
-    return { mean, burstinessMs, trial, saturatedMs: saturation.saturatedMs };
+    return { mean, burstinessMs, ...saturation(signal, need) };
   };
 }
 

@@ -27,20 +27,22 @@ export interface DemandSignal {
   readonly waitMs: number;
 }
 
-/** Watches one container. */
-export interface Saturation {
-  /** Millicores to be tried out, 0 for none; `need` is what the container needs as far as is known. */
-  feed(signal: DemandSignal, need: number): number;
+/** What a quota that runs out hides. */
+export interface HiddenDemand {
+  /** Millicores to be tried out; 0 for none. */
+  readonly trial: number;
   /**
-   * For how long its quota has run out in every period, trials and all, ms: at most
-   * {@linkcode MOST_SATURATED_MS}, and twice as quick to fall as to rise, so that one better period
-   * does not end what has lasted.
+   * For how long the quota has run out in every period, trials and all, ms: twice as quick to fall as to
+   * rise, so that one better period does not end what has lasted.
    */
   readonly saturatedMs: number;
 }
 
+/** Watches one container; `need` is what it needs as far as is known, millicores. */
+export type Saturation = (signal: DemandSignal, need: number) => HiddenDemand;
+
 /** Beyond this it no longer matters for how long a quota has run out. */
-export const MOST_SATURATED_MS = 20_000;
+const MOST_SATURATED_MS = 20_000;
 
 /** How long saturation must last at first before more is tried, and at most, after trials that showed nothing. */
 const [PATIENCE_MS, MOST_PATIENCE_MS] = [150, 1200];
@@ -123,46 +125,43 @@ export function createSaturation(): Saturation {
     return Math.max(threads, most);
   }
 
-  return {
-    get saturatedMs() {
-      return saturatedMs;
-    },
-    feed(signal, need) {
-      const { quota, intervalMs, scarcity, waitMs } = signal;
-      if (quota === undefined) {
-        saturatedMs = 0;
-        return 0;
-      }
-      const threads = watch(signal);
-      // Where work may wait longer, saturation is no surprise for longer.
-      const enough = Math.max(patience, PATIENCE_MS * waitMs / PERIOD_MS);
-      const again = trial !== undefined && quota > RIGHT * trial.from;
-      const asks = trial === undefined || again;
-      // Threads that wait for a CPU are not seen: on a busy node fewer seem to want to run.
-      const lasted = exhaustedMs >= Math.max(EXHAUSTED_MS, enough) ? Infinity : lastedMs;
-      if (asks && lasted >= (again ? Math.max(AGAIN_MS, enough) : enough)) {
-        const growth = FREE_GROWTH + scarcity * (SCARCE_GROWTH - FREE_GROWTH);
-        const wanted = Math.min(threads, growth * quota);
-        trial = { wanted, from: trial?.from ?? quota, inForceMs: 0, usedMs: 0, ungrantedMs: 0 };
-        lastedMs = 0;
-        exhaustedMs = 0;
-      }
-      if (trial === undefined) return 0;
-      const { wanted, from } = trial;
-      // Its time begins when the larger quota is in force.
-      if (quota > from) {
-        trial.inForceMs += intervalMs;
-        trial.usedMs += signal.usage * intervalMs / 1000;
-      } else trial.ungrantedMs += intervalMs;
-      if (trial.inForceMs >= TRIAL_MS) {
-        // The need is an average that follows a rare burst late.
-        const shown = Math.max(need, 1000 * trial.usedMs / trial.inForceMs);
-        patience = shown > RIGHT * from
-          ? Math.max(PATIENCE_MS, patience / LEARNT)
-          : Math.min(MOST_PATIENCE_MS, patience * LEARNT);
-        trial = undefined;
-      } else if (trial.ungrantedMs >= UNGRANTED_MS) trial = undefined;
-      return wanted;
-    },
+  /** The millicores to be tried out after a reading. */
+  const feed: (...reading: Parameters<Saturation>) => number = (signal, need) => {
+    const { quota, intervalMs, scarcity, waitMs } = signal;
+    if (quota === undefined) {
+      saturatedMs = 0;
+      return 0;
+    }
+    const threads = watch(signal);
+    // Where work may wait longer, saturation is no surprise for longer.
+    const enough = Math.max(patience, PATIENCE_MS * waitMs / PERIOD_MS);
+    const again = trial !== undefined && quota > RIGHT * trial.from;
+    const asks = trial === undefined || again;
+    // Threads that wait for a CPU are not seen: on a busy node fewer seem to want to run.
+    const lasted = exhaustedMs >= Math.max(EXHAUSTED_MS, enough) ? Infinity : lastedMs;
+    if (asks && lasted >= (again ? Math.max(AGAIN_MS, enough) : enough)) {
+      const growth = FREE_GROWTH + scarcity * (SCARCE_GROWTH - FREE_GROWTH);
+      const wanted = Math.min(threads, growth * quota);
+      trial = { wanted, from: trial?.from ?? quota, inForceMs: 0, usedMs: 0, ungrantedMs: 0 };
+      lastedMs = 0;
+      exhaustedMs = 0;
+    }
+    if (trial === undefined) return 0;
+    const { wanted, from } = trial;
+    // Its time begins when the larger quota is in force.
+    if (quota > from) {
+      trial.inForceMs += intervalMs;
+      trial.usedMs += signal.usage * intervalMs / 1000;
+    } else trial.ungrantedMs += intervalMs;
+    if (trial.inForceMs >= TRIAL_MS) {
+      // The need is an average that follows a rare burst late.
+      const shown = Math.max(need, 1000 * trial.usedMs / trial.inForceMs);
+      patience = shown > RIGHT * from
+        ? Math.max(PATIENCE_MS, patience / LEARNT)
+        : Math.min(MOST_PATIENCE_MS, patience * LEARNT);
+      trial = undefined;
+    } else if (trial.ungrantedMs >= UNGRANTED_MS) trial = undefined;
+    return wanted;
   };
+  return (signal, need) => ({ trial: feed(signal, need), saturatedMs });
 }
