@@ -6,19 +6,16 @@
 import type { Desired } from "../shared/api/pod_allocation.ts";
 import type { Node } from "../shared/api/node.ts";
 
-/** Identifies an allocation. */
-export interface AllocationRef {
-  readonly namespace: string;
-  readonly name: string;
-}
-
 /** Writes what the clearing decided. */
 export interface DesiredWriter {
   /**
    * Merges `desired` into the spec, and resolves with the resourceVersion that has it. Throws an
    * `ApiError`; 404 when the allocation is gone.
    */
-  writeDesired(allocation: AllocationRef, desired: Desired): Promise<string>;
+  writeDesired(
+    allocation: { readonly namespace: string; readonly name: string },
+    desired: Desired,
+  ): Promise<string>;
 }
 
 /** The agent's own node in the API. */

@@ -85,7 +85,7 @@ export function addSample(
   },
 ): void {
   if (sample === undefined || sample.at === state.sample?.at) return;
-  const { at, intervalMs, usage, throttledMsPerS, periods, throttledPeriods, quota } = sample;
+  const { at, intervalMs, usage, throttledMsPerS, quota } = sample;
   if (state.sample === undefined) {
     state.pace = { ...state.pace, since: Math.max(state.pace.since, at - intervalMs) };
   }
@@ -94,11 +94,7 @@ export function addSample(
   state.throttledMs += throttledMsPerS * intervalMs / 1000;
   state.load = nextLoad(state.load, sample);
   state.peak = Math.max(usage, state.peak * Math.exp(-intervalMs / PEAK_FADE_MS));
-  state.estimate = state.rule({
-    ...{ intervalMs, usage, quota, scarcity, waitMs },
-    throttledMsPerS: throttledMsPerS,
-    throttledShare: periods > 0 ? throttledPeriods / periods : undefined,
-  });
+  state.estimate = state.rule({ ...sample, scarcity, waitMs });
   updateDemand(state, { waitMs, asked });
 }
 

@@ -339,11 +339,11 @@ pure("limitWithoutQuota() goes to the original limit, as bounds and holds let it
 
 /** A state that is fed with samples; `shares` are the throttled shares that its rule was given. */
 function fed() {
-  const shares: (number | undefined)[] = [];
+  const shares: number[] = [];
   const state: ContainerState = newContainerState({
     ...{ limit: 500, now: 0, credit: 1 },
-    rule({ usage, throttledShare }) {
-      shares.push(throttledShare);
+    rule({ usage, periods, throttledPeriods }) {
+      shares.push(throttledPeriods / periods);
       return { mean: usage, burstinessMs: 0, trial: usage * 2, saturatedMs: 0 };
     },
   });

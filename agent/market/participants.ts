@@ -6,7 +6,7 @@
 import type { ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import type { Log } from "../../shared/log.ts";
-import { boundedCredit, NEUTRAL_CREDIT } from "../../shared/market/credits.ts";
+import { boundedCredit } from "../../shared/market/credits.ts";
 import { countableCPU } from "../../shared/quantity.ts";
 
 /** One container that takes part. CPU in millicores. */
@@ -99,7 +99,7 @@ export function participantsOf(allocation: PodAllocation): readonly Participant[
       containerID: bounds.containerID.slice(bounds.containerID.lastIndexOf("/") + 1),
       bounds,
       originalLimit: millicoresOf(original) ?? floor,
-      credit: boundedCredit(spec.market?.credit ?? NEUTRAL_CREDIT),
+      credit: boundedCredit(spec.market?.credit ?? 1),
       ...(desired === undefined ? {} : { desired }),
     };
   });

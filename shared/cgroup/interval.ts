@@ -15,10 +15,8 @@ export interface Reading extends ThrottleCounters {
   readonly pressureMs?: number;
 }
 
-/** Growth of the counters from the earlier reading to the later; times in milliseconds. */
-export interface Interval extends Omit<Reading, "at"> {
-  /** Monotonic time of the later reading. */
-  readonly at: number;
+/** Growth of the counters to the later reading, with its time; times in milliseconds. */
+export interface Interval extends Reading {
   /** Above 0. */
   readonly intervalMs: number;
 }

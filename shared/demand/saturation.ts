@@ -3,27 +3,20 @@
  *
  * @module
  */
+import type { ContainerSample } from "../cgroup/sample.ts";
 
-/** One container over one sampling interval. CPU in millicores, times in milliseconds. */
-export interface DemandSignal {
-  readonly intervalMs: number;
-  /** CPU time used / interval. */
-  readonly usage: number;
-  /** Time for which a quota kept threads from running, ms per second, summed over threads. */
-  readonly throttledMsPerS: number;
-  /**
-   * Share of the interval's enforcement periods in which a quota ran out, 0 to 1; undefined when
-   * none ended in it.
-   */
-  readonly throttledShare: number | undefined;
-  /** The quota in force; absent when there is none. */
-  readonly quota?: number | undefined;
+/** A sample of one container, and the state of its node. */
+export interface DemandSignal extends
+  Pick<
+    ContainerSample,
+    "intervalMs" | "usage" | "throttledMsPerS" | "periods" | "throttledPeriods" | "quota"
+  > {
   /**
    * How hard it is to give the container more: 0 while CPU of the node is free, 1 when others would
    * have to be lowered for it.
    */
   readonly scarcity: number;
-  /** How long work may wait for a quota on this node now: longer where CPU is short. */
+  /** How long work may wait for a quota on this node now, ms: longer where CPU is short. */
   readonly waitMs: number;
 }
 
@@ -99,10 +92,11 @@ export function createSaturation(): Saturation {
 
   /** Takes a reading; returns the threads that want to run, millicores. */
   function watch(
-    { usage, throttledMsPerS, quota = Infinity, throttledShare, intervalMs }: DemandSignal,
+    { usage, throttledMsPerS, quota = Infinity, periods, throttledPeriods, intervalMs }:
+      DemandSignal,
   ): number {
     const threads = usage + throttledMsPerS;
-    if (throttledShare === undefined) {
+    if (periods === 0) {
       // No period ended: nothing was booked that could confirm or refute it.
       if (lastedMs > 0) lastedMs += intervalMs;
       return Math.max(threads, most);
@@ -113,12 +107,12 @@ export function createSaturation(): Saturation {
     before = threads;
     const share = most > 0 ? Math.min(1, threads / most) : 1;
     const isPressed = threads > LEAST_PRESSURE * quota;
-    const isExhausted = throttledShare >= 0.99 && isPressed;
+    const isExhausted = throttledPeriods >= 0.99 * periods && isPressed;
     exhaustedMs = isExhausted ? exhaustedMs + intervalMs : 0;
     saturatedMs = isExhausted
       ? Math.min(MOST_SATURATED_MS, saturatedMs + intervalMs)
       : Math.max(0, saturatedMs - 2 * intervalMs);
-    if (throttledShare === 0 || !isPressed) lastedMs = 0;
+    if (throttledPeriods === 0 || !isPressed) lastedMs = 0;
     else if (isExhausted && share >= FULL) lastedMs += intervalMs;
     // A reading that ends saturated may have begun idle.
     else lastedMs = share >= 0.3 ? share * intervalMs : 0;

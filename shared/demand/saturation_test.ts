@@ -12,13 +12,16 @@ function saturated(fields: Partial<DemandSignal> = {}): DemandSignal {
   const { quota = 500 } = fields;
   return {
     ...{ intervalMs: INTERVAL_MS, usage: quota, throttledMsPerS: 8000 - quota },
-    ...{ throttledShare: 1, scarcity: 0, waitMs: 100, quota },
+    ...{ periods: 2, throttledPeriods: 2, scarcity: 0, waitMs: 100, quota },
     ...fields,
   };
 }
 
+/** No period ended in the interval. */
+const UNENDED = { periods: 0, throttledPeriods: 0 };
+
 function idle(usage = 300, quota = 500): DemandSignal {
-  return saturated({ usage, throttledMsPerS: 0, throttledShare: 0, quota });
+  return saturated({ usage, throttledMsPerS: 0, throttledPeriods: 0, quota });
 }
 
 /** The readings of this kind, at most `most`, until a trial begins; and what it wants. */
@@ -76,8 +79,9 @@ forAll(
   (signals, isLimited) => {
     const saturation = createSaturation();
     for (const one of signals) {
-      const how = isLimited ? { throttledShare: 0 } : { quota: undefined };
-      assert.equal(saturation({ ...saturated(one), ...how }, 0).trial, 0);
+      const { quota: _none, ...free } = saturated(one);
+      const signal = isLimited ? { ...saturated(one), throttledPeriods: 0 } : free;
+      assert.equal(saturation(signal, 0).trial, 0);
     }
   },
   1,
@@ -92,8 +96,9 @@ pure("createSaturation() reports for how long a quota has run out, trials and al
   assert.equal(after(100, saturated()), 5000, "trials do not begin it anew");
   assert.equal(after(10, idle()), 4000);
   assert.equal(after(1000, saturated()), 20_000);
-  assert.equal(after(1, saturated({ throttledShare: undefined })), 20_000, "no period ended");
-  assert.equal(after(1, saturated({ quota: undefined, throttledShare: 0 })), 0);
+  assert.equal(after(1, saturated(UNENDED)), 20_000, "no period ended");
+  const { quota: _none, ...free } = idle();
+  assert.equal(after(1, free), 0);
 });
 
 pure("createSaturation() begins to wait anew when the quota was enough for a reading", () => {
@@ -124,7 +129,7 @@ forAll(
     fc.record({
       usage: fc.double({ min: 0, max: 8000, noNaN: true }),
       throttledMsPerS: number,
-      throttledShare: fc.constantFrom(0, 0.5, 1),
+      throttledPeriods: fc.constantFrom(0, 1, 2),
       quota: fc.integer({ min: 10, max: 8000 }),
       scarcity: fc.double({ min: 0, max: 1, noNaN: true }),
     }),
@@ -192,12 +197,12 @@ pure("createSaturation() gives up a trial that is not granted, and learns nothin
 pure("createSaturation() takes a reading without a period for neither idle nor saturated", () => {
   const saturation = createSaturation();
   // Usage goes on, but throttling is booked when the period ends.
-  const shares = [1, undefined, undefined, 1];
-  const feed = (throttledShare: number | undefined): number =>
-    saturation(saturated({ intervalMs: 40, throttledShare }), 500).trial;
-  assert.deepEqual(shares.map(feed), [0, 0, 0, 2000]);
+  const readings = [{}, UNENDED, UNENDED, {}];
+  const feed = (reading: Partial<DemandSignal>): number =>
+    saturation(saturated({ intervalMs: 40, ...reading }), 500).trial;
+  assert.deepEqual(readings.map(feed), [0, 0, 0, 2000]);
   const quiet = createSaturation();
   for (let reading = 0; reading < 100; reading++) {
-    assert.equal(quiet(saturated({ throttledShare: undefined }), 500).trial, 0);
+    assert.equal(quiet(saturated(UNENDED), 500).trial, 0);
   }
 });

@@ -15,9 +15,6 @@
  * @module
  */
 
-/** Credit of a bidder without a history. */
-export const NEUTRAL_CREDIT = 1;
-
 /** Bounds of a credit, hence the largest part that it can play: a factor 4 between two bidders. */
 export const CREDIT_BOUNDS: { readonly least: number; readonly most: number } = {
   least: 0.5,
