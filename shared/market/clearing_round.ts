@@ -8,27 +8,21 @@ import type { MarketContainer, PaceMemory } from "./market_container.ts";
 import { type LimitRange, roundShares, upToGrid } from "./rounding.ts";
 import { type Bid, clearMarket, type Mode } from "./solver.ts";
 
-/** Terms of the capacity. Millicores. */
-export interface CapacityInput {
-  /** The node's allocatable CPU. */
-  readonly allocatable: number;
-  /** Held by pods that take no part. */
-  readonly unmanaged: number;
-  /** Number of pressure conditions on the node (memory, disk, PIDs). */
-  readonly pressures: number;
-  /** Share of allocatable that is never shared out. @default {0.1} */
-  readonly reserve?: number;
-}
-
 /** Each pressure condition takes a tenth; they multiply. */
 const PRESSURE_FACTOR = 0.9;
 
 /**
- * allocatable × (1 − reserve) × 0.9^pressures − unmanaged, at least 0. 8000 m with 500 m unmanaged
- * and no pressure: 6700 m.
+ * allocatable × (1 − reserve) × 0.9^pressures − unmanaged, at least 0; millicores. 8000 m with 500 m
+ * held by pods that take no part, and no pressure condition (memory, disk, PIDs): 6700 m.
  */
-export function marketCapacity(input: CapacityInput): number {
-  const { allocatable, unmanaged, pressures, reserve = 0.1 } = input;
+export function marketCapacity(
+  { allocatable, unmanaged, pressures, reserve = 0.1 }: {
+    readonly allocatable: number;
+    readonly unmanaged: number;
+    readonly pressures: number;
+    readonly reserve?: number;
+  },
+): number {
   return Math.max(0, allocatable * (1 - reserve) * PRESSURE_FACTOR ** pressures - unmanaged);
 }
 

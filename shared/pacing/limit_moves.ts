@@ -66,25 +66,17 @@ export interface RaiseRequest {
   readonly cost: number;
 }
 
-/** The answer to such a raise. Millicores. */
-export interface RaiseGrant extends RaiseRequest {
-  /** Absent while the raise waits. */
-  readonly limit?: number;
-  /** Free CPU that it takes. */
-  readonly granted: number;
-}
-
 /**
  * Splits `free` CPU among raises: all of it where there is enough, otherwise by weight, proportionally
  * fair, rounded down to the grid. A part that would cost a change and relieve nothing is not given:
  * the lightest of those raises waits, and the others are granted anew, or each would get too little
- * for ever. Raises that wait come first.
+ * for ever. Raises that wait come first, without a limit. `granted` is the free CPU that each takes.
  */
 export function grantRaises(
   requests: readonly RaiseRequest[],
   free: number,
   { now, options }: { readonly now: number; readonly options: PaceOptions },
-): RaiseGrant[] {
+): (RaiseRequest & { readonly limit?: number; readonly granted: number })[] {
   const bids = requests.map(({ cost, container: { weight } }) => ({
     ...{ weight, floor: 0, ceiling: cost, demand: cost },
   }));

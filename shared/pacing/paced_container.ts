@@ -4,6 +4,7 @@
  * @module
  */
 import type { MarketReason } from "../api/reasons/market_reasons.ts";
+import type { RoundOutcome } from "../market/clearing_round.ts";
 import type { MarketContainer, PaceMemory } from "../market/market_container.ts";
 
 /**
@@ -77,15 +78,9 @@ export function paceAt(options: PaceOptions, freeFraction: number): PaceOptions 
   };
 }
 
-/** The part of a container that pacing sees, with what the clearing gives it now. Millicores. */
-export interface PacedContainer extends Omit<MarketContainer, "originalLimit" | "throttledMs"> {
-  /** What it is counted with while its limit is at its floor. */
-  readonly least: number;
-  /** Demand within floor and ceiling. */
-  readonly need: number;
-  /** The limit that the clearing gives: max(floor, share), on the grid. */
-  readonly share: number;
-}
+/** The part of a container that pacing sees, with what the clearing gives it now. */
+export interface PacedContainer
+  extends Omit<MarketContainer, "originalLimit" | "throttledMs">, RoundOutcome {}
 
 /** A change of one container's limit. */
 export interface PaceChange {
