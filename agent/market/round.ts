@@ -4,8 +4,9 @@
  * @module
  */
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import { type ContainerSample, isBusy, type NodeSample } from "../../shared/cgroup/sample.ts";
+import { isBusy, type NodeSample } from "../../shared/cgroup/sample.ts";
 import type { IdleCPU } from "../../shared/config/schema.ts";
+import { mapDefined } from "../../shared/defined.ts";
 import { creditAfter } from "../../shared/market/credits.ts";
 import { easeAt, paceAt, type PlannedContainer } from "../../shared/pacing/paced_container.ts";
 import type {
@@ -78,7 +79,8 @@ export function estimate(
     const reading = sample.containers.get(containerID);
     let state = states.get(containerID);
     if (state === undefined) {
-      const limit = limitOf(participant) ?? desired ?? quotaOf(reading) ?? originalLimit;
+      const quota = mapDefined(reading?.quota, Math.round);
+      const limit = limitOf(participant) ?? desired ?? quota ?? originalLimit;
       const reason = allocation.spec.market?.reason;
       state = newContainerState({ limit, now, rule: context.newDemandRule(), credit, reason });
       states.set(containerID, state);
@@ -98,10 +100,6 @@ export function estimate(
     for (const id of states.keys()) if (!present.has(id)) states.delete(id);
   }
   return { containers, urgent, nearLimit };
-}
-
-function quotaOf(reading: ContainerSample | undefined): number | undefined {
-  return reading?.quota === undefined ? undefined : Math.round(reading.quota);
 }
 
 /** Whether pacing would grant a raise, if the clearing gives what is needed. */
@@ -143,15 +141,10 @@ function podsWithoutQuota(
   containers: readonly Container[],
   planned: readonly PlannedContainer[],
 ): ReadonlySet<string> {
-  const keys = new Set<string>();
-  for (const { participant, state } of containers) {
-    if (state.sample === undefined || lacksQuota(state)) keys.add(participant.key);
-  }
-  planned.forEach(({ change }, i) => {
-    const key = containers[i]?.participant.key;
-    if (change !== undefined && key !== undefined) keys.delete(key);
-  });
-  return keys;
+  const lacking = containers.filter(({ state }) => state.sample === undefined || lacksQuota(state));
+  const moved = containers.filter((_, i) => planned[i]?.change !== undefined);
+  const keys = (some: readonly Container[]) => new Set(some.map(({ participant: { key } }) => key));
+  return keys(lacking).difference(keys(moved));
 }
 
 /** Takes what was planned over into the container's state. */

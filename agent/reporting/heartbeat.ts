@@ -15,15 +15,6 @@ import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import type { NodeLink } from "../ports.ts";
 
-/** Parts of the heartbeat. */
-export interface HeartbeatParts {
-  readonly link: NodeLink;
-  readonly clock: Clock;
-  /** Spreads the agents of a cluster. */
-  readonly random: Random;
-  readonly log: Log;
-}
-
 /**
  * The node is read this often at least, ms; up to this share of the time sooner, so that no reading
  * comes later than was promised.
@@ -41,7 +32,13 @@ const MOST_WAIT = 0.5;
  * lease is renewed only after a reading that succeeded: an agent that can't see its node does no work.
  */
 export async function runHeartbeat(
-  { link, clock, random, log }: HeartbeatParts,
+  { link, clock, random, log }: {
+    readonly link: NodeLink;
+    readonly clock: Clock;
+    /** Spreads the agents of a cluster. */
+    readonly random: Random;
+    readonly log: Log;
+  },
   signal: AbortSignal,
   { heartbeatMs, seen }: {
     readonly heartbeatMs: number;

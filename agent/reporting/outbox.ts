@@ -14,13 +14,6 @@ import { type DesiredWrite, isOf, type Written } from "./desired.ts";
 /** Retries of one write: first wait and longest wait, ms. */
 const RETRY = { minMs: 500, maxMs: 30_000 } as const;
 
-/** Parts of the outbox. */
-export interface OutboxParts {
-  readonly writer: DesiredWriter;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** Takes writes and sends them. */
 export interface Outbox {
   /** Queues a write; an older one of the same allocation that was not sent yet is dropped. */
@@ -44,7 +37,11 @@ function stampedBy(clock: Pick<Clock, "wall">, { desired }: DesiredWrite): Desir
  * An outbox. Each allocation has one write under way at a time, so that an older value can't
  * overtake a newer one; different allocations don't wait for each other.
  */
-export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
+export function createOutbox({ writer, clock, log }: {
+  readonly writer: DesiredWriter;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Outbox {
   const waiting = new Map<string, DesiredWrite>();
   const written = new Map<string, Written>();
   const sending = new Map<string, Promise<void>>();

@@ -6,7 +6,7 @@
 import type { MarketContainer, PaceMemory } from "../market/market_container.ts";
 import { type RecentLoad, WAITS } from "../market/recent_load.ts";
 import { roundShares, upToGrid } from "../market/rounding.ts";
-import { clearMarket, type Mode } from "../market/solver.ts";
+import { type Clearing, clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
 
 /** A container that runs. A limit that may bind lets its usage show its demand only in part. */
@@ -26,15 +26,6 @@ export interface ScarceShare {
   readonly part: number;
   /** Share of the time in which it waits for CPU; without PSI 1 or 0, by what weights leave it. */
   readonly waiting: number;
-}
-
-/** A cleared node. */
-export interface ScarceClearing {
-  readonly mode: Mode;
-  /** 1/millicore. */
-  readonly price: number;
-  /** In the order of the bidders. */
-  readonly shares: readonly ScarceShare[];
 }
 
 /** A container with a limit that does not bind bids this much above its usage, so that it can grow. */
@@ -57,7 +48,10 @@ export const DIVIDED = 1.08;
  * set count only after every bid has what it asks for within its own: a container gets less than
  * min(bid, original limit) only while none gets more than that. Σ shares is at most what is divided.
  */
-export function clearScarce(bidders: readonly ScarceBidder[], capacity: number): ScarceClearing {
+export function clearScarce(
+  bidders: readonly ScarceBidder[],
+  capacity: number,
+): Pick<Clearing, "mode" | "price"> & { readonly shares: readonly ScarceShare[] } {
   const divided = DIVIDED * capacity;
   const weights = bidders.reduce((sum, { weight }) => sum + weight, 0);
   const waiting = waitingOf(bidders, capacity);
@@ -65,15 +59,9 @@ export function clearScarce(bidders: readonly ScarceBidder[], capacity: number):
     const { weight, originalLimit } = bidder;
     const part = divided * weight / weights;
     const owed = Math.max(part, Math.min(originalLimit, divided));
-    const bid = bidOf(bidder, { part: owed, waiting: waiting[i] as number });
-    return {
-      bid,
-      weight,
-      part,
-      owed,
-      waiting: waiting[i] as number,
-      least: Math.min(bid, originalLimit),
-    };
+    const waits = waiting[i] as number;
+    const bid = bidOf(bidder, { part: owed, waiting: waits });
+    return { bid, weight, part, owed, waiting: waits, least: Math.min(bid, originalLimit) };
   });
   const fits = all.reduce((sum, { least }) => sum + least, 0) <= divided;
   const { mode, price, shares } = clearMarket(

@@ -113,14 +113,13 @@ function desiredStage({ desired, market, containers }: Explanation): Stage {
   return {
     name: "Desired",
     pod: desired === undefined ? "nothing yet" : `${cpuText(desired)}${reason}`,
-    containers: containers.flatMap(({ name, desired: own, originalLimit: original }) =>
-      own === undefined ? [] : [[name, `${cpuText(own)}${originalText(original)}`] as const]
-    ),
+    containers: containers.flatMap(({ name, desired: own, originalLimit }) => {
+      const original = originalLimit === undefined
+        ? ""
+        : `; original limit ${cpuText(originalLimit)}`;
+      return own === undefined ? [] : [[name, cpuText(own) + original] as const];
+    }),
   };
-}
-
-function originalText(millicores: number | undefined): string {
-  return millicores === undefined ? "" : `; original limit ${cpuText(millicores)}`;
 }
 
 function controllerStage({ controller }: Explanation): Stage {

@@ -89,15 +89,6 @@ async function checkTarget(address: string, signal: AbortSignal): Promise<void> 
   }
 }
 
-/** What the proxy leads to. */
-interface ProxyParts {
-  /** `host:port` of the dashboard. */
-  readonly target: string;
-  readonly token: DashboardAccess["token"];
-  /** Opens the session of the first request that has it. */
-  readonly key: string;
-}
-
 const COOKIE = "coallocator-session";
 
 const OTHER_BROWSER =
@@ -109,7 +100,13 @@ const OTHER_BROWSER =
  * browser never has, and answers one browser only.
  */
 function dashboardProxy(
-  { target, token, key }: ProxyParts,
+  { target, token, key }: {
+    /** `host:port` of the dashboard. */
+    readonly target: string;
+    readonly token: DashboardAccess["token"];
+    /** Opens the session of the first request that has it. */
+    readonly key: string;
+  },
 ): { fetch(request: Request): Promise<Response> } {
   const session = crypto.randomUUID();
   let isOpened = false;
