@@ -13,9 +13,12 @@ import { GRID } from "../../shared/quantity.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import { type DemandEstimate, demandOf, type DemandRule } from "../../shared/demand/demand_rule.ts";
-import type { PaceMemory } from "../../shared/market/market_container.ts";
+import {
+  nextLoad,
+  type PaceMemory,
+  type RecentLoad,
+} from "../../shared/market/market_container.ts";
 import { newPaceMemory } from "../../shared/pacing/paced_container.ts";
-import { nextLoad, type RecentLoad } from "../../shared/market/recent_load.ts";
 
 /** One container. CPU in millicores, times monotonic in milliseconds. */
 export interface ContainerState {

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import type { PaceMemory } from "../../shared/market/market_container.ts";
-import type { RecentLoad } from "../../shared/market/recent_load.ts";
+import type { PaceMemory, RecentLoad } from "../../shared/market/market_container.ts";
 import {
   isLargeRaise,
   isLastRaise,

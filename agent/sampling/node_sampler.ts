@@ -4,9 +4,13 @@
  * @module
  */
 import { type CgroupFiles, readPressure } from "../../shared/cgroup/cgroup_files.ts";
-import { SHORTEST_INTERVAL_MS } from "../../shared/cgroup/interval.ts";
 import { type CgroupLayout, findLayout, joinPath } from "../../shared/cgroup/layout.ts";
-import type { ContainerSample, NodePressure, NodeSample } from "../../shared/cgroup/sample.ts";
+import {
+  type ContainerSample,
+  type NodePressure,
+  type NodeSample,
+  SHORTEST_INTERVAL_MS,
+} from "../../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { createPodList } from "./pod_list.ts";

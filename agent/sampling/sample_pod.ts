@@ -9,7 +9,6 @@
  *
  * @module
  */
-import { isBusy } from "../../shared/cgroup/sample.ts";
 import {
   type CgroupFiles,
   readCounters,
@@ -25,7 +24,12 @@ import {
   type ThrottledTime,
   throttledTime,
 } from "../../shared/cgroup/throttled_time.ts";
-import { type Interval, intervalBetween, type Reading } from "../../shared/cgroup/interval.ts";
+import {
+  type Interval,
+  intervalBetween,
+  isBusy,
+  type Reading,
+} from "../../shared/cgroup/sample.ts";
 import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/kernel_text.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { YOUNG_MS } from "./pod_list.ts";

@@ -20,7 +20,7 @@ import {
   soleCounter,
 } from "./kernel_text.ts";
 import { type CgroupLayout, joinPath } from "./layout.ts";
-import type { Reading } from "./interval.ts";
+import type { Reading } from "./sample.ts";
 import type { CgroupTree } from "./tree.ts";
 
 /** The paths of one cgroup's files, made once, and its directories, to release them. */

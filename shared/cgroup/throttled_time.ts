@@ -20,7 +20,7 @@
  *
  * @module
  */
-import type { Interval } from "./interval.ts";
+import type { Interval } from "./sample.ts";
 
 /** Recent counts of the two levels of one pod: milliseconds, fading out. */
 export interface LevelMemory {

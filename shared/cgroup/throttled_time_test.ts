@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { forAll } from "../../tests/fixtures/for_all.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { type Interval, intervalBetween, type Reading } from "./interval.ts";
+import { type Interval, intervalBetween, type Reading } from "./sample.ts";
 import {
   type ContainerInterval,
   type LevelMemory,

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import type { MarketContainer } from "../market/market_container.ts";
-import { WAITS } from "../market/recent_load.ts";
+import { type MarketContainer, WAITS } from "../market/market_container.ts";
 import {
   afterChange,
   backToBounds,

@@ -7,7 +7,7 @@ import { DEFAULT_PACE, newPaceMemory, type PaceChange } from "../pacing/paced_co
 import { GRID } from "../quantity.ts";
 import { newNodeState, nextNodeState, type NodeStateMemory } from "./node_state.ts";
 import { type LimitedContainer, planLimits, type PlanLimitsOptions } from "./plan_limits.ts";
-import type { RecentLoad } from "../market/recent_load.ts";
+import type { RecentLoad } from "../market/market_container.ts";
 import { clearScarce, type ScarceShare } from "./scarce_clearing.ts";
 
 type Memory = LimitedContainer["memory"];

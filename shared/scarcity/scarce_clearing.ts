@@ -3,8 +3,12 @@
  *
  * @module
  */
-import type { MarketContainer, PaceMemory } from "../market/market_container.ts";
-import { type RecentLoad, WAITS } from "../market/recent_load.ts";
+import {
+  type MarketContainer,
+  type PaceMemory,
+  type RecentLoad,
+  WAITS,
+} from "../market/market_container.ts";
 import { roundShares, upToGrid } from "../market/rounding.ts";
 import { type Clearing, clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";

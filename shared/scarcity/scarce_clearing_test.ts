@@ -5,7 +5,7 @@ import { exactSum } from "../../tests/fixtures/market/clearing_residual.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
-import { nextLoad, type RecentLoad } from "../market/recent_load.ts";
+import { nextLoad, type RecentLoad } from "../market/market_container.ts";
 import { clearScarce, DIVIDED, type ScarceBidder } from "./scarce_clearing.ts";
 
 /** What differs from a container at its ceiling of 4000 m that uses 1000 m; null: no PSI. */

@@ -8,13 +8,13 @@ import { defined } from "../../../shared/defined.ts";
 import { originalValues } from "../../../shared/resize/original_limits.ts";
 import { MONTH_HOURS, pricePerHour, type Prices } from "../../../shared/rightsizing/prices.ts";
 import type { AdvisedWorkload } from "../../../shared/view/advice_view.ts";
-import type { PodView } from "../../../shared/view/node_view.ts";
 import {
   type ResourceAmounts,
   savedIfApplied,
   savedInPlace,
   sumOfSaved,
-} from "../../../shared/view/savings.ts";
+} from "../../../shared/view/changes.ts";
+import type { PodView } from "../../../shared/view/node_view.ts";
 
 /** What a figure counts. */
 export type FigureUnit =

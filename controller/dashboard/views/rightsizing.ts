@@ -8,14 +8,14 @@ import { defined, mapDefined } from "../../../shared/defined.ts";
 import { MONTH_HOURS, pricePerHour, type Prices } from "../../../shared/rightsizing/prices.ts";
 import type { AdviceView, AdvisedWorkload } from "../../../shared/view/advice_view.ts";
 import { adviseAll } from "../../../shared/view/advise.ts";
-import { sumOfChanges } from "../../../shared/view/changes.ts";
-import { workloadTitle } from "../../../shared/view/figures.ts";
 import {
   type ResourceAmounts,
   savedIfApplied,
   savedInPlace,
+  sumOfChanges,
   sumOfSaved,
-} from "../../../shared/view/savings.ts";
+} from "../../../shared/view/changes.ts";
+import { workloadTitle } from "../../../shared/view/figures.ts";
 import { type Filter, filtered, pageOf, type Paging } from "./list.ts";
 import type { DashboardState, ViewOptions } from "./state.ts";
 
