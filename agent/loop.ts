@@ -196,8 +196,8 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const now = clock.monotonic();
   const participants = loop.participantsOf(loop.allocations.all());
   const unsettled = unsettledContainers(states, now);
-  const { everyMs } = state;
-  const sample = loop.sample(now, participants.containerIDs, { unsettled, everyMs });
+  const how = { unsettled, everyMs: state.everyMs };
+  const sample = loop.sample(now, participants.containerIDs, how);
   const sampledAt = clock.monotonic();
   settings.sampled?.(sampledAt - now, Math.max(0, now - state.dueAt));
   const capacity = marketCapacity({
@@ -214,7 +214,11 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const nodeState = isTight
     ? state.nodeState
     : nextNodeState(state.nodeState, { now, capacity, ...nodeLoad(containers, now) });
-  const next = { ...state, ...nextSample(sample, { node, nearLimit, settings }), nodeState };
+  const usage = sample.containers.values().reduce((sum, container) => sum + container.usage, 0);
+  const isBusy = usage > BUSY_SHARE * node.allocatableCPU;
+  const everyMs = isBusy ? settings.busySampleMs : settings.sampleMs;
+  const sleepMs = nearLimit ? settings.busySampleMs : everyMs;
+  const next = { ...state, everyMs, sleepMs, nodeState };
   const isDue = urgent || participants !== state.participants ||
     (!isTight && nodeState.state === "scarce") ||
     now - state.clearedAt >= QUIET_ROUND_MS * ON_TIME;
@@ -222,36 +226,19 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
 
   const context = { ...settings, ...next, now, capacity };
   const round = clearAndPace(containers, context);
-  publish(round, participants, { ...loop, limitsIgnored });
+  loop.outbox.keepOnly(participants.keys);
+  if (!limitsIgnored) publish(round, loop);
   const clearMs = clock.monotonic() - sampledAt;
   settings.observe?.(round, { node, sample, limitsIgnored, clearMs });
   const { freeFraction, waitMs, nodeState: after } = round;
   return { ...next, freeFraction, waitMs, nodeState: after, clearedAt: now, participants };
 }
 
-/** When to sample next: all containers, and those that are close to their limits. */
-function nextSample(
-  { containers }: NodeSample,
-  { node, nearLimit, settings: { sampleMs, busySampleMs } }: Pick<Loop, "settings"> & {
-    readonly node: Node;
-    readonly nearLimit: boolean;
-  },
-): Pick<LoopState, "everyMs" | "sleepMs"> {
-  const usage = containers.values().reduce((sum, container) => sum + container.usage, 0);
-  const everyMs = usage > BUSY_SHARE * node.allocatableCPU ? busySampleMs : sampleMs;
-  return { everyMs, sleepMs: nearLimit ? busySampleMs : everyMs };
-}
-
 /** Hands the writes that a round calls for to the outbox. */
 function publish(
   round: RoundResult,
-  { keys }: Participants,
-  { outbox, allocations, log, limitsIgnored }:
-    & Pick<Loop, "outbox" | "allocations" | "log">
-    & Pick<LoopState, "limitsIgnored">,
+  { outbox, allocations, log }: Loop,
 ): void {
-  outbox.keepOnly(keys);
-  if (limitsIgnored) return;
   for (const write of desiredWrites(round, outbox.written, allocations)) {
     outbox.put(write);
     const { key: allocation, desired: { desiredCPULimit: limit, market } } = write;

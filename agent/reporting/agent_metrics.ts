@@ -114,7 +114,18 @@ export function createAgentMetrics({ registry, view }: {
       throttled.add(round.containers);
       countScarcity(round);
     },
-    countingWrites: (writer) => countedWrites(writer, (outcome) => writes.inc({ outcome })),
+    countingWrites: (writer) => ({
+      async writeDesired(allocation, desired) {
+        try {
+          const version = await writer.writeDesired(allocation, desired);
+          writes.inc({ outcome: "ok" });
+          return version;
+        } catch (error) {
+          writes.inc({ outcome: error instanceof ApiError ? String(error.status) : "error" });
+          throw error;
+        }
+      },
+    }),
   };
 }
 
@@ -174,22 +185,6 @@ function scarcityCounters(registry: Registry): (round: ClearedRound) => void {
       if (changedFor === "CPUFree") counters.toCeiling.inc();
       else if (state === "scarce" && limit < from) counters.lowered.inc();
     }
-  };
-}
-
-/** The writer; counts its writes by outcome. */
-function countedWrites(writer: DesiredWriter, count: (outcome: string) => void): DesiredWriter {
-  return {
-    async writeDesired(allocation, desired) {
-      try {
-        const version = await writer.writeDesired(allocation, desired);
-        count("ok");
-        return version;
-      } catch (error) {
-        count(error instanceof ApiError ? String(error.status) : "error");
-        throw error;
-      }
-    },
   };
 }
 

@@ -121,14 +121,11 @@ const URGENT = 1e9;
  * work waits for, if there is one.
  */
 function weightiest(containers: readonly ContainerResult[]): MarketReason | undefined {
-  let found: MarketReason | undefined;
-  let most = -1;
-  for (const { changedFor, limit, from } of containers) {
-    if (changedFor === undefined) continue;
-    const rank = Math.abs(limit - from) + (isUnhurried(changedFor) ? 0 : URGENT);
-    if (rank > most) [found, most] = [changedFor, rank];
-  }
-  return found;
+  const moved = containers.flatMap(({ changedFor: reason, limit, from }) => {
+    if (reason === undefined) return [];
+    return [{ reason, rank: Math.abs(limit - from) + (isUnhurried(reason) ? 0 : URGENT) }];
+  });
+  return moved.toSorted((a, b) => b.rank - a.rank)[0]?.reason;
 }
 
 function desiredOf(

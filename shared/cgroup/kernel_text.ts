@@ -82,9 +82,8 @@ export function parseCpuStatV2(text: string): ThrottleCounters & { readonly usag
 /** Version 1: all three bandwidth counters must be there. Throws a `SyntaxError` otherwise. */
 export function parseCpuStatV1(text: string): ThrottleCounters {
   const fields = keyedCounters(text);
-  const periods = fields.get("nr_periods");
-  const throttledPeriods = fields.get("nr_throttled");
-  const throttled = fields.get("throttled_time");
+  const [periods, throttledPeriods, throttled] = ["nr_periods", "nr_throttled", "throttled_time"]
+    .map((name) => fields.get(name));
   if (periods === undefined || throttledPeriods === undefined || throttled === undefined) {
     const expected = "a file with nr_periods, nr_throttled and throttled_time";
     throw malformed(text, { file: "cpu.stat", line: 1, expected });
