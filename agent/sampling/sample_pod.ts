@@ -103,8 +103,12 @@ export function samplePod(
       read.push({ container, interval, rising: wasIdle && !container.idle });
     }
   }
-  if (idle) sampleIdle(pod, read, context);
-  else isWhole = sampleBothLevels(pod, read, { ...context, before }) && isWhole;
+  if (idle) {
+    // Nothing was throttled at either level, so the pod's counters need not be read.
+    const roomMs = roomAfterIdle(context.cores);
+    for (const one of read) setSample(one, { throttledMs: 0, throttledPeriods: 0, roomMs });
+    pod.memory = fadeMemory(pod.memory, read.at(-1)?.interval.intervalMs ?? 0);
+  } else isWhole = sampleBothLevels(pod, read, { ...context, before }) && isWhole;
   pod.nearLimit = [...pod.containers.values()]
     .some(({ sample }) => sample === undefined || isBusy(sample));
   return isWhole;
@@ -200,17 +204,6 @@ function readAll(
 ): Reading | undefined {
   const { at } = context;
   return attempt(cgroup, context, (tree, files) => readCounters(tree, files, { at, pressure }));
-}
-
-/** Samples where nothing was throttled at either level, so that the pod's need not be read. */
-function sampleIdle(
-  pod: PodState,
-  read: readonly ContainerInterval[],
-  { cores }: SampleContext,
-): void {
-  const roomMs = roomAfterIdle(cores);
-  for (const one of read) setSample(one, { throttledMs: 0, throttledPeriods: 0, roomMs });
-  pod.memory = fadeMemory(pod.memory, read.at(-1)?.interval.intervalMs ?? 0);
 }
 
 /** Samples from the counters of both levels; returns whether the pod's cgroup is still there. */

@@ -9,12 +9,7 @@ import { INTERRUPTED } from "../global_flags.ts";
 import { readNodes } from "../node_readings.ts";
 import { dataOutput } from "../output.ts";
 import { watchScreens } from "../watch_screens.ts";
-import {
-  type TopChoice,
-  type TopOrder,
-  type TopView,
-  topView,
-} from "../../../shared/view/top_view.ts";
+import { type TopChoice, type TopOrder, topView } from "../../../shared/view/top_view.ts";
 import { topScreen, topTable } from "./top_screen.ts";
 
 /** What the user asked for. */
@@ -51,8 +46,8 @@ async function screen(
   request: TopRequest,
   context: CommandContext,
 ): Promise<{ readonly text: string; readonly complete: boolean }> {
-  const { cluster, namespace, selector } = context;
-  const { pods, node, sort } = request;
+  const { cluster, world, namespace, selector, output, look } = context;
+  const { pods, node, sort, watchMs } = request;
   const where = defined({ namespace: namespace.all ? undefined : namespace.name });
   const onNode = node === undefined ? {} : { node };
   const [readings, selected] = await Promise.all([
@@ -61,28 +56,16 @@ async function screen(
   ]);
   const uids = selected && new Set(selected.map(({ metadata }) => metadata.uid));
   const choice: TopChoice = { ...where, ...onNode, ...defined({ uids }), pods, sort };
-  const view = topView(readings, { choice, nowMs: context.world.clock.wall() });
+  const view = topView(readings, { choice, nowMs: world.clock.wall() });
   const complete = pods.every((name) => view.pods.some(({ pod }) => pod === name));
-  return { text: textOf(view, { request, context }), complete };
-}
-
-function textOf(
-  view: TopView,
-  { request: { watchMs, pods }, context }: {
-    readonly request: TopRequest;
-    readonly context: CommandContext;
-  },
-): string {
-  const { world, namespace, output, look } = context;
-  if (output === "json" && watchMs !== undefined) return `${JSON.stringify(view)}\n`;
-  const data = dataOutput(view, topTable(view), context);
-  if (data !== undefined) return data;
+  const isWatched = watchMs !== undefined;
+  if (output === "json" && isWatched) return { text: `${JSON.stringify(view)}\n`, complete };
   const { rows } = world.size();
-  const fitted = watchMs !== undefined && world.outIsTerminal ? { ...look, rows } : look;
-  return topScreen(view, {
-    ...fitted,
+  const text = dataOutput(view, topTable(view), context) ?? topScreen(view, {
+    ...(isWatched && world.outIsTerminal ? { ...look, rows } : look),
     wide: output === "wide",
     namespaces: namespace.all,
     named: pods.length > 0,
   });
+  return { text, complete };
 }
