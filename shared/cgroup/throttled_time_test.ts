@@ -264,8 +264,8 @@ pure("percentile() is the nearest rank of the steps' means", () => {
 });
 
 pure("percentile() forgets what is older than the window", () => {
-  const after = (calm: number) =>
-    fill([...Array(20).fill(900), ...Array(calm).fill(50)]).window.percentile();
+  const after = (quiet: number) =>
+    fill([...Array(20).fill(900), ...Array(quiet).fill(50)]).window.percentile();
   // 16 of 300 seconds busy lie within the highest 20th and one more, 15 do not.
   assert.ok(after(284) > 899);
   assert.ok(after(285) < 50.01);
