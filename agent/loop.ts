@@ -22,7 +22,7 @@ import type { ContainerState, ContainerStates } from "./market/container_state.t
 import { nodeLoad } from "./market/free.ts";
 import { createParticipantIndex, type Participants } from "./market/participants.ts";
 import { clear, estimate, pace, type RoundResult } from "./market/round.ts";
-import type { DesiredWriter, NodeLink } from "./ports.ts";
+import type { DesiredWriter, NodeLink } from "../shared/api/ports.ts";
 import { desiredWrites, publishedLimit } from "./reporting/desired.ts";
 import { runHeartbeat } from "./reporting/heartbeat.ts";
 import { createOutbox, type Outbox } from "./reporting/outbox.ts";

@@ -16,18 +16,19 @@ import {
   runLeaderElection,
 } from "../shared/control/leader_election.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
+import { SETTINGS } from "../shared/installation.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import { runAllocationLoop } from "./allocation/allocation_loop.ts";
 import { type Caches, type CacheSources, namedCaches } from "./caches.ts";
-import type { EventSink, OwnerTemplates } from "./allocation/ports.ts";
-import type { AllocationStore, PodResizer } from "./resize/ports.ts";
+import type { AllocationStore, EventSink, OwnerTemplates } from "../shared/api/ports.ts";
+import type { PodResizer } from "../shared/resize/patch.ts";
 import type { Dashboard } from "./dashboard/connect_dashboard.ts";
 import { marketConfig } from "./config.ts";
 import { watchConfirmations } from "./confirmation_watch.ts";
 import type { LiveSettings } from "./live_settings.ts";
 import type { ControllerMetrics } from "./metrics.ts";
-import type { InstantQueries } from "./metrics_demand/ports.ts";
+import type { InstantQueries } from "../shared/instant_queries.ts";
 import type { PlacementAPI } from "./placement/ports.ts";
 import type { Placement } from "./placement/placement.ts";
 import { controllerRights } from "./rights.ts";
@@ -91,9 +92,6 @@ export interface ControllerParts {
   /** Receives the reason why the start waits; undefined once it may begin. */
   readonly waitsFor: (reason: string | undefined) => void;
 }
-
-/** The key of the ConfigMap under which the settings file stands; others stand beside it. */
-const SETTINGS_KEY = "config.yaml";
 
 /**
  * Runs until `signal` is aborted. Resolves with the program's exit code: 0 after a clean end, 1 when
@@ -273,7 +271,7 @@ function followSettings(
   const informer = createInformer({ source, clock, random, log, name: "ConfigMap" });
   informer.subscribe((key) => {
     const path = `configmap ${key}`;
-    const place = { name: SETTINGS_KEY, path, place: `${path}: data.` };
+    const place = { name: SETTINGS.key, path, place: `${path}: data.` };
     const file = settingsAmong(informer.get(key)?.data ?? {}, place);
     settings.takeFile(file ?? { path, text: undefined });
   });

@@ -6,13 +6,14 @@ import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { assertSentences } from "../tests/fixtures/assert_sentences.ts";
 import { createLiveSettings } from "./live_settings.ts";
 import { CONTROLLER_SETTINGS } from "./settings.ts";
-import { type ClusterFindings, startCheck } from "./start_check.ts";
+import { startCheck } from "./start_check.ts";
+import type { ApiFindings } from "../adapters/kube/client/api_checks.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
 
 /** The faults, or what the check waits for. */
-async function checked(findings: Partial<ClusterFindings> | ApiError): Promise<string> {
+async function checked(findings: Partial<ApiFindings> | ApiError): Promise<string> {
   const end = new AbortController();
   let waited = "";
   const fine = { serverVersion: "v1.36.3", servesPodResize: true, servesAllocations: true };

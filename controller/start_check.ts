@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../shared/api/api_error.ts";
 import type { Node } from "../shared/api/node.ts";
-import type { AccessRule } from "../adapters/kube/client/api_checks.ts";
+import type { AccessRule, ApiFindings } from "../adapters/kube/client/api_checks.ts";
 import type { Clock } from "../shared/clock.ts";
 import { createBackoff } from "../shared/control/backoff.ts";
 import type { Informer } from "../shared/control/informer.ts";
@@ -13,20 +13,8 @@ import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import { isOldKubelet } from "../shared/resize/checks/platform.ts";
 
-/** What the server said. */
-export interface ClusterFindings {
-  /** For instance `v1.36.3`. */
-  readonly serverVersion: string;
-  readonly servesPodResize: boolean;
-  readonly servesAllocations: boolean;
-  /** Fields and reasons of allocations that the server's definition does not know. */
-  readonly unknownFields: readonly string[];
-  /** Rights that were asked for and are not given. */
-  readonly missingRights: readonly AccessRule[];
-}
-
 /** Asks the server all of it. Throws an `ApiError` when it does not answer. */
-export type AskCluster = (rights: readonly AccessRule[]) => Promise<ClusterFindings>;
+export type AskCluster = (rights: readonly AccessRule[]) => Promise<ApiFindings>;
 
 /** What the check needs. */
 export interface StartCheckParts {
@@ -41,7 +29,7 @@ export interface StartCheckParts {
 
 /** How the check ended: with what the server serves, with faults, or it was stopped while it waited. */
 export type StartVerdict =
-  | Pick<ClusterFindings, "servesPodResize">
+  | Pick<ApiFindings, "servesPodResize">
   | { readonly faults: readonly string[] }
   | "stopped";
 
@@ -98,7 +86,7 @@ function oldDefinition(fields: readonly string[]): string {
     `controller and lacks ${named}${more}: apply manifests/crds of its version`;
 }
 
-function faultsOf({ missingRights }: ClusterFindings): string[] {
+function faultsOf({ missingRights }: ApiFindings): string[] {
   return missingRights.map((right) =>
     `Cannot run: the account may not ${rightText(right)}; apply the manifests of your overlay again`
   );

@@ -5,11 +5,12 @@
  */
 import { pure } from "./fixtures/pure.ts";
 import assert from "node:assert/strict";
-import type { PodEvent as SentPodEvent } from "../adapters/kube/writers/event_sink.ts";
+import type { SentEvent } from "../adapters/kube/writers/event_sink.ts";
 import type { BidEffect } from "../controller/allocation/bounds/bid_rules.ts";
 import type { BoundsDraft } from "../controller/allocation/bounds/bounds.ts";
 import type { KnownStatus } from "../controller/allocation/allocation_status.ts";
-import type { AllocationObserver, PodEvent } from "../controller/allocation/ports.ts";
+import type { AllocationObserver } from "../controller/allocation/ports.ts";
+import type { PodEvent } from "../shared/api/ports.ts";
 import type { refusalReason } from "../shared/resize/refusal.ts";
 import type { Decision } from "../shared/resize/chain.ts";
 import type { OutOfScope } from "../shared/resize/scope.ts";
@@ -47,7 +48,7 @@ pure("code that publishes a reason takes reasons of the lists only, as the compi
     readonly "rules of bids": Kind<BidEffect["reason"]>;
     readonly "rules of bounds": Kind<BoundsDraft["rules"][number]["reason"]>;
     readonly "events": Kind<PodEvent["reason"]>;
-    readonly "events as sent": Kind<SentPodEvent["reason"]>;
+    readonly "events as sent": Kind<SentEvent["reason"]>;
     readonly "guards": Kind<ReasonOf<NonNullable<GuardVerdict>>>;
     readonly "decisions of rightsizing": Kind<ReasonOf<RightsizingDecision>>;
     readonly "failures of rightsizing": Kind<ApplyFailure["reason"]>;

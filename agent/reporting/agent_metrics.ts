@@ -14,7 +14,7 @@ import { AGENT_METRICS, NODE_METRICS, POD_METRICS } from "../../shared/metrics/a
 import type { Metric } from "../../shared/metrics/metric.ts";
 import type { NodeView, PodView } from "../../shared/view/node_view.ts";
 import type { RoundResult } from "../market/round.ts";
-import type { DesiredWriter } from "../ports.ts";
+import type { DesiredWriter } from "../../shared/api/ports.ts";
 
 /** Takes what has to be counted when it happens. */
 export interface AgentMetrics {

@@ -13,7 +13,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { isUnreachable } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import type { NodeLink } from "../ports.ts";
+import type { NodeLink } from "../../shared/api/ports.ts";
 
 /** Parts of the heartbeat. */
 export interface HeartbeatParts {

@@ -8,7 +8,7 @@ import type { Desired } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
-import type { DesiredWriter } from "../ports.ts";
+import type { DesiredWriter } from "../../shared/api/ports.ts";
 import type { DesiredWrite, Written } from "./desired.ts";
 
 /** Retries of one write: first wait and longest wait, ms. */

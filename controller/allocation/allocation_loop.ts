@@ -13,7 +13,7 @@ import { namespaceOf, objectKey } from "../../shared/control/object_key.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import { createMetricWatch, type MetricWatch } from "../metrics_demand/metric_watch.ts";
-import type { InstantQueries } from "../metrics_demand/ports.ts";
+import type { InstantQueries } from "../../shared/instant_queries.ts";
 import {
   createChangeMemory,
   keptFacts,
@@ -29,7 +29,7 @@ import { createNodeWrites } from "./pace/node_writes.ts";
 import { createPendingDecreases } from "./pace/resize_turns.ts";
 import { createEventGate } from "./events/event_gate.ts";
 import { podKeyOf } from "./pod_snapshot.ts";
-import type { EventSink } from "./ports.ts";
+import type { EventSink } from "../../shared/api/ports.ts";
 import { createQuotaBids } from "./quotas/quota_bids.ts";
 import { createQuotaRooms } from "./quotas/quota_room.ts";
 import { createReconciler } from "./reconcile.ts";

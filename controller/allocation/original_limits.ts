@@ -12,7 +12,7 @@ import { movesRequest } from "../../shared/resize/inputs/qos.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { PodMemory } from "./pod_memory.ts";
-import type { OwnerTemplates } from "./ports.ts";
+import type { OwnerTemplates } from "../../shared/api/ports.ts";
 import { formatCPU } from "../../shared/quantity.ts";
 
 /** Original limits and requests, for the record. */

@@ -13,7 +13,8 @@ import { isLive, type OutOfScope } from "../../shared/resize/scope.ts";
 import { type Caches, outOfSync } from "../caches.ts";
 import type { MarketConfig } from "../config.ts";
 import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
-import type { AllocationStore, PodResizer } from "../resize/ports.ts";
+import type { AllocationStore, OwnerTemplates } from "../../shared/api/ports.ts";
+import type { PodResizer } from "../../shared/resize/patch.ts";
 import { nodeCeiling } from "./bounds/node_room.ts";
 import type { BoundsSources } from "./bounds/publish_bounds.ts";
 import type { EventGate } from "./events/event_gate.ts";
@@ -24,7 +25,7 @@ import type { NodeWrites } from "./pace/node_writes.ts";
 import type { PendingDecreases } from "./pace/resize_turns.ts";
 import { isCurrent, type PodMemories, type PodMemory, waitLeftMs } from "./pod_memory.ts";
 import type { PodSnapshot } from "./pod_snapshot.ts";
-import type { AllocationObserver, OwnerTemplates } from "./ports.ts";
+import type { AllocationObserver } from "./ports.ts";
 import type { QuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
 import type { RolloutMemory } from "./watches/rollout_memory.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { InstantAnswer } from "./ports.ts";
+import type { InstantAnswer } from "../../shared/instant_queries.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { splitByRequest } from "../../shared/market/pod_split.ts";

@@ -8,7 +8,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { nearestName } from "../../shared/nearest_name.ts";
 import { quotedText } from "../../shared/quoted_text.ts";
 import { workloadsOf } from "../../shared/resize/workloads_of.ts";
-import type { InstantQuestion } from "./ports.ts";
+import type { InstantQuestion } from "../../shared/instant_queries.ts";
 import { fillQuery, type QueryTable } from "./query_template.ts";
 
 /** A query with its name in the configuration. */

@@ -29,7 +29,7 @@ import {
   metricQuestion,
   type MetricsConfig,
 } from "./metric_question.ts";
-import type { InstantQueries } from "./ports.ts";
+import type { InstantQueries } from "../../shared/instant_queries.ts";
 
 /** Dependencies of the watch. */
 export interface MetricWatchParts {

@@ -16,7 +16,7 @@ import { connectPlacementAPI, placementRights } from "./connect.ts";
 import { decide, type PlacementSnapshot } from "./decide.ts";
 import { createEvictionLog } from "./eviction_memory.ts";
 import { createPlacement, type PlacementParts } from "./placement.ts";
-import type { EvictionAnswer } from "./ports.ts";
+import type { EvictionAnswer } from "../../shared/api/ports.ts";
 
 const CONFIG: PlacementParts["config"] = {
   ...PLACEMENT_RULES,

@@ -15,12 +15,12 @@ import {
   type LimitChange,
   patchParts,
   type PodChanges,
+  type PodResizer,
   resizePatch,
   type ResourceChange,
 } from "../../shared/resize/patch.ts";
 import { defined } from "../../shared/defined.ts";
 import { type RefusalKind, refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
-import type { PodResizer } from "./ports.ts";
 
 /** Changes to send, and why. */
 export interface RequestedChanges<Change extends ResourceChange> extends PodChanges<Change> {

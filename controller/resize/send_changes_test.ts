@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { LimitChange, ResourceChange } from "../../shared/resize/patch.ts";
+import type { LimitChange, PodResizer, ResourceChange } from "../../shared/resize/patch.ts";
 import {
   sampleContainer,
   sampleDesired,
@@ -8,7 +8,6 @@ import {
 } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { type RecordedAudit, recordedAudit } from "../../tests/fixtures/recorded_audit.ts";
-import type { PodResizer } from "./ports.ts";
 import {
   describeLimits,
   type RequestedChanges,

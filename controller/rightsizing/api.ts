@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
+import { readResizeSupport, type ResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import {
   optimizationPolicyListWatch,
@@ -23,18 +23,17 @@ import type { RecommendationReport } from "../../shared/api/recommendation_repor
 import type { ReplicaSet } from "../../shared/api/workload.ts";
 import { createInformer, type Informer, type ListWatch } from "../../shared/control/informer.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
-import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { CacheOptions } from "../caches.ts";
-import type { PodResizer } from "../resize/ports.ts";
+import type { PodResizer } from "../../shared/resize/patch.ts";
 import type { ControllerSettings } from "../settings.ts";
+import type { RightsizingEvents } from "./ports.ts";
 import type {
   PolicyStatusWriter,
   ReportStore,
-  RightsizingEvents,
   VPAPublisher,
   WorkloadWriter,
-} from "./ports.ts";
+} from "../../shared/rightsizing/ports.ts";
 import type { PodOwners } from "./sources/pod_owners.ts";
 import { connectUsageSampler } from "./sources/usage_sampler.ts";
 import {
@@ -75,9 +74,6 @@ export function createRightsizingCopies(
     replicaSets: createInformer({ ...options, source: replicaSets, name: "ReplicaSet" }),
   };
 }
-
-/** What the server serves of resizing. */
-export type ResizeSupport = Pick<RightsizingFacts, "resizeServed" | "lowersMemoryLimits">;
 
 /** Sources of usage with connections, one of which samples by itself while it runs. */
 export interface RunningSources extends UsageSources {

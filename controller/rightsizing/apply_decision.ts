@@ -18,9 +18,9 @@ import {
 } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { WorkloadWriter } from "./ports.ts";
+import type { WorkloadWriter } from "../../shared/rightsizing/ports.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
-import type { AllocationStore } from "../resize/ports.ts";
+import type { AllocationStore } from "../../shared/api/ports.ts";
 import {
   answerOf,
   auditedValues,

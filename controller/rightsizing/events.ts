@@ -17,7 +17,9 @@ import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import type { CycleOutcome } from "./policies/policy_cycle.ts";
-import type { EventSubject, RightsizingEvent, RightsizingEvents, WorkloadWriter } from "./ports.ts";
+import type { RightsizingEvent, RightsizingEvents } from "./ports.ts";
+import type { EventSubject } from "../../shared/api/ports.ts";
+import type { WorkloadWriter } from "../../shared/rightsizing/ports.ts";
 
 /** An event's subject. */
 export function workloadSubject(

@@ -33,7 +33,12 @@ import { type CycleOutcome, type CycleParts, PolicyCycles } from "./policies/pol
 import { type DueCycle, PolicySchedule } from "./policies/policy_schedule.ts";
 import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { reportCycle, unwrittenRecord } from "./policies/report_cycle.ts";
-import type { PolicyStatusWriter, ReportStore, RightsizingEvents, VPAPublisher } from "./ports.ts";
+import type { RightsizingEvents } from "./ports.ts";
+import type {
+  PolicyStatusWriter,
+  ReportStore,
+  VPAPublisher,
+} from "../../shared/rightsizing/ports.ts";
 import { RecordStore, writeAppliedRecords } from "./store.ts";
 
 /** A cache, or several as one. */

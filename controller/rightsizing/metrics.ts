@@ -15,7 +15,7 @@ import {
 } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { listedReason } from "../../shared/api/reasons/reasons.ts";
 import type { CycleOutcome, ReconciledWorkload } from "./policies/policy_cycle.ts";
-import type { WorkloadWriter } from "./ports.ts";
+import type { WorkloadWriter } from "../../shared/rightsizing/ports.ts";
 import type { CollectionObserver } from "./sources/usage_sources.ts";
 
 /** Names a policy. */

@@ -3,11 +3,14 @@
  *
  * @module
  */
-import type { EndpointSlice, EndpointSliceSpec } from "../../shared/api/endpoint_slice.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
-import type { EndpointSliceStore } from "./ports.ts";
+import type {
+  EndpointSlice,
+  EndpointSliceSpec,
+  EndpointSliceStore,
+} from "../../shared/admission/ports.ts";
 
 /** The dependencies: the store, and the EndpointSlice to keep there. */
 export interface KeptEndpointParts {

@@ -1,5 +1,5 @@
 /**
- * The body of a `pods/resize` patch.
+ * The body of a `pods/resize` patch, and the port that sends it.
  *
  * @module
  */
@@ -46,6 +46,29 @@ export interface ResizePatch {
     readonly containers?: readonly ContainerResources[];
     readonly initContainers?: readonly ContainerResources[];
   };
+}
+
+/** Options of one resize. */
+export interface ResizeOptions {
+  /** The field manager of this patch; that of the resizer where it is absent. */
+  readonly manager?: string;
+  /** The request's ID in the API server's audit log. @default {the server's choice} */
+  readonly auditID?: string | undefined;
+}
+
+/** Enforces limits: `PATCH pods/{name}/resize`, strategic merge, under one field manager. */
+export interface PodResizer {
+  /**
+   * Resolves with the pod's new resourceVersion. Throws an `ApiError`; 409 with reason `Conflict`
+   * when the patch names another version than the pod's, 422 with reason `Invalid` when it names
+   * another UID.
+   */
+  resize(
+    namespace: string,
+    podName: string,
+    patch: ResizePatch,
+    options?: ResizeOptions,
+  ): Promise<string>;
 }
 
 /**

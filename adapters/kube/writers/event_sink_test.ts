@@ -12,12 +12,8 @@ import {
   statusAnswer,
 } from "../../../tests/fixtures/canned_server.ts";
 import { parseWorkload } from "../kinds/workloads.ts";
-import {
-  createEventSeries,
-  createEventSink,
-  type ObjectEvent,
-  type PodEvent,
-} from "./event_sink.ts";
+import { createEventSeries, createEventSink } from "./event_sink.ts";
+import type { ObjectEvent, PodEvent } from "../../../shared/api/ports.ts";
 import { createWorkloadWriter } from "./workload_writer.ts";
 
 const EVENT: PodEvent = {

@@ -19,7 +19,7 @@ import {
   ownedFields,
   templatePatch,
 } from "../../../shared/rightsizing/template_patch.ts";
-import type { AnnotationPatch } from "../../../shared/rightsizing/workload_annotations.ts";
+import type { RecreateOptions, WorkloadWriter } from "../../../shared/rightsizing/ports.ts";
 import {
   type RightsizedWorkload,
   rightsizedWorkload,
@@ -27,26 +27,6 @@ import {
 import { type KubeConnection, patchRequest } from "../client/connection.ts";
 import { objectOf } from "../client/json_fields.ts";
 import { parseWorkload, workloadPath } from "../kinds/workloads.ts";
-
-/** How a template is written. */
-export interface RecreateOptions {
-  readonly serverSideApply: boolean;
-  /** The request's ID in the server's audit log. @default {the server's choice} */
-  readonly auditID?: string | undefined;
-}
-
-/** The controller's port `WorkloadWriter`. */
-export interface KubeWorkloadWriter {
-  recreate(
-    workload: RightsizedWorkload,
-    wanted: WantedResources,
-    options: RecreateOptions,
-  ): Promise<void>;
-  annotate(
-    workload: Pick<RightsizedWorkload, "kind" | "metadata">,
-    patch: AnnotationPatch,
-  ): Promise<void>;
-}
 
 /** A workload as the server has it now. */
 interface Present {
@@ -68,7 +48,7 @@ const TRIES = 3;
 export function createWorkloadWriter(
   connection: KubeConnection,
   { log }: { readonly log: Log },
-): KubeWorkloadWriter {
+): WorkloadWriter {
   async function read({ kind, metadata }: RightsizedWorkload): Promise<Present> {
     const raw = await connection.request({ path: pathOf({ kind, metadata }) });
     const parsed = parseWorkload(raw, kind);

@@ -20,7 +20,7 @@ import {
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { writeAnnotations } from "../events.ts";
-import type { WorkloadWriter } from "../ports.ts";
+import type { WorkloadWriter } from "../../../shared/rightsizing/ports.ts";
 import { keyOfName, type RecordStore } from "../store.ts";
 import type { PublishedVPAs } from "./published_vpas.ts";
 

@@ -12,7 +12,7 @@ import { createCaches } from "../../../controller/caches.ts";
 import { connectControllerAPI } from "../../../controller/controller_api.ts";
 import { createLiveSettings } from "../../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../../controller/metrics.ts";
-import type { PodResizer } from "../../../controller/resize/ports.ts";
+import type { PodResizer } from "../../../shared/resize/patch.ts";
 import { runController } from "../../../controller/run_controller.ts";
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import type { Desired, PodAllocation } from "../../../shared/api/pod_allocation.ts";

@@ -14,12 +14,11 @@ import {
   decideLimits,
   refusalDecision,
 } from "../../../../controller/allocation/limits.ts";
-import type { PodResizer } from "../../../../controller/resize/ports.ts";
 import { createQuotaRooms } from "../../../../controller/allocation/quotas/quota_room.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
 import { decideManually } from "../../../../shared/resize/chain.ts";
 import { refusalReason } from "../../../../shared/resize/refusal.ts";
-import { resizePatch } from "../../../../shared/resize/patch.ts";
+import { type PodResizer, resizePatch } from "../../../../shared/resize/patch.ts";
 import { isLive, outOfScope } from "../../../../shared/resize/scope.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";

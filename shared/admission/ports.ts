@@ -1,17 +1,17 @@
 /**
- * The ports of the webhook's certificates and of its endpoint.
+ * Objects of the webhook in the API: its certificates, the trust in them, and its endpoint.
  *
  * @module
  */
-import type { CertificateFacts } from "../../adapters/webhook/certificates.ts";
-import type { EndpointSlice, EndpointSliceSpec } from "../../shared/api/endpoint_slice.ts";
+import type { NamespacedObject } from "../api/object.ts";
 
-/** The content of a store, by names such as `tls.crt`. */
+/** The content of a Secret as text, by names such as `tls.crt`. */
 export type StoredTexts = Readonly<Record<string, string>>;
 
-/** The content that was read, and its version. */
+/** A Secret as it was read. */
 export interface StoredCertificates {
   readonly resourceVersion: string;
+  /** Decoded as UTF-8, with replacement characters for other bytes. */
   readonly data: StoredTexts;
 }
 
@@ -28,7 +28,7 @@ export interface CertificateStore {
 /** The authorities that the API servers trust, and the version of the configuration. */
 export interface WebhookTrust {
   readonly resourceVersion: string;
-  /** PEM of the authorities by webhook; empty: none. */
+  /** PEM of the authorities of each webhook, in their order; empty: none. */
   readonly bundles: readonly (readonly [webhook: string, bundle: string])[];
 }
 
@@ -40,6 +40,23 @@ export interface TrustStore {
   write(seen: WebhookTrust, bundle: string): Promise<void>;
 }
 
+/** An EndpointSlice (`discovery.k8s.io/v1`): where a Service without a selector leads. */
+export interface EndpointSlice extends NamespacedObject {
+  /** Label `kubernetes.io/service-name`; empty when absent. */
+  readonly service: string;
+  /** Immutable. */
+  readonly addressType: string;
+  readonly endpoints: readonly {
+    readonly addresses: readonly string[];
+    /** `conditions.ready`; true when absent, as the API defines it. */
+    readonly ready: boolean;
+  }[];
+  readonly ports: readonly { readonly name: string; readonly port: number }[];
+}
+
+/** What a writer decides of an EndpointSlice. */
+export type EndpointSliceSpec = Omit<EndpointSlice, "metadata">;
+
 /** One EndpointSlice of the webhook's Service. Throws `ApiError`s as the other stores do. */
 export interface EndpointSliceStore {
   /** Undefined when there is none. */
@@ -48,12 +65,4 @@ export interface EndpointSliceStore {
   create(spec: EndpointSliceSpec): Promise<void>;
   /** Refused when it was written since `seen` was read. */
   replace(seen: EndpointSlice, spec: EndpointSliceSpec): Promise<void>;
-}
-
-/** Observes certificates. */
-export interface CertificateObserver {
-  /** A new certificate is served from now on. */
-  serves(facts: CertificateFacts): void;
-  /** One was made and stored. */
-  made(what: "authority" | "serving"): void;
 }

@@ -1,5 +1,5 @@
 /**
- * What the demand by metrics needs from the outside.
+ * The port to a Prometheus that is asked for values of the present moment.
  *
  * @module
  */
