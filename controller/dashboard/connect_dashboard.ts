@@ -5,8 +5,7 @@
  */
 import { AGENT_PORT } from "../../shared/installation.ts";
 import { boundedFetch, jsonOrUndefined } from "../../adapters/bounded_fetch.ts";
-import { createAccessReviews } from "../../adapters/kube/client/access_reviews.ts";
-import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
+import { type AccessRule, createAccessReviews } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import type { HTTPServer } from "../../adapters/program_server.ts";
 import { serveTimed } from "../../adapters/timed_server.ts";

@@ -1,6 +1,6 @@
 /**
- * Checks of the API server at a program's start: its version, what it serves, and the user's rights.
- * Findings are values; only a server that can't be reached is an error.
+ * Checks of the API server at a program's start: its version, what it serves, and the user's rights;
+ * and its reviews of other users. Findings are values; only a server that can't be reached is an error.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import {
   podAllocationSchema,
 } from "../../../shared/api/pod_allocation.ts";
 import { groupPath, type KubeConnection, unlessNotFound, unlessRefused } from "./connection.ts";
-import { listOf, objectOf, textOf } from "./json_fields.ts";
+import { type JSONObject, listOf, objectOf, textOf } from "./json_fields.ts";
 
 /** Findings about the server. */
 export interface ApiFindings {
@@ -151,15 +151,55 @@ export interface AccessRule {
 }
 
 /** True when the connection's user has this right. */
-export async function isAllowed(connection: KubeConnection, rule: AccessRule): Promise<boolean> {
-  const review = await connection.request({
-    method: "POST",
-    path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-    body: {
-      apiVersion: "authorization.k8s.io/v1",
-      kind: "SelfSubjectAccessReview",
-      spec: { resourceAttributes: rule },
+export async function isAllowed(
+  connection: KubeConnection,
+  resourceAttributes: AccessRule,
+): Promise<boolean> {
+  const kind = "SelfSubjectAccessReview";
+  return (await review(connection, kind, { resourceAttributes })).allowed === true;
+}
+
+/** A user as the API server knows it. */
+export interface ReviewedUser {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The API server's reviews of other users. Each call throws an `ApiError`. */
+export interface AccessReviews {
+  /** The user of a token; undefined where the API server does not accept it. */
+  userOf(token: string): Promise<ReviewedUser | undefined>;
+  /** Whether the user has the right. */
+  isAllowed(user: ReviewedUser, rule: AccessRule): Promise<boolean>;
+}
+
+/** Reviews with the rights of this connection. */
+export function createAccessReviews(connection: KubeConnection): AccessReviews {
+  return {
+    async userOf(token) {
+      const { authenticated, user } = await review(connection, "TokenReview", { token });
+      return authenticated === true ? user as ReviewedUser : undefined;
     },
+    async isAllowed({ username, uid, groups, extra }, resourceAttributes) {
+      const spec = { user: username, uid, groups, extra, resourceAttributes };
+      return (await review(connection, "SubjectAccessReview", spec)).allowed === true;
+    },
+  };
+}
+
+/** The status of a review with this spec. */
+async function review(
+  connection: KubeConnection,
+  kind: "TokenReview" | "SubjectAccessReview" | "SelfSubjectAccessReview",
+  spec: unknown,
+): Promise<JSONObject> {
+  const apiVersion = `${kind === "TokenReview" ? "authentication" : "authorization"}.k8s.io/v1`;
+  const reviewed = await connection.request({
+    method: "POST",
+    path: `/apis/${apiVersion}/${kind.toLowerCase()}s`,
+    body: { apiVersion, kind, spec },
   });
-  return objectOf(objectOf(review).status).allowed === true;
+  return objectOf(objectOf(reviewed).status);
 }

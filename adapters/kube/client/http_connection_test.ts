@@ -3,7 +3,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { serveCanned, statusAnswer, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
 import { lateRequest } from "../../../tests/fixtures/late_request.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { createAccessReviews } from "./access_reviews.ts";
+import { createAccessReviews } from "./api_checks.ts";
 import type { KubeConnection, OpenKubeConnection } from "./connection.ts";
 import { createHTTPConnection } from "./http_connection.ts";
 import { type ObservedRequest, verbAndResource } from "./observed_request.ts";
