@@ -5,16 +5,17 @@
  */
 import { CONTROLLER_PORT, DEFAULT_NAMESPACE, SETTINGS } from "../shared/installation.ts";
 import * as z from "zod";
-import { type ListenAddress, parseAddress } from "../adapters/program_server.ts";
 import {
   addressKind,
   choiceKind,
   cpuKind,
   durationKind,
+  type ListenAddress,
   listenKind,
   namespacesKind,
   numberKind,
   optionalKind,
+  parseAddress,
   textKind,
 } from "../shared/config/kinds.ts";
 import type { Effective } from "../shared/config/load.ts";

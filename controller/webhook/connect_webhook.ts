@@ -9,7 +9,7 @@ import {
   createSecretStore,
   createTrustStore,
 } from "../../adapters/kube/writers/webhook_stores.ts";
-import { parseAddress } from "../../adapters/program_server.ts";
+import { parseAddress } from "../../shared/config/kinds.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import {
   certificateFolder,
