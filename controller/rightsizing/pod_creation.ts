@@ -21,7 +21,7 @@ import {
 } from "../../shared/rightsizing/workload_record.ts";
 import type { SentObject } from "../../shared/admission/admission_review.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
-import { membersOf, textsIn } from "../../shared/members.ts";
+import { listOf, objectOf, textsOf } from "../../adapters/kube/client/json_fields.ts";
 import { type OwnedPod, workloadsOf } from "../../shared/resize/workloads_of.ts";
 import { podCreationPatch } from "../../shared/rightsizing/pod_creation_patch.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
@@ -176,11 +176,11 @@ function writtenIn(
 
 /** The owner of the pod, as far as the request has it. */
 function ownedPod({ metadata }: SentObject): OwnedPod {
-  const { ownerReferences, labels } = membersOf(metadata);
-  const owners = Array.isArray(ownerReferences) ? ownerReferences.map(membersOf) : [];
+  const { ownerReferences, labels } = objectOf(metadata);
+  const owners = listOf(ownerReferences).map(objectOf);
   const { apiVersion, kind, name, uid } = owners.find(({ controller }) => controller === true) ??
     {};
-  const own = { labels: textsIn(labels) };
+  const own = { labels: textsOf(labels) };
   const isOwned = typeof apiVersion === "string" && typeof kind === "string" &&
     typeof name === "string" && typeof uid === "string";
   return { metadata: isOwned ? { ...own, owner: { apiVersion, kind, name, uid } } : own };
