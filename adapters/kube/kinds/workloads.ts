@@ -62,11 +62,6 @@ export function workloadPath(namespace: string, { kind, name }: WorkloadRef): st
   return isWorkloadKind(kind) ? `${workloadCollection(kind, namespace)}/${name}` : undefined;
 }
 
-/** The plural, for instance `deployments`. */
-export function workloadPlural(kind: WorkloadKind): string {
-  return PLURALS[kind];
-}
-
 /** True for a kind that this product reads. */
 export function isWorkloadKind(kind: string): kind is WorkloadKind {
   return Object.hasOwn(PLURALS, kind);
