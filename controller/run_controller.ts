@@ -46,7 +46,6 @@ import {
   type ServedResize,
   startCheck,
 } from "./start_check.ts";
-import { webhookRights } from "./webhook/webhook_objects.ts";
 
 /** All that the controller asks of the API. */
 export interface ControllerAPI {
@@ -104,18 +103,14 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
   const verdict = await startCheck({
     ...parts,
     ask: api.ask,
-    rights: [
-      ...controllerRights({
-        namespace,
-        configMap,
-        rightsizing: api.rightsizing !== undefined,
-        placement: parts.placement !== undefined,
-        dashboard: parts.dashboard !== undefined,
-      }),
-      ...(parts.webhook === undefined
-        ? []
-        : webhookRights(namespace, { keepsCertificates: webhookCertificates === "self" })),
-    ],
+    rights: controllerRights({
+      namespace,
+      configMap,
+      rightsizing: api.rightsizing !== undefined,
+      placement: parts.placement !== undefined,
+      dashboard: parts.dashboard !== undefined,
+      ...(parts.webhook === undefined ? {} : { webhook: webhookCertificates }),
+    }),
   }, signal);
   if (verdict === "stopped") return 0;
   if ("faults" in verdict) {

@@ -5,7 +5,7 @@
  */
 import { AGENT_PORT } from "../../shared/installation.ts";
 import { boundedFetch, jsonOrUndefined } from "../../adapters/bounded_fetch.ts";
-import { type AccessRule, createAccessReviews } from "../../adapters/kube/client/api_checks.ts";
+import { createAccessReviews } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import type { HTTPServer } from "../../adapters/program_server.ts";
 import { serveTimed } from "../../adapters/timed_server.ts";
@@ -42,14 +42,6 @@ export interface DashboardOptions {
   readonly settings: () => ControllerSettings;
   /** What placement has published; absent where it is off. */
   readonly statuses?: Pick<CheckpointStore, "list">;
-}
-
-/** The rights for it: reviews of tokens and of their users' rights. */
-export function dashboardRights(): readonly AccessRule[] {
-  return [
-    { verb: "create", group: "authentication.k8s.io", resource: "tokenreviews" },
-    { verb: "create", group: "authorization.k8s.io", resource: "subjectaccessreviews" },
-  ];
 }
 
 /** The dashboard with the rights of this connection. */
