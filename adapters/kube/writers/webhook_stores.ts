@@ -96,13 +96,6 @@ async function sendDiscreetly(connection: KubeConnection, request: KubeRequest):
   }
 }
 
-/** Name of the configuration, and field manager. */
-export interface TrustStoreOptions {
-  readonly name: string;
-  /** @default {"mbcas-webhook"} */
-  readonly fieldManager?: string;
-}
-
 /** A MutatingWebhookConfiguration, as far as it is read. */
 interface RawConfiguration {
   readonly webhooks?: readonly {
@@ -114,7 +107,7 @@ interface RawConfiguration {
 /** Creates the store of one configuration. */
 export function createTrustStore(
   connection: KubeConnection,
-  { name, fieldManager = "mbcas-webhook" }: TrustStoreOptions,
+  { name }: { readonly name: string },
 ): TrustStore {
   const path = resourcePath({
     groupVersion: "admissionregistration.k8s.io/v1",
@@ -136,7 +129,7 @@ export function createTrustStore(
       const value = encoded(bundle);
       await connection.request(patchRequest("json", {
         path,
-        query: { fieldManager },
+        query: { fieldManager: "mbcas-webhook" },
         body: [
           // With the version in it the patch is a 409 on any other one; a failed `test` would be a 422,
           // as an invalid patch is.
