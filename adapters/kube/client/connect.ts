@@ -55,7 +55,7 @@ export async function connectInCluster(
     openClient,
     ...defined({ observe: options.observe }),
     connect: connectTo(server),
-    login: async (how) => ({ headers: { authorization: `Bearer ${await readToken(how)}` } }),
+    login: async (how) => ({ authorization: `Bearer ${await readToken(how)}` }),
   });
 }
 
@@ -111,8 +111,7 @@ export async function connectKubeconfig(
     server: String(cluster.server).replace(/\/$/, ""),
     program,
     ...defined({ observe }),
-    login: () =>
-      Promise.resolve({ headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
+    login: () => Promise.resolve(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     openClient: () =>
       Promise.resolve(Deno.createHttpClient({
         ...(ca === undefined ? {} : { caCerts: [ca] }),

@@ -357,7 +357,7 @@ Deno.test("request() sends nothing to a server that could not be reached until a
   const connection = createHTTPConnection({
     server: server.url,
     clock: createVirtualClock({ wallStart: 0 }),
-    login: () => Promise.resolve({ headers: {} }),
+    login: () => Promise.resolve({}),
     openClient: () =>
       lost ? Promise.reject(new TypeError("no way")) : Promise.resolve(Deno.createHttpClient({})),
     connect() {
