@@ -184,7 +184,8 @@ function createSender(
       // A pool over which no data came for most of the timeout is dead: its streams are ended as well,
       // since they would wait for minutes. While other requests succeed only this one was slow.
       const silentMs = clock.monotonic() - pool.receivedAtMs;
-      connections.drop(pool, { dead: exceededMs !== undefined && silentMs >= exceededMs / 2 });
+      connections.drop(pool);
+      if (exceededMs !== undefined && silentMs >= exceededMs / 2) pool.dead.abort();
       return failed;
     },
   };
@@ -198,7 +199,7 @@ async function* readLines(
 ): AsyncIterable<unknown> {
   const { request, timeout, pool } = call;
   const startTimeout = (): void => timeout.start(request.timeoutMs ?? SILENCE_TIMEOUT_MS);
-  const ends = [timeout.signal, ...(pool === undefined ? [] : [pool.dead])];
+  const ends = [timeout.signal, ...(pool === undefined ? [] : [pool.dead.signal])];
   const lines = createJSONLines();
   startTimeout();
   for await (const chunk of chunksOf(body, ends)) {
@@ -207,7 +208,9 @@ async function* readLines(
     yield* lines.take(chunk);
     startTimeout();
   }
-  if (pool?.dead.aborted) throw new TypeError("Cannot read the stream: its connection is dead");
+  if (pool?.dead.signal.aborted) {
+    throw new TypeError("Cannot read the stream: its connection is dead");
+  }
   if (timeout.signal.aborted) throw new DOMException("the wait is over", "AbortError");
   if (lines.pending) throw new TypeError("Cannot read the stream: it ends within a line");
 }
