@@ -21,7 +21,7 @@ const AS_THEY_ARE = [
   "maxStep",
 ] as const satisfies readonly (keyof ControllerSettings)[];
 
-/** What it takes of the settings and the server in another form. */
+/** Settings and findings about the server that it takes in another form. */
 export interface OtherConfig extends Pick<ControllerSettings, "excludedNamespaces"> {
   /** Where and what pods' metrics are asked. */
   readonly metrics: MetricsConfig;

@@ -1,6 +1,6 @@
 /**
- * What the programs ask of the API server beside list-watch, in `adapters/kube/` and in the simulated
- * API. `tests/contract/` has the suites that both pass.
+ * Ports of the programs to the API server, beside list-watch. `adapters/kube/` and the simulated API
+ * implement them; `tests/contract/` has the suites that both pass.
  *
  * @module
  */

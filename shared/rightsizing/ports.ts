@@ -1,5 +1,5 @@
 /**
- * What rightsizing writes to the API server. Each call throws an `ApiError`.
+ * Ports by which rightsizing writes to the API server. Each call throws an `ApiError`.
  *
  * @module
  */
