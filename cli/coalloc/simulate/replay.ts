@@ -41,7 +41,7 @@ export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes
   readonly sloMs?: number;
   /** Receives the share that is done, 0 to 1. */
   readonly onProgress: (share: number) => void;
-  readonly world: Pick<CoallocWorld, "clock" | "signal" | "unheard">;
+  readonly world: Pick<CoallocWorld, "clock" | "signal" | "runBlocking">;
 }
 
 /** What came of it. */
@@ -88,7 +88,7 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
     if (world.signal.aborted) throw INTERRUPTED;
     const seconds = scene.minutes * 60;
     const report = (doneS: number) => onProgress((played + doneS / seconds) / plays);
-    const series = await world.unheard(() =>
+    const series = await world.runBlocking(() =>
       playEntry(entry, { scene: drawn, onProgress: report })
     );
     played++;

@@ -135,11 +135,11 @@ traceTest("simulateCommand() reports progress, and ends when interrupted", async
   assert.match(scene.err, /^\r.*100 % · \d+:\d\d gone\n$/s);
   scene.err = scene.out = "";
   const ending = new AbortController();
-  const unheard = <T>(job: () => T): T => {
+  const runBlocking = <T>(job: () => T): T => {
     ending.abort();
     return job();
   };
-  assert.equal(await runCoalloc(args, { ...world, unheard, signal: ending.signal }), 130);
+  assert.equal(await runCoalloc(args, { ...world, runBlocking, signal: ending.signal }), 130);
   assert.equal(scene.out, "");
 });
 
