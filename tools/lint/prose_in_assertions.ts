@@ -1,7 +1,7 @@
 /**
- * Sentences that people read are asserted once, in the table of their feature: the file
- * `sentences_test.ts` in its folder. Other tests assert reason codes and values, so that a message
- * can be improved in two places: where it is made, and in the table.
+ * Sentences that people read are asserted once, in a table beside the code that makes them. Its file is
+ * named after them, such as `webhook_sentences_test.ts`. Other tests assert reason codes and values, so
+ * that a message can be improved in two places: where it is made, and in the table.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { placeOf } from "./place.ts";
 /** Four alphabetic tokens in a row, with one space between two of them. */
 const PROSE = /(?:(?:a|[A-Za-z][a-z']+)[,;:]? ){3}(?:a|[A-Za-z][a-z']+)/;
 
-const TABLE = /(?:^|[/_])sentences_test\.ts$/;
+const TABLE = /_sentences_test\.ts$/;
 
 /** Index of the argument that says what a failed assertion means; it is not asserted. */
 const MESSAGE_ARGUMENT: Readonly<Record<string, number>> = {
@@ -69,7 +69,8 @@ export const proseInAssertions: Deno.lint.Rule = {
       context.report({
         node,
         message: "The assertion contains a sentence",
-        hint: "Assert the reason code and values; the sentence belongs in sentences_test.ts",
+        hint:
+          "Assert the reason code and values; the sentence belongs in a table, *_sentences_test.ts",
       });
     };
     return { Literal: look, TemplateLiteral: look };

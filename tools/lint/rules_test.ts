@@ -221,16 +221,16 @@ const RULES: readonly Cases[] = [
       'assert.throws(() => read("x"), { message: "Cannot read a pod without limits" });',
     ),
   },
-  ...["shared/market/sentences_test.ts", "shared/market/solver.ts"].map((path) => ({
+  ...["shared/market/solver_sentences_test.ts", "shared/market/solver.ts"].map((path) => ({
     rule: proseInAssertions,
     path,
     accepts: ['assertSentences([["A", () => a, "the pod has no limit"]]);'],
   })),
-  {
+  ...["tests/fixtures/assert_sentences.ts", "shared/market/sentences_test.ts"].map((path) => ({
     rule: proseInAssertions,
-    path: "tests/fixtures/assert_sentences.ts",
+    path,
     refuses: refused(/./, 'assertSentences([["A", () => a, "the pod has no limit"]]);'),
-  },
+  })),
   {
     rule: returnType,
     accepts: [
