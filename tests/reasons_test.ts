@@ -16,7 +16,7 @@ import type { OutOfScope } from "../shared/resize/scope.ts";
 import { type AnyReason, listedReason, REASON_LISTS } from "../shared/api/reasons/reasons.ts";
 import { reasonSchema } from "../shared/api/object.ts";
 import type { Eligibility } from "../shared/placement/eligibility.ts";
-import type { MoveWait } from "../shared/placement/next_move.ts";
+import type { MoveWait } from "../shared/placement/decide_move.ts";
 import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
 import type { GuardVerdict } from "../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { RightsizingDecision } from "../shared/rightsizing/guards/decide_rightsizing.ts";

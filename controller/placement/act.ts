@@ -10,7 +10,7 @@ import type { Permits } from "../../shared/control/permits.ts";
 import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
 import type { Log } from "../../shared/log.ts";
 import type { PlacementConfig } from "../../shared/placement/settings.ts";
-import { leavesAtOnce } from "../../shared/placement/next_move.ts";
+import { leavesAtOnce } from "../../shared/placement/decide_move.ts";
 import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { isLeftBehind } from "../../shared/placement/shortage.ts";
 import { placedPod } from "../../shared/placement/workload_snapshot.ts";

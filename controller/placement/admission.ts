@@ -18,7 +18,7 @@ import { checkEligibility, type PlacementSpec } from "../../shared/placement/eli
 import type { NodeClass } from "../../shared/placement/node_classes.ts";
 import { namesClass } from "../../shared/placement/node_constraints.ts";
 import type { PlacementDecision, PlacementRequest } from "../../shared/placement/new_pod.ts";
-import type { ReplicaStatus } from "../../shared/placement/next_move.ts";
+import type { ReplicaStatus } from "../../shared/placement/decide_move.ts";
 import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 import { ordinalOf } from "../../shared/placement/split.ts";

@@ -16,11 +16,11 @@ import {
   isAsSpecified,
   leavesAtOnce,
   leavesInTurn,
-  type NextMove,
-  nextMove,
-  type NextMoveInput,
+  type MoveDecision,
+  decideMove,
+  type MoveDecisionInput,
   type ReplicaStatus,
-} from "../../shared/placement/next_move.ts";
+} from "../../shared/placement/decide_move.ts";
 import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
 import type { PlacementSpec } from "../../shared/placement/eligibility.ts";
 import { isLeftBehind, nextShortage, shortagePhase } from "../../shared/placement/shortage.ts";
@@ -56,7 +56,7 @@ export interface PlannedEviction {
 
 /** The actions that are due for a workload. */
 export interface PlacementPlan {
-  readonly next: NextMove;
+  readonly decision: MoveDecision;
   readonly memory: PlacementMemory;
   /** True if the memory differs from the snapshot's. */
   readonly isMemoryNew: boolean;
@@ -83,8 +83,8 @@ export function decide(
 ): PlacementPlan {
   const { replicas, spec, pods, nowMs } = snapshot;
   const { shortage: before, ineffectiveMoves, ...others } = snapshot.memory;
-  const next = nextMove(moveInput(snapshot, snapshot.memory), config);
-  const asSpecified = isAsSpecified(next);
+  const decision = decideMove(moveInput(snapshot, snapshot.memory), config);
+  const asSpecified = isAsSpecified(decision);
   const shortage = nextShortage(before, { pods, asSpecified, nowMs }, config.shortage);
   // Once all replicas are where they should be, the moves before were effective.
   const isHealed = asSpecified && ineffectiveMoves !== undefined;
@@ -96,7 +96,7 @@ export function decide(
   const unpinned = pods.filter(({ pinned }) => pinned === undefined);
   const isFallback = shortagePhase(shortage, nowMs) === "fallback";
   return {
-    next,
+    decision,
     memory,
     isMemoryNew: isHealed || shortage !== before,
     departing: spec.paused ? [] : unpinned.filter(leavesAtOnce).map(departure),
@@ -104,7 +104,7 @@ export function decide(
       ? []
       : unpinned.filter((pod) => isLeftBehind(pod, { shortage, nowMs }))
         .map((pod) => ({ pod, why: "to on-demand, as it found no spot node" })),
-    ...("move" in next ? { move: plannedMove(next.move, { snapshot, memory }) } : {}),
+    ...("move" in decision ? { move: plannedMove(decision.move, { snapshot, memory }) } : {}),
     costs: replicas.kind === "Deployment"
       ? Map.groupBy(pods, ({ revision }) => revision).values().toArray()
         .flatMap((revision) => costChanges(revision, spec))
@@ -116,7 +116,7 @@ export function decide(
 function moveInput(
   { replicas, spec, pods, denials, evictionFromMs, nowMs }: PlacementSnapshot,
   memory: PlacementMemory,
-): NextMoveInput {
+): MoveDecisionInput {
   return {
     ...memory,
     workload: replicas,

@@ -20,7 +20,7 @@ function eventAfter(...results: readonly Partial<PlacementResult>[]): string {
   const counts = { spot: 1, "on-demand": 2 };
   for (const changes of results) {
     reconciled(WEB, {
-      next: { wait: "AsSpecified", message: "" },
+      decision: { wait: "AsSpecified", message: "" },
       evictions: [],
       shortage: { unplaced: [] },
       replicas: { actual: counts, desired: counts, floor: 0, pendingMs: 0 },
@@ -59,7 +59,7 @@ Deno.test({
       ],
       [
         "move",
-        () => eventAfter({ next: { move: { pod, to: "spot" } }, evictions: [evicted] }),
+        () => eventAfter({ decision: { move: { pod, to: "spot" } }, evictions: [evicted] }),
         "PodRescheduled: pod web-1 moves to spot",
       ],
       [

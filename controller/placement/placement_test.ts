@@ -193,7 +193,7 @@ pure("decide() skips denied evictions, and clears ineffective moves at the end",
   const ineffectiveMoves = { count: 3, misplaced: 2, spec: SPEC };
   const memory = { lastMoveAtMs: 5, ineffectiveMoves };
   const plan = decide(snapshot({ pods, memory }), DECIDE_CONFIG);
-  assert.ok("wait" in plan.next && plan.next.wait === "AsSpecified");
+  assert.ok("wait" in plan.decision && plan.decision.wait === "AsSpecified");
   assert.deepEqual([plan.memory, plan.isMemoryNew, plan.move], [
     { lastMoveAtMs: 5 },
     true,

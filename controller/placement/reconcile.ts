@@ -5,7 +5,7 @@
  * @module
  */
 import { floorOf, splitReplicas } from "../../shared/placement/split.ts";
-import type { NextMove } from "../../shared/placement/next_move.ts";
+import type { MoveDecision } from "../../shared/placement/decide_move.ts";
 import { type PlacedPod, runningByClass } from "../../shared/placement/placed_pod.ts";
 import {
   type Shortage,
@@ -28,7 +28,7 @@ import {
 
 /** The result of a reconcile. */
 export interface PlacementResult extends PlacementOutcome {
-  readonly next: NextMove;
+  readonly decision: MoveDecision;
   readonly shortage: {
     readonly before?: Shortage | undefined;
     readonly after?: Shortage | undefined;
@@ -79,7 +79,7 @@ function takeSnapshot(
 }
 
 function resultOf(
-  { next, memory }: PlacementPlan,
+  { decision, memory }: PlacementPlan,
   { snapshot, parts: { config, evictions }, outcome }: {
     readonly snapshot: PlacementSnapshot;
     readonly parts: ReconcileParts;
@@ -89,9 +89,9 @@ function resultOf(
   const { pods, replicas: { replicas }, spec, nowMs, memory: { shortage: before } } = snapshot;
   const { shortage } = memory;
   const waiting = pods.filter(({ gone, scheduled }) => !gone && !scheduled);
-  const moveDueMs = "move" in next ? nowMs + config.cooldownMs : next.untilMs ?? Infinity;
+  const moveDueMs = "move" in decision ? nowMs + config.cooldownMs : decision.untilMs ?? Infinity;
   return {
-    next,
+    decision,
     ...outcome,
     shortage: { before, after: shortage, unplaced: unplacedInFallback(pods, { shortage, nowMs }) },
     replicas: {

@@ -28,7 +28,7 @@ function stage(observer?: PlacementObserver) {
     eventsAfter(...changes: readonly Partial<PlacementResult>[]): readonly string[] {
       for (const change of changes) {
         reporter.reconciled(WEB, {
-          next: { wait: "AsSpecified", message: "" },
+          decision: { wait: "AsSpecified", message: "" },
           evictions: [],
           shortage: { unplaced: [] },
           replicas: { actual: COUNTS, desired: COUNTS, floor: 0, pendingMs: 0 },
@@ -61,7 +61,7 @@ pure("createPlacementReporter() reports each fault once, and again when it comes
 
 pure("createPlacementReporter() reports a budget when it begins to block", () => {
   const { eventsAfter } = stage();
-  const blocked = { next: { wait: "BlockedByPDB", message: "pod a: no" } } as const;
+  const blocked = { decision: { wait: "BlockedByPDB", message: "pod a: no" } } as const;
   assert.deepEqual(eventsAfter(blocked, blocked), ["Warning BlockedByPDB: pod a: no"]);
   assert.deepEqual(eventsAfter({}, blocked), ["Warning BlockedByPDB: pod a: no"]);
 });
@@ -95,12 +95,12 @@ pure("createPlacementReporter() reports refused, requested and completed moves o
   assert.deepEqual(eventsAfter(sent("blocked"), sent("blocked", true)), [
     "Warning BlockedByPDB: pod web-1: no",
   ]);
-  const next = { move: { pod: POD, to: "spot" } } as const;
-  assert.deepEqual(eventsAfter({ next, ...sent() }, {}), []);
-  assert.deepEqual(eventsAfter({ next, ...sent("evicted") }), [
+  const decision = { move: { pod: POD, to: "spot" } } as const;
+  assert.deepEqual(eventsAfter({ decision, ...sent() }, {}), []);
+  assert.deepEqual(eventsAfter({ decision, ...sent("evicted") }), [
     "Normal PodRescheduled: pod web-1 moves to spot",
   ]);
-  assert.deepEqual(eventsAfter({ next: { wait: "NotWhole", message: "" } }), []);
+  assert.deepEqual(eventsAfter({ decision: { wait: "NotWhole", message: "" } }), []);
   assert.deepEqual(eventsAfter({}, {}), [
     "Normal ReconciliationSuccess: 1 on spot, 2 on on-demand nodes",
   ]);

@@ -16,7 +16,7 @@ import {
 } from "../api/placement_keys.ts";
 import { pinnedBy, selectorConstraints } from "./node_constraints.ts";
 import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
-import { nextMove, type NextMoveInput } from "./next_move.ts";
+import { decideMove, type MoveDecisionInput } from "./decide_move.ts";
 import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
@@ -90,10 +90,10 @@ pure("sentences of workloads that take no part in placement", () => {
 });
 
 const NOON = { nowMs: Date.parse("2026-05-04T12:00:00Z") };
-const SPOT: NextMoveInput = wholeInput(placedPods({ spot: 4 }), NOON);
+const SPOT: MoveDecisionInput = wholeInput(placedPods({ spot: 4 }), NOON);
 
-function waiting(changes: Partial<NextMoveInput>): string {
-  const next = nextMove({ ...SPOT, ...changes });
+function waiting(changes: Partial<MoveDecisionInput>): string {
+  const next = decideMove({ ...SPOT, ...changes });
   return "move" in next ? "a move" : next.message;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import type { MoveWait, NextMove } from "./next_move.ts";
+import type { MoveWait, MoveDecision } from "./decide_move.ts";
 import type { NodeClass } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import {
@@ -176,7 +176,7 @@ pure("costChanges() keeps costs of the set, and uses none twice", () => {
 });
 
 const NOW = Date.UTC(2026, 0, 1, 12);
-const MOVE: NextMove = { move: { pod: placedPod("web-0"), to: "spot" } };
+const MOVE: MoveDecision = { move: { pod: placedPod("web-0"), to: "spot" } };
 const HALF_SPEC = { spotPercentage: 50, minOnDemand: 0, paused: false };
 const OPTIONS = { cooldownMs: 10_000, shortage: {} };
 
@@ -197,7 +197,7 @@ function statusWith(
 }
 
 pure("phaseOf() names a phase for each reason, with its end", () => {
-  const phase = (next: NextMove) => phaseOf({ next, shortage: undefined, nowMs: NOW }).phase;
+  const phase = (next: MoveDecision) => phaseOf({ next, shortage: undefined, nowMs: NOW }).phase;
   const phases = {
     AsSpecified: "AsSpecified",
     PlacementPaused: "Paused",
@@ -231,7 +231,7 @@ pure("phaseOf() reports a fallback whatever else holds, and the return from it",
   ]);
   assert.match(found.message ?? "", /^fallback 2 .*; so$/);
   const after = { untilMs: NOW, rounds: 2 };
-  const phase = (next: NextMove) => phaseOf({ next, shortage: after, nowMs: NOW }).phase;
+  const phase = (next: MoveDecision) => phaseOf({ next, shortage: after, nowMs: NOW }).phase;
   for (const next of [MOVE, wait("MoveCooldown", NOW + 1), wait("NotWhole")]) {
     assert.equal(phase(next), "Returning");
   }

@@ -7,8 +7,8 @@
 import * as z from "zod";
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import type { Ineligibility, PlacementSpec } from "./eligibility.ts";
-import type { NextMove, NextMoveInput } from "./next_move.ts";
-import { type NextStep, nextStep, type NextStepOptions } from "./next_step.ts";
+import type { MoveDecision, MoveDecisionInput } from "./decide_move.ts";
+import { type StepForecast, forecastStep, type ForecastOptions } from "./forecast_step.ts";
 import type { ClassCounts } from "./node_classes.ts";
 import {
   countByClass,
@@ -80,7 +80,7 @@ export interface PodStatus
 
 /** The status of a workload. Counts are absent if it takes no part. */
 export interface PlacementStatus extends PhaseStatus {
-  readonly next?: NextStep;
+  readonly next?: StepForecast;
   /** The requested split; absent if the workload takes no part. */
   readonly spec?: PlacementSpec;
   /** True: the controller decides and changes nothing. */
@@ -101,11 +101,11 @@ export interface PlacementStatus extends PhaseStatus {
 
 /** The status of a workload that takes part; its pods have their budgets. */
 export function placementStatus(
-  input: NextMoveInput,
-  options: NextStepOptions,
+  input: MoveDecisionInput,
+  options: ForecastOptions,
 ): PlacementStatus {
   const { workload, spec, pods, shortage, nowMs } = input;
-  const { now, step } = nextStep(input, options);
+  const { now, step } = forecastStep(input, options);
   return {
     ...phaseOf({ next: now, shortage, nowMs }),
     ...(step === undefined ? {} : { next: step }),
@@ -119,7 +119,7 @@ export function placementStatus(
 /** The status of a workload that takes no part; its pods count if its annotations are invalid. */
 export function refusedStatus(
   { reason, message }: Ineligibility,
-  pods: () => Pick<NextMoveInput, "pods" | "nowMs">,
+  pods: () => Pick<MoveDecisionInput, "pods" | "nowMs">,
 ): PlacementStatus {
   return reason === "ConfigurationError"
     ? { phase: "Misconfigured", reason, message, ...countsAndPods(pods()) }
@@ -152,7 +152,7 @@ const RETURNING: readonly PlacementReason[] = ["NotWhole", "MoveCooldown", "Evic
 /** The phase. A shortage takes precedence over what else keeps replicas from moving. */
 export function phaseOf(
   { next, shortage, nowMs }: {
-    readonly next: NextMove;
+    readonly next: MoveDecision;
     readonly shortage: Shortage | undefined;
     readonly nowMs: number;
   },
@@ -184,7 +184,7 @@ export function phaseOf(
 }
 
 function countsAndPods(
-  { pods, nowMs }: Pick<NextMoveInput, "pods" | "nowMs">,
+  { pods, nowMs }: Pick<MoveDecisionInput, "pods" | "nowMs">,
   workload?: PlacedWorkload & { readonly spec: SplitSpec },
 ): Pick<PlacementStatus, "actual" | "pending" | "revisions" | "pods"> {
   const present = pods.filter(isPresent);

@@ -11,7 +11,7 @@ import type { ReplicaSet, Workload } from "../api/workload.ts";
 import { type Labels, labelsMatch } from "../api/label_selector.ts";
 import { DELETION_COST } from "./split.ts";
 import type { EligibilityInput } from "./eligibility.ts";
-import type { ReplicaStatus } from "./next_move.ts";
+import type { ReplicaStatus } from "./decide_move.ts";
 import { type NodeClass, otherClass } from "./node_classes.ts";
 import {
   knownNodes,

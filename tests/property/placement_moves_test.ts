@@ -6,11 +6,11 @@ import { admitPod, noReservations } from "../../shared/placement/admit_pod.ts";
 import { isWindowOpen } from "../../shared/placement/disruption_window.ts";
 import { placementFaultText, readPlacementSpec } from "../../shared/placement/eligibility.ts";
 import {
-  type NextMove,
-  nextMove,
-  type NextMoveInput,
+  type MoveDecision,
+  decideMove,
+  type MoveDecisionInput,
   type ReplicaStatus,
-} from "../../shared/placement/next_move.ts";
+} from "../../shared/placement/decide_move.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
@@ -59,7 +59,7 @@ function workloadOf(kind: ReplicaStatus["kind"], replicas: number): fc.Arbitrary
   });
 }
 
-const anyFacts: fc.Arbitrary<NextMoveInput> = fc.tuple(anyKind, anyPods).chain(([kind, pods]) =>
+const anyFacts: fc.Arbitrary<MoveDecisionInput> = fc.tuple(anyKind, anyPods).chain(([kind, pods]) =>
   fc.record({
     workload: workloadOf(kind, pods.length),
     spec: fc.tuple(anySplitSpec, oneIn(8), oneIn(6)).map(([split, paused, closed]) => ({
@@ -84,7 +84,7 @@ const anyFacts: fc.Arbitrary<NextMoveInput> = fc.tuple(anyKind, anyPods).chain((
 /** How far the pods are from where they are to be. */
 function distance(
   { kind, replicas }: ReplicaStatus,
-  facts: Pick<NextMoveInput, "pods" | "spec">,
+  facts: Pick<MoveDecisionInput, "pods" | "spec">,
 ): number {
   const pods = facts.pods.filter(({ gone }) => !gone);
   if (kind === "Deployment") {
@@ -95,17 +95,17 @@ function distance(
   ).length;
 }
 
-function outcomeOf(next: NextMove): string {
-  return "move" in next ? `to ${next.move.to}` : next.wait;
+function outcomeOf(decision: MoveDecision): string {
+  return "move" in decision ? `to ${decision.move.to}` : decision.wait;
 }
 
-pure("nextMove() evicts what may go, from a whole workload, in time, above the floor", () => {
+pure("decideMove() evicts what may go, from a whole workload, in time, above the floor", () => {
   fc.assert(
     fc.property(anyFacts, (facts) => {
       const { workload, spec, pods, shortage, lastMoveAtMs = 0, evictionFromMs, nowMs } = facts;
-      const next = nextMove(facts);
-      if (!("move" in next)) return;
-      const { pod, to } = next.move;
+      const decision = decideMove(facts);
+      if (!("move" in decision)) return;
+      const { pod, to } = decision.move;
       assert.ok(pods.includes(pod) && pod.class !== to);
       assert.equal(pod.pinned ?? pod.budget, undefined);
       const { replicas, observed, ready, updated, present } = workload;
@@ -129,13 +129,13 @@ pure("nextMove() evicts what may go, from a whole workload, in time, above the f
   );
   // Some outcomes are rare: a sample that is always the same shows that each can be drawn.
   const sample = fc.sample(anyFacts, { seed: 1, numRuns: 300 });
-  const outcomes = new Set(sample.map((facts) => outcomeOf(nextMove(facts))));
+  const outcomes = new Set(sample.map((facts) => outcomeOf(decideMove(facts))));
   const all = ["NotWhole", "AsSpecified", "PlacementPaused", "SpotFallback", "WindowClosed"];
   const waits = ["MoveCooldown", "EvictionRate", "NoneEvictable", "BlockedByPDB"];
   assert.deepEqual(outcomes, new Set([...all, ...waits, "to spot", "to on-demand"]));
 });
 
-pure("nextMove() waits only where nothing may go now", () => {
+pure("decideMove() waits only where nothing may go now", () => {
   fc.assert(
     fc.property(anyKind, anyPods, anySplitSpec, (kind, pods, split) => {
       const replicas = pods.length;
@@ -148,7 +148,7 @@ pure("nextMove() waits only where nothing may go now", () => {
         updated: replicas,
       };
       const spec = { ...split, paused: false };
-      const next = nextMove({ workload, spec, pods, evictionFromMs: 0, nowMs: NOW_MS });
+      const decision = decideMove({ workload, spec, pods, evictionFromMs: 0, nowMs: NOW_MS });
       const free = pods.filter(({ pinned, budget }) =>
         pinned === undefined && budget === undefined
       );
@@ -157,7 +157,7 @@ pure("nextMove() waits only where nothing may go now", () => {
         const moved = pods.map((one) => one === pod ? { ...pod, class: to } : one);
         return distance(workload, { pods: moved, spec }) < distance(workload, { pods, spec });
       });
-      assert.equal("move" in next, helps);
+      assert.equal("move" in decision, helps);
     }),
   );
 });
@@ -178,12 +178,12 @@ pure("moves come to an end at the split, one for each pod that is misplaced", ()
       let pods = start.map(({ pinned: _, budget: __, ...pod }) => pod as PlacedPod);
       let left = distance(workload, { pods, spec });
       for (;;) {
-        const next = nextMove({ workload, spec, pods, evictionFromMs: 0, nowMs: NOW_MS });
-        if (!("move" in next)) {
-          assert.equal(next.wait, "AsSpecified");
+        const decision = decideMove({ workload, spec, pods, evictionFromMs: 0, nowMs: NOW_MS });
+        if (!("move" in decision)) {
+          assert.equal(decision.wait, "AsSpecified");
           break;
         }
-        const { pod } = next.move;
+        const { pod } = decision.move;
         pods = pods.filter((one) => one !== pod);
         const made = admitPod(noReservations(pods), {
           workload,
@@ -194,7 +194,7 @@ pure("moves come to an end at the split, one for each pod that is misplaced", ()
           dryRun: false,
           nowMs: NOW_MS,
         });
-        assert.equal(made.class, next.move.to);
+        assert.equal(made.class, decision.move.to);
         pods.push({ ...pod, uid: `${pod.uid}'`, class: made.class });
         assert.equal(distance(workload, { pods, spec }), --left);
       }

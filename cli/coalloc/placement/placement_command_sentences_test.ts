@@ -8,8 +8,8 @@ import {
   SHOP,
 } from "../../../tests/fixtures/placement/placed_shop.ts";
 import { placedPod, placedPods } from "../../../tests/fixtures/placement/placed_pods.ts";
-import type { NextMoveInput } from "../../../shared/placement/next_move.ts";
-import { nextStep } from "../../../shared/placement/next_step.ts";
+import type { MoveDecisionInput } from "../../../shared/placement/decide_move.ts";
+import { forecastStep } from "../../../shared/placement/forecast_step.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import { readStatus, refusedStatus } from "../../../shared/placement/status.ts";
 import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
@@ -114,7 +114,7 @@ no right
 });
 
 /** The next step of a whole Deployment of these pods; half of them belong on spot. */
-const step = (pods: readonly PlacedPod[], change: Partial<NextMoveInput> = {}) => (): string => {
+const step = (pods: readonly PlacedPod[], change: Partial<MoveDecisionInput> = {}) => (): string => {
   const count = pods.filter(({ gone }) => !gone).length;
   const counts = { replicas: count, present: count, ready: count, updated: count };
   const facts = {
@@ -122,7 +122,7 @@ const step = (pods: readonly PlacedPod[], change: Partial<NextMoveInput> = {}) =
     spec: { spotPercentage: 50, minOnDemand: 0, paused: false },
     ...{ pods, evictionFromMs: NOW, nowMs: NOW, ...change },
   };
-  return nextStep(facts, { cooldownMs: 10_000, shortage: {} }).step?.action ?? "";
+  return forecastStep(facts, { cooldownMs: 10_000, shortage: {} }).step?.action ?? "";
 };
 
 const RUNNING = placedPods({ spot: 3, "on-demand": 1 });

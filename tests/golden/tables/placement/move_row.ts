@@ -8,9 +8,9 @@ import { parsePodDisruptionBudget } from "../../../../adapters/kube/kinds/pod_di
 import type { Workload } from "../../../../shared/api/workload.ts";
 import {
   leavesAtOnce,
-  nextMove,
-  type NextMoveInput,
-} from "../../../../shared/placement/next_move.ts";
+  decideMove,
+  type MoveDecisionInput,
+} from "../../../../shared/placement/decide_move.ts";
 import {
   eligibilityInput,
   type PlacedObjects,
@@ -91,7 +91,7 @@ function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveRes
     signSinceMs: () => NOW_MS - 1000,
   });
   const misplaced = misplacedCount(pods, { ...moved, spec });
-  const facts: Omit<NextMoveInput, "pods"> = {
+  const facts: Omit<MoveDecisionInput, "pods"> = {
     workload: moved,
     spec,
     nowMs: NOW_MS,
@@ -104,7 +104,7 @@ function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveRes
       : { lastMoveAtMs: NOW_MS - 1000 * lastMoveSecondsAgo }),
     ...(vainMoves === undefined ? {} : { ineffectiveMoves: { count: vainMoves, misplaced, spec } }),
   };
-  const next = nextMove({ ...facts, pods });
+  const next = decideMove({ ...facts, pods });
   const leave = pods.filter(leavesAtOnce).map(({ name }) => name);
   const base = leave.length === 0 ? {} : { leave };
   if ("move" in next) {

@@ -7,10 +7,10 @@
 import {
   leavesAtOnce,
   leavesInTurn,
-  type NextMove,
-  nextMove,
-  type NextMoveInput,
-} from "./next_move.ts";
+  type MoveDecision,
+  decideMove,
+  type MoveDecisionInput,
+} from "./decide_move.ts";
 import { misplaced, type Move } from "./split.ts";
 import { type NodeClass, otherClass } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
@@ -25,7 +25,7 @@ import {
 } from "./shortage.ts";
 
 /** A step, as far as it can be foreseen. */
-export interface NextStep {
+export interface StepForecast {
   /** For instance `evict pod web-1 (youngest surplus spot) to on-demand`. */
   readonly action: string;
   /** The pod that is evicted; absent if none is. */
@@ -37,29 +37,29 @@ export interface NextStep {
 }
 
 /** The settings that the steps depend on. */
-export interface NextStepOptions {
+export interface ForecastOptions {
   readonly cooldownMs: number;
   readonly shortage: ShortageOptions;
 }
 
 /** The decision now, and the step that follows; absent if there is nothing to do. */
-export interface ForeseenStep {
-  readonly now: NextMove;
-  readonly step?: NextStep;
+export interface Forecast {
+  readonly now: MoveDecision;
+  readonly step?: StepForecast;
 }
 
 /** Window, fallback, cooldown and rate follow each other once. */
 const MOST_WAITS = 8;
 
 /** Foresees the next step. A fallback that is due has begun before. */
-export function nextStep(facts: NextMoveInput, options: NextStepOptions): ForeseenStep {
-  const now = nextMove(facts, options);
+export function forecastStep(facts: MoveDecisionInput, options: ForecastOptions): Forecast {
+  const now = decideMove(facts, options);
   const step = departureStep(facts) ?? shortageStep(facts, options.shortage) ??
     moveStep(facts, { now, options });
   return { now, ...(step === undefined ? {} : { step }) };
 }
 
-function departureStep({ pods, spec }: NextMoveInput): NextStep | undefined {
+function departureStep({ pods, spec }: MoveDecisionInput): StepForecast | undefined {
   if (spec.paused) return undefined;
   const pod = firstToGo(pods.filter(leavesAtOnce));
   return pod && { action: leavingText(pod) + budgetText(pod), pod: pod.name };
@@ -81,9 +81,9 @@ function budgetText({ budget }: PlacedPod): string {
 
 /** Pods that find no spot node: evicted in a fallback, and otherwise the beginning of one. */
 function shortageStep(
-  { pods, shortage, nowMs }: NextMoveInput,
+  { pods, shortage, nowMs }: MoveDecisionInput,
   options: ShortageOptions,
-): NextStep | undefined {
+): StepForecast | undefined {
   const stranded = strandedPods(pods);
   if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
     const pod = firstToGo(stranded.filter((one) => isLeftBehind(one, { shortage, nowMs })));
@@ -107,9 +107,9 @@ function shortageStep(
  * webhook places pods.
  */
 function unplacedStep(
-  { pods, shortage, nowMs }: Pick<NextMoveInput, "pods" | "shortage" | "nowMs">,
+  { pods, shortage, nowMs }: Pick<MoveDecisionInput, "pods" | "shortage" | "nowMs">,
   options: ShortageOptions,
-): NextStep | undefined {
+): StepForecast | undefined {
   const unplaced = unplacedInFallback(pods, { shortage, nowMs });
   if (unplaced.length === 0) return undefined;
   const dueMs = remakeDueMs(pods, { shortage, nowMs }, options);
@@ -130,15 +130,15 @@ function namesOf(pods: readonly PlacedPod[]): string {
 }
 
 function moveStep(
-  facts: NextMoveInput,
-  { now, options }: { readonly now: NextMove; readonly options: NextStepOptions },
-): NextStep | undefined {
+  facts: MoveDecisionInput,
+  { now, options }: { readonly now: MoveDecision; readonly options: ForecastOptions },
+): StepForecast | undefined {
   let next = now;
   let { nowMs } = facts;
   for (let waits = 0; waits < MOST_WAITS; waits++) {
     if ("move" in next || next.untilMs === undefined || next.untilMs <= nowMs) break;
     nowMs = next.untilMs;
-    next = nextMove({ ...facts, nowMs }, options);
+    next = decideMove({ ...facts, nowMs }, options);
   }
   const later = nowMs > facts.nowMs ? { notBefore: timeText(nowMs) } : {};
   if ("move" in next) {
@@ -154,7 +154,7 @@ function moveStep(
 }
 
 /** Why this pod moves and no other. */
-function victimText({ pod, to }: Move, { pods, spec, workload }: NextMoveInput): string {
+function victimText({ pod, to }: Move, { pods, spec, workload }: MoveDecisionInput): string {
   const surplus = `surplus ${otherClass(to)}`;
   if (pod.cordoned) return `${surplus} on a cordoned node`;
   if (workload.kind === "StatefulSet") return "misplaced by its ordinal";

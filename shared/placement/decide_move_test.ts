@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { placedPod, placedPods, wholeInput } from "../../tests/fixtures/placement/placed_pods.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { cooldownAfter, ineffectiveMoveCount } from "./move_cooldown.ts";
-import { leavesAtOnce, leavesInTurn, nextMove, type NextMoveInput } from "./next_move.ts";
-import { nextStep } from "./next_step.ts";
+import { leavesAtOnce, leavesInTurn, decideMove, type MoveDecisionInput } from "./decide_move.ts";
+import { forecastStep } from "./forecast_step.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 
 const NOW_MS = Date.parse("2026-05-04T12:00:00Z");
@@ -15,8 +15,8 @@ const NIGHT = { ...SPEC, window: { schedule: "0 22 * * *", durationMs: 3_600_000
 const SHORT = { untilMs: NOW_MS + 5, rounds: 1 };
 const MOVED = "web-spot-x4 to on-demand";
 
-function outcome(facts: NextMoveInput): string {
-  const next = nextMove(facts);
+function outcome(facts: MoveDecisionInput): string {
+  const next = decideMove(facts);
   return "move" in next ? `${next.move.pod.name} to ${next.move.to}` : next.wait;
 }
 
@@ -25,7 +25,7 @@ function last(count: number, pods: readonly PlacedPod[], by: Partial<PlacedPod>)
   return pods.map((pod, index) => index >= pods.length - count ? { ...pod, ...by } : pod);
 }
 
-pure("nextMove() moves one pod of the class with too many, or waits", () => {
+pure("decideMove() moves one pod of the class with too many, or waits", () => {
   const leaving = { gone: true, departs: "taint x", drained: true };
   const [first, ...others] = SPOT.pods;
   assert.ok(first !== undefined);
@@ -34,7 +34,7 @@ pure("nextMove() moves one pod of the class with too many, or waits", () => {
   const ending = { ...first, uid: "ending", gone: true, ready: false };
   const ineffectiveMoves = { count: 1, misplaced: 2, spec: SPEC };
   const cooled = { lastMoveAtMs: NOW_MS - 30_000 };
-  const rows: readonly (readonly [string, Partial<NextMoveInput>, NextMoveInput?])[] = [
+  const rows: readonly (readonly [string, Partial<MoveDecisionInput>, MoveDecisionInput?])[] = [
     [MOVED, {}],
     ["web-on-demand-x4 to spot", {}, ON_DEMAND],
     ["AsSpecified", { pods: placedPods({ spot: 2, "on-demand": 2 }) }],
@@ -70,23 +70,23 @@ pure("nextMove() moves one pod of the class with too many, or waits", () => {
   }
 });
 
-pure("nextMove() waits with the time at which it ends", () => {
-  const waits: readonly (readonly [Partial<NextMoveInput>, string, number])[] = [
+pure("decideMove() waits with the time at which it ends", () => {
+  const waits: readonly (readonly [Partial<MoveDecisionInput>, string, number])[] = [
     [{ spec: NIGHT }, "WindowClosed", NOW_MS + 10 * 3_600_000],
     [{ lastMoveAtMs: NOW_MS - 9_999 }, "MoveCooldown", NOW_MS + 1],
     [{ evictionFromMs: NOW_MS + 7 }, "EvictionRate", NOW_MS + 7],
   ];
   for (const [change, reason, untilMs] of waits) {
-    const next = nextMove({ ...SPOT, ...change });
+    const next = decideMove({ ...SPOT, ...change });
     assert.ok("wait" in next);
     assert.deepEqual([next.wait, next.untilMs], [reason, untilMs]);
     assert.equal(outcome({ ...SPOT, ...change, nowMs: untilMs }), MOVED);
   }
 });
 
-pure("nextMove() reports first what is wrong, then what blocks, then what passes by itself", () => {
+pure("decideMove() reports first what is wrong, then what blocks, then what passes by itself", () => {
   const blocked = last(4, ON_DEMAND.pods, { budget: "budget web" });
-  const removed: readonly (readonly [string, Partial<NextMoveInput>])[] = [
+  const removed: readonly (readonly [string, Partial<MoveDecisionInput>])[] = [
     ["NotWhole", { workload: WORKLOAD }],
     ["AsSpecified", { pods: blocked }],
     ["PlacementPaused", { spec: { ...NIGHT, paused: false } }],
@@ -96,7 +96,7 @@ pure("nextMove() reports first what is wrong, then what blocks, then what passes
     ["EvictionRate", { evictionFromMs: 0 }],
     ["BlockedByPDB", {}],
   ];
-  let facts: NextMoveInput = {
+  let facts: MoveDecisionInput = {
     ...ON_DEMAND,
     workload: { ...WORKLOAD, ready: 3 },
     pods: placedPods({ spot: 2, "on-demand": 2 }),
@@ -157,11 +157,11 @@ const FOUR = placedPods({ spot: 4 });
 
 /** The steps of whole Deployments of these pods, half of them for spot; `-`: none. */
 function assertSteps(
-  rows: readonly (readonly [RegExp, readonly PlacedPod[], Partial<NextMoveInput>?])[],
+  rows: readonly (readonly [RegExp, readonly PlacedPod[], Partial<MoveDecisionInput>?])[],
 ): void {
   for (const [expected, pods, changes = {}] of rows) {
     const input = wholeInput(pods, { nowMs: NOW, evictionFromMs: NOW, ...changes });
-    const { step } = nextStep(input, { cooldownMs: 10_000, shortage: {} });
+    const { step } = forecastStep(input, { cooldownMs: 10_000, shortage: {} });
     const time = step?.notBefore === undefined ? [] : [step.notBefore.slice(11, 23)];
     const parts = [
       step?.action ?? "-",
@@ -172,7 +172,7 @@ function assertSteps(
   }
 }
 
-pure("nextStep() has no step where nothing is to be done, or nothing may be", () =>
+pure("forecastStep() has no step where nothing is to be done, or nothing may be", () =>
   assertSteps([
     [/^-$/, placedPods({ spot: 1, "on-demand": 1 })],
     [/^-$/, FOUR, { spec: { ...HALF, paused: true } }],
@@ -180,7 +180,7 @@ pure("nextStep() has no step where nothing is to be done, or nothing may be", ()
     [/^-$/, FOUR.map((pod) => ({ ...pod, budget: "budget web" }))],
   ]));
 
-pure("nextStep() looks beyond cooldown, window and fallback", () => {
+pure("forecastStep() looks beyond cooldown, window and fallback", () => {
   const lastMoveAtMs = NOW - 4000;
   const window = { schedule: "0 2 * * *", durationMs: 3_600_000 };
   const blocked = FOUR.map((pod) => ({ ...pod, budget: "budget web allows none" }));
@@ -197,7 +197,7 @@ pure("nextStep() looks beyond cooldown, window and fallback", () => {
   ]);
 });
 
-pure("nextStep() reports shortages, and pods that wait for a spot node", () => {
+pure("forecastStep() reports shortages, and pods that wait for a spot node", () => {
   const pending = { class: "spot", scheduled: false, ready: false } as const;
   const waiting = (sinceMs: number, createdAtMs = 0) =>
     placedPod("web-0", { ...pending, unschedulableSinceMs: sinceMs, createdAtMs });
@@ -219,7 +219,7 @@ pure("nextStep() reports shortages, and pods that wait for a spot node", () => {
   ]);
 });
 
-pure("nextStep() evicts pods of a leaving node first, unless they are to stay", () => {
+pure("forecastStep() evicts pods of a leaving node first, unless they are to stay", () => {
   const departs = "taint spot-itn";
   const dying = placedPod("web-9", { gone: true, departs, departsSinceMs: NOW });
   const even = placedPods({ spot: 1, "on-demand": 1 });

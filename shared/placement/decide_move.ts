@@ -24,7 +24,7 @@ export interface ReplicaStatus extends PlacedWorkload {
 }
 
 /** The input of the decision. */
-export interface NextMoveInput {
+export interface MoveDecisionInput {
   readonly workload: ReplicaStatus;
   readonly spec: PlacementSpec;
   /** Pods that the workload owns, of all revisions, including those that are gone. */
@@ -40,7 +40,7 @@ export interface NextMoveInput {
 }
 
 /** A move, or why there is none. */
-export type NextMove = { readonly move: Move } | MoveWait;
+export type MoveDecision = { readonly move: Move } | MoveWait;
 
 /** Why no replica moves now. */
 export interface MoveWait {
@@ -50,7 +50,7 @@ export interface MoveWait {
   readonly untilMs?: number;
 }
 
-interface CheckInput extends NextMoveInput {
+interface CheckInput extends MoveDecisionInput {
   readonly moves: readonly Move[];
   readonly cooldownMs: number;
 }
@@ -134,10 +134,10 @@ const CHECKS: readonly MoveCheck[] = [
  * The one pod to evict now, or the reason to wait. Pods that leave their node in turn go first. `cooldownMs`
  * is the time between two moves of a workload, 10 s by default.
  */
-export function nextMove(
-  input: NextMoveInput,
+export function decideMove(
+  input: MoveDecisionInput,
   { cooldownMs = 10_000 }: { readonly cooldownMs?: number } = {},
-): NextMove {
+): MoveDecision {
   const { spec, workload, pods, shortage, nowMs } = input;
   const leaving = pods.filter(leavesInTurn).map((pod): Move => ({ pod, to: pod.class }));
   const moves = leaving.length > 0 ? leaving : misplaced(pods, { ...workload, spec });
@@ -149,7 +149,7 @@ export function nextMove(
   return firstAllowed(moves.filter(({ to }) => !isShort || to === "on-demand"));
 }
 
-function firstAllowed(moves: readonly Move[]): NextMove {
+function firstAllowed(moves: readonly Move[]): MoveDecision {
   const free = moves.filter(({ pod }) => pod.pinned === undefined);
   const move = free.find(({ pod }) => pod.budget === undefined);
   if (move !== undefined) return { move };
@@ -163,7 +163,7 @@ function firstAllowed(moves: readonly Move[]): NextMove {
 }
 
 /** True if each replica is Ready and where it should be. */
-export function isAsSpecified(next: NextMove): boolean {
+export function isAsSpecified(next: MoveDecision): boolean {
   return "wait" in next && next.wait === "AsSpecified";
 }
 
