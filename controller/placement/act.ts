@@ -47,8 +47,7 @@ export interface PlacementLoopParts extends Pick<PlacementAPI, "evictor" | "cost
   readonly log: Log;
   readonly audit?: AuditLog | undefined;
   readonly observer?: PlacementObserver;
-  /** @default {none} */
-  readonly publisher?: StatusPublisher;
+  readonly publisher: StatusPublisher;
   /** Shared with others that count pods. @default its own */
   readonly evictions?: EvictionLog;
 }

@@ -13,11 +13,11 @@ import {
 } from "../../shared/placement/split.ts";
 import { ineffectiveMoveCount } from "../../shared/placement/move_cooldown.ts";
 import {
+  decideMove,
   isAsSpecified,
   leavesAtOnce,
   leavesInTurn,
   type MoveDecision,
-  decideMove,
   type MoveDecisionInput,
   type ReplicaStatus,
 } from "../../shared/placement/decide_move.ts";
@@ -57,6 +57,8 @@ export interface PlannedEviction {
 /** The actions that are due for a workload. */
 export interface PlacementPlan {
   readonly decision: MoveDecision;
+  /** The status to publish: before the actions have an effect. */
+  readonly status: PlacementStatus;
   readonly memory: PlacementMemory;
   /** True if the memory differs from the snapshot's. */
   readonly isMemoryNew: boolean;
@@ -79,7 +81,7 @@ export interface PlannedMove extends PlannedEviction {
 /** Decides what to do. Pure. */
 export function decide(
   snapshot: PlacementSnapshot,
-  config: Pick<PlacementConfig, "cooldownMs" | "shortage">,
+  config: Pick<PlacementConfig, "cooldownMs" | "shortage" | "readOnly">,
 ): PlacementPlan {
   const { replicas, spec, pods, nowMs } = snapshot;
   const { shortage: before, ineffectiveMoves, ...others } = snapshot.memory;
@@ -97,6 +99,7 @@ export function decide(
   const isFallback = shortagePhase(shortage, nowMs) === "fallback";
   return {
     decision,
+    status: placementStatus(moveInput(snapshot, memory), config),
     memory,
     isMemoryNew: isHealed || shortage !== before,
     departing: spec.paused ? [] : unpinned.filter(leavesAtOnce).map(departure),
@@ -155,16 +158,4 @@ function plannedMove(
 
 function departure(pod: PlacedPod): PlannedEviction {
   return { pod, why: `from a node that is about to go (${pod.departs})` };
-}
-
-/** The status of the workload by the plan, before its actions have an effect. */
-export function statusOf(
-  memory: PlacementMemory,
-  { snapshot, config }: {
-    readonly snapshot: PlacementSnapshot;
-    readonly config: Pick<PlacementConfig, "cooldownMs" | "shortage" | "readOnly">;
-  },
-): PlacementStatus {
-  const status = placementStatus(moveInput(snapshot, memory), config);
-  return { ...status, ...(config.readOnly ? { readOnly: true } : {}) };
 }

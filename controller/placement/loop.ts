@@ -72,7 +72,7 @@ export async function runPlacementLoop(
         workers: config.workers,
       }, signal),
       resync(parts, { queue, signal }),
-      publisher?.run(signal),
+      publisher.run(signal),
     ]);
   } finally {
     unsubscribe();
@@ -96,7 +96,7 @@ async function reconcile(
   const replicas = workload && replicaStatus(workload);
   if (workload === undefined || replicas === undefined) {
     reporter.removed(subject);
-    publisher?.remove(subject);
+    publisher.remove(subject);
     return {};
   }
   const begunAtMs = clock.monotonic();
@@ -110,13 +110,13 @@ async function reconcile(
     reporter.ineligible(target, answer, tookMs());
     const input = { objects, config, evicted: evictions };
     const pods = () => ({ pods: placedPodsOf(workload, input), nowMs: clock.wall() });
-    publisher?.publish(subject, refusedStatus(answer, pods));
+    publisher.publish(subject, refusedStatus(answer, pods));
     return {};
   }
   const eligible = { workload, replicas, spec: answer.spec };
   const result = await placeWorkload(eligible, { parts, signal });
   reporter.reconciled(target, result, tookMs());
-  publisher?.publish(subject, result.status);
+  publisher.publish(subject, result.status);
   if (result.failure !== undefined) throw result.failure;
   const { requeueAfterMs } = result;
   return requeueAfterMs === Infinity ? {} : { requeueAfterMs };
@@ -132,7 +132,7 @@ async function resync(
     if (signal.aborted) return;
     const subjects = placementSubjects(caches);
     for (const one of subjects) queue.add(placementKey(one));
-    publisher?.retain(subjects);
+    publisher.retain(subjects);
     if (config.readOnly) continue;
     const all = [...caches.deployments.all(), ...caches.statefulSets.all()];
     const uids = new Set(all.map(({ metadata }) => metadata.uid));

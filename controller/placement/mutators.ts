@@ -8,7 +8,11 @@ import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { membersOf, textIn, textsIn } from "../../shared/members.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import { checkEligibility, isPlacedKind } from "../../shared/placement/eligibility.ts";
+import {
+  checkEligibility,
+  isPlacedKind,
+  placementFaultText,
+} from "../../shared/placement/eligibility.ts";
 import { placementPatch, placementRequest } from "../../shared/placement/new_pod.ts";
 import type { AdmissionConfig, AdmissionDecider } from "./admission.ts";
 import type { WebhookView } from "./caches.ts";
@@ -92,7 +96,7 @@ export function createPlacementWarner({ view, config }: PlacementWarnerParts): M
       if (faults.length === 0) return undefined;
       const subject = `${kind} ${textIn(name) ?? request.name}`;
       const warning = `placement leaves the pods of ${subject} as they are`;
-      return { patch: [], warnings: [warning, ...faults] };
+      return { patch: [], warnings: [warning, ...faults.map(placementFaultText)] };
     },
   };
 }

@@ -5,14 +5,12 @@
  * @module
  */
 import { floorOf, splitReplicas } from "../../shared/placement/split.ts";
-import type { MoveDecision } from "../../shared/placement/decide_move.ts";
 import { type PlacedPod, runningByClass } from "../../shared/placement/placed_pod.ts";
 import {
   type Shortage,
   shortageDueMs,
   unplacedInFallback,
 } from "../../shared/placement/shortage.ts";
-import type { PlacementStatus } from "../../shared/placement/status.ts";
 import { placedPodsWithBudgets } from "../../shared/placement/workload_snapshot.ts";
 import { act, type PlacementOutcome, type ReconcileParts } from "./act.ts";
 import { cachedObjects } from "./caches.ts";
@@ -23,12 +21,11 @@ import {
   type EligibleWorkload,
   type PlacementPlan,
   type PlacementSnapshot,
-  statusOf,
 } from "./decide.ts";
 
 /** The result of a reconcile. */
-export interface PlacementResult extends PlacementOutcome {
-  readonly decision: MoveDecision;
+export interface PlacementResult
+  extends PlacementOutcome, Pick<PlacementPlan, "decision" | "status"> {
   readonly shortage: {
     readonly before?: Shortage | undefined;
     readonly after?: Shortage | undefined;
@@ -36,8 +33,6 @@ export interface PlacementResult extends PlacementOutcome {
     readonly unplaced: readonly PlacedPod[];
   };
   readonly replicas: NonNullable<ReconcileReport["replicas"]>;
-  /** The status to publish. */
-  readonly status: PlacementStatus;
   /** When to reconcile again if nothing changes, ms from now; Infinity: never. */
   readonly requeueAfterMs: number;
 }
@@ -79,7 +74,7 @@ function takeSnapshot(
 }
 
 function resultOf(
-  { decision, memory }: PlacementPlan,
+  { decision, status, memory }: PlacementPlan,
   { snapshot, parts: { config, evictions }, outcome }: {
     readonly snapshot: PlacementSnapshot;
     readonly parts: ReconcileParts;
@@ -92,6 +87,7 @@ function resultOf(
   const moveDueMs = "move" in decision ? nowMs + config.cooldownMs : decision.untilMs ?? Infinity;
   return {
     decision,
+    status,
     ...outcome,
     shortage: { before, after: shortage, unplaced: unplacedInFallback(pods, { shortage, nowMs }) },
     replicas: {
@@ -101,7 +97,6 @@ function resultOf(
       pendingMs: nowMs -
         Math.min(nowMs, ...waiting.map((pod) => pod.unschedulableSinceMs ?? nowMs)),
     },
-    status: statusOf(memory, { snapshot, config }),
     requeueAfterMs: Math.min(
       moveDueMs > nowMs ? moveDueMs - nowMs : Infinity,
       shortageDueMs(pods, { shortage, nowMs }, config.shortage) - nowMs,

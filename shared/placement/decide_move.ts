@@ -1,26 +1,21 @@
 /**
- * The next move of a replica, or the reason to wait.
+ * Decides which replica to evict now so that it moves, or why none moves. `forecast_step.ts` forecasts for
+ * people what is due later.
  *
  * @module
  */
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
-import { isWindowOpen, nextOpeningMs } from "./disruption_window.ts";
+import type { ReplicaCounts } from "../api/workload.ts";
+import { isWindowOpen, parseCronSchedule } from "./disruption_window.ts";
 import { cooldownAfter, ineffectiveMoveCount, type IneffectiveMoves } from "./move_cooldown.ts";
 import { type PlacedPod, secondOf } from "./placed_pod.ts";
-import type { PlacementSpec } from "./eligibility.ts";
+import type { PlacedKind, PlacementSpec } from "./eligibility.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
-import { misplaced, misplacedCount, type Move, type PlacedWorkload } from "./split.ts";
+import { misplaced, misplacedCount, type Move } from "./split.ts";
 
-/** Replicas by the workload's status. */
-export interface ReplicaStatus extends PlacedWorkload {
-  /** True if `status.observedGeneration` is `metadata.generation`. */
-  readonly observed: boolean;
-  /** `status.replicas`. */
-  readonly present: number;
-  /** `status.readyReplicas`. */
-  readonly ready: number;
-  /** `status.updatedReplicas`. */
-  readonly updated: number;
+/** Replicas by the workload's spec and status. */
+export interface ReplicaStatus extends ReplicaCounts {
+  readonly kind: PlacedKind;
 }
 
 /** The input of the decision. */
@@ -39,7 +34,7 @@ export interface MoveDecisionInput {
   readonly nowMs: number;
 }
 
-/** A move, or why there is none. */
+/** The replica to move now, or why none moves. */
 export type MoveDecision = { readonly move: Move } | MoveWait;
 
 /** Why no replica moves now. */
@@ -90,7 +85,7 @@ const spotIsNotShort: MoveCheck = ({ moves, shortage, nowMs }) =>
 
 const windowIsOpen: MoveCheck = ({ spec: { window }, nowMs }) => {
   if (window === undefined || isWindowOpen(window, nowMs)) return undefined;
-  const untilMs = nextOpeningMs(window, nowMs);
+  const untilMs = parseCronSchedule(window.schedule).next(nowMs);
   return {
     wait: "WindowClosed",
     message: `${window.schedule} opens it`,
@@ -163,8 +158,8 @@ function firstAllowed(moves: readonly Move[]): MoveDecision {
 }
 
 /** True if each replica is Ready and where it should be. */
-export function isAsSpecified(next: MoveDecision): boolean {
-  return "wait" in next && next.wait === "AsSpecified";
+export function isAsSpecified(decision: MoveDecision): boolean {
+  return "wait" in decision && decision.wait === "AsSpecified";
 }
 
 /** True for a pod to evict at once: its node is gone in a moment. */

@@ -1,14 +1,14 @@
 /**
- * The next step that placement takes for a workload, foreseen by the same functions that decide it, at later
- * times too.
+ * Forecasts for people the next step of placement for a workload, and when it is due: by `decideMove()` at
+ * later times, and by the rules of shortages.
  *
  * @module
  */
 import {
+  decideMove,
   leavesAtOnce,
   leavesInTurn,
   type MoveDecision,
-  decideMove,
   type MoveDecisionInput,
 } from "./decide_move.ts";
 import { misplaced, type Move } from "./split.ts";
@@ -24,7 +24,7 @@ import {
   unplacedInFallback,
 } from "./shortage.ts";
 
-/** A step, as far as it can be foreseen. */
+/** A step, as it is published. */
 export interface StepForecast {
   /** For instance `evict pod web-1 (youngest surplus spot) to on-demand`. */
   readonly action: string;
@@ -36,27 +36,22 @@ export interface StepForecast {
   readonly notBefore?: string;
 }
 
-/** The settings that the steps depend on. */
+/** The decision of `decideMove()` for now, and the settings that later ones depend on. */
 export interface ForecastOptions {
+  readonly decision: MoveDecision;
   readonly cooldownMs: number;
   readonly shortage: ShortageOptions;
-}
-
-/** The decision now, and the step that follows; absent if there is nothing to do. */
-export interface Forecast {
-  readonly now: MoveDecision;
-  readonly step?: StepForecast;
 }
 
 /** Window, fallback, cooldown and rate follow each other once. */
 const MOST_WAITS = 8;
 
-/** Foresees the next step. A fallback that is due has begun before. */
-export function forecastStep(facts: MoveDecisionInput, options: ForecastOptions): Forecast {
-  const now = decideMove(facts, options);
-  const step = departureStep(facts) ?? shortageStep(facts, options.shortage) ??
-    moveStep(facts, { now, options });
-  return { now, ...(step === undefined ? {} : { step }) };
+/** The next step; undefined if there is nothing to do. A fallback that is due has begun before. */
+export function forecastStep(
+  input: MoveDecisionInput,
+  options: ForecastOptions,
+): StepForecast | undefined {
+  return departureStep(input) ?? shortageStep(input, options.shortage) ?? moveStep(input, options);
 }
 
 function departureStep({ pods, spec }: MoveDecisionInput): StepForecast | undefined {
@@ -130,26 +125,26 @@ function namesOf(pods: readonly PlacedPod[]): string {
 }
 
 function moveStep(
-  facts: MoveDecisionInput,
-  { now, options }: { readonly now: MoveDecision; readonly options: ForecastOptions },
+  input: MoveDecisionInput,
+  { decision: now, cooldownMs }: ForecastOptions,
 ): StepForecast | undefined {
-  let next = now;
-  let { nowMs } = facts;
+  let decision = now;
+  let { nowMs } = input;
   for (let waits = 0; waits < MOST_WAITS; waits++) {
-    if ("move" in next || next.untilMs === undefined || next.untilMs <= nowMs) break;
-    nowMs = next.untilMs;
-    next = decideMove({ ...facts, nowMs }, options);
+    if ("move" in decision || decision.untilMs === undefined || decision.untilMs <= nowMs) break;
+    nowMs = decision.untilMs;
+    decision = decideMove({ ...input, nowMs }, { cooldownMs });
   }
-  const later = nowMs > facts.nowMs ? { notBefore: timeText(nowMs) } : {};
-  if ("move" in next) {
-    const { pod, to } = next.move;
+  const later = nowMs > input.nowMs ? { notBefore: timeText(nowMs) } : {};
+  if ("move" in decision) {
+    const { pod, to } = decision.move;
     if (leavesInTurn(pod)) return { action: leavingText(pod), pod: pod.name, ...later };
-    const action = `evict pod ${pod.name} (${victimText(next.move, facts)}) to ${to}`;
+    const action = `evict pod ${pod.name} (${victimText(decision.move, input)}) to ${to}`;
     return { action, pod: pod.name, to, ...later };
   }
   // The phase shows what blocks it now.
-  return next.wait === "BlockedByPDB" && nowMs > facts.nowMs
-    ? { action: `wait until a budget lets one go (${next.message})`, ...later }
+  return decision.wait === "BlockedByPDB" && nowMs > input.nowMs
+    ? { action: `wait until a budget lets one go (${decision.message})`, ...later }
     : undefined;
 }
 

@@ -31,12 +31,6 @@ export interface NodeConstraint {
   readonly selector?: true;
 }
 
-/** The fields of a pod that may pin it. */
-export interface PinnablePod {
-  readonly annotations: Labels;
-  readonly constraints: readonly NodeConstraint[];
-}
-
 /** The class and the nodes to check constraints against. */
 export interface PinOptions {
   /** The class that the pod would move to. */
@@ -78,15 +72,14 @@ export function protectedBy(annotations: Labels): string | undefined {
 }
 
 /**
- * Why the pod must not move to the class, in a sentence; undefined if it may. Only constraints that
- * contradict the class count: whether a zone has such a node is up to the scheduler and the autoscaler.
+ * The constraint because of which a pod can't move to the class, in a sentence; undefined if it can. Only
+ * constraints that contradict the class count: whether a zone has such a node is up to the scheduler and the
+ * autoscaler.
  */
 export function pinnedBy(
-  { annotations, constraints }: PinnablePod,
+  constraints: readonly NodeConstraint[],
   options: PinOptions,
 ): string | undefined {
-  const protection = protectedBy(annotations);
-  if (protection !== undefined) return protection;
   const keys = capacityKeys(options.classes);
   const found = constraints.find(({ selector, terms }) =>
     !terms.some((term) => {
@@ -102,8 +95,7 @@ export function allowedClasses(
   constraints: readonly NodeConstraint[],
   options: Omit<PinOptions, "to">,
 ): readonly NodeClass[] {
-  const pod = { annotations: {}, constraints };
-  return NODE_CLASSES.filter((to) => pinnedBy(pod, { ...options, to }) === undefined);
+  return NODE_CLASSES.filter((to) => pinnedBy(constraints, { ...options, to }) === undefined);
 }
 
 /** True if the constraints name a class by its own labels, whatever hosts and pools they name. */
@@ -111,10 +103,9 @@ export function namesClass(
   constraints: readonly NodeConstraint[],
   classes: NodeClasses,
 ): boolean {
-  const pod = { annotations: {}, constraints };
   return NODE_CLASSES.some((to) => {
     const nodes = { hostClass: () => to, poolClass: () => to };
-    return pinnedBy(pod, { to, classes, nodes }) !== undefined;
+    return pinnedBy(constraints, { to, classes, nodes }) !== undefined;
   });
 }
 

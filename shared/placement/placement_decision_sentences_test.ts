@@ -1,6 +1,7 @@
 import { pure } from "../../tests/fixtures/pure.ts";
-import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import { assertSentences, assertTexts, messageOf } from "../../tests/fixtures/assert_sentences.ts";
 import {
+  placedPod,
   placedPods,
   sampleBudget,
   wholeInput,
@@ -14,15 +15,17 @@ import {
   PAUSED,
   SPOT_PERCENTAGE,
 } from "../api/placement_keys.ts";
-import { pinnedBy, selectorConstraints } from "./node_constraints.ts";
+import { pinnedBy, protectedBy, selectorConstraints } from "./node_constraints.ts";
 import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
 import { decideMove, type MoveDecisionInput } from "./decide_move.ts";
 import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
 import { budgetRefusal } from "./workload_snapshot.ts";
+import { forecastStep } from "./forecast_step.ts";
+import { readStatus, refusedStatus } from "./status.ts";
 import { departureSignsKind } from "./node_departure.ts";
-import { type CheckedPlacement, placementFaults } from "./settings.ts";
+import { placementFaults } from "./settings.ts";
 import { refusalOf } from "../config/kinds.ts";
 
 function gate(changes: Partial<EligibilityInput>, scope: Partial<PlacementScope> = {}): string {
@@ -93,8 +96,8 @@ const NOON = { nowMs: Date.parse("2026-05-04T12:00:00Z") };
 const SPOT: MoveDecisionInput = wholeInput(placedPods({ spot: 4 }), NOON);
 
 function waiting(changes: Partial<MoveDecisionInput>): string {
-  const next = decideMove({ ...SPOT, ...changes });
-  return "move" in next ? "a move" : next.message;
+  const decision = decideMove({ ...SPOT, ...changes });
+  return "move" in decision ? "a move" : decision.message;
 }
 
 const withPods = (changes: Partial<PlacedPod>) =>
@@ -143,10 +146,10 @@ pure("sentences of workloads of which no pod is moved", () => {
   ]);
 });
 
-function pinned(changes: Partial<Parameters<typeof pinnedBy>[0]>): string {
+function pinned(nodeSelector: Readonly<Record<string, string>>): string {
   const nodes = { hostClass: () => undefined, poolClass: () => undefined };
   const options = { to: "spot", classes: NODE_CLASS_PRESETS.karpenter, nodes } as const;
-  return pinnedBy({ annotations: {}, constraints: [], ...changes }, options) ?? "";
+  return pinnedBy(selectorConstraints(nodeSelector), options) ?? "";
 }
 
 function refused(...changes: readonly Partial<PodDisruptionBudget>[]): string {
@@ -161,12 +164,12 @@ pure("sentences of pods that stay where they are", () =>
   assertSentences([
     [
       "protected",
-      () => pinned({ annotations: { "karpenter.sh/do-not-disrupt": "true" } }),
+      () => protectedBy({ "karpenter.sh/do-not-disrupt": "true" }) ?? "",
       'annotation karpenter.sh/do-not-disrupt is "true"',
     ],
     [
       "node selector",
-      () => pinned({ constraints: selectorConstraints({ "kubernetes.io/hostname": "o1" }) }),
+      () => pinned({ "kubernetes.io/hostname": "o1" }),
       "its node selector allows no spot node",
     ],
     ["disruptionsAllowed", () => refused({}), "budget web allows no disruption"],
@@ -215,7 +218,7 @@ function classifierFault(value: unknown): string {
   return refusalOf(nodeClassifierKind, JSON.stringify(value)) ?? "";
 }
 
-function together(changes: Partial<CheckedPlacement>): string {
+function together(changes: Partial<Parameters<typeof placementFaults>[0]>): string {
   return placementFaults({
     windowSchedule: null,
     windowDuration: null,
@@ -234,12 +237,12 @@ pure("sentences of the settings of placement", () => {
     [
       "spot selectors",
       () => classFaults(none, steady),
-      "spot.selectors must name at least one selector",
+      "spotLabels must name at least one selector",
     ],
     [
       "selector without labels",
       () => classFaults(selected({}), steady),
-      "spot.selectors[0] must have matchLabels alone: pods are sent to nodes by it",
+      "spotLabels[0] must have matchLabels alone: pods are sent to nodes by it",
     ],
     [
       "on-demand selectors, by the keys of the setting",
@@ -281,4 +284,94 @@ pure("sentences of the settings of placement", () => {
       "must be at least as long as the first",
     ],
   ]);
+});
+
+/** The action that is due for a whole Deployment of these pods; half of them belong on spot. */
+const step =
+  (pods: readonly PlacedPod[], changes: Partial<MoveDecisionInput> = {}) => (): string => {
+    const input = wholeInput(pods, { evictionFromMs: NOW, nowMs: NOW, ...changes });
+    const decision = decideMove(input);
+    return forecastStep(input, { decision, cooldownMs: 10_000, shortage: {} })?.action ?? "";
+  };
+
+const NOW = Date.UTC(2026, 0, 1);
+const RUNNING = placedPods({ spot: 3, "on-demand": 1 });
+const BUDGET = "budget web allows no disruption";
+const LEAVING = placedPod("web-9", { gone: true, departs: "taint spot-itn", departsSinceMs: NOW });
+const STRANDED = placedPod("web-0", {
+  ...{ class: "spot", scheduled: false, ready: false, createdAtMs: NOW },
+  unschedulableSinceMs: NOW,
+});
+const SHORTAGE = { sinceMs: NOW - 1, untilMs: NOW + 240_000, rounds: 1 };
+
+pure("sentences of the step that is due", () =>
+  assertTexts(
+    {
+      "youngest": step(RUNNING),
+      "bound": step(
+        RUNNING.map((pod) => ({
+          ...pod,
+          ...(pod.name.endsWith("x3") && { pinned: "its volume" }),
+        })),
+      ),
+      "cordoned": step(RUNNING.map((pod) => ({ ...pod, cordoned: pod.name.endsWith("x1") }))),
+      "budget": step(RUNNING.map((pod) => ({ ...pod, budget: BUDGET })), {
+        lastMoveAtMs: NOW - 4000,
+      }),
+      "leaving, budget": step([...RUNNING, { ...LEAVING, budget: BUDGET }]),
+      "fallback": step([STRANDED, placedPod("web-1"), { ...STRANDED, uid: "b", name: "web-2" }]),
+      "stranded": step([{ ...STRANDED, createdAtMs: 0 }], { shortage: SHORTAGE }),
+      "another fallback": step([STRANDED], { shortage: { ...SHORTAGE, untilMs: NOW + 60_000 } }),
+      "remade": step([STRANDED], {
+        shortage: { ...SHORTAGE, remade: { atMs: NOW - 1, count: 1 } },
+      }),
+    },
+    `\
+youngest
+  evict pod web-spot-x3 (youngest surplus spot) to on-demand
+bound
+  evict pod web-spot-x2 (youngest surplus spot that may go) to on-demand
+cordoned
+  evict pod web-spot-x1 (surplus spot on a cordoned node) to on-demand
+budget
+  wait until a budget lets one go (pod web-spot-x3: budget web allows no disruption)
+leaving, budget
+  evict pod web-9 from a node that is about to go (taint spot-itn), once its budget lets it: budget web allows no disruption
+fallback
+  new pods fall back to on-demand unless pod web-0 and 1 more finds a spot node
+stranded
+  evict pod web-0 (it finds no spot node) to on-demand
+another fallback
+  fall back once more unless pod web-0 finds a spot node, made for spot in this fallback
+remade
+  make pod web-0 again unless it finds a spot node, made for spot in this fallback: is the webhook asked?
+`,
+  ));
+
+pure("sentences of pods in a status", () => {
+  const pods = [
+    placedPod("web-1", { pinned: "its affinity allows no spot node", budget: BUDGET }),
+    placedPod("web-2", { cordoned: true, ready: false }),
+    placedPod("web-3", { scheduled: false }),
+    placedPod("web-4", { scheduled: false, unschedulableSinceMs: NOW }),
+    LEAVING,
+  ];
+  const invalid = { reason: "ConfigurationError", message: "" } as const;
+  const status = refusedStatus(invalid, () => ({ pods, nowMs: NOW }));
+  return assertTexts(
+    {
+      "pods": () => status.pods.map(({ name, notes }) => [name, ...notes].join("; ")).join("\n"),
+      "unreadable": () => readStatus("").message ?? "",
+    },
+    `\
+pods
+  web-1; stays: its affinity allows no spot node; budget web allows no disruption
+  web-2; not Ready; its node is cordoned
+  web-3; has no node yet
+  web-4; finds no node since 00:00:00Z
+  web-9; its node is about to go (taint spot-itn)
+unreadable
+  its published status can't be read
+`,
+  );
 });

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import * as keys from "../../shared/api/placement_keys.ts";
 import { admitPod, noReservations } from "../../shared/placement/admit_pod.ts";
 import { isWindowOpen } from "../../shared/placement/disruption_window.ts";
-import { placementFaultText, readPlacementSpec } from "../../shared/placement/eligibility.ts";
+import { checkEligibility, placementFaultText } from "../../shared/placement/eligibility.ts";
 import {
-  type MoveDecision,
   decideMove,
+  type MoveDecision,
   type MoveDecisionInput,
   type ReplicaStatus,
 } from "../../shared/placement/decide_move.ts";
@@ -292,31 +292,39 @@ const anyNamespace = fc.oneof(
   fc.record({ labels: fc.constant({ [keys.ENABLED]: "false" }), annotations: anyTexts }),
 );
 
-pure("readPlacement() gives a valid spec, none, or faults with a remedy, and never throws", () => {
-  const seen = new Set<string>();
-  fc.assert(
-    fc.property(anyWorded, anyNamespace, (workload, namespace) => {
-      const reading = readPlacementSpec({ workload, namespace });
-      seen.add(reading.is);
-      if (reading.is === "invalid") {
-        assert.ok(reading.faults.length > 0);
-        for (const fault of reading.faults) {
-          const { [fault.of]: worded } = { workload, namespace };
-          const texts = worded?.[fault.place === "label" ? "labels" : "annotations"];
-          assert.equal(Object.hasOwn(texts ?? {}, fault.key), fault.value !== undefined);
-          assert.match(
-            placementFaultText(fault),
-            /^(label|annotation) spotalis\.io\/[a-z-]+ of the \w+ is \P{C}+: must \P{C}+[^.]$/u,
-          );
+pure(
+  "checkEligibility() gives a valid spec, none, or faults with a remedy, and never throws",
+  () => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(anyWorded, anyNamespace, (workload, namespace) => {
+        const input = { kind: "Deployment", namespace: { name: "shop", metadata: namespace } };
+        const answer = checkEligibility({ ...input, ...workload }, {
+          ownNamespace: "mbcas-system",
+        });
+        seen.add(answer.spec === undefined ? answer.reason : "valid");
+        if (answer.spec === undefined) {
+          const { reason, faults = [] } = answer;
+          assert.equal(faults.length > 0, reason === "ConfigurationError");
+          for (const fault of faults) {
+            const { [fault.of]: worded } = { workload, namespace };
+            const texts = worded?.[fault.place === "label" ? "labels" : "annotations"];
+            assert.equal(Object.hasOwn(texts ?? {}, fault.key), fault.value !== undefined);
+            assert.match(
+              placementFaultText(fault),
+              /^(label|annotation) spotalis\.io\/[a-z-]+ of the \w+ is \P{C}+: must \P{C}+[^.]$/u,
+            );
+          }
+        } else {
+          const { spotPercentage, minOnDemand, window } = answer.spec;
+          assert.ok(Number.isInteger(spotPercentage) && spotPercentage >= 0);
+          assert.ok(spotPercentage <= 100);
+          assert.ok(Number.isInteger(minOnDemand) && minOnDemand >= 0 && minOnDemand <= 10_000);
+          assert.ok(window === undefined || window.durationMs > 0);
         }
-      } else if (reading.is === "valid") {
-        const { spotPercentage, minOnDemand, window } = reading.spec;
-        assert.ok(Number.isInteger(spotPercentage) && spotPercentage >= 0);
-        assert.ok(spotPercentage <= 100);
-        assert.ok(Number.isInteger(minOnDemand) && minOnDemand >= 0 && minOnDemand <= 10_000);
-        assert.ok(window === undefined || window.durationMs > 0);
-      }
-    }),
-  );
-  assert.deepEqual(seen, new Set(["valid", "off", "namespace-off", "untuned", "invalid"]));
-});
+      }),
+    );
+    const reasons = ["PlacementOff", "NamespaceOptedOut", "PlacementUntuned", "ConfigurationError"];
+    assert.deepEqual(seen, new Set(["valid", ...reasons]));
+  },
+);

@@ -374,7 +374,7 @@ export class PlacementCluster {
       ...others,
       metadata: { ...metadata, annotations },
       replicas: {
-        wanted: replicas,
+        replicas,
         observed: true,
         present: live.length,
         ready,

@@ -7,7 +7,7 @@
 /** Word by word: a pattern for lower-case text, and what to write instead. */
 export const VOCABULARY: readonly { readonly word: string; readonly instead: string }[] = [
   { word: "(?:un)?told|tells?|telling", instead: "published, reported, passed to" },
-  { word: "hears?|heard", instead: "receives" },
+  { word: "hears?|(?:un)?heard", instead: "receives" },
   { word: "wish(?:es|ed)?", instead: "spec, request" },
   { word: "nobody|somebody|whoever|whom|who|whose", instead: "the noun" },
   { word: "news|tales?", instead: "events, report" },

@@ -140,7 +140,7 @@ function replicasOf({ metadata, spec, status }: RawWorkload): ReplicaCounts {
   const there = status?.replicas ?? 0;
   const firstOrdinal = spec.ordinals?.start ?? 0;
   return {
-    wanted: spec.replicas ?? 1,
+    replicas: spec.replicas ?? 1,
     observed: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
     present: there,
     ready: status?.readyReplicas ?? 0,

@@ -7,11 +7,6 @@ import {
   remember,
   SHOP,
 } from "../../../tests/fixtures/placement/placed_shop.ts";
-import { placedPod, placedPods } from "../../../tests/fixtures/placement/placed_pods.ts";
-import type { MoveDecisionInput } from "../../../shared/placement/decide_move.ts";
-import { forecastStep } from "../../../shared/placement/forecast_step.ts";
-import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
-import { readStatus, refusedStatus } from "../../../shared/placement/status.ts";
 import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 
 const page = (scene: CoallocScene, ...args: string[]) => async (): Promise<string> =>
@@ -109,99 +104,6 @@ read-only
   Placement only reads (placement.readOnlyMode): nothing of this is done
 no right
 | Cannot read what the controller publishes: statuses is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have
-`,
-  );
-});
-
-/** The next step of a whole Deployment of these pods; half of them belong on spot. */
-const step = (pods: readonly PlacedPod[], change: Partial<MoveDecisionInput> = {}) => (): string => {
-  const count = pods.filter(({ gone }) => !gone).length;
-  const counts = { replicas: count, present: count, ready: count, updated: count };
-  const facts = {
-    workload: { kind: "Deployment" as const, observed: true, ...counts },
-    spec: { spotPercentage: 50, minOnDemand: 0, paused: false },
-    ...{ pods, evictionFromMs: NOW, nowMs: NOW, ...change },
-  };
-  return forecastStep(facts, { cooldownMs: 10_000, shortage: {} }).step?.action ?? "";
-};
-
-const RUNNING = placedPods({ spot: 3, "on-demand": 1 });
-const BUDGET = "budget web allows no disruption";
-const LEAVING = placedPod("web-9", { gone: true, departs: "taint spot-itn", departsSinceMs: NOW });
-const STRANDED = placedPod("web-0", {
-  ...{ class: "spot", scheduled: false, ready: false, createdAtMs: NOW },
-  unschedulableSinceMs: NOW,
-});
-const SHORTAGE = { sinceMs: NOW - 1, untilMs: NOW + 240_000, rounds: 1 };
-
-Deno.test("sentences of the next step", () =>
-  assertTexts(
-    {
-      "youngest": step(RUNNING),
-      "bound": step(
-        RUNNING.map((pod) => ({
-          ...pod,
-          ...(pod.name.endsWith("x3") && { pinned: "its volume" }),
-        })),
-      ),
-      "cordoned": step(RUNNING.map((pod) => ({ ...pod, cordoned: pod.name.endsWith("x1") }))),
-      "budget": step(RUNNING.map((pod) => ({ ...pod, budget: BUDGET })), {
-        lastMoveAtMs: NOW - 4000,
-      }),
-      "leaving, budget": step([...RUNNING, { ...LEAVING, budget: BUDGET }]),
-      "fallback": step([STRANDED, placedPod("web-1"), { ...STRANDED, uid: "b", name: "web-2" }]),
-      "stranded": step([{ ...STRANDED, createdAtMs: 0 }], { shortage: SHORTAGE }),
-      "another fallback": step([STRANDED], { shortage: { ...SHORTAGE, untilMs: NOW + 60_000 } }),
-      "remade": step([STRANDED], {
-        shortage: { ...SHORTAGE, remade: { atMs: NOW - 1, count: 1 } },
-      }),
-    },
-    `\
-youngest
-  evict pod web-spot-x3 (youngest surplus spot) to on-demand
-bound
-  evict pod web-spot-x2 (youngest surplus spot that may go) to on-demand
-cordoned
-  evict pod web-spot-x1 (surplus spot on a cordoned node) to on-demand
-budget
-  wait until a budget lets one go (pod web-spot-x3: budget web allows no disruption)
-leaving, budget
-  evict pod web-9 from a node that is about to go (taint spot-itn), once its budget lets it: budget web allows no disruption
-fallback
-  new pods fall back to on-demand unless pod web-0 and 1 more finds a spot node
-stranded
-  evict pod web-0 (it finds no spot node) to on-demand
-another fallback
-  fall back once more unless pod web-0 finds a spot node, made for spot in this fallback
-remade
-  make pod web-0 again unless it finds a spot node, made for spot in this fallback: is the webhook asked?
-`,
-  ));
-
-Deno.test("sentences of pods in a status", () => {
-  const pods = [
-    placedPod("web-1", { pinned: "its affinity allows no spot node", budget: BUDGET }),
-    placedPod("web-2", { cordoned: true, ready: false }),
-    placedPod("web-3", { scheduled: false }),
-    placedPod("web-4", { scheduled: false, unschedulableSinceMs: NOW }),
-    LEAVING,
-  ];
-  const invalid = { reason: "ConfigurationError", message: "" } as const;
-  const status = refusedStatus(invalid, () => ({ pods, nowMs: NOW }));
-  return assertTexts(
-    {
-      "pods": () => status.pods.map(({ name, notes }) => [name, ...notes].join("; ")).join("\n"),
-      "unreadable": () => readStatus("").message ?? "",
-    },
-    `\
-pods
-  web-1; stays: its affinity allows no spot node; budget web allows no disruption
-  web-2; not Ready; its node is cordoned
-  web-3; has no node yet
-  web-4; finds no node since 00:00:00Z
-  web-9; its node is about to go (taint spot-itn)
-unreadable
-  its published status can't be read
 `,
   );
 });

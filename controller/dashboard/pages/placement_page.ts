@@ -49,7 +49,7 @@ function split({ actual, desired }: ShownWorkload, one: NodeClass): Html | strin
   return toned(text, desired === undefined || actual[one] === desired[one] ? undefined : "yellow");
 }
 
-/** The split of each workload, and its next move. */
+/** The split of each workload, and its next step. */
 export function placementPage(
   { workloads, paging, filter, notes: remarks, nowMs }: PlacementView,
 ): Page {

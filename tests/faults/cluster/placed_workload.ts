@@ -123,7 +123,7 @@ function deployment({ store }: SimulatedAPI) {
     ...sample,
     metadata: { ...sample.metadata, namespace: PLACED.namespace, uid: "front-web" },
     replicas: {
-      wanted: PLACED.replicas,
+      replicas: PLACED.replicas,
       observed: true,
       present: live.length,
       ready: live.filter(({ ready }) => ready).length,

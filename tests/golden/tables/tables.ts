@@ -144,7 +144,7 @@ export function splitTable(stored: string): DecisionTable {
   });
 }
 
-/** Placement's next move, and what becomes of shortages. */
+/** Placement's decisions about moves, and what becomes of shortages. */
 export function moveTable(stored: string): DecisionTable {
   const rows = inputsOf<MoveInput | ShortageInput>(stored).map((input) => ({
     input,
