@@ -13,7 +13,7 @@ import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { leavesAtOnce } from "../../shared/placement/decide_move.ts";
 import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { isLeftBehind } from "../../shared/placement/shortage.ts";
-import { placedPod } from "../../shared/placement/workload_snapshot.ts";
+import { placedPod, type SnapshotInput } from "../../shared/placement/workload_snapshot.ts";
 import { answerOf } from "../resize/send_changes.ts";
 import type { PlacementPlan, PlacementSnapshot, PlannedEviction } from "./decide.ts";
 import type { PlacementCaches } from "./caches.ts";
@@ -21,7 +21,6 @@ import type { EvictionLog } from "./eviction_memory.ts";
 import type { EvictionAnswer, PlacementAPI, PlacementObserver } from "./ports.ts";
 import type { StatusPublisher } from "./publisher.ts";
 import type { PlacementMemory, PlacementState } from "./store.ts";
-import type { DepartureTimes } from "./watch.ts";
 
 /** An eviction that was requested; without an answer it is a dry run. */
 export interface SentEviction extends PlannedEviction {
@@ -54,7 +53,8 @@ export interface PlacementLoopParts extends Pick<PlacementAPI, "evictor" | "cost
 
 /** The dependencies of a reconcile. */
 export interface ReconcileParts extends PlacementLoopParts {
-  readonly departures: DepartureTimes;
+  /** The caches and the settings by which pods count. */
+  readonly input: SnapshotInput;
   /** Limits moves in the whole cluster. */
   readonly rate: RateLimiter;
   /** Limits concurrent writes of deletion costs. */
@@ -136,7 +136,7 @@ async function evictAll(
     const { name, uid } = one.pod;
     if (signal.aborted || parts.evictions.retryAfterMs(uid) !== undefined) continue;
     const pod = parts.caches.pods.get(`${snapshot.workload.metadata.namespace}/${name}`);
-    if (pod?.metadata.uid !== uid || !applies(placedPod(pod, snapshot.input))) continue;
+    if (pod?.metadata.uid !== uid || !applies(placedPod(pod, parts.input))) continue;
     sent.push(await evict(one, input));
   }
 }

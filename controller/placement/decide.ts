@@ -25,7 +25,6 @@ import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
 import type { PlacementSpec } from "../../shared/placement/eligibility.ts";
 import { isLeftBehind, nextShortage, shortagePhase } from "../../shared/placement/shortage.ts";
 import { type PlacementStatus, placementStatus } from "../../shared/placement/status.ts";
-import type { SnapshotInput } from "../../shared/placement/workload_snapshot.ts";
 import type { PlacementMemory } from "./store.ts";
 
 /** A workload that takes part. */
@@ -37,7 +36,6 @@ export interface EligibleWorkload {
 
 /** The input of `decide` and `act`. */
 export interface PlacementSnapshot extends EligibleWorkload {
-  readonly input: SnapshotInput;
   /** With their budgets. */
   readonly pods: readonly PlacedPod[];
   /** Why evictions were denied lately, by the pods' UIDs. */

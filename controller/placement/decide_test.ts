@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { listedObjects } from "../../tests/fixtures/placement/listed_objects.ts";
-import { placedPods, sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
-import { PLACEMENT_RULES } from "../../tests/fixtures/placement/placement_caches.ts";
+import { placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { decide, type PlacementSnapshot } from "./decide.ts";
@@ -16,11 +14,6 @@ function snapshot(changes: Partial<PlacementSnapshot> = {}): PlacementSnapshot {
     workload: sampleWorkload(),
     replicas: { ...REPLICAS, ready: 4, updated: 4 },
     spec: SPEC,
-    input: {
-      objects: listedObjects({ budgets: [sampleBudget()] }),
-      config: PLACEMENT_RULES,
-      evicted: new Set(),
-    },
     pods: placedPods({ spot: 4 }),
     denials: new Map(),
     memory: {},

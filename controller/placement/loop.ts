@@ -46,10 +46,12 @@ export async function runPlacementLoop(
   const queue = createWorkQueue(clock);
   const departures = createDepartureTimes(() => clock.wall());
   const reporter = createPlacementReporter(parts);
+  const evictions = parts.evictions ?? createEvictionLog(parts);
+  const objects = cachedObjects(caches);
   const reconcileParts: ReconcileParts = {
     ...parts,
-    departures,
-    evictions: parts.evictions ?? createEvictionLog(parts),
+    input: { objects, config, evicted: evictions, signSinceMs: departures.sinceMs },
+    evictions,
     rate: createRateLimiter(config.evictions),
     permits: createPermits(() => MOST_COST_WRITES),
   };
@@ -88,7 +90,7 @@ async function reconcile(
     readonly signal: AbortSignal;
   },
 ): Promise<ReconcileResult> {
-  const { caches, clock, config, evictions, publisher } = parts;
+  const { caches, clock, config, evictions, input, publisher } = parts;
   const subject = subjectUnder(key);
   const { kind, namespace, name } = subject;
   const cache = kind === "Deployment" ? caches.deployments : caches.statefulSets;
@@ -104,11 +106,9 @@ async function reconcile(
   evictions.expire();
   const target = { ...subject, uid: workload.metadata.uid };
   const tookMs = (): number => clock.monotonic() - begunAtMs;
-  const objects = cachedObjects(caches);
-  const answer = checkEligibility(eligibilityInput(workload, objects), config.scope);
+  const answer = checkEligibility(eligibilityInput(workload, input.objects), config.scope);
   if (answer.spec === undefined) {
     reporter.ineligible(target, answer, tookMs());
-    const input = { objects, config, evicted: evictions };
     const pods = () => ({ pods: placedPodsOf(workload, input), nowMs: clock.wall() });
     publisher.publish(subject, refusedStatus(answer, pods));
     return {};

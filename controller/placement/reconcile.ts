@@ -13,7 +13,6 @@ import {
 } from "../../shared/placement/shortage.ts";
 import { placedPodsWithBudgets } from "../../shared/placement/workload_snapshot.ts";
 import { act, type PlacementOutcome, type ReconcileParts } from "./act.ts";
-import { cachedObjects } from "./caches.ts";
 import { EVICTED_FOR_MS } from "./eviction_memory.ts";
 import type { ReconcileReport } from "./ports.ts";
 import {
@@ -52,16 +51,13 @@ export async function placeWorkload(
 
 function takeSnapshot(
   eligible: EligibleWorkload,
-  { caches, config, state, evictions, departures, clock, rate }: ReconcileParts,
+  { input, state, evictions, clock, rate }: ReconcileParts,
 ): PlacementSnapshot {
   const nowMs = clock.wall();
   const { workload } = eligible;
-  const objects = cachedObjects(caches);
-  const input = { objects, config, evicted: evictions, signSinceMs: departures.sinceMs };
   const pods = placedPodsWithBudgets(workload, input);
   return {
     ...eligible,
-    input,
     pods,
     denials: new Map(pods.flatMap(({ uid }) => {
       const denial = evictions.denial(uid);

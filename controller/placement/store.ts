@@ -106,17 +106,18 @@ export function decodeMemory(stored: unknown): PlacementMemory {
  * The memory without times that are impossible by this clock, as fallbacks would last too long. Cutting
  * them to the longest possible would begin anew at each reconcile.
  */
-export function memoryAt(memory: PlacementMemory, nowMs: number): PlacementMemory {
+export function memoryAt(
+  { lastMoveAtMs, shortage, ...others }: PlacementMemory,
+  nowMs: number,
+): PlacementMemory {
   const latestMs = nowMs + CLOCKS_DIFFER_MS;
-  const { lastMoveAtMs = -Infinity, shortage: stored, ineffectiveMoves } = memory;
-  const shortage = stored === undefined || (stored.sinceMs ?? 0) > latestMs ||
-      stored.untilMs > latestMs + LONGEST_FALLBACK_MS
-    ? undefined
-    : shortageAt(stored, nowMs);
   return {
-    ...(Number.isFinite(lastMoveAtMs) && lastMoveAtMs <= latestMs ? { lastMoveAtMs } : {}),
-    ...(shortage === undefined ? {} : { shortage }),
-    ...(ineffectiveMoves === undefined ? {} : { ineffectiveMoves }),
+    ...others,
+    ...(lastMoveAtMs === undefined || lastMoveAtMs > latestMs ? {} : { lastMoveAtMs }),
+    ...(shortage === undefined || (shortage.sinceMs ?? 0) > latestMs ||
+        shortage.untilMs > latestMs + LONGEST_FALLBACK_MS
+      ? {}
+      : { shortage: shortageAt(shortage, nowMs) }),
   };
 }
 

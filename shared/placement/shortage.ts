@@ -13,7 +13,7 @@ export type ShortagePhase = "none" | "fallback" | "returning";
 export interface Shortage {
   /** The end of the fallback; the workload returns afterwards. */
   readonly untilMs: number;
-  /** The beginning of the fallback; absent in memory of earlier versions. */
+  /** The beginning of the fallback; absent if it is in the future by this clock. */
   readonly sinceMs?: number;
   /** Fallbacks in a row, at least 1: each lasts twice as long as the one before. */
   readonly rounds: number;
