@@ -85,7 +85,8 @@ export function decide(
   const { shortage: before, ineffectiveMoves, ...others } = snapshot.memory;
   const decision = decideMove(moveInput(snapshot, snapshot.memory), config);
   const asSpecified = isAsSpecified(decision);
-  const shortage = nextShortage(before, { pods, asSpecified, nowMs }, config.shortage);
+  const present = { pods, shortage: before, asSpecified, nowMs };
+  const shortage = nextShortage(present, config.shortage);
   // Once all replicas are where they should be, the moves before were effective.
   const isHealed = asSpecified && ineffectiveMoves !== undefined;
   const memory = {

@@ -85,7 +85,7 @@ function resultOf(
     decision,
     status,
     ...outcome,
-    shortage: { before, after: shortage, unplaced: unplacedInFallback(pods, { shortage, nowMs }) },
+    shortage: { before, after: shortage, unplaced: unplacedInFallback({ pods, shortage, nowMs }) },
     replicas: {
       actual: runningByClass(pods),
       desired: splitReplicas(replicas, spec),
@@ -95,7 +95,7 @@ function resultOf(
     },
     requeueAfterMs: Math.min(
       moveDueMs > nowMs ? moveDueMs - nowMs : Infinity,
-      shortageDueMs(pods, { shortage, nowMs }, config.shortage) - nowMs,
+      shortageDueMs({ pods, shortage, nowMs }, config.shortage) - nowMs,
       // No event arrives for an eviction that came to nothing.
       pods.some(({ uid }) => evictions.has(uid)) ? EVICTED_FOR_MS : Infinity,
       ...pods.map(({ uid }) => evictions.retryAfterMs(uid) ?? Infinity),

@@ -5,7 +5,7 @@
  * @module
  */
 import type { ClassCounts, NodeClass } from "./node_classes.ts";
-import { countByClass, type PlacedPod } from "./placed_pod.ts";
+import { type ClassifiedPod, countByClass } from "./placed_pod.ts";
 import {
   costOf,
   floorOf,
@@ -49,8 +49,7 @@ export interface Reservations {
 }
 
 /** A pod in a cache. */
-export interface CountedPod
-  extends Pick<PlacedPod, "uid" | "name" | "revision" | "class" | "gone" | "scheduled"> {
+export interface CountedPod extends ClassifiedPod {
   /** True if it was created without admission: it ends no reservation for a generated name. */
   readonly unadmitted?: true;
 }

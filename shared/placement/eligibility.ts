@@ -113,7 +113,7 @@ const DURATION: Annotation<number> = {
   read: (text = "") => parseWindowDuration(text),
 };
 
-/** Parses the spec. `configured` is the window of workloads without one of their own. */
+/** Reads labels and annotations. `configured` is the window of workloads without one of their own. */
 function readSpec(input: EligibilityInput, configured: DisruptionWindow | undefined): Eligibility {
   const { annotations: texts } = input;
   const disabled = checkEnabled(input);

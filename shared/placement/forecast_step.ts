@@ -18,6 +18,7 @@ import {
   fallbackDueMs,
   isLeftBehind,
   remakeDueMs,
+  type ShortageInput,
   type ShortageOptions,
   shortagePhase,
   strandedPods,
@@ -76,20 +77,21 @@ function budgetText({ budget }: PlacedPod): string {
 
 /** Pods that find no spot node: evicted in a fallback, and otherwise the beginning of one. */
 function shortageStep(
-  { pods, shortage, nowMs }: MoveDecisionInput,
+  input: ShortageInput,
   options: ShortageOptions,
 ): StepForecast | undefined {
-  const stranded = strandedPods(pods);
+  const { shortage, nowMs } = input;
+  const stranded = strandedPods(input.pods);
   if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
     const pod = firstToGo(stranded.filter((one) => isLeftBehind(one, { shortage, nowMs })));
-    if (pod === undefined) return unplacedStep({ pods, shortage, nowMs }, options);
+    if (pod === undefined) return unplacedStep(input, options);
     return {
       action: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetText(pod)}`,
       pod: pod.name,
       to: "on-demand",
     };
   }
-  const dueMs = fallbackDueMs(shortage, pods, options);
+  const dueMs = fallbackDueMs(input, options);
   if (!Number.isFinite(dueMs)) return undefined;
   return {
     action: `new pods fall back to on-demand unless ${namesOf(stranded)} finds a spot node`,
@@ -101,20 +103,17 @@ function shortageStep(
  * They are recreated, in this fallback or by the next. Recreated for spot again, they show that no
  * webhook places pods.
  */
-function unplacedStep(
-  { pods, shortage, nowMs }: Pick<MoveDecisionInput, "pods" | "shortage" | "nowMs">,
-  options: ShortageOptions,
-): StepForecast | undefined {
-  const unplaced = unplacedInFallback(pods, { shortage, nowMs });
+function unplacedStep(input: ShortageInput, options: ShortageOptions): StepForecast | undefined {
+  const unplaced = unplacedInFallback(input);
   if (unplaced.length === 0) return undefined;
-  const dueMs = remakeDueMs(pods, { shortage, nowMs }, options);
+  const dueMs = remakeDueMs(input, options);
   const isDue = Number.isFinite(dueMs);
   const names = namesOf(unplaced);
-  const doubt = shortage?.remade === undefined ? "" : ": is the webhook asked?";
+  const doubt = input.shortage?.remade === undefined ? "" : ": is the webhook asked?";
   return {
     action: (isDue ? `make ${names} again unless it` : `fall back once more unless ${names}`) +
       ` finds a spot node, made for spot in this fallback${doubt}`,
-    notBefore: timeText(isDue ? dueMs : fallbackDueMs(shortage, pods, options)),
+    notBefore: timeText(isDue ? dueMs : fallbackDueMs(input, options)),
   };
 }
 

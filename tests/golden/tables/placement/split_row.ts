@@ -139,13 +139,13 @@ export interface ShortageResult {
 /** What becomes of a shortage of spot nodes. */
 export function shortageResult({ asWished, ...input }: ShortageInput): ShortageResult {
   const shortage = input.shortage === undefined ? undefined : shortageOf(input.shortage);
-  const pods = input.pods.map(podOf);
-  const next = nextShortage(shortage, { pods, asSpecified: asWished, nowMs: NOW_MS });
+  const present = { pods: input.pods.map(podOf), shortage, nowMs: NOW_MS };
+  const next = nextShortage({ ...present, asSpecified: asWished });
   return {
     phase: shortagePhase(shortage, NOW_MS),
-    remake: secondsTo(remakeDueMs(pods, { shortage, nowMs: NOW_MS })),
-    fallback: secondsTo(fallbackDueMs(shortage, pods)),
-    unplaced: unplacedInFallback(pods, { shortage, nowMs: NOW_MS }).length,
+    remake: secondsTo(remakeDueMs(present)),
+    fallback: secondsTo(fallbackDueMs(present)),
+    unplaced: unplacedInFallback(present).length,
     next: next === undefined ? null : secondsOf(next),
   };
 }
