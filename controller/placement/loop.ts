@@ -15,10 +15,9 @@ import {
   placedPodsOf,
   replicaStatus,
 } from "../../shared/placement/workload_snapshot.ts";
-import type { PlacementLoopParts, ReconcileParts } from "./act.ts";
 import { cachedObjects, readCaches } from "./caches.ts";
 import { createEvictionLog } from "./eviction_memory.ts";
-import { placeWorkload } from "./reconcile.ts";
+import { type PlacementLoopParts, placeWorkload, type ReconcileParts } from "./reconcile.ts";
 import { createPlacementReporter, type PlacementReporter } from "./reporter.ts";
 import {
   createDepartureTimes,
