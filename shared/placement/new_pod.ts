@@ -20,11 +20,8 @@ import type { AwaitedPod, PodPlacement } from "./admit_pod.ts";
 import { type JSONPatchOperation, pointerPart } from "../admission/json_patch.ts";
 import type { Labels } from "../api/label_selector.ts";
 import type { PodOwner } from "../api/pod.ts";
-import {
-  type NodeConstraint,
-  sentNodeConstraints,
-  type SentNodeSelector,
-} from "./node_constraints.ts";
+import { type NodeConstraint, sentNodeConstraints } from "./node_constraints.ts";
+import type { NodeSelector } from "../api/node.ts";
 
 /** A pod that is being created. */
 export interface PlacementRequest {
@@ -63,7 +60,7 @@ interface SentPod {
     readonly tolerations?: readonly Toleration[] | null;
     readonly affinity?: {
       readonly nodeAffinity?: {
-        readonly requiredDuringSchedulingIgnoredDuringExecution?: SentNodeSelector | null;
+        readonly requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector | null;
       } | null;
     } | null;
     readonly volumes?: readonly {

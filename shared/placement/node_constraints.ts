@@ -8,7 +8,9 @@ import {
   HOSTNAME,
   type Node,
   type NodeRequirement,
+  type NodeSelector,
   type NodeTerm,
+  nodeTermsOf,
   type PersistentVolume,
 } from "../api/node.ts";
 import { type LabelRequirement, type Labels, labelsMatch } from "../api/label_selector.ts";
@@ -201,32 +203,13 @@ export function volumeConstraints(
   );
 }
 
-/** A `v1.NodeSelector` of a pod that was sent for admission. */
-export interface SentNodeSelector {
-  /** Null where the user gave none: servers refuse that only after the webhook. */
-  readonly nodeSelectorTerms:
-    | readonly Readonly<
-      Partial<Record<"matchExpressions" | "matchFields", readonly SentRequirement[] | null>>
-    >[]
-    | null;
-}
-
-/** A `v1.NodeSelectorRequirement`; some operators have no values. */
-export type SentRequirement = Pick<NodeRequirement, "key" | "operator"> & Partial<NodeRequirement>;
-
 /** Constraints of a pod that was sent for admission: node selector and required node affinity. */
 export function sentNodeConstraints(
   nodeSelector: Labels,
-  required: SentNodeSelector | null | undefined,
+  required: NodeSelector | null | undefined,
 ): readonly NodeConstraint[] {
-  const named = selectorConstraints(nodeSelector);
-  if (!required) return named;
-  const terms = (required.nodeSelectorTerms ?? []).map(({ matchExpressions, matchFields }) =>
-    [
-      ...matchExpressions ?? [],
-      // The only field that a term may have is the node's name.
-      ...(matchFields ?? []).map((one) => ({ ...one, key: HOSTNAME })),
-    ].map(({ key, operator, values }): NodeRequirement => ({ key, operator, values: values ?? [] }))
-  );
-  return [...named, { what: "its node affinity", terms }];
+  return [
+    ...selectorConstraints(nodeSelector),
+    ...(required ? [{ what: "its node affinity", terms: nodeTermsOf(required) }] : []),
+  ];
 }
