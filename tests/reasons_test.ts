@@ -12,7 +12,6 @@ import type { KnownStatus } from "../controller/allocation/allocation_status.ts"
 import type { AllocationObserver, PodEvent } from "../controller/allocation/ports.ts";
 import type { refusalReason } from "../shared/resize/refusal.ts";
 import type { Decision } from "../shared/resize/chain.ts";
-import type { OutOfScope } from "../shared/resize/scope.ts";
 import { type AnyReason, listedReason, REASON_LISTS } from "../shared/api/reasons/reasons.ts";
 import { reasonSchema } from "../shared/api/object.ts";
 import type { Eligibility } from "../shared/placement/eligibility.ts";
@@ -24,7 +23,7 @@ import type { ApplyFailure, WorkloadEvent } from "../shared/rightsizing/guards/w
 import type { PaceChange } from "../shared/pacing/paced_container.ts";
 import { projectFiles } from "../tools/project_files.ts";
 import type { ResizeAnswer } from "../controller/resize/send_changes.ts";
-import type { PodVerdict } from "../shared/resize/inputs/resize_input.ts";
+import type { OutOfScope, PodVerdict } from "../shared/resize/inputs/resize_input.ts";
 
 /**
  * `"listed"` where only reasons of the lists fit; a type that takes any text does not compile below.

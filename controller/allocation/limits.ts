@@ -6,34 +6,19 @@
 import type { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { defined } from "../../shared/defined.ts";
 import { parseCPUBound } from "../../shared/quantity.ts";
 import { decide, type Decision, MARKET_CHAIN, RESTORE_CHAIN } from "../../shared/resize/chain.ts";
-import type { EnforcementInput } from "../../shared/resize/inputs/resize_input.ts";
+import type { ClaimFacts, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { sumOf } from "../../shared/resize/inputs/resources.ts";
 import { originalValues } from "../../shared/resize/original_limits.ts";
 import { type LimitChange, netOf } from "../../shared/resize/patch.ts";
-import { type OutOfScope, restoredMessage } from "../../shared/resize/scope.ts";
+import { restoredMessage } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
 import { describeLimits, type ResizeContext, sendChanges } from "../resize/send_changes.ts";
 import { marketCause, type ResizeRequest } from "./pace/resize_turns.ts";
 import type { PodSnapshot } from "./pod_snapshot.ts";
 import type { QuotaBooking } from "./quotas/quota_ledger.ts";
-import type { QuotaRoom } from "./quotas/quota_room.ts";
-
-/** Input of `decideLimits()`, beside the pod. */
-export interface LimitsInput
-  extends
-    Pick<EnforcementInput, "outOfScope" | "agentSilent" | "outOfSync">,
-    Pick<EnforcementInput, "restMs" | "oscillatingMs"> {
-  /** True when the limits are this product's and the original ones are not on record. */
-  readonly originalUnknown: boolean;
-  /** The wait after refusals that is left, ms. */
-  readonly backOffMs: Readonly<Record<"market" | "restore", number>>;
-  readonly config: Pick<MarketConfig, "dryRun" | "resizeServed" | "maxStep">;
-  readonly quota?: Pick<QuotaRoom, "headroom"> | undefined;
-}
 
 /** What is due for the limits. */
 export interface LimitsPlan {
@@ -59,34 +44,18 @@ const AGENT_SILENT: OutOfScope = {
   message: "the node's agent has not renewed its lease",
 };
 
-const ORIGINAL_UNKNOWN: Decision = {
-  changes: [],
-  reason: "OriginalUnknown",
-  message: "the limits were set by this product and the user's own are not on record: " +
-    "recreate the pod, or set its limits by hand",
-};
+/** Settings of what is sent. */
+type SendSettings = Pick<MarketConfig, "dryRun" | "resizeServed">;
 
 /** Decides what is due for the limits of a pod with a record. Pure. */
-export function decideLimits(
-  { pod, node, allocation, limitRange }: PodSnapshot & { readonly allocation: PodAllocation },
-  input: LimitsInput,
-): LimitsPlan {
-  const { outOfScope, agentSilent, backOffMs, config } = input;
+export function decideLimits(facts: ClaimFacts, config: SendSettings): LimitsPlan {
+  const { pod, allocation: { spec, status }, outOfScope, agentSilent } = facts;
   const restoring = outOfScope ?? (agentSilent ? AGENT_SILENT : undefined);
-  if (input.originalUnknown) return { restoring, decision: ORIGINAL_UNKNOWN };
-  const headroom = input.quota?.headroom();
-  const { spec, status } = allocation;
-  const decision = decide(restoring === undefined ? MARKET_CHAIN : RESTORE_CHAIN, {
-    ...input,
-    ...{ allocation, pod, node, limitRange },
-    claims: restoring === undefined
-      ? (spec.containers ?? []).map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)])
-      : originalValues(status?.originalLimits),
-    backOffMs: backOffMs[restoring === undefined ? "market" : "restore"],
-    maxStep: config.maxStep ?? undefined,
-    quotaHeadroom: headroom?.millicores,
-    quotaName: headroom?.quota,
-  });
+  const decision = restoring === undefined
+    ? decide(MARKET_CHAIN, facts, {
+      limits: (spec.containers ?? []).map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)]),
+    })
+    : decide(RESTORE_CHAIN, facts, { limits: originalValues(status?.originalLimits) });
   if (restoring !== undefined && decision.reason === "Applied") {
     const message = restoredMessage(restoring);
     return { restoring, decision: { ...decision, reason: "Restored", message } };
@@ -108,7 +77,7 @@ export function decideLimits(
 function insteadOf(
   pod: Pod,
   changes: readonly LimitChange[],
-  { resizeServed, dryRun }: LimitsInput["config"],
+  { resizeServed, dryRun }: SendSettings,
 ): Decision | undefined {
   if (!resizeServed) {
     const message = "the API server does not serve pods/resize";
@@ -172,7 +141,7 @@ function rateLimited(retryAfterMs: number): Decision {
 /** The decision that a refusal is reported as: its own reason, or for a restore that it is blocked. */
 export function refusalDecision(
   { restoring }: Pick<LimitsPlan, "restoring">,
-  { message, reason }: { readonly message: string; readonly reason: EnforcementReason },
+  { message, reason }: OutOfScope,
 ): Decision {
   return { changes: [], reason: restoring === undefined ? reason : "RestoreBlocked", message };
 }

@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { NO_RESOURCES, type Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
+import type { ClaimFacts } from "../../shared/resize/inputs/resize_input.ts";
 import { originalValues, RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import {
   sampleAllocation,
@@ -13,20 +14,18 @@ import {
 } from "../../tests/contract/support/sample_objects.ts";
 import { quietSnapshot } from "../../tests/fixtures/market/bid_facts.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import type { MarketConfig } from "../config.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
-import {
-  applyLimits,
-  decideLimits,
-  type LimitsActions,
-  type LimitsInput,
-  type LimitsOutcome,
-} from "./limits.ts";
+import { applyLimits, decideLimits, type LimitsActions, type LimitsOutcome } from "./limits.ts";
 import { atOriginalRequests, findOriginals, originalsOf } from "./original_limits.ts";
 import { createPodMemories, type PodMemory } from "./pod_memory.ts";
 
 const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 
-interface Choice extends Partial<Omit<LimitsInput, "config">>, Partial<LimitsInput["config"]> {
+interface Choice
+  extends
+    Partial<Omit<ClaimFacts, "pod" | "allocation">>,
+    Partial<Pick<MarketConfig, "dryRun" | "resizeServed">> {
   /** How long the pod waits for its turn, ms. @default {0} */
   readonly turnInMs?: number;
   readonly limit?: number;
@@ -62,11 +61,8 @@ async function attempt(choice: Choice = {}): Promise<Attempt> {
   };
   const steps: string[] = [];
   const snapshot = { ...quietSnapshot(pod), allocation };
-  const { dryRun = false, resizeServed = true, maxStep = null, ...input } = choice;
-  const plan = decideLimits(snapshot, {
-    ...{ agentSilent: false, originalUnknown: false, backOffMs: { market: 0, restore: 0 } },
-    ...{ config: { dryRun, resizeServed, maxStep }, ...input },
-  });
+  const { dryRun = false, resizeServed = true, ...facts } = choice;
+  const plan = decideLimits({ ...snapshot, ...facts }, { dryRun, resizeServed });
   const actions: LimitsActions = {
     snapshot,
     resizer: {
@@ -133,8 +129,8 @@ pure("decideLimits() says why nothing is sent", async () => {
     ["DryRun", { dryRun: true, limit: 300, outOfScope: OPTED_OUT }],
     ["DryRun", { dryRun: true }],
     ["RateLimited", { turnInMs: 40 }],
-    ["BackOff", { backOffMs: { market: 5, restore: 0 } }],
-    ["BackOff", { backOffMs: { market: 0, restore: 5 }, limit: 300, agentSilent: true }],
+    ["BackOff", { backOffMs: 5 }],
+    ["BackOff", { backOffMs: 5, limit: 300, agentSilent: true }],
   ];
   for (const [reason, choice] of rows) {
     const { outcome, steps } = await attempt(choice);

@@ -11,6 +11,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
+import type { ClaimFacts } from "../../shared/resize/inputs/resize_input.ts";
 import { limitsAreOurs } from "../../shared/resize/original_limits.ts";
 import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
@@ -32,6 +33,7 @@ import {
   noteResize,
   noteSent,
   resizePauses,
+  waitLeftMs,
 } from "./pod_memory.ts";
 import { snapshotOf } from "./pod_snapshot.ts";
 import {
@@ -243,21 +245,30 @@ type LimitsStep =
 
 /** Decides what is due for the limits. Changes nothing. */
 function decideNext(snapshot: ReconcileSnapshot, config: MarketConfig): LimitsStep {
-  const { pod, allocation, scope, memory, nowMs } = snapshot;
   if (!snapshot.isPodCopySynced) return { due: "wait", ms: OUT_OF_STEP_MS };
   if (!snapshot.current) return { due: "wait", ms: OLD_COPY_MS };
+  const plan = decideLimits(claimFacts(snapshot, config), config);
+  const isOver = plan.decision.reason === "Restored" && snapshot.scope !== undefined;
+  return { due: isOver ? "release" : "limits", ...plan };
+}
+
+/** What the checks look at: the snapshot, and what memory, quotas and settings make of it now. */
+function claimFacts(snapshot: ReconcileSnapshot, config: MarketConfig): ClaimFacts {
+  const { pod, allocation, scope, memory, nowMs } = snapshot;
   const isUnconfirmed = memory.confirmedRecord !== allocation.metadata.uid;
-  const plan = decideLimits(snapshot, {
+  const agentSilent = snapshot.isAgentSilent || (staysRestored(pod, allocation) && isUnconfirmed);
+  const headroom = snapshot.quota?.headroom();
+  return {
     ...snapshot,
-    config,
+    agentSilent,
     outOfScope: scope,
-    agentSilent: snapshot.isAgentSilent || (staysRestored(pod, allocation) && isUnconfirmed),
     originalUnknown: !snapshot.found.known,
+    maxStep: config.maxStep ?? undefined,
+    quotaHeadroom: headroom?.millicores,
+    quotaName: headroom?.quota,
+    backOffMs: waitLeftMs(memory, { nowMs, restoring: scope !== undefined || agentSilent }),
     ...resizePauses(memory, { nowMs, minIntervalMs: config.minResizeIntervalMs }),
-  });
-  const { reason } = plan.decision;
-  if (reason === "Restored" && scope !== undefined) return { due: "release", ...plan };
-  return { due: "limits", ...plan };
+  };
 }
 
 async function actOnLimits(

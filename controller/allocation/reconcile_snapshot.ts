@@ -9,7 +9,8 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Backoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import { isLive, type OutOfScope } from "../../shared/resize/scope.ts";
+import type { OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
+import { isLive } from "../../shared/resize/scope.ts";
 import { type Caches, outOfSync } from "../caches.ts";
 import type { MarketConfig } from "../config.ts";
 import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
@@ -22,7 +23,7 @@ import type { APIBackoff } from "./pace/api_backoff.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
 import type { NodeWrites } from "./pace/node_writes.ts";
 import type { PendingDecreases } from "./pace/resize_turns.ts";
-import { isCurrent, type PodMemories, type PodMemory, waitLeftMs } from "./pod_memory.ts";
+import { isCurrent, type PodMemories, type PodMemory } from "./pod_memory.ts";
 import type { PodSnapshot } from "./pod_snapshot.ts";
 import type { AllocationObserver, OwnerTemplates } from "./ports.ts";
 import type { QuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
@@ -99,8 +100,6 @@ export interface ReconcileSnapshot extends RecordedPod {
   readonly bounds: BoundsSources | undefined;
   /** What the quotas leave for raises, at the moment of a call; undefined when none binds. */
   readonly quota: QuotaRoom | undefined;
-  /** The waits after refusals that are left, ms. */
-  readonly backOffMs: Readonly<Record<"market" | "restore", number>>;
   readonly nowMs: number;
   /** Ms since 1970. */
   readonly wallMs: number;
@@ -146,9 +145,5 @@ export async function takeSnapshot(
         nodeCeiling: nodeCeiling(observed, caches.pods),
       }
       : undefined,
-    backOffMs: {
-      market: waitLeftMs(memory, { nowMs, restoring: false }),
-      restore: waitLeftMs(memory, { nowMs, restoring: true }),
-    },
   };
 }

@@ -11,12 +11,10 @@ import {
   type WantedResources,
 } from "./inputs/resources.ts";
 
-/** What a check may answer; nothing means: go on. */
-export type Verdict<Reason extends string> =
-  | undefined
+/** What a check of one reason finds; that of the check is then the reason. */
+export type Finding =
   | {
     readonly verdict: "hold";
-    readonly reason: Reason;
     readonly message: string;
     /** When to look again; absent: when something changes, or with the next cycle. */
     readonly retryAfterMs?: number;
@@ -25,7 +23,6 @@ export type Verdict<Reason extends string> =
   }
   | {
     readonly verdict: "clamp";
-    readonly reason: Reason;
     readonly message: string;
     /** What is left; nothing at all is a hold. */
     readonly wanted: WantedResources;
@@ -33,9 +30,13 @@ export type Verdict<Reason extends string> =
   | {
     /** Worth reporting, and against nothing that is wanted. */
     readonly verdict: "note";
-    readonly reason: Reason;
     readonly message: string;
   };
+
+/** What a check may answer; nothing means: go on. */
+export type Verdict<Reason extends string> =
+  | undefined
+  | Finding & { readonly reason: Reason };
 
 /** One named check over the snapshot that its chain is given. */
 export interface Check<Facts, Reason extends string> {

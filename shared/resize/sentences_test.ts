@@ -2,18 +2,17 @@ import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import {
+  type ClaimFields,
   cpuRanges,
+  decideClaim,
   enforcedContainer,
   enforcedPod,
-  enforcementInput,
   marketClaim,
-} from "../../tests/fixtures/market/enforcement_input.ts";
+} from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import type { Namespace } from "../api/namespace.ts";
 import { NO_RESOURCES, type Pod } from "../api/pod.ts";
-import { decide, MARKET_CHAIN } from "./chain.ts";
-import type { EnforcementInput } from "./inputs/resize_input.ts";
 import { outOfScope, restoredMessage, type ScopeSubject } from "./scope.ts";
 import { MANAGED, SKIP_GUARANTEED } from "../api/market_keys.ts";
 
@@ -91,8 +90,8 @@ pure("sentences on pods out of scope", () =>
     ],
   ]));
 
-function held(fields: Partial<EnforcementInput>): string {
-  return decide(MARKET_CHAIN, enforcementInput(fields)).message ?? "";
+function held(fields: ClaimFields): string {
+  return decideClaim(fields).message ?? "";
 }
 
 const large = enforcedContainer({
@@ -143,7 +142,7 @@ pure("sentences of the actuator's checks", () =>
       "pod web: cpu of container side: the LimitRange asks for a limit, there is none",
     ],
     [
-      "WouldWriteDefaults",
+      "LimitRange, defaults",
       () => held({ pod: withBare, limitRange: { ...cpuRanges({}), defaults: ["limits.cpu"] } }),
       "with any resize the API server would write the LimitRange's defaults into container side " +
       "(limits.cpu), and they could never be removed: recreate the pod, or take the defaults " +

@@ -19,7 +19,8 @@ import type {
 import { remedyFor } from "../api/reasons/reasons.ts";
 import { defined, mapDefined } from "../defined.ts";
 import { parseCPUBound } from "../quantity.ts";
-import { type OutOfScope, outOfScope, type ScopeSettings } from "../resize/scope.ts";
+import type { OutOfScope } from "../resize/inputs/resize_input.ts";
+import { outOfScope, type ScopeSettings } from "../resize/scope.ts";
 import type { ContainerView, NodeView, PodView } from "./node_view.ts";
 import { recordedLimitsOf } from "../resize/original_limits.ts";
 

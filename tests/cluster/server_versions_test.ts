@@ -16,15 +16,11 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { decide, type Decision, MARKET_CHAIN } from "../../shared/resize/chain.ts";
+import type { Decision } from "../../shared/resize/chain.ts";
 import { resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
 import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
-import {
-  enforcedAllocation,
-  enforcementInput,
-  marketClaim,
-} from "../fixtures/market/enforcement_input.ts";
+import { decideClaim, enforcedAllocation, marketClaim } from "../fixtures/market/decide_claim.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
 import {
@@ -145,7 +141,7 @@ function decisionOn(pod: Pod): Decision {
     status: { bounds: { revision: 3, reason: "", containers: bounds } },
   };
   const claims = [marketClaim(300)];
-  return decide(MARKET_CHAIN, enforcementInput({ pod, allocation, claims }));
+  return decideClaim({ pod, allocation, claims });
 }
 
 /** The reason of a refusal that concerns this pod alone. */

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
-import { isLive, type OutOfScope, outOfScope } from "../../../shared/resize/scope.ts";
+import type { OutOfScope } from "../../../shared/resize/inputs/resize_input.ts";
+import { isLive, outOfScope } from "../../../shared/resize/scope.ts";
 import { dividedByRequest } from "../../../shared/resize/checks/autoscalers.ts";
 import { belongsTo } from "../../../shared/resize/workloads_of.ts";
 import { marketSettings } from "../market_settings.ts";

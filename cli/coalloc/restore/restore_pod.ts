@@ -117,14 +117,8 @@ function decisionFor(
     readonly facts?: Pick<PodFacts, "limitRange">;
   },
 ): Decision {
-  return decide(RESTORE_CHAIN, {
-    allocation: standInAllocation(pod),
-    pod,
-    agentSilent: false,
-    claims: originalLimits,
-    backOffMs: 0,
-    ...facts,
-  });
+  const allocation = standInAllocation(pod);
+  return decide(RESTORE_CHAIN, { ...facts, pod, allocation }, { limits: originalLimits });
 }
 
 /** The next step of a pod that needs no patch (now): done, or check again. */

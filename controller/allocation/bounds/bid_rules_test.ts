@@ -14,7 +14,7 @@ import {
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
 import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
-import { cpuRanges } from "../../../tests/fixtures/market/enforcement_input.ts";
+import { cpuRanges } from "../../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   sampleHPA,

@@ -38,10 +38,16 @@ export interface ResourceRanges {
   readonly defaults?: readonly string[];
 }
 
+/** Why a pod takes no part in the market, or is left alone by all. */
+export interface OutOfScope {
+  readonly reason: EnforcementReason;
+  readonly message: string;
+}
+
 /** What the API reports of a pod and of what bounds it, whatever wants to change it. */
 export interface PodFacts {
   readonly pod: Pod;
-  /** Of the pod's node; absent where it is not known. */
+  /** The pod's; where it is not known, its pods are given the benefit of the doubt. */
   readonly node?: Pick<Node, "kubeletVersion" | "os"> | undefined;
   /** What the LimitRanges of the namespace come to; absent when nothing. */
   readonly limitRange?: ResourceRanges | undefined;
@@ -51,14 +57,15 @@ export interface PodFacts {
   readonly quotaName?: string | undefined;
 }
 
-/** Everything that the checks look at, read before the first one runs. */
+/** What the controller knows of a claim beside that, read before the first check runs. */
 export interface ClaimFacts extends PodFacts {
   readonly allocation: PodAllocation;
+  /** True where the limits are this product's and the original ones are not on record. */
+  readonly originalUnknown?: boolean;
   /** Why the pod takes no part; absent when it does. */
-  readonly outOfScope?:
-    | { readonly reason: EnforcementReason; readonly message: string }
-    | undefined;
-  readonly agentSilent: boolean;
+  readonly outOfScope?: OutOfScope | undefined;
+  /** True while the agent of the pod's node has not renewed its lease. */
+  readonly agentSilent?: boolean;
   /** Copies of the API's objects that don't follow the server now; absent: all do. */
   readonly outOfSync?: readonly string[] | undefined;
   /** Largest factor between the present limit and the next; absent: any. */
@@ -67,34 +74,12 @@ export interface ClaimFacts extends PodFacts {
   readonly restMs?: number | undefined;
   /** How long the limits of a pod that was resized too often are not lowered, ms. @default {0} */
   readonly oscillatingMs?: number | undefined;
-  /** Milliseconds until the next attempt is allowed after a refusal; 0 when there was none. */
-  readonly backOffMs: number;
-}
-
-/** What a chain decides by. */
-export interface EnforcementInput extends Omit<ClaimFacts, "pod"> {
-  /** Absent when there is no such pod. */
-  readonly pod: Pod | undefined;
-  /**
-   * The CPU limits that the source wants, millicores by container. The limits of a container have one
-   * owner at a time, so claims of several sources need no merging: `patchParts()` says under which name
-   * each is sent.
-   */
-  readonly claims: Iterable<readonly [container: string, millicores: number]>;
+  /** Left of the wait after a refusal, ms. @default {0} */
+  readonly backOffMs?: number | undefined;
 }
 
 /** What a check of a pod's resize answers. */
 export type PodVerdict = Verdict<EnforcementReason>;
-
-/** Makes a clamp that leaves the pod as it is a hold, which no later check talks over. */
-export function heldWhereNothingIsLeft<Reason extends string>(
-  verdict: Verdict<Reason>,
-  pod: Pod,
-): Verdict<Reason> {
-  if (verdict?.verdict !== "clamp" || !changesNothing(pod, verdict.wanted)) return verdict;
-  const { reason, message } = verdict;
-  return { verdict: "hold", reason, message };
-}
 
 /** True where the pod's spec has the wanted CPU values already. */
 export function changesNothing(pod: Pod, wanted: WantedResources): boolean {

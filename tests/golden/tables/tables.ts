@@ -33,11 +33,8 @@ const SCOPE_FIRST = "the controller turns to the restore chain before this check
 
 const MARKET_NEVER_DECIDES = {
   "market/OutOfScope": SCOPE_FIRST,
-  "market/AgentIsSilent": SCOPE_FIRST,
-  "market/WindowsPod": SCOPE_FIRST,
-  "market/StaticPod": SCOPE_FIRST,
-  "market/DeviceClaims": SCOPE_FIRST,
-  "market/KubeletTooOld": SCOPE_FIRST,
+  "market/AgentSilent": SCOPE_FIRST,
+  "market/NeverResizable": SCOPE_FIRST,
 };
 
 /** The market's, the restore's and the manual chain. */

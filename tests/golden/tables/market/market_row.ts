@@ -17,11 +17,12 @@ import {
 import type { PodResizer } from "../../../../controller/resize/ports.ts";
 import { createQuotaRooms } from "../../../../controller/allocation/quotas/quota_room.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
-import { decideManually } from "../../../../shared/resize/chain.ts";
+import { decide, MANUAL_CHAIN } from "../../../../shared/resize/chain.ts";
 import { refusalReason } from "../../../../shared/resize/refusal.ts";
 import { resizePatch } from "../../../../shared/resize/patch.ts";
 import { isLive, outOfScope } from "../../../../shared/resize/scope.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
+import { defined } from "../../../../shared/defined.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../../shared/api/object.ts";
 import { parseCPUBound } from "../../../../shared/quantity.ts";
@@ -145,12 +146,8 @@ function byPerson(
 ): Decided<MarketResult> {
   const { hard = {}, used = {} } = input.quota ?? {};
   const quotaHeadroom = millicores(hard["limits.cpu"]) - millicores(used["limits.cpu"]);
-  const { changes, reason = null, by } = decideManually({
-    pod,
-    ...(node === undefined ? {} : { node }),
-    ...(limitRange === undefined ? {} : { limitRange }),
-    ...(input.quota === undefined ? {} : { quotaHeadroom }),
-  }, wantedOf(input));
+  const facts = { pod, node, limitRange, ...(input.quota === undefined ? {} : { quotaHeadroom }) };
+  const { changes, reason = null, by } = decide(MANUAL_CHAIN, facts, { limits: wantedOf(input) });
   const patch = changes.length === 0 ? [] : [{ by: "person", ...resizePatch(UID, changes).spec }];
   return { result: { reason, patch }, by: by === undefined ? [] : [`manual/${by}`] };
 }
@@ -166,7 +163,7 @@ async function byController(
   const config = { ...DEFAULT_MARKET_CONFIG, ...input.settings };
   const clock = { monotonic: () => 0 };
   const asking = { bidsOf: () => [], wake: () => {} };
-  const quota = createQuotaRooms({ caches, clock, config, ...asking }).of(snapshot);
+  const headroom = createQuotaRooms({ caches, clock, config, ...asking }).of(snapshot)?.headroom();
   const patch: Readonly<Record<string, unknown>>[] = [];
   const resizer: PodResizer = {
     resize(_namespace, _name, sent, { manager = "" } = {}) {
@@ -174,18 +171,14 @@ async function byController(
       return answerTo(input);
     },
   };
-  const { backOffMs = 0 } = input;
-  const plan = decideLimits({ ...snapshot, allocation }, {
+  const { agentSilent, originalUnknown, backOffMs, outOfSync, restMs, oscillatingMs } = input;
+  const plan = decideLimits({
+    ...{ ...snapshot, allocation },
+    ...defined({ agentSilent, originalUnknown, backOffMs, outOfSync, restMs, oscillatingMs }),
     outOfScope: outOfScope({ ...snapshot, config }),
-    agentSilent: input.agentSilent ?? false,
-    originalUnknown: input.originalUnknown ?? false,
-    backOffMs: { market: backOffMs, restore: backOffMs },
-    config,
-    outOfSync: input.outOfSync ?? [],
-    restMs: input.restMs ?? 0,
-    oscillatingMs: input.oscillatingMs ?? 0,
-    quota,
-  });
+    maxStep: config.maxStep ?? undefined,
+    quotaHeadroom: headroom?.millicores,
+  }, config);
   const enforcement = await applyLimits(plan, {
     snapshot: { ...snapshot, allocation },
     resizer,
