@@ -12,6 +12,7 @@ import {
   oscillating,
   outOfSync,
   outsideBounds,
+  raisedOutOfSync,
   stepLimited,
   waiting,
 } from "./checks/limit_moves.ts";
@@ -143,6 +144,7 @@ const CHAIN: readonly Row[] = [
   [NOT_RESTORE, "LimitRange", limitRange],
   [NOT_RESTORE, "QuotaExceeded", quotaExceeded],
   // After all that clamps: what is sent is what counts.
+  [["market"], "OutOfSync/raised", raisedOutOfSync],
   [NOT_RESTORE, "QoSWouldChange", qosWouldChange],
   [ALL, "ResizeInProgress", resizeInProgress],
   [["market", "restore"], "BackOff", backOff],

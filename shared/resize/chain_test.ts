@@ -34,7 +34,7 @@ pure("the chains keep their order, each a part of the market's", () => {
     ...["OriginalUnknown", "IdentityMismatch", "OutOfScope", "AgentSilent", "Waiting"],
     ...["BoundsStale", "OutsideBounds", "NotRunning", "NeverResizable", "AlreadyThere"],
     ...["RestartPolicy", "OutOfSync", "Oscillating", "StepLimited", "LimitRange/defaults"],
-    ...["LimitRange", "QuotaExceeded", "QoSWouldChange", "ResizeInProgress"],
+    ...["LimitRange", "QuotaExceeded", "OutOfSync/raised", "QoSWouldChange", "ResizeInProgress"],
     ...["BackOff", "RateLimited"],
   ]);
   // Without what holds or clamps the user's own value.
@@ -162,6 +162,36 @@ table(
     [{ maxStep: 1.5, ...wants(3000) }, "app 300; StepLimited"],
     [{ maxStep: 1.5, ...wants(290) }, "app 290"],
     [{ maxStep: 1.5, ...pod(at(300)), ...wants(100) }, "app 200; StepLimited"],
+  ],
+);
+
+const raising = { outOfSync: ["resourceQuotas"], limitRange: cpuRanges({ min: 250 }) };
+const guaranteed = (app: number, jvm: number): Fields => {
+  const amounts = (cpu: number) => ({
+    ...{ requests: { cpu }, limits: { cpu }, applied: { requests: { cpu }, limits: { cpu } } },
+  });
+  return {
+    pod: guaranteedPod(
+      guaranteedContainer(amounts(app)),
+      guaranteedContainer({ name: "jvm", ...amounts(jvm) }),
+    ),
+  };
+};
+
+table(
+  "decide() sends no raise to a LimitRange's minimum while out of sync, and nothing beside it",
+  [
+    // The request goes with the limit, so that both may be raised to a minimum above the present ones.
+    [{ ...raising, ...guaranteed(200, 400), ...wants(150) }, "OutOfSync/raised OutOfSync"],
+    [{ ...raising, ...guaranteed(200, 400), ...wants(250, 300) }, "OutOfSync/raised OutOfSync"],
+    [
+      { ...raising, ...guaranteed(300, 400), ...wants(200, 300) },
+      "app 250/250, jvm 300/300; LimitRange",
+    ],
+    [
+      { ...raising, outOfSync: [], ...guaranteed(200, 400), ...wants(150, 300) },
+      "app 250/250, jvm 300/300; LimitRange",
+    ],
   ],
 );
 

@@ -80,6 +80,15 @@ export function outOfSync(facts: ClaimFacts, wanted: WantedResources): Finding |
 }
 
 /**
+ * Holds where a LimitRange has raised a limit that {@linkcode outOfSync} has not: with a lower value the
+ * server would refuse the whole patch, and the decreases of the pod's other containers with it.
+ */
+export function raisedOutOfSync(facts: ClaimFacts, wanted: WantedResources): Finding | undefined {
+  const found = outOfSync(facts, wanted);
+  return found && { verdict: "hold", message: found.message, retryAfterMs: RETRY_MS };
+}
+
+/**
  * Lowers nothing for a while after the limits were changed time and again: that ends each swing, and no
  * container starves at the low end of one.
  */
