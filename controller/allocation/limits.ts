@@ -39,18 +39,20 @@ export interface LimitsOutcome extends Pick<LimitsPlan, "decision" | "restoring"
   readonly refusal?: ApiError;
 }
 
-const AGENT_SILENT: OutOfScope = {
+/** Why the original limits come back while the agent of the pod's node is silent. */
+export const AGENT_SILENT: OutOfScope = {
   reason: "AgentSilent",
   message: "the node's agent has not renewed its lease",
 };
 
-/** Settings of what is sent. */
-type SendSettings = Pick<MarketConfig, "dryRun" | "resizeServed">;
-
 /** Decides what is due for the limits of a pod with a record. Pure. */
-export function decideLimits(facts: ClaimFacts, config: SendSettings): LimitsPlan {
-  const { pod, allocation: { spec, status }, outOfScope, agentSilent } = facts;
-  const restoring = outOfScope ?? (agentSilent ? AGENT_SILENT : undefined);
+export function decideLimits(
+  facts: ClaimFacts,
+  { restoring, config }: Pick<LimitsPlan, "restoring"> & {
+    readonly config: Pick<MarketConfig, "dryRun" | "resizeServed">;
+  },
+): LimitsPlan {
+  const { pod, allocation: { spec, status } } = facts;
   const decision = restoring === undefined
     ? decide(MARKET_CHAIN, facts, {
       limits: (spec.containers ?? []).map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)]),
@@ -77,7 +79,7 @@ export function decideLimits(facts: ClaimFacts, config: SendSettings): LimitsPla
 function insteadOf(
   pod: Pod,
   changes: readonly LimitChange[],
-  { resizeServed, dryRun }: SendSettings,
+  { resizeServed, dryRun }: Pick<MarketConfig, "dryRun" | "resizeServed">,
 ): Decision | undefined {
   if (!resizeServed) {
     const message = "the API server does not serve pods/resize";

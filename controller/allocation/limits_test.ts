@@ -16,7 +16,14 @@ import { quietSnapshot } from "../../tests/fixtures/market/bid_facts.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { MarketConfig } from "../config.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
-import { applyLimits, decideLimits, type LimitsActions, type LimitsOutcome } from "./limits.ts";
+import {
+  AGENT_SILENT,
+  applyLimits,
+  decideLimits,
+  type LimitsActions,
+  type LimitsOutcome,
+  type LimitsPlan,
+} from "./limits.ts";
 import { atOriginalRequests, findOriginals, originalsOf } from "./original_limits.ts";
 import { createPodMemories, type PodMemory } from "./pod_memory.ts";
 
@@ -25,7 +32,8 @@ const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 interface Choice
   extends
     Partial<Omit<ClaimFacts, "pod" | "allocation">>,
-    Partial<Pick<MarketConfig, "dryRun" | "resizeServed">> {
+    Partial<Pick<MarketConfig, "dryRun" | "resizeServed">>,
+    Pick<LimitsPlan, "restoring"> {
   /** How long the pod waits for its turn, ms. @default {0} */
   readonly turnInMs?: number;
   readonly limit?: number;
@@ -61,8 +69,11 @@ async function attempt(choice: Choice = {}): Promise<Attempt> {
   };
   const steps: string[] = [];
   const snapshot = { ...quietSnapshot(pod), allocation };
-  const { dryRun = false, resizeServed = true, ...facts } = choice;
-  const plan = decideLimits({ ...snapshot, ...facts }, { dryRun, resizeServed });
+  const { dryRun = false, resizeServed = true, restoring, ...facts } = choice;
+  const plan = decideLimits({ ...snapshot, ...facts }, {
+    config: { dryRun, resizeServed },
+    restoring,
+  });
   const actions: LimitsActions = {
     snapshot,
     resizer: {
@@ -93,7 +104,7 @@ async function attempt(choice: Choice = {}): Promise<Attempt> {
 const TURN = "turn DemandRose 100 of 200";
 const SENT = [TURN, "booked 100", "market u1@1 300m"];
 const BACK = ["booked -100", "restore u1@1 200m", "settled -100 2"];
-const HELD = [{ limit: 300 }, { originalUnknown: true }, { agentSilent: true }];
+const HELD = [{ limit: 300 }, { originalUnknown: true }, { restoring: AGENT_SILENT }];
 
 pure("applyLimits() takes a turn, books with quotas, patches, and settles", async () => {
   const denied = (status: number): Choice => ({ refusal: new ApiError(status, "No", "no") });
@@ -108,8 +119,8 @@ pure("applyLimits() takes a turn, books with quotas, patches, and settles", asyn
     [{ turnInMs: 40 }, [TURN]],
     [{ dryRun: true }, [TURN]],
     // Original limits come back out of scope and under a silent agent.
-    [{ limit: 300, outOfScope: OPTED_OUT }, ["turn restore OptedOut -100 of 300", ...BACK]],
-    [{ limit: 300, agentSilent: true }, ["turn restore AgentSilent -100 of 300", ...BACK]],
+    [{ limit: 300, restoring: OPTED_OUT }, ["turn restore OptedOut -100 of 300", ...BACK]],
+    [{ limit: 300, restoring: AGENT_SILENT }, ["turn restore AgentSilent -100 of 300", ...BACK]],
     ...HELD.map((choice) => [choice, []] as const),
   ];
   for (const [choice, steps] of rows) assert.deepEqual((await attempt(choice)).steps, steps);
@@ -119,18 +130,18 @@ pure("decideLimits() says why nothing is sent", async () => {
   const rows: readonly (readonly [string, Choice])[] = [
     ["Applied", { limit: 300 }],
     ["ResizeInProgress", { limit: 300, applied: 200 }],
-    ["Restored", { outOfScope: OPTED_OUT }],
-    ["Restored", { agentSilent: true }],
+    ["Restored", { restoring: OPTED_OUT }],
+    ["Restored", { restoring: AGENT_SILENT }],
     ["OriginalUnknown", { originalUnknown: true }],
-    ["OriginalUnknown", { originalUnknown: true, outOfScope: OPTED_OUT }],
+    ["OriginalUnknown", { originalUnknown: true, restoring: OPTED_OUT }],
     ["ResizeNotServed", { resizeServed: false }],
     ["ResizeNotServed", { resizeServed: false, dryRun: true }],
-    ["ResizeNotServed", { resizeServed: false, limit: 300, outOfScope: OPTED_OUT }],
-    ["DryRun", { dryRun: true, limit: 300, outOfScope: OPTED_OUT }],
+    ["ResizeNotServed", { resizeServed: false, limit: 300, restoring: OPTED_OUT }],
+    ["DryRun", { dryRun: true, limit: 300, restoring: OPTED_OUT }],
     ["DryRun", { dryRun: true }],
     ["RateLimited", { turnInMs: 40 }],
     ["BackOff", { backOffMs: 5 }],
-    ["BackOff", { backOffMs: 5, limit: 300, agentSilent: true }],
+    ["BackOff", { backOffMs: 5, limit: 300, restoring: AGENT_SILENT }],
   ];
   for (const [reason, choice] of rows) {
     const { outcome, steps } = await attempt(choice);

@@ -11,7 +11,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
-import type { ClaimFacts } from "../../shared/resize/inputs/resize_input.ts";
+import type { ClaimFacts, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { limitsAreOurs } from "../../shared/resize/original_limits.ts";
 import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
@@ -21,7 +21,13 @@ import { type BoundsPlan, isStored, newAllocation, planBounds } from "./bounds/p
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
 import { reportOthers, reportWarnings } from "./events/pod_events.ts";
 import { outsideWarnings } from "./events/switch_warnings.ts";
-import { applyLimits, decideLimits, type LimitsOutcome, type LimitsPlan } from "./limits.ts";
+import {
+  AGENT_SILENT,
+  applyLimits,
+  decideLimits,
+  type LimitsOutcome,
+  type LimitsPlan,
+} from "./limits.ts";
 import { createAPIBackoff } from "./pace/api_backoff.ts";
 import { takeTurn } from "./pace/node_writes.ts";
 import { turnWaitMs } from "./pace/resize_turns.ts";
@@ -247,26 +253,36 @@ type LimitsStep =
 function decideNext(snapshot: ReconcileSnapshot, config: MarketConfig): LimitsStep {
   if (!snapshot.isPodCopySynced) return { due: "wait", ms: OUT_OF_STEP_MS };
   if (!snapshot.current) return { due: "wait", ms: OLD_COPY_MS };
-  const plan = decideLimits(claimFacts(snapshot, config), config);
+  const restoring = restoreCause(snapshot);
+  const plan = decideLimits(claimFacts(snapshot, { config, restoring }), { config, restoring });
   const isOver = plan.decision.reason === "Restored" && snapshot.scope !== undefined;
   return { due: isOver ? "release" : "limits", ...plan };
 }
 
-/** What the checks look at: the snapshot, and what memory, quotas and settings make of it now. */
-function claimFacts(snapshot: ReconcileSnapshot, config: MarketConfig): ClaimFacts {
-  const { pod, allocation, scope, memory, nowMs } = snapshot;
+/** Why the original limits come back; undefined while the market sets them. */
+function restoreCause(
+  { pod, allocation, scope, memory, isAgentSilent }: ReconcileSnapshot,
+): OutOfScope | undefined {
+  if (scope !== undefined) return scope;
   const isUnconfirmed = memory.confirmedRecord !== allocation.metadata.uid;
-  const agentSilent = snapshot.isAgentSilent || (staysRestored(pod, allocation) && isUnconfirmed);
+  const isSilent = isAgentSilent || (isUnconfirmed && staysRestored(pod, allocation));
+  return isSilent ? AGENT_SILENT : undefined;
+}
+
+/** What the checks look at: the snapshot, and what memory, quotas and settings make of it now. */
+function claimFacts(
+  snapshot: ReconcileSnapshot,
+  { config, restoring }: Pick<LimitsPlan, "restoring"> & { readonly config: MarketConfig },
+): ClaimFacts {
+  const { memory, nowMs } = snapshot;
   const headroom = snapshot.quota?.headroom();
   return {
     ...snapshot,
-    agentSilent,
-    outOfScope: scope,
     originalUnknown: !snapshot.found.known,
     maxStep: config.maxStep ?? undefined,
     quotaHeadroom: headroom?.millicores,
     quotaName: headroom?.quota,
-    backOffMs: waitLeftMs(memory, { nowMs, restoring: scope !== undefined || agentSilent }),
+    backOffMs: waitLeftMs(memory, { nowMs, restoring: restoring !== undefined }),
     ...resizePauses(memory, { nowMs, minIntervalMs: config.minResizeIntervalMs }),
   };
 }

@@ -18,13 +18,11 @@ import {
 } from "./checks/limit_moves.ts";
 import { neverResizable } from "./checks/platform.ts";
 import {
-  agentSilent,
   alreadyThere,
   backOff,
   identityMismatch,
   notRunning,
   originalUnknown,
-  outOfScope,
   rateLimited,
   resizeInProgress,
 } from "./checks/pod_state.ts";
@@ -98,7 +96,7 @@ type Ask<Facts, Found> = (facts: Facts, wanted: WantedResources) => Found | unde
 type NamedCheck<Facts> =
   | readonly [EnforcementReason | `${EnforcementReason}/${string}`, Ask<Facts, Finding>]
   | readonly [
-    "OutOfScope" | "NeverResizable" | "AlreadyThere",
+    "NeverResizable" | "AlreadyThere",
     Ask<Facts, NonNullable<PodVerdict>>,
   ];
 
@@ -111,13 +109,11 @@ const ALL: readonly ChainSource[] = ["market", "restore", "manual"];
 const NOT_RESTORE: readonly ChainSource[] = ["market", "manual"];
 
 /**
- * - `market`: OutOfScope, AgentSilent and NeverResizable are a second line: the controller turns to a
- *   restore where the first two would hold, and its scope knows the platform's rules. Here they make
- *   sure that no caller that has not asked first moves such a pod.
- * - `restore`: the user's original limits come back. Scope, silence and stale bounds are why they come
- *   back, so they don't hold here; and the user's own value is not clamped, it is refused by the server
- *   or not. Nor does the platform hold: a pod with a changed limit could be resized, so the server is
- *   asked again. What the server would write into other containers holds here, too: unlike a raise,
+ * - `market`: nothing is asked here about scope and silent agents: the controller restores such pods.
+ *   NeverResizable is a second line, since its scope knows the platform's rules.
+ * - `restore`: the user's original limits come back. Their own value is not clamped, it is refused by the
+ *   server or not. Nor does the platform hold: a pod with a changed limit could be resized, so the server
+ *   is asked again. What the server would write into other containers holds here, too: unlike a raise,
  *   nothing could undo that.
  * - `manual`: a person answers for what they set, so neither scope nor bounds hold it; what the server or
  *   the kubelet would refuse does.
@@ -125,8 +121,6 @@ const NOT_RESTORE: readonly ChainSource[] = ["market", "manual"];
 const CHAIN: readonly Row[] = [
   [["market", "restore"], "OriginalUnknown", originalUnknown],
   [["market", "restore"], "IdentityMismatch", identityMismatch],
-  [["market"], "OutOfScope", outOfScope],
-  [["market"], "AgentSilent", agentSilent],
   [["market"], "Waiting", waiting],
   [["market"], "BoundsStale", boundsStale],
   [["market"], "OutsideBounds", outsideBounds],

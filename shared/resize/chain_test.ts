@@ -31,8 +31,8 @@ const namesOf = (chain: readonly { readonly name: string }[]): readonly string[]
 
 pure("the chains keep their order, each a part of the market's", () => {
   assert.deepEqual(namesOf(MARKET_CHAIN), [
-    ...["OriginalUnknown", "IdentityMismatch", "OutOfScope", "AgentSilent", "Waiting"],
-    ...["BoundsStale", "OutsideBounds", "NotRunning", "NeverResizable", "AlreadyThere"],
+    ...["OriginalUnknown", "IdentityMismatch", "Waiting", "BoundsStale", "OutsideBounds"],
+    ...["NotRunning", "NeverResizable", "AlreadyThere"],
     ...["RestartPolicy", "OutOfSync", "Oscillating", "StepLimited", "LimitRange/defaults"],
     ...["LimitRange", "QuotaExceeded", "OutOfSync/raised", "QoSWouldChange", "ResizeInProgress"],
     ...["BackOff", "RateLimited"],
@@ -76,12 +76,10 @@ const allocation = (change: Partial<PodAllocation>): Fields => ({
 const TIGHT = enforcedContainer({ requests: { memory: 64 }, limits: { memory: 64 } });
 
 // The decision tables of tests/golden have more rows of each of these tables.
-table("decide() changes a limit, and holds for identity, scope, the agent and the pod's state", [
+table("decide() changes a limit, and holds for identity, the agent and the pod's state", [
   [{}, "app 400"],
-  [{ originalUnknown: true, agentSilent: true }, "OriginalUnknown"],
+  [{ originalUnknown: true }, "OriginalUnknown"],
   [podWith({ metadata: { ...METADATA, uid: "u2" } }), "IdentityMismatch"],
-  [{ outOfScope: { reason: "OptedOut", message: "" } }, "OutOfScope OptedOut"],
-  [{ agentSilent: true }, "AgentSilent"],
   [allocation({ spec: { podName, podUID, nodeName, namespace } }), "Waiting"],
   [podWith({ metadata: { ...METADATA, terminating: true } }), "NotRunning"],
   [
@@ -327,27 +325,23 @@ const CPU = { limitRange: { ...cpuRanges({}), defaults: ["limits.cpu", "requests
 
 table("decide() gives original limits back where the market may not act, and writes no defaults", [
   [{ pod: guaranteedPod(), ...wants(150) }, "app 150/150"],
-  [{ agentSilent: true, limitRange: cpuRanges({ max: 300 }), quotaHeadroom: 0 }, "app 400"],
+  [{ limitRange: cpuRanges({ max: 300 }), quotaHeadroom: 0 }, "app 400"],
   [{ ...siblings, ...CPU }, "RestoreBlocked"],
   [siblings, "app 400"],
   [{ ...pod(at(400), bare), ...CPU }, THERE],
 ], restore);
 
-table(
-  "decide() of a person's claim asks what the server would refuse, and neither scope nor bounds",
+table("decide() of a person's claim asks what the server would refuse, and no bounds", [
+  [{ ...bounded({}), ...wants(9000) }, "app 9000"],
   [
-    [{ ...bounded({}), agentSilent: true, ...wants(9000) }, "app 9000"],
-    [
-      { limitRange: cpuRanges({ max: 500 }), ...wants(9000) },
-      "app 500; LimitRange",
-    ],
-    [{ quotaHeadroom: 0 }, "QuotaExceeded"],
-    [{ ...pod(TIGHT), ...wants(100) }, "QoSWouldChange"],
-    [podWith({ phase: "Failed" }), "NotRunning"],
-    [{ ...siblings, ...CPU }, "LimitRange/defaults LimitRange"],
+    { limitRange: cpuRanges({ max: 500 }), ...wants(9000) },
+    "app 500; LimitRange",
   ],
-  byHand,
-);
+  [{ quotaHeadroom: 0 }, "QuotaExceeded"],
+  [{ ...pod(TIGHT), ...wants(100) }, "QoSWouldChange"],
+  [podWith({ phase: "Failed" }), "NotRunning"],
+  [{ ...siblings, ...CPU }, "LimitRange/defaults LimitRange"],
+], byHand);
 
 const annotated = (annotations: Pod["metadata"]["annotations"]): PodFacts => ({
   pod: enforcedPod({ metadata: { ...METADATA, annotations } }),

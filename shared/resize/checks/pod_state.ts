@@ -36,17 +36,6 @@ export function identityMismatch({ pod, allocation }: ClaimFacts): Finding | und
   };
 }
 
-/** Holds with the reason for which the pod takes no part. */
-export function outOfScope({ outOfScope }: ClaimFacts): PodVerdict {
-  return outOfScope && { verdict: "hold", ...outOfScope };
-}
-
-/** Holds while the node's agent has not renewed its lease: its last clearing may be wrong by now. */
-export function agentSilent({ agentSilent, allocation }: ClaimFacts): Finding | undefined {
-  const message = `the agent of node ${allocation.spec.nodeName} has not renewed its lease`;
-  return agentSilent ? { verdict: "hold", message } : undefined;
-}
-
 /** Holds while the pod is terminating or not running. */
 export function notRunning({ pod: { phase, metadata } }: PodFacts): Finding | undefined {
   if (phase === "Running" && !metadata.terminating) return undefined;

@@ -62,10 +62,6 @@ export interface ClaimFacts extends PodFacts {
   readonly allocation: PodAllocation;
   /** True where the limits are this product's and the original ones are not on record. */
   readonly originalUnknown?: boolean;
-  /** Why the pod takes no part; absent when it does. */
-  readonly outOfScope?: OutOfScope | undefined;
-  /** True while the agent of the pod's node has not renewed its lease. */
-  readonly agentSilent?: boolean;
   /** Copies of the API's objects that don't follow the server now; absent: all do. */
   readonly outOfSync?: readonly string[] | undefined;
   /** Largest factor between the present limit and the next; absent: any. */

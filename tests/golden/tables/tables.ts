@@ -29,12 +29,8 @@ const MARKET_IMPOSSIBLE = {
   PodGone: "the controller forgets a pod that is gone before it asks the chain",
 };
 
-const SCOPE_FIRST = "the controller turns to the restore chain before this check is asked";
-
 const MARKET_NEVER_DECIDES = {
-  "market/OutOfScope": SCOPE_FIRST,
-  "market/AgentSilent": SCOPE_FIRST,
-  "market/NeverResizable": SCOPE_FIRST,
+  "market/NeverResizable": "the controller turns to the restore chain before this check is asked",
 };
 
 /** The market's, the restore's and the manual chain. */

@@ -10,6 +10,7 @@ import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import type { Caches } from "../../../../controller/caches.ts";
 import { type PodSnapshot, snapshotOf } from "../../../../controller/allocation/pod_snapshot.ts";
 import {
+  AGENT_SILENT,
   applyLimits,
   decideLimits,
   refusalDecision,
@@ -171,14 +172,16 @@ async function byController(
       return answerTo(input);
     },
   };
-  const { agentSilent, originalUnknown, backOffMs, outOfSync, restMs, oscillatingMs } = input;
+  const { originalUnknown, backOffMs, outOfSync, restMs, oscillatingMs } = input;
   const plan = decideLimits({
     ...{ ...snapshot, allocation },
-    ...defined({ agentSilent, originalUnknown, backOffMs, outOfSync, restMs, oscillatingMs }),
-    outOfScope: outOfScope({ ...snapshot, config }),
+    ...defined({ originalUnknown, backOffMs, outOfSync, restMs, oscillatingMs }),
     maxStep: config.maxStep ?? undefined,
     quotaHeadroom: headroom?.millicores,
-  }, config);
+  }, {
+    config,
+    restoring: outOfScope({ ...snapshot, config }) ?? (input.agentSilent && AGENT_SILENT),
+  });
   const enforcement = await applyLimits(plan, {
     snapshot: { ...snapshot, allocation },
     resizer,
