@@ -22,8 +22,7 @@ import {
   workloadFacts,
 } from "./watches/change_memory.ts";
 import { type AgentWatch, createAgentWatch } from "./watches/silent_agents.ts";
-import { type Caches, podsOnNode } from "../caches.ts";
-import { copiesInSync } from "./watches/copies_in_sync.ts";
+import { type Caches, copiesInSync, podsOnNode } from "../caches.ts";
 import { FairQueue } from "./pace/fair_queue.ts";
 import { createNodeWrites } from "./pace/node_writes.ts";
 import { createPendingDecreases } from "./pace/resize_turns.ts";

@@ -6,6 +6,7 @@
 import type { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { defined } from "../../shared/defined.ts";
 import { parseCPUBound } from "../../shared/quantity.ts";
 import { decide, type Decision, MARKET_CHAIN, RESTORE_CHAIN } from "../../shared/resize/chain.ts";
@@ -112,8 +113,7 @@ export async function applyLimits(
   const waitMs = actions.takeTurn(request);
   if (waitMs > 0) return { restoring, decision: rateLimited(waitMs) };
   if (instead !== undefined) return { restoring, decision: instead };
-  const net = netOf(pod, decision.changes);
-  const settle = actions.book?.(net);
+  const settle = actions.book?.(request.net);
   const sent = await sendChanges({
     pod,
     source: restoring === undefined ? "market" : "restore",
@@ -122,16 +122,16 @@ export async function applyLimits(
     originals: originalValues(allocation.status?.originalLimits),
     ...(restoring === undefined ? defined({ clearing: allocation.spec.market }) : {}),
   }, actions).catch((error) => {
-    settle?.(net);
+    settle?.(request.net);
     throw error;
   });
   // What was refused beside what was taken is seen with the next reconcile.
   const { refusal, changes, version } = sent;
   if (refusal === undefined || changes.length > 0) {
     settle?.(netOf(pod, changes), version);
-    return { restoring, decision: { ...decision, changes }, patched: version };
+    return { restoring, decision, patched: version };
   }
-  settle?.(refusal.status < 500 ? 0 : net);
+  settle?.(refusal.status < 500 ? 0 : request.net);
   return { restoring, decision, refusal };
 }
 
@@ -143,7 +143,7 @@ function rateLimited(retryAfterMs: number): Decision {
 /** The decision that a refusal is reported as: its own reason, or for a restore that it is blocked. */
 export function refusalDecision(
   { restoring }: Pick<LimitsPlan, "restoring">,
-  { message, reason }: OutOfScope,
+  { message, reason }: { readonly message: string; readonly reason: EnforcementReason },
 ): Decision {
   return { changes: [], reason: restoring === undefined ? reason : "RestoreBlocked", message };
 }

@@ -318,10 +318,11 @@ function withRevision(allocation: PodAllocation, revision: number): PodAllocatio
 
 pure("isConfirmed() takes a clearing of the last 30 s, whatever the agent's clock", () => {
   const confirmed = (clearedAt?: string, agentSilentAfterMs = 300_000): boolean =>
-    isConfirmed({ allocation: wanting("300m", clearedAt), memory: clearedMemory() }, {
-      config: { agentSilentAfterMs },
+    isConfirmed({
+      allocation: wanting("300m", clearedAt),
+      memory: clearedMemory(),
       wallMs: Date.UTC(2026, 0, 1, 0, 1),
-    });
+    }, { agentSilentAfterMs });
   assert.equal(confirmed("2026-01-01T00:00:30Z"), true);
   assert.equal(confirmed("2026-01-01T00:00:29Z"), false);
   assert.equal(confirmed("2026-01-01T00:00:45Z", 10_000), false);
@@ -334,9 +335,10 @@ pure("isConfirmed() takes a clearing of the last 30 s, whatever the agent's cloc
 pure("isConfirmed() takes a clearing by bounds that this controller published", () => {
   const allocation = wanting("300m");
   assert.equal(allocation.spec.market?.observedBounds, 3);
-  const context = { config: { agentSilentAfterMs: 300_000 }, wallMs: 0 };
   const confirmed = [undefined, 4, 3, 2].map((revision) =>
-    isConfirmed({ allocation, memory: clearedMemory(revision) }, context)
+    isConfirmed({ allocation, memory: clearedMemory(revision), wallMs: 0 }, {
+      agentSilentAfterMs: 300_000,
+    })
   );
   assert.deepEqual(confirmed, [false, false, true, true]);
 });

@@ -43,6 +43,7 @@ import {
 } from "./pod_memory.ts";
 import { snapshotOf } from "./pod_snapshot.ts";
 import {
+  createRolloutMemory,
   type ObservedPod,
   type ReconcileContext,
   type ReconcilerParts,
@@ -51,7 +52,6 @@ import {
   takeSnapshot,
 } from "./reconcile_snapshot.ts";
 import { type Outcome, reconcileAgain, report, type Reported } from "./report.ts";
-import { createRolloutMemory } from "./watches/rollout_memory.ts";
 
 /** A fresh copy follows a conflict within this, ms; after several the copy may be far behind. */
 const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
@@ -182,7 +182,7 @@ function decideRecord(snapshot: ReconcileSnapshot, config: MarketConfig): Record
   const refusedMs = memory.boundsRefusedUntilMs - nowMs;
   if (refusedMs > 0) return { due: "wait", ms: refusedMs };
   const confirmed = memory.confirmedRecord === allocation.metadata.uid ||
-    isConfirmed(snapshot, { config, wallMs });
+    isConfirmed(snapshot, config);
   const forcesRevision = !confirmed && !config.dryRun &&
     config.resizeServed && needsConfirmation(snapshot);
   const input = { ...bounds, config, originals, forcesRevision, nowMs: wallMs };
@@ -275,13 +275,11 @@ function claimFacts(
   { config, restoring }: Pick<LimitsPlan, "restoring"> & { readonly config: MarketConfig },
 ): ClaimFacts {
   const { memory, nowMs } = snapshot;
-  const headroom = snapshot.quota?.headroom();
   return {
     ...snapshot,
     originalUnknown: !snapshot.found.known,
     maxStep: config.maxStep ?? undefined,
-    quotaHeadroom: headroom?.millicores,
-    quotaName: headroom?.quota,
+    quotaRoom: snapshot.quota?.headroom(),
     backOffMs: waitLeftMs(memory, { nowMs, restoring: restoring !== undefined }),
     ...resizePauses(memory, { nowMs, minIntervalMs: config.minResizeIntervalMs }),
   };

@@ -4,6 +4,7 @@
  * @module
  */
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { isRollingOut, type Workload } from "../../shared/api/workload.ts";
 import type { AuditLog } from "../../shared/audit_log.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Backoff } from "../../shared/control/backoff.ts";
@@ -15,7 +16,7 @@ import { type Caches, outOfSync } from "../caches.ts";
 import type { MarketConfig } from "../config.ts";
 import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { AllocationStore, PodResizer } from "../resize/ports.ts";
-import { nodeCeiling } from "./bounds/node_room.ts";
+import { nodeCeiling } from "./bounds/namespace_bounds.ts";
 import type { BoundsSources } from "./bounds/publish_bounds.ts";
 import type { EventGate } from "./events/event_gate.ts";
 import { findOriginals, type FoundOriginals } from "./original_limits.ts";
@@ -27,7 +28,6 @@ import { isCurrent, type PodMemories, type PodMemory } from "./pod_memory.ts";
 import type { PodSnapshot } from "./pod_snapshot.ts";
 import type { AllocationObserver, OwnerTemplates } from "./ports.ts";
 import type { QuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
-import type { RolloutMemory } from "./watches/rollout_memory.ts";
 
 /** What the program gives the loop. */
 export interface MarketParts {
@@ -68,7 +68,7 @@ export interface ReconcileContext extends ReconcilerParts {
   readonly conflicts: Backoff;
   readonly apiBackoff: APIBackoff;
   readonly memories: PodMemories;
-  readonly rolloutStillSince: RolloutMemory;
+  readonly rolloutStillSince: ReturnType<typeof createRolloutMemory>;
 }
 
 /** A pod with what the caches and the scope say of it. */
@@ -145,5 +145,35 @@ export async function takeSnapshot(
         nodeCeiling: nodeCeiling(observed, caches.pods),
       }
       : undefined,
+  };
+}
+
+/** A workload that was not asked about for so long, ms, is gone. */
+const FORGET_MS = 60 * 60_000;
+
+/**
+ * Makes a function that returns since when the workload's counts are unchanged; undefined while it does
+ * not roll out. A rollout that is seen for the first time has just made progress.
+ */
+export function createRolloutMemory(): (
+  workload: Workload | undefined,
+  nowMs: number,
+) => number | undefined {
+  const seen = new Map<string, { counts: string; sinceMs: number; askedMs: number }>();
+  return (workload, nowMs) => {
+    if (workload === undefined) return undefined;
+    const { metadata: { uid }, rollout: { updated, total } } = workload;
+    if (!isRollingOut(workload.rollout)) {
+      seen.delete(uid);
+      return undefined;
+    }
+    const counts = `${updated} ${total}`;
+    const last = seen.get(uid);
+    if (last === undefined) {
+      for (const [other, { askedMs }] of seen) if (nowMs - askedMs > FORGET_MS) seen.delete(other);
+    }
+    const sinceMs = last?.counts === counts ? last.sinceMs : nowMs;
+    seen.set(uid, { counts, sinceMs, askedMs: nowMs });
+    return sinceMs;
   };
 }

@@ -21,11 +21,10 @@ import { bidFacts, FACTS_NOW_MS } from "../../tests/fixtures/market/bid_facts.ts
 import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { type BoundsInput, boundsOf } from "./bounds/bounds.ts";
-import type { Caches } from "../caches.ts";
+import { type Caches, copiesInSync, VPA_WAIT_MS } from "../caches.ts";
 import { bottleneckEvent } from "./events/pod_events.ts";
 import { createEventGate } from "./events/event_gate.ts";
 import { switchWarnings } from "./events/switch_warnings.ts";
-import { copiesInSync, VPA_WAIT_MS } from "./watches/copies_in_sync.ts";
 
 function namespaceOf(metadata: { labels?: Texts; annotations?: Texts }): Namespace {
   const identity = { name: "shop", uid: "", resourceVersion: "" };

@@ -17,7 +17,7 @@ import {
   type SentChanges,
 } from "./send_changes.ts";
 
-type Source = RequestedChanges<ResourceChange>["source"];
+type Source = RequestedChanges["source"];
 
 const POD = samplePod("web");
 const FULL = new ApiError(403, "Forbidden", "exceeded quota");
@@ -32,7 +32,7 @@ async function send(
   answers: readonly (string | Error)[],
   source: Source = "market",
 ): Promise<{
-  readonly sent: SentChanges<ResourceChange>;
+  readonly sent: SentChanges;
   readonly requests: readonly string[];
   /** Answers as they are counted. */
   readonly counted: readonly ResizeAnswer[];

@@ -280,6 +280,7 @@ export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
       node: nodeInAPI(scene),
       workload: undefined,
       autoscalers: [],
+      unreadable: [],
       nowMs: 0,
       originalLimits: new Map([["app", pod.originalLimit]]),
       config: DEFAULT_MARKET_CONFIG,

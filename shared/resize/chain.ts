@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { NO_RESOURCES, type Pod } from "../api/pod.ts";
+import type { Pod } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import { GRID } from "../quantity.ts";
 import { defaultsProblem, rangeVerdict } from "./checks/limit_range.ts";
@@ -31,20 +31,19 @@ import { quotaVerdict } from "./checks/resource_quota.ts";
 import { disruptionVerdict } from "./checks/restart_policy.ts";
 import { movesRequest } from "./inputs/qos.ts";
 import {
-  changesNothing,
+  changesOf,
   type ClaimFacts,
-  hasSameCPU,
   type PodFacts,
   type PodVerdict,
 } from "./inputs/resize_input.ts";
 import type { WantedResources } from "./inputs/resources.ts";
-import { containersWanted, limitsWanted, marketSubject } from "./inputs/subject.ts";
+import { limitsWanted, marketSubject } from "./inputs/subject.ts";
 import type { ClaimSource, LimitChange } from "./patch.ts";
 import { type Check, type Finding, runChecks } from "./run_checks.ts";
 
 /** A clamp that leaves the pod as it is holds: no later check may report another reason. */
 function heldIfUnchanged(verdict: PodVerdict, pod: Pod): PodVerdict {
-  if (verdict?.verdict !== "clamp" || !changesNothing(pod, verdict.wanted)) return verdict;
+  if (verdict?.verdict !== "clamp" || changesOf(pod, verdict.wanted).length > 0) return verdict;
   const { reason, message } = verdict;
   return { verdict: "hold", reason, message };
 }
@@ -70,12 +69,13 @@ function limitRange({ pod, limitRange: ranges }: PodFacts, wanted: WantedResourc
 }
 
 function quotaExceeded(
-  { pod, quotaHeadroom: room, quotaName }: PodFacts,
+  { pod, quotaRoom }: PodFacts,
   wanted: WantedResources,
 ): PodVerdict {
-  if (room === undefined) return undefined;
+  if (quotaRoom === undefined) return undefined;
+  const { millicores: room, quota: name } = quotaRoom;
   const sides = movesRequest(pod) ? ["requests", "limits"] as const : ["limits"] as const;
-  const quotas = sides.map((of) => ({ name: quotaName, resource: "cpu" as const, of, room }));
+  const quotas = sides.map((of) => ({ name, resource: "cpu" as const, of, room }));
   const asked = { quotas, subjects: [marketSubject(pod)], step: GRID };
   return heldIfUnchanged(quotaVerdict(wanted, asked), pod);
 }
@@ -145,7 +145,10 @@ const CHAIN: readonly Row[] = [
   [["market"], "RateLimited", rateLimited],
 ];
 
-function chainOf(source: ChainSource): readonly Check<ClaimFacts, EnforcementReason>[] {
+/** Checks of a claim, or of all that is known of a pod. */
+export type Chain<Facts> = readonly Check<Facts, EnforcementReason>[];
+
+function chainOf(source: ChainSource): Chain<ClaimFacts> {
   return CHAIN.filter(([sources]) => sources.some((one) => one === source))
     .map(([, name, ask]) => ({
       name,
@@ -157,13 +160,13 @@ function chainOf(source: ChainSource): readonly Check<ClaimFacts, EnforcementRea
 }
 
 /** For limits that the market wants. */
-export const MARKET_CHAIN = chainOf("market");
+export const MARKET_CHAIN: Chain<ClaimFacts> = chainOf("market");
 
 /** For the user's original limits coming back. */
-export const RESTORE_CHAIN = chainOf("restore");
+export const RESTORE_CHAIN: Chain<ClaimFacts> = chainOf("restore");
 
 /** For limits that a person sets by hand: rows of a person have checks of the pod alone. */
-export const MANUAL_CHAIN = chainOf("manual") as readonly Check<PodFacts, EnforcementReason>[];
+export const MANUAL_CHAIN: Chain<PodFacts> = chainOf("manual") as Chain<PodFacts>;
 
 /** What the chain came to. */
 export interface Decision {
@@ -178,11 +181,10 @@ export interface Decision {
 
 /**
  * Asks every check in order. The first hold ends it; a clamp changes the wanted values and goes on.
- * Only containers that differ from the pod's spec are changed; in a Guaranteed pod the request goes
- * with the limit.
+ * Only containers that differ from the pod's spec are changed.
  */
 export function decide<Facts extends PodFacts>(
-  chain: readonly Check<Facts, EnforcementReason>[],
+  chain: Chain<Facts>,
   facts: Facts,
   { limits }: {
     /**
@@ -198,14 +200,4 @@ export function decide<Facts extends PodFacts>(
   return hold === undefined
     ? { changes: changesOf(pod, wanted), ...reports.at(-1) }
     : { changes: [], ...hold };
-}
-
-function changesOf(pod: Pod, wanted: WantedResources): readonly LimitChange[] {
-  const moves = movesRequest(pod);
-  return containersWanted(marketSubject(pod), wanted).flatMap((next, index): LimitChange[] => {
-    const { name, sidecar, limits: { cpu }, requests } = next;
-    if (cpu === undefined || hasSameCPU(next, pod.containers[index] ?? NO_RESOURCES)) return [];
-    const request = moves && requests.cpu !== undefined ? { cpu: requests.cpu } : {};
-    return [{ name, sidecar, requests: request, limits: { cpu } }];
-  });
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { ContainerFields } from "../../tests/fixtures/container_fields.ts";
 import {
   type ClaimFields as Fields,
+  claimTable as table,
   containerAt as at,
   cpuRanges,
   decideClaim,
@@ -13,7 +14,9 @@ import {
   guaranteedContainer,
   guaranteedPod,
   marketClaim,
-  marketDecision,
+  marketDecision as market,
+  podOf as pod,
+  podWith,
 } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { type Pod, type PodContainer, type ResizeCondition, withResources } from "../api/pod.ts";
@@ -23,8 +26,6 @@ import { MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "./chain.ts";
 import { PLATFORM_RULES } from "./checks/platform.ts";
 import { qosClassOf } from "./inputs/qos.ts";
 import type { PodFacts } from "./inputs/resize_input.ts";
-
-type Table = readonly (readonly [Fields, expected: string])[];
 
 const namesOf = (chain: readonly { readonly name: string }[]): readonly string[] =>
   chain.map(({ name }) => name);
@@ -51,19 +52,8 @@ pure("the chains keep their order, each a part of the market's", () => {
 
 const byHand = (fields: Fields): string => decisionText(decideClaim(fields, MANUAL_CHAIN));
 const restore = (fields: Fields): string => decisionText(decideClaim(fields, RESTORE_CHAIN));
-const market = marketDecision;
-
-function table(name: string, rows: Table, decided = market): void {
-  pure(name, () => {
-    for (const [fields, expected] of rows) assert.equal(decided(fields), expected);
-  });
-}
 
 const METADATA = enforcedPod().metadata;
-const pod = (...containers: readonly PodContainer[]): Fields => ({
-  pod: enforcedPod({ containers }),
-});
-const podWith = (change: Partial<Pod>): Fields => ({ pod: enforcedPod(change) });
 const wants = (...limits: readonly number[]): Fields => ({
   claims: limits.map((limit, index) => marketClaim(limit, index === 0 ? "app" : "jvm")),
 });
@@ -260,7 +250,7 @@ table("decide() moves request and limit of a Guaranteed pod together", [
     { pod: guaranteedPod(), limitRange: cpuRanges({}, { max: 350, ratio: 1 }) },
     "app 350/350; LimitRange",
   ],
-  [{ pod: guaranteedPod(), quotaHeadroom: 55 }, "app 250/250; QuotaExceeded"],
+  [{ pod: guaranteedPod(), quotaRoom: { millicores: 55 } }, "app 250/250; QuotaExceeded"],
   [{ ...bounded({ floor: 200, ceiling: 300 }), pod: guaranteedPod() }, `app 300/300; ${CLAMPED}`],
 ]);
 
@@ -288,10 +278,10 @@ pure("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
 });
 
 table("decide() makes a partial raise within the quota, and holds without any room", [
-  [{ quotaHeadroom: 55 }, "app 250; QuotaExceeded"],
-  [{ quotaHeadroom: 9 }, "QuotaExceeded"],
-  [{ quotaHeadroom: -50 }, "QuotaExceeded"],
-  [{ quotaHeadroom: -50, ...wants(150) }, "app 150"],
+  [{ quotaRoom: { millicores: 55 } }, "app 250; QuotaExceeded"],
+  [{ quotaRoom: { millicores: 9 } }, "QuotaExceeded"],
+  [{ quotaRoom: { millicores: -50 } }, "QuotaExceeded"],
+  [{ quotaRoom: { millicores: -50 }, ...wants(150) }, "app 150"],
 ]);
 
 /** Containers of these present limits that want others, each at its request of 1 m. */
@@ -307,13 +297,13 @@ const millicores = fc.integer({ min: 1, max: 100 }).map((steps) => steps * 10);
 
 pure("decide() never raises a pod by more than its quota leaves, and always lets it fall", () => {
   const pairs = fc.array(fc.tuple(millicores, millicores), { minLength: 1, maxLength: 5 });
-  fc.assert(fc.property(pairs, fc.integer({ min: -500, max: 2000 }), (pairs, quotaHeadroom) => {
-    const { changes } = decideClaim({ ...swaps(pairs), quotaHeadroom });
+  fc.assert(fc.property(pairs, fc.integer({ min: -500, max: 2000 }), (pairs, millicores) => {
+    const { changes } = decideClaim({ ...swaps(pairs), quotaRoom: { millicores } });
     const change = changes.reduce(
       (sum, { name, limits }) => sum + limits.cpu - (pairs[Number(name.slice(1))]?.[0] ?? 0),
       0,
     );
-    assert.ok(change <= Math.max(0, quotaHeadroom));
+    assert.ok(change <= Math.max(0, millicores));
     const falls = pairs.filter(([limit, wanted]) => wanted < limit).length;
     assert.ok(changes.length === 0 || changes.length >= falls);
   }));
@@ -325,7 +315,7 @@ const CPU = { limitRange: { ...cpuRanges({}), defaults: ["limits.cpu", "requests
 
 table("decide() gives original limits back where the market may not act, and writes no defaults", [
   [{ pod: guaranteedPod(), ...wants(150) }, "app 150/150"],
-  [{ limitRange: cpuRanges({ max: 300 }), quotaHeadroom: 0 }, "app 400"],
+  [{ limitRange: cpuRanges({ max: 300 }), quotaRoom: { millicores: 0 } }, "app 400"],
   [{ ...siblings, ...CPU }, "RestoreBlocked"],
   [siblings, "app 400"],
   [{ ...pod(at(400), bare), ...CPU }, THERE],
@@ -337,7 +327,7 @@ table("decide() of a person's claim asks what the server would refuse, and no bo
     { limitRange: cpuRanges({ max: 500 }), ...wants(9000) },
     "app 500; LimitRange",
   ],
-  [{ quotaHeadroom: 0 }, "QuotaExceeded"],
+  [{ quotaRoom: { millicores: 0 } }, "QuotaExceeded"],
   [{ ...pod(TIGHT), ...wants(100) }, "QoSWouldChange"],
   [podWith({ phase: "Failed" }), "NotRunning"],
   [{ ...siblings, ...CPU }, "LimitRange/defaults LimitRange"],

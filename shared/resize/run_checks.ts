@@ -44,21 +44,16 @@ export interface Check<Facts, Reason extends string> {
   readonly check: (input: Facts, wanted: WantedResources) => Verdict<Reason>;
 }
 
-/** What there is against one pair: all of it, or all but `rest`; undefined: nothing. */
-export type Objection = (entry: PairEntry) => string | PartialObjection | undefined;
-
-/** What there is against a part of one pair. */
-export interface PartialObjection {
-  readonly problem: string;
-  /** There is nothing against this. */
-  readonly rest: ResourcePair;
-}
-
 /** Takes out each pair, or part of one, that there is something against, and says what. */
 export function withoutPairs<Reason extends string>(
   wanted: WantedResources,
   reason: Reason,
-  { against }: { readonly against: Objection },
+  { against }: {
+    /** What there is against one pair: all of it, or all but `rest`; undefined: nothing. */
+    readonly against: (
+      entry: PairEntry,
+    ) => string | { readonly problem: string; readonly rest: ResourcePair } | undefined;
+  },
 ): Verdict<Reason> {
   const problems: string[] = [];
   const rest = pairsOf(wanted).flatMap((entry): readonly PairEntry[] => {

@@ -22,8 +22,13 @@ import {
   type WorkloadChoice,
 } from "../../../tests/fixtures/sample_workloads.ts";
 import { bidEffects, type BidFacts } from "./bid_rules.ts";
-import { namespaceBounds, type NamespaceFacts, type QuotaBounds } from "./namespace_bounds.ts";
-import { nodeCeiling, nodeRoom } from "./node_room.ts";
+import {
+  namespaceBounds,
+  type NamespaceFacts,
+  nodeCeiling,
+  nodeRoom,
+  type QuotaBounds,
+} from "./namespace_bounds.ts";
 
 interface Change extends Partial<Omit<BidFacts, "pod">> {
   readonly pod?: Partial<Pod>;

@@ -12,20 +12,18 @@ import {
 } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { Reason } from "../../../shared/api/reasons/reason.ts";
 import { MARKET_REASONS } from "../../../shared/api/reasons/market_reasons.ts";
-import type { Log } from "../../../shared/log.ts";
 import { formatCPU, sumCPU } from "../../../shared/quantity.ts";
 import type { Decision } from "../../../shared/resize/chain.ts";
-import type { OutOfScope } from "../../../shared/resize/inputs/resize_input.ts";
 import { originalValues } from "../../../shared/resize/original_limits.ts";
 import type { MarketConfig } from "../../config.ts";
 import type { KnownRule } from "../bounds/bounds.ts";
-import type { FoundOriginals } from "../original_limits.ts";
 import type { FairQueue } from "../pace/fair_queue.ts";
 import { marketCause } from "../pace/resize_turns.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
+import type { ReconcileContext, ReconcileSnapshot } from "../reconcile_snapshot.ts";
 import { type AnnotationWarning, type SharedSubject, sharedSubject } from "../ports.ts";
-import type { EventGate, GatedEvent } from "./event_gate.ts";
+import type { GatedEvent } from "./event_gate.ts";
 
 /** Bounds without an event: usual ones, and those that concern many pods at once. */
 export const QUIET_BOUNDS: ReadonlySet<BoundReason> = new Set([
@@ -61,32 +59,22 @@ export function isQuiet(reason: EnforcementReason): boolean {
 /** An event without the pod that it is about. */
 export type EventText = Omit<GatedEvent, "namespace" | "podName" | "podUID">;
 
-/** What takes events. */
-export interface WithEvents {
-  readonly events: EventGate;
-}
-
 /** One event on the pod, or on what it shares with others. */
-export function emitOn({ metadata }: Pod, event: EventText, { events }: WithEvents): void {
+export function emitOn(
+  { metadata }: Pod,
+  event: EventText,
+  { events }: Pick<ReconcileContext, "events">,
+): void {
   const { namespace, name: podName, uid: podUID } = metadata;
   events.emit({ namespace, podName, podUID, ...event });
 }
 
-/** Facts about a pod that other clients change, too. */
-export interface ReportedPod extends Pick<PodSnapshot, "pod" | "node"> {
-  readonly allocation: Pick<PodAllocation, "spec">;
-  readonly memory: PodMemory;
-  /** Why the pod takes no part; undefined when it does. */
-  readonly scope: OutOfScope | undefined;
-  readonly found: Pick<FoundOriginals, "foreign">;
-}
-
 /** Reports limits that another field manager has set, and limits that the kernel does not enforce. */
 export function reportOthers(
-  known: ReportedPod,
-  context: WithEvents & { readonly log: Log },
+  snapshot: ReconcileSnapshot,
+  context: Pick<ReconcileContext, "events" | "log">,
 ): void {
-  const { pod, found } = known;
+  const { pod, found } = snapshot;
   const { namespace, name } = pod.metadata;
   for (const { container, from = "none", to, manager } of found.foreign) {
     const change = { pod: `${namespace}/${name}`, container, from, to, manager };
@@ -95,7 +83,7 @@ export function reportOthers(
       `(was ${from})`;
     emitOn(pod, { type: "Normal", reason: "OriginalLimitChanged", message }, context);
   }
-  const quota = quotaEvent(known);
+  const quota = quotaEvent(snapshot);
   if (quota !== undefined) emitOn(pod, quota, context);
 }
 
@@ -103,7 +91,9 @@ export function reportOthers(
  * One event when the kernel stops enforcing the limit and one when it enforces it again. The kubelet's
  * configuration mostly causes this for all pods of a node: then the event is on the node.
  */
-function quotaEvent({ allocation, memory, scope, node }: ReportedPod): EventText | undefined {
+function quotaEvent(
+  { allocation, memory, scope, node }: ReconcileSnapshot,
+): EventText | undefined {
   const reason = allocation.spec.market?.reason;
   // Other reasons may come between these two: those of another container of the pod.
   if (scope !== undefined || (reason !== "QuotaOff" && reason !== "QuotaBack")) return undefined;
@@ -124,7 +114,7 @@ function quotaEvent({ allocation, memory, scope, node }: ReportedPod): EventText
 export function reportBounds(
   { pod, node, workload }: Pick<PodSnapshot, "pod" | "node" | "workload">,
   rules: readonly KnownRule[],
-  { events }: WithEvents,
+  { events }: Pick<ReconcileContext, "events">,
 ): void {
   const subjectOf = (reason: BoundReason): SharedSubject | undefined => {
     if (node !== undefined && NODE_BOUNDS.has(reason)) return sharedSubject("Node", node);
@@ -149,7 +139,7 @@ export function reportBounds(
 export function reportWarnings(
   { pod, memory }: { readonly pod: Pod; readonly memory: PodMemory },
   warnings: readonly AnnotationWarning[],
-  { events }: WithEvents,
+  { events }: Pick<ReconcileContext, "events">,
 ): void {
   const own = warnings.filter(({ about }) => about === undefined);
   const shared = warnings.filter(({ about }) => about !== undefined);

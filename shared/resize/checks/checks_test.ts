@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import {
   type ClaimFields as Fields,
+  claimTable as table,
   containerAt as at,
   cpuRanges,
   decideClaim,
@@ -10,6 +11,8 @@ import {
   enforcedPod,
   marketClaim,
   marketDecision,
+  podOf as pod,
+  podWith,
 } from "../../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import {
@@ -24,7 +27,7 @@ import {
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
-import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
+import type { Pod, Resources } from "../../api/pod.ts";
 import { marketSubject } from "../inputs/subject.ts";
 import { setsCPU } from "./autoscalers.ts";
 import { largestLimit, resourceRangesOf } from "./limit_range.ts";
@@ -262,16 +265,6 @@ pure("disruptions() are the changes that restart a container, or that the server
   assert.deepEqual(verdict.wanted, new Map([["app", limits({ memory: 256 })], ["log", log]]));
 });
 
-function table(name: string, rows: readonly (readonly [Fields, expected: string])[]): void {
-  pure(name, () => {
-    for (const [fields, expected] of rows) assert.equal(marketDecision(fields), expected);
-  });
-}
-
-const pod = (...containers: readonly PodContainer[]): Fields => ({
-  pod: enforcedPod({ containers }),
-});
-const podWith = (change: Partial<Pod>): Fields => ({ pod: enforcedPod(change) });
 const millicores = fc.integer({ min: 1, max: 100 }).map((steps) => steps * 10);
 
 const HELD = "LimitRange";

@@ -5,7 +5,7 @@
  */
 import type { ContainerBounds } from "../../api/pod_allocation.ts";
 import { GRID } from "../../quantity.ts";
-import { changesNothing, type ClaimFacts } from "../inputs/resize_input.ts";
+import { changesOf, type ClaimFacts } from "../inputs/resize_input.ts";
 import type { WantedResources } from "../inputs/resources.ts";
 import { limitsOf, limitsWanted, presentLimits } from "../inputs/subject.ts";
 import type { Finding } from "../run_checks.ts";
@@ -120,7 +120,7 @@ function oneWay(
   );
   if ([...limits].every(([name, limit]) => kept.get(name) === limit)) return undefined;
   const rest = limitsWanted(pod, kept);
-  return changesNothing(pod, rest)
+  return changesOf(pod, rest).length === 0
     ? { verdict: "hold", message, retryAfterMs }
     : { verdict: "clamp", message, wanted: rest };
 }

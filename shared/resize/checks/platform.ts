@@ -26,7 +26,7 @@ const MIRROR = "kubernetes.io/config.mirror";
 const SOURCE = "kubernetes.io/config.source";
 
 /** What speaks against a resize of the pod for good, as a message; `false` or undefined: nothing. */
-type PlatformRule = (facts: Pick<PodFacts, "pod" | "node">) => string | false | undefined;
+export type PlatformRule = (facts: Pick<PodFacts, "pod" | "node">) => string | false | undefined;
 
 /** By reason, in the order in which they are asked. */
 export const PLATFORM_RULES: readonly (readonly [EnforcementReason, PlatformRule])[] = [

@@ -5,7 +5,7 @@
  */
 import { isApplied, isSettled, resizeStatus } from "../inputs/resize_condition.ts";
 import {
-  changesNothing,
+  changesOf,
   type ClaimFacts,
   type PodFacts,
   type PodVerdict,
@@ -13,7 +13,7 @@ import {
 import type { WantedResources } from "../inputs/resources.ts";
 import type { Finding } from "../run_checks.ts";
 
-/** Holds where nothing has the user's own limits: whatever replaced the present ones could not be undone. */
+/** Holds where the original limits are not on record: nothing could bring them back. */
 export function originalUnknown({ originalUnknown }: ClaimFacts): Finding | undefined {
   const message = "the limits were set by this product and the user's own are not on record: " +
     "recreate the pod, or set its limits by hand";
@@ -45,7 +45,7 @@ export function notRunning({ pod: { phase, metadata } }: PodFacts): Finding | un
 
 /** Holds when the pod's spec has the wanted limits: `Applied` once the kubelet reports them. */
 export function alreadyThere({ pod }: PodFacts, wanted: WantedResources): PodVerdict {
-  if (!changesNothing(pod, wanted)) return undefined;
+  if (changesOf(pod, wanted).length > 0) return undefined;
   const claimed = pod.containers.filter(({ name }) => wanted.has(name));
   if (claimed.every((container) => isApplied(pod, container))) {
     return { verdict: "hold", reason: "Applied", message: "the kubelet reports the wanted limits" };

@@ -4,10 +4,12 @@
  * @module
  */
 import type { Node } from "../../api/node.ts";
-import { NO_RESOURCES, type Pod, type Resources } from "../../api/pod.ts";
+import { NO_RESOURCES, type Pod } from "../../api/pod.ts";
 import type { PodAllocation } from "../../api/pod_allocation.ts";
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
+import type { LimitChange } from "../patch.ts";
 import type { Verdict } from "../run_checks.ts";
+import { movesRequest } from "./qos.ts";
 import type { WantedResources } from "./resources.ts";
 import { containersWanted, marketSubject } from "./subject.ts";
 
@@ -51,10 +53,8 @@ export interface PodFacts {
   readonly node?: Pick<Node, "kubeletVersion" | "os"> | undefined;
   /** What the LimitRanges of the namespace come to; absent when nothing. */
   readonly limitRange?: ResourceRanges | undefined;
-  /** Millicores that the namespace's quotas leave for this pod's raise. */
-  readonly quotaHeadroom?: number | undefined;
-  /** Name of the quota that leaves no more. */
-  readonly quotaName?: string | undefined;
+  /** What the namespace's quotas leave for this pod's raise, and the one that leaves no more. */
+  readonly quotaRoom?: { readonly millicores: number; readonly quota?: string } | undefined;
 }
 
 /** What the controller knows of a claim beside that, read before the first check runs. */
@@ -77,13 +77,18 @@ export interface ClaimFacts extends PodFacts {
 /** What a check of a pod's resize answers. */
 export type PodVerdict = Verdict<EnforcementReason>;
 
-/** True where the pod's spec has the wanted CPU values already. */
-export function changesNothing(pod: Pod, wanted: WantedResources): boolean {
-  return containersWanted(marketSubject(pod), wanted)
-    .every((next, index) => hasSameCPU(next, pod.containers[index] ?? NO_RESOURCES));
-}
-
-/** True where CPU request and limit are the same. */
-export function hasSameCPU(one: Resources, other: Resources): boolean {
-  return one.limits.cpu === other.limits.cpu && one.requests.cpu === other.requests.cpu;
+/**
+ * The containers with other CPU values than the pod's spec has; in a Guaranteed pod the request goes with
+ * the limit.
+ */
+export function changesOf(pod: Pod, wanted: WantedResources): readonly LimitChange[] {
+  const moves = movesRequest(pod);
+  return containersWanted(marketSubject(pod), wanted).flatMap((next, index): LimitChange[] => {
+    const { name, sidecar, limits: { cpu }, requests } = next;
+    const present = pod.containers[index] ?? NO_RESOURCES;
+    const isThere = cpu === present.limits.cpu && requests.cpu === present.requests.cpu;
+    if (cpu === undefined || isThere) return [];
+    const request = moves && requests.cpu !== undefined ? { cpu: requests.cpu } : {};
+    return [{ name, sidecar, requests: request, limits: { cpu } }];
+  });
 }

@@ -146,8 +146,9 @@ function byPerson(
   { pod, node, limitRange }: PodSnapshot,
 ): Decided<MarketResult> {
   const { hard = {}, used = {} } = input.quota ?? {};
-  const quotaHeadroom = millicores(hard["limits.cpu"]) - millicores(used["limits.cpu"]);
-  const facts = { pod, node, limitRange, ...(input.quota === undefined ? {} : { quotaHeadroom }) };
+  const left = millicores(hard["limits.cpu"]) - millicores(used["limits.cpu"]);
+  const quotaRoom = input.quota && { millicores: left };
+  const facts = { pod, node, limitRange, quotaRoom };
   const { changes, reason = null, by } = decide(MANUAL_CHAIN, facts, { limits: wantedOf(input) });
   const patch = changes.length === 0 ? [] : [{ by: "person", ...resizePatch(UID, changes).spec }];
   return { result: { reason, patch }, by: by === undefined ? [] : [`manual/${by}`] };
@@ -164,7 +165,7 @@ async function byController(
   const config = { ...DEFAULT_MARKET_CONFIG, ...input.settings };
   const clock = { monotonic: () => 0 };
   const asking = { bidsOf: () => [], wake: () => {} };
-  const headroom = createQuotaRooms({ caches, clock, config, ...asking }).of(snapshot)?.headroom();
+  const quota = createQuotaRooms({ caches, clock, config, ...asking }).of(snapshot);
   const patch: Readonly<Record<string, unknown>>[] = [];
   const resizer: PodResizer = {
     resize(_namespace, _name, sent, { manager = "" } = {}) {
@@ -177,7 +178,7 @@ async function byController(
     ...{ ...snapshot, allocation },
     ...defined({ originalUnknown, backOffMs, outOfSync, restMs, oscillatingMs }),
     maxStep: config.maxStep ?? undefined,
-    quotaHeadroom: headroom?.millicores,
+    quotaRoom: quota?.headroom(),
   }, {
     config,
     restoring: outOfScope({ ...snapshot, config }) ?? (input.agentSilent && AGENT_SILENT),
