@@ -5,12 +5,7 @@
  */
 import type { Reason } from "../shared/api/reasons/reason.ts";
 import { REASON_LISTS, type VersionReason } from "../shared/api/reasons/reasons.ts";
-import {
-  NODE_BOUNDS,
-  QUIET_BOUNDS,
-  WORKLOAD_BOUNDS,
-} from "../controller/allocation/events/pod_events.ts";
-import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
+import { BOUND_REASONS, type BoundReason } from "../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason, EventReason } from "../shared/api/reasons/enforcement_reasons.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import type {
@@ -131,14 +126,13 @@ const BOUNDS = ["`status.bounds.rules`", "`mbcas_bounds{reason}`"];
 
 /** Places of bounds without an event. */
 const UNREPORTED = [...BOUNDS, IN_BOUNDS];
-const QUIET = Object.fromEntries([...QUIET_BOUNDS].map((name) => [name, UNREPORTED]));
-
-const ON_NODE = [...BOUNDS, "event `CPULimitBounded` of the node", IN_BOUNDS];
-const ON_WORKLOAD = [...BOUNDS, "event `CPULimitBounded` of the workload", IN_BOUNDS];
-const SHARED = Object.fromEntries([
-  ...[...NODE_BOUNDS].map((name) => [name, ON_NODE] as const),
-  ...[...WORKLOAD_BOUNDS].map((name) => [name, ON_WORKLOAD] as const),
-]);
+const OTHER_BOUNDS = Object.fromEntries(
+  Object.entries<Reason>(BOUND_REASONS).flatMap(([name, { quiet, about }]): [string, Places][] => {
+    if (quiet) return [[name, UNREPORTED]];
+    const event = `event \`CPULimitBounded\` of the ${about}`;
+    return about === undefined ? [] : [[name, [...BOUNDS, event, IN_BOUNDS]]];
+  }),
+);
 
 /** A pod outside of the market has no status for long: what it had comes back. */
 const OUTSIDE = [
@@ -258,7 +252,7 @@ export const REASON_PLACES: {
   },
   bounds: {
     usual: [...BOUNDS, "event `CPULimitBounded`", IN_BOUNDS],
-    others: { ...QUIET, ...SHARED, MetricMissing: [...UNREPORTED, "event `AnnotationIgnored`"] },
+    others: { ...OTHER_BOUNDS, MetricMissing: [...UNREPORTED, "event `AnnotationIgnored`"] },
   },
   enforcement: ENFORCEMENT,
   events: {

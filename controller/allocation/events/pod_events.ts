@@ -5,7 +5,7 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
-import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
+import { BOUND_REASONS, type BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import {
   ENFORCEMENT_REASONS,
   type EnforcementReason,
@@ -25,35 +25,14 @@ import type { ReconcileContext, ReconcileSnapshot } from "../reconcile_snapshot.
 import { type AnnotationWarning, type SharedSubject, sharedSubject } from "../ports.ts";
 import type { GatedEvent } from "./event_gate.ts";
 
-/** Bounds without an event: usual ones, and those that concern many pods at once. */
-export const QUIET_BOUNDS: ReadonlySet<BoundReason> = new Set([
-  "BurstFactor",
-  "NodeSize",
-  "WeightMultiplied",
-  "PodNotReady",
-  // An unavailable metrics server would cause an event on each pod.
-  "MetricMissing",
-]);
+const REASONS: Readonly<Record<EnforcementReason | BoundReason, Reason>> = {
+  ...ENFORCEMENT_REASONS,
+  ...BOUND_REASONS,
+};
 
-/** Bounds of all pods of a node: one event on the node. */
-export const NODE_BOUNDS: ReadonlySet<BoundReason> = new Set([
-  "NodeNotReady",
-  "NodeDraining",
-  "NodeCordoned",
-]);
-
-/** Bounds of all pods of a workload: one event on the workload. */
-export const WORKLOAD_BOUNDS: ReadonlySet<BoundReason> = new Set([
-  "RolloutInProgress",
-  "HPAFloor",
-  "HPADamped",
-  "HPAScaled",
-]);
-
-/** True for reasons that wait for a node's agent or a cache: they give no event. */
-export function isQuiet(reason: EnforcementReason): boolean {
-  const { quiet }: Reason = ENFORCEMENT_REASONS[reason];
-  return quiet === true;
+/** True for reasons that give no event. */
+export function isQuiet(reason: EnforcementReason | BoundReason): boolean {
+  return REASONS[reason].quiet === true;
 }
 
 /** An event without the pod that it is about. */
@@ -117,12 +96,11 @@ export function reportBounds(
   { events }: Pick<ReconcileContext, "events">,
 ): void {
   const subjectOf = (reason: BoundReason): SharedSubject | undefined => {
-    if (node !== undefined && NODE_BOUNDS.has(reason)) return sharedSubject("Node", node);
-    return workload !== undefined && WORKLOAD_BOUNDS.has(reason)
-      ? sharedSubject(workload.kind, workload)
-      : undefined;
+    const { about } = REASONS[reason];
+    if (about === "node") return node && sharedSubject("Node", node);
+    return about && workload && sharedSubject(workload.kind, workload);
   };
-  const reported = rules.filter(({ reason }) => !QUIET_BOUNDS.has(reason));
+  const reported = rules.filter(({ reason }) => !isQuiet(reason));
   for (const all of Map.groupBy(reported, ({ reason }) => subjectOf(reason)?.kind).values()) {
     const about = all[0] && subjectOf(all[0].reason);
     emitOn(pod, {
