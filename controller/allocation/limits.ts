@@ -8,11 +8,10 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { defined } from "../../shared/defined.ts";
-import { parseCPUBound } from "../../shared/quantity.ts";
 import { decide, type Decision, MARKET_CHAIN, RESTORE_CHAIN } from "../../shared/resize/chain.ts";
 import type { ClaimFacts, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { sumOf } from "../../shared/resize/inputs/resources.ts";
-import { originalValues } from "../../shared/resize/original_limits.ts";
+import { desiredLimits, originalValues } from "../../shared/resize/original_limits.ts";
 import { type LimitChange, netOf } from "../../shared/resize/patch.ts";
 import { restoredMessage } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
@@ -54,11 +53,10 @@ export function decideLimits(
   },
 ): LimitsPlan {
   const { pod, allocation: { spec, status } } = facts;
-  const decision = restoring === undefined
-    ? decide(MARKET_CHAIN, facts, {
-      limits: (spec.containers ?? []).map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)]),
-    })
-    : decide(RESTORE_CHAIN, facts, { limits: originalValues(status?.originalLimits) });
+  const [chain, limits] = restoring === undefined
+    ? [MARKET_CHAIN, desiredLimits(spec)]
+    : [RESTORE_CHAIN, originalValues(status?.originalLimits)];
+  const decision = decide(chain, facts, { limits });
   if (restoring !== undefined && decision.reason === "Applied") {
     const message = restoredMessage(restoring);
     return { restoring, decision: { ...decision, reason: "Restored", message } };
