@@ -348,9 +348,9 @@ pure("nodeRoom() is allocatable less the requests of pods that have not finished
   const pod = (change: Partial<Pod>, ...containers: readonly PodContainer[]): Pod => ({
     ...{ ...samplePod("web", { containers }), ...change },
   });
-  const withInit = (...requests: readonly number[]): Pod =>
+  const withInit = (sidecarsBefore: number, ...requests: readonly number[]): Pod =>
     pod(
-      { initContainers: requests.map((cpu) => asking(cpu)) },
+      { initContainers: requests.map((cpu) => ({ ...asking(cpu), sidecarsBefore })) },
       asking(200),
       asking(50, { name: "proxy", sidecar: true }),
     );
@@ -360,11 +360,12 @@ pure("nodeRoom() is allocatable less the requests of pods that have not finished
     [3700, pod({ phase: "Pending" }, asking(300))],
     [4000, pod({ phase: "Succeeded" }, asking(700)), pod({ phase: "Failed" }, asking(700))],
     [-1000, pod({}, asking(5000))],
-    // A request that has not fallen yet, and the largest init container beside the sidecars.
+    // A request that has not fallen yet, and the largest init container beside the sidecars before it.
     [3100, pod({}, asking(100, { applied: { requests: { cpu: 900 } } }))],
-    [3750, withInit()],
-    [3750, withInit(100, 150)],
-    [3650, withInit(100, 300)],
+    [3750, withInit(1)],
+    [3750, withInit(1, 100, 150)],
+    [3650, withInit(1, 100, 300)],
+    [3700, withInit(0, 100, 300)],
   ];
   for (const [room, ...pods] of cases) assert.equal(nodeRoom(NODE, pods), room);
 });

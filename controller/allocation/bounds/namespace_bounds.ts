@@ -198,24 +198,17 @@ export function nodeCeiling(
 
 /**
  * Allocatable less the requests of these pods, millicores; below 0 on a node that is overcommitted.
- * As the scheduler and the kubelet count them, but for the overhead of a RuntimeClass and requests of
- * whole pods, which are left out.
+ * As the scheduler and the kubelet count them (`AggregateContainerRequests` in
+ * k8s.io/component-helpers/resource), but for the overhead of a RuntimeClass and requests of whole
+ * pods, which are left out.
  */
 export function nodeRoom(
   { allocatableCPU }: Pick<Node, "allocatableCPU">,
   pods: readonly Pod[],
 ): number {
+  const podRequest = (pod: Pod): number =>
+    Math.max(...podPhases(pod).map((phase) => sumCPU(phase.map(requestOf))));
   return allocatableCPU - sumCPU(pods.filter((pod) => !isFinished(pod)).map(podRequest));
-}
-
-/**
- * The sum of the containers' requests, or what the largest init container asks for beside the sidecars.
- * Source: `AggregateContainerRequests` in k8s.io/component-helpers/resource.
- */
-function podRequest({ containers, initContainers }: Pod): number {
-  const sum = (all: readonly PodContainer[]): number => sumCPU(all.map(requestOf));
-  const largest = Math.max(0, ...initContainers.map(requestOf));
-  return Math.max(sum(containers), largest + sum(containers.filter(({ sidecar }) => sidecar)));
 }
 
 /** A request that is to fall holds its place until the kubelet has done it. */
