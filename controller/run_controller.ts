@@ -126,7 +126,7 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
   }
 
   const supervisor = createSupervisor({ clock, log, graceMs: stopGrace });
-  const resize = createServedResize({ ask: api.ask, clock, log }, verdict.servesPodResize);
+  const resize = createServedResize({ ask: api.ask, clock, log }, verdict);
   supervisor.supervise("what the server serves", resize.run(supervisor.signal));
   for (const [name, informer] of namedCaches(caches)) {
     supervisor.supervise(`cache of ${name}`, informer.run(supervisor.signal));
@@ -243,17 +243,21 @@ function mutatorsOf(
 
 /** The clock of hours, where it is wanted. */
 async function rightsize(
-  parts: ControllerParts,
+  parts: ControllerParts & { readonly resize: ServedResize },
   copies: RightsizingCopies | undefined,
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
-  const { api, metrics, rightsizing } = parts;
+  const { api, metrics, rightsizing, resize } = parts;
   if (api.rightsizing === undefined || rightsizing === undefined || copies === undefined) return;
   await keepRightsizing({
     ...{ ...parts, ...rightsizing, copies },
     api: api.rightsizing,
     allocationStore: api.store,
     resizeObserver: metrics,
+    served: () => ({
+      resizeServed: resize.served,
+      lowersMemoryLimits: resize.lowersMemoryLimits,
+    }),
   }, term);
 }
 

@@ -18,6 +18,8 @@ export interface ClusterFindings {
   /** For instance `v1.36.3`. */
   readonly serverVersion: string;
   readonly servesPodResize: boolean;
+  /** Whether that lowers memory limits without a restart: from 1.34 on. */
+  readonly lowersMemoryLimits: boolean;
   readonly servesAllocations: boolean;
   /** Fields and reasons of allocations that the server's definition does not know. */
   readonly unknownFields: readonly string[];
@@ -39,9 +41,12 @@ export interface StartCheckParts {
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
+/** What the server serves of in-place resizing. */
+export type ResizeFindings = Pick<ClusterFindings, "servesPodResize" | "lowersMemoryLimits">;
+
 /** How the check ended: with what the server serves, with faults, or it was stopped while it waited. */
 export type StartVerdict =
-  | Pick<ClusterFindings, "servesPodResize">
+  | ResizeFindings
   | { readonly faults: readonly string[] }
   | "stopped";
 
@@ -71,9 +76,9 @@ export async function startCheck(
       if (servesAllocations && unknownFields.length > 0) reason = oldDefinition(unknownFields);
       else if (servesAllocations) {
         waitsFor(undefined);
-        const { serverVersion: server, servesPodResize } = findings;
+        const { serverVersion: server, servesPodResize, lowersMemoryLimits } = findings;
         log.info("The cluster has what is needed", { server, servesPodResize });
-        return { servesPodResize };
+        return { servesPodResize, lowersMemoryLimits };
       }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -116,6 +121,8 @@ function rightText({ verb, group, resource, subresource, namespace, name }: Acce
 export interface ServedResize {
   /** True where pods can be resized. */
   readonly served: boolean;
+  /** True where memory limits can be lowered that way. */
+  readonly lowersMemoryLimits: boolean;
   /** Calls `onChange` after each other answer; the returned function ends it. */
   subscribe(onChange: () => void): () => void;
   /** Asks again now and then, until the signal is aborted. */
@@ -128,13 +135,13 @@ const ASK_AGAIN_MS = 300_000;
 /** What needs `pods/resize` is off where it is not served; all else goes on. */
 export function createServedResize(
   { ask, clock, log }: Pick<StartCheckParts, "ask" | "clock" | "log">,
-  first: boolean,
+  first: ResizeFindings,
 ): ServedResize {
   const subscribers = new Set<() => void>();
-  let served = first;
+  let found = first;
 
   function report(): void {
-    if (served) log.info("The API server serves pods/resize");
+    if (found.servesPodResize) log.info("The API server serves pods/resize");
     else {
       log.error(
         "The API server does not serve pods/resize: no limit is changed in place; it needs " +
@@ -143,10 +150,13 @@ export function createServedResize(
     }
   }
 
-  if (!served) report();
+  if (!found.servesPodResize) report();
   return {
     get served() {
-      return served;
+      return found.servesPodResize;
+    },
+    get lowersMemoryLimits() {
+      return found.lowersMemoryLimits;
     },
     subscribe(onChange) {
       subscribers.add(onChange);
@@ -157,9 +167,9 @@ export function createServedResize(
         await clock.sleep(ASK_AGAIN_MS, signal);
         if (signal.aborted) return;
         try {
-          const { servesPodResize } = await ask([]);
-          if (servesPodResize === served) continue;
-          served = servesPodResize;
+          const before = found;
+          found = await ask([]);
+          if (found.servesPodResize === before.servesPodResize) continue;
         } catch (error) {
           if (error instanceof ApiError) continue;
           throw error;

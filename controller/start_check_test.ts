@@ -16,7 +16,7 @@ import {
 
 const FINE: ClusterFindings = {
   ...{ serverVersion: "v1.36.3", servesPodResize: true, servesAllocations: true },
-  ...{ unknownFields: [], missingRights: [] },
+  ...{ lowersMemoryLimits: true, unknownFields: [], missingRights: [] },
 };
 
 /** The verdict on a server that answers with this, or fails. */
@@ -35,7 +35,8 @@ function check(
 
 pure("startCheck() names missing rights, and servers that can't resize pods", async () => {
   for (const servesPodResize of [true, false]) {
-    assert.deepEqual(await check({ servesPodResize }), { servesPodResize });
+    const found = { servesPodResize, lowersMemoryLimits: servesPodResize };
+    assert.deepEqual(await check(found), found);
   }
   const verdict = await check({
     missingRights: [

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import {
   optimizationPolicyListWatch,
@@ -23,7 +22,6 @@ import type { RecommendationReport } from "../../shared/api/recommendation_repor
 import type { ReplicaSet } from "../../shared/api/workload.ts";
 import { createInformer, type Informer, type ListWatch } from "../../shared/control/informer.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
-import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { CacheOptions } from "../caches.ts";
 import type { PodResizer } from "../resize/ports.ts";
@@ -76,9 +74,6 @@ export function createRightsizingCopies(
   };
 }
 
-/** What the server serves of resizing. */
-export type ResizeSupport = Pick<RightsizingFacts, "resizeServed" | "lowersMemoryLimits">;
-
 /** Sources of usage with connections, one of which samples by itself while it runs. */
 export interface RunningSources extends UsageSources {
   run(signal: AbortSignal): Promise<void>;
@@ -98,8 +93,6 @@ export interface RightsizingAPI {
   readonly correctionStore: CheckpointStore;
   /** Under rightsizing's name. */
   readonly resizer: PodResizer;
-  /** Throws an `ApiError` when the server does not answer. */
-  resizeSupport(): Promise<ResizeSupport>;
   /** The sources that policies name; `collected` is called with how long they take. */
   usage(owners: PodOwners, collected: CollectionObserver | undefined): RunningSources;
 }
@@ -140,7 +133,6 @@ export function connectRightsizingAPI(
     }),
     events,
     resizer: createPodResizer(connection, { fieldManager: RIGHTSIZING_MANAGER }),
-    resizeSupport: () => readResizeSupport(connection),
     usage(owners, collected) {
       const sampler = connectUsageSampler(connection, {
         ...{ namespace, owners, clock, log, slots },

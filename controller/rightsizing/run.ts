@@ -1,6 +1,5 @@
 /**
- * Runs rightsizing over the controller's caches: the sources of usage, the persisted corrections, the check of
- * what the server serves, and the loop.
+ * Runs rightsizing over the controller's caches: the sources of usage, the persisted corrections, and the loop.
  *
  * @module
  */
@@ -13,8 +12,8 @@ import type { Random } from "../../shared/random.ts";
 import type { Caches } from "../caches.ts";
 import type { AllocationStore } from "../resize/ports.ts";
 import type { ResizeObserver } from "../resize/send_changes.ts";
-import type { ResizeSupport, RightsizingAPI, RightsizingCopies } from "./api.ts";
-import { ClusterFacts } from "./cluster_facts.ts";
+import type { RightsizingAPI, RightsizingCopies } from "./api.ts";
+import { ClusterFacts, type ClusterFactsParts } from "./cluster_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
 import { createPersistedCorrections } from "./corrections.ts";
 import { runRightsizingLoop } from "./loop.ts";
@@ -24,7 +23,7 @@ import { createPermissionMemory } from "./permissions.ts";
 import { createSampledPods } from "./sources/pod_owners.ts";
 
 /** Dependencies of rightsizing. */
-export interface RightsizingParts {
+export interface RightsizingParts extends Pick<ClusterFactsParts, "served"> {
   readonly api: RightsizingAPI;
   /** The caller runs both. */
   readonly caches: Caches;
@@ -39,13 +38,13 @@ export interface RightsizingParts {
   readonly resizeObserver?: ResizeObserver;
 }
 
-/** Between two checks of what the server serves, and between two starts at most, ms. */
-const CHECK_MS = 300_000;
+/** Between two starts at most, ms. */
+const LONGEST_WAIT_MS = 300_000;
 
 /** Runs until `signal` is aborted, and starts again after a failure: the market must not end with rightsizing. */
 export async function keepRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = parts;
-  const backoff = createBackoff({ minMs: 10_000, maxMs: CHECK_MS });
+  const backoff = createBackoff({ minMs: 10_000, maxMs: LONGEST_WAIT_MS });
   while (!signal.aborted) {
     try {
       await runRightsizing(parts, signal);
@@ -66,9 +65,6 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     input: () => policyInput(caches.namespaces, config),
   });
   const sources = api.usage(owners, observer?.collected);
-  const first = await readSupport(parts, signal);
-  if (first === undefined) return sources.close();
-  let support = first;
   const corrections = createPersistedCorrections({ store: api.correctionStore, clock, log });
   const permissions = createPermissionMemory({ clock });
   const supervisor = createSupervisor({ clock, log });
@@ -77,12 +73,6 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   if (signal.aborted) end();
   const term = supervisor.signal;
   const loading = corrections.load(term);
-  const refreshing = async (): Promise<void> => {
-    while (!term.aborted) {
-      await clock.sleep(CHECK_MS, term);
-      support = await readSupport(parts, term) ?? support;
-    }
-  };
   const loop = runRightsizingLoop({
     ...{ sources, config, clock, random, log, observer },
     caches: { ...caches, ...copies },
@@ -90,7 +80,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       caches: { ...caches, ...copies },
       corrections: corrections.memory,
       dryRun: () => config.dryRun,
-      served: () => support,
+      served: parts.served,
       missingPermissions: permissions.missing,
     }),
     appliers: {
@@ -118,7 +108,6 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   }, term);
   supervisor.supervise("sampler of usage", sources.run(term));
   supervisor.supervise("memory of kills and throttling", loading.then(() => corrections.run(term)));
-  supervisor.supervise("what the server serves", refreshing());
   supervisor.supervise("rightsizing", loop);
   try {
     await supervisor.done();
@@ -128,22 +117,4 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     // After the last reconcile.
     await corrections.end();
   }
-}
-
-/** What the server serves; undefined when `signal` was aborted first. */
-async function readSupport(
-  { api, clock, log }: RightsizingParts,
-  signal: AbortSignal,
-): Promise<ResizeSupport | undefined> {
-  const backoff = createBackoff({ maxMs: 60_000 });
-  while (!signal.aborted) {
-    try {
-      return await api.resizeSupport();
-    } catch (error) {
-      const waitMs = backoff.next("support", error);
-      log.warn("The server does not say what it serves", { error: String(error), waitMs });
-      await clock.sleep(waitMs, signal);
-    }
-  }
-  return undefined;
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { checkAPI, readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
+import { checkAPI } from "../../adapters/kube/client/api_checks.ts";
 import { type KubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
@@ -177,8 +177,8 @@ for (const version of SERVER_VERSIONS) {
 
     await t.step("definition and policies are installed, and the check says ready", async () => {
       await installPolicies(server);
-      assert.deepEqual(await verdictOf(connection), { servesPodResize: true });
-      assert.equal((await readResizeSupport(connection)).resizeServed, true);
+      const lowersMemoryLimits = version !== "1.33";
+      assert.deepEqual(await verdictOf(connection), { servesPodResize: true, lowersMemoryLimits });
     });
 
     await t.step("limits of containers and sidecars move, one can be added", async () => {
@@ -318,8 +318,10 @@ for (const version of ["1.33", "1.34"] as const) {
     await using server = await startEmulatedServer({ version, featureGates });
     await applyRights(createKubectl(server));
     const { connection } = server;
-    assert.deepEqual(await verdictOf(connection), { servesPodResize: false });
-    assert.equal((await readResizeSupport(connection)).resizeServed, false);
+    assert.deepEqual(await verdictOf(connection), {
+      servesPodResize: false,
+      lowersMemoryLimits: false,
+    });
     const puppet = createPuppetNode(connection, DIFFERENCES[version]);
     await puppet.addNamespace();
     await puppet.run("web", plain);

@@ -17,7 +17,10 @@ import { listOf, objectOf, textOf } from "./json_fields.ts";
 export interface ApiFindings {
   /** For instance `v1.36.3`. */
   readonly serverVersion: string;
+  /** Whether `pods/resize` is served; discovery shows a disabled feature gate, too. */
   readonly servesPodResize: boolean;
+  /** Whether that lowers memory limits without a restart. */
+  readonly lowersMemoryLimits: boolean;
   /** True when the custom resource is established. */
   readonly servesAllocations: boolean;
   /** Fields and values that its CRD does not know; see `unknownAllocationFields`. */
@@ -41,7 +44,14 @@ export async function checkAPI(
       Promise.all(rules.map((rule) => isAllowed(connection, rule))),
     ]);
   const missingRights = rules.filter((_rule, index) => rights[index] !== true);
-  return { serverVersion, servesPodResize, servesAllocations, unknownFields, missingRights };
+  return {
+    serverVersion,
+    servesPodResize,
+    lowersMemoryLimits: servesPodResize && lowersMemoryLimits(serverVersion),
+    servesAllocations,
+    unknownFields,
+    missingRights,
+  };
 }
 
 /** The server's version, for instance `v1.36.3`; empty when it does not report one. */
@@ -59,28 +69,11 @@ export async function servesResource(
   return listOf(resources).some((one) => objectOf(one).name === resource);
 }
 
-/** In-place resizing on a server. */
-export interface ResizeSupport {
-  /** Whether `pods/resize` is served; discovery shows a disabled feature gate, too. */
-  readonly resizeServed: boolean;
-  /** Whether memory limits can be lowered without a restart. */
-  readonly lowersMemoryLimits: boolean;
-}
-
 /**
  * Before 1.34 the server's validation rejects a lower memory limit (KEP-1287). Neither discovery nor the
  * OpenAPI document shows that, so the version decides.
  */
 const LOWERS_MEMORY_MINOR = 34;
-
-/** Reads what the server supports. Throws an `ApiError` when it does not respond. */
-export async function readResizeSupport(connection: KubeConnection): Promise<ResizeSupport> {
-  const [resizeServed, version] = await Promise.all([
-    servesResource(connection, { groupVersion: "v1", resource: "pods/resize" }),
-    readServerVersion(connection),
-  ]);
-  return { resizeServed, lowersMemoryLimits: resizeServed && lowersMemoryLimits(version) };
-}
 
 /** False for an unreadable version: a rejected resize loses all its values. */
 function lowersMemoryLimits(version: string): boolean {
