@@ -293,8 +293,8 @@ function stage() {
   return { registry, metrics, served, ended };
 }
 
-const matchedBy = (all: readonly ReconciledWorkload[]) => all.map(({ outcome }) => outcome);
-const missing = { reason: "MetricsMissing", message: "no" } as const;
+const matchedBy = (all: readonly ReconciledWorkload[]) => all.map(({ outcome }) => outcome.record);
+const missing = { status: "Skipped", reason: "MetricsMissing" } as const;
 const failure = { next: "leave", reason: "RBACError", message: "no" } as const;
 const skipped = { status: "Skipped", reason: "Cooldown" } as const;
 
@@ -304,7 +304,7 @@ Deno.test("property 25: createRightsizingMetrics() serves what the cycles came t
     reconciledAs("applied", { record: { status: "Applied" }, applied: "InPlace" }),
     reconciledAs("recreated", { record: { status: "Applied" }, applied: "Recreate" }),
     reconciledAs("held", { record: skipped }),
-    reconciledAs("blind", { record: skipped, missing, recommends: false }),
+    reconciledAs("blind", { record: missing, recommends: false }),
     reconciledAs("denied", { record: { status: "Error", reason: "RBACError" }, failure }),
     reconciledAs("odd", {
       record: { status: "Error", reason: "UnreadableTemplate" },
@@ -327,7 +327,8 @@ Deno.test("property 25: createRightsizingMetrics() serves what the cycles came t
   const gauges = {
     workloads_monitored: 8,
     workloads_updated: 2,
-    'workloads_skipped{reason="Cooldown"}': 2,
+    'workloads_skipped{reason="Cooldown"}': 1,
+    'workloads_skipped{reason="MetricsMissing"}': 1,
     'workloads_skipped{reason="RBACError"}': 1,
     'workloads_skipped{reason="UnreadableTemplate"}': 1,
     'workloads_skipped{reason="OtherVersion"}': 1,
@@ -363,7 +364,7 @@ Deno.test("createRightsizingMetrics() counts policies that can't be followed, an
   ended({ unwritten });
   assert.equal((await served())["record_unwritten"], 1);
   // Counted by its workloads.
-  const [blind] = [reconciledAs("blind", { record: skipped, missing })];
+  const [blind] = [reconciledAs("blind", { record: missing })];
   ended({ problem: down, reconciled: [blind], matched: matchedBy([blind]) });
   ended({ error: "StatusNotWritten" });
   metrics.cycleEnded(ALL, { tookMs: 1, error: "CycleFailed" });

@@ -14,6 +14,7 @@ import {
   RIGHTSIZING_REASONS,
 } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { listedReason } from "../../shared/api/reasons/reasons.ts";
+import { lacksMetrics } from "../../shared/rightsizing/workload_record.ts";
 import type { CycleOutcome, ReconciledWorkload } from "./policies/policy_cycle.ts";
 import type { WorkloadWriter } from "./ports.ts";
 import type { CollectionObserver } from "./sources/usage_sources.ts";
@@ -87,7 +88,7 @@ const SAMPLES = {
   monitored: (cycle) => matchedBy(cycle, (matched) => [{ value: matched.length }]),
   updated: (cycle) =>
     matchedBy(cycle, (matched) => [
-      { value: matched.filter(({ record }) => record.status === "Applied").length },
+      { value: matched.filter(({ status }) => status === "Applied").length },
     ]),
   skipped: (cycle) => matchedBy(cycle, skippedByReason),
   recordUnwritten: (cycle) =>
@@ -114,7 +115,7 @@ function matchedBy(
 }
 
 function skippedByReason(matched: CycleOutcome["matched"]): readonly Sample[] {
-  const reasons = matched.flatMap(({ record: { status, reason = "" } }) =>
+  const reasons = matched.flatMap(({ status, reason = "" }) =>
     status === "Skipped" || status === "Error" ? [knownReason(reason)] : []
   );
   return Array.from(Map.groupBy(reasons, (reason) => reason), ([reason, all]) => ({
@@ -133,12 +134,9 @@ function errorsOf({ outcome, error }: EndedCycle): readonly string[] {
   return [...error === undefined ? [] : [error], ...reasons.map(knownReason)];
 }
 
-function failureOf(
-  { outcome: { missing, record, failure } }: ReconciledWorkload,
-): string | undefined {
-  if (missing !== undefined) return missing.reason;
+function failureOf({ outcome: { record, failure } }: ReconciledWorkload): string | undefined {
   if (failure !== undefined) return failure.reason;
-  return record.status === "Error" ? record.reason ?? "" : undefined;
+  return record.status === "Error" || lacksMetrics(record) ? record.reason ?? "" : undefined;
 }
 
 /** Values of `reason` and `error_type`. A record's reason may be the actuator's. */

@@ -3,12 +3,10 @@
  *
  * @module
  */
-import { NO_RESOURCES, withResources } from "../../shared/api/pod.ts";
 import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { defined } from "../../shared/defined.ts";
 import { describeWanted, type WantedResources } from "../../shared/resize/inputs/resources.ts";
-import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
 import { joinedReport } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type {
   RightsizedWorkload,
@@ -27,7 +25,6 @@ import {
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommend.ts";
 import {
   lacksSamplesBriefly,
-  largestDifference,
   type UnfinishedResizes,
 } from "../../shared/rightsizing/workload_checks.ts";
 import { valuesInForce, type WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
@@ -35,15 +32,14 @@ import { type Applied, type ApplyDecision, templateAfter } from "./apply_decisio
 import type { Evaluation, MissingUsage } from "./evaluate_workload.ts";
 
 /** The outcome. */
-export interface ReconcileOutcome extends PolicyWorkload {
+export interface ReconcileOutcome {
+  readonly record: WorkloadRecord;
   /** Those that are new. */
   readonly events: readonly WorkloadEvent[];
   /** Whether there is a new recommendation; otherwise the record keeps an older one. */
   readonly recommends: boolean;
   /** What a write failed with. */
   readonly failure?: ApplyFailure;
-  /** Why there is no usage. */
-  readonly missing?: MissingUsage;
   /** The way in which a new recommendation was applied. */
   readonly applied?: ApplyDecision["method"];
 }
@@ -78,10 +74,8 @@ function errorOutcome(
 ): ReconcileOutcome {
   const record = { ...baseRecord(subject), status: "Error" as const, reason, message };
   const events = newEvents([warning(event, { reason, message })], { ...subject, record });
-  return { ...NO_RECOMMENDATION, record, events };
+  return { record, events, recommends: false };
 }
-
-const NO_RECOMMENDATION = { metricsMissing: false, recommends: false, difference: 0 };
 
 /** A warning with a reason and its message. */
 export function warning(
@@ -118,7 +112,7 @@ export function withoutUsage(
 ): ReconcileOutcome {
   const record = { ...base, ...missing };
   const events = newEvents([warning("MetricsCollectionFailed", missing)], { record, before });
-  return { ...NO_RECOMMENDATION, record, events, missing, metricsMissing: true };
+  return { record, events, recommends: false };
 }
 
 /**
@@ -169,8 +163,8 @@ export function reportApplied(
     ? decisionEvents(decision, { isThere: true })
     : [failureEvent(failure)].filter((event) => event !== undefined);
   return {
-    ...recommendedOutcome(found, next ?? facts.inForce),
     record,
+    recommends: facts.recommendations.length > 0,
     events: [
       ...events,
       ...isNew ? [appliedEvent(toApply, facts.recommendations)] : [],
@@ -204,24 +198,9 @@ export function reportHeld(
       ];
   const record = { ...recommended, ...status };
   return {
-    ...recommendedOutcome(found, facts.inForce),
     record,
+    recommends: facts.recommendations.length > 0,
     events: [...events, ...newEvents(outcome, { record, before })],
-  };
-}
-
-/** `difference`: of what is in force, or stands in the template where nothing is. */
-function recommendedOutcome(
-  { facts: { recommendations, workload: { template } } }: Evaluation,
-  inForce: RightsizingFacts["inForce"],
-): Pick<ReconcileOutcome, "metricsMissing" | "recommends" | "difference"> {
-  const present = template.containers.map((container) =>
-    withResources(container, inForce.get(container.name) ?? NO_RESOURCES)
-  );
-  return {
-    metricsMissing: false,
-    recommends: recommendations.length > 0,
-    difference: largestDifference(recommendations, present),
   };
 }
 

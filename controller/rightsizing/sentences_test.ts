@@ -140,7 +140,7 @@ pure("sentences of the rightsizing controller", () =>
     [
       "RecordNotWritten",
       () =>
-        unwrittenRecord({ matched: [RECONCILED.outcome] }, { unwritten: () => "forbidden" })
+        unwrittenRecord({ matched: [RECONCILED.outcome.record] }, { unwritten: () => "forbidden" })
           ?.message ?? "",
       "reports can't be written in namespace shop: forbidden",
     ],

@@ -182,9 +182,8 @@ const noted = (selector: Partial<PolicySelector>, matched = 1) => (): string =>
   }) ?? "";
 
 const lacking = ["a", "b", "c", "d", "e", "f"].map((name) => ({
-  record: largeRecord(name, { containers: 1, explanation: 1 }),
-  difference: 0,
-  metricsMissing: true,
+  ...largeRecord(name, { containers: 1, explanation: 1 }),
+  reason: "MetricsMissing",
 }));
 
 sentences("sentences about valid policies", [

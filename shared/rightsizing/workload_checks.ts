@@ -1,38 +1,14 @@
 /**
- * What a reconcile asks about one workload: how far it is from its recommendation, whether samples lack only for
- * now, and which resizes are unfinished.
+ * What a reconcile asks about one workload: whether samples lack only for now, and which resizes are unfinished.
  *
  * @module
  */
 import { INFEASIBLE_REASONS, resizeStatus } from "../resize/inputs/resize_condition.ts";
 import { movesRequest } from "../resize/inputs/qos.ts";
-import { NO_RESOURCES, type Pod, type PodContainer, type Resources } from "../api/pod.ts";
+import type { Pod, PodContainer } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import { ownContainers, type RightsizingFacts } from "./guards/rightsizing_facts.ts";
-import type { ContainerRecommendation } from "./recommend.ts";
 import type { WorkloadRecord } from "./workload_record.ts";
-
-/**
- * The largest difference between a request and what is recommended, as a part of the request: 0.5 for
- * 100m where 150m is recommended. Infinity where there is no request, 0 where nothing is recommended.
- */
-export function largestDifference(
-  recommendations: readonly ContainerRecommendation[],
-  present: readonly (Resources & { readonly name: string })[],
-): number {
-  return Math.max(
-    0,
-    ...recommendations.flatMap(({ container, cpu, memory }) => {
-      const { requests } = present.find(({ name }) => name === container) ?? NO_RESOURCES;
-      return [difference(requests.cpu ?? 0, cpu), difference(requests.memory ?? 0, memory)];
-    }),
-  );
-}
-
-function difference(from: number, to: number): number {
-  if (from === to) return 0;
-  return from === 0 ? Infinity : Math.abs(to - from) / from;
-}
 
 /** What there was enough for so long ago counts at least, ms. */
 const LEAST_PATIENCE_MS = 3_600_000;

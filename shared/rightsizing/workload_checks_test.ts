@@ -4,26 +4,24 @@ import { sampleQuota } from "../../tests/contract/support/sample_objects.ts";
 import { type ContainerFields, withFields } from "../../tests/fixtures/container_fields.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import {
-  asking,
   autoPolicy,
   bareContainer,
   NOW_MS,
   recommendation,
   rightsizingFacts,
-  sized,
   templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { QuotaScope, ResourceQuota } from "../api/namespace.ts";
-import { NO_RESOURCES, type Pod, type ResizeCondition } from "../api/pod.ts";
+import type { Pod, ResizeCondition } from "../api/pod.ts";
 import type { PodTemplate } from "../api/workload.ts";
 import type { ScopedPod } from "../resize/checks/resource_quota.ts";
 import { foundWorkload, rightsizedWorkload } from "./guards/rightsizing_facts.ts";
 import { largestNode, namespaceRules } from "./namespace_bounds.ts";
 import { publishedVPA } from "./published_vpa.ts";
 import { annotationPatch, isOwnAnnotation, workloadAnnotations } from "./workload_annotations.ts";
-import { lacksSamplesBriefly, largestDifference, unfinishedResizes } from "./workload_checks.ts";
+import { lacksSamplesBriefly, unfinishedResizes } from "./workload_checks.ts";
 import type { WorkloadRecord } from "./workload_record.ts";
 
 const POLICY = { namespace: "shop", name: "all" };
@@ -36,16 +34,6 @@ const BEFORE: WorkloadRecord = {
   recommendations: [],
   inForce: [],
 };
-
-pure("largestDifference() is a part of the request, and infinite where there is none", () => {
-  const recommendations = [asking(150, 64)];
-  const bare = { name: "app", ...NO_RESOURCES };
-  assert.equal(largestDifference(recommendations, [sized([100, 64])]), 0.5);
-  assert.equal(largestDifference(recommendations, [sized([100, 256])]), 0.75);
-  assert.equal(largestDifference(recommendations, [bare]), Infinity);
-  assert.equal(largestDifference([asking(0, 0)], [bare]), 0);
-  assert.equal(largestDifference([], [bare]), 0);
-});
 
 pure("lacksSamplesBriefly() is true within an hour, for half the samples", () => {
   const of = (change: Partial<WorkloadRecord>, have = 9, windowMs = 300_000): boolean => {

@@ -77,6 +77,11 @@ export interface WorkloadRecord {
   readonly usage?: readonly UsageSummary[];
 }
 
+/** True where there is no recommendation for want of metrics. */
+export function lacksMetrics({ reason }: WorkloadRecord): boolean {
+  return reason === "MetricsMissing" || reason === "ProviderUnavailable";
+}
+
 /** The record as it stands in the status of a policy. */
 export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
   const { workload: { namespace, kind, name }, status, reason, message } = record;

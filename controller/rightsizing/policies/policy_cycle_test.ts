@@ -42,6 +42,13 @@ function stage(
   const asked: string[] = [];
   const facts = rightsizingFacts({ pods: [] });
   const refuse = () => assert.fail("no flush");
+  const records = new RecordStore({
+    reports: [],
+    clock: { monotonic: () => 0 },
+    log: silentLog,
+    store: { list: refuse, apply: refuse, remove: refuse },
+    signal: NEVER,
+  });
   const cycles = new PolicyCycles({
     sources: {
       of: () => ({
@@ -51,13 +58,7 @@ function stage(
         },
       }),
     },
-    records: new RecordStore({
-      reports: [],
-      clock: { monotonic: () => 0 },
-      log: silentLog,
-      store: { list: refuse, apply: refuse, remove: refuse },
-      signal: NEVER,
-    }),
+    records,
     permits: createPermits(() => workers),
     clock: { wall: () => NOW_MS },
     appliers: recordedAppliers(),
@@ -81,11 +82,11 @@ function stage(
       only,
       signal: end.signal,
     });
-  return { asked, cycles, run, end };
+  return { asked, records, run, end };
 }
 
 const ALL = storedPolicy();
-const reasonsOf = ({ matched }: CycleOutcome) => matched.map(({ record }) => record.reason);
+const reasonsOf = ({ matched }: CycleOutcome) => matched.map(({ reason }) => reason);
 
 pure("run() reconciles the workloads that the policy wins", async () => {
   const policies = [storedPolicy("light", { weight: 1 }), storedPolicy("heavy", { weight: 9 })];
@@ -109,12 +110,12 @@ pure("run() records a workload that can't be read, and reconciles the others", a
   const outcome = await run(ALL, { names: ["web"], more });
   assert.deepEqual(asked, ["web"]);
   assert.deepEqual(
-    outcome.matched.map(({ record: { workload, status, reason } }) => [
+    outcome.matched.map(({ workload, status, reason }) => [
       ...[workload.name, status, reason],
     ]),
     [["odd", "Error", "UnreadableTemplate"], ["web", "Skipped", "ProviderUnavailable"]],
   );
-  assert.equal(outcome.matched[0]?.record.message, unreadableTemplate);
+  assert.equal(outcome.matched[0]?.message, unreadableTemplate);
   // The source is down for all that it was asked for.
   assert.equal(outcome.problem?.reason, "ProviderUnavailable");
   assert.equal(outcome.aborted, false);
@@ -133,19 +134,19 @@ pure("run() reconciles nothing for a policy that is disabled or can't be read", 
   }
 });
 
-pure("run() of some workloads has the last outcomes of the others", async () => {
-  const { asked, run, cycles } = stage();
+pure("run() of some workloads has the last records of the others", async () => {
+  const { asked, run, records } = stage();
   await run(ALL);
   const some = { names: ["web", "db", "new"], only: new Set(["Deployment/shop/db"]) };
   const outcome = await run(ALL, some);
   assert.deepEqual(asked, ["web", "db", "db", "new"]);
   assert.equal(outcome.matched.length, 3);
   assert.equal(outcome.problem?.reason, "ProviderUnavailable");
-  // An outcome under another policy does not count.
+  // A record under another policy does not count.
   const other = storedPolicy("other", { weight: 900 });
   await run(other, { ...some, policies: [ALL, other], only: new Set() });
   assert.equal(asked.length, 7);
-  cycles.keepOnly((key) => key !== "Deployment/shop/web");
+  records.keepOnly(({ workload }) => workload.name !== "web");
   await run(other, { ...some, only: new Set() });
   assert.deepEqual(asked.slice(7), ["web"]);
 });
@@ -217,7 +218,7 @@ pure("unwrittenRecord() names a namespace of the policy's workloads, and no othe
   const matchedIn = (...namespaces: readonly string[]) => ({
     matched: namespaces.map((namespace) =>
       reconciledAs("web", { record: { workload: { kind: "Deployment", namespace, name: "web" } } })
-        .outcome
+        .outcome.record
     ),
   });
   const problem = unwrittenRecord(matchedIn("shop", "bank"), { unwritten });
@@ -229,7 +230,7 @@ pure("unwrittenRecord() names a namespace of the policy's workloads, and no othe
 const POLICY = storedPolicy();
 const RECONCILED = reconciledAs("web");
 const OUTCOME: CycleOutcome = {
-  matched: [RECONCILED.outcome],
+  matched: [RECONCILED.outcome.record],
   reconciled: [RECONCILED],
   aborted: false,
 };

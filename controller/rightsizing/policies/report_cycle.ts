@@ -25,7 +25,7 @@ export function unwrittenRecord(
   { matched }: Pick<CycleOutcome, "matched">,
   records: Pick<RecordStore, "unwritten">,
 ): PolicyProblem | undefined {
-  const namespaces = new Set(matched.map(({ record }) => record.workload.namespace));
+  const namespaces = new Set(matched.map(({ workload }) => workload.namespace));
   for (const namespace of namespaces) {
     const why = records.unwritten(namespace);
     if (why === undefined) continue;
