@@ -6,7 +6,10 @@ import {
   type ContainerUsage,
   distributionOfSamples,
 } from "../../shared/rightsizing/distribution.ts";
-import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import {
+  retryResize,
+  type RightsizingDecision,
+} from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { RecordedAudit } from "../../tests/fixtures/recorded_audit.ts";
 import {
@@ -23,8 +26,8 @@ import {
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { type Applied, type ApplyDecision, applyDecision } from "./apply_decision.ts";
-import { learnUsage, retryResize, silentSource } from "./evaluate_workload.ts";
 import type { UsageAnswer } from "./ports.ts";
+import { learnUsage, silentSource } from "./reconcile_workload.ts";
 
 const FORBIDDEN = new ApiError(
   403,

@@ -5,12 +5,18 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { type UsageSummary, usageSummaryOf } from "../../shared/rightsizing/distribution.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
-import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import {
+  decideRightsizing,
+  isNothingNew,
+  retryResize,
+} from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import {
   type LastDenial,
   ownContainers,
   type RightsizedWorkload,
+  type RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   compareTemplate,
@@ -21,7 +27,7 @@ import {
   type WorkloadEvent,
 } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import { unfinishedResizes } from "../../shared/rightsizing/workload_checks.ts";
+import { type Corrections, recommendWorkload } from "../../shared/rightsizing/recommend.ts";
 import {
   type ContainerTemplate,
   valuesInForce,
@@ -30,20 +36,15 @@ import {
 import { type Appliers, applyDecision } from "./apply_decision.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
 import {
-  type Evaluation,
-  isNothingNew,
-  learnUsage,
-  type MissingUsage,
-  retryResize,
-  silentSource,
-} from "./evaluate_workload.ts";
-import {
   baseRecord,
+  type Evaluation,
   mayChange,
+  type MissingUsage,
   type ReconcileOutcome,
   reportApplied,
   type ReportBase,
   reportHeld,
+  unfinishedResizes,
   unrecordedEvents,
   withoutUsage,
 } from "./outcome.ts";
@@ -150,8 +151,9 @@ function observe(
   };
 }
 
-/** An evaluation, and messages about values in force that no longer count. */
+/** An evaluation with the usage behind it, and messages about values in force that no longer count. */
 interface Evaluated extends Evaluation {
+  readonly usage: readonly UsageSummary[];
   readonly ended: readonly string[];
 }
 
@@ -198,4 +200,64 @@ function reportBase(
     },
     events: [...events, ...mayChange(facts) ? endedEvents(ended) : []],
   };
+}
+
+/** What usage recommends, and the figures of it that are reported. */
+export interface LearnedFacts
+  extends Pick<RightsizingFacts, "recommendations" | "samples" | "memoryPeaks"> {
+  readonly usage: readonly UsageSummary[];
+}
+
+/** A source has seen a pod that it could see Ready for so long, ms: some readings of any of them. */
+const SILENCE_MS = 600_000;
+
+/** Recommends by the answer of a source. */
+export function learnUsage(
+  answer: UsageAnswer,
+  { policy, workload, corrections }: Pick<RightsizingFacts, "policy" | "workload"> & {
+    /** By container. */
+    readonly corrections: ReadonlyMap<string, Corrections>;
+  },
+): LearnedFacts | MissingUsage {
+  if ("problem" in answer) {
+    const { problem, message } = answer;
+    const isDown = problem === "unavailable" || problem === "unreachable";
+    return { reason: isDown ? "ProviderUnavailable" : "MetricsMissing", message };
+  }
+  const containers = ownContainers(workload).map(({ name }) => name);
+  const usages = [...answer.usage.values()];
+  return {
+    recommendations: recommendWorkload(containers, { usages, rule: policy, corrections }),
+    // Of the resource that has fewer.
+    samples: new Map(containers.map((name) => {
+      const { cpu, memory } = answer.usage.get(name) ?? {};
+      return [name, Math.min(cpu?.count ?? 0, memory?.count ?? 0)];
+    })),
+    memoryPeaks: new Map(
+      usages.flatMap(({ container, memory }) =>
+        memory.count === 0 ? [] : [[container, memory.max] as const]
+      ),
+    ),
+    usage: usages.map(usageSummaryOf),
+  };
+}
+
+/**
+ * Reports a source without a sample of a workload that has run for a while; a new workload, and one without
+ * pods, may have none.
+ */
+export function silentSource(
+  { pods, nowMs }: Pick<RightsizingFacts, "pods" | "nowMs">,
+  answer: UsageAnswer,
+): MissingUsage | undefined {
+  if ("problem" in answer) return undefined;
+  const { usage, watchedSinceMs = -Infinity } = answer;
+  if ([...usage.values()].some(({ cpu, memory }) => cpu.count + memory.count > 0)) return undefined;
+  const old = pods.find(({ readySinceMs = nowMs }) =>
+    nowMs - Math.max(readySinceMs, watchedSinceMs) >= SILENCE_MS
+  );
+  if (old === undefined) return undefined;
+  const message = "the source has seen none of its containers within the window, though pod " +
+    `${old.metadata.name} has been Ready for ${SILENCE_MS / 60_000} min`;
+  return { reason: "MetricsMissing", message };
 }

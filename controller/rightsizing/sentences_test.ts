@@ -17,7 +17,7 @@ import {
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
-import { silentSource } from "./evaluate_workload.ts";
+import { silentSource } from "./reconcile_workload.ts";
 import { awaitDiscovery } from "./loop.ts";
 import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { unwrittenRecord } from "./policies/report_cycle.ts";
