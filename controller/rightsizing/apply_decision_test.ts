@@ -43,6 +43,8 @@ function decisionFor(method: ApplyDecision["method"], limit?: number): ApplyDeci
   return { outcome: "apply", method, wanted, clamps: [] };
 }
 
+const RECREATE = decisionFor("Recreate");
+
 async function applied(
   decision: ApplyDecision,
   { refusals = [], marketLimit, ...choice }: FactsChoice & {
@@ -90,6 +92,29 @@ pure("applyDecision() by recreation keeps refused values out of force", async ()
   });
   assert.deepEqual([inForce, failure?.next], [undefined, "fresh"]);
   assert.deepEqual(audited.map(({ outcome }) => outcome), ["conflict"]);
+});
+
+pure("applyDecision() counts server-side applies of templates by the answer", async () => {
+  const counted: string[] = [];
+  const recreate = (failure?: Error, useServerSideApply = true): Promise<Applied> => {
+    const { workloads, ...appliers } = recordedAppliers();
+    const writer = failure && { recreate: () => Promise.reject(failure) };
+    return applyDecision(rightsizingFacts({ strategy: { useServerSideApply } }), RECREATE, {
+      pods: new Map(),
+      appliers: {
+        ...appliers,
+        workloads: { ...workloads, ...writer },
+        templatePatched: ({ kind, outcome }) => void counted.push(`${kind} ${outcome}`),
+      },
+    });
+  };
+  await recreate(undefined, false);
+  assert.deepEqual(counted, []);
+  await recreate();
+  for (const status of [403, 409, 404, 503]) await recreate(new ApiError(status, "", "no"));
+  await assert.rejects(recreate(new TypeError("Cannot read it")), TypeError);
+  const outcomes = ["accepted", "refused", "conflict", "gone", "busy", "failed"];
+  assert.deepEqual(counted, outcomes.map((outcome) => `Deployment ${outcome}`));
 });
 
 pure("applyDecision() in place resizes each pod, and puts values in force", async () => {

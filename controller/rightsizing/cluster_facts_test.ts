@@ -31,7 +31,7 @@ import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { ClusterFacts } from "./cluster_facts.ts";
 import { createCorrectionMemory } from "./corrections.ts";
 import { emitCycleEvents, policySubject, workloadSubject, writeAnnotations } from "./events.ts";
-import { createRightsizingMetrics, type EndedCycle, observedWorkloads } from "./metrics.ts";
+import { createRightsizingMetrics, type EndedCycle } from "./metrics.ts";
 import { createPermissionMemory, type PermissionScope } from "./permissions.ts";
 import type { ReconciledWorkload } from "./policies/policy_cycle.ts";
 import type { RightsizingEvent } from "./ports.ts";
@@ -223,44 +223,6 @@ pure("writeAnnotations() goes on after a refusal, and logs it", async () => {
   });
   assert.equal(appliers.asked.length, 3);
   assert.deepEqual(emitted, ["Deployment shop/web"]);
-});
-
-Deno.test("observedWorkloads() asks the writer, and counts server-side apply by the answer", async () => {
-  const { workload } = rightsizingFacts();
-  const wanted = new Map();
-  const counted: string[] = [];
-  const asked: unknown[] = [];
-  let failure: Error | undefined;
-  const write = (...args: unknown[]): Promise<void> => {
-    asked.push(args);
-    return failure === undefined ? Promise.resolve() : Promise.reject(failure);
-  };
-  const observed = observedWorkloads({ recreate: write, annotate: write }, {
-    templatePatched: ({ kind, outcome }) => void counted.push(`${kind} ${outcome}`),
-  });
-  await observed.recreate(workload, wanted, { serverSideApply: true });
-  await observed.recreate(workload, wanted, { serverSideApply: false });
-  const patch = { metadata: { annotations: { a: null } } };
-  await observed.annotate(workload, patch);
-  assert.deepEqual(counted, ["Deployment accepted"]);
-  assert.deepEqual(asked, [
-    [workload, wanted, { serverSideApply: true }],
-    [workload, wanted, { serverSideApply: false }],
-    [workload, patch],
-  ]);
-  for (
-    const [error, outcome] of [
-      [new ApiError(403, "Forbidden", "no"), "refused"],
-      [new ApiError(409, "Conflict", "old"), "conflict"],
-      [new ApiError(404, "NotFound", "gone"), "gone"],
-      [new ApiError(503, "", "later"), "busy"],
-      [new TypeError("Cannot read it"), "failed"],
-    ] as const
-  ) {
-    failure = error;
-    await assert.rejects(observed.recreate(workload, wanted, { serverSideApply: true }), error);
-    assert.equal(counted.at(-1), `Deployment ${outcome}`);
-  }
 });
 
 const ALL = { namespace: "shop", name: "all" };

@@ -80,46 +80,37 @@ export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
   };
 }
 
-interface ReadReports {
-  /** Versions of the reports that were read. */
-  readonly versions: string;
-  readonly records: ReadonlyMap<string, WorkloadRecord>;
-}
-
 /**
  * Values of workloads with a policy in mode Auto that changes pods in place: where it may only recreate them,
- * the template has the values. The reports of a namespace are read once for each version.
+ * the template has the values. Each version of a report is read once.
  *
  * A pod with unknown bounds stays as its template says: no value of rightsizing may get it refused.
  */
 export function createCreationValues(
   { caches, reports, policies, dryRun }: PodCreationParts,
 ): CreationValues {
-  const read = new Map<string, ReadReports>();
+  const read = new WeakMap<RecommendationReport, ReadonlyMap<string, WorkloadRecord>>();
   const { horizontalPodAutoscalers, verticalPodAutoscalers, ...others } = caches;
   const autoscalers = [horizontalPodAutoscalers, verticalPodAutoscalers];
   const bounding = [...autoscalers, others.limitRanges, others.resourceQuotas, others.nodes];
 
-  function recordsIn(namespace: string): ReadReports["records"] {
-    const present = reports.byIndex(namespace);
-    const versions = present.map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`)
-      .toSorted().join();
-    const known = read.get(namespace);
-    if (known?.versions === versions) return known.records;
+  function recordsIn(report: RecommendationReport): ReadonlyMap<string, WorkloadRecord> {
+    const known = read.get(report);
+    if (known !== undefined) return known;
     const records = new Map(
-      recordsOf(present, namespace).map((record): [string, WorkloadRecord] => [
+      recordsOf([report], report.metadata.namespace).map((record): [string, WorkloadRecord] => [
         `${record.workload.kind}/${record.workload.name}`,
         record,
       ]),
     );
-    if (present.length === 0) read.delete(namespace);
-    else read.set(namespace, { versions, records });
+    read.set(report, records);
     return records;
   }
 
   return (namespace, ref) => {
     if (dryRun()) return undefined;
-    const record = recordsIn(namespace).get(`${ref.kind}/${ref.name}`);
+    const [record] = reports.byIndex(namespace)
+      .flatMap((report) => recordsIn(report).get(`${ref.kind}/${ref.name}`) ?? []);
     if (record === undefined || record.inForce.length === 0) return undefined;
     const policy = policies.get(`${record.policy.namespace}/${record.policy.name}`)?.spec;
     if (policy?.mode !== "Auto" || !policy.updateStrategy.allowInPlaceResize) return undefined;

@@ -17,7 +17,7 @@ import { ClusterFacts, type ClusterFactsParts } from "./cluster_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
 import { createPersistedCorrections } from "./corrections.ts";
 import { runRightsizingLoop } from "./loop.ts";
-import { observedWorkloads, type RightsizingObserver } from "./metrics.ts";
+import type { RightsizingObserver } from "./metrics.ts";
 import { createOriginalLimitWriter } from "./apply_decision.ts";
 import { createPermissionMemory } from "./permissions.ts";
 import { createSampledPods } from "./sources/pod_owners.ts";
@@ -87,7 +87,8 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       resizer: api.resizer,
       audit: parts.audit,
       observer: parts.resizeObserver,
-      workloads: observedWorkloads(api.workloads, observer),
+      workloads: api.workloads,
+      templatePatched: observer?.templatePatched,
       setOriginalLimits: createOriginalLimitWriter({
         allocations: caches.allocations,
         store: parts.allocationStore,

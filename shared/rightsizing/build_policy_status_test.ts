@@ -244,14 +244,14 @@ pure("reportParts() keeps each object below a megabyte, however much there is to
     (_, index) => largeRecord(`web-${index}`, { containers: 3, explanation: 400 }),
   );
   const giant = largeRecord("giant", { containers: 1000, explanation: 4000 });
-  const template = giant.inForce.map(({ container }) => ({ container, values: { cpu: 100 } }));
-  const one = [{ ...giant, template }];
-  for (const records of [many, one, [...many, ...one]]) {
+  for (const records of [many, [giant], [...many, giant]]) {
     const sizes = objectsOf(records).map(({ bytes }) => bytes);
-    assert.ok(sizes.length > 3, `${sizes.length}`);
     assert.ok(Math.max(...sizes) < 1_000_000, `${Math.max(...sizes)}`);
-    assert.deepEqual(recordsOf(reportParts(records), "shop"), sorted(records));
   }
+  assert.deepEqual(recordsOf(reportParts(many), "shop"), sorted(many));
+  const [kept = assert.fail()] = recordsOf(reportParts([giant]), "shop");
+  assert.deepEqual(kept.recommendations, giant.recommendations.slice(0, 128));
+  assert.deepEqual(kept.inForce, giant.inForce.slice(0, 128));
   const names = reportParts(many).map(({ name }) => name);
   assert.deepEqual(names.slice(0, 2), ["recommendations-1", "recommendations-2"]);
   assert.ok(names.every(isReportName));
@@ -261,7 +261,7 @@ pure("reportParts() keeps each object below a megabyte, however much there is to
 
 pure("reportParts() writes what the schema takes, and recordsOf() reads the same records", () => {
   fc.assert(
-    fc.property(workloadRecords("shop", { mostContainers: 200 }), (records) => {
+    fc.property(workloadRecords("shop", { mostContainers: 128 }), (records) => {
       for (const { object, bytes } of objectsOf(records)) {
         assert.deepEqual(recommendationReportSchema.parse(object), object);
         assert.ok(bytes < 1_000_000);

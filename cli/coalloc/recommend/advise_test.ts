@@ -50,7 +50,7 @@ function containersOf({ recommendations, inForce, usage = [] }: WorkloadRecord):
 }
 
 pure("adviseAll() shows each container of the reports once, as recommendTable() does", () => {
-  const drawn = workloadRecords("shop", { mostContainers: 150, mostWorkloads: 8 });
+  const drawn = workloadRecords("shop", { mostContainers: 128, mostWorkloads: 8 });
   fc.assert(fc.property(drawn, fc.boolean(), (records, knowsPods) => {
     const reports = reportsOf(records).toReversed();
     const workloads = advised([], { reports, pods: knowsPods ? shopPods() : undefined });
