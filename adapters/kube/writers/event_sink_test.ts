@@ -217,7 +217,7 @@ const cpuOf = (...names: readonly string[]) =>
 /** The managed fields of the containers' CPU requests. */
 function managed(manager: string, operation: string, ...names: readonly string[]): unknown {
   const spec = { "f:template": { "f:spec": { "f:containers": cpuOf(...names) } } };
-  return { manager, operation, fieldsV1: { "f:spec": spec } };
+  return { manager, operation, time: "2026-01-01T00:00:00Z", fieldsV1: { "f:spec": spec } };
 }
 
 interface Raw {
