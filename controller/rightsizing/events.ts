@@ -17,19 +17,19 @@ import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import type { CycleOutcome } from "./policies/policy_cycle.ts";
-import type { EventSubject, RightsizingEvent, RightsizingEvents, WorkloadWriter } from "./ports.ts";
+import type { RightsizingEvent, RightsizingEvents, WorkloadWriter } from "./ports.ts";
 
 /** An event's subject. */
 export function workloadSubject(
   { kind, metadata: { namespace, name, uid } }: Pick<RightsizedWorkload, "kind" | "metadata">,
-): EventSubject {
+): RightsizingEvent["about"] {
   return { apiVersion: "apps/v1", kind, namespace, name, uid };
 }
 
 /** An event's subject. */
 export function policySubject(
   { metadata: { namespace, name, uid } }: Pick<StoredPolicy, "metadata">,
-): EventSubject {
+): RightsizingEvent["about"] {
   return { apiVersion: OPTIPOD_GROUP_VERSION, kind: "OptimizationPolicy", namespace, name, uid };
 }
 

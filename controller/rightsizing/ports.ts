@@ -10,6 +10,7 @@ import type {
   KubeVPAPublisher,
   NewReport as NewKubeReport,
 } from "../../adapters/kube/writers/recommendation_writers.ts";
+import type { ObjectEvent } from "../../adapters/kube/writers/event_sink.ts";
 import type { KubeWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
 import type { HTTPLogin } from "../../adapters/http_login.ts";
 import type { LoginFiles, RequestHeaders } from "../../shared/config/server_kinds.ts";
@@ -106,23 +107,8 @@ export type NewReport = NewKubeReport;
 /** Writes VPAs with recommendations. */
 export type VPAPublisher = KubeVPAPublisher;
 
-/** What an event is about. */
-export interface EventSubject {
-  /** For instance `apps/v1`. */
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
 /** A message on the event stream of a policy or a workload. */
-export interface RightsizingEvent {
-  readonly about: EventSubject;
-  readonly type: "Normal" | "Warning";
-  readonly reason: RightsizingEventReason;
-  readonly message: string;
-}
+export type RightsizingEvent = ObjectEvent & { readonly reason: RightsizingEventReason };
 
 /** Where events go. A lost event is no error. */
 export interface RightsizingEvents {
