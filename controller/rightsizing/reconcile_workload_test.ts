@@ -314,8 +314,7 @@ pure("reconcileWorkload() reports few samples in mode Recommend, too", async () 
 });
 
 Deno.test({
-  name:
-    "connectRightsizingAPI() resizes under a name of its own, and keeps corrections apart",
+  name: "connectRightsizingAPI() resizes under a name of its own, and keeps corrections apart",
   // The YAML parser looks at two variables for its own debugging.
   permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
   async fn() {

@@ -12,7 +12,12 @@ import { formatDuration } from "../duration.ts";
 import { cutToBytes } from "../quoted_text.ts";
 import { type PolicyReach, reachesNamespace } from "./policy_match.ts";
 import type { PolicySelector, PolicySpec } from "./policy_spec.ts";
-import { lacksMetrics, timeText, type WorkloadRecord, workloadStatusOf } from "./workload_record.ts";
+import {
+  lacksMetrics,
+  timeText,
+  type WorkloadRecord,
+  workloadStatusOf,
+} from "./workload_record.ts";
 
 /** Namespaces or workloads that a message names. */
 const MOST_NAMED = 5;

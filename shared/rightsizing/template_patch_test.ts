@@ -13,12 +13,7 @@ import type { ResourceField } from "../api/workload.ts";
 import { qosClassOf } from "../resize/inputs/qos.ts";
 import { withDefaultRequests } from "../resize/inputs/resources.ts";
 import { podCreationPatch } from "./pod_creation_patch.ts";
-import {
-  type OwnedFields,
-  ownedFields,
-  templateOwners,
-  templatePatch,
-} from "./template_patch.ts";
+import { type OwnedFields, ownedFields, templateOwners, templatePatch } from "./template_patch.ts";
 
 const { workload } = rightsizingFacts({
   containers: [

@@ -21,7 +21,7 @@ import type {
   ContainerAmounts,
 } from "../../../shared/view/advice_view.ts";
 import { type AdviceFacts, adviseAll } from "../../../shared/view/advise.ts";
-import { changeCell, inForceText } from "./amounts.ts";
+import { changeCell, inForceText } from "./recommend_detail.ts";
 import { changesOf, changesText, sumOfChanges } from "../../../shared/view/changes.ts";
 import { recommendTable } from "./recommend_table.ts";
 
