@@ -12,7 +12,7 @@ import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { Log } from "../../shared/log.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
+import { warning } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
@@ -33,17 +33,16 @@ export function policySubject(
   return { apiVersion: OPTIPOD_GROUP_VERSION, kind: "OptimizationPolicy", namespace, name, uid };
 }
 
-/** A warning on a policy, with the reason behind it, its message and what can be done. */
+/** A warning on a policy. */
 export function policyWarning(
   policy: Pick<StoredPolicy, "metadata">,
-  { event, reason, message }: {
+  { event, ...cause }: {
     readonly event: RightsizingEvent["reason"];
     readonly reason: AnyReason;
     readonly message: string;
   },
 ): RightsizingEvent {
-  const about = policySubject(policy);
-  return { about, type: "Warning", reason: event, message: eventMessage(reason, message) };
+  return { about: policySubject(policy), ...warning(event, cause) };
 }
 
 /**

@@ -6,7 +6,6 @@
  */
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
-import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { defined } from "../../shared/defined.ts";
 import { movesRequest } from "../../shared/resize/inputs/qos.ts";
@@ -26,19 +25,23 @@ import { templateWith } from "../../shared/rightsizing/guards/template_changes.t
 import {
   type ApplyFailure,
   decisionEvents,
-  eventMessage,
-  failureEvent,
+  failureEvents,
   heldStatus,
+  warning,
   type WorkloadEvent,
 } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommend.ts";
 import { valuesInForce, type WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { type Applied, type ApplyDecision, templateAfter } from "./apply_decision.ts";
 
-/** A decision with the facts behind it. */
-export interface Evaluation {
+/** A decision with the facts behind it, and what is reported whatever comes of it. */
+export interface Evaluation extends PreviousRecord {
   readonly facts: RightsizingFacts;
   readonly decision: RightsizingDecision;
+  /** The record with the recommendation, and without the decision. */
+  readonly recommended: WorkloadRecord;
+  /** Events about values that ended or were found unrecorded. */
+  readonly events: readonly WorkloadEvent[];
 }
 
 /** Why there is no recommendation. */
@@ -93,14 +96,6 @@ function errorOutcome(
   return { record, events, recommends: false };
 }
 
-/** A warning with a reason and its message. */
-export function warning(
-  reason: WorkloadEvent["reason"],
-  cause: { readonly reason: AnyReason; readonly message: string },
-): WorkloadEvent {
-  return { type: "Warning", reason, message: eventMessage(cause.reason, cause.message) };
-}
-
 /** The record with what stays as it was. */
 export function baseRecord({ workload, policy, before }: NamedSubject): WorkloadRecord {
   const { namespace, name } = workload.metadata;
@@ -144,25 +139,17 @@ export function newEvents(
   return events.filter(({ reason }) => reason === "WorkloadSkipped");
 }
 
-/** A report of a decision before the decision's own part. */
-export interface ReportBase extends PreviousRecord {
-  /** The record with the recommendation, and without the decision. */
-  readonly recommended: WorkloadRecord;
-  /** Events about values that ended or were found unrecorded. */
-  readonly events: readonly WorkloadEvent[];
-}
-
 /** The outcome of a decision that was applied, or tried. */
 export function reportApplied(
   found: Evaluation,
-  { before, recommended, events, toApply, applied, beganMs }: ReportBase & {
+  { toApply, applied, beganMs }: {
     readonly toApply: ApplyDecision;
     readonly applied: Applied;
     /** When usage had come, ms since 1970. */
     readonly beganMs: number;
   },
 ): ReconcileOutcome {
-  const { facts, decision } = found;
+  const { facts, decision, before, recommended, events } = found;
   const { inForce: next, failure } = applied;
   const { method, wanted } = toApply;
   const isNew = decision.outcome === "apply" && next !== undefined;
@@ -177,7 +164,7 @@ export function reportApplied(
   // What was cut is reported once it has been done.
   const outcome = failure === undefined
     ? decisionEvents(decision, { isThere: true })
-    : [failureEvent(failure)].filter((event) => event !== undefined);
+    : failureEvents(failure);
   return {
     record,
     recommends: facts.recommendations.length > 0,
@@ -196,11 +183,9 @@ type RecordedStatus = Pick<WorkloadRecord, "status" | "reason" | "message">;
 /** The outcome of a decision that holds. */
 export function reportHeld(
   found: Evaluation,
-  { recommended, before, events, unfinished }: ReportBase & {
-    readonly unfinished: UnfinishedResizes | undefined;
-  },
+  unfinished: UnfinishedResizes | undefined,
 ): ReconcileOutcome {
-  const { facts, decision } = found;
+  const { facts, decision, before, recommended, events } = found;
   const isBrief = decision.outcome === "hold" && decision.reason === "InsufficientSamples" &&
     lacksSamplesBriefly(facts, { before, now: recommended });
   const [status, outcome]: readonly [RecordedStatus, readonly WorkloadEvent[]] =

@@ -42,7 +42,6 @@ import {
   type MissingUsage,
   type ReconcileOutcome,
   reportApplied,
-  type ReportBase,
   reportHeld,
   unfinishedResizes,
   unrecordedEvents,
@@ -93,17 +92,16 @@ export async function reconcileWorkload(
     return { ...outcome, events: [...observed.events, ...outcome.events] };
   }
   const { facts, decision } = evaluated;
-  const base = reportBase(evaluated, observed);
   const retry = mayChange(facts) ? retryResize(facts, decision) : undefined;
   const toApply = decision.outcome === "apply" ? decision : retry;
   if (toApply?.outcome !== "apply") {
     const unfinished = isNothingNew(facts, decision) ? unfinishedResizes(own, facts) : undefined;
     // Where pods can't get the values in force, the reason for that counts.
-    return reportHeld({ ...evaluated, decision: toApply ?? decision }, { ...base, unfinished });
+    return reportHeld({ ...evaluated, decision: toApply ?? decision }, unfinished);
   }
   const pods = new Map(own.map((pod) => [pod.metadata.uid, pod]));
   const applied = await applyDecision(facts, toApply, { pods, appliers });
-  return reportApplied(evaluated, { ...base, toApply, applied, beganMs });
+  return reportApplied(evaluated, { toApply, applied, beganMs });
 }
 
 /** The workload before its usage is asked for. */
@@ -151,23 +149,20 @@ function observe(
   };
 }
 
-/** An evaluation with the usage behind it, and messages about values in force that no longer count. */
-interface Evaluated extends Evaluation {
-  readonly usage: readonly UsageSummary[];
-  readonly ended: readonly string[];
-}
-
 function evaluate(
   answer: UsageAnswer,
-  { observed: { base, denial, ...observed }, pods, cluster }: {
+  { observed, pods, cluster }: {
     readonly observed: Observed;
     readonly pods: readonly Pod[];
     readonly cluster: ReconcileParts["cluster"];
   },
-): Evaluated | MissingUsage {
+): Evaluation | MissingUsage {
+  const { before, base, denial } = observed;
   const one = { ...observed.one, pods };
   const learned = learnUsage(answer, { ...one, corrections: cluster.correctionsOf(one) });
   if ("message" in learned) return learned;
+  const missing = silentSource(one, answer);
+  if (missing !== undefined) return missing;
   const { usage, ...known } = learned;
   const present = cluster.factsOf(one, {
     ...known,
@@ -180,25 +175,19 @@ function evaluate(
   const { largestNode: _comesAndGoes, ...lasting } = present;
   const { values, messages } = countingValues(base.inForce, { ...lasting, quotas: [] });
   const facts = { ...present, inForce: values };
-  return silentSource(facts, answer) ??
-    { facts, usage, ended: messages, decision: decideRightsizing(facts) };
-}
-
-function reportBase(
-  { facts, usage, ended }: Evaluated,
-  { before, base, events, one: { nowMs } }: Observed,
-): ReportBase {
   const { recommendations, workload: { template } } = facts;
+  const changes = mayChange(facts);
   return {
-    before,
+    ...{ before, facts },
+    decision: decideRightsizing(facts),
     recommended: {
       ...base,
       // Values that no longer count end here, whatever holds, unless nothing may be changed at all.
-      ...(mayChange(facts) && { inForce: valuesInForce(facts.inForce, template.containers) }),
+      ...(changes && { inForce: valuesInForce(values, template.containers) }),
       // Without a recommendation the last one stays, with its time.
-      ...(recommendations.length > 0 && { recommendedAtMs: nowMs, recommendations, usage }),
+      ...(recommendations.length > 0 && { recommendedAtMs: one.nowMs, recommendations, usage }),
     },
-    events: [...events, ...mayChange(facts) ? endedEvents(ended) : []],
+    events: [...observed.events, ...changes ? endedEvents(messages) : []],
   };
 }
 

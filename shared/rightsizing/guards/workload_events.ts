@@ -127,14 +127,19 @@ export function endedEvents(changed: readonly string[]): readonly WorkloadEvent[
   return [{ type: "Normal", reason: "WorkloadSkipped", message }];
 }
 
-/** The event of a write that failed; undefined for one that is retried, or for a workload that is gone. */
-export function failureEvent({ next, reason, message }: ApplyFailure): WorkloadEvent | undefined {
-  if (next === "forget" || next === "fresh") return undefined;
-  return {
-    type: "Warning",
-    reason: reason === "RBACError" ? "RBACError" : "UpdateFailed",
-    message: eventMessage(reason, message),
-  };
+/** The event of a write that failed; none for one that is retried, or for a workload that is gone. */
+export function failureEvents(failure: ApplyFailure): readonly WorkloadEvent[] {
+  const { next, reason } = failure;
+  if (next === "forget" || next === "fresh") return [];
+  return [warning(reason === "RBACError" ? "RBACError" : "UpdateFailed", failure)];
+}
+
+/** A warning with the reason behind it, its message and what can be done. */
+export function warning(
+  reason: WorkloadEvent["reason"],
+  cause: { readonly reason: AnyReason; readonly message: string },
+): WorkloadEvent {
+  return { type: "Warning", reason, message: eventMessage(cause.reason, cause.message) };
 }
 
 /** `Reason: message; what can be done`. */
