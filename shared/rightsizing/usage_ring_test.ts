@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { type Distribution, distributionOfSamples, type UsageSample } from "./distribution.ts";
+import { distributionOfSamples } from "../../lab/simulation/rightsizing/sampled_distribution.ts";
+import type { Distribution, UsageSample } from "./distribution.ts";
 import {
   BUCKET_SCALES,
   createContainerRings,
