@@ -17,9 +17,8 @@ import type {
 import {
   matchesWorkload,
   outweighedRecord,
-  policiesFor,
+  policyFor,
   type PolicyInput,
-  readablePolicies,
   type ReadablePolicy,
   workloadKey,
 } from "../../../shared/rightsizing/policy_match.ts";
@@ -211,15 +210,14 @@ function discover(
   policy: ActivePolicy,
   state: CycleState,
 ): { readonly won: readonly FoundWorkload[]; readonly lost: readonly WorkloadRecord[] } {
-  const policies = readablePolicies(state.policies);
-  const own = policies.find(({ metadata }) => isNamed(policy, metadata));
+  const own = state.policies.find(({ metadata }) => isNamed(policy, metadata));
   // The policy is deleted.
   if (own === undefined) return { won: [], lost: [] };
   const won: FoundWorkload[] = [];
   const lost: WorkloadRecord[] = [];
   for (const workload of state.workloads) {
     if (!matchesWorkload(own, workload, state)) continue;
-    const [winner]: readonly ReadablePolicy[] = policiesFor(workload, { ...state, policies });
+    const winner = policyFor(workload, state);
     if (winner === undefined || winner === own) won.push(workload);
     else lost.push(outweighedRecord(workload, winner));
   }

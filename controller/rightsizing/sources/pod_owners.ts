@@ -13,9 +13,8 @@ import {
   rightsizedWorkload,
 } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
-  policiesFor,
+  policyFor,
   type PolicyInput,
-  readablePolicies,
   workloadKey,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
@@ -59,8 +58,7 @@ export function createSampledPods(
   { caches, replicaSets, policies, input }: SampledPodsParts,
 ): PodOwners {
   function ownerOf(workload: RightsizedWorkload): PodOwner | undefined {
-    const readable = readablePolicies(policies.all());
-    const [policy] = policiesFor(workload, { ...input(), policies: readable });
+    const policy = policyFor(workload, { ...input(), policies: policies.all() });
     if (policy?.spec.provider !== "metrics-server") return undefined;
     const { kind, metadata: { name, uid } } = workload;
     return {
@@ -88,8 +86,8 @@ export function createSampledPods(
       };
     },
     isWanted: () =>
-      readablePolicies(policies.all()).some(({ spec: { mode, provider } }) =>
-        mode !== "Disabled" && provider === "metrics-server"
+      [...policies.all()].some(({ spec }) =>
+        spec !== undefined && spec.mode !== "Disabled" && spec.provider === "metrics-server"
       ),
     workloadUIDs() {
       const all = workloadCaches(caches);
