@@ -21,7 +21,6 @@ import {
 } from "../../shared/rightsizing/build_policy_status.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import { foundWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { Caches } from "../caches.ts";
 import type { RightsizingCopies } from "./api.ts";
 import { type ClusterFacts, workloadCaches } from "./cluster_facts.ts";
@@ -200,7 +199,7 @@ async function runCycle(
   const outcome = await cycles.run(policy, {
     ...policyInput(caches.namespaces, config),
     policies: [...caches.policies.all()],
-    workloads: Array.from(allWorkloads(caches), foundWorkload),
+    workloads: allWorkloads(caches),
     only,
     signal,
   });

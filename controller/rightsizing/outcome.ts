@@ -7,6 +7,7 @@
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
+import type { Workload } from "../../shared/api/workload.ts";
 import { defined } from "../../shared/defined.ts";
 import { movesRequest } from "../../shared/resize/inputs/qos.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
@@ -19,7 +20,6 @@ import {
   ownContainers,
   type RightsizedWorkload,
   type RightsizingFacts,
-  type UnreadableWorkload,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { templateWith } from "../../shared/rightsizing/guards/template_changes.ts";
 import {
@@ -77,9 +77,9 @@ export function failedOutcome(subject: NamedSubject, error: unknown): ReconcileO
 
 /** The outcome for a workload with an unreadable template: nothing of it is changed. */
 export function unreadableOutcome(
-  subject: NamedSubject & { readonly workload: UnreadableWorkload },
+  subject: NamedSubject & { readonly workload: Pick<Workload, "unreadableTemplate"> },
 ): ReconcileOutcome {
-  const message = subject.workload.unreadableTemplate;
+  const message = subject.workload.unreadableTemplate ?? "its template is not there";
   return errorOutcome(subject, { reason: "UnreadableTemplate", event: "DiscoveryFailed", message });
 }
 

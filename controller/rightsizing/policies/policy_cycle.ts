@@ -4,15 +4,16 @@
  * @module
  */
 import type { RightsizingReason } from "../../../shared/api/reasons/rightsizing_reasons.ts";
+import type { Workload } from "../../../shared/api/workload.ts";
 import type { Permits } from "../../../shared/control/permits.ts";
 import {
   type PolicyProblem,
   validationProblem,
 } from "../../../shared/rightsizing/build_policy_status.ts";
-import type {
-  FoundWorkload,
-  LastDenial,
-  RightsizedWorkload,
+import {
+  type LastDenial,
+  type RightsizedWorkload,
+  rightsizedWorkload,
 } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   matchesWorkload,
@@ -33,7 +34,7 @@ import { type ReconcileParts, reconcileWorkload } from "../reconcile_workload.ts
 export interface CycleState extends PolicyInput {
   /** All of them, those that can't be read and the disabled ones too. */
   readonly policies: readonly StoredPolicy[];
-  readonly workloads: Iterable<FoundWorkload>;
+  readonly workloads: Iterable<Workload>;
   /**
    * Only these are reconciled, by key, and those that have no record under this policy yet.
    * @default all
@@ -49,7 +50,7 @@ export interface CycleParts extends Omit<ReconcileParts, "source"> {
   /** Limits how many workloads are reconciled at the same time. */
   readonly permits: Permits;
   /** Called with each workload that the server refused to write, and the missing permission. */
-  readonly lacksPermission?: (workload: FoundWorkload, permission: string) => void;
+  readonly lacksPermission?: (workload: Workload, permission: string) => void;
 }
 
 /** A workload that the cycle has reconciled. */
@@ -113,7 +114,7 @@ export class PolicyCycles {
   async #reconcileAll(policy: ActivePolicy, state: CycleState): Promise<CycleOutcome> {
     const { sources, permits, records } = this.#parts;
     const { won, lost } = discover(policy, state);
-    const lastRecord = ({ kind, metadata: { namespace, name } }: FoundWorkload) => {
+    const lastRecord = ({ kind, metadata: { namespace, name } }: Workload) => {
       const last = records.get({ kind, namespace, name });
       return last !== undefined && isNamed(policy, last.policy) ? last : undefined;
     };
@@ -177,9 +178,13 @@ export class PolicyCycles {
     };
     let outcome: ReconcileOutcome | undefined;
     try {
-      outcome = "unreadableTemplate" in workload
+      const readable = rightsizedWorkload(workload);
+      outcome = readable === undefined
         ? unreadableOutcome({ ...subject, workload })
-        : await reconcileWorkload({ ...subject, workload }, { ...this.#parts, source }, { signal });
+        : await reconcileWorkload({ ...subject, workload: readable }, {
+          ...this.#parts,
+          source,
+        }, { signal });
     } catch (error) {
       outcome = failedOutcome({ ...subject, workload }, error);
     }
@@ -201,7 +206,7 @@ export class PolicyCycles {
 
 /** A workload, the policy that has won it, and its source of usage. */
 interface ReconciledCase extends Pick<ReconcileParts, "source"> {
-  readonly workload: FoundWorkload;
+  readonly workload: Workload;
   readonly policy: ActivePolicy;
 }
 
@@ -209,11 +214,11 @@ interface ReconciledCase extends Pick<ReconcileParts, "source"> {
 function discover(
   policy: ActivePolicy,
   state: CycleState,
-): { readonly won: readonly FoundWorkload[]; readonly lost: readonly WorkloadRecord[] } {
+): { readonly won: readonly Workload[]; readonly lost: readonly WorkloadRecord[] } {
   const own = state.policies.find(({ metadata }) => isNamed(policy, metadata));
   // The policy is deleted.
   if (own === undefined) return { won: [], lost: [] };
-  const won: FoundWorkload[] = [];
+  const won: Workload[] = [];
   const lost: WorkloadRecord[] = [];
   for (const workload of state.workloads) {
     if (!matchesWorkload(own, workload, state)) continue;

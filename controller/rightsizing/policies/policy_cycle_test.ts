@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Condition } from "../../../shared/api/object.ts";
 import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
+import type { Workload } from "../../../shared/api/workload.ts";
 import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
-import type { FoundWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
@@ -30,7 +30,7 @@ const NO_USAGE: UsageAnswer = { problem: "unreachable", message: "refused" };
 interface Cycle {
   readonly policies?: readonly StoredPolicy[];
   readonly names?: readonly string[];
-  readonly more?: readonly FoundWorkload[];
+  readonly more?: readonly Workload[];
   readonly only?: ReadonlySet<string>;
 }
 
@@ -76,7 +76,13 @@ function stage(
   ): Promise<CycleOutcome> =>
     cycles.run(policy, {
       policies,
-      workloads: [...more, ...names.map((name) => workloadNamed(name))],
+      workloads: [
+        ...more,
+        ...names.map((name) => {
+          const { kind, metadata, rollout, ...makes } = workloadNamed(name);
+          return { kind, metadata, rollout, makes };
+        }),
+      ],
       namespaces: new Map(),
       policyNamespaces: [],
       only,
@@ -104,9 +110,9 @@ pure("run() reconciles the workloads that the policy wins", async () => {
 
 pure("run() records a workload that can't be read, and reconciles the others", async () => {
   const { asked, run } = stage();
-  const { kind, metadata } = workloadNamed("odd");
+  const { kind, metadata, rollout } = workloadNamed("odd");
   const unreadableTemplate = "Cannot read a template: it has no containers";
-  const more = [{ kind, metadata, unreadableTemplate }];
+  const more = [{ kind, metadata, rollout, unreadableTemplate }];
   const outcome = await run(ALL, { names: ["web"], more });
   assert.deepEqual(asked, ["web"]);
   assert.deepEqual(
