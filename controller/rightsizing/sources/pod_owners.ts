@@ -19,11 +19,11 @@ import {
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { cachedWorkload, type WorkloadCaches, workloadCaches } from "../cluster_facts.ts";
-import type { WorkloadIdentity } from "../ports.ts";
 
 /** The workload of a pod, and what is kept of its usage. */
 export interface PodOwner {
-  readonly workload: WorkloadIdentity;
+  /** Of the workload. */
+  readonly uid: string;
   /** Init containers left out. */
   readonly containers: readonly string[];
   /** How long what it uses counts: whole milliseconds. */
@@ -60,9 +60,8 @@ export function createSampledPods(
   function ownerOf(workload: RightsizedWorkload): PodOwner | undefined {
     const policy = policyFor(workload, { ...input(), policies: policies.all() });
     if (policy?.spec.provider !== "metrics-server") return undefined;
-    const { kind, metadata: { name, uid } } = workload;
     return {
-      workload: { kind, name, uid },
+      uid: workload.metadata.uid,
       containers: ownContainers(workload).map((one) => one.name),
       windowMs: policy.spec.windowMs,
     };
