@@ -29,7 +29,7 @@ import {
 } from "../../tests/fixtures/rightsizing_outcomes.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { ClusterFacts } from "./cluster_facts.ts";
-import { createCorrectionMemory } from "./corrections.ts";
+import { CorrectionMemory } from "./corrections.ts";
 import { emitCycleEvents, policySubject, workloadSubject, writeAnnotations } from "./events.ts";
 import { createRightsizingMetrics, type EndedCycle } from "./metrics.ts";
 import { createPermissionMemory, type PermissionScope } from "./permissions.ts";
@@ -74,7 +74,7 @@ function factsWith({ pods = [], originalLimit, autoscalers = [] }: {
       horizontalPodAutoscalers: fixedCache(autoscalers),
       verticalPodAutoscalers: fixedCache([sampleVPA("Off", { unreadable: "no target" })]),
     },
-    corrections: createCorrectionMemory(),
+    corrections: new CorrectionMemory(),
     dryRun: () => true,
     served: () => ({ resizeServed: true, lowersMemoryLimits: false }),
     missingPermissions: () => [],

@@ -15,7 +15,7 @@ import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { RightsizingAPI, RightsizingCopies } from "./api.ts";
 import { ClusterFacts, type ClusterFactsParts } from "./cluster_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
-import { createPersistedCorrections } from "./corrections.ts";
+import { CorrectionMemory, createKeptCorrections } from "./corrections.ts";
 import { runRightsizingLoop } from "./loop.ts";
 import type { RightsizingObserver } from "./metrics.ts";
 import { createOriginalLimitWriter } from "./apply_decision.ts";
@@ -65,20 +65,21 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     input: () => policyInput(caches.namespaces, config),
   });
   const sources = api.usage(owners, observer?.collected);
-  const corrections = createPersistedCorrections({ store: api.correctionStore, clock, log });
+  const kept = createKeptCorrections({ store: api.correctionStore, clock, log });
   const permissions = createPermissionMemory({ clock });
   const supervisor = createSupervisor({ clock, log });
   const end = (): void => supervisor.stop();
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   const term = supervisor.signal;
-  const loading = corrections.load(term);
+  // Where the account may not read it, the memory begins empty.
+  const loading = kept.load(term, { emptyIfForbidden: true });
   const loop = runRightsizingLoop({
     ...{ sources, config, clock, random, log, observer },
     caches: { ...caches, ...copies },
     cluster: new ClusterFacts({
       caches: { ...caches, ...copies },
-      corrections: corrections.memory,
+      corrections: new CorrectionMemory(kept),
       dryRun: () => config.dryRun,
       served: parts.served,
       missingPermissions: permissions.missing,
@@ -108,7 +109,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     },
   }, term);
   supervisor.supervise("sampler of usage", sources.run(term));
-  supervisor.supervise("memory of kills and throttling", loading.then(() => corrections.run(term)));
+  supervisor.supervise("memory of kills and throttling", loading.then(() => kept.saveRegularly(term)));
   supervisor.supervise("rightsizing", loop);
   try {
     await supervisor.done();
@@ -116,6 +117,6 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     signal.removeEventListener("abort", end);
     sources.close();
     // After the last reconcile.
-    await corrections.end();
+    await kept.saveAtEnd();
   }
 }
