@@ -109,7 +109,10 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     },
   }, term);
   supervisor.supervise("sampler of usage", sources.run(term));
-  supervisor.supervise("memory of kills and throttling", loading.then(() => kept.saveRegularly(term)));
+  supervisor.supervise(
+    "memory of kills and throttling",
+    loading.then(() => kept.saveRegularly(term)),
+  );
   supervisor.supervise("rightsizing", loop);
   try {
     await supervisor.done();
