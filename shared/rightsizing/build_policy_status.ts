@@ -5,7 +5,7 @@
  */
 import { faultText, type FieldFault } from "../api/fields.ts";
 import type { Condition } from "../api/object.ts";
-import { MOST_CONTAINERS, MOST_WORKLOADS, type PolicyStatus } from "../api/policy_status.ts";
+import { MOST_WORKLOADS, type PolicyStatus } from "../api/policy_status.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import type { PolicyReason } from "../api/reasons/rightsizing_reasons.ts";
 import { formatDuration } from "../duration.ts";
@@ -204,11 +204,10 @@ function worst(workloads: readonly WorkloadRecord[]): NonNullable<PolicyStatus["
     .toSorted(worstFirst);
   return sorted.slice(0, MOST_WORKLOADS).map(({ record }) => {
     const status = workloadStatusOf(record);
-    const recommendations = status.recommendations.slice(0, MOST_CONTAINERS);
-    const size = encoder.encode(JSON.stringify(recommendations)).length;
+    const size = encoder.encode(JSON.stringify(status.recommendations)).length;
     const fits = size <= room;
     if (fits) room -= size;
-    return { ...status, recommendations: fits ? recommendations : [] };
+    return fits ? status : { ...status, recommendations: [] };
   });
 }
 

@@ -4,8 +4,6 @@
  *
  * @module
  */
-import { MOST_CONTAINERS } from "../api/policy_status.ts";
-import { defined } from "../defined.ts";
 import type { ReportedWorkload } from "../api/recommendation_report.ts";
 import { reportedWorkloadOf, type WorkloadRecord, workloadRecordOf } from "./workload_record.ts";
 
@@ -24,15 +22,12 @@ export interface ReportPart {
 
 const encoder = new TextEncoder();
 
-/**
- * The reports of a namespace: its workloads by kind and name, as many in an object as fit. Of a workload with
- * more than 128 containers the first are kept, which always fit into an object.
- */
+/** The reports of a namespace: its workloads by kind and name, as many in an object as fit. */
 export function reportParts(records: readonly WorkloadRecord[]): readonly ReportPart[] {
   const parts: ReportedWorkload[][] = [];
   let bytes = Infinity;
   const sorted = records.toSorted((a, b) => keyOf(a) < keyOf(b) ? -1 : 1);
-  for (const entry of sorted.map(entryOf)) {
+  for (const entry of sorted.map(reportedWorkloadOf)) {
     const size = bytesOf(entry);
     if (bytes + size > MOST_BYTES) {
       parts.push([]);
@@ -73,17 +68,6 @@ function recordOrNothing(
     if (!(error instanceof SyntaxError)) throw error;
     return undefined;
   }
-}
-
-function entryOf(record: WorkloadRecord): ReportedWorkload {
-  const { recommendations, inForce, template, usage, ...head } = reportedWorkloadOf(record);
-  return defined({
-    ...head,
-    recommendations: recommendations.slice(0, MOST_CONTAINERS),
-    inForce: inForce.slice(0, MOST_CONTAINERS),
-    template: template?.slice(0, MOST_CONTAINERS),
-    usage: usage?.slice(0, MOST_CONTAINERS),
-  });
 }
 
 function bytesOf(value: unknown): number {
