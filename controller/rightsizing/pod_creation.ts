@@ -34,17 +34,12 @@ import {
 
 /** Where values in force, and what bounds them, are read. */
 export interface PodCreationParts {
-  readonly caches: WorkloadCaches & SyncedCaches;
+  readonly caches: WorkloadCaches & BoundCaches;
   /** By their namespaces. */
   readonly reports: Pick<Informer<RecommendationReport>, "byIndex">;
   readonly policies: Pick<Informer<StoredPolicy>, "get">;
   readonly dryRun: () => boolean;
 }
-
-/** The caches of what bounds values, each of which may be out of sync. */
-export type SyncedCaches = {
-  readonly [K in keyof BoundCaches]: BoundCaches[K] & { readonly synced: boolean };
-};
 
 /** A pod as it was sent. */
 export type SentPod = Pick<Pod, "containers" | "initContainers" | "podLevel">;

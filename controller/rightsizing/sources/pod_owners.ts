@@ -4,7 +4,6 @@
  * @module
  */
 import type { ReplicaSet } from "../../../shared/api/workload.ts";
-import type { Pod } from "../../../shared/api/pod.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
 import { controls, workloadsOf } from "../../../shared/resize/workloads_of.ts";
 import {
@@ -18,6 +17,7 @@ import {
   workloadKey,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
+import type { Caches } from "../../caches.ts";
 import { cachedWorkload, type WorkloadCaches, workloadCaches } from "../cluster_facts.ts";
 
 /** The workload of a pod, and what is kept of its usage. */
@@ -47,7 +47,7 @@ export interface PodOwners {
 
 /** Where pods, workloads and policies are read. */
 export interface SampledPodsParts {
-  readonly caches: WorkloadCaches & { readonly pods: Pick<Informer<Pod>, "get"> };
+  readonly caches: WorkloadCaches & Pick<Caches, "pods">;
   readonly replicaSets: Pick<Informer<ReplicaSet>, "get">;
   readonly policies: Pick<Informer<StoredPolicy>, "all">;
   readonly input: () => PolicyInput;
