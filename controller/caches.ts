@@ -43,10 +43,13 @@ export interface Caches {
   readonly verticalPodAutoscalers: Informer<VerticalPodAutoscaler>;
 }
 
-/** Where each copy comes from. */
-export type CacheSources = {
-  readonly [K in keyof Caches]: Caches[K] extends Informer<infer T> ? ListWatch<T> : never;
+/** Where each of these copies comes from. */
+export type SourcesOf<C> = {
+  readonly [K in keyof C]: C[K] extends Informer<infer T> ? ListWatch<T> : never;
 };
+
+/** Where each copy comes from. */
+export type CacheSources = SourcesOf<Caches>;
 
 /** What every informer needs. */
 export interface CacheOptions {
@@ -61,7 +64,8 @@ export interface CacheOptions {
  */
 const RELIST_LEASES_MS = 120_000;
 
-function namespaceOf({ metadata }: ApiObject): string | undefined {
+/** The index of objects by their namespaces. */
+export function namespaceOf({ metadata }: ApiObject): string | undefined {
   return metadata.namespace;
 }
 
@@ -92,10 +96,17 @@ export function podIndex(
   return [namespace, onNode(nodeName), ...(owner === undefined ? [] : [ofOwner(owner.uid)])];
 }
 
-type InformerKind = Pick<InformerOptions<never>, "name" | "indexBy" | "relistEveryMs">;
+type InformerKind<T extends ApiObject> = Pick<
+  InformerOptions<T>,
+  "name" | "indexBy" | "relistEveryMs"
+>;
 
 /** What the informer of each kind has beside its source. */
-const INFORMERS: Readonly<Record<keyof Caches, InformerKind>> = {
+export type InformerKinds<C> = {
+  readonly [K in keyof C]: C[K] extends Informer<infer T> ? InformerKind<T> : never;
+};
+
+const INFORMERS: InformerKinds<Caches> = {
   pods: { name: "Pod", indexBy: podIndex },
   namespaces: { name: "Namespace" },
   nodes: { name: "Node" },
@@ -112,9 +123,20 @@ const INFORMERS: Readonly<Record<keyof Caches, InformerKind>> = {
 
 /** Copies that are empty until each is run. */
 export function createCaches(sources: CacheSources, options: CacheOptions): Caches {
-  const made = Object.entries(INFORMERS).map(([key, kind]) => {
-    const source = sources[key as keyof Caches] as ListWatch<never>;
-    return [key, createInformer({ ...options, ...kind, source })];
+  return createInformers(INFORMERS, sources, options);
+}
+
+/** Copies of these kinds, which are empty until each is run. */
+export function createInformers<C>(
+  kinds: InformerKinds<C>,
+  sources: SourcesOf<C>,
+  options: CacheOptions,
+): C {
+  const made = Object.keys(kinds).map((name) => {
+    const key = name as keyof C;
+    const kind = kinds[key] as InformerKind<ApiObject>;
+    const source = sources[key] as ListWatch<ApiObject>;
+    return [name, createInformer({ ...options, ...kind, source })];
   });
   return Object.fromEntries(made);
 }

@@ -20,10 +20,16 @@ import { createWorkloadWriter } from "../../adapters/kube/writers/workload_write
 import { RIGHTSIZING_MANAGER } from "../../shared/resize/original_limits.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { ReplicaSet } from "../../shared/api/workload.ts";
-import { createInformer, type Informer, type ListWatch } from "../../shared/control/informer.ts";
+import type { Informer } from "../../shared/control/informer.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import type { CacheOptions } from "../caches.ts";
+import {
+  type CacheOptions,
+  createInformers,
+  type InformerKinds,
+  namespaceOf,
+  type SourcesOf,
+} from "../caches.ts";
 import type { PodResizer } from "../resize/ports.ts";
 import type { ControllerSettings } from "../settings.ts";
 import type {
@@ -50,28 +56,18 @@ export interface RightsizingCopies {
   readonly replicaSets: Informer<ReplicaSet>;
 }
 
-/** Where they come from. */
-export type RightsizingSources = {
-  readonly [K in keyof RightsizingCopies]: RightsizingCopies[K] extends Informer<infer T>
-    ? ListWatch<T>
-    : never;
+const INFORMERS: InformerKinds<RightsizingCopies> = {
+  policies: { name: "OptimizationPolicy" },
+  reports: { name: "RecommendationReport", indexBy: namespaceOf },
+  replicaSets: { name: "ReplicaSet" },
 };
 
 /** Copies that are empty until each is run. */
 export function createRightsizingCopies(
-  { policies, reports, replicaSets }: RightsizingSources,
+  sources: SourcesOf<RightsizingCopies>,
   options: CacheOptions,
 ): RightsizingCopies {
-  return {
-    policies: createInformer({ ...options, source: policies, name: "OptimizationPolicy" }),
-    reports: createInformer({
-      ...options,
-      source: reports,
-      name: "RecommendationReport",
-      indexBy: ({ metadata }) => metadata.namespace,
-    }),
-    replicaSets: createInformer({ ...options, source: replicaSets, name: "ReplicaSet" }),
-  };
+  return createInformers(INFORMERS, sources, options);
 }
 
 /** Sources of usage with connections, one of which samples by itself while it runs. */
@@ -83,7 +79,7 @@ export interface RunningSources extends UsageSources {
 
 /** All that rightsizing asks of the outside, beside what the market has copies of. */
 export interface RightsizingAPI {
-  readonly sources: RightsizingSources;
+  readonly sources: SourcesOf<RightsizingCopies>;
   readonly statuses: PolicyStatusWriter;
   readonly reportStore: ReportStore;
   readonly vpaPublisher: VPAPublisher;
