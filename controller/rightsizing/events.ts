@@ -13,7 +13,7 @@ import type { Permits } from "../../shared/control/permits.ts";
 import type { Log } from "../../shared/log.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { warning } from "../../shared/rightsizing/guards/workload_events.ts";
-import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
+import type { Cause } from "../../shared/api/reasons/reasons.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import type { CycleOutcome } from "./policies/policy_cycle.ts";
@@ -36,11 +36,7 @@ export function policySubject(
 /** A warning on a policy. */
 export function policyWarning(
   policy: Pick<StoredPolicy, "metadata">,
-  { event, ...cause }: {
-    readonly event: RightsizingEvent["reason"];
-    readonly reason: AnyReason;
-    readonly message: string;
-  },
+  { event, ...cause }: Cause & { readonly event: RightsizingEvent["reason"] },
 ): RightsizingEvent {
   return { about: policySubject(policy), ...warning(event, cause) };
 }

@@ -6,7 +6,7 @@
  */
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
-import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
+import type { Cause } from "../../shared/api/reasons/reasons.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import { defined } from "../../shared/defined.ts";
 import { movesRequest } from "../../shared/resize/inputs/qos.ts";
@@ -45,10 +45,7 @@ export interface Evaluation extends PreviousRecord {
 }
 
 /** Why there is no recommendation. */
-export interface MissingUsage {
-  readonly reason: Extract<RightsizingReason, "MetricsMissing" | "ProviderUnavailable">;
-  readonly message: string;
-}
+export type MissingUsage = Cause<"MetricsMissing" | "ProviderUnavailable">;
 
 /** The outcome. */
 export interface ReconcileOutcome {
@@ -85,14 +82,10 @@ export function unreadableOutcome(
 
 function errorOutcome(
   subject: NamedSubject,
-  { reason, event, message }: {
-    readonly reason: RightsizingReason;
-    readonly event: WorkloadEvent["reason"];
-    readonly message: string;
-  },
+  { event, ...cause }: Cause & { readonly event: WorkloadEvent["reason"] },
 ): ReconcileOutcome {
-  const record = { ...baseRecord(subject), status: "Error" as const, reason, message };
-  const events = newEvents([warning(event, { reason, message })], { ...subject, record });
+  const record = { ...baseRecord(subject), status: "Error" as const, ...cause };
+  const events = newEvents([warning(event, cause)], { ...subject, record });
   return { record, events, recommends: false };
 }
 

@@ -7,6 +7,7 @@ import { faultText, type FieldFault } from "../api/fields.ts";
 import type { Condition } from "../api/object.ts";
 import { MOST_WORKLOADS, type PolicyStatus } from "../api/policy_status.ts";
 import type { WorkloadKind } from "../api/workload.ts";
+import type { Cause } from "../api/reasons/reasons.ts";
 import type { PolicyReason } from "../api/reasons/rightsizing_reasons.ts";
 import { formatDuration } from "../duration.ts";
 import { cutToBytes } from "../quoted_text.ts";
@@ -74,13 +75,9 @@ export function samplesNote(
 }
 
 /** Why a policy can't be followed now. */
-export interface PolicyProblem {
-  readonly reason: Extract<
-    PolicyReason,
-    "ValidationFailed" | "ProviderUnavailable" | "DiscoveryFailed" | "RecordNotWritten"
-  >;
-  readonly message: string;
-}
+export type PolicyProblem = Cause<
+  "ValidationFailed" | "ProviderUnavailable" | "DiscoveryFailed" | "RecordNotWritten"
+>;
 
 /** One cycle of a policy. */
 export interface PolicyCycle {

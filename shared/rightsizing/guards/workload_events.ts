@@ -10,7 +10,7 @@ import type {
   RightsizingReason,
 } from "../../api/reasons/rightsizing_reasons.ts";
 import { refusalKind, refusalReason } from "../../resize/refusal.ts";
-import { type AnyReason, remedyFor } from "../../api/reasons/reasons.ts";
+import { type Cause, remedyFor } from "../../api/reasons/reasons.ts";
 import type { RightsizingDecision } from "./decide_rightsizing.ts";
 
 /** A failure of a write. */
@@ -110,12 +110,12 @@ export function decisionEvents(
   } = {},
 ): readonly WorkloadEvent[] {
   const published = isThere || decision.outcome === "apply" ? decision.clamps : [decision];
-  return published.flatMap(({ reason, message }): WorkloadEvent[] => {
-    const event = EVENTS[reason];
+  return published.flatMap((cause): WorkloadEvent[] => {
+    const event = EVENTS[cause.reason];
     if (event === null) return [];
     if (event === undefined && isThere) return [];
     const kind = event ?? { type: "Normal", reason: "WorkloadSkipped" };
-    return [{ ...kind, message: eventMessage(reason, message) }];
+    return [{ ...kind, message: eventMessage(cause) }];
   });
 }
 
@@ -135,14 +135,11 @@ export function failureEvents(failure: ApplyFailure): readonly WorkloadEvent[] {
 }
 
 /** A warning with the reason behind it, its message and what can be done. */
-export function warning(
-  reason: WorkloadEvent["reason"],
-  cause: { readonly reason: AnyReason; readonly message: string },
-): WorkloadEvent {
-  return { type: "Warning", reason, message: eventMessage(cause.reason, cause.message) };
+export function warning(reason: WorkloadEvent["reason"], cause: Cause): WorkloadEvent {
+  return { type: "Warning", reason, message: eventMessage(cause) };
 }
 
 /** `Reason: message; what can be done`. */
-export function eventMessage(reason: AnyReason, message: string): string {
+function eventMessage({ reason, message }: Cause): string {
   return `${reason}: ${message}; ${remedyFor(reason)}`;
 }
