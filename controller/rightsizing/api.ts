@@ -8,6 +8,7 @@ import {
   optimizationPolicyListWatch,
   recommendationReportListWatch,
 } from "../../adapters/kube/kinds/optimization_policies.ts";
+import { createPodMetrics } from "../../adapters/kube/kinds/pod_metrics.ts";
 import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
 import { createCheckpointStore } from "../../adapters/kube/writers/checkpoint_store.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
@@ -40,7 +41,7 @@ import type {
   WorkloadWriter,
 } from "./ports.ts";
 import type { PodOwners } from "./sources/pod_owners.ts";
-import { connectUsageSampler } from "./sources/usage_sampler.ts";
+import { UsageSampler } from "./sources/usage_sampler.ts";
 import {
   type CollectionObserver,
   connectUsageSources,
@@ -93,8 +94,9 @@ export interface RightsizingAPI {
   usage(owners: PodOwners, collected: CollectionObserver | undefined): RunningSources;
 }
 
-/** Label of the ConfigMaps with kills and throttling that were seen. */
+/** Labels of the ConfigMaps with kills and throttling that were seen, and with sampled usage. */
 const CORRECTIONS_LABEL = "optipod.io/corrections";
+const USAGE_LABEL = "optipod.io/usage-history";
 
 /** What the adapters work with. */
 export interface RightsizingAPIOptions extends CacheOptions {
@@ -112,6 +114,8 @@ export function connectRightsizingAPI(
   const every = { log, random };
   const { rightsizingProvider: provider, samplerSize: slots } = settings();
   const policies = { ...every, ...(provider !== null && { provider }) };
+  const checkpoints = (label: string): CheckpointStore =>
+    createCheckpointStore(connection, { namespace, label, manager: RIGHTSIZING_MANAGER });
   return {
     sources: {
       policies: optimizationPolicyListWatch(connection, policies),
@@ -122,16 +126,14 @@ export function connectRightsizingAPI(
     reportStore: createReportStore(connection),
     vpaPublisher: createVPAPublisher(connection),
     workloads: createWorkloadWriter(connection, { log }),
-    correctionStore: createCheckpointStore(connection, {
-      namespace,
-      label: CORRECTIONS_LABEL,
-      manager: RIGHTSIZING_MANAGER,
-    }),
+    correctionStore: checkpoints(CORRECTIONS_LABEL),
     events,
     resizer: createPodResizer(connection, { fieldManager: RIGHTSIZING_MANAGER }),
     usage(owners, collected) {
-      const sampler = connectUsageSampler(connection, {
-        ...{ namespace, owners, clock, log, slots },
+      const sampler = new UsageSampler({
+        ...{ owners, clock, log, slots },
+        metrics: createPodMetrics(connection),
+        store: checkpoints(USAGE_LABEL),
         intervalMs: () => settings().samplerInterval,
       });
       const sources = connectUsageSources({ settings, sampler, clock, log, collected });
