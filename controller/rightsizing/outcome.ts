@@ -92,16 +92,13 @@ function errorOutcome(
 /** The record with what stays as it was. */
 export function baseRecord({ workload, policy, before }: NamedSubject): WorkloadRecord {
   const { namespace, name } = workload.metadata;
-  const { recommendedAtMs, appliedAtMs, method, usage, uid, template } = before ?? {};
-  return defined({
+  const { reason: _reason, message: _message, ...kept } = before ?? {};
+  return {
+    ...{ recommendations: [], inForce: [], ...kept },
     workload: { kind: workload.kind, namespace, name },
     policy: { namespace: policy.metadata.namespace, name: policy.metadata.name },
-    status: "Skipped" as const,
-    ...{ recommendedAtMs, appliedAtMs, method },
-    recommendations: before?.recommendations ?? [],
-    ...{ usage, uid, template },
-    inForce: before?.inForce ?? [],
-  });
+    status: "Skipped",
+  };
 }
 
 /** The last record of the workload. */
