@@ -125,9 +125,10 @@ function observe(
   const { appliedAtMs: _appliedAtMs, method: _method, ...unapplied } = found;
   // To a workload made anew under the name, nothing was applied.
   const stored = found.uid !== undefined && found.uid !== uid ? unapplied : found;
-  const recorded = (stored.template ?? []).map(({ changed, ...one }): ContainerTemplate =>
-    changed === undefined || stored.uid !== uid ? one : { ...one, changed }
-  );
+  const recorded = (stored.template ?? []).map((one): ContainerTemplate => {
+    const { cpuChanged: _cpu, memoryChanged: _memory, ...values } = one;
+    return stored.uid === uid ? one : values;
+  });
   const { template, unrecorded } = compareTemplate(recorded, { containers, owners, nowMs });
   const written = withUnrecorded(stored, unrecorded, { containers, nowMs });
   const base: WorkloadRecord = { ...stored, ...written, uid, template };

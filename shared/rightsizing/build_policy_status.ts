@@ -233,7 +233,7 @@ function largestDifference(
     0,
     ...recommendations.flatMap(({ container, cpu, memory }) => {
       const present = {
-        ...template.find((one) => one.container === container)?.values,
+        ...template.find((one) => one.container === container),
         ...inForce.find((one) => one.container === container),
       };
       return [difference(present.cpu ?? 0, cpu), difference(present.memory ?? 0, memory)];

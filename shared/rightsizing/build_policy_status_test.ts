@@ -88,7 +88,7 @@ function workload(name: string, change: Partial<WorkloadRecord> = {}): WorkloadR
 /** CPU that is in force for its container, where 250m are recommended, and memory of its template. */
 const having = (cpu: number | undefined, memory = 88_617_123): Partial<WorkloadRecord> => ({
   inForce: [{ container: "container-0", ...(cpu !== undefined && { cpu }) }],
-  template: [{ container: "container-0", values: { memory } }],
+  template: [{ container: "container-0", memory }],
 });
 
 function build(change: Partial<PolicyCycle> = {}): PolicyStatus {

@@ -35,12 +35,15 @@ export type ValuesInForce =
   };
 
 /** A container of the template at the last reconcile. */
-export interface ContainerTemplate {
-  readonly container: string;
-  readonly values: ContainerAmounts;
-  /** Last changes by other field managers, by resource; absent: none within a day. */
-  readonly changed?: Readonly<Partial<Record<ResourceName, TemplateChange>>>;
-}
+export type ContainerTemplate =
+  & Pick<ContainerRecommendation, "container">
+  & ContainerAmounts
+  & {
+    readonly [
+      /** Last changes by other field managers; absent: none within a day. */
+      R in `${ResourceName}Changed`
+    ]?: TemplateChange;
+  };
 
 /** A change of a resource of the template by another field manager. */
 export interface TemplateChange {
@@ -159,16 +162,7 @@ export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
         explanation: cut(one.explanation),
       })),
       inForce: record.inForce.slice(0, MOST_CONTAINERS),
-      template: record.template?.slice(0, MOST_CONTAINERS).map((
-        { container, values, changed = {} },
-      ) =>
-        defined({
-          container,
-          ...values,
-          cpuChanged: changed.cpu,
-          memoryChanged: changed.memory,
-        })
-      ),
+      template: record.template?.slice(0, MOST_CONTAINERS),
       usage: record.usage?.slice(0, MOST_CONTAINERS),
     }),
   );
@@ -183,7 +177,7 @@ export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
 /** The record that a report of the namespace has. Throws a `SyntaxError` that names a bad quantity or time. */
 export function workloadRecordOf(reported: ReportedWorkload, namespace: string): WorkloadRecord {
   const entry = entryCodec.parse(reported);
-  const { kind, name, lastApplyMethod: method, template } = entry;
+  const { kind, name, lastApplyMethod: method } = entry;
   return defined({
     workload: { kind, namespace, name },
     policy: entry.policy,
@@ -196,10 +190,7 @@ export function workloadRecordOf(reported: ReportedWorkload, namespace: string):
     recommendations: entry.recommendations,
     inForce: entry.inForce,
     uid: entry.uid,
-    template: template?.map(({ container, cpuChanged, memoryChanged, ...values }) => {
-      const changed = defined({ cpu: cpuChanged, memory: memoryChanged });
-      return { container, values, ...(Object.keys(changed).length > 0 && { changed }) };
-    }),
+    template: entry.template,
     usage: entry.usage,
   });
 }

@@ -220,8 +220,7 @@ const peak = (mebibytes: number) => ({ memoryPeaks: new Map([["app", mebibytes *
 const changedBy = (by?: string) => ({
   remembered: [{
     container: "app",
-    values: {},
-    changed: { cpu: { ...(by === undefined ? {} : { by }), atMs: NOW_MS } },
+    cpuChanged: { ...(by === undefined ? {} : { by }), atMs: NOW_MS },
   }],
 });
 
