@@ -96,7 +96,8 @@ export function podIndex(
   return [namespace, onNode(nodeName), ...(owner === undefined ? [] : [ofOwner(owner.uid)])];
 }
 
-type InformerKind<T extends ApiObject> = Pick<
+/** What an informer has beside its source: the kind's name, its index, and how often it lists again. */
+export type InformerKind<T extends ApiObject> = Pick<
   InformerOptions<T>,
   "name" | "indexBy" | "relistEveryMs"
 >;
