@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { keepPage } from "../generated_page.ts";
+import { keepFiles } from "../generated_files.ts";
 import { projectFiles } from "../project_files.ts";
 import { figureFaults } from "./figure_faults.ts";
 import { figuresPage, figuresSchema, type Measurement } from "./figures.ts";
@@ -28,7 +28,7 @@ if (Deno.args.includes("--old")) {
   }
 } else {
   if (Deno.args.includes("--check")) await check();
-  await keepPage({ name: "figures.md", text: figuresPage(source) });
+  await keepFiles({ "docs/figures.md": figuresPage(source) }, "generate:docs");
 }
 
 async function check(): Promise<void> {

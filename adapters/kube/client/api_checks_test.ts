@@ -10,7 +10,7 @@ import {
 } from "../../../tests/fixtures/canned_server.ts";
 import { withFile } from "../../../tests/fixtures/cli/task_world.ts";
 import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
-import { podAllocationCRD } from "../../../tools/crd/pod_allocation_crd.ts";
+import { podAllocationCRD } from "../../../tools/crd/definitions.ts";
 import {
   type AccessRule,
   checkAPI,
