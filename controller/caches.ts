@@ -43,6 +43,11 @@ export interface Caches {
   readonly verticalPodAutoscalers: Informer<VerticalPodAutoscaler>;
 }
 
+/** The copies of what concerns a pod, to read. */
+export type ReadCaches = {
+  readonly [K in Exclude<keyof Caches, "leases">]: Pick<Caches[K], "get" | "byIndex" | "all">;
+};
+
 /** Where each copy comes from. */
 export type CacheSources = {
   readonly [K in keyof Caches]: Caches[K] extends Informer<infer T> ? ListWatch<T> : never;

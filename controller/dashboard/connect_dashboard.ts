@@ -23,7 +23,7 @@ import { agentsAmong, createCollector, type ReadView } from "./collector.ts";
 import { STEP_MS } from "./history.ts";
 import { marketConfig } from "../config.ts";
 import { dashboardRoutes } from "./routes.ts";
-import type { ReadCaches } from "./views/state.ts";
+import type { ReadCaches } from "../caches.ts";
 
 /** The controller's state that the dashboard shows. */
 export interface DashboardSources {

@@ -20,7 +20,7 @@ import { document, type Page } from "./pages/layout.ts";
 import type { Html } from "./pages/parts.ts";
 import { loginPage, messagePage } from "./pages/messages.ts";
 import { VIEWS } from "./site.ts";
-import type { DashboardState } from "./views/state.ts";
+import type { DashboardState } from "./state.ts";
 
 /** What the site is made of. */
 export interface DashboardParts {

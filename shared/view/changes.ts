@@ -97,18 +97,18 @@ function difference(
 ): Changes {
   const of = (resource: "cpu" | "memory"): Change => {
     const to = recommended[resource];
-    const more = to === undefined ? 0 : counted((to - (present[resource] ?? 0)) * count);
+    const more = to === undefined ? 0 : countable((to - (present[resource] ?? 0)) * count);
     return { grows: Math.max(0, more), shrinks: Math.max(0, -more) };
   };
   return { cpu: of("cpu"), memory: of("memory") };
 }
 
 function added(a: Change, b: Change): Change {
-  return { grows: counted(a.grows + b.grows), shrinks: counted(a.shrinks + b.shrinks) };
+  return { grows: countable(a.grows + b.grows), shrinks: countable(a.shrinks + b.shrinks) };
 }
 
 /** People write quantities as absurd as they like: beyond 2^53 nothing is counted. */
-function counted(amount: number): number {
+function countable(amount: number): number {
   const most = Number.MAX_SAFE_INTEGER;
   return Math.max(-most, Math.min(most, amount));
 }

@@ -5,7 +5,6 @@
  * @module
  */
 import type { PodAllocation } from "../api/pod_allocation.ts";
-import type { Mode } from "../market/solver.ts";
 import { defined, mapDefined } from "../defined.ts";
 import { parseCPUBound } from "../quantity.ts";
 import type { NodeView, PodView } from "./node_view.ts";
@@ -44,7 +43,6 @@ export interface TopPod {
 
 /** One node with an agent. CPU in millicores. */
 export interface TopNode extends Omit<NodeView, "pods" | "at"> {
-  readonly mode: Mode;
   readonly ageMs: number;
   /** Pods in its market. */
   readonly pods: number;
@@ -103,12 +101,13 @@ export function topView(
   ];
   const nodes = readings.views.filter(({ node }) =>
     choice.node === undefined || node === choice.node
-  ).map(({ pods: inMarket, at, ...rest }): TopNode => ({
-    ...rest,
-    pods: inMarket.length,
-    ageMs: Math.max(0, nowMs - Date.parse(at)),
-  })).sort((a, b) => a.node < b.node ? -1 : 1);
+  ).map((view) => topNode(view, nowMs)).sort((a, b) => a.node < b.node ? -1 : 1);
   return { pods: chosen.sort(comparator(choice.sort)), nodes, notes };
+}
+
+/** The node without its pods; `nowMs` is wall-clock time. */
+export function topNode({ pods, at, ...rest }: NodeView, nowMs: number): TopNode {
+  return { ...rest, pods: pods.length, ageMs: Math.max(0, nowMs - Date.parse(at)) };
 }
 
 /** A pod may be missing because it is elsewhere, or because it takes no part. */

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { NOW, sampleSite } from "../../../tests/fixtures/dashboard/sample_site.ts";
-import { rightsizingPage } from "../pages/rightsizing_page.ts";
-import { rightsizingView } from "./rightsizing.ts";
+import { rightsizingPage, rightsizingView } from "./rightsizing_page.ts";
 
 const OPTIONS = { visible: () => true, nowMs: NOW, choice: { page: 1 } };
 const GIB = 2 ** 30;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { NOW, sampleSite, TOKENS } from "../../../tests/fixtures/dashboard/sample_site.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { clusterView } from "./cluster.ts";
-import { filtered, pageOf } from "./list.ts";
-import { nodeDetail } from "./node.ts";
-import { placementView } from "./placement.ts";
+import { clusterView } from "./cluster_page.ts";
+import { nodeDetail } from "./node_page.ts";
+import { placementView } from "./placement_page.ts";
+import { filtered, pageOf } from "./tables.ts";
 
 const OPTIONS = { visible: () => true, nowMs: NOW };
 

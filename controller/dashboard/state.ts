@@ -3,22 +3,14 @@
  *
  * @module
  */
-import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
-import type { Prices } from "../../../shared/rightsizing/prices.ts";
-import type { ScopeSettings } from "../../../shared/resize/scope.ts";
-import type { PublishedStatuses } from "../../../shared/view/placed_workloads.ts";
-import type { NodeReadings } from "../../../shared/view/top_view.ts";
-import type { Caches } from "../../caches.ts";
-import type { Collector } from "../collector.ts";
-import type { ListChoice } from "./list.ts";
-
-/** The copies of the API's state, to read. */
-export type ReadCaches = {
-  readonly [K in Exclude<keyof Caches, "leases" | "limitRanges" | "resourceQuotas">]: Pick<
-    Caches[K],
-    "get" | "byIndex" | "all"
-  >;
-};
+import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import type { Prices } from "../../shared/rightsizing/prices.ts";
+import type { ScopeSettings } from "../../shared/resize/scope.ts";
+import type { PublishedStatuses } from "../../shared/view/placed_workloads.ts";
+import type { NodeReadings } from "../../shared/view/top_view.ts";
+import type { ReadCaches } from "../caches.ts";
+import type { Collector } from "./collector.ts";
+import type { ListChoice } from "./pages/tables.ts";
 
 /** All that the controller knows. */
 export interface DashboardState {
