@@ -9,9 +9,8 @@
  *
  * @module
  */
-import { type Built, compileProgram } from "./build/compile_program.ts";
+import { type Built, compileProgram, sizeText } from "./build/compile_program.ts";
 import { PROGRAMS } from "./build/programs.ts";
-import { sizeText } from "./build/size_text.ts";
 
 const root = new URL("../", import.meta.url);
 const named = Deno.args;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { auditLineSchema } from "../shared/audit_log.ts";
 import { pure } from "../tests/fixtures/pure.ts";
-import { declaredTypes, isMinded, parseDocFindings } from "./doc_findings.ts";
+import { declaredTypes, isMinded, parseDocFindings } from "./check_api_docs.ts";
 import { figureFaults } from "./figures/figure_faults.ts";
 import { type Figures, figuresSchema } from "./figures/figures.ts";
 import {
@@ -11,7 +11,7 @@ import {
   taskNames,
   testReferences,
 } from "./markdown_references.ts";
-import { areaSize, countLines, nearestRank } from "./source_size.ts";
+import { areaSize, countLines, nearestRank } from "./size_table.ts";
 
 const MISSING = "exported symbol is missing JSDoc documentation";
 const HIDDEN = "public type 'A' references private type 'Hidden'";

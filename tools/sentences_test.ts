@@ -1,7 +1,7 @@
 import { assertTexts, messageOf } from "../tests/fixtures/assert_sentences.ts";
 import { permissionFlags } from "./build/permission_flags.ts";
 import { optimizationPolicyCRD } from "./crd/definitions.ts";
-import { devPlan } from "./dev/dev_plan.ts";
+import { devPlan } from "./dev.ts";
 import { figureFaults } from "./figures/figure_faults.ts";
 import { figuresSchema } from "./figures/figures.ts";
 import { argumentCount } from "./lint/argument_count.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { pure } from "../tests/fixtures/pure.ts";
 import { permissionFlags } from "./build/permission_flags.ts";
-import { type DevInput, devPlan } from "./dev/dev_plan.ts";
+import { type DevInput, devPlan } from "./dev.ts";
 import { castText, parseCast } from "./terminal_picture/cast.ts";
 import { drawTerminal, framesOf } from "./terminal_picture/draw.ts";
 import { groupModule, projectPath, selectedTests, testGroups } from "./test/test_groups.ts";

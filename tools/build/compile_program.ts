@@ -14,6 +14,11 @@ export interface Built {
 
 const root = new URL("../../", import.meta.url);
 
+/** `1.2 MB` or `345.6 kB`. */
+export function sizeText(bytes: number): string {
+  return bytes > 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e3).toFixed(1)} kB`;
+}
+
 /** What `deno compile` says when it can't get the runtime, as opposed to a fault in the program. */
 const NO_RUNTIME = /denort|dl\.deno\.land/;
 
