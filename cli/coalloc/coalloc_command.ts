@@ -14,7 +14,7 @@ import {
 } from "./global_flags.ts";
 import { dashboardArguments } from "./dashboard/dashboard_command.ts";
 import { doctorArguments } from "./doctor/doctor_command.ts";
-import { placementArguments } from "./placement/placement_arguments.ts";
+import { placementArguments } from "./placement/placement_command.ts";
 import { recommendArguments } from "./recommend/choose_workloads.ts";
 import { REPORT_FORMATS, reportArguments } from "./report/report_command.ts";
 import { limitRequestParser } from "./resize/limit_request.ts";
@@ -30,14 +30,15 @@ const DESCRIPTION =
   "gives pods their original limits back, shows what workloads should request and where their replicas " +
   "run, and simulates what would have happened to a recorded load.";
 
-/** Called with the operands and flags of the command that was asked for. */
-export type CommandHandler = (
-  name: string,
-  call: { readonly operands: readonly string[]; readonly flags: Readonly<Record<string, unknown>> },
-) => void;
+/** A command as the command line names it. */
+export interface Call {
+  readonly name: string;
+  readonly operands: readonly string[];
+  readonly flags: Readonly<Record<string, unknown>>;
+}
 
 /** The command, with its subcommands; parsing it calls `handle`. */
-export function coallocCommand(handle: CommandHandler): Command {
+export function coallocCommand(handle: (call: Call) => void): Command {
   const root = new Command("kubectl-coalloc").usage("[flags] [command] [flags]")
     .description(DESCRIPTION).helpOption("-h, --help", "show this text")
     .helpCommand("help [command]", "show the help of a command")
@@ -74,11 +75,9 @@ function allFlags(command: Command): Readonly<Record<string, unknown>> {
   return { ...command.opts(), ...before, ...given(command) };
 }
 
-function handled(command: Command, handle: CommandHandler): Command {
+function handled(command: Command, handle: (call: Call) => void): Command {
   return command.allowExcessArguments(false).helpOption("-h, --help", "show this text").action(
-    () => {
-      handle(command.name(), { operands: command.args, flags: allFlags(command) });
-    },
+    () => handle({ name: command.name(), operands: command.args, flags: allFlags(command) }),
   );
 }
 
@@ -208,13 +207,6 @@ function completion(): Command {
     );
 }
 
-/** A command as the command line names it. */
-export interface Call {
-  readonly name: string;
-  readonly operands: readonly string[];
-  readonly flags: Readonly<Record<string, unknown>>;
-}
-
 /** What to print instead of running a command: help, a version, or what is wrong. */
 export interface PlainAnswer {
   readonly text: string;
@@ -234,8 +226,8 @@ function programOf(name?: string): string {
 export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
   let text = "";
   let call: Call | undefined;
-  const root = coallocCommand((name, { operands, flags }) => {
-    call = { name, operands, flags };
+  const root = coallocCommand((one) => {
+    call = one;
   });
   let failed: string | undefined;
   for (const command of [root, ...root.commands]) {

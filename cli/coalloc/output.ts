@@ -29,11 +29,14 @@ export interface TableView {
 export function dataOutput<Row>(
   view: TableView,
   table: RowTable<Row>,
-  { output, world }: {
+  { output, world, watchMs }: {
     readonly output: OutputFormat;
     readonly world: { readonly err: (text: string) => void };
+    /** While it is watched, JSON has a line for each view. */
+    readonly watchMs?: number | undefined;
   },
 ): string | undefined {
+  if (output === "json" && watchMs !== undefined) return `${JSON.stringify(view)}\n`;
   if (output !== "csv" && output !== "markdown") return structuredOutput(view, output);
   world.err(textLines(view.notes));
   const columns = table.columns.filter(({ drawn = false }) => !drawn);

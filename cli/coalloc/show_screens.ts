@@ -1,17 +1,18 @@
 /**
- * Screens again and again, until the user ends it.
+ * A screen once, or again and again until the user ends it.
  *
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import { textLines } from "../terminal/terminal_text.ts";
 import { explainApiError } from "./api_problem.ts";
+import { INTERRUPTED } from "./global_flags.ts";
 import type { CommandContext } from "./ports.ts";
 
-/** What is watched. */
-export interface WatchedScreens {
-  /** From one screen to the next, ms. */
-  readonly watchMs: number;
+/** What is shown. */
+export interface ShownScreens {
+  /** From one screen to the next, ms; undefined: one screen only. */
+  readonly watchMs: number | undefined;
   /** What can't be done while the server is away, for instance `read the market`. */
   readonly action: string;
   /** Makes a screen; each line ends with a line feed. */
@@ -21,11 +22,17 @@ export interface WatchedScreens {
 }
 
 /** Writes screens. Resolves with the exit code; rejects as the first screen does. */
-export async function watchScreens(
-  { watchMs, action, screen, changesOnly = false }: WatchedScreens,
+export async function showScreens(
+  { watchMs, action, screen, changesOnly = false }: ShownScreens,
   context: CommandContext,
 ): Promise<number> {
-  const { clock, signal } = context.world;
+  const { out, clock, signal } = context.world;
+  if (watchMs === undefined) {
+    const text = await screen();
+    if (signal.aborted) return INTERRUPTED;
+    out(text);
+    return 0;
+  }
   let last: string | undefined;
   while (!signal.aborted) {
     const text = await screen().catch((error: unknown) => {
