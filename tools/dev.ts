@@ -174,7 +174,8 @@ if (import.meta.main) {
     console.log(`== ${about}: ${program} ${args.join(" ")}`);
     // "deno" is this very one, wherever it is installed.
     const path = program === "deno" ? Deno.execPath() : program;
-    const { code } = await new Deno.Command(path, { args, cwd: new URL("../", import.meta.url) }).spawn().status;
+    const { code } = await new Deno.Command(path, { args, cwd: new URL("../", import.meta.url) })
+      .spawn().status;
     if (code === 0) continue;
     console.error(`Cannot go on: ${program} ended with code ${code}`);
     Deno.exit(1);

@@ -49,7 +49,9 @@ export function withMarketOff(text: string): string {
 
 /** What has the market on despite the settings file, for instance `env MBCAS_MARKET is on`. */
 export function marketOverride(command: ControllerCommand): string | undefined {
-  const { overridden: [one] } = controllerSettings(SCOPE_SETTINGS, command, { text: "market: off" });
+  const { overridden: [one] } = controllerSettings(SCOPE_SETTINGS, command, {
+    text: "market: off",
+  });
   return one === undefined ? undefined : `${one.by} is ${one.holds}`;
 }
 

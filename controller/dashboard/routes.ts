@@ -16,9 +16,8 @@ import type { Log } from "../../shared/log.ts";
 import type { Access, Viewer } from "./access.ts";
 import { ASSETS } from "./assets.ts";
 import type { Collector } from "./collector.ts";
-import { document, type Page } from "./pages/layout.ts";
+import { document, loginPage, messagePage, type Page } from "./pages/layout.ts";
 import type { Html } from "./pages/parts.ts";
-import { loginPage, messagePage } from "./pages/messages.ts";
 import { VIEWS } from "./site.ts";
 import type { DashboardState } from "./state.ts";
 

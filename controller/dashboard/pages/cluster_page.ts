@@ -6,14 +6,29 @@
 import { html } from "hono/html";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { defined } from "../../../shared/defined.ts";
-import { ageText, coresText, counted, MODE_TONES, priceText, shareText, throttledText } from "../../../shared/view/figures.ts";
+import {
+  ageText,
+  coresText,
+  counted,
+  MODE_TONES,
+  priceText,
+  throttledText,
+} from "../../../shared/view/figures.ts";
 import type { NodeView } from "../../../shared/view/node_view.ts";
 import { type TopNode, topNode } from "../../../shared/view/top_view.ts";
 import { type NodeHour, STEP_MS } from "../history.ts";
-import { inCores, lastHour } from "./charts.ts";
+import { inCores, lastHour, throttledChart } from "./charts.ts";
 import type { Page } from "./layout.ts";
-import { type Html, nodePath, notes, podLink, shareBar, throttledCell, tiles, toned } from "./parts.ts";
-import { type Column, pageOf, type Paging, tableSection } from "./tables.ts";
+import { type Html, notes, podLink, shareBar, tiles, toned } from "./parts.ts";
+import {
+  type Column,
+  NODE,
+  pageOf,
+  type Paging,
+  PRESSURE,
+  tableSection,
+  THROTTLED,
+} from "./tables.ts";
 import { allocationsOf, type DashboardState, type ViewOptions } from "../state.ts";
 
 /** A node in the list. CPU in millicores. */
@@ -134,7 +149,7 @@ function blockedPods(
 }
 
 const NODE_COLUMNS: readonly Column<NodeLine>[] = [
-  { head: "Node", cell: ({ node }) => html`<a href="${nodePath(node)}">${node}</a>` },
+  NODE,
   { head: "Mode", cell: ({ mode }) => toned(mode, MODE_TONES[mode]) },
   {
     head: "Limits",
@@ -157,18 +172,8 @@ const NODE_COLUMNS: readonly Column<NodeLine>[] = [
     only: "medium",
   },
   { head: "Used", cell: ({ usage }) => coresText(usage), number: true },
-  {
-    head: "Throttled, ms/s",
-    cell: ({ throttledMsPerSecond }) => throttledCell(throttledMsPerSecond),
-    number: true,
-    only: "medium",
-  },
-  {
-    head: "Pressure",
-    cell: ({ cpuPressure }) => shareText(cpuPressure?.share),
-    number: true,
-    only: "wide",
-  },
+  { ...THROTTLED, only: "medium" },
+  PRESSURE,
   { head: "Price", cell: ({ price }) => priceText(price), number: true, only: "wide" },
   { head: "Pods", cell: ({ pods }) => String(pods), number: true, only: "wide" },
   { head: "Age", cell: ({ ageMs }) => ageText(ageMs), number: true, only: "wide" },
@@ -245,11 +250,7 @@ function hourCharts({ hour: { fromMs, series } }: ClusterView): Html {
         { label: "Used", tone: "usage", area: true, values: inCores(series.usage) },
       ],
     },
-    {
-      title: "Throttled time",
-      unit: "ms/s",
-      lines: [{ label: "Throttled", tone: "throttled", area: true, values: series.throttled }],
-    },
+    throttledChart(series.throttled),
     {
       title: "Highest price of a node",
       unit: "per core",

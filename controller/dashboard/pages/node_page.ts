@@ -5,14 +5,22 @@
  */
 import { html } from "hono/html";
 import { sentenceOf } from "../../../shared/api/reasons/reasons.ts";
-import { ageText, coresText, cpuText, MODE_TONES, priceText, shareText, throttledText } from "../../../shared/view/figures.ts";
+import {
+  ageText,
+  coresText,
+  cpuText,
+  MODE_TONES,
+  priceText,
+  shareText,
+  throttledText,
+} from "../../../shared/view/figures.ts";
 import type { PodView } from "../../../shared/view/node_view.ts";
 import { type History, type NodeHour, POINTS, type Samples } from "../history.ts";
-import { inCores, lastHour, pressureCharts, sparkline } from "./charts.ts";
+import { inCores, lastHour, pressureCharts, sparkline, throttledChart } from "./charts.ts";
 import { type NodeLine, nodeLine } from "./cluster_page.ts";
 import type { Page } from "./layout.ts";
-import { type Html, podLink, throttledCell, tiles, toned } from "./parts.ts";
-import { type Column, pageOf, type Paging, tableSection } from "./tables.ts";
+import { type Html, podLink, tiles, toned } from "./parts.ts";
+import { type Column, pageOf, type Paging, PRESSURE, tableSection, THROTTLED } from "./tables.ts";
 import type { DashboardState, ViewOptions } from "../state.ts";
 
 /** What a pod got of the clearing. Millicores. */
@@ -134,18 +142,8 @@ const COLUMNS: readonly Column<ClearedPod>[] = [
   },
   { head: "Share", cell: ({ share }) => cpuText(share), number: true, only: "medium" },
   { head: "Pays", cell: ({ pays }) => priceText(pays), number: true, only: "wide" },
-  {
-    head: "Throttled, ms/s",
-    cell: ({ throttledMsPerSecond }) => throttledCell(throttledMsPerSecond),
-    number: true,
-    only: "wide",
-  },
-  {
-    head: "Pressure",
-    cell: ({ cpuPressure }) => shareText(cpuPressure?.share),
-    number: true,
-    only: "wide",
-  },
+  { ...THROTTLED, only: "wide" },
+  PRESSURE,
   { head: "Reason", cell: ({ reason }) => reason ?? "-", only: "wide" },
 ];
 
@@ -228,11 +226,7 @@ function hourCharts({ fromMs, series }: NonNullable<NodeDetail["hour"]>): Html {
         values: series.price,
       }],
     },
-    {
-      title: "Throttled time",
-      unit: "ms/s",
-      lines: [{ label: "Throttled", tone: "throttled", area: true, values: series.throttled }],
-    },
+    throttledChart(series.throttled),
     ...pressureCharts(series.pressure),
   ]);
 }

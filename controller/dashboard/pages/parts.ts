@@ -4,7 +4,7 @@
  * @module
  */
 import { html } from "hono/html";
-import { throttledText, throttledTone, type Tone } from "../../../shared/view/figures.ts";
+import type { Tone } from "../../../shared/view/figures.ts";
 
 /** Markup with all values escaped. */
 export type Html = ReturnType<typeof html>;
@@ -30,11 +30,6 @@ export function tiles(list: readonly Tile[]): Html {
 /** Text in a tone. */
 export function toned(text: string, tone: Tone | undefined): Html | string {
   return tone === undefined ? text : html`<span class="${tone}">${text}</span>`;
-}
-
-/** Throttled time, ms/s. */
-export function throttledCell(msPerSecond: number | undefined): Html | string {
-  return toned(throttledText(msPerSecond), throttledTone(msPerSecond));
 }
 
 /** A part of a whole as a bar; full from the share at which it matters. */

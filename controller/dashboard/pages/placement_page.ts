@@ -7,10 +7,25 @@ import { html } from "hono/html";
 import type { NodeClass } from "../../../shared/placement/node_classes.ts";
 import { concernsPlacement } from "../../../shared/placement/status.ts";
 import { counted, UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
-import { nextText, phasePaint, phaseText, type ShownWorkload, shownWorkloads, splitText } from "../../../shared/view/placed_workloads.ts";
+import {
+  nextText,
+  phasePaint,
+  phaseText,
+  type ShownWorkload,
+  shownWorkloads,
+  splitText,
+} from "../../../shared/view/placed_workloads.ts";
 import type { Page } from "./layout.ts";
 import { type Html, notes, toned } from "./parts.ts";
-import { type Column, type Filter, filtered, filterForm, pageOf, type Paging, tableSection } from "./tables.ts";
+import {
+  type Column,
+  type Filter,
+  filtered,
+  filterForm,
+  pageOf,
+  type Paging,
+  tableSection,
+} from "./tables.ts";
 import type { DashboardState, ViewOptions } from "../state.ts";
 
 /** All of it. */

@@ -6,12 +6,17 @@
 import { html } from "hono/html";
 import { sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { defined } from "../../../shared/defined.ts";
-import { type Stage, stagesOf, type Verdict, verdictOf } from "../../../shared/view/explain_stages.ts";
+import {
+  type Stage,
+  stagesOf,
+  type Verdict,
+  verdictOf,
+} from "../../../shared/view/explain_stages.ts";
 import { type Explanation, explanationOf } from "../../../shared/view/explanation.ts";
 import { cpuText } from "../../../shared/view/figures.ts";
 import { snapshotOf } from "../../allocation/pod_snapshot.ts";
 import type { LimitChange, PodHour } from "../history.ts";
-import { lastHour, pressureCharts } from "./charts.ts";
+import { lastHour, pressureCharts, throttledChart } from "./charts.ts";
 import type { Page } from "./layout.ts";
 import { type Html, nodePath, notes } from "./parts.ts";
 import { type Column, pageOf, type Paging, tableSection } from "./tables.ts";
@@ -126,11 +131,7 @@ function hourCharts({ fromMs, series }: NonNullable<PodDetail["hour"]>): Html {
         { label: "Used", tone: "usage", area: true, values: series.usage },
       ],
     },
-    {
-      title: "Throttled time",
-      unit: "ms/s",
-      lines: [{ label: "Throttled", tone: "throttled", area: true, values: series.throttled }],
-    },
+    throttledChart(series.throttled),
     ...pressureCharts(series.pressure),
   ]);
 }

@@ -7,8 +7,18 @@ import { html } from "hono/html";
 import { counted, cpuText, priceText } from "../../../shared/view/figures.ts";
 import { TOP_ORDERS, type TopOrder, type TopPod, topView } from "../../../shared/view/top_view.ts";
 import type { Page } from "./layout.ts";
-import { demandBar, nodePath, notes, podLink, throttledCell } from "./parts.ts";
-import { type Column, type Filter, filtered, filterForm, pageOf, type Paging, tableSection } from "./tables.ts";
+import { demandBar, notes, podLink } from "./parts.ts";
+import {
+  type Column,
+  type Filter,
+  filtered,
+  filterForm,
+  NODE,
+  pageOf,
+  type Paging,
+  tableSection,
+  THROTTLED,
+} from "./tables.ts";
 import { type DashboardState, readingsOf, type ViewOptions } from "../state.ts";
 
 /** The list of pods. */
@@ -38,18 +48,10 @@ const COLUMNS: readonly Column<TopPod>[] = [
   { head: "Demand", cell: ({ demand }) => cpuText(demand), number: true },
   { head: "Limit", cell: ({ limit }) => cpuText(limit), number: true },
   { head: "Used, demand, limit", cell: demandBar, only: "wide" },
-  {
-    head: "Throttled, ms/s",
-    cell: ({ throttledMsPerSecond }) => throttledCell(throttledMsPerSecond),
-    number: true,
-  },
+  THROTTLED,
   { head: "Price", cell: ({ price }) => priceText(price), number: true, only: "wide" },
   { head: "Reason", cell: ({ reason }) => reason ?? "-", only: "medium" },
-  {
-    head: "Node",
-    cell: ({ node }) => html`<a href="${nodePath(node)}">${node}</a>`,
-    only: "wide",
-  },
+  { ...NODE, only: "wide" },
 ];
 
 /** Pods with their limits. */

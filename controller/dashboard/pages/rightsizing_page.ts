@@ -7,14 +7,37 @@ import { html } from "hono/html";
 import { templateOf } from "../../../adapters/kube/kinds/workloads.ts";
 import { defined, mapDefined } from "../../../shared/defined.ts";
 import { MONTH_HOURS, pricePerHour, type Prices } from "../../../shared/rightsizing/prices.ts";
-import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "../../../shared/view/advice_view.ts";
+import type {
+  AdviceView,
+  AdvisedContainer,
+  AdvisedWorkload,
+} from "../../../shared/view/advice_view.ts";
 import { adviseAll } from "../../../shared/view/advise.ts";
 import { amountText, presentText, sumOfChanges } from "../../../shared/view/changes.ts";
-import { coresText, counted, memoryText, UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
-import { type ResourceAmounts, savedIfApplied, savedInPlace, sumOfSaved } from "../../../shared/view/savings.ts";
+import {
+  coresText,
+  counted,
+  memoryText,
+  UNKNOWN,
+  workloadTitle,
+} from "../../../shared/view/figures.ts";
+import {
+  type ResourceAmounts,
+  savedIfApplied,
+  savedInPlace,
+  sumOfSaved,
+} from "../../../shared/view/savings.ts";
 import type { Page } from "./layout.ts";
 import { type Html, notes, tiles, toned } from "./parts.ts";
-import { type Column, type Filter, filtered, filterForm, pageOf, type Paging, tableSection } from "./tables.ts";
+import {
+  type Column,
+  type Filter,
+  filtered,
+  filterForm,
+  pageOf,
+  type Paging,
+  tableSection,
+} from "./tables.ts";
 import type { DashboardState, ViewOptions } from "../state.ts";
 
 /** What recommendations save, less what they add. */

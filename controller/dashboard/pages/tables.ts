@@ -6,7 +6,8 @@
  */
 import { html } from "hono/html";
 import { defined } from "../../../shared/defined.ts";
-import type { Html } from "./parts.ts";
+import { shareText, throttledText, throttledTone } from "../../../shared/view/figures.ts";
+import { type Html, nodePath, toned } from "./parts.ts";
 
 /** Rows on a page of any table. */
 const PAGE_SIZE = 100;
@@ -78,6 +79,27 @@ export interface Column<Row> {
   /** Left out on screens that are narrower: `wide` below 820 px, `medium` below 560 px. */
   readonly only?: "wide" | "medium";
 }
+
+/** The node of a row, with a link to its page. */
+export const NODE: Column<{ readonly node: string }> = {
+  head: "Node",
+  cell: ({ node }) => html`<a href="${nodePath(node)}">${node}</a>`,
+};
+
+/** Throttled time of a row. */
+export const THROTTLED: Column<{ readonly throttledMsPerSecond?: number | undefined }> = {
+  head: "Throttled, ms/s",
+  cell: ({ throttledMsPerSecond: ms }) => toned(throttledText(ms), throttledTone(ms)),
+  number: true,
+};
+
+/** CPU pressure of a row. */
+export const PRESSURE: Column<{ readonly cpuPressure?: { readonly share: number } | undefined }> = {
+  head: "Pressure",
+  cell: ({ cpuPressure }) => shareText(cpuPressure?.share),
+  number: true,
+  only: "wide",
+};
 
 /** A choice in the address of the page, by its name. */
 export type Query = Readonly<Record<string, string | undefined>>;
