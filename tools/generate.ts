@@ -9,11 +9,11 @@ import { AGENT_SETTINGS } from "../agent/settings.ts";
 import { CONTROLLER_SETTINGS } from "../controller/settings.ts";
 import { settingsPage } from "../shared/config/docs.ts";
 import {
+  type JSONValue,
   optimizationPolicyCRD,
   podAllocationCRD,
   recommendationReportCRD,
 } from "./crd/definitions.ts";
-import type { JSONValue } from "./crd/structural_schema.ts";
 import { keepFiles } from "./generated_files.ts";
 import { type Alert, metricsPage } from "./metrics_page.ts";
 import { reasonsPage } from "./reasons_page.ts";

@@ -6,7 +6,7 @@ import { type DevInput, devPlan } from "./dev.ts";
 import { castText, parseCast } from "./terminal_picture/cast.ts";
 import { drawTerminal, framesOf } from "./terminal_picture/draw.ts";
 import { groupModule, projectPath, selectedTests, testGroups } from "./test/test_groups.ts";
-import { parseTestOptions } from "./test/test_options.ts";
+import { parseTestOptions } from "./test/main.ts";
 
 const FILES = [
   "agent/main.ts",

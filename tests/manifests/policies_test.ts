@@ -13,7 +13,7 @@ import {
 } from "../../shared/placement/eligibility.ts";
 import { splitReplicas } from "../../shared/placement/split.ts";
 import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import { structuralSchema } from "../../tools/crd/structural_schema.ts";
+import { structuralSchema } from "../../tools/crd/definitions.ts";
 import { INVALID_POLICIES } from "../fixtures/optipod/invalid_policies.ts";
 import { render, renderTest } from "./rendered.ts";
 

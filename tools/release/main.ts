@@ -12,13 +12,13 @@ import { sizeText } from "../build/compile_program.ts";
 import { changelogSection } from "./changelog.ts";
 import { krewManifest, writeCommandArchives } from "./command_archives.ts";
 import { goProgram } from "./go_program.ts";
-import { releaseOptions } from "./release_options.ts";
 import {
   CHART_FILE,
   commandArchive,
   EXAMPLE_REGISTRY,
   imageName,
   RELEASE_FOLDER,
+  releaseOptions,
   type ReleasePlace,
   REPOSITORY,
 } from "./release_names.ts";
