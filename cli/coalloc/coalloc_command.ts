@@ -4,7 +4,7 @@
  * @module
  */
 import { Argument, Command, CommanderError, Option } from "commander";
-import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
+import { COMPLETION_SCRIPTS } from "./completion/completion_script.ts";
 import {
   addGlobalFlags,
   examples,
@@ -82,10 +82,9 @@ function handled(command: Command, handle: (call: Call) => void): Command {
 }
 
 function top(): Command {
-  return new Command("top").summary("live table of the pods in the market").argument(
-    "[pods...]",
-    "these pods only",
-  )
+  return new Command("top")
+    .summary("live table of the pods in the market")
+    .argument("[pods...]", "these pods only")
     .description(
       "Live table of the pods in the market: usage, demand, limit, throttling, price and the\n" +
         "reason of the limit. Read from the agents; without them from the PodAllocations.",
@@ -108,10 +107,9 @@ function top(): Command {
 }
 
 function explain(): Command {
-  return new Command("explain").summary("why a pod's limit is what it is").argument(
-    "[pod]",
-    "the pod, or namespace/pod",
-  )
+  return new Command("explain")
+    .summary("why a pod's limit is what it is")
+    .argument("[pod]", "the pod, or namespace/pod")
     .description(
       "The path from readings to limit, step by step, and what blocks the pod;\n" +
         "for a pod outside the market, why it is and how to bring it in.",
@@ -128,10 +126,9 @@ function explain(): Command {
 }
 
 function restore(): Command {
-  return new Command("restore").summary("out of the market, original limits back").argument(
-    "[pod]",
-    "the pod, or namespace/pod",
-  )
+  return new Command("restore")
+    .summary("out of the market, original limits back")
+    .argument("[pod]", "the pod, or namespace/pod")
     .description(
       "Takes pods out of the market and gives them their original limits back: one pod, those with\n" +
         "some labels (-l), a namespace (-n without a pod), or all (--all). Works without a controller. Can be repeated.",
@@ -152,10 +149,9 @@ function restore(): Command {
 }
 
 function resize(): Command {
-  return new Command("resize").summary("CPU limits by hand, without a restart").argument(
-    "[pod]",
-    "the pod, or namespace/pod",
-  )
+  return new Command("resize")
+    .summary("CPU limits by hand, without a restart")
+    .argument("[pod]", "the pod, or namespace/pod")
     .description(
       "Sets CPU limits of a running pod by hand, without a restart. In the market, the value is\n" +
         "the container's new original limit, and the market goes on from there.",
@@ -190,7 +186,9 @@ function version(): Command {
 
 function completion(): Command {
   return new Command("completion").summary("print a completion script")
-    .addArgument(new Argument("<shell>", "the shell of the script").choices(COMPLETION_SHELLS))
+    .addArgument(new Argument("<shell>", "the shell of the script").choices(
+      Object.keys(COMPLETION_SCRIPTS),
+    ))
     .description(
       "Prints a completion script. `kubectl` prints the file kubectl_complete-coalloc, which makes\n" +
         "kubectl's own completion complete `kubectl coalloc …`.",

@@ -20,10 +20,9 @@ import { type PlacedArgument, type PlacementView, readPlacement } from "./placem
 
 /** The command without its action and the flags that all commands have. */
 export function placementArguments(): Command {
-  return new Command("placement").summary("where replicas run: spot and on-demand nodes").argument(
-    "[workload]",
-    "this workload only: a name, or kind/name",
-  )
+  return new Command("placement")
+    .summary("where replicas run: spot and on-demand nodes")
+    .argument("[workload]", "this workload only: a name, or kind/name")
     .description(
       "How many replicas of Deployments and StatefulSets run on spot and on on-demand nodes, how\n" +
         "many are to, what keeps them from moving, and which pod moves next. A workload that is\n" +
