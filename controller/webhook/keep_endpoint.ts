@@ -6,6 +6,7 @@
 import type { EndpointSlice, EndpointSliceSpec } from "../../shared/api/endpoint_slice.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
+import { isDeepStrictEqual } from "node:util";
 import type { Log } from "../../shared/log.ts";
 import type { EndpointSliceStore } from "./ports.ts";
 
@@ -81,15 +82,6 @@ async function withdraw({ store, spec, log }: KeptEndpointParts): Promise<void> 
   }
 }
 
-function isSame(seen: EndpointSlice, spec: EndpointSliceSpec): boolean {
-  return textOf(seen) === textOf(spec);
-}
-
-function textOf({ service, addressType, endpoints, ports }: EndpointSliceSpec): string {
-  return JSON.stringify([
-    service,
-    addressType,
-    endpoints.map(({ addresses, ready }) => [addresses, ready]),
-    ports.map(({ name, port }) => [name, port]),
-  ]);
+function isSame({ metadata: _, ...seen }: EndpointSlice, spec: EndpointSliceSpec): boolean {
+  return isDeepStrictEqual(seen, spec);
 }
