@@ -8,7 +8,6 @@ import { lintSource, placeOf, resolveImport } from "./place.ts";
 import {
   noBlindAssertion,
   noDefaultExport,
-  noEnum,
   noInheritance,
   noModuleState,
   noPrivateKeyword,
@@ -164,11 +163,6 @@ const RULES: readonly Cases[] = [
   },
   { rule: pureShared, path: "shared/a_test.ts", accepts: ["Deno.cwd();"] },
   { rule: pureShared, path: "adapters/a.ts", accepts: ["Deno.cwd();"] },
-  {
-    rule: noEnum,
-    accepts: ['export type Mode = "on" | "off";'],
-    refuses: refused(/^No enums$/, "export enum Mode { On }"),
-  },
   { rule: noDefaultExport, refuses: refused(/^No default exports$/, "export default 1;") },
   { rule: noDefaultExport, path: "tools/lint/plugin.ts", accepts: ["export default 1;"] },
   {
@@ -182,7 +176,6 @@ const RULES: readonly Cases[] = [
     refuses: [
       ["class A { private a = 1; }", /^No private keyword$/],
       ["class A { protected a() {} }", /^No protected keyword$/],
-      ["class A { constructor(readonly a: number) {} }", /^No parameter properties$/],
     ],
   },
   {

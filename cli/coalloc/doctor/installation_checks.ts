@@ -68,20 +68,22 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
             "COALLOC_SYSTEM_NAMESPACE to that",
         }),
       );
-      const down = programs.filter(({ ready, wanted }) => ready < wanted).map((program): Finding => {
-        const { name, ready, wanted } = program;
-        const reasons = unready.filter((pod) => pod.name.startsWith(name)).map((pod) =>
-          `${pod.name}: ${pod.reason}`
-        );
-        return {
-          code: "ProgramNotReady",
-          severity: ready === 0 || name === "mbcas-agent" ? "error" : "warning",
-          object: titleOf(program),
-          seen: [`${ready} of ${wanted} pods are ready`, ...reasons].join("; "),
-          remedy:
-            `kubectl describe pods -n ${SYSTEM_NAMESPACE} -l ${APP_LABEL}=${name}, and their logs`,
-        };
-      });
+      const down = programs.filter(({ ready, wanted }) => ready < wanted).map(
+        (program): Finding => {
+          const { name, ready, wanted } = program;
+          const reasons = unready.filter((pod) => pod.name.startsWith(name)).map((pod) =>
+            `${pod.name}: ${pod.reason}`
+          );
+          return {
+            code: "ProgramNotReady",
+            severity: ready === 0 || name === "mbcas-agent" ? "error" : "warning",
+            object: titleOf(program),
+            seen: [`${ready} of ${wanted} pods are ready`, ...reasons].join("; "),
+            remedy:
+              `kubectl describe pods -n ${SYSTEM_NAMESPACE} -l ${APP_LABEL}=${name}, and their logs`,
+          };
+        },
+      );
       return [...missing, ...down];
     },
   }),
@@ -113,7 +115,9 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
     needs: ["definitions", "unknownFields"],
     find: (parts) => {
       // The others belong to components, which need not be installed.
-      const missing = parts.definitions.filter(({ exists, name }) => !exists && name === ALLOCATIONS)
+      const missing = parts.definitions.filter(({ exists, name }) =>
+        !exists && name === ALLOCATIONS
+      )
         .map(({ name }): Finding => ({
           code: "DefinitionMissing",
           severity: "error",
@@ -145,7 +149,9 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
         remedy:
           `start the controllers: kubectl rollout status deployment/mbcas-controller -n ${SYSTEM_NAMESPACE}`,
       };
-      const running = nodes.filter((node) => node.ready && node.os === undefined && !isVirtual(node));
+      const running = nodes.filter((node) =>
+        node.ready && node.os === undefined && !isVirtual(node)
+      );
       const silent = running.flatMap(({ metadata: { name } }): Finding[] => {
         const lease = leases.find((one) => nodeOfAgentLease(one) === name);
         const overdue = lease && overdueSeconds(lease, server.atMs);

@@ -49,7 +49,9 @@ function scoped(
 const PARTS = ["pods", "allocations", "reports"] as const;
 
 /** Pods that the market or rightsizing changes. */
-function managed({ pods, allocations, reports }: Pick<SnapshotParts, typeof PARTS[number]>): { readonly market: readonly Pod[]; readonly rightsized: readonly Pod[] } {
+function managed(
+  { pods, allocations, reports }: Pick<SnapshotParts, typeof PARTS[number]>,
+): { readonly market: readonly Pod[]; readonly rightsized: readonly Pod[] } {
   const allocated = new Set(allocations.map(({ spec }) => spec.podUID));
   const workloads = reports.flatMap(({ metadata: { namespace }, workloads }) =>
     workloads.map(({ kind, name }) => ({ namespace, kind, name }))

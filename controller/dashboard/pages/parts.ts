@@ -13,14 +13,16 @@ export type Html = ReturnType<typeof html>;
 export interface Tile {
   readonly label: string;
   readonly value: string;
-  readonly beside: string;
+  readonly beside?: string;
 }
 
 /** Figures beside each other. */
 export function tiles(list: readonly Tile[]): Html {
   return html`<dl class="tiles">${
     list.map(({ label, value, beside }) =>
-      html`<div><dt>${label}</dt><dd class="value">${value}</dd><dd class="beside">${beside}</dd></div>`
+      html`<div><dt>${label}</dt><dd class="value">${value}</dd>${
+        beside === undefined ? "" : html`<dd class="beside">${beside}</dd>`
+      }</div>`
     )
   }</dl>`;
 }
