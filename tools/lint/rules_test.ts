@@ -287,18 +287,6 @@ const IMPORTS: readonly (readonly [path: string, specifier: string, message?: Re
   ["agent/main.ts", "../lab/simulation/cluster.ts", /^agent .* lab\/simulation$/],
   ["lab/simulation/cluster.ts", "../../adapters/log.ts", /^lab\/simulation .* adapters$/],
   ["agent/main.ts", "../main.ts", /^agent .* root$/],
-  // Features, and what they share.
-  [
-    "shared/resize/checks/pod_state.ts",
-    "../../market/solver.ts",
-    /^shared\/resize\/ .* shared\/market\/solver\.ts$/,
-  ],
-  [
-    "controller/resize/send_changes.ts",
-    "../allocation/ports.ts",
-    /^controller\/resize\/ .* controller\/allocation\/ports\.ts$/,
-  ],
-  ["shared/rightsizing/guards/method.ts", "../../resize/check.ts"],
   // A test imports anything, and nothing else imports a test.
   ["shared/log_test.ts", "../lab/simulation/cluster.ts"],
   ["tests/contract/pods.ts", "../../adapters/kube/pods.ts"],

@@ -21,6 +21,9 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   placement: ["shared/placement/", "controller/placement/"],
 };
 
+/** What all features share: it imports none of them. */
+const SHARED: readonly string[] = ["shared/resize/", "controller/resize/"];
+
 /** Relative imports of these sources; types count, too. */
 export function importGraph(sources: ReadonlyMap<string, string>): ImportGraph {
   return new Map(
@@ -62,11 +65,11 @@ export function onCycles(graph: ImportGraph): readonly string[] {
   return [...graph.keys()].filter(leadsBack).sort();
 }
 
-/** Imports of another feature: the importing file, and the imported one. */
+/** Imports of another feature, or by what features share: the importing file, and the imported one. */
 export function featureImports(graph: ImportGraph): readonly (readonly [string, string])[] {
   return [...graph].flatMap(([path, imports]) => {
     const own = featureOf(path);
-    if (own === undefined) return [];
+    if (own === undefined && !SHARED.some((folder) => path.startsWith(folder))) return [];
     const others = imports.filter((to) => ![own, undefined].includes(featureOf(to)));
     return others.map((to) => [path, to] as const);
   });

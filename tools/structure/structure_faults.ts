@@ -22,7 +22,7 @@ export function structureFaults(texts: ReadonlyMap<string, string>): readonly st
       .map(([folder, { length }]) => `${folder}: ${length} source files, at most ${MAX_FILES}`),
     ...onCycles(graph).map((path) => `${path}: on an import cycle`),
     ...onCycles(folderGraph(graph)).map((folder) => `${folder}: on an import cycle of folders`),
-    ...featureImports(graph).map(([from, to]) => `${from}: imports another feature, ${to}`),
+    ...featureImports(graph).map(([from, to]) => `${from}: may not import the feature of ${to}`),
     ...sources.filter(([, text]) => LONG_FUNCTION.test(text))
       .map(([path]) => `${path}: a function is longer than house/function-length accepts`),
     ...[...texts].flatMap(([path, text]) =>

@@ -53,14 +53,21 @@ Deno.test("structureFaults() has a line for each fault", () => {
     ["shared/market/d.ts", 'import "../placement/e.ts";\n'],
     ["shared/placement/e.ts", 'import "../market/f.ts";\n'],
     ["shared/market/f.ts", ""],
+    ["shared/resize/g.ts", 'import "../market/f.ts";\n'],
+    ["shared/market/h.ts", 'import "../resize/g.ts";\n'],
+    ["controller/resize/i.ts", 'import "../allocation/j.ts";\n'],
+    ["controller/allocation/j.ts", ""],
   ]);
   assert.deepEqual(structureFaults(faulty).map((fault) => fault.split(":")[0]), [
     "shared/big",
     "a/c.ts",
     "shared/market",
     "shared/placement",
+    "shared/resize",
     "shared/market/d.ts",
     "shared/placement/e.ts",
+    "shared/resize/g.ts",
+    "controller/resize/i.ts",
     "a/b.ts",
     "a/c.ts",
   ]);
