@@ -95,15 +95,12 @@ function top(): Command {
     )
     .option("--node <name>", "pods of this node only")
     .addOption(selectorOption("pods"))
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc top -A", "all pods in the market"],
-        ["kubectl coalloc top -n shop --watch=1s", "follow one namespace"],
-        ["kubectl coalloc top -A --sort demand -o wide", "with original limits and bounds"],
-        ["kubectl coalloc top -A -o json", "for programs"],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc top -A", "all pods in the market"],
+      ["kubectl coalloc top -n shop --watch=1s", "follow one namespace"],
+      ["kubectl coalloc top -A --sort demand -o wide", "with original limits and bounds"],
+      ["kubectl coalloc top -A -o json", "for programs"],
+    ]));
 }
 
 function explain(): Command {
@@ -116,13 +113,10 @@ function explain(): Command {
     )
     .option("-c, --container <name>", "this container only")
     .addOption(selectorOption("pods"))
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc explain web-0 -n shop", "as text"],
-        ["kubectl coalloc explain web-0 -c app -o yaml", "one container, as data"],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc explain web-0 -n shop", "as text"],
+      ["kubectl coalloc explain web-0 -c app -o yaml", "one container, as data"],
+    ]));
 }
 
 function restore(): Command {
@@ -138,14 +132,11 @@ function restore(): Command {
     .option("--dry-run", "show what would be done, and do nothing")
     .option("-y, --yes", "don't ask")
     .addOption(timeoutOption("the kubelets", 60))
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc restore web-0 -n shop", "one pod"],
-        ["kubectl coalloc restore -n shop --dry-run", "what a whole namespace would get"],
-        ["kubectl coalloc restore --all --yes", "before uninstalling"],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc restore web-0 -n shop", "one pod"],
+      ["kubectl coalloc restore -n shop --dry-run", "what a whole namespace would get"],
+      ["kubectl coalloc restore --all --yes", "before uninstalling"],
+    ]));
 }
 
 function resize(): Command {
@@ -166,16 +157,13 @@ function resize(): Command {
     .addOption(selectorOption("pods"))
     .option("--dry-run", "check, and change nothing")
     .addOption(timeoutOption("the kubelet", 30))
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc resize web-0 --cpu-limit 500m", "a pod with one container"],
-        [
-          "kubectl coalloc resize web-0 --cpu-limit app=2 --cpu-limit proxy=100m",
-          "several containers",
-        ],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc resize web-0 --cpu-limit 500m", "a pod with one container"],
+      [
+        "kubectl coalloc resize web-0 --cpu-limit app=2 --cpu-limit proxy=100m",
+        "several containers",
+      ],
+    ]));
 }
 
 function version(): Command {
@@ -193,16 +181,13 @@ function completion(): Command {
       "Prints a completion script. `kubectl` prints the file kubectl_complete-coalloc, which makes\n" +
         "kubectl's own completion complete `kubectl coalloc …`.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["source <(kubectl-coalloc completion bash)", "in this shell"],
-        [
-          "kubectl-coalloc completion kubectl > ~/bin/kubectl_complete-coalloc",
-          "for kubectl's completion; then chmod +x it",
-        ],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["source <(kubectl-coalloc completion bash)", "in this shell"],
+      [
+        "kubectl-coalloc completion kubectl > ~/bin/kubectl_complete-coalloc",
+        "for kubectl's completion; then chmod +x it",
+      ],
+    ]));
 }
 
 /** What to print instead of running a command: help, a version, or what is wrong. */

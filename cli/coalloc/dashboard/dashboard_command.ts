@@ -29,13 +29,10 @@ export function dashboardArguments(): Command {
   )
     .option("--port <number>", "the local port; 0: a free one", portOf, 0)
     .option("--no-open", "print the address only")
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc dashboard", "open it"],
-        ["kubectl coalloc dashboard --no-open --port 8082", "for a browser elsewhere"],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc dashboard", "open it"],
+      ["kubectl coalloc dashboard --no-open --port 8082", "for a browser elsewhere"],
+    ]));
 }
 
 function portOf(text: string): number {

@@ -30,16 +30,13 @@ export function placementArguments(): Command {
     )
     .addOption(watchOption("the workload"))
     .addOption(selectorOption("workloads"))
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc placement -A", "all workloads that are placed"],
-        ["kubectl coalloc placement deployment/web -n shop", "one with its pods and its next step"],
-        ["kubectl coalloc placement web -n shop --watch", "follow a move, a rollout, a shortage"],
-        ["kubectl coalloc placement -n shop -o wide", "also those that take no part, and why"],
-        ["kubectl coalloc placement -A -o json", "for programs"],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc placement -A", "all workloads that are placed"],
+      ["kubectl coalloc placement deployment/web -n shop", "one with its pods and its next step"],
+      ["kubectl coalloc placement web -n shop --watch", "follow a move, a rollout, a shortage"],
+      ["kubectl coalloc placement -n shop -o wide", "also those that take no part, and why"],
+      ["kubectl coalloc placement -A -o json", "for programs"],
+    ]));
 }
 
 /** Parses `web`, `deployment/web` and `sts/db`, or returns what is wrong with the argument. */
