@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { pure } from "../tests/fixtures/pure.ts";
 import { permissionFlags } from "./build/permission_flags.ts";
 import { type DevInput, devPlan } from "./dev.ts";
-import { castText, parseCast } from "./terminal_picture/cast.ts";
-import { drawTerminal, framesOf } from "./terminal_picture/draw.ts";
+import { castText, drawTerminal, framesOf, parseCast } from "./terminal_picture/draw.ts";
 import { groupModule, projectPath, selectedTests, testGroups } from "./test/test_groups.ts";
 import { parseTestOptions } from "./test/main.ts";
 

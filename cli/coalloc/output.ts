@@ -16,18 +16,12 @@ export const OUTPUT_FORMATS: readonly OutputFormat[] = ["table", "wide", "json",
 /** The forms of commands that print a table. */
 export const TABLE_FORMATS: readonly OutputFormat[] = [...OUTPUT_FORMATS, "csv", "markdown"];
 
-/** What a command prints for people, as data. */
-export interface TableView {
-  /** In sentences, for people. */
-  readonly notes: readonly string[];
-}
-
 /**
  * The view as JSON or YAML, or all columns of its table as CSV (RFC 4180, lines ended by a line feed) or
  * Markdown, with the notes on standard error; undefined for forms that people read.
  */
 export function dataOutput<Row>(
-  view: TableView,
+  view: { readonly notes: readonly string[] },
   table: RowTable<Row>,
   { output, world, watchMs }: {
     readonly output: OutputFormat;

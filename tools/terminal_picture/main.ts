@@ -5,8 +5,7 @@
  * @module
  */
 import { withSettings } from "../../tests/cluster/scene/product.ts";
-import { type Cast, type CastEvent, castText, parseCast } from "./cast.ts";
-import { drawTerminal } from "./draw.ts";
+import { type Cast, type CastEvent, castText, drawTerminal, parseCast } from "./draw.ts";
 
 const CAST = "docs/terminal.cast";
 const PICTURE = "docs/terminal.svg";

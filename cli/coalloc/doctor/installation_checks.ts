@@ -213,22 +213,21 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
         "let a controller with the component webhook lead: the leader writes caBundle; with " +
         "cert-manager, mend its injector";
       const ofBundles = bundles.flatMap(({ webhook, problem, certificates, signs }): Finding[] => {
-        const found = { severity: "error", object: configuration, remedy } as const;
+        const found = (code: string, why: string): Finding[] => {
+          const seen = `caBundle of ${webhook}: ${why}`;
+          return [{ code, severity: "error", object: configuration, remedy, seen }];
+        };
         if (problem !== undefined || certificates.length === 0) {
-          const seen = `caBundle of ${webhook}: ${problem ?? "there is none"}`;
-          return [{ code: "CABundleMissing", ...found, seen }];
+          return found("CABundleMissing", problem ?? "there is none");
         }
         const endMs = Math.max(...certificates.map(({ notAfterMs }) => notAfterMs));
         if (endMs <= server.atMs) {
-          const seen = `caBundle of ${webhook}: its certificates ended ${
-            distance(endMs - server.atMs)
-          }`;
-          return [{ code: "CABundleExpired", ...found, seen }];
+          const ended = distance(endMs - server.atMs);
+          return found("CABundleExpired", `its certificates ended ${ended}`);
         }
-        if (signs !== false) return [];
-        const seen =
-          `caBundle of ${webhook}: no certificate of it has signed what the webhook serves`;
-        return [{ code: "CABundleForeign", ...found, seen }];
+        return signs === false
+          ? found("CABundleForeign", "no certificate of it has signed what the webhook serves")
+          : [];
       });
       const leftMs = serving && serving.notAfterMs - server.atMs;
       if (leftMs === undefined || leftMs > CERTIFICATE_LEFT_MS) return ofBundles;
@@ -236,9 +235,7 @@ export const INSTALLATION_CHECKS: readonly Check[] = [
         code: "CertificateEnds",
         severity: leftMs <= 0 ? "error" : "warning",
         object: `Secret ${SYSTEM_NAMESPACE}/mbcas-webhook-certificates`,
-        seen: leftMs <= 0
-          ? `the webhook's certificate ended ${distance(leftMs)}`
-          : `the webhook's certificate ends ${distance(leftMs)}`,
+        seen: `the webhook's certificate ${leftMs <= 0 ? "ended" : "ends"} ${distance(leftMs)}`,
         remedy: "the leader renews it: look at the controllers' log for why it did not",
       }];
     },
