@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { auditLineSchema } from "../shared/audit_log.ts";
 import { pure } from "../tests/fixtures/pure.ts";
 import { declaredTypes, isMinded, parseDocFindings } from "./check_api_docs.ts";
-import { figureFaults } from "./figures/figure_faults.ts";
-import { type Figures, figuresSchema } from "./figures/figures.ts";
+import { figureFaults, type Figures, figuresSchema } from "./figures/figures.ts";
 import {
   hasTest,
   ignoredIf,

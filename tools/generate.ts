@@ -14,7 +14,7 @@ import {
   podAllocationCRD,
   recommendationReportCRD,
 } from "./crd/definitions.ts";
-import { keepFiles } from "./generated_files.ts";
+import { keepFiles } from "./project_files.ts";
 import { type Alert, metricsPage } from "./metrics_page.ts";
 import { reasonsPage } from "./reasons_page.ts";
 

@@ -5,10 +5,8 @@
  *
  * @module
  */
-import { keepFiles } from "../generated_files.ts";
-import { projectFiles } from "../project_files.ts";
-import { figureFaults } from "./figure_faults.ts";
-import { figuresPage, figuresSchema, type Measurement } from "./figures.ts";
+import { keepFiles, projectFiles } from "../project_files.ts";
+import { figureFaults, figuresPage, figuresSchema, type Measurement } from "./figures.ts";
 
 const root = new URL("../../", import.meta.url);
 const source = figuresSchema.parse(JSON.parse(await readText("docs/figures.json")));

@@ -5,7 +5,7 @@
  * @module
  */
 import { hasKubectl } from "../../../tests/manifests/rendered.ts";
-import { keepFiles } from "../../generated_files.ts";
+import { keepFiles } from "../../project_files.ts";
 import { chartFiles, OWN_TEMPLATES } from "./chart_files.ts";
 
 const FOLDER = "charts/coallocator/";
