@@ -1,5 +1,5 @@
 /**
- * Which colour and mark stand for which algorithm, the same on the whole page, and what it does.
+ * The name of an algorithm on the page, and what it does.
  *
  * @module
  */
@@ -8,58 +8,11 @@ import {
   type Entry,
   EQUAL_CORES,
   isOurs,
-  isYardstick,
   ORACLE,
   OURS,
   OURS_TIGHT,
   UNLIMITED,
 } from "../outcome.ts";
-import type { StageResult } from "../stages.ts";
-import { algorithmColor } from "../../simulation/report/plots/algorithm_facets.ts";
-
-/** How an algorithm is drawn. */
-export interface AlgorithmLook {
-  /** A CSS colour of the page. */
-  readonly color: string;
-  /** A character, by which algorithms are distinguished without colour. */
-  readonly mark: string;
-}
-
-/** Finds the look of an algorithm. */
-export type LookOf = (algorithm: string) => AlgorithmLook;
-
-/** More algorithms than the demo has: further colours, each for a light and for a dark page. */
-export const MORE_COLORS: string =
-  "--algorithm-6:light-dark(#b0327a,#ee7db6);--algorithm-7:light-dark(#0c7c9c,#4fc3dd);" +
-  "--algorithm-8:light-dark(#8a4b2a,#d3a07f)";
-
-const RIVAL_COLORS = ["1", "2", "3", "4", "6", "7", "8", "5"].map((name) =>
-  `var(--algorithm-${name})`
-);
-const RIVAL_MARKS = [..."■▲◆✚▼✕▮▬"];
-const OTHER: AlgorithmLook = { color: "var(--faint)", mark: "✶" };
-
-/** Looks by the order in which rivals appear; ours, the oracle and yardsticks have their own. */
-export function algorithmLooks(results: readonly StageResult[]): LookOf {
-  const algorithms = new Set(
-    results.flatMap(({ outcomes }) => outcomes.map(({ algorithm }) => algorithm)),
-  );
-  const looks = new Map<string, AlgorithmLook>([
-    [OURS.algorithm, { color: algorithmColor(0), mark: "●" }],
-    [OURS_TIGHT.algorithm, { color: algorithmColor(0), mark: "○" }],
-    [ORACLE.algorithm, { color: "var(--ink)", mark: "★" }],
-  ]);
-  const rivals = [...algorithms].filter((algorithm) =>
-    !looks.has(algorithm) && !isYardstick({ algorithm })
-  );
-  rivals.forEach((algorithm, index) =>
-    looks.set(algorithm, {
-      color: RIVAL_COLORS[index % RIVAL_COLORS.length] ?? OTHER.color,
-      mark: RIVAL_MARKS[index % RIVAL_MARKS.length] ?? OTHER.mark,
-    })
-  );
-  return (algorithm) => looks.get(algorithm) ?? OTHER;
-}
 
 /** An algorithm with its setting; ours and the oracle have a name alone. */
 export function entryName({ algorithm, setting }: Entry): string {
