@@ -17,7 +17,6 @@ import { createSimulatedAPI } from "./api/simulated_api.ts";
 import { misfit } from "./kubelet.ts";
 import { planLimits } from "./oracle/plan_limits.ts";
 import { readRequestLog } from "./oracle/request_log.ts";
-import { assembleRecord, createRecorder } from "./recorder.ts";
 import { judgeReplay } from "./rightsizing/judge_replay.ts";
 import { replayPolicy } from "./rightsizing/replay_policy.ts";
 import { readUsage, scaledTo, usageHistory } from "./rightsizing/usage_history.ts";
@@ -86,7 +85,7 @@ test(
   },
   `\
 nothing to draw
-  No algorithm has cores and a latency to draw. No series of these algorithms were kept.
+  No series of these algorithms were kept.
 method
   inside a sample the demand is modelled
 `,
@@ -100,23 +99,11 @@ function endlessLoop(): Promise<void> {
   return clock.runUntil(1);
 }
 
-function thinned(stepS: number): unknown {
-  const recorder = createRecorder(nodeWith(2), { pods: [], capacity: 1800, seconds: 1 });
-  recorder.sample();
-  return assembleRecord(recorder.series(), {
-    algorithm: "static",
-    description: "",
-    seed: 1,
-    stepS,
-  });
-}
-
 test(
   "sentences of the simulated node and of what plays on it",
   {
     "pod that is gone": () => messageOf(() => nodeWith(1).pod("pod")),
     "container that is gone": () => messageOf(() => nodeWith(1).container("c-pod")),
-    "odd steps": () => messageOf(() => thinned(0.25)),
     "endless loop": () => messageOf(endlessLoop),
     "plan between grid points": () =>
       messageOf(() =>
@@ -138,8 +125,6 @@ pod that is gone
   Cannot find pod pod: it is not on the node
 container that is gone
   Cannot find container c-pod: it is not on the node
-odd steps
-  Cannot thin a run to steps of 0.25 s: that is no multiple of its 0.1 s
 endless loop
   Cannot run the clock: 100001 timers fired at 0 ms, some loop never waits
 plan between grid points

@@ -8,7 +8,6 @@ import { changeList } from "../../../lab/simulation/report/change_list.ts";
 import { type Html, html } from "../../../lab/simulation/report/html.ts";
 import { methodNote, ownSource } from "../../../lab/simulation/report/method_note.ts";
 import { page } from "../../../lab/simulation/report/page.ts";
-import { latencyPlot } from "../../../lab/simulation/report/plots/latency_plot.ts";
 import { limitsPlot } from "../../../lab/simulation/report/plots/limits_plot.ts";
 import { throttlingPlot } from "../../../lab/simulation/report/plots/throttling_plot.ts";
 import { algorithmLabel } from "./replay.ts";
@@ -37,7 +36,6 @@ export function simulatePage(story: Story): string {
       ${algorithmTable(story)}
       ${limitsPlot(runs, "Limit against demand")}
       ${throttlingPlot(runs)}
-      ${latencyPlot(runs)}
       ${changeList(ours)}
       ${methodNote(ours, {
         description: `${notes(story).join(" ")} One container alone on a node of ` +

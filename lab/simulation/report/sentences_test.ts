@@ -4,7 +4,6 @@ import { assertTexts } from "../../../tests/fixtures/assert_sentences.ts";
 import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord, RunScores } from "../run_record.ts";
 import { headline, keyFigures } from "./headline.ts";
-import { pricePlot } from "./plots/price_plot.ts";
 import { tallySentence } from "./pod_rows.ts";
 import { renderReport } from "./render_report.ts";
 import { SCORE_MEASURES } from "./score_measures.ts";
@@ -67,20 +66,12 @@ reaction
 `,
   ));
 
-/** The text of the price's figure, without the drawing. */
-function price(values: readonly number[]): string {
-  const [run] = runs({});
-  assert(run !== undefined);
-  const { markup } = pricePlot({ ...run, price: values });
-  return /<(?:figcaption|p class="nothing")>([^<]*)</.exec(markup)?.[1] ?? "";
-}
-
 /** Texts in place of figures. */
 function absent(change: Partial<RunRecord>): string {
   const idle = syntheticRuns({ pods: 2, minutes: 1, bursts: false, changes: false })
     .map((run): RunRecord => ({
       ...run,
-      pods: run.pods.map((pod) => ({ ...pod, requests: 0, throttled: pod.throttled.map(() => 0) })),
+      pods: run.pods.map((pod) => ({ ...pod, throttled: pod.throttled.map(() => 0) })),
       ...change,
     }));
   const scene = { description: "", traces: [], command: "" };
@@ -91,22 +82,13 @@ function absent(change: Partial<RunRecord>): string {
 pure("sentences of a report's plots", () =>
   assertTexts(
     {
-      "price": () => price([0, 0.1, Infinity]),
-      "infinite price": () => price([Infinity]),
-      "no finite price": () => price([NaN]),
       "idle": () => absent({}),
-      "no steps": () => absent({ pods: [], price: [], sumLimits: [], sumUsage: [], changes: [] }),
+      "no steps": () => absent({ pods: [], sumLimits: [], sumUsage: [], changes: [] }),
     },
     `\
-price
-  Line: mean of up to 1 s; pale: the highest step within. At price 0 the estimated needs of all fit into the node (pacing may still delay a raise); the higher the price, the more a pod must value one more core to get it. 1 step with an infinite price (nothing is left for a container without a floor) can&#39;t be drawn.
-infinite price
-  The price was infinite throughout: nothing was left for containers without a floor.
-no finite price
-  No finite price was recorded.
 idle
-  No pod was throttled under any algorithm. No pod finished a request. The price was 0 throughout: the estimated needs of all always fitted into the node. No limit was changed.
+  No pod was throttled under any algorithm. No limit was changed.
 no steps
-  The runs recorded no steps to draw. The runs recorded no steps to draw. No pod finished a request. This algorithm sets no price. The runs recorded no pods to draw. No limit was changed.
+  The runs recorded no steps to draw. The runs recorded no steps to draw. The runs recorded no pods to draw. No limit was changed.
 `,
   ));
