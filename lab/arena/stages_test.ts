@@ -10,14 +10,7 @@ import type { Trace } from "../simulation/trace.ts";
 import { arenaPage } from "./arena_page.ts";
 import { checkGoals } from "./goals.ts";
 import { burstScene, stepScene } from "./made_scenes.ts";
-import {
-  algorithmNames,
-  EQUAL_CORES,
-  ORACLE,
-  OURS,
-  OURS_TIGHT,
-  UNLIMITED,
-} from "./outcome.ts";
+import { algorithmNames, EQUAL_CORES, ORACLE, OURS, OURS_TIGHT, UNLIMITED } from "./outcome.ts";
 import { algorithmNote, entryName } from "./page/algorithm_note.ts";
 import { stageRecords } from "./page/stage_section.ts";
 import { SHARED_NODE_SCENES, shareRequests } from "./shared_node_scenes.ts";

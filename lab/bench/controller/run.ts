@@ -57,14 +57,7 @@ export function startController({ connection, namespace }: BenchPods): MeasuredC
   const random = { next: () => Math.random() };
   const settings = createLiveSettings({ settings: effective, sources }, log);
   const identity = "bench";
-  const counted: KubeConnection = {
-    request(request) {
-      const { method = "GET", path } = request;
-      if (method !== "GET" && !path.includes("/leases/")) writes++;
-      return connection.request(request);
-    },
-    lines: (request) => connection.lines(request),
-  };
+  const counted = watched(connection, () => writes++);
   const api = connectControllerAPI(counted, {
     ...settings.values(),
     clock,
@@ -173,5 +166,17 @@ function desired({ status }: PodAllocation, cpuLimit: string): Desired {
       observedBounds: status?.bounds?.revision ?? 0,
       clearedAt: new Date().toISOString(),
     },
+  };
+}
+
+/** The connection, which reports each write but those of Leases. */
+function watched(connection: KubeConnection, onWrite: () => void): KubeConnection {
+  return {
+    request(request) {
+      const { method = "GET", path } = request;
+      if (method !== "GET" && !path.includes("/leases/")) onWrite();
+      return connection.request(request);
+    },
+    lines: (request) => connection.lines(request),
   };
 }
