@@ -20,7 +20,6 @@ import { readRequestLog } from "./oracle/request_log.ts";
 import { judgeReplay } from "./rightsizing/judge_replay.ts";
 import { replayPolicy } from "./rightsizing/replay_policy.ts";
 import { readUsage, scaledTo, usageHistory } from "./rightsizing/usage_history.ts";
-import { rivalsNamed } from "./rivals/all_rivals.ts";
 import { createScene } from "./scene.ts";
 import { parseTimedValues, parseTrace, type Trace, type TraceFormat } from "./trace.ts";
 import { guessOf, readShippedTrace } from "./trace_files.ts";
@@ -57,17 +56,6 @@ request above the limit
   Cannot set up the service: its request of 500m is not between 0 and its limit of 400m
 no trace
   Cannot make a scene: there is no trace
-`,
-);
-
-test(
-  "sentences on rivals",
-  {
-    "unknown rival": () => messageOf(() => rivalsNamed(["hpa", "keda"])),
-  },
-  `\
-unknown rival
-  Cannot choose rivals: no algorithm is named "keda", only static, hpa, k8s-cpu, k8s-cpu-fast, captain, koordinator, vpa, mbcas
 `,
 );
 

@@ -25,7 +25,7 @@ import type { RunRecord, RunSeries } from "../../../lab/simulation/run_record.ts
 import type { Scene } from "../../../lab/simulation/scene.ts";
 import type { Trace } from "../../../lab/simulation/trace.ts";
 import { type CoallocWorld, CommandProblem } from "../ports.ts";
-import { rivalsNamed } from "../../../lab/simulation/rivals/all_rivals.ts";
+import { allRivals } from "../../../lab/simulation/rivals/all_rivals.ts";
 import {
   LIMIT_FACTORS,
   limitOfP90,
@@ -187,7 +187,7 @@ export function replayedAlgorithms(): readonly ReplayedAlgorithm[] {
       P90,
       "the 90th percentile of the whole load with a margin, which is unknown beforehand",
     ),
-    ...rivalsNamed(["vpa"]).map((rival) =>
+    ...allRivals().filter(({ algorithm }) => algorithm === "vpa").map((rival) =>
       described(rival, "the Vertical Pod Autoscaler's rules, resizing in place")
     ),
   ];

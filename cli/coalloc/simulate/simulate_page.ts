@@ -11,7 +11,6 @@ import { page } from "../../../lab/simulation/report/page.ts";
 import { limitsPlot } from "../../../lab/simulation/report/plots/limits_plot.ts";
 import { throttlingPlot } from "../../../lab/simulation/report/plots/throttling_plot.ts";
 import { algorithmLabel } from "./replay.ts";
-import { simulateCommandLine } from "./simulate_request.ts";
 import { notes, REPLAY_MEASURES, type Story, storySentences } from "./simulate_text.ts";
 import { verdict } from "./verdict.ts";
 
@@ -43,7 +42,6 @@ export function simulatePage(story: Story): string {
           "ceiling for it under every algorithm. The table has medians over the seeds, the plots show " +
           "the first.",
         traces: [ownSource(name)],
-        command: simulateCommandLine(story.request),
       })}
       </main>
     `,
