@@ -159,26 +159,37 @@ async function readText(
   body: ReadableStream<Uint8Array> | null,
   { mostBytes, signal }: { readonly mostBytes: number; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
-  const reader = body?.getReader();
-  if (reader === undefined) return "";
-  // Deno 2.9 ignores a fetch's signal after some thousand reads: the reader is cancelled here.
-  const cancel = (): void => void reader.cancel().catch(() => {});
-  signal.addEventListener("abort", cancel, { once: true });
+  if (body === null) return "";
   const decoder = new TextDecoder();
   let bytes = 0;
   let text = "";
+  for await (const chunk of chunksOf(body, [signal])) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) return undefined;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  if (signal.aborted) throw new DOMException("the wait is over", "AbortError");
+  return text + decoder.decode();
+}
+
+/** The chunks of a body until it ends or one of the signals is aborted; then releases the body. */
+export async function* chunksOf(
+  body: ReadableStream<Uint8Array>,
+  signals: readonly AbortSignal[],
+): AsyncGenerator<Uint8Array, void, void> {
+  const reader = body.getReader();
+  // Deno 2.9 ignores a fetch's signal after some thousand reads: the reader is cancelled here. That
+  // rejects when the body is broken already: there is nothing to release then.
+  const cancel = (): Promise<void> => reader.cancel().catch(() => {});
+  for (const signal of signals) signal.addEventListener("abort", cancel, { once: true });
   try {
-    for (;;) {
+    while (!signals.some(({ aborted }) => aborted)) {
       const { done, value } = await reader.read();
-      if (signal.aborted) throw new DOMException("the wait is over", "AbortError");
-      if (done) return text + decoder.decode();
-      bytes += value.length;
-      if (bytes > mostBytes) return undefined;
-      text += decoder.decode(value, { stream: true });
+      if (done || signals.some(({ aborted }) => aborted)) return;
+      yield value;
     }
   } finally {
-    signal.removeEventListener("abort", cancel);
-    // Rejects when the body is broken already: there is nothing to release then.
-    await reader.cancel().catch(() => {});
+    for (const signal of signals) signal.removeEventListener("abort", cancel);
+    await cancel();
   }
 }

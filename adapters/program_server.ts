@@ -8,33 +8,11 @@ import { Hono } from "hono";
 import { cpuUsage } from "node:process";
 import type { Registry } from "prom-client";
 import { PROGRAM_METRICS } from "../shared/metrics/program_metrics.ts";
+import { formatAddress, parseAddress } from "../shared/config/kinds.ts";
 import { VERSION } from "../shared/version.ts";
 import type { RequestObserver } from "./kube/client/observed_request.ts";
 import { registerMetrics, registerScraped } from "./registered_metrics.ts";
 import { systemClock } from "./system_clock.ts";
-
-/** An address in its parts. */
-export interface ListenAddress {
-  /** `0.0.0.0` where none was given. */
-  readonly hostname: string;
-  readonly port: number;
-}
-
-/** The parts of `host:port` or `:port`. Throws a `SyntaxError` that names any other text. */
-export function parseAddress(address: string): ListenAddress {
-  const [, host, digits] = /^(.*):(\d{1,5})$/.exec(address) ?? [];
-  if (host === undefined || Number(digits) > 65_535) {
-    throw new SyntaxError(
-      `Cannot listen on "${address}": it is not an address, expected for instance :8080`,
-    );
-  }
-  return { hostname: host.replace(/^\[(.*)\]$/, "$1") || "0.0.0.0", port: Number(digits) };
-}
-
-/** The address as `parseAddress()` reads it. */
-export function formatAddress({ hostname, port }: ListenAddress): string {
-  return `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
-}
 
 /**
  * Binds a server of Node and returns where it listens. Throws a `SyntaxError` for a bad address and an

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { numberKind } from "../shared/config/kinds.ts";
 import { DRY_RUN_SETTING, PROGRAM_SETTINGS } from "../shared/config/schema.ts";
 import { setting } from "../shared/config/setting.ts";
-import { clockContract, countingSignal } from "../tests/contract/clock_contract.ts";
+import { clockContract } from "../tests/contract/clock_contract.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { pure, pureYAML } from "../tests/fixtures/pure.ts";
 import { createJSONLog, type JSONLogOptions } from "./json_log.ts";
@@ -97,14 +97,6 @@ pure("createJSONLog() writes a line of text for each message, whatever is in it"
 });
 
 clockContract("systemClock", () => ({ clock: systemClock, pass: (ms) => systemClock.sleep(ms) }));
-
-pure("sleep() listens once to a signal, however many sleep on it", async () => {
-  const { signal, listeners } = countingSignal();
-  const sleeping = [systemClock.sleep(1, signal), systemClock.sleep(2, signal)];
-  assert.equal(listeners(), 1);
-  await Promise.all(sleeping);
-  assert.equal(listeners(), 0);
-});
 
 pure("sleep() refuses NaN, and takes longer times than a timer can hold", async () => {
   assert.throws(() => systemClock.sleep(NaN), /ms is NaN/);

@@ -10,19 +10,23 @@ import type { NodeSample } from "../shared/cgroup/sample.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
-import { WAIT_TARGET_MS } from "../shared/demand/common_wait.ts";
-import { createDemandRule } from "../shared/demand/demand_rule.ts";
+import { createDemandRule, WAIT_TARGET_MS } from "../shared/demand/demand_rule.ts";
 import type { Log } from "../shared/log.ts";
 import { marketCapacity } from "../shared/market/clearing_round.ts";
 import { DEFAULT_PACE } from "../shared/pacing/paced_container.ts";
+import { GRID } from "../shared/quantity.ts";
 import type { Random } from "../shared/random.ts";
 import { newNodeState, nextNodeState } from "../shared/scarcity/node_state.ts";
 import type { MarketSettings, NodeMarket } from "./market/algorithm.ts";
 import type { ContainerState, ContainerStates } from "./market/container_state.ts";
 import { nodeLoad } from "./market/free.ts";
-import { createParticipantIndex, type Participants } from "./market/participants.ts";
-import { clear, estimate, pace, type RoundResult } from "./market/round.ts";
-import type { DesiredWriter, NodeLink } from "./ports.ts";
+import {
+  createParticipantIndex,
+  type ParticipantIndex,
+  type Participants,
+} from "./market/participants.ts";
+import { clearAndPace, estimate, type RoundResult } from "./market/round.ts";
+import type { DesiredWriter, NodeLink } from "../shared/api/ports.ts";
 import { desiredWrites, publishedLimit } from "./reporting/desired.ts";
 import { runHeartbeat } from "./reporting/heartbeat.ts";
 import { createOutbox, type Outbox } from "./reporting/outbox.ts";
@@ -111,7 +115,7 @@ interface Loop
   extends Pick<NodeLoopParts, "allocations" | "sample" | "limitsIgnored" | "clock" | "log"> {
   readonly outbox: Outbox;
   readonly settings: LoopSettings;
-  readonly update: (allocations: Iterable<PodAllocation>) => Participants;
+  readonly participantsOf: ParticipantIndex;
 }
 
 /** While no container runs into its quota the market is cleared this often. */
@@ -120,8 +124,6 @@ const QUIET_ROUND_MS = 1000;
 const BUSY_SHARE = 0.8;
 /** Time in which API, controller and kubelet bring a change into force, if they do. */
 const SETTLING_MS = 10_000;
-/** Quotas are whole steps of this many millicores. */
-const QUOTA_STEP = 10;
 
 /** Runs the loop until the signal is aborted. A failure of the API slows it, never ends it. */
 export async function runNodeLoop(
@@ -141,8 +143,7 @@ export async function runNodeLoop(
   };
   const settings: LoopSettings = { ...DEFAULTS, ...options };
   const { sampleMs } = settings;
-  const { update } = createParticipantIndex(log);
-  const loop: Loop = { ...parts, outbox, settings, update };
+  const loop: Loop = { ...parts, outbox, settings, participantsOf: createParticipantIndex(log) };
 
   async function ticks(): Promise<void> {
     let state: LoopState = {
@@ -172,9 +173,6 @@ export async function runNodeLoop(
   await supervisor.done();
 }
 
-/** Why limits are held while they are not enforced. */
-const SCHED_EXT: MarketReason = "SchedExt";
-
 /** Begins anew where the kernel no longer enforces limits, or does again. */
 function followKernel(
   state: LoopState,
@@ -185,7 +183,8 @@ function followKernel(
   // As after a restart: what the API has holds, and nothing that waits is sent.
   outbox.keepOnly(new Set());
   if (isIgnored) {
-    log.warn("Limits are held: the kernel does not enforce them", { reason: SCHED_EXT });
+    const reason: MarketReason = "SchedExt";
+    log.warn("Limits are held: the kernel does not enforce them", { reason });
   } else log.info("Limits move again: the kernel enforces them");
   return { ...state, limitsIgnored: isIgnored, states: new Map() };
 }
@@ -195,10 +194,10 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const { clock, settings } = loop;
   const { limitsIgnored, states } = state;
   const now = clock.monotonic();
-  const participants = loop.update(loop.allocations.all());
+  const participants = loop.participantsOf(loop.allocations.all());
   const unsettled = unsettledContainers(states, now);
-  const { everyMs } = state;
-  const sample = loop.sample(now, participants.containerIDs, { unsettled, everyMs });
+  const how = { unsettled, everyMs: state.everyMs };
+  const sample = loop.sample(now, participants.containerIDs, how);
   const sampledAt = clock.monotonic();
   settings.sampled?.(sampledAt - now, Math.max(0, now - state.dueAt));
   const capacity = marketCapacity({
@@ -215,44 +214,31 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const nodeState = isTight
     ? state.nodeState
     : nextNodeState(state.nodeState, { now, capacity, ...nodeLoad(containers, now) });
-  const next = { ...state, ...nextSample(sample, { node, nearLimit, settings }), nodeState };
+  const usage = sample.containers.values().reduce((sum, container) => sum + container.usage, 0);
+  const isBusy = usage > BUSY_SHARE * node.allocatableCPU;
+  const everyMs = isBusy ? settings.busySampleMs : settings.sampleMs;
+  const sleepMs = nearLimit ? settings.busySampleMs : everyMs;
+  const next = { ...state, everyMs, sleepMs, nodeState };
   const isDue = urgent || participants !== state.participants ||
     (!isTight && nodeState.state === "scarce") ||
     now - state.clearedAt >= QUIET_ROUND_MS * ON_TIME;
   if (!isDue) return next;
 
   const context = { ...settings, ...next, now, capacity };
-  const round = pace(clear(containers, context), context);
-  publish(round, participants, { ...loop, limitsIgnored });
+  const round = clearAndPace(containers, context);
+  loop.outbox.keepOnly(participants.keys);
+  if (!limitsIgnored) publish(round, loop);
   const clearMs = clock.monotonic() - sampledAt;
   settings.observe?.(round, { node, sample, limitsIgnored, clearMs });
   const { freeFraction, waitMs, nodeState: after } = round;
   return { ...next, freeFraction, waitMs, nodeState: after, clearedAt: now, participants };
 }
 
-/** When to sample next: all containers, and those that are close to their limits. */
-function nextSample(
-  { containers }: NodeSample,
-  { node, nearLimit, settings: { sampleMs, busySampleMs } }: Pick<Loop, "settings"> & {
-    readonly node: Node;
-    readonly nearLimit: boolean;
-  },
-): Pick<LoopState, "everyMs" | "sleepMs"> {
-  const usage = containers.values().reduce((sum, container) => sum + container.usage, 0);
-  const everyMs = usage > BUSY_SHARE * node.allocatableCPU ? busySampleMs : sampleMs;
-  return { everyMs, sleepMs: nearLimit ? busySampleMs : everyMs };
-}
-
 /** Hands the writes that a round calls for to the outbox. */
 function publish(
   round: RoundResult,
-  { keys }: Participants,
-  { outbox, allocations, log, limitsIgnored }:
-    & Pick<Loop, "outbox" | "allocations" | "log">
-    & Pick<LoopState, "limitsIgnored">,
+  { outbox, allocations, log }: Loop,
 ): void {
-  outbox.keepOnly(keys);
-  if (limitsIgnored) return;
   for (const write of desiredWrites(round, outbox.written, allocations)) {
     outbox.put(write);
     const { key: allocation, desired: { desiredCPULimit: limit, market } } = write;
@@ -267,6 +253,6 @@ function publish(
 function unsettledContainers(states: ContainerStates, now: number): string[] {
   const isUnsettled = ({ reasonAt = -Infinity, pace, sample }: ContainerState): boolean =>
     now - reasonAt <= SETTLING_MS && sample?.quota !== undefined &&
-    Math.abs(sample.quota - pace.limit) >= QUOTA_STEP;
+    Math.abs(sample.quota - pace.limit) >= GRID;
   return [...states].flatMap(([id, state]) => isUnsettled(state) ? id : []);
 }

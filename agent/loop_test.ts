@@ -61,7 +61,7 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
       return sampleReading(pod, { at, usage, throttledMsPerS, throttledPeriods, quota });
     });
     const byID = new Map(containers.map((one) => [one.containerID, one]));
-    return { at, containers: byID, unmanaged: 0 };
+    return { containers: byID, unmanaged: 0 };
   };
 
   async function* late<T>(events: AsyncIterable<T>): AsyncGenerator<T> {
@@ -340,7 +340,7 @@ async function runOver(all: readonly PodAllocation[]): Promise<Map<string, Desir
           sampleReading(pod, { at, usage: 500, throttledMsPerS: 400, throttledPeriods: 2 })
         );
         const containers = new Map(samples.map((sample) => [sample.containerID, sample]));
-        return { at, containers, unmanaged: 0 };
+        return { containers, unmanaged: 0 };
       },
       writer: {
         writeDesired: (allocation, desired) => {

@@ -36,7 +36,7 @@ import { createSupervisor } from "../shared/control/supervisor.ts";
 import { createDemandRule } from "../shared/demand/demand_rule.ts";
 import type { Log } from "../shared/log.ts";
 import { type NodeLoopParts, runNodeLoop } from "./loop.ts";
-import { createAgentMetrics } from "./reporting/agent_metrics.ts";
+import { createAgentMetrics } from "./reporting/metrics.ts";
 import { createLatestRound, type LatestRound } from "./reporting/node_view.ts";
 import { createNodeSampler } from "./sampling/node_sampler.ts";
 import { coresOf, nodeTable, sampleOnce } from "./sampling/sample_once.ts";

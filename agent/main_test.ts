@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { systemClock } from "../adapters/system_clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { effectiveSettings } from "../shared/config/load.ts";
-import { WAIT_TARGET_MS } from "../shared/demand/common_wait.ts";
+import { WAIT_TARGET_MS } from "../shared/demand/demand_rule.ts";
 import { DEFAULT_PACE } from "../shared/pacing/paced_container.ts";
 import type { NodeView, PodView } from "../shared/view/node_view.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
@@ -13,7 +13,7 @@ import { pure } from "../tests/fixtures/pure.ts";
 import { runProgram } from "./main.ts";
 import { type Participant, participantsOf } from "./market/participants.ts";
 import type { ContainerResult } from "./market/round.ts";
-import { createAgentMetrics } from "./reporting/agent_metrics.ts";
+import { createAgentMetrics } from "./reporting/metrics.ts";
 import { AGENT_SETTINGS, type AgentSettings, paceOptions } from "./settings.ts";
 
 const UID = "0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01";

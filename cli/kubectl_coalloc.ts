@@ -30,8 +30,8 @@ if (import.meta.main) {
       noColor: Deno.noColor ? "1" : undefined,
       clock,
       signal,
-      confirm: (question) => interrupt.unheard(() => confirm(question)),
-      unheard: (job) => interrupt.unheard(job),
+      confirm: (question) => interrupt.runBlocking(() => confirm(question)),
+      runBlocking: (job) => interrupt.runBlocking(job),
       browse: openInBrowser,
       readFile: (path) =>
         path === "-" ? new Response(Deno.stdin.readable).bytes() : Deno.readFile(path),

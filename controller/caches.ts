@@ -43,10 +43,18 @@ export interface Caches {
   readonly verticalPodAutoscalers: Informer<VerticalPodAutoscaler>;
 }
 
-/** Where each copy comes from. */
-export type CacheSources = {
-  readonly [K in keyof Caches]: Caches[K] extends Informer<infer T> ? ListWatch<T> : never;
+/** The copies of what concerns a pod, to read. */
+export type ReadCaches = {
+  readonly [K in Exclude<keyof Caches, "leases">]: Pick<Caches[K], "get" | "byIndex" | "all">;
 };
+
+/** Where each of these copies comes from. */
+export type SourcesOf<C> = {
+  readonly [K in keyof C]: C[K] extends Informer<infer T> ? ListWatch<T> : never;
+};
+
+/** Where each copy comes from. */
+export type CacheSources = SourcesOf<Caches>;
 
 /** What every informer needs. */
 export interface CacheOptions {
@@ -61,7 +69,8 @@ export interface CacheOptions {
  */
 const RELIST_LEASES_MS = 120_000;
 
-function namespaceOf({ metadata }: ApiObject): string | undefined {
+/** The index of objects by their namespaces. */
+export function namespaceOf({ metadata }: ApiObject): string | undefined {
   return metadata.namespace;
 }
 
@@ -92,10 +101,18 @@ export function podIndex(
   return [namespace, onNode(nodeName), ...(owner === undefined ? [] : [ofOwner(owner.uid)])];
 }
 
-type InformerKind = Pick<InformerOptions<never>, "name" | "indexBy" | "relistEveryMs">;
+/** What an informer has beside its source: the kind's name, its index, and how often it lists again. */
+export type InformerKind<T extends ApiObject> = Pick<
+  InformerOptions<T>,
+  "name" | "indexBy" | "relistEveryMs"
+>;
 
-/** What the informer of each kind has beside its source. */
-const INFORMERS: Readonly<Record<keyof Caches, InformerKind>> = {
+/** Those of all kinds. */
+export type InformerKinds<C> = {
+  readonly [K in keyof C]: C[K] extends Informer<infer T> ? InformerKind<T> : never;
+};
+
+const INFORMERS: InformerKinds<Caches> = {
   pods: { name: "Pod", indexBy: podIndex },
   namespaces: { name: "Namespace" },
   nodes: { name: "Node" },
@@ -112,9 +129,20 @@ const INFORMERS: Readonly<Record<keyof Caches, InformerKind>> = {
 
 /** Copies that are empty until each is run. */
 export function createCaches(sources: CacheSources, options: CacheOptions): Caches {
-  const made = Object.entries(INFORMERS).map(([key, kind]) => {
-    const source = sources[key as keyof Caches] as ListWatch<never>;
-    return [key, createInformer({ ...options, ...kind, source })];
+  return createInformers(INFORMERS, sources, options);
+}
+
+/** Copies of these kinds, which are empty until each is run. */
+export function createInformers<C>(
+  kinds: InformerKinds<C>,
+  sources: SourcesOf<C>,
+  options: CacheOptions,
+): C {
+  const made = Object.keys(kinds).map((name) => {
+    const key = name as keyof C;
+    const kind = kinds[key] as InformerKind<ApiObject>;
+    const source = sources[key] as ListWatch<ApiObject>;
+    return [name, createInformer({ ...options, ...kind, source })];
   });
   return Object.fromEntries(made);
 }
@@ -127,4 +155,40 @@ export function outOfSync(caches: Caches): readonly string[] {
 /** The caches with their names, for the program that runs them. */
 export function namedCaches(caches: Caches): readonly (readonly [string, Informer<ApiObject>])[] {
   return Object.entries(caches);
+}
+
+/**
+ * Any working server has listed by then, ms. Another vendor defines VerticalPodAutoscalers: its
+ * conversion webhook may be down while the cluster works.
+ */
+export const VPA_WAIT_MS = 30_000;
+
+/**
+ * Resolves with true when all caches are in sync, with false when `signal` is aborted first. For
+ * VerticalPodAutoscalers it waits only a while after the others, and then warns: until they are known
+ * limits come back and are lowered, but not raised.
+ */
+export async function copiesInSync(
+  { caches, clock, log }: {
+    readonly caches: Caches;
+    readonly clock: Pick<Clock, "sleep">;
+    readonly log: Pick<Log, "warn">;
+  },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { verticalPodAutoscalers } = caches;
+  for (const [, informer] of namedCaches(caches)) {
+    if (informer !== verticalPodAutoscalers && !await informer.whenSynced(signal)) return false;
+  }
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  const late = clock.sleep(VPA_WAIT_MS, either).then(() => false);
+  const synced = await Promise.race([verticalPodAutoscalers.whenSynced(either), late]);
+  done.abort();
+  if (synced || signal.aborted) return synced;
+  log.warn("VerticalPodAutoscalers can't be read: limits are not raised until they can", {
+    waitedMs: VPA_WAIT_MS,
+    known: [...verticalPodAutoscalers.all()].length,
+  });
+  return true;
 }

@@ -6,12 +6,12 @@
  * @module
  */
 import type { Pod } from "../shared/api/pod.ts";
-import type { ContainerLimit, PodAllocation } from "../shared/api/pod_allocation.ts";
+import type { PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
-import { parseCPUBound } from "../shared/quantity.ts";
 import { isApplied } from "../shared/resize/inputs/resize_condition.ts";
 import { containersWanted, limitsWanted, marketSubject } from "../shared/resize/inputs/subject.ts";
+import { desiredLimits } from "../shared/resize/original_limits.ts";
 
 /** Dependencies of the watch; it calls `onConfirmed` for each confirmation. */
 export interface ConfirmationWatchParts {
@@ -56,7 +56,7 @@ export function watchConfirmations(
     const key = `${pod.metadata.namespace}/${pod.metadata.uid}`;
     const entry = seen.get(key);
     if (entry?.sinceMs === undefined) return;
-    if (!showsAll(pod, allocations.get(key)?.spec.containers ?? [])) return;
+    if (!showsAll(pod, desiredLimits(allocations.get(key)?.spec ?? {}))) return;
     onConfirmed(clock.monotonic() - entry.sinceMs);
     entry.sinceMs = undefined;
   }
@@ -65,9 +65,8 @@ export function watchConfirmations(
   return () => stops.forEach((stop) => stop());
 }
 
-function showsAll(pod: Pod, limits: readonly ContainerLimit[]): boolean {
-  const claimed = limits.map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)] as const);
-  const wanted = limitsWanted(pod, claimed);
+function showsAll(pod: Pod, limits: ReadonlyMap<string, number>): boolean {
+  const wanted = limitsWanted(pod, limits);
   const there = containersWanted(marketSubject(pod), wanted).filter(({ name }) => wanted.has(name));
   return there.length === wanted.size && there.every((container) => isApplied(pod, container));
 }

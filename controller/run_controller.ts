@@ -16,18 +16,19 @@ import {
   runLeaderElection,
 } from "../shared/control/leader_election.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
+import { SETTINGS } from "../shared/installation.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import { runAllocationLoop } from "./allocation/allocation_loop.ts";
 import { type Caches, type CacheSources, namedCaches } from "./caches.ts";
-import type { EventSink, OwnerTemplates } from "./allocation/ports.ts";
-import type { AllocationStore, PodResizer } from "./resize/ports.ts";
+import type { AllocationStore, EventSink, OwnerTemplates } from "../shared/api/ports.ts";
+import type { PodResizer } from "../shared/resize/patch.ts";
 import type { Dashboard } from "./dashboard/connect_dashboard.ts";
 import { marketConfig } from "./config.ts";
 import { watchConfirmations } from "./confirmation_watch.ts";
 import type { LiveSettings } from "./live_settings.ts";
 import type { ControllerMetrics } from "./metrics.ts";
-import type { InstantQueries } from "./metrics_demand/ports.ts";
+import type { InstantQueries } from "../shared/instant_queries.ts";
 import type { PlacementAPI } from "./placement/ports.ts";
 import type { Placement } from "./placement/placement.ts";
 import { controllerRights } from "./rights.ts";
@@ -45,7 +46,6 @@ import {
   type ServedResize,
   startCheck,
 } from "./start_check.ts";
-import { webhookRights } from "./webhook/webhook_objects.ts";
 
 /** All that the controller asks of the API. */
 export interface ControllerAPI {
@@ -92,9 +92,6 @@ export interface ControllerParts {
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
-/** The key of the ConfigMap under which the settings file stands; others stand beside it. */
-const SETTINGS_KEY = "config.yaml";
-
 /**
  * Runs until `signal` is aborted. Resolves with the program's exit code: 0 after a clean end, 1 when
  * the cluster can't be worked with or the leadership was lost: to begin anew is then the cleanest.
@@ -106,18 +103,14 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
   const verdict = await startCheck({
     ...parts,
     ask: api.ask,
-    rights: [
-      ...controllerRights({
-        namespace,
-        configMap,
-        rightsizing: api.rightsizing !== undefined,
-        placement: parts.placement !== undefined,
-        dashboard: parts.dashboard !== undefined,
-      }),
-      ...(parts.webhook === undefined
-        ? []
-        : webhookRights(namespace, { keepsCertificates: webhookCertificates === "self" })),
-    ],
+    rights: controllerRights({
+      namespace,
+      configMap,
+      rightsizing: api.rightsizing !== undefined,
+      placement: parts.placement !== undefined,
+      dashboard: parts.dashboard !== undefined,
+      ...(parts.webhook === undefined ? {} : { webhook: webhookCertificates }),
+    }),
   }, signal);
   if (verdict === "stopped") return 0;
   if ("faults" in verdict) {
@@ -126,7 +119,7 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
   }
 
   const supervisor = createSupervisor({ clock, log, graceMs: stopGrace });
-  const resize = createServedResize({ ask: api.ask, clock, log }, verdict.servesPodResize);
+  const resize = createServedResize({ ask: api.ask, clock, log }, verdict);
   supervisor.supervise("what the server serves", resize.run(supervisor.signal));
   for (const [name, informer] of namedCaches(caches)) {
     supervisor.supervise(`cache of ${name}`, informer.run(supervisor.signal));
@@ -243,17 +236,21 @@ function mutatorsOf(
 
 /** The clock of hours, where it is wanted. */
 async function rightsize(
-  parts: ControllerParts,
+  parts: ControllerParts & { readonly resize: ServedResize },
   copies: RightsizingCopies | undefined,
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
-  const { api, metrics, rightsizing } = parts;
+  const { api, metrics, rightsizing, resize } = parts;
   if (api.rightsizing === undefined || rightsizing === undefined || copies === undefined) return;
   await keepRightsizing({
     ...{ ...parts, ...rightsizing, copies },
     api: api.rightsizing,
     allocationStore: api.store,
     resizeObserver: metrics,
+    served: () => ({
+      resizeServed: resize.served,
+      lowersMemoryLimits: resize.lowersMemoryLimits,
+    }),
   }, term);
 }
 
@@ -273,7 +270,7 @@ function followSettings(
   const informer = createInformer({ source, clock, random, log, name: "ConfigMap" });
   informer.subscribe((key) => {
     const path = `configmap ${key}`;
-    const place = { name: SETTINGS_KEY, path, place: `${path}: data.` };
+    const place = { name: SETTINGS.key, path, place: `${path}: data.` };
     const file = settingsAmong(informer.get(key)?.data ?? {}, place);
     settings.takeFile(file ?? { path, text: undefined });
   });

@@ -5,16 +5,15 @@
  */
 import { CONTROLLER_PORT, DEFAULT_NAMESPACE, SETTINGS } from "../shared/installation.ts";
 import * as z from "zod";
-import { type ListenAddress, parseAddress } from "../adapters/program_server.ts";
 import {
   addressKind,
-  choiceKind,
   cpuKind,
   durationKind,
+  type ListenAddress,
   listenKind,
-  namespacesKind,
   numberKind,
   optionalKind,
+  parseAddress,
   textKind,
 } from "../shared/config/kinds.ts";
 import type { Effective } from "../shared/config/load.ts";
@@ -23,8 +22,8 @@ import {
   DRY_RUN_SETTING,
   HEARTBEAT_SETTING,
   IDLE_CPU_SETTING,
-  MARKET_SETTING,
   PROGRAM_SETTINGS,
+  SCOPE_SETTINGS,
 } from "../shared/config/schema.ts";
 import {
   labelMatchersKind,
@@ -64,20 +63,7 @@ const CONTROLLER_SHAPE = {
       "The ConfigMap with the key config.yaml, which is followed with the keys beside it while " +
       "running; empty: none",
   }),
-  market: MARKET_SETTING,
-  managementPolicy: setting("market.managementPolicy", {
-    kind: choiceKind(["OptOut", "OptIn"]),
-    default: "OptOut",
-    description: "OptIn takes only pods of namespaces labelled mbcas.io/managed=true",
-    live: true,
-  }),
-  excludedNamespaces: setting("market.excludedNamespaces", {
-    kind: namespacesKind,
-    default: "kube-system,kube-public,kube-node-lease,mbcas-system",
-    description:
-      "Namespaces that the market does not manage, beside the installation's own; a list in the file",
-    live: true,
-  }),
+  ...SCOPE_SETTINGS.shape,
   burstFactor: setting("market.burstFactor", {
     kind: numberKind({ least: 1, most: 1000 }),
     default: "8",

@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../shared/api/api_error.ts";
 import type { Node } from "../shared/api/node.ts";
-import type { AccessRule } from "../adapters/kube/client/api_checks.ts";
+import type { AccessRule, ApiFindings } from "../adapters/kube/client/api_checks.ts";
 import type { Clock } from "../shared/clock.ts";
 import { createBackoff } from "../shared/control/backoff.ts";
 import type { Informer } from "../shared/control/informer.ts";
@@ -13,20 +13,8 @@ import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import { isOldKubelet } from "../shared/resize/checks/platform.ts";
 
-/** What the server said. */
-export interface ClusterFindings {
-  /** For instance `v1.36.3`. */
-  readonly serverVersion: string;
-  readonly servesPodResize: boolean;
-  readonly servesAllocations: boolean;
-  /** Fields and reasons of allocations that the server's definition does not know. */
-  readonly unknownFields: readonly string[];
-  /** Rights that were asked for and are not given. */
-  readonly missingRights: readonly AccessRule[];
-}
-
 /** Asks the server all of it. Throws an `ApiError` when it does not answer. */
-export type AskCluster = (rights: readonly AccessRule[]) => Promise<ClusterFindings>;
+export type AskCluster = (rights: readonly AccessRule[]) => Promise<ApiFindings>;
 
 /** What the check needs. */
 export interface StartCheckParts {
@@ -39,9 +27,12 @@ export interface StartCheckParts {
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
+/** What the server serves of in-place resizing. */
+export type ResizeFindings = Pick<ApiFindings, "servesPodResize" | "lowersMemoryLimits">;
+
 /** How the check ended: with what the server serves, with faults, or it was stopped while it waited. */
 export type StartVerdict =
-  | Pick<ClusterFindings, "servesPodResize">
+  | ResizeFindings
   | { readonly faults: readonly string[] }
   | "stopped";
 
@@ -71,9 +62,9 @@ export async function startCheck(
       if (servesAllocations && unknownFields.length > 0) reason = oldDefinition(unknownFields);
       else if (servesAllocations) {
         waitsFor(undefined);
-        const { serverVersion: server, servesPodResize } = findings;
+        const { serverVersion: server, servesPodResize, lowersMemoryLimits } = findings;
         log.info("The cluster has what is needed", { server, servesPodResize });
-        return { servesPodResize };
+        return { servesPodResize, lowersMemoryLimits };
       }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -98,7 +89,7 @@ function oldDefinition(fields: readonly string[]): string {
     `controller and lacks ${named}${more}: apply manifests/crds of its version`;
 }
 
-function faultsOf({ missingRights }: ClusterFindings): string[] {
+function faultsOf({ missingRights }: ApiFindings): string[] {
   return missingRights.map((right) =>
     `Cannot run: the account may not ${rightText(right)}; apply the manifests of your overlay again`
   );
@@ -116,6 +107,8 @@ function rightText({ verb, group, resource, subresource, namespace, name }: Acce
 export interface ServedResize {
   /** True where pods can be resized. */
   readonly served: boolean;
+  /** True where memory limits can be lowered that way. */
+  readonly lowersMemoryLimits: boolean;
   /** Calls `onChange` after each other answer; the returned function ends it. */
   subscribe(onChange: () => void): () => void;
   /** Asks again now and then, until the signal is aborted. */
@@ -128,13 +121,13 @@ const ASK_AGAIN_MS = 300_000;
 /** What needs `pods/resize` is off where it is not served; all else goes on. */
 export function createServedResize(
   { ask, clock, log }: Pick<StartCheckParts, "ask" | "clock" | "log">,
-  first: boolean,
+  first: ResizeFindings,
 ): ServedResize {
   const subscribers = new Set<() => void>();
-  let served = first;
+  let found = first;
 
   function report(): void {
-    if (served) log.info("The API server serves pods/resize");
+    if (found.servesPodResize) log.info("The API server serves pods/resize");
     else {
       log.error(
         "The API server does not serve pods/resize: no limit is changed in place; it needs " +
@@ -143,10 +136,13 @@ export function createServedResize(
     }
   }
 
-  if (!served) report();
+  if (!found.servesPodResize) report();
   return {
     get served() {
-      return served;
+      return found.servesPodResize;
+    },
+    get lowersMemoryLimits() {
+      return found.lowersMemoryLimits;
     },
     subscribe(onChange) {
       subscribers.add(onChange);
@@ -157,9 +153,9 @@ export function createServedResize(
         await clock.sleep(ASK_AGAIN_MS, signal);
         if (signal.aborted) return;
         try {
-          const { servesPodResize } = await ask([]);
-          if (servesPodResize === served) continue;
-          served = servesPodResize;
+          const before = found;
+          found = await ask([]);
+          if (found.servesPodResize === before.servesPodResize) continue;
         } catch (error) {
           if (error instanceof ApiError) continue;
           throw error;

@@ -7,21 +7,17 @@ import { sampleNode } from "../tests/contract/support/sample_objects.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { pure } from "../tests/fixtures/pure.ts";
 import { controllerRights } from "./rights.ts";
-import {
-  type ClusterFindings,
-  reportOldKubelets,
-  startCheck,
-  type StartVerdict,
-} from "./start_check.ts";
+import { reportOldKubelets, startCheck, type StartVerdict } from "./start_check.ts";
+import type { ApiFindings } from "../adapters/kube/client/api_checks.ts";
 
-const FINE: ClusterFindings = {
+const FINE: ApiFindings = {
   ...{ serverVersion: "v1.36.3", servesPodResize: true, servesAllocations: true },
-  ...{ unknownFields: [], missingRights: [] },
+  ...{ lowersMemoryLimits: true, unknownFields: [], missingRights: [] },
 };
 
 /** The verdict on a server that answers with this, or fails. */
 function check(
-  findings: Partial<ClusterFindings> | Error,
+  findings: Partial<ApiFindings> | Error,
   { signal } = new AbortController(),
 ): Promise<StartVerdict> {
   const ask = () =>
@@ -35,7 +31,8 @@ function check(
 
 pure("startCheck() names missing rights, and servers that can't resize pods", async () => {
   for (const servesPodResize of [true, false]) {
-    assert.deepEqual(await check({ servesPodResize }), { servesPodResize });
+    const found = { servesPodResize, lowersMemoryLimits: servesPodResize };
+    assert.deepEqual(await check(found), found);
   }
   const verdict = await check({
     missingRights: [

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { placementRights } from "../controller/placement/connect.ts";
-import { controllerRights } from "../controller/rights.ts";
+import { controllerRights, placementRights } from "../controller/rights.ts";
 import type { AccessRule } from "../adapters/kube/client/api_checks.ts";
 
 interface Rule {

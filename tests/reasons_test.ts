@@ -5,18 +5,18 @@
  */
 import { pure } from "./fixtures/pure.ts";
 import assert from "node:assert/strict";
-import type { PodEvent as SentPodEvent } from "../adapters/kube/writers/event_sink.ts";
+import type { SentEvent } from "../adapters/kube/writers/event_sink.ts";
 import type { BidEffect } from "../controller/allocation/bounds/bid_rules.ts";
 import type { BoundsDraft } from "../controller/allocation/bounds/bounds.ts";
 import type { KnownStatus } from "../controller/allocation/allocation_status.ts";
-import type { AllocationObserver, PodEvent } from "../controller/allocation/ports.ts";
+import type { AllocationObserver } from "../controller/allocation/ports.ts";
+import type { PodEvent } from "../shared/api/ports.ts";
 import type { refusalReason } from "../shared/resize/refusal.ts";
 import type { Decision } from "../shared/resize/chain.ts";
-import type { OutOfScope } from "../shared/resize/scope.ts";
 import { type AnyReason, listedReason, REASON_LISTS } from "../shared/api/reasons/reasons.ts";
 import { reasonSchema } from "../shared/api/object.ts";
 import type { Eligibility } from "../shared/placement/eligibility.ts";
-import type { MoveWait } from "../shared/placement/next_move.ts";
+import type { MoveWait } from "../shared/placement/decide_move.ts";
 import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
 import type { GuardVerdict } from "../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { RightsizingDecision } from "../shared/rightsizing/guards/decide_rightsizing.ts";
@@ -24,7 +24,7 @@ import type { ApplyFailure, WorkloadEvent } from "../shared/rightsizing/guards/w
 import type { PaceChange } from "../shared/pacing/paced_container.ts";
 import { projectFiles } from "../tools/project_files.ts";
 import type { ResizeAnswer } from "../controller/resize/send_changes.ts";
-import type { PodVerdict } from "../shared/resize/inputs/resize_input.ts";
+import type { OutOfScope, PodVerdict } from "../shared/resize/inputs/resize_input.ts";
 
 /**
  * `"listed"` where only reasons of the lists fit; a type that takes any text does not compile below.
@@ -47,7 +47,7 @@ pure("code that publishes a reason takes reasons of the lists only, as the compi
     readonly "rules of bids": Kind<BidEffect["reason"]>;
     readonly "rules of bounds": Kind<BoundsDraft["rules"][number]["reason"]>;
     readonly "events": Kind<PodEvent["reason"]>;
-    readonly "events as sent": Kind<SentPodEvent["reason"]>;
+    readonly "events as sent": Kind<SentEvent["reason"]>;
     readonly "guards": Kind<ReasonOf<NonNullable<GuardVerdict>>>;
     readonly "decisions of rightsizing": Kind<ReasonOf<RightsizingDecision>>;
     readonly "failures of rightsizing": Kind<ApplyFailure["reason"]>;

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { auditLineSchema } from "../shared/audit_log.ts";
 import { pure } from "../tests/fixtures/pure.ts";
-import { declaredTypes, isMinded, parseDocFindings } from "./doc_findings.ts";
-import { figureFaults } from "./figures/figure_faults.ts";
-import { type Figures, figuresSchema } from "./figures/figures.ts";
+import { declaredTypes, isMinded, parseDocFindings } from "./check_api_docs.ts";
+import { figureFaults, type Figures, figuresSchema } from "./figures/figures.ts";
 import {
   hasTest,
   ignoredIf,
@@ -11,7 +10,7 @@ import {
   taskNames,
   testReferences,
 } from "./markdown_references.ts";
-import { areaSize, countLines, nearestRank } from "./source_size.ts";
+import { areaSize, countLines, nearestRank } from "./size_table.ts";
 
 const MISSING = "exported symbol is missing JSDoc documentation";
 const HIDDEN = "public type 'A' references private type 'Hidden'";
@@ -103,6 +102,14 @@ pure("testReferences() finds tests behind links to their files", () => {
     { file: "../tests/a_test.ts", name: "solve() is exact" },
     { file: "b_test.ts", name: "it works (mostly)" },
   ]);
+  assert.deepEqual(
+    testReferences('- [a_test.ts](a_test.ts):\n  "one\n  name"; "two";\n  "three"'),
+    [
+      { file: "a_test.ts", name: "one name" },
+      { file: "a_test.ts", name: "two" },
+      { file: "a_test.ts", name: "three" },
+    ],
+  );
 });
 
 pure("hasTest() finds a name that is written whole, or in parts, and no part of one", () => {

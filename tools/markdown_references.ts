@@ -30,10 +30,18 @@ export interface TestReference {
   readonly name: string;
 }
 
-/** Tests that stand behind a link to their file, as in `[a_test.ts](a_test.ts): "name"`. */
+/**
+ * Tests that follow a link to their file, as in `[a_test.ts](a_test.ts): "name"; "another name"`. Lines
+ * may break anywhere.
+ */
 export function testReferences(markdown: string): TestReference[] {
-  const found = markdown.matchAll(/\]\(([^)\s]+_test\.ts)\): "([^"\n]+)"/g);
-  return [...found].map(([, file = "", name = ""]) => ({ file, name }));
+  const found = markdown.matchAll(/\]\(([^)\s]+_test\.ts)\):((?:;?\s+"[^"]+")+)/g);
+  return [...found].flatMap(([, file = "", names = ""]) =>
+    Array.from(names.matchAll(/"([^"]+)"/g), ([, name = ""]) => ({
+      file,
+      name: name.replaceAll(/\s+/g, " "),
+    }))
+  );
 }
 
 /** Whether the source of tests has one of this name, written whole or in parts. */

@@ -4,16 +4,9 @@
  * @module
  */
 import { z } from "zod";
+import type { InstantQueries } from "../../shared/instant_queries.ts";
 import type { HTTPLogin } from "../http_login.ts";
-import { type PrometheusProblem, requestPrometheus } from "./prometheus_request.ts";
-
-/** One series or scalar. */
-export interface PrometheusSample {
-  /** May be NaN, infinite or negative. */
-  readonly value: number;
-  /** When it was evaluated, ms since 1970, by the server's clock. */
-  readonly atMs: number;
-}
+import { requestPrometheus } from "./prometheus_request.ts";
 
 /** Bounds and login of the queries. */
 export interface InstantQueriesOptions {
@@ -23,15 +16,6 @@ export interface InstantQueriesOptions {
   readonly timeoutMs?: number;
   /** @default {65536} */
   readonly mostBytes?: number;
-}
-
-/** Queries `GET /api/v1/query`. */
-export interface PrometheusInstantQueries {
-  /** Resolves within the timeout in any case; `signal` ends the wait. */
-  ask(
-    question: { readonly server: string; readonly query: string },
-    signal: AbortSignal,
-  ): Promise<{ readonly samples: readonly PrometheusSample[] } | PrometheusProblem>;
 }
 
 /** Unix time in seconds, and a float as text: `NaN`, `+Inf` and `-Inf` among them. */
@@ -49,10 +33,10 @@ const dataSchema = z.discriminatedUnion("resultType", [
   z.object({ resultType: z.literal("scalar"), result: sampleSchema }),
 ]);
 
-/** Creates a client; its only state are the program's open connections. */
+/** Creates a client of `GET /api/v1/query`; its only state are the program's open connections. */
 export function createInstantQueries(
   { timeoutMs = 5000, mostBytes = 65_536, ...login }: InstantQueriesOptions = {},
-): PrometheusInstantQueries {
+): InstantQueries {
   return {
     async ask({ server, query }, signal) {
       // The server stops at the timeout, too. Since 3.0 it limits the series: two are enough to see that

@@ -52,10 +52,12 @@ export interface AdmissionObserver {
   answered(fact: AdmissionFact): void;
 }
 
-/** The mutators of each route, and the dependencies. */
+/** The routes, the mutators, and the dependencies. */
 export interface AdmissionRoutesOptions {
-  /** Paths with the mutators that are asked there, in this order; for instance `/mutate/pods`. */
-  readonly routes: Readonly<Record<string, readonly Mutator[]>>;
+  /** Paths, for instance `/mutate/pods`. */
+  readonly routes: readonly string[];
+  /** Asked at each route, in this order: each ignores objects that are not its own. */
+  readonly mutators: readonly Mutator[];
   readonly clock: Clock;
   readonly log: Log;
   readonly observer: AdmissionObserver;
@@ -72,14 +74,13 @@ const MOST_BYTES = 3 * 1024 * 1024;
  * review, 404 to other paths and methods, and 500 without a message where a route throws.
  */
 export function admissionRoutes(
-  { routes, clock, log, observer }: AdmissionRoutesOptions,
+  { routes, mutators, clock, log, observer }: AdmissionRoutesOptions,
 ): PostApp {
-  const known = new Map(Object.entries(routes));
   const decoder = new TextDecoder();
 
   async function reviewed(
     request: AdmissionRequest,
-    { route, mutators }: { readonly route: string; readonly mutators: readonly Mutator[] },
+    route: string,
   ): Promise<Pick<AdmissionFact, "operation" | "result"> & { readonly review: unknown }> {
     const { uid, operation, namespace, name } = request;
     const options = { clock, withinMs: WITHIN_MS };
@@ -95,8 +96,9 @@ export function admissionRoutes(
   return {
     async answer({ method, target, body }) {
       const [route = ""] = target.split("?", 1);
-      const mutators = method === "POST" ? known.get(route) : undefined;
-      if (mutators === undefined) return { status: 404, text: "404 Not Found" };
+      if (method !== "POST" || !routes.includes(route)) {
+        return { status: 404, text: "404 Not Found" };
+      }
       const beganMs = clock.monotonic();
       const tookMs = (): number => clock.monotonic() - beganMs;
       try {
@@ -107,7 +109,7 @@ export function admissionRoutes(
           log.debug("Admission review refused", { route, error: request.message });
           return { status: 400, text: `${request.message}\n` };
         }
-        const { operation, result, review } = await reviewed(request, { route, mutators });
+        const { operation, result, review } = await reviewed(request, route);
         observer.answered({ route, operation, result, tookMs: tookMs() });
         return { status: 200, type: "application/json", text: JSON.stringify(review) };
       } catch (error) {

@@ -43,7 +43,8 @@ function stage(mutators: readonly Mutator[]) {
   const warned: LogFields[] = [];
   const debugged: LogFields[] = [];
   const app = admissionRoutes({
-    routes: { "/mutate/pods": mutators, "/mutate/idle": [] },
+    routes: ["/mutate/pods", "/mutate/idle"],
+    mutators,
     clock: systemClock,
     log: {
       ...silentLog,
@@ -134,7 +135,8 @@ Deno.test("admissionRoutes() serves nothing else, and nothing by GET", async () 
 Deno.test("admissionRoutes() answers 500 without a message where the program has a fault", async () => {
   const errors: string[] = [];
   const app = admissionRoutes({
-    routes: { "/mutate/pods": [LABELS] },
+    routes: ["/mutate/pods"],
+    mutators: [LABELS],
     clock: systemClock,
     log: { ...silentLog, error: (_message, fields = {}) => errors.push(String(fields["error"])) },
     observer: {

@@ -24,38 +24,38 @@ export interface WebhookServer {
   shutdown(): Promise<void>;
 }
 
-/** The address and the limits. */
-export interface ServeWebhookOptions {
+const MIB = 1024 * 1024;
+
+/** Limits of a server; times in ms, sizes in bytes. */
+const LIMITS = {
+  /** For answers in work at the end. */
+  graceMs: 5000,
+  /** For the handshake and the first request's headers. */
+  openingMs: 10_000,
+  /** For a request's body and its answer. */
+  requestMs: 10_000,
+  /**
+   * Between two requests. An API server lets idle connections go after 90 s (Go's
+   * `http.DefaultTransport`): it should be the first to do so, or a request may meet a closed door.
+   */
+  idleMs: 120_000,
+  /** Connections at the same time; more are closed at once. */
+  mostConnections: 1000,
+  /** Longest body that is read; the app may refuse shorter ones. */
+  mostBytes: 4 * MIB,
+  /**
+   * Of all bodies that are in work at the same time; a request beyond them gets 503. Reviews have some ten
+   * kilobytes, and the program must survive any client that fills its port.
+   */
+  mostBytesInWork: 64 * MIB,
+};
+
+/** The address, and limits other than the usual ones. */
+export interface ServeWebhookOptions extends Partial<Readonly<typeof LIMITS>> {
   /** `host:port`; `:port` listens on all addresses, port 0 takes a free one. */
   readonly address: string;
   readonly certificate: KeyedCertificate;
-  /** Time for answers in work at the end, ms. @default {5000} */
-  readonly graceMs?: number;
-  /** Time for the handshake and the first request's headers, ms. @default {10000} */
-  readonly openingMs?: number;
-  /** Time for a request's body and its answer, ms. @default {10000} */
-  readonly requestMs?: number;
-  /**
-   * Time between two requests, ms. An API server lets idle connections go after 90 s (Go's
-   * `http.DefaultTransport`): it should be the first to do so, or a request may meet a closed door.
-   *
-   * @default {120000}
-   */
-  readonly idleMs?: number;
-  /** Connections at the same time; more are closed at once. @default {1000} */
-  readonly mostConnections?: number;
-  /** Longest body that is read, bytes; the app may refuse shorter ones. @default {4194304} */
-  readonly mostBytes?: number;
-  /**
-   * Bytes of all bodies that are in work at the same time; a request beyond them gets 503. Reviews have
-   * some ten kilobytes, and the program must survive any client that fills its port.
-   *
-   * @default {67108864}
-   */
-  readonly mostBytesInWork?: number;
 }
-
-const MIB = 1024 * 1024;
 
 /**
  * Resolves when it listens. Throws a `TypeError` without key material for a certificate and a key that
@@ -66,10 +66,12 @@ export async function serveWebhook(
   app: PostApp,
   options: ServeWebhookOptions,
 ): Promise<WebhookServer> {
-  const { address, certificate, graceMs = 5000 } = options;
-  const { openingMs = 10_000, requestMs = 10_000, idleMs = 120_000 } = options;
-  const { mostConnections = 1000, mostBytes = 4 * MIB, mostBytesInWork = 64 * MIB } = options;
-  const bodies = createBodyReader({ mostBytes, mostBytesInWork });
+  const { address, certificate } = options;
+  const { graceMs, openingMs, requestMs, idleMs, mostConnections, ...most } = {
+    ...LIMITS,
+    ...options,
+  };
+  const bodies = createBodyReader(most);
   const open = new Map<string, Connection>();
   let closing = false;
   // An API server's headers have some hundred bytes.

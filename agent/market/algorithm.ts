@@ -9,7 +9,9 @@
  */
 import type { IdleCPU } from "../../shared/config/schema.ts";
 import type { DemandRule } from "../../shared/demand/demand_rule.ts";
-import type { Bidder, RoundOutcome } from "../../shared/market/clearing_round.ts";
+import { type HeldLimit, limitBounds } from "../../shared/market/clearing_round.ts";
+import type { MarketContainer } from "../../shared/market/market_container.ts";
+import { roundBounds } from "../../shared/market/rounding.ts";
 import type { Mode } from "../../shared/market/solver.ts";
 import type {
   PacedContainer,
@@ -23,6 +25,7 @@ import {
   isQuotaOff,
   lacksQuota,
   limitWithoutQuota,
+  recentLoad,
 } from "./container_state.ts";
 import type { Participant } from "./participants.ts";
 
@@ -66,12 +69,14 @@ export interface Container {
 }
 
 /** A container after the clearing. */
-export interface ClearedContainer extends RoundOutcome, Container {
-  /** Set on a node with scarce CPU; absent without readings, and where limits follow demand. */
-  readonly scarce?: ScarceShare | undefined;
+export interface ClearedContainer extends Container, MarketContainer, PacedContainer {
+  /** Where the limit goes: to the share, or to the ceiling where idle CPU is free. On the grid. */
+  readonly target: number;
+  /** Its part of a node with scarce CPU; absent without readings, and where limits follow demand. */
+  readonly cleared?: ScarceShare | undefined;
 }
 
-/** A cleared node; containers in the order of the participants. */
+/** A cleared node, and the plan for its limits; both in the order of the participants. */
 export interface ClearedNode extends NodeMarket {
   readonly mode: Mode;
   /** 1/millicore. */
@@ -79,46 +84,47 @@ export interface ClearedNode extends NodeMarket {
   /** Millicores of `capacity` that limits held before the round; idle floors by what they need. */
   readonly committed: number;
   readonly containers: readonly ClearedContainer[];
+  readonly planned: readonly PlannedContainer[];
 }
 
-/** How a node's CPU is divided, and how limits follow that: a plan for each container, in order. */
-export interface Algorithm {
-  clear(containers: readonly Container[], context: RoundContext): ClearedNode;
-  pace(cleared: ClearedNode, context: RoundContext): readonly PlannedContainer[];
-}
+/** How a node's CPU is divided, and how limits follow that. */
+export type Algorithm = (
+  containers: readonly Container[],
+  context: RoundContext,
+) => ClearedNode;
 
-/** The bidder of a container; a container without an enforced limit is held. */
-export function bidderOf(
-  { participant: { bounds, originalLimit }, state }: Container,
-  { now, pace, limitsIgnored = false }: Pick<RoundContext, "now" | "pace" | "limitsIgnored">,
-): Bidder {
-  const { floor, ceiling, weight, held, boost } = bounds;
-  const { credit, demand, pace: { limit: present, changedAt } } = state;
-  const bidder = { floor, ceiling, weight, held, boost, credit, present, demand };
-  if (limitsIgnored) return { ...bidder, held: "both" };
-  if (!lacksQuota(state)) return bidder;
-  if (!isQuotaOff(state)) return { ...bidder, held: "both" };
-  const isStepDue = now - changedAt >= pace.lowerWaitMs;
-  const limit = limitWithoutQuota(bounds, { present, originalLimit, isStepDue });
-  return { ...bidder, held: "both", present: limit };
-}
-
-/** A container as pacing sees it. */
-export function pacedOf(
-  { participant: { bounds }, state, floor, ceiling, need, share, least }: ClearedContainer,
-  { now, pace }: Pick<RoundContext, "now" | "pace">,
-): PacedContainer {
-  const { pace: memory, sample, peak, credit, metric } = state;
-  // At its floor it counts with what it used a moment ago, beside what it needs on average: it may use
-  // that again at once. While its readings are young it counts with all of its floor.
-  const isYoung = now - memory.since < pace.warmUpMs;
+/** The container with its bounds after holds, its readings and its memory. */
+export function marketContainer(
+  one: Container,
+  context: Pick<RoundContext, "now" | "pace" | "limitsIgnored">,
+): Container & MarketContainer {
+  const { participant: { bounds, originalLimit }, state } = one;
+  const { credit, demand, metric, sample, throttledMs } = state;
+  const { floor, ceiling, weight, boost } = bounds;
+  const { held, present } = holdOf(one, context);
   return {
-    ...{ floor, ceiling, need, share, memory },
-    least: isYoung ? floor : Math.max(least, Math.min(floor, peak)),
-    weight: bounds.weight * credit,
-    boost: bounds.boost === true,
-    metric: metric === true,
-    quota: sample?.quota,
+    ...one,
+    memory: state.pace,
+    ...roundBounds(limitBounds({ floor, ceiling, held, present, demand })),
+    originalLimit,
+    weight: weight * credit,
+    boost: boost === true && held !== "both",
+    ...{ demand, metric, load: recentLoad(state, context.now), throttledMs },
+    ...{ request: sample?.request, quota: sample?.quota },
     throttledMsPerS: sample?.throttledMsPerS ?? 0,
   };
+}
+
+/** How the limit is held, and where: that of a container without an enforced limit stays. */
+function holdOf(
+  { participant: { bounds, originalLimit }, state }: Container,
+  { now, pace, limitsIgnored = false }: Pick<RoundContext, "now" | "pace" | "limitsIgnored">,
+): Pick<HeldLimit, "held" | "present"> {
+  const { limit: present, changedAt } = state.pace;
+  if (limitsIgnored) return { held: "both", present };
+  if (!lacksQuota(state)) return { held: bounds.held, present };
+  if (!isQuotaOff(state)) return { held: "both", present };
+  const isStepDue = now - changedAt >= pace.lowerWaitMs;
+  const limit = limitWithoutQuota(bounds, { present, originalLimit, isStepDue });
+  return { held: "both", present: limit };
 }

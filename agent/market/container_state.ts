@@ -13,8 +13,12 @@ import { GRID } from "../../shared/quantity.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import { type DemandEstimate, demandOf, type DemandRule } from "../../shared/demand/demand_rule.ts";
-import { newPaceMemory, type PaceMemory } from "../../shared/pacing/paced_container.ts";
-import { nextLoad, type RecentLoad } from "../../shared/scarcity/recent_load.ts";
+import {
+  nextLoad,
+  type PaceMemory,
+  type RecentLoad,
+} from "../../shared/market/market_container.ts";
+import { newPaceMemory } from "../../shared/pacing/paced_container.ts";
 
 /** One container. CPU in millicores, times monotonic in milliseconds. */
 export interface ContainerState {
@@ -28,7 +32,10 @@ export interface ContainerState {
   /** Highest usage of late, fading out over {@linkcode PEAK_FADE_MS}. */
   peak: number;
   sample?: ContainerSample;
-  quota: QuotaState;
+  /** Time of the first of its latest samples that all lack a quota; absent while it has one. */
+  quotaGoneAt?: number | undefined;
+  /** Whether `QuotaOff` was published for it, and `QuotaBack` not since. */
+  quotaOffReported: boolean;
   /** Time for which quotas throttled it since its first sample, ms summed over threads. */
   throttledMs: number;
   pace: PaceMemory;
@@ -59,8 +66,9 @@ export function newContainerState(
     readonly reason?: string | undefined;
   },
 ): ContainerState {
-  const quota = { reported: reason === "QuotaOff" };
-  return { rule, quota, pace: newPaceMemory(limit, now), credit, peak: 0, throttledMs: 0 };
+  const quotaOffReported = reason === "QuotaOff";
+  const pace = newPaceMemory(limit, now);
+  return { rule, quotaOffReported, pace, credit, peak: 0, throttledMs: 0 };
 }
 
 /**
@@ -80,20 +88,16 @@ export function addSample(
   },
 ): void {
   if (sample === undefined || sample.at === state.sample?.at) return;
-  const { at, intervalMs, usage, throttledMsPerS, periods, throttledPeriods, quota } = sample;
+  const { at, intervalMs, usage, throttledMsPerS, quota } = sample;
   if (state.sample === undefined) {
     state.pace = { ...state.pace, since: Math.max(state.pace.since, at - intervalMs) };
   }
   state.sample = sample;
-  state.quota = quotaAfter(state.quota, sample);
+  state.quotaGoneAt = quota === undefined ? state.quotaGoneAt ?? at : undefined;
   state.throttledMs += throttledMsPerS * intervalMs / 1000;
   state.load = nextLoad(state.load, sample);
   state.peak = Math.max(usage, state.peak * Math.exp(-intervalMs / PEAK_FADE_MS));
-  state.estimate = state.rule({
-    ...{ intervalMs, usage, quota, scarcity, waitMs },
-    throttledMsPerS: throttledMsPerS,
-    throttledShare: periods > 0 ? throttledPeriods / periods : undefined,
-  });
+  state.estimate = state.rule({ ...sample, scarcity, waitMs });
   updateDemand(state, { waitMs, asked });
 }
 
@@ -111,15 +115,15 @@ export function updateDemand(
   state.metric = asked > read;
 }
 
-/** State of a container's quota. */
-export interface QuotaState {
-  /**
-   * Monotonic time of the first of its latest samples that all lack a quota, ms; absent while it has
-   * one.
-   */
-  readonly missingSince?: number;
-  /** Whether `QuotaOff` was published for it, and `QuotaBack` not since. */
-  readonly reported: boolean;
+/** A container without a newer sample, ms, does not run; idle ones are read at each long interval. */
+const GONE_AFTER_MS = 15_000;
+
+/** The load of a container that runs: one that ended keeps its last until its bounds go. */
+export function recentLoad(
+  { load, sample }: Pick<ContainerState, "load" | "sample">,
+  now: number,
+): RecentLoad | undefined {
+  return now - (sample?.at ?? -Infinity) > GONE_AFTER_MS ? undefined : load;
 }
 
 /**
@@ -128,28 +132,17 @@ export interface QuotaState {
  */
 export const QUOTA_OFF_MS = 40_000;
 
-/** The state after a sample. */
-export function quotaAfter(
-  { missingSince, reported }: QuotaState,
-  { at, quota }: { readonly at: number; readonly quota?: number | undefined },
-): QuotaState {
-  return quota === undefined ? { missingSince: missingSince ?? at, reported } : { reported };
-}
-
 /** Whether the limit must stay as it is: no quota shows that it is in force. */
-export function lacksQuota({ quota }: { readonly quota: QuotaState }): boolean {
-  return quota.missingSince !== undefined;
+export function lacksQuota({ quotaGoneAt }: Pick<ContainerState, "quotaGoneAt">): boolean {
+  return quotaGoneAt !== undefined;
 }
 
 /** Whether no quota is expected any more: the limit goes back to the user's original one. */
 export function isQuotaOff(
-  { quota: { missingSince }, sample }: {
-    readonly quota: QuotaState;
-    readonly sample?: { readonly at: number };
-  },
+  { quotaGoneAt, sample }: Pick<ContainerState, "quotaGoneAt" | "sample">,
 ): boolean {
-  return missingSince !== undefined && sample !== undefined &&
-    sample.at - missingSince >= QUOTA_OFF_MS;
+  return quotaGoneAt !== undefined && sample !== undefined &&
+    sample.at - quotaGoneAt >= QUOTA_OFF_MS;
 }
 
 /**

@@ -25,12 +25,10 @@ import {
   newContainerState,
   PEAK_FADE_MS,
   QUOTA_OFF_MS,
-  quotaAfter,
-  type QuotaState,
 } from "./container_state.ts";
 import { nodeLoad } from "./free.ts";
 import { participantsOf } from "./participants.ts";
-import { clear, estimate, pace, type RoundResult } from "./round.ts";
+import { clearAndPace, estimate, type RoundResult } from "./round.ts";
 
 /** What differs of a pod from one with an original limit of 500 m. */
 interface PodChange extends Partial<ContainerBounds> {
@@ -81,7 +79,7 @@ function freeAgent(changes: Readonly<Record<string, PodChange>>, capacity = 2000
     const { containers } = estimate(participants, { sample, states, context });
     nodeState = nextNodeState(nodeState, { now, capacity, ...nodeLoad(containers, now) });
     const current = { ...context, nodeState };
-    const result = pace(clear(containers, current), current);
+    const result = clearAndPace(containers, current);
     for (const { participant, limit, need, share, target, state } of result.containers) {
       limits.set(participant.allocation.metadata.name, limit);
       for (const figure of [limit, need, share, target, state.credit]) {
@@ -282,11 +280,15 @@ const QUOTAS: readonly (readonly [readonly Sample[], boolean, boolean])[] = [
 
 pure("isQuotaOff() counts from the first of the latest samples without a quota", () => {
   for (const [samples, lacks, isOff] of QUOTAS) {
-    const quota = samples.reduce<QuotaState>(quotaAfter, { reported: true });
-    const sample = samples.at(-1);
-    const state = { quota, ...(sample === undefined ? {} : { sample }) };
+    const rule = () => ({ mean: 0, burstinessMs: 0, trial: 0, saturatedMs: 0 });
+    const start = { limit: 500, now: 0, rule, credit: 1, reason: "QuotaOff" };
+    const state = newContainerState(start);
+    for (const sample of samples) {
+      const { quota: _usual, ...reading } = sampleReading("a", sample);
+      addSample(state, { sample: { ...reading, ...sample }, scarcity: 0, waitMs: 100 });
+    }
     assert.deepEqual([lacksQuota(state), isQuotaOff(state)], [lacks, isOff]);
-    assert.equal(quota.reported, true);
+    assert.equal(state.quotaOffReported, true);
   }
 });
 
@@ -337,11 +339,11 @@ pure("limitWithoutQuota() goes to the original limit, as bounds and holds let it
 
 /** A state that is fed with samples; `shares` are the throttled shares that its rule was given. */
 function fed() {
-  const shares: (number | undefined)[] = [];
+  const shares: number[] = [];
   const state: ContainerState = newContainerState({
     ...{ limit: 500, now: 0, credit: 1 },
-    rule({ usage, throttledShare }) {
-      shares.push(throttledShare);
+    rule({ usage, periods, throttledPeriods }) {
+      shares.push(throttledPeriods / periods);
       return { mean: usage, burstinessMs: 0, trial: usage * 2, saturatedMs: 0 };
     },
   });

@@ -6,7 +6,7 @@
 import type { ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import type { Log } from "../../shared/log.ts";
-import { boundedCredit, NEUTRAL_CREDIT } from "../../shared/market/credits.ts";
+import { boundedCredit } from "../../shared/market/credits.ts";
 import { countableCPU } from "../../shared/quantity.ts";
 
 /** One container that takes part. CPU in millicores. */
@@ -35,14 +35,11 @@ export interface Participants {
   readonly keys: ReadonlySet<string>;
 }
 
-/** Finds the participants of allocations, once for each version of them. */
-export interface ParticipantIndex {
-  /**
-   * The participants of these allocations. An allocation with bounds that can't be bid with is left
-   * out, with a warning in the log; so is one that claims a container which another one has.
-   */
-  update(allocations: Iterable<PodAllocation>): Participants;
-}
+/**
+ * The participants of these allocations. An allocation with bounds that can't be bid with is left out,
+ * with a warning in the log; so is one that claims a container which another one has.
+ */
+export type ParticipantIndex = (allocations: Iterable<PodAllocation>) => Participants;
 
 /** More than a million cores is a slip, and sums of such numbers would not be exact. */
 const MOST_CPU = 1e9;
@@ -51,59 +48,40 @@ const WEIGHTS = { least: 1e-6, most: 1e9 } as const;
 
 /** An index that knows no allocation yet. */
 export function createParticipantIndex(log: Log): ParticipantIndex {
-  /** By allocation, so that an object is read and warned of once. */
-  const known = new WeakMap<PodAllocation, readonly Participant[]>();
-  const clashing = new WeakSet<PodAllocation>();
+  /** So that each version of an allocation is warned of once. */
+  const leftOut = new WeakSet<PodAllocation>();
   let seen: readonly PodAllocation[] = [];
   let participants: Participants = { list: [], containerIDs: new Set(), keys: new Set() };
-
-  const leaveOut = (allocation: PodAllocation, reason: string): void =>
-    log.warn("Left an allocation out of the market", {
-      key: objectKey(allocation.metadata),
-      reason,
-    });
-
-  const participantsIn = (allocation: PodAllocation): readonly Participant[] => {
-    let found = known.get(allocation);
-    if (found === undefined) {
-      const reason = refusalOf(allocation);
-      if (reason !== undefined) leaveOut(allocation, reason);
-      found = reason === undefined ? participantsOf(allocation) : [];
-      known.set(allocation, found);
-    }
-    return found;
-  };
 
   const collect = (): Participants => {
     const containerIDs = new Set<string>();
     const list: Participant[] = [];
     const keyed = seen.map((allocation) => ({ key: objectKey(allocation.metadata), allocation }));
     keyed.sort((a, b) => a.key < b.key ? -1 : 1);
-    for (const { allocation } of keyed) {
-      const found = participantsIn(allocation);
+    for (const { key, allocation } of keyed) {
+      const found = participantsOf(allocation);
       const ids = new Set(found.map(({ containerID }) => containerID));
-      if (ids.size < found.length || [...ids].some((id) => containerIDs.has(id))) {
-        if (!clashing.has(allocation)) {
-          leaveOut(allocation, "another one has one of its containers");
-        }
-        clashing.add(allocation);
-        continue;
+      const clashes = ids.size < found.length || !ids.isDisjointFrom(containerIDs);
+      const reason = refusalOf(allocation) ??
+        (clashes ? "another one has one of its containers" : undefined);
+      if (reason === undefined) {
+        for (const id of ids) containerIDs.add(id);
+        list.push(...found);
+      } else if (!leftOut.has(allocation)) {
+        leftOut.add(allocation);
+        log.warn("Left an allocation out of the market", { key, reason });
       }
-      for (const id of ids) containerIDs.add(id);
-      list.push(...found);
     }
     return { list, containerIDs, keys: new Set(keyed.map(({ key }) => key)) };
   };
 
-  return {
-    update(allocations) {
-      const now = [...allocations];
-      if (now.length !== seen.length || now.some((one, i) => one !== seen[i])) {
-        seen = now;
-        participants = collect();
-      }
-      return participants;
-    },
+  return (allocations) => {
+    const now = [...allocations];
+    if (now.length !== seen.length || now.some((one, i) => one !== seen[i])) {
+      seen = now;
+      participants = collect();
+    }
+    return participants;
   };
 }
 
@@ -121,7 +99,7 @@ export function participantsOf(allocation: PodAllocation): readonly Participant[
       containerID: bounds.containerID.slice(bounds.containerID.lastIndexOf("/") + 1),
       bounds,
       originalLimit: millicoresOf(original) ?? floor,
-      credit: boundedCredit(spec.market?.credit ?? NEUTRAL_CREDIT),
+      credit: boundedCredit(spec.market?.credit ?? 1),
       ...(desired === undefined ? {} : { desired }),
     };
   });

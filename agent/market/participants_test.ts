@@ -61,21 +61,22 @@ pure("participantsOf() counts no limit beyond any node, and bounds the credit", 
   }
 });
 
-pure("update() follows allocations that come, go and change, in order of their keys", () => {
-  const index = createParticipantIndex(silentLog);
-  const [a, b, c] = ["a", "b", "c"].map((pod) => boundedAllocation(pod));
-  assert.ok(a !== undefined && b !== undefined && c !== undefined);
-  const newB = { ...b };
-  const states = [[b, a], [c, a, b], [a, newB, c], [a, newB, c], [newB, c], [newB], []];
-  const found = states.map((state) => index.update(state.values()));
-  for (const [index, { list }] of found.entries()) {
-    const sorted = states[index]?.toSorted((x, y) => x.metadata.name < y.metadata.name ? -1 : 1);
-    assert.deepEqual(list.map(({ allocation }) => allocation), sorted);
-  }
-  assert.equal(found[2], found[3], "nothing changed");
-  assert.equal(found[0]?.list[0], found[1]?.list[0], "the allocation is the same");
-  assert.notEqual(found[1]?.list[1], found[2]?.list[1]);
-});
+pure(
+  "createParticipantIndex() follows allocations that come, go and change, in order of their keys",
+  () => {
+    const index = createParticipantIndex(silentLog);
+    const [a, b, c] = ["a", "b", "c"].map((pod) => boundedAllocation(pod));
+    assert.ok(a !== undefined && b !== undefined && c !== undefined);
+    const newB = { ...b };
+    const states = [[b, a], [c, a, b], [a, newB, c], [a, newB, c], [newB, c], [newB], []];
+    const found = states.map((state) => index(state.values()));
+    for (const [index, { list }] of found.entries()) {
+      const sorted = states[index]?.toSorted((x, y) => x.metadata.name < y.metadata.name ? -1 : 1);
+      assert.deepEqual(list.map(({ allocation }) => allocation), sorted);
+    }
+    assert.equal(found[2], found[3], "nothing changed");
+  },
+);
 
 /** Bounds that can't be bid with, and why. */
 const BAD: readonly (readonly [Partial<ContainerBounds>, RegExp])[] = [
@@ -84,25 +85,28 @@ const BAD: readonly (readonly [Partial<ContainerBounds>, RegExp])[] = [
   [{ ceiling: 1e10 }, /app: ceiling is 10000000000/],
 ];
 
-pure("update() leaves out a pod with a bad bid, warns of it once, and keeps the others", () => {
-  for (const [change, reason] of BAD) {
-    const { lines, index } = warning();
-    const side = sampleBounds("other", { name: "side" });
-    const allocation = boundedBy("bad", side, sampleBounds("bad", change));
-    for (let round = 0; round < 3; round++) {
-      const found = index.update([allocation, boundedAllocation("good")]);
-      assert.deepEqual([pods(found), [...found.keys]], [["good"], ["shop/bad", "shop/good"]]);
+pure(
+  "createParticipantIndex() leaves out a pod with a bad bid, warns of it once, and keeps the others",
+  () => {
+    for (const [change, reason] of BAD) {
+      const { lines, index } = warning();
+      const side = sampleBounds("other", { name: "side" });
+      const allocation = boundedBy("bad", side, sampleBounds("bad", change));
+      for (let round = 0; round < 3; round++) {
+        const found = index([allocation, boundedAllocation("good")]);
+        assert.deepEqual([pods(found), [...found.keys]], [["good"], ["shop/bad", "shop/good"]]);
+      }
+      assert.deepEqual(lines.map(({ key }) => key), ["shop/bad"]);
+      assert.match(String(lines[0]?.reason), reason);
     }
-    assert.deepEqual(lines.map(({ key }) => key), ["shop/bad"]);
-    assert.match(String(lines[0]?.reason), reason);
-  }
-});
+  },
+);
 
-pure("update() gives a container to one allocation, however many name it", () => {
+pure("createParticipantIndex() gives a container to one allocation, however many name it", () => {
   const { lines, index } = warning();
   const thief = boundedBy("b", sampleBounds("a"));
   const double = boundedBy("c", sampleBounds("c"), sampleBounds("c"));
   const all = [double, thief, boundedAllocation("a")];
-  for (const state of [all, [...all]]) assert.deepEqual(pods(index.update(state)), ["a"]);
+  for (const state of [all, [...all]]) assert.deepEqual(pods(index(state)), ["a"]);
   assert.deepEqual(lines.map(({ key }) => key).sort(), ["shop/b", "shop/c"]);
 });

@@ -4,10 +4,11 @@
  * @module
  */
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import { type ContainerSample, isBusy, type NodeSample } from "../../shared/cgroup/sample.ts";
+import { isBusy, type NodeSample } from "../../shared/cgroup/sample.ts";
 import type { IdleCPU } from "../../shared/config/schema.ts";
+import { mapDefined } from "../../shared/defined.ts";
 import { creditAfter } from "../../shared/market/credits.ts";
-import { paceAt, type PlannedContainer } from "../../shared/pacing/paced_container.ts";
+import { easeAt, paceAt, type PlannedContainer } from "../../shared/pacing/paced_container.ts";
 import type {
   Algorithm,
   ClearedContainer,
@@ -38,7 +39,7 @@ export interface ContainerResult extends ClearedContainer {
 }
 
 /** A node after a round. */
-export interface RoundResult extends ClearedNode {
+export interface RoundResult extends Omit<ClearedNode, "planned"> {
   readonly now: number;
   readonly capacity: number;
   readonly containers: readonly ContainerResult[];
@@ -55,9 +56,6 @@ export interface EstimatedNode {
 
 const ALGORITHMS: Readonly<Record<IdleCPU, Algorithm>> = { free: FREE, tight: TIGHT };
 
-/** CPU free of any commitment, as a share of capacity, at which nothing is scarce. */
-const AMPLE_SHARE = 0.1;
-
 /**
  * Feeds what was just read to the estimates. `limitOf` returns the limit that a container begins with:
  * this agent's last decision for a container that is new in its pod.
@@ -72,8 +70,7 @@ export function estimate(
   },
 ): EstimatedNode {
   const { now, freeFraction, waitMs } = context;
-  // How hard it is to give any container more: 0 while CPU is free, 1 when others would have to pay.
-  const scarcity = Math.min(1, Math.max(0, 1 - freeFraction / AMPLE_SHARE));
+  const scarcity = 1 - easeAt(freeFraction);
   const options = paceAt(context.pace, freeFraction);
   let urgent = false;
   let nearLimit = false;
@@ -82,7 +79,8 @@ export function estimate(
     const reading = sample.containers.get(containerID);
     let state = states.get(containerID);
     if (state === undefined) {
-      const limit = limitOf(participant) ?? desired ?? quotaOf(reading) ?? originalLimit;
+      const quota = mapDefined(reading?.quota, Math.round);
+      const limit = limitOf(participant) ?? desired ?? quota ?? originalLimit;
       const reason = allocation.spec.market?.reason;
       state = newContainerState({ limit, now, rule: context.newDemandRule(), credit, reason });
       states.set(containerID, state);
@@ -104,10 +102,6 @@ export function estimate(
   return { containers, urgent, nearLimit };
 }
 
-function quotaOf(reading: ContainerSample | undefined): number | undefined {
-  return reading?.quota === undefined ? undefined : Math.round(reading.quota);
-}
-
 /** Whether pacing would grant a raise, if the clearing gives what is needed. */
 function couldBeRaised(
   { participant: { bounds: { ceiling, held } }, state }: Container,
@@ -118,22 +112,23 @@ function couldBeRaised(
     Math.min(demand, ceiling) > limit * (1 + pace.raiseHysteresis);
 }
 
-/** Divides the node's CPU among the containers. */
-export function clear(containers: readonly Container[], context: RoundContext): ClearedNode {
-  return ALGORITHMS[context.idleCPU].clear(containers, context);
-}
-
-/** Decides which limits change now; the containers' states are brought up to date. */
-export function pace(cleared: ClearedNode, context: RoundContext): RoundResult {
-  const { now, capacity } = context;
-  const planned = ALGORITHMS[context.idleCPU].pace(cleared, context);
+/**
+ * Divides the node's CPU among the containers and decides which limits change now; the containers'
+ * states are brought up to date.
+ */
+export function clearAndPace(
+  containers: readonly Container[],
+  context: RoundContext,
+): RoundResult {
+  const { now, capacity, idleCPU } = context;
+  const { planned, ...cleared } = ALGORITHMS[idleCPU](containers, context);
   const unsettled = podsWithoutQuota(cleared.containers, planned);
-  const containers = cleared.containers.map((container, i) => {
+  const results = cleared.containers.map((container, i) => {
     const isUnsettled = unsettled.has(container.participant.key);
     return decide(container, planned[i] as PlannedContainer, { now, isUnsettled });
   });
-  earnCredits(containers, capacity);
-  return { ...cleared, now, capacity, containers };
+  earnCredits(results, capacity);
+  return { ...cleared, now, capacity, containers: results };
 }
 
 /**
@@ -146,15 +141,10 @@ function podsWithoutQuota(
   containers: readonly Container[],
   planned: readonly PlannedContainer[],
 ): ReadonlySet<string> {
-  const keys = new Set<string>();
-  for (const { participant, state } of containers) {
-    if (state.sample === undefined || lacksQuota(state)) keys.add(participant.key);
-  }
-  planned.forEach(({ change }, i) => {
-    const key = containers[i]?.participant.key;
-    if (change !== undefined && key !== undefined) keys.delete(key);
-  });
-  return keys;
+  const lacking = containers.filter(({ state }) => state.sample === undefined || lacksQuota(state));
+  const moved = containers.filter((_, i) => planned[i]?.change !== undefined);
+  const keys = (some: readonly Container[]) => new Set(some.map(({ participant: { key } }) => key));
+  return keys(lacking).difference(keys(moved));
 }
 
 /** Takes what was planned over into the container's state. */
@@ -177,13 +167,13 @@ function decide(
 
 /** The reason to publish of a container's quota, once: there is none, or one again. */
 function quotaNotice(state: Container["state"], isUnsettled: boolean): MarketReason | undefined {
-  const { reported } = state.quota;
+  const { quotaOffReported: reported } = state;
   if (isQuotaOff(state)) {
-    state.quota = { ...state.quota, reported: true };
+    state.quotaOffReported = true;
     return reported ? undefined : "QuotaOff";
   }
   if (!reported || isUnsettled || lacksQuota(state) || state.sample === undefined) return undefined;
-  state.quota = { reported: false };
+  state.quotaOffReported = false;
   return "QuotaBack";
 }
 

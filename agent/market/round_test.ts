@@ -2,8 +2,7 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import type { ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
-import { WAIT_TARGET_MS } from "../../shared/demand/common_wait.ts";
-import { type DemandRule, queueingNeed } from "../../shared/demand/demand_rule.ts";
+import { type DemandRule, queueingNeed, WAIT_TARGET_MS } from "../../shared/demand/demand_rule.ts";
 import { GRID } from "../../shared/quantity.ts";
 import { SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { onlyContainer, playedAgent } from "../../tests/fixtures/market/played_agent.ts";
@@ -69,13 +68,16 @@ function last(change: PodChange, reading?: Reading, rounds = 1): ContainerResult
   return agentOf().play(pod(change), reading, rounds).at(-1) as ContainerResult;
 }
 
-pure("pace() begins with the written limit, else the quota in force, else the original one", () => {
-  assert.equal(last({ written: "800m" }, { quota: 700 }).limit, 800);
-  assert.equal(last({}, { quota: 700 }).limit, 700);
-  const { limit, share, changedFor, state } = last({ demand: 1200 });
-  // Without readings nothing changes, whatever a metric asks for.
-  assert.deepEqual([limit, share, changedFor, state.demand], [500, 500, undefined, undefined]);
-});
+pure(
+  "clearAndPace() begins with the written limit, else the quota in force, else the original one",
+  () => {
+    assert.equal(last({ written: "800m" }, { quota: 700 }).limit, 800);
+    assert.equal(last({}, { quota: 700 }).limit, 700);
+    const { limit, share, changedFor, state } = last({ demand: 1200 });
+    // Without readings nothing changes, whatever a metric asks for.
+    assert.deepEqual([limit, share, changedFor, state.demand], [500, 500, undefined, undefined]);
+  },
+);
 
 /** A pod, its readings in 20 rounds, and the limit and reason after them. */
 const RAISES: readonly (readonly [PodChange, Reading, number, MarketReason | undefined])[] = [
@@ -92,15 +94,17 @@ const RAISES: readonly (readonly [PodChange, Reading, number, MarketReason | und
   [{ boost: true, ceiling: 3000 }, { usage: 50 }, 3000, "StartupBoost"],
 ];
 
-pure("pace() raises a container for what it needs", () => {
+pure("clearAndPace() raises a container for what it needs", () => {
   for (const [change, reading, limit, reason] of RAISES) {
     const result = last(change, reading, 20);
     const what = JSON.stringify([change, reading]);
     assert.deepEqual([result.limit, result.state.reason], [limit, reason], what);
   }
+  // A held one that starts asks for no more than it needs.
+  assert.equal(last({ boost: true, held: "both" }, { usage: 50 }, 20).need, 50);
 });
 
-pure("pace() gives a container that starts nothing that others need", () => {
+pure("clearAndPace() gives a container that starts nothing that others need", () => {
   const { play } = playedAgent();
   const pods = [pod({ boost: true, ceiling: 3000 }), pod({}, "b"), pod({}, "c")];
   let limit = Infinity;
@@ -115,31 +119,37 @@ pure("pace() gives a container that starts nothing that others need", () => {
   assert.ok(limit < 1000, `${limit}`);
 });
 
-pure("pace() raises a Guaranteed container for its need, and lowers it to its floor", () => {
-  const { play } = agentOf({ capacity: 10_000 });
-  const guaranteed = pod({ floor: 500, weight: 500, requestMoves: true });
-  let limit = 500;
-  const after = (rounds: number, usage: number): number => {
-    for (let i = 0; i < rounds; i++) {
-      limit = play(guaranteed, { usage, quota: limit })[0]?.limit ?? NaN;
-    }
-    return limit;
-  };
-  const [idle, busy, later] = [after(240, 300), after(120, 1200), after(360, 300)];
-  assert.deepEqual([idle, later], [500, 500]);
-  assert.ok(busy >= 1200 && busy < 1300, `${busy}`);
-});
+pure(
+  "clearAndPace() raises a Guaranteed container for its need, and lowers it to its floor",
+  () => {
+    const { play } = agentOf({ capacity: 10_000 });
+    const guaranteed = pod({ floor: 500, weight: 500, requestMoves: true });
+    let limit = 500;
+    const after = (rounds: number, usage: number): number => {
+      for (let i = 0; i < rounds; i++) {
+        limit = play(guaranteed, { usage, quota: limit })[0]?.limit ?? NaN;
+      }
+      return limit;
+    };
+    const [idle, busy, later] = [after(240, 300), after(120, 1200), after(360, 300)];
+    assert.deepEqual([idle, later], [500, 500]);
+    assert.ok(busy >= 1200 && busy < 1300, `${busy}`);
+  },
+);
 
-pure("pace() lowers a container with a metric that is gone after the wait, not at once", () => {
-  const { play } = agentOf();
-  play(pod({ demand: 1200 }), { usage: 50 }, 60);
-  const waitRounds = SAMPLE_PACE.lowerWaitMs / 250;
-  assert.equal(play(pod(), { usage: 50 }, waitRounds).at(-1)?.limit, 1260);
-  const limit = play(pod(), { usage: 50 }, 4).at(-1)?.limit ?? NaN;
-  assert.ok(limit < 600, `${limit}`);
-});
+pure(
+  "clearAndPace() lowers a container with a metric that is gone after the wait, not at once",
+  () => {
+    const { play } = agentOf();
+    play(pod({ demand: 1200 }), { usage: 50 }, 60);
+    const waitRounds = SAMPLE_PACE.lowerWaitMs / 250;
+    assert.equal(play(pod(), { usage: 50 }, waitRounds).at(-1)?.limit, 1260);
+    const limit = play(pod(), { usage: 50 }, 4).at(-1)?.limit ?? NaN;
+    assert.ok(limit < 600, `${limit}`);
+  },
+);
 
-pure("pace() starts a restarted container's state anew, at the limit of before", () => {
+pure("clearAndPace() starts a restarted container's state anew, at the limit of before", () => {
   const { states, play } = agentOf();
   play(pod(), { usage: 1200 });
   const restarted = pod({ containerID: `containerd://${sampleID("new")}`, written: "1200m" });
@@ -149,7 +159,7 @@ pure("pace() starts a restarted container's state anew, at the limit of before",
   assert.equal(result?.state.demand, undefined);
 });
 
-pure("pace() earns credit for what is left to others, once for each sample", () => {
+pure("clearAndPace() earns credit for what is left to others, once for each sample", () => {
   const { play } = playedAgent();
   const creditFor = (at: (now: number) => number): number =>
     onlyContainer(play([pod()], (now) => [readingOf("a", at(now), { usage: 0 })])).state.credit;
@@ -158,7 +168,7 @@ pure("pace() earns credit for what is left to others, once for each sample", () 
   assert.equal(creditFor(() => 250), credit);
 });
 
-pure("pace() earns as much credit where samples are never as new as the round", () => {
+pure("clearAndPace() earns as much credit where samples are never as new as the round", () => {
   const creditAfter = (lagMs: number): number => {
     const { play } = playedAgent();
     let credit = 1;
@@ -176,7 +186,7 @@ function assertNear(actual: number, expected: number): void {
   assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}, expected ${expected}`);
 }
 
-pure("clear() reports which share of capacity was free of any commitment", () => {
+pure("clearAndPace() reports which share of capacity was free of any commitment", () => {
   // 97 % may be granted and 500 m are held.
   const ample = playedAgent({ capacity: 10_000 }).play([pod()], () => []);
   assertNear(ample.freeFraction, 0.92);
@@ -213,23 +223,26 @@ const rule: DemandRule = ({ usage: mean }) => ({
 });
 const NEED_AT_TWICE = queueingNeed({ mean: 300, burstinessMs: 50 }, 2 * WAIT_TARGET_MS);
 
-pure("clear() lets work wait longer where needs would take over four fifths of the CPU", () => {
-  const playWith = (capacity: number | undefined, ...pods: PodAllocation[]): RoundResult =>
-    playedAgent({ rule, ...(capacity === undefined ? {} : { capacity }) })
-      .play(pods, (at) => [readingOf("a", at, { usage: 300 })]);
-  const ample = playWith(undefined, pod());
-  assert.equal(ample.waitMs, WAIT_TARGET_MS);
-  assert.ok(onlyContainer(ample).need > NEED_AT_TWICE);
-  const short = playWith(NEED_AT_TWICE / 0.8, pod());
-  // What a container without readings holds is taken off the room for needs.
-  const beside = playWith((NEED_AT_TWICE + 500) / 0.8, pod(), pod({}, "b"));
-  for (const { waitMs } of [short, beside]) {
-    // The bisection is exact within a hundredth.
-    assert.ok(waitMs >= 2 * WAIT_TARGET_MS && waitMs <= 2.02 * WAIT_TARGET_MS, `${waitMs} ms`);
-  }
-  const { need } = onlyContainer(short);
-  assert.ok(need <= Math.ceil(NEED_AT_TWICE / GRID) * GRID && need > NEED_AT_TWICE * 0.99);
-});
+pure(
+  "clearAndPace() lets work wait longer where needs would take over four fifths of the CPU",
+  () => {
+    const playWith = (capacity: number | undefined, ...pods: PodAllocation[]): RoundResult =>
+      playedAgent({ rule, ...(capacity === undefined ? {} : { capacity }) })
+        .play(pods, (at) => [readingOf("a", at, { usage: 300 })]);
+    const ample = playWith(undefined, pod());
+    assert.equal(ample.waitMs, WAIT_TARGET_MS);
+    assert.ok(onlyContainer(ample).need > NEED_AT_TWICE);
+    const short = playWith(NEED_AT_TWICE / 0.8, pod());
+    // What a container without readings holds is taken off the room for needs.
+    const beside = playWith((NEED_AT_TWICE + 500) / 0.8, pod(), pod({}, "b"));
+    for (const { waitMs } of [short, beside]) {
+      // The bisection is exact within a hundredth.
+      assert.ok(waitMs >= 2 * WAIT_TARGET_MS && waitMs <= 2.02 * WAIT_TARGET_MS, `${waitMs} ms`);
+    }
+    const { need } = onlyContainer(short);
+    assert.ok(need <= Math.ceil(NEED_AT_TWICE / GRID) * GRID && need > NEED_AT_TWICE * 0.99);
+  },
+);
 
 /** What is published of a busy container in so many seconds, each with the time since then, ms. */
 function published(
@@ -262,14 +275,14 @@ const WITHOUT_QUOTA: readonly (readonly [PodChange, readonly string[]])[] = [
   ],
 ];
 
-pure("pace() brings a limit that no quota enforces to the original one after 40 s", () => {
+pure("clearAndPace() brings a limit that no quota enforces to the original one after 40 s", () => {
   for (const [change, expected] of WITHOUT_QUOTA) {
     const seen = published(agentOf(), [pod(change), 600, null]);
     assert.deepEqual(seen, expected, JSON.stringify(change));
   }
 });
 
-pure("pace() takes a container in again when its quota appears", () => {
+pure("clearAndPace() takes a container in again when its quota appears", () => {
   // A moment without a quota is nothing to report, but to wait for.
   const first = agentOf();
   assert.deepEqual(published(first, [pod(), 1, null]), []);
@@ -329,24 +342,30 @@ function writes(reason: "QuotaOff" | "Throttled", ms: number, quotas: Quotas): r
 
 const BACK_AT = QUOTA_OFF_MS + 10_000;
 
-pure("pace() takes no quota for back before all containers of the pod have readings", () => {
-  const late = (app: number | null): Quotas => (since) =>
-    since < 1000 ? { side: 500 } : { app, side: 500 };
-  assert.deepEqual(writes("QuotaOff", BACK_AT, late(null)), []);
-  assert.deepEqual(writes("QuotaOff", BACK_AT, late(500)), ["1000 QuotaBack"]);
-  assert.deepEqual(writes("QuotaOff", BACK_AT, () => ({ app: null, side: null })), []);
-});
+pure(
+  "clearAndPace() takes no quota for back before all containers of the pod have readings",
+  () => {
+    const late = (app: number | null): Quotas => (since) =>
+      since < 1000 ? { side: 500 } : { app, side: 500 };
+    assert.deepEqual(writes("QuotaOff", BACK_AT, late(null)), []);
+    assert.deepEqual(writes("QuotaOff", BACK_AT, late(500)), ["1000 QuotaBack"]);
+    assert.deepEqual(writes("QuotaOff", BACK_AT, () => ({ app: null, side: null })), []);
+  },
+);
 
-pure("pace() reports that quotas are back once the last one is, whichever was reported", () => {
-  // The side has none for long; the app loses its own for a moment, in which that of the side is back.
-  const moment: Quotas = (since) => ({
-    app: since >= BACK_AT - 2000 && since < BACK_AT + 5000 ? null : 500,
-    side: since < BACK_AT ? null : 500,
-  });
-  const seen = [`${QUOTA_OFF_MS} QuotaOff`, `${BACK_AT + 5000} QuotaBack`];
-  assert.deepEqual(writes("Throttled", BACK_AT + 20_000, moment), seen);
-  // Once it is gone for good, it is published again.
-  const gone: Quotas = (since) => ({ app: 500, side: since >= BACK_AT ? null : 500 });
-  const again = ["0 QuotaBack", `${BACK_AT + QUOTA_OFF_MS} QuotaOff`];
-  assert.deepEqual(writes("QuotaOff", BACK_AT + QUOTA_OFF_MS + 1000, gone), again);
-});
+pure(
+  "clearAndPace() reports that quotas are back once the last one is, whichever was reported",
+  () => {
+    // The side has none for long; the app loses its own for a moment, in which that of the side is back.
+    const moment: Quotas = (since) => ({
+      app: since >= BACK_AT - 2000 && since < BACK_AT + 5000 ? null : 500,
+      side: since < BACK_AT ? null : 500,
+    });
+    const seen = [`${QUOTA_OFF_MS} QuotaOff`, `${BACK_AT + 5000} QuotaBack`];
+    assert.deepEqual(writes("Throttled", BACK_AT + 20_000, moment), seen);
+    // Once it is gone for good, it is published again.
+    const gone: Quotas = (since) => ({ app: 500, side: since >= BACK_AT ? null : 500 });
+    const again = ["0 QuotaBack", `${BACK_AT + QUOTA_OFF_MS} QuotaOff`];
+    assert.deepEqual(writes("QuotaOff", BACK_AT + QUOTA_OFF_MS + 1000, gone), again);
+  },
+);

@@ -3,58 +3,56 @@
  *
  * @module
  */
-import { commonWait, type WaitingContainer } from "../../shared/demand/common_wait.ts";
+import { commonWait, type WaitingContainer } from "../../shared/demand/demand_rule.ts";
 import {
   clearRound,
   type RoundOutcome,
   withStartupDemand,
 } from "../../shared/market/clearing_round.ts";
+import type { MarketContainer } from "../../shared/market/market_container.ts";
 import { freeCPU, grantable } from "../../shared/pacing/paced_container.ts";
 import { planChanges } from "../../shared/pacing/plan_changes.ts";
 import { stateAfterClearing } from "../../shared/scarcity/node_state.ts";
-import {
-  type Algorithm,
-  bidderOf,
-  type ClearedContainer,
-  type Container,
-  pacedOf,
-  type RoundContext,
-} from "./algorithm.ts";
+import { type Algorithm, type Container, marketContainer, type RoundContext } from "./algorithm.ts";
 import { updateDemand } from "./container_state.ts";
 
 /** Clears the market for what containers need, and paces the changes. */
-export const TIGHT: Algorithm = {
-  clear(containers, context) {
-    const { now, capacity, pace } = context;
-    const waitMs = waitOnNode(containers, context);
-    for (const { participant, state } of containers) {
-      updateDemand(state, { waitMs, asked: participant.bounds.demand });
-    }
-    const bidders = withStartupDemand(containers.map((one) => bidderOf(one, context)), {
-      spare: context.freeFraction * capacity,
-    });
-    const most = grantable(capacity, pace);
-    const { mode, price, outcomes } = clearRound(bidders, { capacity, grantable: most });
-    const cleared = containers.map((one, i): ClearedContainer => ({
-      ...one,
-      ...outcomes[i] as RoundOutcome,
-    }));
-    const free = freeCPU(cleared.map((one) => pacedOf(one, context)), {
-      ...{ now, capacity, options: pace },
-    });
-    return {
-      ...{ mode, price, waitMs, containers: cleared },
-      nodeState: stateAfterClearing(context.nodeState, { now, mode }),
-      freeFraction: free / Math.max(capacity, 1),
-      committed: most - free,
-    };
-  },
-  pace({ containers, mode }, context) {
-    const { now, capacity, pace: options } = context;
-    const paced = containers.map((one) => pacedOf(one, context));
-    return planChanges(paced, { now, capacity, mode, options });
-  },
+export const TIGHT: Algorithm = (containers, context) => {
+  const { now, capacity, pace: options } = context;
+  const waitMs = waitOnNode(containers, context);
+  for (const { participant, state } of containers) {
+    updateDemand(state, { waitMs, asked: participant.bounds.demand });
+  }
+  const bidders = containers.map((one) => marketContainer(one, context));
+  const spare = context.freeFraction * capacity;
+  const most = grantable(capacity, options);
+  const { mode, price, outcomes } = clearRound(withStartupDemand(bidders, { spare }), {
+    ...{ capacity, grantable: most },
+  });
+  const cleared = outcomes.map((one) => ({
+    ...one,
+    ...{ least: heldAtFloor(one, context), target: one.share },
+  }));
+  const free = freeCPU(cleared, { now, capacity, options });
+  return {
+    ...{ mode, price, waitMs, containers: cleared },
+    planned: planChanges(cleared, { now, capacity, mode, options }),
+    nodeState: stateAfterClearing(context.nodeState, { now, mode }),
+    freeFraction: free / Math.max(capacity, 1),
+    committed: most - free,
+  };
 };
+
+/**
+ * What a container counts with at its floor: what it used a moment ago, beside what it needs on
+ * average, since it may use that again at once; all of its floor while its readings are young.
+ */
+function heldAtFloor(
+  { state: { peak }, memory: { since }, floor, least }: Container & MarketContainer & RoundOutcome,
+  { now, pace }: RoundContext,
+): number {
+  return now - since < pace.warmUpMs ? floor : Math.max(least, Math.min(floor, peak));
+}
 
 /** How long work may wait so that the needs of all fit the node, ms. */
 function waitOnNode(

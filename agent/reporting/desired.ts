@@ -11,31 +11,20 @@ import { countableCPU, formatCPU } from "../../shared/quantity.ts";
 import type { Participant } from "../market/participants.ts";
 import type { ContainerResult, RoundResult } from "../market/round.ts";
 
-/** The last write to an allocation. Times are ms of the monotonic clock. */
-export interface Written {
-  readonly uid: string;
-  readonly desired: Desired;
-  /** Version of the copy that it was decided on. */
-  readonly from: string;
-  /** When the server took it, and the version that has it; absent while it is on its way. */
-  readonly sent?: { readonly at: number; readonly version: string };
-  /** Set once it was written again because another client had changed it. */
-  readonly repeats?: Repeats;
-}
-
-/** How often something was written again of late, and when the last time was. */
-export interface Repeats {
-  readonly count: number;
-  readonly at: number;
-}
-
-/** An allocation and what its spec should be. */
+/** An allocation and what its spec should be. Times are ms of the monotonic clock. */
 export interface DesiredWrite {
   readonly key: string;
+  /** The copy that it was decided on. */
   readonly allocation: PodAllocation;
   readonly desired: Desired;
-  /** Set when it was written before, and another client has changed it since. */
-  readonly repeat?: Repeats;
+  /** Set when it was written before, and another client has changed it since: how often, and when. */
+  readonly repeat?: { readonly count: number; readonly at: number };
+}
+
+/** The last write to an allocation; it keeps its last repeat. */
+export interface Written extends DesiredWrite {
+  /** When the server took it, and the version that has it; absent while it is on its way. */
+  readonly sent?: { readonly at: number; readonly version: string };
 }
 
 /** The first repeat comes this long after the write, ms, each one later by twice that before it. */
@@ -62,7 +51,7 @@ export function desiredWrites(
     const { allocation, key } = firstOf(containers).participant;
     const written = lastWritten.get(key);
     // An allocation that was deleted and made anew has the same key, and nothing was written to it yet.
-    const last = written?.uid === allocation.metadata.uid ? written.desired : allocation.spec;
+    const last = isOf(written, allocation) ? written.desired : allocation.spec;
     const revision = allocation.status?.bounds?.revision ?? 0;
     const known = knownMarketReason(last.market?.reason);
     const changed = reasonOf(containers, known);
@@ -78,13 +67,21 @@ export function desiredWrites(
   });
 }
 
+/** Whether it was written to this allocation, not to one before it with the same key. */
+export function isOf(
+  written: Written | undefined,
+  { metadata }: PodAllocation,
+): written is Written {
+  return written?.allocation.metadata.uid === metadata.uid;
+}
+
 /** A container's limit as last written by this agent; undefined where it wrote none. */
 export function publishedLimit(
   lastWritten: ReadonlyMap<string, Written>,
 ): (participant: Participant) => number | undefined {
   return ({ key, allocation, bounds }) => {
     const written = lastWritten.get(key);
-    if (written?.uid !== allocation.metadata.uid) return undefined;
+    if (!isOf(written, allocation)) return undefined;
     const limit = written.desired.containers?.find(({ name }) => name === bounds.name)?.cpuLimit;
     return limit === undefined ? undefined : countableCPU(limit);
   };
@@ -124,14 +121,11 @@ const URGENT = 1e9;
  * work waits for, if there is one.
  */
 function weightiest(containers: readonly ContainerResult[]): MarketReason | undefined {
-  let found: MarketReason | undefined;
-  let most = -1;
-  for (const { changedFor, limit, from } of containers) {
-    if (changedFor === undefined) continue;
-    const rank = Math.abs(limit - from) + (isUnhurried(changedFor) ? 0 : URGENT);
-    if (rank > most) [found, most] = [changedFor, rank];
-  }
-  return found;
+  const moved = containers.flatMap(({ changedFor: reason, limit, from }) => {
+    if (reason === undefined) return [];
+    return [{ reason, rank: Math.abs(limit - from) + (isUnhurried(reason) ? 0 : URGENT) }];
+  });
+  return moved.toSorted((a, b) => b.rank - a.rank)[0]?.reason;
 }
 
 function desiredOf(
@@ -168,16 +162,17 @@ const MILLICORES_PER_CORE = 1000;
  * is answered later and later, since neither will stop.
  */
 export function repeatFor(
-  { desired, from, sent, repeats }: Written,
+  { desired, allocation: before, sent, repeat }: Written,
   { allocation, now }: { readonly allocation: PodAllocation; readonly now: number },
-): Repeats | undefined {
+): Written["repeat"] {
   if (sent === undefined || now - sent.at < REPEAT_MS) return undefined;
   const { metadata: { resourceVersion }, spec } = allocation;
   const isCurrent = now - sent.at >= FORGIVEN_MS ||
-    (isAtLeast(resourceVersion, sent.version) ?? resourceVersion !== from);
+    (isAtLeast(resourceVersion, sent.version) ??
+      resourceVersion !== before.metadata.resourceVersion);
   if (!isCurrent || hasWritten(spec, desired)) return undefined;
-  if (repeats === undefined || now - repeats.at >= FORGIVEN_MS) return { count: 1, at: now };
-  const { count, at } = repeats;
+  if (repeat === undefined || now - repeat.at >= FORGIVEN_MS) return { count: 1, at: now };
+  const { count, at } = repeat;
   const waitMs = Math.min(LONGEST_REPEAT_MS, REPEAT_MS * 2 ** Math.min(count, 1000));
   return now - at < waitMs ? undefined : { count: count + 1, at: now };
 }

@@ -49,7 +49,7 @@ function pairOf(reason?: MarketReason): PodAllocation {
 }
 
 const NOTHING = new Map<string, Written>();
-const LAST: Written = { uid: "uid-a", from: "7", desired: written() };
+const LAST: Written = { key: "shop/a", allocation: copy("7", {}), desired: written() };
 
 function writesOf(
   containers: readonly ContainerResult[],
@@ -62,7 +62,9 @@ function writesOf(
 
 pure("desiredWrites() writes what was never cleared, or is new under an old name", () => {
   const first = resultsOf(boundedAllocation("a"));
-  for (const options of [{}, { last: { ...LAST, uid: "uid-of-a-dead-one" } }]) {
+  const { metadata, ...rest } = LAST.allocation;
+  const dead = { ...rest, metadata: { ...metadata, uid: "uid-of-a-dead-one" } };
+  for (const options of [{}, { last: { ...LAST, allocation: dead } }]) {
     const [write, ...others] = writesOf(first, options);
     assert.deepEqual([write?.key, others], ["shop/a", []]);
     assert.deepEqual(write?.desired, written("FirstClearing"));
@@ -140,10 +142,10 @@ function repeatsOver(ms: number, version: string, spec: Desired): number[] {
   const times: number[] = [];
   let last = SENT;
   for (let now = 1000; now <= ms; now += 1000) {
-    const repeats = repeatFor(last, { allocation: copy(version, spec), now });
-    if (repeats === undefined) continue;
+    const repeat = repeatFor(last, { allocation: copy(version, spec), now });
+    if (repeat === undefined) continue;
     times.push(now);
-    last = { ...last, repeats, sent: { at: now, version: "10" } };
+    last = { ...last, repeat, sent: { at: now, version: "10" } };
   }
   return times;
 }
@@ -181,7 +183,7 @@ pure("repeatFor() answers another client later and later, up to a cap", () => {
   assert.deepEqual(gaps.slice(0, 6), [10_000, 20_000, 40_000, 80_000, 160_000, 300_000]);
   assert.ok(gaps.slice(5).every((gap) => gap === LONGEST_REPEAT_MS));
   // After a long quiet time it is a first one again.
-  const last = { ...SENT, repeats: { count: 9, at: 0 } };
+  const last = { ...SENT, repeat: { count: 9, at: 0 } };
   const counts = [LONGEST_REPEAT_MS - 1, LONGEST_REPEAT_MS, 2 * LONGEST_REPEAT_MS].map((now) =>
     repeatFor(last, { allocation: copy("12", THEIRS), now })?.count
   );
@@ -189,7 +191,7 @@ pure("repeatFor() answers another client later and later, up to a cap", () => {
 });
 
 pure("repeatFor() takes versions that can't be compared for new when they have changed", () => {
-  const last = { ...LAST, from: "a", sent: { at: 0, version: "b" } };
+  const last = { ...LAST, allocation: copy("a", {}), sent: { at: 0, version: "b" } };
   const counts = ["a", "b", "c"].map((version) =>
     repeatFor(last, { allocation: copy(version, THEIRS), now: REPEAT_MS })?.count
   );
@@ -325,9 +327,9 @@ pure("createOutbox() remembers repeats until the allocation is gone", async () =
     namesake,
     undefined,
   ]] as const;
-  for (const [one, repeats] of steps) {
+  for (const [one, remembered] of steps) {
     scene.outbox.put(one);
-    assert.deepEqual(scene.written()?.repeats, repeats);
+    assert.deepEqual(scene.written()?.repeat, remembered);
   }
 });
 

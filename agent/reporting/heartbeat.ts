@@ -13,16 +13,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { isUnreachable } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import type { NodeLink } from "../ports.ts";
-
-/** Parts of the heartbeat. */
-export interface HeartbeatParts {
-  readonly link: NodeLink;
-  readonly clock: Clock;
-  /** Spreads the agents of a cluster. */
-  readonly random: Random;
-  readonly log: Log;
-}
+import type { NodeLink } from "../../shared/api/ports.ts";
 
 /**
  * The node is read this often at least, ms; up to this share of the time sooner, so that no reading
@@ -41,7 +32,13 @@ const MOST_WAIT = 0.5;
  * lease is renewed only after a reading that succeeded: an agent that can't see its node does no work.
  */
 export async function runHeartbeat(
-  { link, clock, random, log }: HeartbeatParts,
+  { link, clock, random, log }: {
+    readonly link: NodeLink;
+    readonly clock: Clock;
+    /** Spreads the agents of a cluster. */
+    readonly random: Random;
+    readonly log: Log;
+  },
   signal: AbortSignal,
   { heartbeatMs, seen }: {
     readonly heartbeatMs: number;

@@ -24,7 +24,7 @@ export interface LatestRound {
   /** Notes a round and what it was made from. */
   observe(
     round: RoundResult,
-    input: Pick<NodeViewContext, "node" | "limitsIgnored"> & { readonly sample: NodeSample },
+    input: Pick<NodeViewContext, "node" | "sample" | "limitsIgnored">,
   ): void;
   /** The round as other programs may see it; undefined before the first. */
   view(): NodeView | undefined;

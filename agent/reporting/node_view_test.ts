@@ -17,7 +17,7 @@ import {
   sampleRound,
 } from "../../tests/fixtures/market/sample_participants.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { QUOTA_OFF_MS, type QuotaState } from "../market/container_state.ts";
+import { QUOTA_OFF_MS } from "../market/container_state.ts";
 import type { RoundResult } from "../market/round.ts";
 import { runHeartbeat } from "./heartbeat.ts";
 import { createLatestRound, nodeView, type NodeViewContext } from "./node_view.ts";
@@ -29,7 +29,7 @@ const CONTEXT = {
     ready: true,
     pressures: [],
   },
-  sample: { at: 0, containers: new Map(), unmanaged: 300 },
+  sample: { containers: new Map(), unmanaged: 300 },
   wallMs: Date.UTC(2026, 0, 1),
   pace: DEFAULT_PACE,
   idleCPU: "free",
@@ -47,9 +47,9 @@ const TWO = {
 
 /** A pod of two containers; the first has readings where `used` is given, the second never. */
 function roundOf(
-  { used, price = 0.5, reason, spec = {}, quota }:
+  { used, price = 0.5, reason, spec = {}, quotaGoneAt }:
     & { readonly used?: number; readonly price?: number; readonly reason?: MarketReason }
-    & { readonly spec?: Partial<PodAllocation["spec"]>; readonly quota?: QuotaState } = {},
+    & { readonly spec?: Partial<PodAllocation["spec"]>; readonly quotaGoneAt?: number } = {},
 ): RoundResult {
   const [app, ...others] = sampleResults(boundedAllocation("a", { ...TWO, spec }));
   assert.ok(app !== undefined);
@@ -60,7 +60,7 @@ function roundOf(
       ? {}
       : { demand: 310.4, sample: sampleReading("a", { at: 0, usage: used, ...throttled }) }),
     ...(reason === undefined ? {} : { reason, reasonAt: 0 }),
-    ...(quota === undefined ? {} : { quota }),
+    quotaGoneAt,
   };
   return sampleRound([{ ...app, state }, ...others], { price });
 }
@@ -135,10 +135,10 @@ pure("nodeView() shows what holds limits, or makes less of them", () => {
   ];
   const none = [undefined, undefined, undefined, undefined];
   assert.deepEqual(shown(viewOf(roundOf({ used: 300 }))), none);
-  const quota = { missingSince: -QUOTA_OFF_MS, reported: true };
+  const quotaGoneAt = -QUOTA_OFF_MS;
   const node = { ...CONTEXT.node, pressures: ["MemoryPressure", "PIDPressure"] as const };
   assert.deepEqual(
-    shown(viewOf(roundOf({ used: 300, quota }), { node, limitsIgnored: true })),
+    shown(viewOf(roundOf({ used: 300, quotaGoneAt }), { node, limitsIgnored: true })),
     [["MemoryPressure", "PIDPressure"], "SchedExt", true, undefined],
   );
 });

@@ -8,18 +8,11 @@ import type { Desired } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
-import type { DesiredWriter } from "../ports.ts";
-import type { DesiredWrite, Written } from "./desired.ts";
+import type { DesiredWriter } from "../../shared/api/ports.ts";
+import { type DesiredWrite, isOf, type Written } from "./desired.ts";
 
 /** Retries of one write: first wait and longest wait, ms. */
 const RETRY = { minMs: 500, maxMs: 30_000 } as const;
-
-/** Parts of the outbox. */
-export interface OutboxParts {
-  readonly writer: DesiredWriter;
-  readonly clock: Clock;
-  readonly log: Log;
-}
 
 /** Takes writes and sends them. */
 export interface Outbox {
@@ -44,7 +37,11 @@ function stampedBy(clock: Pick<Clock, "wall">, { desired }: DesiredWrite): Desir
  * An outbox. Each allocation has one write under way at a time, so that an older value can't
  * overtake a newer one; different allocations don't wait for each other.
  */
-export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
+export function createOutbox({ writer, clock, log }: {
+  readonly writer: DesiredWriter;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Outbox {
   const waiting = new Map<string, DesiredWrite>();
   const written = new Map<string, Written>();
   const sending = new Map<string, Promise<void>>();
@@ -82,12 +79,11 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
 
   return {
     put: (write) => {
-      const { key, allocation: { metadata }, desired, repeat } = write;
+      const { key, allocation } = write;
       waiting.set(key, write);
-      const { uid, resourceVersion: from } = metadata;
       const before = written.get(key);
-      const repeats = repeat ?? (before?.uid === uid ? before.repeats : undefined);
-      written.set(key, { uid, from, desired, ...(repeats === undefined ? {} : { repeats }) });
+      const repeat = isOf(before, allocation) ? before.repeat : undefined;
+      written.set(key, { ...(repeat === undefined ? {} : { repeat }), ...write });
       wake();
     },
     written,

@@ -3,20 +3,22 @@
  *
  * @module
  */
+import type { PaceMemory, RecentLoad } from "../../shared/market/market_container.ts";
 import {
   isLargeRaise,
   isLastRaise,
   lowerWait,
   rationedHysteresis,
 } from "../../shared/pacing/limit_moves.ts";
-import type {
-  PacedContainer,
-  PaceMemory,
-  PaceOptions,
-} from "../../shared/pacing/paced_container.ts";
+import type { PacedContainer, PaceOptions } from "../../shared/pacing/paced_container.ts";
 import type { NodeState } from "../../shared/scarcity/node_state.ts";
-import { isWorth, RELEASES_PER_S, type SharePace } from "../../shared/scarcity/plan_limits.ts";
-import type { RecentLoad } from "../../shared/scarcity/recent_load.ts";
+import {
+  isWorth,
+  type LimitedContainer,
+  RELEASES_PER_S,
+  type SharePace,
+} from "../../shared/scarcity/plan_limits.ts";
+import { cpuText, shareText } from "../../shared/view/figures.ts";
 
 /** The part of a container that the answer depends on. */
 export type WaitingContainer = Pick<
@@ -48,11 +50,11 @@ export function whyWaiting(
 
 function raiseWaits(container: WaitingContainer, { now, options }: WaitingContext): string {
   const { memory, share } = container;
-  const raise = `raise to ${show(share)}`;
+  const raise = `raise to ${cpuText(share)}`;
   const isLarge = isLargeRaise(container, share, { now, options });
   if (!isLarge && !isLastRaise(container)) {
     const hysteresis = rationedHysteresis(container, options.raiseHysteresis, { now });
-    return `${raise} is within the hysteresis of ${percent(hysteresis)}`;
+    return `${raise} is within the hysteresis of ${shareText(hysteresis)}`;
   }
   const left = secondsLeft(memory.raisedAt + options.raiseGapMs, now);
   if (left > 0) return `${raise} waits ${left} s after the last`;
@@ -64,9 +66,9 @@ function decreaseWaits(
   { now, options }: WaitingContext,
 ): string {
   const { limit, lower, since } = memory;
-  const decrease = `decrease to ${show(lower?.highest ?? share)}`;
+  const decrease = `decrease to ${cpuText(lower?.highest ?? share)}`;
   if (share >= limit * (1 - options.lowerHysteresis)) {
-    return `${decrease} is within the hysteresis of ${percent(options.lowerHysteresis)}`;
+    return `${decrease} is within the hysteresis of ${shareText(options.lowerHysteresis)}`;
   }
   const waits = secondsLeft((lower?.since ?? now) + lowerWait(memory, options), now);
   const warmsUp = secondsLeft(since + options.warmUpMs, now);
@@ -75,22 +77,10 @@ function decreaseWaits(
     : `${decrease} waits ${waits} s`;
 }
 
-function show(millicores: number): string {
-  return `${Math.round(millicores)}m`;
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
-}
-
-/** A container after a round. Millicores. */
-export interface StayingLimit {
-  readonly ceiling: number;
-  /** Within the bounds: what it gets of a scarce node. */
-  readonly share: number;
+/** A container after a round; its share is what it gets of a scarce node. */
+export interface StayingLimit
+  extends Pick<LimitedContainer, "ceiling" | "load">, Pick<PacedContainer, "share"> {
   readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt" | "shortAt">;
-  /** Absent while there are no readings. */
-  readonly load?: RecentLoad | undefined;
 }
 
 /**
@@ -127,9 +117,9 @@ function rationedText(
   },
 ): string | undefined {
   if (limit === share) return undefined;
-  const change = `${limit < share ? "raise" : "decrease"} to ${show(share)}`;
+  const change = `${limit < share ? "raise" : "decrease"} to ${cpuText(share)}`;
   if (!isWorth([Math.max(limit, share), Math.min(limit, share)], pace)) {
-    return `${change} is within the hysteresis of ${percent(pace.shareHysteresis)}`;
+    return `${change} is within the hysteresis of ${shareText(pace.shareHysteresis)}`;
   }
   // A raise that is worth it has been made.
   if (limit < share) return undefined;

@@ -4,9 +4,13 @@
  * @module
  */
 import { type CgroupFiles, readPressure } from "../../shared/cgroup/cgroup_files.ts";
-import { SHORTEST_INTERVAL_MS } from "../../shared/cgroup/interval.ts";
 import { type CgroupLayout, findLayout, joinPath } from "../../shared/cgroup/layout.ts";
-import type { ContainerSample, NodePressure, NodeSample } from "../../shared/cgroup/sample.ts";
+import {
+  type ContainerSample,
+  type NodePressure,
+  type NodeSample,
+  SHORTEST_INTERVAL_MS,
+} from "../../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { createPodList } from "./pod_list.ts";
@@ -60,8 +64,6 @@ export interface NodeSampler {
 
 /** Samples come a little early or late; this share of the time between two is still on time. */
 export const ON_TIME = 0.9;
-/** Percentiles over minutes are worked out anew this often, ms. */
-const UNMANAGED_RENEWED_MS = 5000;
 
 /** A sampler without samples. Throws an `Error` when the tree holds no pods' root. */
 export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
@@ -84,26 +86,13 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     for (const directory of files.directories) tree.release(directory);
   };
   const list = createPodList({ tree, layout, forget });
-  let unmanaged = { at: Infinity, version: -1, managed: new Set() as ReadonlySet<string>, cpu: 0 };
-
-  /** CPU outside of the market, computed anew when it is old or other pods are there. */
-  const unmanagedAt = (at: number, managed: ReadonlySet<string>): number => {
-    const { version } = list;
-    const isFresh = at >= unmanaged.at && at - unmanaged.at < ON_TIME * UNMANAGED_RENEWED_MS;
-    if (!isFresh || unmanaged.version !== version || unmanaged.managed !== managed) {
-      const cpu = unmanagedCPU([...list.pods.values()], { managed, cores });
-      unmanaged = { at, version, managed, cpu };
-    }
-    return unmanaged.cpu;
-  };
-
   return {
     layout,
     sample(at, managed, { unsettled = [], everyMs = 250 } = {}) {
       const context: SampleContext = { tree, cores, pressure, malformed, at };
       list.refresh(at, managed);
       for (const id of unsettled) {
-        const container = list.podOf(id)?.containers.get(id);
+        const container = list.container(id);
         if (container !== undefined) refreshQuota(container, context);
       }
       for (const pod of [...list.pods.values()]) {
@@ -120,7 +109,8 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
           if (sample !== undefined) containers.set(id, sample);
         }
       }
-      return { at, containers, unmanaged: unmanagedAt(at, managed) };
+      const unmanaged = unmanagedCPU([...list.pods.values()], { managed, cores });
+      return { containers, unmanaged };
     },
     pods: () => [...list.pods.values()],
     pressure() {

@@ -17,16 +17,19 @@ import {
   type PodCgroup,
 } from "../../shared/cgroup/pod_cgroups.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
-import { newPodState, type PodState, updateContainers } from "./pod_state.ts";
+import {
+  type ContainerCgroupState,
+  newPodState,
+  type PodState,
+  updateContainers,
+} from "./pod_state.ts";
 
 /** The pods of a node. */
 export interface PodList {
   /** By UID. */
   readonly pods: ReadonlyMap<string, PodState>;
-  /** Grows with each pod or container that comes or goes. */
-  readonly version: number;
-  /** The pod of the container with this hex id, as far as it is known. */
-  podOf(id: string): PodState | undefined;
+  /** The container with this hex id, as far as it is known. */
+  container(id: string): ContainerCgroupState | undefined;
   /** Lists what is due at a monotonic time; `wanted` holds hex ids that should be known. */
   refresh(at: number, wanted: ReadonlySet<string>): void;
   /** Lists one pod's containers now, since one of them is gone. */
@@ -54,32 +57,20 @@ export const YOUNG_MS = 30_000;
 /** A list that knows no pod yet. */
 export function createPodList({ tree, layout, forget }: PodListOptions): PodList {
   const pods = new Map<string, PodState>();
-  const podOf = new Map<string, PodState>();
-  let version = 0;
   let scannedAt = -Infinity;
   let fullScanAt = -Infinity;
   let seen: ReadonlySet<string> = new Set();
   /** Ids that were asked for and are nowhere: they are no reason to list again. */
   let missing: ReadonlySet<string> = seen;
 
-  const remove = (pod: PodState): void => {
-    version++;
-    pods.delete(pod.uid);
-    for (const { id, files } of pod.containers.values()) {
-      if (podOf.get(id) === pod) podOf.delete(id);
-      forget(files);
-    }
-    if (pod.own !== undefined) forget(pod.own.files);
+  const remove = ({ uid, own, containers }: PodState): void => {
+    pods.delete(uid);
+    for (const { files } of containers.values()) forget(files);
+    if (own !== undefined) forget(own.files);
   };
 
-  const update = (pod: PodState, found: PodCgroup["containers"], at: number): void => {
-    const { containers } = pod;
-    if (containers.size === found.length && found.every(({ id }) => containers.has(id))) return;
-    version++;
-    for (const id of containers.keys()) if (podOf.get(id) === pod) podOf.delete(id);
+  const update = (pod: PodState, found: PodCgroup["containers"], at: number): void =>
     updateContainers(pod, layout, { found, at }).forEach(forget);
-    for (const id of containers.keys()) podOf.set(id, pod);
-  };
 
   const relist = (pod: PodState, at: number): void => {
     const { directory } = pod;
@@ -104,30 +95,27 @@ export function createPodList({ tree, layout, forget }: PodListOptions): PodList
       const { uid, directory } = cgroup;
       const known = pods.get(uid);
       const pod = known ?? newPodState(layout, { uid, directory, foundAt });
-      if (known === undefined) {
-        version++;
-        pods.set(uid, pod);
-      }
+      pods.set(uid, pod);
       if (cgroup.containers !== undefined) update(pod, cgroup.containers, foundAt);
       else if (known === undefined || at - known.foundAt < YOUNG_MS) relist(pod, at);
     }
   };
 
+  /** The ids that no pod has. */
+  const unknown = (ids: ReadonlySet<string>): ReadonlySet<string> =>
+    ids.difference(new Set(pods.values().flatMap(({ containers }) => containers.keys())));
+
   return {
     pods,
-    get version() {
-      return version;
-    },
-    podOf: (id) => podOf.get(id),
+    container: (id) => pods.values().find((pod) => pod.containers.has(id))?.containers.get(id),
     relist,
     refresh(at, wanted) {
-      const isAsked = wanted !== seen &&
-        [...wanted].some((id) => !podOf.has(id) && !missing.has(id));
+      const isAsked = wanted !== seen && !unknown(wanted).isSubsetOf(missing);
       seen = wanted;
       const isFull = isAsked || at < scannedAt || at - fullScanAt >= FULL_SCAN_MS;
       if (!isFull && at - scannedAt < SCAN_MS) return;
       scan(at, isFull);
-      missing = new Set([...wanted].filter((id) => !podOf.has(id)));
+      missing = unknown(wanted);
     },
   };
 }

@@ -12,8 +12,7 @@ import { type LevelMemory, NO_LEVEL_MEMORY } from "../../shared/cgroup/throttled
 import type { CgroupLayout } from "../../shared/cgroup/layout.ts";
 import type { ContainerCgroup } from "../../shared/cgroup/pod_cgroups.ts";
 import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/kernel_text.ts";
-import type { Reading } from "../../shared/cgroup/interval.ts";
-import type { ContainerSample } from "../../shared/cgroup/sample.ts";
+import type { ContainerSample, Reading } from "../../shared/cgroup/sample.ts";
 import { createUsageWindow, type UsageWindow } from "../../shared/cgroup/usage_window.ts";
 
 /** A cgroup of either level. */

@@ -9,6 +9,7 @@ import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { defined } from "../../shared/defined.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
+import { cpuText } from "../../shared/view/figures.ts";
 import { createNodeSampler } from "./node_sampler.ts";
 import type { PodState } from "./pod_state.ts";
 
@@ -118,15 +119,11 @@ function row(container: ContainerView, pod: PodView | undefined): string[] {
   return [
     pod?.uid ?? "",
     id.slice(0, SHORT_ID),
-    millicores(usage),
-    millicores(throttled),
-    millicores(quota),
-    pod === undefined ? "" : millicores(pod.request),
+    cpuText(usage),
+    cpuText(throttled),
+    cpuText(quota),
+    pod === undefined ? "" : cpuText(pod.request),
     periods === undefined ? "-" : `${throttledPeriods}/${periods}`,
     pressure === undefined ? "-" : `${Math.round(pressure * 100)}%`,
   ];
-}
-
-function millicores(value: number | undefined): string {
-  return value === undefined ? "-" : `${Math.round(value)}m`;
 }

@@ -9,7 +9,6 @@
  *
  * @module
  */
-import { isBusy } from "../../shared/cgroup/sample.ts";
 import {
   type CgroupFiles,
   readCounters,
@@ -25,7 +24,12 @@ import {
   type ThrottledTime,
   throttledTime,
 } from "../../shared/cgroup/throttled_time.ts";
-import { type Interval, intervalBetween, type Reading } from "../../shared/cgroup/interval.ts";
+import {
+  type Interval,
+  intervalBetween,
+  isBusy,
+  type Reading,
+} from "../../shared/cgroup/sample.ts";
 import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/kernel_text.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { YOUNG_MS } from "./pod_list.ts";
@@ -99,8 +103,12 @@ export function samplePod(
       read.push({ container, interval, rising: wasIdle && !container.idle });
     }
   }
-  if (idle) sampleIdle(pod, read, context);
-  else isWhole = sampleBothLevels(pod, read, { ...context, before }) && isWhole;
+  if (idle) {
+    // Nothing was throttled at either level, so the pod's counters need not be read.
+    const roomMs = roomAfterIdle(context.cores);
+    for (const one of read) setSample(one, { throttledMs: 0, throttledPeriods: 0, roomMs });
+    pod.memory = fadeMemory(pod.memory, read.at(-1)?.interval.intervalMs ?? 0);
+  } else isWhole = sampleBothLevels(pod, read, { ...context, before }) && isWhole;
   pod.nearLimit = [...pod.containers.values()]
     .some(({ sample }) => sample === undefined || isBusy(sample));
   return isWhole;
@@ -111,22 +119,22 @@ export function refreshQuota(
   container: ContainerCgroupState,
   context: Pick<SampleContext, "tree" | "malformed">,
 ): void {
-  const { files, periodMs } = container;
-  container.quota = attempt(container, context, () => readQuota(context.tree, files, { periodMs }));
+  const { periodMs } = container;
+  container.quota = attempt(
+    container,
+    context,
+    (tree, files) => readQuota(tree, files, { periodMs }),
+  );
 }
 
 /** Reads what changes seldom: weights and enforcement periods, and with these the quotas. */
 function readSettings(pod: PodState, context: SampleContext): void {
-  const { tree, at } = context;
-  pod.settingsAt = at;
-  const readWeight = (cgroup: CgroupState): void => {
-    cgroup.request = attempt(cgroup, context, () => readRequest(tree, cgroup.files));
-  };
-  if (pod.own !== undefined) readWeight(pod.own);
-  for (const container of pod.containers.values()) {
-    readWeight(container);
-    container.periodMs = attempt(container, context, () => readPeriod(tree, container.files)) ??
-      DEFAULT_PERIOD_MS;
+  const { own, containers } = pod;
+  pod.settingsAt = context.at;
+  if (own !== undefined) own.request = attempt(own, context, readRequest);
+  for (const container of containers.values()) {
+    container.request = attempt(container, context, readRequest);
+    container.periodMs = attempt(container, context, readPeriod) ?? DEFAULT_PERIOD_MS;
     refreshQuota(container, context);
   }
 }
@@ -173,10 +181,10 @@ function inferReading(
   container: ContainerCgroupState,
   context: SampleContext,
 ): Reading | undefined {
-  const { at, tree } = context;
-  const { previous, files } = container;
+  const { at } = context;
+  const { previous } = container;
   if (previous === undefined) return undefined;
-  const usageMs = attempt(container, context, () => readUsage(tree, files));
+  const usageMs = attempt(container, context, readUsage);
   if (usageMs === undefined || usageMs < previous.usageMs) return undefined;
   const isIdle = wasIdle(container, { at, usageMs: usageMs - previous.usageMs });
   return isIdle ? { ...previous, at, usageMs } : undefined;
@@ -194,19 +202,8 @@ function readAll(
   context: SampleContext,
   pressure: boolean,
 ): Reading | undefined {
-  const { tree, at } = context;
-  return attempt(cgroup, context, () => readCounters(tree, cgroup.files, { at, pressure }));
-}
-
-/** Samples where nothing was throttled at either level, so that the pod's need not be read. */
-function sampleIdle(
-  pod: PodState,
-  read: readonly ContainerInterval[],
-  { cores }: SampleContext,
-): void {
-  const roomMs = roomAfterIdle(cores);
-  for (const one of read) setSample(pod, one, { throttledMs: 0, throttledPeriods: 0, roomMs });
-  pod.memory = fadeMemory(pod.memory, read.at(-1)?.interval.intervalMs ?? 0);
+  const { at } = context;
+  return attempt(cgroup, context, (tree, files) => readCounters(tree, files, { at, pressure }));
 }
 
 /** Samples from the counters of both levels; returns whether the pod's cgroup is still there. */
@@ -215,30 +212,21 @@ function sampleBothLevels(
   read: readonly ContainerInterval[],
   context: SampleContext & { readonly before: number | undefined },
 ): boolean {
-  const { cores, tree, at } = context;
+  const { cores, at } = context;
   const own = readOwnInterval(pod, read, context);
   const containers = read.map(({ container, interval }) => {
     const { quota, roomMs } = container;
     // Only where both levels count is there a doubt that the number of threads can settle.
     const isDoubtful = interval.throttledMs > 0 && (own?.throttledMs ?? 0) > 0;
-    const threads = isDoubtful
-      ? attempt(container, context, () => readThreads(tree, container.files))
-      : undefined;
-    return {
-      interval,
-      roomMs,
-      ...(quota === undefined ? {} : { quota }),
-      ...(threads === undefined ? {} : { threads }),
-    };
+    const threads = isDoubtful ? attempt(container, context, readThreads) : undefined;
+    return { interval, quota, threads, roomMs };
   });
-  const pair = own === undefined ? { cores, containers } : { cores, containers, pod: own };
-  const result = throttledTime(pod.memory, pair);
+  const result = throttledTime(pod.memory, { cores, containers, pod: own });
   pod.memory = result.memory;
   for (const [i, one] of read.entries()) {
-    const lost = result.containers[i];
-    if (lost === undefined) continue;
+    const lost = result.containers[i] as ThrottledTime;
     if (lost.throttledPeriods > 0) one.container.throttledAt = at;
-    setSample(pod, one, lost);
+    setSample(one, lost);
   }
   return pod.own === undefined || pod.own.previous !== undefined;
 }
@@ -260,20 +248,13 @@ function readOwnInterval(
   const { at, before } = context;
   own.window.add(at, reading.usageMs);
   const interval = previous && intervalBetween([previous, reading], context);
-  if (interval === undefined || previous?.at === before) return interval;
-  const usageMs = read.reduce(
-    (sum, one) => one.container.orphaned ? sum : sum + one.interval.usageMs,
-    0,
-  );
-  return {
-    ...interval,
-    intervalMs: before === undefined ? interval.intervalMs : at - before,
-    usageMs,
-  };
+  if (interval === undefined || before === undefined || previous?.at === before) return interval;
+  const inside = read.filter(({ container }) => !container.orphaned);
+  const usageMs = inside.reduce((sum, one) => sum + one.interval.usageMs, 0);
+  return { ...interval, intervalMs: at - before, usageMs };
 }
 
 function setSample(
-  { uid }: PodState,
   { container, interval, rising }: ContainerInterval,
   { throttledMs, throttledPeriods, roomMs }: ThrottledTime,
 ): void {
@@ -281,7 +262,6 @@ function setSample(
   const { quota, request } = container;
   container.roomMs = roomMs;
   container.sample = {
-    podUID: uid,
     containerID: container.id,
     at,
     intervalMs,
@@ -299,11 +279,11 @@ function setSample(
 /** A text that the kernel would not print costs this one value, not the node's sample. */
 function attempt<T>(
   cgroup: CgroupState,
-  { malformed }: Pick<SampleContext, "malformed">,
-  read: () => T,
+  { tree, malformed }: Pick<SampleContext, "tree" | "malformed">,
+  read: (tree: CgroupTree, files: CgroupFiles) => T,
 ): T | undefined {
   try {
-    return read();
+    return read(tree, cgroup.files);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     malformed(error, cgroup.files);

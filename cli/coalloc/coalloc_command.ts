@@ -4,7 +4,7 @@
  * @module
  */
 import { Argument, Command, CommanderError, Option } from "commander";
-import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
+import { COMPLETION_SCRIPTS } from "./completion/completion_script.ts";
 import {
   addGlobalFlags,
   examples,
@@ -14,7 +14,7 @@ import {
 } from "./global_flags.ts";
 import { dashboardArguments } from "./dashboard/dashboard_command.ts";
 import { doctorArguments } from "./doctor/doctor_command.ts";
-import { placementArguments } from "./placement/placement_arguments.ts";
+import { placementArguments } from "./placement/placement_command.ts";
 import { recommendArguments } from "./recommend/choose_workloads.ts";
 import { REPORT_FORMATS, reportArguments } from "./report/report_command.ts";
 import { limitRequestParser } from "./resize/limit_request.ts";
@@ -30,14 +30,15 @@ const DESCRIPTION =
   "gives pods their original limits back, shows what workloads should request and where their replicas " +
   "run, and simulates what would have happened to a recorded load.";
 
-/** Called with the operands and flags of the command that was asked for. */
-export type CommandHandler = (
-  name: string,
-  call: { readonly operands: readonly string[]; readonly flags: Readonly<Record<string, unknown>> },
-) => void;
+/** A command as the command line names it. */
+export interface Call {
+  readonly name: string;
+  readonly operands: readonly string[];
+  readonly flags: Readonly<Record<string, unknown>>;
+}
 
 /** The command, with its subcommands; parsing it calls `handle`. */
-export function coallocCommand(handle: CommandHandler): Command {
+export function coallocCommand(handle: (call: Call) => void): Command {
   const root = new Command("kubectl-coalloc").usage("[flags] [command] [flags]")
     .description(DESCRIPTION).helpOption("-h, --help", "show this text")
     .helpCommand("help [command]", "show the help of a command")
@@ -74,19 +75,16 @@ function allFlags(command: Command): Readonly<Record<string, unknown>> {
   return { ...command.opts(), ...before, ...given(command) };
 }
 
-function handled(command: Command, handle: CommandHandler): Command {
+function handled(command: Command, handle: (call: Call) => void): Command {
   return command.allowExcessArguments(false).helpOption("-h, --help", "show this text").action(
-    () => {
-      handle(command.name(), { operands: command.args, flags: allFlags(command) });
-    },
+    () => handle({ name: command.name(), operands: command.args, flags: allFlags(command) }),
   );
 }
 
 function top(): Command {
-  return new Command("top").summary("live table of the pods in the market").argument(
-    "[pods...]",
-    "these pods only",
-  )
+  return new Command("top")
+    .summary("live table of the pods in the market")
+    .argument("[pods...]", "these pods only")
     .description(
       "Live table of the pods in the market: usage, demand, limit, throttling, price and the\n" +
         "reason of the limit. Read from the agents; without them from the PodAllocations.",
@@ -97,42 +95,34 @@ function top(): Command {
     )
     .option("--node <name>", "pods of this node only")
     .addOption(selectorOption("pods"))
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc top -A", "all pods in the market"],
-        ["kubectl coalloc top -n shop --watch=1s", "follow one namespace"],
-        ["kubectl coalloc top -A --sort demand -o wide", "with original limits and bounds"],
-        ["kubectl coalloc top -A -o json", "for programs"],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc top -A", "all pods in the market"],
+      ["kubectl coalloc top -n shop --watch=1s", "follow one namespace"],
+      ["kubectl coalloc top -A --sort demand -o wide", "with original limits and bounds"],
+      ["kubectl coalloc top -A -o json", "for programs"],
+    ]));
 }
 
 function explain(): Command {
-  return new Command("explain").summary("why a pod's limit is what it is").argument(
-    "[pod]",
-    "the pod, or namespace/pod",
-  )
+  return new Command("explain")
+    .summary("why a pod's limit is what it is")
+    .argument("[pod]", "the pod, or namespace/pod")
     .description(
       "The path from readings to limit, step by step, and what blocks the pod;\n" +
         "for a pod outside the market, why it is and how to bring it in.",
     )
     .option("-c, --container <name>", "this container only")
     .addOption(selectorOption("pods"))
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc explain web-0 -n shop", "as text"],
-        ["kubectl coalloc explain web-0 -c app -o yaml", "one container, as data"],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc explain web-0 -n shop", "as text"],
+      ["kubectl coalloc explain web-0 -c app -o yaml", "one container, as data"],
+    ]));
 }
 
 function restore(): Command {
-  return new Command("restore").summary("out of the market, original limits back").argument(
-    "[pod]",
-    "the pod, or namespace/pod",
-  )
+  return new Command("restore")
+    .summary("out of the market, original limits back")
+    .argument("[pod]", "the pod, or namespace/pod")
     .description(
       "Takes pods out of the market and gives them their original limits back: one pod, those with\n" +
         "some labels (-l), a namespace (-n without a pod), or all (--all). Works without a controller. Can be repeated.",
@@ -142,21 +132,17 @@ function restore(): Command {
     .option("--dry-run", "show what would be done, and do nothing")
     .option("-y, --yes", "don't ask")
     .addOption(timeoutOption("the kubelets", 60))
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc restore web-0 -n shop", "one pod"],
-        ["kubectl coalloc restore -n shop --dry-run", "what a whole namespace would get"],
-        ["kubectl coalloc restore --all --yes", "before uninstalling"],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc restore web-0 -n shop", "one pod"],
+      ["kubectl coalloc restore -n shop --dry-run", "what a whole namespace would get"],
+      ["kubectl coalloc restore --all --yes", "before uninstalling"],
+    ]));
 }
 
 function resize(): Command {
-  return new Command("resize").summary("CPU limits by hand, without a restart").argument(
-    "[pod]",
-    "the pod, or namespace/pod",
-  )
+  return new Command("resize")
+    .summary("CPU limits by hand, without a restart")
+    .argument("[pod]", "the pod, or namespace/pod")
     .description(
       "Sets CPU limits of a running pod by hand, without a restart. In the market, the value is\n" +
         "the container's new original limit, and the market goes on from there.",
@@ -171,16 +157,13 @@ function resize(): Command {
     .addOption(selectorOption("pods"))
     .option("--dry-run", "check, and change nothing")
     .addOption(timeoutOption("the kubelet", 30))
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc resize web-0 --cpu-limit 500m", "a pod with one container"],
-        [
-          "kubectl coalloc resize web-0 --cpu-limit app=2 --cpu-limit proxy=100m",
-          "several containers",
-        ],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc resize web-0 --cpu-limit 500m", "a pod with one container"],
+      [
+        "kubectl coalloc resize web-0 --cpu-limit app=2 --cpu-limit proxy=100m",
+        "several containers",
+      ],
+    ]));
 }
 
 function version(): Command {
@@ -191,28 +174,20 @@ function version(): Command {
 
 function completion(): Command {
   return new Command("completion").summary("print a completion script")
-    .addArgument(new Argument("<shell>", "the shell of the script").choices(COMPLETION_SHELLS))
+    .addArgument(new Argument("<shell>", "the shell of the script").choices(
+      Object.keys(COMPLETION_SCRIPTS),
+    ))
     .description(
       "Prints a completion script. `kubectl` prints the file kubectl_complete-coalloc, which makes\n" +
         "kubectl's own completion complete `kubectl coalloc …`.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["source <(kubectl-coalloc completion bash)", "in this shell"],
-        [
-          "kubectl-coalloc completion kubectl > ~/bin/kubectl_complete-coalloc",
-          "for kubectl's completion; then chmod +x it",
-        ],
-      ]),
-    );
-}
-
-/** A command as the command line names it. */
-export interface Call {
-  readonly name: string;
-  readonly operands: readonly string[];
-  readonly flags: Readonly<Record<string, unknown>>;
+    .addHelpText(...examples([
+      ["source <(kubectl-coalloc completion bash)", "in this shell"],
+      [
+        "kubectl-coalloc completion kubectl > ~/bin/kubectl_complete-coalloc",
+        "for kubectl's completion; then chmod +x it",
+      ],
+    ]));
 }
 
 /** What to print instead of running a command: help, a version, or what is wrong. */
@@ -234,8 +209,8 @@ function programOf(name?: string): string {
 export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
   let text = "";
   let call: Call | undefined;
-  const root = coallocCommand((name, { operands, flags }) => {
-    call = { name, operands, flags };
+  const root = coallocCommand((one) => {
+    call = one;
   });
   let failed: string | undefined;
   for (const command of [root, ...root.commands]) {

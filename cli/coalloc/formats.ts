@@ -11,16 +11,17 @@ import { nearestName } from "../../shared/nearest_name.ts";
 import type { NamespaceChoice } from "./ports.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 
-/** What a span may be. */
-export interface DurationRules {
-  readonly leastMs: number;
-  readonly mostMs: number;
-  /** The remedy when the text is no duration, beside giving one. @default {undefined} */
-  readonly remedy?: string;
-}
-
-/** A parser for commander of a span within bounds, ms; a bare number counts seconds. */
-export function durationParser({ remedy, ...bounds }: DurationRules): (text: string) => number {
+/**
+ * A parser for commander of a span within bounds, ms; a bare number counts seconds. `remedy` is another one
+ * than giving a duration.
+ */
+export function durationParser(
+  { remedy, ...bounds }: {
+    readonly leastMs: number;
+    readonly mostMs: number;
+    readonly remedy?: string;
+  },
+): (text: string) => number {
   const kind = durationKind(bounds);
   const advice = `Give ${kindMeta(kind).expects}${remedy === undefined ? "" : `; ${remedy}`}`;
   return (text) => {

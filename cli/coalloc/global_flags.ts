@@ -88,13 +88,12 @@ function valueParser(what: string): (text: string) => string {
   };
 }
 
-/** One example: the command line, and what it is for. */
-export type Example = readonly [command: string, what: string];
-
-/** The examples as text, each below a comment that says what it is for. */
-export function examples(list: readonly Example[]): string {
-  return ["", "Examples:", ...list.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`])]
-    .join("\n");
+/** Examples as text after the help of a command, each below a comment that says what it is for. */
+export function examples(
+  list: readonly (readonly [command: string, what: string])[],
+): readonly ["after", string] {
+  const lines = list.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`]);
+  return ["after", ["", "Examples:", ...lines].join("\n")];
 }
 
 /** The user has ended the command: SIGINT is 2. */

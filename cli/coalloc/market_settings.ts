@@ -5,9 +5,8 @@
  * @module
  */
 import { unlessRefused } from "../../adapters/kube/client/connection.ts";
-import * as z from "zod";
 import { type Effective, effectiveSettings } from "../../shared/config/load.ts";
-import { MARKET_SETTING } from "../../shared/config/schema.ts";
+import { MARKET_SETTING, SCOPE_SETTINGS } from "../../shared/config/schema.ts";
 import { settingOf, type SettingsSchema } from "../../shared/config/setting.ts";
 import { commandFlags } from "../../shared/config/command_line.ts";
 import { readableYAML, withFileValue } from "../../shared/config/file.ts";
@@ -18,27 +17,13 @@ import { SYSTEM_NAMESPACE } from "./kube/system_namespace.ts";
 
 const MARKET_KEY = settingOf(MARKET_SETTING).key;
 
-/** The programs' defaults. */
-export const DEFAULT_MARKET_SETTINGS: ScopeSettings = {
-  market: true,
-  managementPolicy: "OptOut",
-  excludedNamespaces: ["kube-system", "kube-public", "kube-node-lease", "mbcas-system"],
-};
-
-/** What the text of the settings file says; defaults where it says nothing. */
+/** What the text of the settings file says; defaults where it says nothing, or nothing that can be read. */
 export function marketSettings(text: string): ScopeSettings {
-  const { market } = membersOf(readableYAML(text).root);
-  const { enabled = market, managementPolicy, excludedNamespaces } = membersOf(market);
+  const { values } = controllerSettings(SCOPE_SETTINGS, { variables: {}, args: [] }, { text });
+  // Never the programs' own.
   return {
-    market: !isOff(enabled),
-    managementPolicy: managementPolicy === "OptIn" ? "OptIn" : "OptOut",
-    // Never the programs' own.
-    excludedNamespaces: [
-      ...new Set([
-        ...namesIn(excludedNamespaces) ?? DEFAULT_MARKET_SETTINGS.excludedNamespaces,
-        SYSTEM_NAMESPACE,
-      ]),
-    ],
+    ...values,
+    excludedNamespaces: [...new Set([...values.excludedNamespaces, SYSTEM_NAMESPACE])],
   };
 }
 
@@ -64,8 +49,9 @@ export function withMarketOff(text: string): string {
 
 /** What has the market on despite the settings file, for instance `env MBCAS_MARKET is on`. */
 export function marketOverride(command: ControllerCommand): string | undefined {
-  const schema = z.object({ market: MARKET_SETTING });
-  const { overridden: [one] } = controllerSettings(schema, command, { text: "market: off" });
+  const { overridden: [one] } = controllerSettings(SCOPE_SETTINGS, command, {
+    text: "market: off",
+  });
   return one === undefined ? undefined : `${one.by} is ${one.holds}`;
 }
 
@@ -82,25 +68,6 @@ export function controllerSettings<S extends SettingsSchema>(
     file: { path: "", text },
   });
   return "faults" in effective ? effective.readable : effective;
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? value as Readonly<Record<string, unknown>>
-    : {};
-}
-
-function isOff(value: unknown): boolean {
-  return value === false || value === "off" || value === "false";
-}
-
-function namesIn(value: unknown): readonly string[] | undefined {
-  if (typeof value === "string") {
-    return value.split(",").map((name) => name.trim()).filter((name) => name !== "");
-  }
-  return Array.isArray(value)
-    ? value.filter((name): name is string => typeof name === "string")
-    : undefined;
 }
 
 /** The text of the settings file; empty where there is none. */

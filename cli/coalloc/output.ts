@@ -16,24 +16,21 @@ export const OUTPUT_FORMATS: readonly OutputFormat[] = ["table", "wide", "json",
 /** The forms of commands that print a table. */
 export const TABLE_FORMATS: readonly OutputFormat[] = [...OUTPUT_FORMATS, "csv", "markdown"];
 
-/** What a command prints for people, as data. */
-export interface TableView {
-  /** In sentences, for people. */
-  readonly notes: readonly string[];
-}
-
 /**
  * The view as JSON or YAML, or all columns of its table as CSV (RFC 4180, lines ended by a line feed) or
  * Markdown, with the notes on standard error; undefined for forms that people read.
  */
 export function dataOutput<Row>(
-  view: TableView,
+  view: { readonly notes: readonly string[] },
   table: RowTable<Row>,
-  { output, world }: {
+  { output, world, watchMs }: {
     readonly output: OutputFormat;
     readonly world: { readonly err: (text: string) => void };
+    /** While it is watched, JSON has a line for each view. */
+    readonly watchMs?: number | undefined;
   },
 ): string | undefined {
+  if (output === "json" && watchMs !== undefined) return `${JSON.stringify(view)}\n`;
   if (output !== "csv" && output !== "markdown") return structuredOutput(view, output);
   world.err(textLines(view.notes));
   const columns = table.columns.filter(({ drawn = false }) => !drawn);

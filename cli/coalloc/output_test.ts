@@ -38,7 +38,7 @@ import { pure, pureYAML } from "../../tests/fixtures/pure.ts";
 import { SGR } from "../terminal/terminal_text.ts";
 import { durationParser, workloadArgument } from "./formats.ts";
 import { SYSTEM_NAMESPACE } from "./kube/system_namespace.ts";
-import { DEFAULT_MARKET_SETTINGS, marketSettings } from "./market_settings.ts";
+import { marketSettings } from "./market_settings.ts";
 import { dataOutput, type OutputFormat, structuredOutput, textTable } from "./output.ts";
 
 pure("structuredOutput() writes JSON and YAML without absent members, and no table", () => {
@@ -325,6 +325,11 @@ placedTest(
 );
 
 pureYAML("marketSettings() reads which pods take part, with the programs' defaults", () => {
+  const defaults: ScopeSettings = {
+    market: true,
+    managementPolicy: "OptOut",
+    excludedNamespaces: ["kube-system", "kube-public", "kube-node-lease", SYSTEM_NAMESPACE],
+  };
   const rows: readonly (readonly [text: string, change?: Partial<ScopeSettings>])[] = [
     ...["", "log:\n  level: debug\n", "market: [", "- market\n", "market:\n"].map((text) =>
       [text] as const
@@ -343,6 +348,6 @@ pureYAML("marketSettings() reads which pods take part, with the programs' defaul
     ["market:\n  enabled: on\n", { market: true }],
   ];
   for (const [text, change] of rows) {
-    assert.deepEqual(marketSettings(text), { ...DEFAULT_MARKET_SETTINGS, ...change }, text);
+    assert.deepEqual(marketSettings(text), { ...defaults, ...change }, text);
   }
 });

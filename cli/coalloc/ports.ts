@@ -158,8 +158,8 @@ export interface CoallocWorld {
   /** Aborted when the user ends the program. */
   readonly signal: AbortSignal;
   readonly confirm: (question: string) => boolean;
-  /** Runs a job that blocks for seconds so that the user can end the program meanwhile. */
-  readonly unheard: <T>(job: () => T) => T;
+  /** Runs a job that blocks the event loop for seconds; the user can end the program meanwhile. */
+  readonly runBlocking: <T>(job: () => T) => T;
   /** Opens a page in the user's browser, if there is one. */
   readonly browse: (url: string) => void;
   /** The content of a file; `-` is standard input. Rejects with the system's error. */

@@ -20,7 +20,7 @@ import { checkedCommand, UsageProblem } from "./checked_command.ts";
 import { type Call, coallocCommand, readCommandLine, seeHelp } from "./coalloc_command.ts";
 import type { CoallocWorld, CommandContext, CommandWorld } from "./ports.ts";
 import { complete } from "./completion/complete.ts";
-import { COMPLETION_SHELLS, completionScript } from "./completion/completion_script.ts";
+import { COMPLETION_SCRIPTS } from "./completion/completion_script.ts";
 import { type GlobalFlags, INTERRUPTED, NO_READER } from "./global_flags.ts";
 import { asksForPolicy, policyRequest, simulateRequest } from "./simulate/simulate_request.ts";
 
@@ -65,8 +65,7 @@ async function answer(args: readonly string[], world: CommandWorld): Promise<num
 async function run(call: Call, world: CommandWorld): Promise<number> {
   const { name, operands, flags } = call;
   if (name === "completion") {
-    const shell = COMPLETION_SHELLS.find((one) => one === operands[0]);
-    if (shell !== undefined) world.out(completionScript(shell));
+    world.out(COMPLETION_SCRIPTS[operands[0] ?? ""] ?? "");
     return 0;
   }
   if (name === "simulate") return await simulate(flags, world);

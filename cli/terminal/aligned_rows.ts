@@ -8,7 +8,7 @@ import { type Paint, paint, type TerminalLook } from "./terminal_text.ts";
 /** A cell: its characters, and how they are set apart. */
 export interface Cell {
   readonly text: string;
-  readonly how?: Paint;
+  readonly how?: Paint | undefined;
 }
 
 /** Where columns stand, and whether in colour. */
@@ -34,7 +34,7 @@ export function alignedRows(
     widths.map((width, column) => {
       const { text, how } = row[column] ?? { text: "" };
       const space = " ".repeat(width - text.length);
-      const painted = how === undefined ? text : paint(text, how, look);
+      const painted = paint(text, how, look);
       return left.includes(column) ? painted + space : space + painted;
     }).join(gap).trimEnd()
   );

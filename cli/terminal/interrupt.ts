@@ -9,10 +9,10 @@ export interface Interrupt {
   /** Aborted by the first Ctrl-C. The second ends the program at once, whatever is under way. */
   readonly signal: AbortSignal;
   /**
-   * Runs a job that blocks, as a question does. No listener could run meanwhile, so that Ctrl-C would
-   * do nothing; without one it ends the program.
+   * Runs a job that blocks the event loop, as a question does. No listener could run meanwhile, so that
+   * Ctrl-C would do nothing; without a listener it ends the program.
    */
-  unheard<T>(job: () => T): T;
+  runBlocking<T>(job: () => T): T;
   end(): void;
 }
 
@@ -39,7 +39,7 @@ export function listenForInterrupt(source: SignalSource): Interrupt {
   begin();
   return {
     signal: stopping.signal,
-    unheard(job) {
+    runBlocking(job) {
       end();
       try {
         return job();

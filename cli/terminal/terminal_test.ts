@@ -83,7 +83,7 @@ pure("listenForInterrupt() aborts at the first Ctrl-C, and leaves the second to 
   assert.deepEqual([interrupt.signal.aborted, listeners.size], [false, 1]);
   press();
   assert.deepEqual([interrupt.signal.aborted, listeners.size], [true, 0]);
-  assert.equal(interrupt.unheard(() => 7), 7);
+  assert.equal(interrupt.runBlocking(() => 7), 7);
   assert.equal(listeners.size, 0);
   interrupt.end();
 });
@@ -91,10 +91,10 @@ pure("listenForInterrupt() aborts at the first Ctrl-C, and leaves the second to 
 pure("listenForInterrupt() leaves Ctrl-C to the system while a question blocks", () => {
   const { listeners, source } = signals();
   const interrupt = listenForInterrupt(source);
-  assert.equal(interrupt.unheard(() => listeners.size), 0);
+  assert.equal(interrupt.runBlocking(() => listeners.size), 0);
   assert.equal(listeners.size, 1);
   assert.throws(() =>
-    interrupt.unheard(() => {
+    interrupt.runBlocking(() => {
       throw new RangeError("no terminal");
     }), /no terminal/);
   assert.equal(listeners.size, 1);

@@ -29,9 +29,13 @@ export interface TerminalLook {
   readonly color?: boolean;
 }
 
-/** The text set apart, or as it is where `color` is off. */
-export function paint(text: string, how: Paint, { color = false }: TerminalLook): string {
-  return color && text !== "" ? `\x1b[${CODES[how]}m${text}\x1b[0m` : text;
+/** The text set apart, or as it is where `color` is off, or nothing sets it apart. */
+export function paint(
+  text: string,
+  how: Paint | undefined,
+  { color = false }: TerminalLook,
+): string {
+  return color && how !== undefined && text !== "" ? `\x1b[${CODES[how]}m${text}\x1b[0m` : text;
 }
 
 /**

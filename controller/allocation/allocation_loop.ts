@@ -13,7 +13,7 @@ import { namespaceOf, objectKey } from "../../shared/control/object_key.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import { createMetricWatch, type MetricWatch } from "../metrics_demand/metric_watch.ts";
-import type { InstantQueries } from "../metrics_demand/ports.ts";
+import type { InstantQueries } from "../../shared/instant_queries.ts";
 import {
   createChangeMemory,
   keptFacts,
@@ -22,14 +22,13 @@ import {
   workloadFacts,
 } from "./watches/change_memory.ts";
 import { type AgentWatch, createAgentWatch } from "./watches/silent_agents.ts";
-import { type Caches, podsOnNode } from "../caches.ts";
-import { copiesInSync } from "./watches/copies_in_sync.ts";
+import { type Caches, copiesInSync, podsOnNode } from "../caches.ts";
 import { FairQueue } from "./pace/fair_queue.ts";
 import { createNodeWrites } from "./pace/node_writes.ts";
 import { createPendingDecreases } from "./pace/resize_turns.ts";
 import { createEventGate } from "./events/event_gate.ts";
 import { podKeyOf } from "./pod_snapshot.ts";
-import type { EventSink } from "./ports.ts";
+import type { EventSink } from "../../shared/api/ports.ts";
 import { createQuotaBids } from "./quotas/quota_bids.ts";
 import { createQuotaRooms } from "./quotas/quota_room.ts";
 import { createReconciler } from "./reconcile.ts";

@@ -18,14 +18,11 @@ import { defined } from "../../shared/defined.ts";
 import { formatCPU, parseCPUBound, sumCPU } from "../../shared/quantity.ts";
 import type { Decision } from "../../shared/resize/chain.ts";
 
-/** How far an allocation's limits have got. */
-export type Phase = NonNullable<PodAllocationStatus["phase"]>;
-
 /** Most characters of a message: a policy engine may answer at great length. */
 const LONGEST_MESSAGE = 2000;
 
 /** The phase that a reason stands for. */
-export function phaseOf(reason: EnforcementReason): Phase {
+export function phaseOf(reason: EnforcementReason): NonNullable<PodAllocationStatus["phase"]> {
   if (reason === "Applied" || reason === "Restored") return "Applied";
   const { fails }: Reason = ENFORCEMENT_REASONS[reason];
   return fails ? "Failed" : "Pending";

@@ -9,8 +9,8 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import { formatCPU, parseCPUBound } from "../../shared/quantity.ts";
-import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
+import { formatCPU } from "../../shared/quantity.ts";
+import { desiredLimits, RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import type { MarketConfig } from "../config.ts";
 import type { ReconcileSnapshot } from "./reconcile_snapshot.ts";
 
@@ -39,17 +39,14 @@ const RECENT_MS = 30_000;
 
 /** True for a recent clearing, and for one by bounds that this controller published. */
 export function isConfirmed(
-  { allocation: { spec }, memory: { publishedRevision } }: Pick<
+  { allocation: { spec }, memory: { publishedRevision }, wallMs }: Pick<
     ReconcileSnapshot,
-    "allocation" | "memory"
+    "allocation" | "memory" | "wallMs"
   >,
-  { config, wallMs }: {
-    readonly config: Pick<MarketConfig, "agentSilentAfterMs">;
-    /** Wall-clock time, ms since 1970; that of the clearing is by the node's clock. */
-    readonly wallMs: number;
-  },
+  config: Pick<MarketConfig, "agentSilentAfterMs">,
 ): boolean {
   const { observedBounds, clearedAt } = spec.market ?? {};
+  // The clearing's time is by the node's clock.
   const ageMs = Math.abs(wallMs - Date.parse(clearedAt ?? ""));
   return ageMs <= Math.min(RECENT_MS, config.agentSilentAfterMs) ||
     (publishedRevision !== undefined && observedBounds !== undefined &&
@@ -67,9 +64,9 @@ export function needsConfirmation(
   if (publishedRevision !== undefined) {
     return (allocation.status?.bounds?.revision ?? 0) < publishedRevision;
   }
-  const { containers = [] } = allocation.spec;
-  return staysRestored(pod, allocation) || containers.some(({ name, cpuLimit }) => {
-    const container = pod.containers.find((one) => one.name === name);
-    return container !== undefined && container.limits.cpu !== parseCPUBound(cpuLimit);
-  });
+  const desired = desiredLimits(allocation.spec);
+  return staysRestored(pod, allocation) ||
+    pod.containers.some(({ name, limits }) =>
+      desired.has(name) && desired.get(name) !== limits.cpu
+    );
 }

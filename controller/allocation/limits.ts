@@ -8,32 +8,17 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { defined } from "../../shared/defined.ts";
-import { parseCPUBound } from "../../shared/quantity.ts";
 import { decide, type Decision, MARKET_CHAIN, RESTORE_CHAIN } from "../../shared/resize/chain.ts";
-import type { EnforcementInput } from "../../shared/resize/inputs/resize_input.ts";
+import type { ClaimFacts, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { sumOf } from "../../shared/resize/inputs/resources.ts";
-import { originalValues } from "../../shared/resize/original_limits.ts";
+import { desiredLimits, originalValues } from "../../shared/resize/original_limits.ts";
 import { type LimitChange, netOf } from "../../shared/resize/patch.ts";
-import { type OutOfScope, restoredMessage } from "../../shared/resize/scope.ts";
+import { restoredMessage } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
 import { describeLimits, type ResizeContext, sendChanges } from "../resize/send_changes.ts";
 import { marketCause, type ResizeRequest } from "./pace/resize_turns.ts";
 import type { PodSnapshot } from "./pod_snapshot.ts";
 import type { QuotaBooking } from "./quotas/quota_ledger.ts";
-import type { QuotaRoom } from "./quotas/quota_room.ts";
-
-/** Input of `decideLimits()`, beside the pod. */
-export interface LimitsInput
-  extends
-    Pick<EnforcementInput, "outOfScope" | "agentSilent" | "outOfSync">,
-    Pick<EnforcementInput, "restMs" | "oscillatingMs"> {
-  /** True when the limits are this product's and the original ones are not on record. */
-  readonly originalUnknown: boolean;
-  /** The wait after refusals that is left, ms. */
-  readonly backOffMs: Readonly<Record<"market" | "restore", number>>;
-  readonly config: Pick<MarketConfig, "dryRun" | "resizeServed" | "maxStep">;
-  readonly quota?: Pick<QuotaRoom, "headroom"> | undefined;
-}
 
 /** What is due for the limits. */
 export interface LimitsPlan {
@@ -54,39 +39,24 @@ export interface LimitsOutcome extends Pick<LimitsPlan, "decision" | "restoring"
   readonly refusal?: ApiError;
 }
 
-const AGENT_SILENT: OutOfScope = {
+/** Why the original limits come back while the agent of the pod's node is silent. */
+export const AGENT_SILENT: OutOfScope = {
   reason: "AgentSilent",
   message: "the node's agent has not renewed its lease",
 };
 
-const ORIGINAL_UNKNOWN: Decision = {
-  changes: [],
-  reason: "OriginalUnknown",
-  message: "the limits were set by this product and the user's own are not on record: " +
-    "recreate the pod, or set its limits by hand",
-};
-
 /** Decides what is due for the limits of a pod with a record. Pure. */
 export function decideLimits(
-  { pod, node, allocation, limitRange }: PodSnapshot & { readonly allocation: PodAllocation },
-  input: LimitsInput,
+  facts: ClaimFacts,
+  { restoring, config }: Pick<LimitsPlan, "restoring"> & {
+    readonly config: Pick<MarketConfig, "dryRun" | "resizeServed">;
+  },
 ): LimitsPlan {
-  const { outOfScope, agentSilent, backOffMs, config } = input;
-  const restoring = outOfScope ?? (agentSilent ? AGENT_SILENT : undefined);
-  if (input.originalUnknown) return { restoring, decision: ORIGINAL_UNKNOWN };
-  const headroom = input.quota?.headroom();
-  const { spec, status } = allocation;
-  const decision = decide(restoring === undefined ? MARKET_CHAIN : RESTORE_CHAIN, {
-    ...input,
-    ...{ allocation, pod, node, limitRange },
-    claims: restoring === undefined
-      ? (spec.containers ?? []).map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)])
-      : originalValues(status?.originalLimits),
-    backOffMs: backOffMs[restoring === undefined ? "market" : "restore"],
-    maxStep: config.maxStep ?? undefined,
-    quotaHeadroom: headroom?.millicores,
-    quotaName: headroom?.quota,
-  });
+  const { pod, allocation: { spec, status } } = facts;
+  const [chain, limits] = restoring === undefined
+    ? [MARKET_CHAIN, desiredLimits(spec)]
+    : [RESTORE_CHAIN, originalValues(status?.originalLimits)];
+  const decision = decide(chain, facts, { limits });
   if (restoring !== undefined && decision.reason === "Applied") {
     const message = restoredMessage(restoring);
     return { restoring, decision: { ...decision, reason: "Restored", message } };
@@ -108,7 +78,7 @@ export function decideLimits(
 function insteadOf(
   pod: Pod,
   changes: readonly LimitChange[],
-  { resizeServed, dryRun }: LimitsInput["config"],
+  { resizeServed, dryRun }: Pick<MarketConfig, "dryRun" | "resizeServed">,
 ): Decision | undefined {
   if (!resizeServed) {
     const message = "the API server does not serve pods/resize";
@@ -141,8 +111,7 @@ export async function applyLimits(
   const waitMs = actions.takeTurn(request);
   if (waitMs > 0) return { restoring, decision: rateLimited(waitMs) };
   if (instead !== undefined) return { restoring, decision: instead };
-  const net = netOf(pod, decision.changes);
-  const settle = actions.book?.(net);
+  const settle = actions.book?.(request.net);
   const sent = await sendChanges({
     pod,
     source: restoring === undefined ? "market" : "restore",
@@ -151,16 +120,16 @@ export async function applyLimits(
     originals: originalValues(allocation.status?.originalLimits),
     ...(restoring === undefined ? defined({ clearing: allocation.spec.market }) : {}),
   }, actions).catch((error) => {
-    settle?.(net);
+    settle?.(request.net);
     throw error;
   });
   // What was refused beside what was taken is seen with the next reconcile.
   const { refusal, changes, version } = sent;
   if (refusal === undefined || changes.length > 0) {
     settle?.(netOf(pod, changes), version);
-    return { restoring, decision: { ...decision, changes }, patched: version };
+    return { restoring, decision, patched: version };
   }
-  settle?.(refusal.status < 500 ? 0 : net);
+  settle?.(refusal.status < 500 ? 0 : request.net);
   return { restoring, decision, refusal };
 }
 

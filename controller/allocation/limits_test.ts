@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { NO_RESOURCES, type Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
+import type { ClaimFacts } from "../../shared/resize/inputs/resize_input.ts";
 import { originalValues, RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import {
   sampleAllocation,
@@ -13,20 +14,26 @@ import {
 } from "../../tests/contract/support/sample_objects.ts";
 import { quietSnapshot } from "../../tests/fixtures/market/bid_facts.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import type { MarketConfig } from "../config.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
 import {
+  AGENT_SILENT,
   applyLimits,
   decideLimits,
   type LimitsActions,
-  type LimitsInput,
   type LimitsOutcome,
+  type LimitsPlan,
 } from "./limits.ts";
 import { atOriginalRequests, findOriginals, originalsOf } from "./original_limits.ts";
 import { createPodMemories, type PodMemory } from "./pod_memory.ts";
 
 const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 
-interface Choice extends Partial<Omit<LimitsInput, "config">>, Partial<LimitsInput["config"]> {
+interface Choice
+  extends
+    Partial<Omit<ClaimFacts, "pod" | "allocation">>,
+    Partial<Pick<MarketConfig, "dryRun" | "resizeServed">>,
+    Pick<LimitsPlan, "restoring"> {
   /** How long the pod waits for its turn, ms. @default {0} */
   readonly turnInMs?: number;
   readonly limit?: number;
@@ -62,10 +69,10 @@ async function attempt(choice: Choice = {}): Promise<Attempt> {
   };
   const steps: string[] = [];
   const snapshot = { ...quietSnapshot(pod), allocation };
-  const { dryRun = false, resizeServed = true, maxStep = null, ...input } = choice;
-  const plan = decideLimits(snapshot, {
-    ...{ agentSilent: false, originalUnknown: false, backOffMs: { market: 0, restore: 0 } },
-    ...{ config: { dryRun, resizeServed, maxStep }, ...input },
+  const { dryRun = false, resizeServed = true, restoring, ...facts } = choice;
+  const plan = decideLimits({ ...snapshot, ...facts }, {
+    config: { dryRun, resizeServed },
+    restoring,
   });
   const actions: LimitsActions = {
     snapshot,
@@ -97,7 +104,7 @@ async function attempt(choice: Choice = {}): Promise<Attempt> {
 const TURN = "turn DemandRose 100 of 200";
 const SENT = [TURN, "booked 100", "market u1@1 300m"];
 const BACK = ["booked -100", "restore u1@1 200m", "settled -100 2"];
-const HELD = [{ limit: 300 }, { originalUnknown: true }, { agentSilent: true }];
+const HELD = [{ limit: 300 }, { originalUnknown: true }, { restoring: AGENT_SILENT }];
 
 pure("applyLimits() takes a turn, books with quotas, patches, and settles", async () => {
   const denied = (status: number): Choice => ({ refusal: new ApiError(status, "No", "no") });
@@ -112,8 +119,8 @@ pure("applyLimits() takes a turn, books with quotas, patches, and settles", asyn
     [{ turnInMs: 40 }, [TURN]],
     [{ dryRun: true }, [TURN]],
     // Original limits come back out of scope and under a silent agent.
-    [{ limit: 300, outOfScope: OPTED_OUT }, ["turn restore OptedOut -100 of 300", ...BACK]],
-    [{ limit: 300, agentSilent: true }, ["turn restore AgentSilent -100 of 300", ...BACK]],
+    [{ limit: 300, restoring: OPTED_OUT }, ["turn restore OptedOut -100 of 300", ...BACK]],
+    [{ limit: 300, restoring: AGENT_SILENT }, ["turn restore AgentSilent -100 of 300", ...BACK]],
     ...HELD.map((choice) => [choice, []] as const),
   ];
   for (const [choice, steps] of rows) assert.deepEqual((await attempt(choice)).steps, steps);
@@ -123,18 +130,18 @@ pure("decideLimits() says why nothing is sent", async () => {
   const rows: readonly (readonly [string, Choice])[] = [
     ["Applied", { limit: 300 }],
     ["ResizeInProgress", { limit: 300, applied: 200 }],
-    ["Restored", { outOfScope: OPTED_OUT }],
-    ["Restored", { agentSilent: true }],
+    ["Restored", { restoring: OPTED_OUT }],
+    ["Restored", { restoring: AGENT_SILENT }],
     ["OriginalUnknown", { originalUnknown: true }],
-    ["OriginalUnknown", { originalUnknown: true, outOfScope: OPTED_OUT }],
+    ["OriginalUnknown", { originalUnknown: true, restoring: OPTED_OUT }],
     ["ResizeNotServed", { resizeServed: false }],
     ["ResizeNotServed", { resizeServed: false, dryRun: true }],
-    ["ResizeNotServed", { resizeServed: false, limit: 300, outOfScope: OPTED_OUT }],
-    ["DryRun", { dryRun: true, limit: 300, outOfScope: OPTED_OUT }],
+    ["ResizeNotServed", { resizeServed: false, limit: 300, restoring: OPTED_OUT }],
+    ["DryRun", { dryRun: true, limit: 300, restoring: OPTED_OUT }],
     ["DryRun", { dryRun: true }],
     ["RateLimited", { turnInMs: 40 }],
-    ["BackOff", { backOffMs: { market: 5, restore: 0 } }],
-    ["BackOff", { backOffMs: { market: 0, restore: 5 }, limit: 300, agentSilent: true }],
+    ["BackOff", { backOffMs: 5 }],
+    ["BackOff", { backOffMs: 5, limit: 300, restoring: AGENT_SILENT }],
   ];
   for (const [reason, choice] of rows) {
     const { outcome, steps } = await attempt(choice);
@@ -311,10 +318,11 @@ function withRevision(allocation: PodAllocation, revision: number): PodAllocatio
 
 pure("isConfirmed() takes a clearing of the last 30 s, whatever the agent's clock", () => {
   const confirmed = (clearedAt?: string, agentSilentAfterMs = 300_000): boolean =>
-    isConfirmed({ allocation: wanting("300m", clearedAt), memory: clearedMemory() }, {
-      config: { agentSilentAfterMs },
+    isConfirmed({
+      allocation: wanting("300m", clearedAt),
+      memory: clearedMemory(),
       wallMs: Date.UTC(2026, 0, 1, 0, 1),
-    });
+    }, { agentSilentAfterMs });
   assert.equal(confirmed("2026-01-01T00:00:30Z"), true);
   assert.equal(confirmed("2026-01-01T00:00:29Z"), false);
   assert.equal(confirmed("2026-01-01T00:00:45Z", 10_000), false);
@@ -327,9 +335,10 @@ pure("isConfirmed() takes a clearing of the last 30 s, whatever the agent's cloc
 pure("isConfirmed() takes a clearing by bounds that this controller published", () => {
   const allocation = wanting("300m");
   assert.equal(allocation.spec.market?.observedBounds, 3);
-  const context = { config: { agentSilentAfterMs: 300_000 }, wallMs: 0 };
   const confirmed = [undefined, 4, 3, 2].map((revision) =>
-    isConfirmed({ allocation, memory: clearedMemory(revision) }, context)
+    isConfirmed({ allocation, memory: clearedMemory(revision), wallMs: 0 }, {
+      agentSilentAfterMs: 300_000,
+    })
   );
   assert.deepEqual(confirmed, [false, false, true, true]);
 });

@@ -9,10 +9,11 @@ import {
   RESTORE_MANAGER,
 } from "../../shared/resize/original_limits.ts";
 import { movesRequest } from "../../shared/resize/inputs/qos.ts";
+import { withCPU } from "../../shared/resize/inputs/subject.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { PodMemory } from "./pod_memory.ts";
-import type { OwnerTemplates } from "./ports.ts";
+import type { OwnerTemplates } from "../../shared/api/ports.ts";
 import { formatCPU } from "../../shared/quantity.ts";
 
 /** Original limits and requests, for the record. */
@@ -33,14 +34,7 @@ export function originalsOf({ containers }: Pod): Originals {
 
 /** The pod with the user's own requests, where the market moves those in its spec. */
 export function atOriginalRequests(pod: Pod, ownRequests: ReadonlyMap<string, number>): Pod {
-  if (!movesRequest(pod)) return pod;
-  const containers = pod.containers.map((container) => {
-    const cpu = ownRequests.get(container.name);
-    return cpu === undefined
-      ? container
-      : { ...container, requests: { ...container.requests, cpu } };
-  });
-  return { ...pod, containers };
+  return movesRequest(pod) ? withCPU(pod, { side: "requests", values: ownRequests }) : pod;
 }
 
 /** A limit that another manager has set. */
@@ -63,16 +57,6 @@ export interface FoundOriginals {
   readonly foreign: readonly ForeignLimit[];
 }
 
-/** What answers the question. */
-export interface OriginalsContext {
-  readonly memory: PodMemory;
-  readonly templates: OwnerTemplates;
-  /** Ms of the monotonic clock. */
-  readonly nowMs: number;
-  /** True when the pod is at least as new as the last patch: only then do its managers count. */
-  readonly current: boolean;
-}
-
 /** A template without an answer is read again after this, ms. */
 const TEMPLATE_RETRY_MS = 300_000;
 
@@ -83,7 +67,14 @@ const TEMPLATE_RETRY_MS = 300_000;
 export async function findOriginals(
   pod: Pod,
   { status }: PodAllocation,
-  { memory, templates, nowMs, current }: OriginalsContext,
+  { memory, templates, nowMs, current }: {
+    readonly memory: PodMemory;
+    readonly templates: OwnerTemplates;
+    /** Ms of the monotonic clock. */
+    readonly nowMs: number;
+    /** True when the pod is at least as new as the last patch: only then do its managers count. */
+    readonly current: boolean;
+  },
 ): Promise<FoundOriginals> {
   const recorded = status?.originalLimits;
   if (recorded !== undefined && !current) return { known: true, foreign: [] };

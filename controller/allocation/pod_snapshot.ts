@@ -19,7 +19,7 @@ import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
 import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
 import type { ResourceRanges } from "../../shared/resize/inputs/resize_input.ts";
 import { belongsTo, workloadsOf } from "../../shared/resize/workloads_of.ts";
-import type { Caches } from "../caches.ts";
+import type { ReadCaches } from "../caches.ts";
 
 /** One pod and what belongs to it. */
 export interface PodSnapshot {
@@ -47,7 +47,7 @@ export function podKeyOf({ metadata, spec }: PodAllocation): string {
 }
 
 /** The pod under this key with all that belongs to it; undefined when it is gone. */
-export function snapshotOf(caches: Caches, podKey: string): PodSnapshot | undefined {
+export function snapshotOf(caches: ReadCaches, podKey: string): PodSnapshot | undefined {
   const pod = caches.pods.get(podKey);
   if (pod === undefined) return undefined;
   const { namespace, uid } = pod.metadata;
@@ -78,7 +78,7 @@ export function snapshotOf(caches: Caches, podKey: string): PodSnapshot | undefi
 }
 
 function workloadOf(
-  caches: Caches,
+  caches: ReadCaches,
   { namespace, refs }: { readonly namespace: string; readonly refs: readonly WorkloadRef[] },
 ): Workload | undefined {
   for (const { kind, name } of refs) {

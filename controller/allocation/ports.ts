@@ -1,44 +1,23 @@
 /**
- * What the allocation controller needs from the API, beside list-watch.
+ * Subjects of the market's events, and what observes its loop.
  *
  * @module
  */
 import type { ApiObject } from "../../shared/api/object.ts";
-import type { Pod } from "../../shared/api/pod.ts";
+import type { PodEvent } from "../../shared/api/ports.ts";
 import type { MetricOutcome } from "../metrics_demand/metric_fact.ts";
-import type {
-  EnforcementReason,
-  EventReason,
-} from "../../shared/api/reasons/enforcement_reasons.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
 import type { AgentsVerdict } from "./watches/silent_agents.ts";
 
-/** Reads a pod's template, where the pod itself no longer has the values. */
-export interface OwnerTemplates {
-  /**
-   * CPU limits, millicores by container name (sidecars too), of the template that the pod was made
-   * from: a ReplicaSet's or Job's, or that of the revision of a StatefulSet or DaemonSet. Undefined
-   * when the pod has no such owner, or it can't be read. Throws an `ApiError` when the server can't
-   * be reached.
-   */
-  limitsOf(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
-}
-
 /** What an event is about that many pods share. */
-export interface SharedSubject {
-  /** For instance `apps/v1`. */
-  readonly apiVersion: string;
-  readonly kind: "Node" | "Namespace" | "HorizontalPodAutoscaler" | WorkloadKind;
-  /** In the pod's namespace, but for nodes; a namespace is its own. */
-  readonly name: string;
-  readonly uid: string;
-}
+export type SharedSubject = NonNullable<PodEvent["about"]>;
 
 /** The object as events name it. */
 export function sharedSubject(
-  kind: SharedSubject["kind"],
+  kind: "Node" | "Namespace" | "HorizontalPodAutoscaler" | WorkloadKind,
   { metadata: { name, uid } }: ApiObject,
 ): SharedSubject {
   return { apiVersion: API_VERSIONS[kind] ?? "apps/v1", kind, name, uid };
@@ -55,25 +34,6 @@ export interface AnnotationWarning {
   readonly message: string;
   /** One event on the object that carries it. */
   readonly about?: SharedSubject;
-}
-
-/** A message on the pod's event stream. */
-export interface PodEvent {
-  readonly namespace: string;
-  readonly podName: string;
-  readonly podUID: string;
-  readonly type: "Normal" | "Warning";
-  readonly reason: EventReason;
-  readonly message: string;
-  /**
-   * The object that the event is about instead, where it concerns all its pods; the pod is one of them.
-   */
-  readonly about?: SharedSubject;
-}
-
-/** Where events go. A lost event is no error. */
-export interface EventSink {
-  emit(event: PodEvent): void;
 }
 
 /** Observes the loop, for metrics. Each method is called synchronously and must be quick. */

@@ -11,6 +11,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
+import type { ClaimFacts, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { limitsAreOurs } from "../../shared/resize/original_limits.ts";
 import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
@@ -20,7 +21,13 @@ import { type BoundsPlan, isStored, newAllocation, planBounds } from "./bounds/p
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
 import { reportOthers, reportWarnings } from "./events/pod_events.ts";
 import { outsideWarnings } from "./events/switch_warnings.ts";
-import { applyLimits, decideLimits, type LimitsOutcome, type LimitsPlan } from "./limits.ts";
+import {
+  AGENT_SILENT,
+  applyLimits,
+  decideLimits,
+  type LimitsOutcome,
+  type LimitsPlan,
+} from "./limits.ts";
 import { createAPIBackoff } from "./pace/api_backoff.ts";
 import { takeTurn } from "./pace/node_writes.ts";
 import { turnWaitMs } from "./pace/resize_turns.ts";
@@ -32,9 +39,11 @@ import {
   noteResize,
   noteSent,
   resizePauses,
+  waitLeftMs,
 } from "./pod_memory.ts";
 import { snapshotOf } from "./pod_snapshot.ts";
 import {
+  createRolloutMemory,
   type ObservedPod,
   type ReconcileContext,
   type ReconcilerParts,
@@ -43,7 +52,6 @@ import {
   takeSnapshot,
 } from "./reconcile_snapshot.ts";
 import { type Outcome, reconcileAgain, report, type Reported } from "./report.ts";
-import { createRolloutMemory } from "./watches/rollout_memory.ts";
 
 /** A fresh copy follows a conflict within this, ms; after several the copy may be far behind. */
 const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
@@ -174,7 +182,7 @@ function decideRecord(snapshot: ReconcileSnapshot, config: MarketConfig): Record
   const refusedMs = memory.boundsRefusedUntilMs - nowMs;
   if (refusedMs > 0) return { due: "wait", ms: refusedMs };
   const confirmed = memory.confirmedRecord === allocation.metadata.uid ||
-    isConfirmed(snapshot, { config, wallMs });
+    isConfirmed(snapshot, config);
   const forcesRevision = !confirmed && !config.dryRun &&
     config.resizeServed && needsConfirmation(snapshot);
   const input = { ...bounds, config, originals, forcesRevision, nowMs: wallMs };
@@ -243,21 +251,38 @@ type LimitsStep =
 
 /** Decides what is due for the limits. Changes nothing. */
 function decideNext(snapshot: ReconcileSnapshot, config: MarketConfig): LimitsStep {
-  const { pod, allocation, scope, memory, nowMs } = snapshot;
   if (!snapshot.isPodCopySynced) return { due: "wait", ms: OUT_OF_STEP_MS };
   if (!snapshot.current) return { due: "wait", ms: OLD_COPY_MS };
+  const restoring = restoreCause(snapshot);
+  const plan = decideLimits(claimFacts(snapshot, { config, restoring }), { config, restoring });
+  const isOver = plan.decision.reason === "Restored" && snapshot.scope !== undefined;
+  return { due: isOver ? "release" : "limits", ...plan };
+}
+
+/** Why the original limits come back; undefined while the market sets them. */
+function restoreCause(
+  { pod, allocation, scope, memory, isAgentSilent }: ReconcileSnapshot,
+): OutOfScope | undefined {
+  if (scope !== undefined) return scope;
   const isUnconfirmed = memory.confirmedRecord !== allocation.metadata.uid;
-  const plan = decideLimits(snapshot, {
+  const isSilent = isAgentSilent || (isUnconfirmed && staysRestored(pod, allocation));
+  return isSilent ? AGENT_SILENT : undefined;
+}
+
+/** What the checks look at: the snapshot, and what memory, quotas and settings make of it now. */
+function claimFacts(
+  snapshot: ReconcileSnapshot,
+  { config, restoring }: Pick<LimitsPlan, "restoring"> & { readonly config: MarketConfig },
+): ClaimFacts {
+  const { memory, nowMs } = snapshot;
+  return {
     ...snapshot,
-    config,
-    outOfScope: scope,
-    agentSilent: snapshot.isAgentSilent || (staysRestored(pod, allocation) && isUnconfirmed),
     originalUnknown: !snapshot.found.known,
+    maxStep: config.maxStep ?? undefined,
+    quotaRoom: snapshot.quota?.headroom(),
+    backOffMs: waitLeftMs(memory, { nowMs, restoring: restoring !== undefined }),
     ...resizePauses(memory, { nowMs, minIntervalMs: config.minResizeIntervalMs }),
-  });
-  const { reason } = plan.decision;
-  if (reason === "Restored" && scope !== undefined) return { due: "release", ...plan };
-  return { due: "limits", ...plan };
+  };
 }
 
 async function actOnLimits(

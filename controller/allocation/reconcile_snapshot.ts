@@ -4,17 +4,20 @@
  * @module
  */
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { isRollingOut, type Workload } from "../../shared/api/workload.ts";
 import type { AuditLog } from "../../shared/audit_log.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Backoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import { isLive, type OutOfScope } from "../../shared/resize/scope.ts";
+import type { OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
+import { isLive } from "../../shared/resize/scope.ts";
 import { type Caches, outOfSync } from "../caches.ts";
 import type { MarketConfig } from "../config.ts";
 import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
-import type { AllocationStore, PodResizer } from "../resize/ports.ts";
-import { nodeCeiling } from "./bounds/node_room.ts";
+import type { AllocationStore, OwnerTemplates } from "../../shared/api/ports.ts";
+import type { PodResizer } from "../../shared/resize/patch.ts";
+import { nodeCeiling } from "./bounds/namespace_bounds.ts";
 import type { BoundsSources } from "./bounds/publish_bounds.ts";
 import type { EventGate } from "./events/event_gate.ts";
 import { findOriginals, type FoundOriginals } from "./original_limits.ts";
@@ -22,11 +25,10 @@ import type { APIBackoff } from "./pace/api_backoff.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
 import type { NodeWrites } from "./pace/node_writes.ts";
 import type { PendingDecreases } from "./pace/resize_turns.ts";
-import { isCurrent, type PodMemories, type PodMemory, waitLeftMs } from "./pod_memory.ts";
+import { isCurrent, type PodMemories, type PodMemory } from "./pod_memory.ts";
 import type { PodSnapshot } from "./pod_snapshot.ts";
-import type { AllocationObserver, OwnerTemplates } from "./ports.ts";
+import type { AllocationObserver } from "./ports.ts";
 import type { QuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
-import type { RolloutMemory } from "./watches/rollout_memory.ts";
 
 /** What the program gives the loop. */
 export interface MarketParts {
@@ -67,7 +69,7 @@ export interface ReconcileContext extends ReconcilerParts {
   readonly conflicts: Backoff;
   readonly apiBackoff: APIBackoff;
   readonly memories: PodMemories;
-  readonly rolloutStillSince: RolloutMemory;
+  readonly rolloutStillSince: ReturnType<typeof createRolloutMemory>;
 }
 
 /** A pod with what the caches and the scope say of it. */
@@ -99,8 +101,6 @@ export interface ReconcileSnapshot extends RecordedPod {
   readonly bounds: BoundsSources | undefined;
   /** What the quotas leave for raises, at the moment of a call; undefined when none binds. */
   readonly quota: QuotaRoom | undefined;
-  /** The waits after refusals that are left, ms. */
-  readonly backOffMs: Readonly<Record<"market" | "restore", number>>;
   readonly nowMs: number;
   /** Ms since 1970. */
   readonly wallMs: number;
@@ -146,9 +146,35 @@ export async function takeSnapshot(
         nodeCeiling: nodeCeiling(observed, caches.pods),
       }
       : undefined,
-    backOffMs: {
-      market: waitLeftMs(memory, { nowMs, restoring: false }),
-      restore: waitLeftMs(memory, { nowMs, restoring: true }),
-    },
+  };
+}
+
+/** A workload that was not asked about for so long, ms, is gone. */
+const FORGET_MS = 60 * 60_000;
+
+/**
+ * Makes a function that returns since when the workload's counts are unchanged; undefined while it does
+ * not roll out. A rollout that is seen for the first time has just made progress.
+ */
+export function createRolloutMemory(): (
+  workload: Workload | undefined,
+  nowMs: number,
+) => number | undefined {
+  const seen = new Map<string, { counts: string; sinceMs: number; askedMs: number }>();
+  return (workload, nowMs) => {
+    if (workload === undefined) return undefined;
+    const { metadata: { uid }, rollout: { updated, total } } = workload;
+    if (!isRollingOut(workload.rollout)) {
+      seen.delete(uid);
+      return undefined;
+    }
+    const counts = `${updated} ${total}`;
+    const last = seen.get(uid);
+    if (last === undefined) {
+      for (const [other, { askedMs }] of seen) if (nowMs - askedMs > FORGET_MS) seen.delete(other);
+    }
+    const sinceMs = last?.counts === counts ? last.sinceMs : nowMs;
+    seen.set(uid, { counts, sinceMs, askedMs: nowMs });
+    return sinceMs;
   };
 }

@@ -9,7 +9,7 @@ import type { EnforcementReason } from "../../shared/api/reasons/enforcement_rea
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import type { Random } from "../../shared/random.ts";
 import type { Decision } from "../../shared/resize/chain.ts";
-import type { OutOfScope } from "../../shared/resize/scope.ts";
+import type { OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import type { BoundsPlan } from "./bounds/publish_bounds.ts";
 import {

@@ -5,17 +5,13 @@
  * @module
  */
 import { HTTPException } from "hono/http-exception";
-import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
-import type { ReviewedUser } from "../../adapters/kube/client/access_reviews.ts";
+import type {
+  AccessReviews,
+  AccessRule,
+  ReviewedUser,
+} from "../../adapters/kube/client/api_checks.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { inParallel } from "../../shared/control/in_parallel.ts";
-
-/** The API server's reviews. */
-export interface AccessReviews {
-  /** The user of a token; undefined where the API server does not accept it. */
-  userOf(token: string): Promise<ReviewedUser | undefined>;
-  isAllowed(user: ReviewedUser, rule: AccessRule): Promise<boolean>;
-}
 
 /** What a user may see. */
 export interface Viewer {

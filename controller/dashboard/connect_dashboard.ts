@@ -5,8 +5,7 @@
  */
 import { AGENT_PORT } from "../../shared/installation.ts";
 import { boundedFetch, jsonOrUndefined } from "../../adapters/bounded_fetch.ts";
-import { createAccessReviews } from "../../adapters/kube/client/access_reviews.ts";
-import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
+import { createAccessReviews } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import type { HTTPServer } from "../../adapters/program_server.ts";
 import { serveTimed } from "../../adapters/timed_server.ts";
@@ -23,7 +22,7 @@ import { agentsAmong, createCollector, type ReadView } from "./collector.ts";
 import { STEP_MS } from "./history.ts";
 import { marketConfig } from "../config.ts";
 import { dashboardRoutes } from "./routes.ts";
-import type { ReadCaches } from "./views/state.ts";
+import type { ReadCaches } from "../caches.ts";
 
 /** The controller's state that the dashboard shows. */
 export interface DashboardSources {
@@ -43,14 +42,6 @@ export interface DashboardOptions {
   readonly settings: () => ControllerSettings;
   /** What placement has published; absent where it is off. */
   readonly statuses?: Pick<CheckpointStore, "list">;
-}
-
-/** The rights for it: reviews of tokens and of their users' rights. */
-export function dashboardRights(): readonly AccessRule[] {
-  return [
-    { verb: "create", group: "authentication.k8s.io", resource: "tokenreviews" },
-    { verb: "create", group: "authorization.k8s.io", resource: "subjectaccessreviews" },
-  ];
 }
 
 /** The dashboard with the rights of this connection. */
@@ -81,34 +72,26 @@ export function connectDashboard(
       },
       ...{ namespace, collector, clock, log, signal },
     });
-    const server = await served(() => serveTimed(app, { address: dashboardListen }), log);
-    if (server === undefined) return;
-    log.info("Serving the dashboard", { address: server.address });
+    async function followStatuses(): Promise<void> {
+      while (statuses !== undefined && !signal.aborted) {
+        // The page shows the last statuses that could be read.
+        published = await statuses.list(signal).then(publishedTexts).catch(() => published);
+        await clock.sleep(STEP_MS, signal);
+      }
+    }
+    let server: HTTPServer | undefined;
+    // Without a dashboard the controller goes on.
     try {
-      await Promise.all([
-        collector.run(signal),
-        statuses &&
-        followStatuses({ statuses, clock, take: (found) => published = found }, signal),
-      ]);
+      server = await serveTimed(app, { address: dashboardListen });
+      log.info("Serving the dashboard", { address: server.address });
+      await Promise.all([collector.run(signal), followStatuses()]);
     } catch (error) {
-      log.error("The dashboard failed", { error: String(error) });
+      const failed = server === undefined ? "The dashboard is not served" : "The dashboard failed";
+      log.error(failed, { error: String(error) });
     } finally {
-      await server.shutdown();
+      await server?.shutdown();
     }
   };
-}
-
-/** Without a dashboard the controller goes on. */
-async function served(
-  serve: () => Promise<HTTPServer>,
-  log: Log,
-): Promise<HTTPServer | undefined> {
-  try {
-    return await serve();
-  } catch (error) {
-    log.error("The dashboard is not served", { error: String(error) });
-    return undefined;
-  }
 }
 
 const TIMEOUT_MS = 3000;
@@ -129,22 +112,3 @@ const readView: ReadView = async ({ ip }, signal) => {
   if (data === undefined) throw new Error("Cannot read /view: the agent is of another version");
   return data;
 };
-
-/** Reads what placement has published, again and again; without an answer, what is known stays. */
-async function followStatuses(
-  { statuses, clock, take }: {
-    readonly statuses: Pick<CheckpointStore, "list">;
-    readonly clock: Clock;
-    readonly take: (published: PublishedStatuses) => void;
-  },
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      take(publishedTexts(await statuses.list(signal)));
-    } catch {
-      // The page shows the last statuses that could be read.
-    }
-    await clock.sleep(STEP_MS, signal);
-  }
-}

@@ -96,20 +96,14 @@ export interface History {
   readonly bytes: number;
 }
 
-/** Bounds of a history. */
-export interface HistoryOptions {
-  /**
-   * Beyond this many bytes new nodes and pods are not recorded: 7,800 pods on 40 nodes.
-   * @default {40e6}
-   */
-  readonly mostBytes?: number;
-}
+/** Beyond this many bytes new nodes and pods are not recorded: 7,800 pods on 40 nodes. */
+const MOST_BYTES = 40e6;
 
 const stepOf = (ms: number): number => Math.floor(ms / STEP_MS);
 
 /** An empty history. */
-export function createHistory({ mostBytes = 40e6 }: HistoryOptions = {}): History {
-  const budget = { left: mostBytes };
+export function createHistory(): History {
+  const budget = { left: MOST_BYTES };
   const nodes = createRings(budget, { series: NODE_SERIES.length, reasons: false });
   const pods = createRings(budget, { series: POD_SERIES.length, reasons: true });
   const reasons: string[] = [];
@@ -172,7 +166,7 @@ export function createHistory({ mostBytes = 40e6 }: HistoryOptions = {}): Histor
       pods.forget(oldest);
     },
     get bytes() {
-      return mostBytes - budget.left;
+      return MOST_BYTES - budget.left;
     },
   };
 }

@@ -10,17 +10,19 @@ import { csrf } from "hono/csrf";
 import { HTTPException } from "hono/http-exception";
 import { secureHeaders } from "hono/secure-headers";
 import { streamSSE } from "hono/streaming";
+import charts from "uplot/dist/uPlot.iife.min.js" with { type: "text" };
+import chartStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Access, Viewer } from "./access.ts";
-import { ASSETS } from "./assets.ts";
 import type { Collector } from "./collector.ts";
-import { document, type Page } from "./pages/layout.ts";
+import { document, loginPage, messagePage, type Page } from "./pages/layout.ts";
 import type { Html } from "./pages/parts.ts";
-import { loginPage, messagePage } from "./pages/messages.ts";
 import { VIEWS } from "./site.ts";
-import type { DashboardState } from "./views/state.ts";
+import live from "./client/live.js" with { type: "text" };
+import style from "./client/style.css" with { type: "text" };
+import type { DashboardState } from "./state.ts";
 
 /** What the site is made of. */
 export interface DashboardParts {
@@ -34,6 +36,17 @@ export interface DashboardParts {
   /** Ends streams when it is aborted. */
   readonly signal: AbortSignal;
 }
+
+const SCRIPT = "text/javascript; charset=utf-8";
+const STYLE = "text/css; charset=utf-8";
+
+/** What the pages load, embedded in the program, by the last part of the path: content type and text. */
+const ASSETS: Readonly<Record<string, readonly [type: string, text: string]>> = {
+  "uplot.js": [SCRIPT, charts],
+  "uplot.css": [STYLE, chartStyle],
+  "live.js": [SCRIPT, live],
+  "style.css": [STYLE, style],
+};
 
 const COOKIE = "coallocator-token";
 
@@ -90,7 +103,8 @@ export function dashboardRoutes(parts: DashboardParts): Hono<Variables> {
     const name = context.req.param("name");
     const asset = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
     if (asset === undefined) return context.notFound();
-    return context.body(asset.text, 200, { "content-type": asset.type });
+    const [type, text] = asset;
+    return context.body(text, 200, { "content-type": type });
   });
   app.get(
     "/login",

@@ -7,20 +7,15 @@ import { HTTPException } from "hono/http-exception";
 import { defined } from "../../shared/defined.ts";
 import { TOP_ORDERS } from "../../shared/view/top_view.ts";
 import type { Viewer } from "./access.ts";
-import { clusterPage } from "./pages/cluster_page.ts";
+import { clusterPage, clusterView } from "./pages/cluster_page.ts";
 import type { Page } from "./pages/layout.ts";
-import { nodePage } from "./pages/node_page.ts";
-import { placementPage } from "./pages/placement_page.ts";
-import { podPage } from "./pages/pod_page.ts";
-import { podsPage } from "./pages/pods_page.ts";
-import { rightsizingPage } from "./pages/rightsizing_page.ts";
-import { clusterView } from "./views/cluster.ts";
-import type { ListChoice } from "./views/list.ts";
-import { nodeDetail } from "./views/node.ts";
-import { placementView } from "./views/placement.ts";
-import { podDetail, podsView } from "./views/pods.ts";
-import { rightsizingView } from "./views/rightsizing.ts";
-import type { DashboardState, ViewOptions } from "./views/state.ts";
+import { nodeDetail, nodePage } from "./pages/node_page.ts";
+import { placementPage, placementView } from "./pages/placement_page.ts";
+import { podDetail, podPage } from "./pages/pod_page.ts";
+import { podsPage, podsView } from "./pages/pods_page.ts";
+import { rightsizingPage, rightsizingView } from "./pages/rightsizing_page.ts";
+import type { ListChoice } from "./pages/tables.ts";
+import type { DashboardState, ViewOptions } from "./state.ts";
 
 /** A request for a view. */
 export interface ViewRequest {

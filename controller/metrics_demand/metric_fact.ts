@@ -3,26 +3,18 @@
  *
  * @module
  */
-import type { InstantAnswer } from "./ports.ts";
+import type { AnswerProblem, InstantAnswer } from "../../shared/instant_queries.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { splitByRequest } from "../../shared/market/pod_split.ts";
 import { GRID } from "../../shared/quantity.ts";
 
 /** Outcomes of queries, as metrics count them; all but `value` give no demand. */
-export type MetricOutcome =
-  | "value"
-  | "empty"
-  | "ambiguous"
-  | "unusable"
-  | "old"
-  | "refused"
-  | "unreachable"
-  | "unreadable";
+export type MetricOutcome = DemandReading["kind"];
 
-/** An answer that gives no demand. */
+/** An answer that gives no demand: why the server gave none, or what is wrong with it. */
 export interface NoDemand {
-  readonly kind: Exclude<MetricOutcome, "value">;
+  readonly kind: AnswerProblem | "empty" | "ambiguous" | "unusable" | "old";
   /** In a sentence, the same one as long as the problem is the same. */
   readonly message: string;
 }

@@ -8,7 +8,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { nearestName } from "../../shared/nearest_name.ts";
 import { quotedText } from "../../shared/quoted_text.ts";
 import { workloadsOf } from "../../shared/resize/workloads_of.ts";
-import type { InstantQuestion } from "./ports.ts";
+import type { InstantQuestion } from "../../shared/instant_queries.ts";
 import { fillQuery, type QueryTable } from "./query_template.ts";
 
 /** A query with its name in the configuration. */
@@ -31,16 +31,13 @@ export function metricQuestion(
     const hint = nearest === undefined ? "" : `; did you mean ${nearest}?`;
     return { fault: `${annotation} is not a query of metrics.queries${hint}` };
   }
-  const query = fillQuery(template, variablesOf(pod));
+  const { namespace, name: podName } = pod.metadata;
+  // A bare pod is its own workload.
+  const workload = workloadsOf(pod).at(-1)?.name ?? podName;
+  const query = fillQuery(template, { namespace, pod: podName, workload });
   return query === undefined
     ? { fault: `${annotation}: a name of the pod can't stand in the query's back quotes` }
     : { server, name, query };
-}
-
-/** A bare pod is its own workload. */
-function variablesOf(pod: Pod): Readonly<Record<"namespace" | "workload" | "pod", string>> {
-  const { namespace, name } = pod.metadata;
-  return { namespace, pod: name, workload: workloadsOf(pod).at(-1)?.name ?? name };
 }
 
 /** The settings, which may change at any time. */

@@ -9,6 +9,7 @@
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { inParallel } from "../../shared/control/in_parallel.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Caches } from "../caches.ts";
@@ -29,7 +30,7 @@ import {
   metricQuestion,
   type MetricsConfig,
 } from "./metric_question.ts";
-import type { InstantQueries } from "./ports.ts";
+import type { InstantQueries } from "../../shared/instant_queries.ts";
 
 /** Dependencies of the watch. */
 export interface MetricWatchParts {
@@ -167,16 +168,12 @@ async function sendQueries(
   due: readonly (readonly [string, SharedQuery])[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  const queries = due.values();
   let unanswered = 0;
-  async function work(): Promise<void> {
-    for (const [key, query] of queries) {
-      const outcome = await sendQuery(state, { key, ...query }, signal);
-      unanswered = outcome === "unreachable" ? unanswered + 1 : 0;
-      if (signal.aborted || unanswered >= MOST_UNANSWERED) return;
-    }
-  }
-  await Promise.all(Array.from({ length: WORKERS }, work));
+  await inParallel(due, async ([key, query]) => {
+    if (signal.aborted || unanswered >= MOST_UNANSWERED) return;
+    const outcome = await sendQuery(state, { key, ...query }, signal);
+    unanswered = outcome === "unreachable" ? unanswered + 1 : 0;
+  }, { atOnce: WORKERS });
   return unanswered < MOST_UNANSWERED;
 }
 
@@ -193,7 +190,7 @@ async function sendQuery(
   if (signal.aborted) return reading.kind;
   observe?.(reading.kind);
   reports.answered(question, reading);
-  if (hasNewDemand(state, key, reading)) { for (const podKey of podKeys) onChange(podKey); }
+  if (hasNewDemand(state, key, reading)) podKeys.forEach((podKey) => onChange(podKey));
   return reading.kind;
 }
 
@@ -273,8 +270,8 @@ export interface MetricReports {
 export function createMetricReports(
   { log, clock }: { readonly log: Log; readonly clock: Pick<Clock, "monotonic"> },
 ): MetricReports {
+  /** When each problem was logged last. */
   const loggedAt = new Map<string, number>();
-  let silent: string | undefined;
 
   function isDue(problem: string): boolean {
     const now = clock.monotonic();
@@ -286,18 +283,13 @@ export function createMetricReports(
   return {
     answered({ server, name }, reading) {
       const { kind: outcome } = reading;
+      const silence = `unreachable ${server}`;
       if (outcome === "unreachable") {
-        silent = server;
-        if (isDue(`${outcome} ${server}`)) {
-          log.warn("Prometheus does not answer", { server, error: reading.message });
-        }
+        if (!isDue(silence)) return;
+        log.warn("Prometheus does not answer", { server, error: reading.message });
         return;
       }
-      if (silent === server) {
-        silent = undefined;
-        loggedAt.delete(`unreachable ${server}`);
-        log.info("Prometheus answers", { server });
-      }
+      if (loggedAt.delete(silence)) log.info("Prometheus answers", { server });
       if (outcome === "value" || !isDue(`${outcome} ${name}`)) return;
       log.warn("A metric query gives no demand", { query: name, outcome, error: reading.message });
     },

@@ -19,7 +19,7 @@ import {
 import type { MetricsConfig } from "./metric_question.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { createMetricReports, createMetricWatch } from "./metric_watch.ts";
-import type { InstantAnswer } from "./ports.ts";
+import type { InstantAnswer } from "../../shared/instant_queries.ts";
 import { queryTableKind } from "./query_template.ts";
 
 const NOW_MS = 1_000_000;

@@ -7,18 +7,17 @@
 import type { Clock } from "../../shared/clock.ts";
 import {
   admitPod,
-  decisionOf,
   expire,
   noReservations,
-  observeSomePods,
-  type Reservation,
+  observePods,
+  type PodPlacement,
   type Reservations,
 } from "../../shared/placement/admit_pod.ts";
 import { checkEligibility, type PlacementSpec } from "../../shared/placement/eligibility.ts";
 import type { NodeClass } from "../../shared/placement/node_classes.ts";
 import { namesClass } from "../../shared/placement/node_constraints.ts";
 import type { PlacementDecision, PlacementRequest } from "../../shared/placement/new_pod.ts";
-import type { ReplicaStatus } from "../../shared/placement/next_move.ts";
+import type { ReplicaStatus } from "../../shared/placement/decide_move.ts";
 import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 import { ordinalOf } from "../../shared/placement/split.ts";
@@ -85,7 +84,7 @@ export function createAdmissionDecider(
     const those = reserved.get(uid);
     // Without reservations the next request observes the pod early enough.
     if (those === undefined || those.open.length === 0) return;
-    reserved.set(uid, observeSomePods(those, [pod]));
+    reserved.set(uid, observePods(those, [pod]));
   });
 
   /** Synchronous, so that no other request decides in between. */
@@ -99,7 +98,7 @@ export function createAdmissionDecider(
     const pods = view.podsOf(workload);
     const before = reserved.get(uid) ?? noReservations(pods);
     const again = decidedBefore(request, expire(before, nowMs));
-    if (again !== undefined) return decisionOf(again);
+    if (again !== undefined) return again;
     const { reservations, ...decision } = admitPod(before, {
       workload: replicas,
       spec,
@@ -154,16 +153,17 @@ async function untilKnown(
   }
 }
 
-/** The reservation of an earlier request about this pod, if the pod carries that decision. */
+/** The decision that the pod carries, if an earlier request reserved a place by it. */
 function decidedBefore(
   { decided, pod, revision }: PlacementRequest,
   { open }: Reservations,
-): Reservation | undefined {
-  return decided && open.find((one) =>
-    one.revision === revision && one.class === decided.class &&
+): PodPlacement | undefined {
+  const isReserved = open.some((one) =>
+    one.revision === revision && one.class === decided?.class &&
     one.deletionCost === decided.deletionCost && one.pod.name === pod.name &&
     one.pod.generateName === pod.generateName
   );
+  return isReserved ? decided : undefined;
 }
 
 /** The workload and its spec, or why the pod is not placed. */

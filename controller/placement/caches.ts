@@ -9,7 +9,7 @@ import type { ApiObject } from "../../shared/api/object.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import type { ReplicaSet, Workload } from "../../shared/api/workload.ts";
-import { createInformer, type Informer } from "../../shared/control/informer.ts";
+import type { Informer } from "../../shared/control/informer.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
 import {
   allowedClasses,
@@ -20,9 +20,16 @@ import type { NodeClass } from "../../shared/placement/node_classes.ts";
 import { classifyPod, type NodeRules } from "../../shared/placement/placed_pod.ts";
 import type { PlacementRequest } from "../../shared/placement/new_pod.ts";
 import { type PlacedObjects, podsOfWorkload } from "../../shared/placement/workload_snapshot.ts";
-import { type CacheOptions, type Caches, podsOwnedBy } from "../caches.ts";
+import {
+  type CacheOptions,
+  type Caches,
+  createInformers,
+  type InformerKinds,
+  namespaceOf,
+  podsOwnedBy,
+  type SourcesOf,
+} from "../caches.ts";
 import type { EvictionLog } from "./eviction_memory.ts";
-import type { PlacementSources } from "./ports.ts";
 
 /** Informers of placement alone: ReplicaSets by their Deployment's UID, budgets by namespace, volumes by claim. */
 export interface PlacementInformers {
@@ -37,31 +44,18 @@ export interface PlacementCaches
     PlacementInformers,
     Pick<Caches, "pods" | "nodes" | "namespaces" | "deployments" | "statefulSets"> {}
 
+const INFORMERS: InformerKinds<PlacementInformers> = {
+  replicaSets: { name: "ReplicaSet", indexBy: ({ deployment }) => deployment?.uid },
+  budgets: { name: "PodDisruptionBudget", indexBy: namespaceOf },
+  volumes: { name: "PersistentVolume", indexBy: ({ claim }) => claim },
+};
+
 /** Informers that are empty until each is run. */
 export function createPlacementInformers(
-  { replicaSets, budgets, volumes }: PlacementSources,
+  sources: SourcesOf<PlacementInformers>,
   options: CacheOptions,
 ): PlacementInformers {
-  return {
-    replicaSets: createInformer({
-      ...options,
-      source: replicaSets,
-      name: "ReplicaSet",
-      indexBy: ({ deployment }) => deployment?.uid,
-    }),
-    budgets: createInformer({
-      ...options,
-      source: budgets,
-      name: "PodDisruptionBudget",
-      indexBy: ({ metadata }) => metadata.namespace,
-    }),
-    volumes: createInformer({
-      ...options,
-      source: volumes,
-      name: "PersistentVolume",
-      indexBy: ({ claim }) => claim,
-    }),
-  };
+  return createInformers(INFORMERS, sources, options);
 }
 
 /** All caches that the loop reads. */

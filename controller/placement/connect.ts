@@ -1,5 +1,5 @@
 /**
- * Placement's ports on a real API server, and the rights that they need.
+ * Placement's ports on a real API server.
  *
  * @module
  */
@@ -15,7 +15,6 @@ import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
 import type { Log } from "../../shared/log.ts";
 import { MEMORY_LABEL, STATUS_LABEL } from "../../shared/placement/status.ts";
 import type { Random } from "../../shared/random.ts";
-import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 import type { PlacementAPI, PlacementEvents } from "./ports.ts";
 
 /** Their field manager. */
@@ -50,24 +49,4 @@ export function connectPlacementAPI(
     }),
     events,
   };
-}
-
-/**
- * Rights beside those of the market, one by one, so that a missing one can be named. `namespace`: of the
- * installation.
- */
-export function placementRights(namespace: string): readonly AccessRule[] {
-  const followed = [
-    { group: "apps", resource: "replicasets" },
-    { group: "policy", resource: "poddisruptionbudgets" },
-    { group: "", resource: "persistentvolumes" },
-  ];
-  const memory = { group: "", resource: "configmaps", namespace };
-  return [
-    ...followed.flatMap((kind) => ["list", "watch"].map((verb) => ({ verb, ...kind }))),
-    { verb: "create", group: "", resource: "pods", subresource: "eviction" },
-    // Deletion costs.
-    { verb: "patch", group: "", resource: "pods" },
-    ...["list", "create", "patch", "delete"].map((verb) => ({ verb, ...memory })),
-  ];
 }

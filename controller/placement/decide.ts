@@ -13,19 +13,18 @@ import {
 } from "../../shared/placement/split.ts";
 import { ineffectiveMoveCount } from "../../shared/placement/move_cooldown.ts";
 import {
+  decideMove,
   isAsSpecified,
   leavesAtOnce,
   leavesInTurn,
-  type NextMove,
-  nextMove,
-  type NextMoveInput,
+  type MoveDecision,
+  type MoveDecisionInput,
   type ReplicaStatus,
-} from "../../shared/placement/next_move.ts";
+} from "../../shared/placement/decide_move.ts";
 import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
 import type { PlacementSpec } from "../../shared/placement/eligibility.ts";
 import { isLeftBehind, nextShortage, shortagePhase } from "../../shared/placement/shortage.ts";
 import { type PlacementStatus, placementStatus } from "../../shared/placement/status.ts";
-import type { SnapshotInput } from "../../shared/placement/workload_snapshot.ts";
 import type { PlacementMemory } from "./store.ts";
 
 /** A workload that takes part. */
@@ -37,7 +36,6 @@ export interface EligibleWorkload {
 
 /** The input of `decide` and `act`. */
 export interface PlacementSnapshot extends EligibleWorkload {
-  readonly input: SnapshotInput;
   /** With their budgets. */
   readonly pods: readonly PlacedPod[];
   /** Why evictions were denied lately, by the pods' UIDs. */
@@ -56,7 +54,9 @@ export interface PlannedEviction {
 
 /** The actions that are due for a workload. */
 export interface PlacementPlan {
-  readonly next: NextMove;
+  readonly decision: MoveDecision;
+  /** The status to publish: before the actions have an effect. */
+  readonly status: PlacementStatus;
   readonly memory: PlacementMemory;
   /** True if the memory differs from the snapshot's. */
   readonly isMemoryNew: boolean;
@@ -79,13 +79,14 @@ export interface PlannedMove extends PlannedEviction {
 /** Decides what to do. Pure. */
 export function decide(
   snapshot: PlacementSnapshot,
-  config: Pick<PlacementConfig, "cooldownMs" | "shortage">,
+  config: Pick<PlacementConfig, "cooldownMs" | "shortage" | "readOnly">,
 ): PlacementPlan {
   const { replicas, spec, pods, nowMs } = snapshot;
   const { shortage: before, ineffectiveMoves, ...others } = snapshot.memory;
-  const next = nextMove(moveInput(snapshot, snapshot.memory), config);
-  const asSpecified = isAsSpecified(next);
-  const shortage = nextShortage(before, { pods, asSpecified, nowMs }, config.shortage);
+  const decision = decideMove(moveInput(snapshot, snapshot.memory), config);
+  const asSpecified = isAsSpecified(decision);
+  const present = { pods, shortage: before, asSpecified, nowMs };
+  const shortage = nextShortage(present, config.shortage);
   // Once all replicas are where they should be, the moves before were effective.
   const isHealed = asSpecified && ineffectiveMoves !== undefined;
   const memory = {
@@ -96,7 +97,8 @@ export function decide(
   const unpinned = pods.filter(({ pinned }) => pinned === undefined);
   const isFallback = shortagePhase(shortage, nowMs) === "fallback";
   return {
-    next,
+    decision,
+    status: placementStatus(moveInput(snapshot, memory), config),
     memory,
     isMemoryNew: isHealed || shortage !== before,
     departing: spec.paused ? [] : unpinned.filter(leavesAtOnce).map(departure),
@@ -104,7 +106,7 @@ export function decide(
       ? []
       : unpinned.filter((pod) => isLeftBehind(pod, { shortage, nowMs }))
         .map((pod) => ({ pod, why: "to on-demand, as it found no spot node" })),
-    ...("move" in next ? { move: plannedMove(next.move, { snapshot, memory }) } : {}),
+    ...("move" in decision ? { move: plannedMove(decision.move, { snapshot, memory }) } : {}),
     costs: replicas.kind === "Deployment"
       ? Map.groupBy(pods, ({ revision }) => revision).values().toArray()
         .flatMap((revision) => costChanges(revision, spec))
@@ -116,7 +118,7 @@ export function decide(
 function moveInput(
   { replicas, spec, pods, denials, evictionFromMs, nowMs }: PlacementSnapshot,
   memory: PlacementMemory,
-): NextMoveInput {
+): MoveDecisionInput {
   return {
     ...memory,
     workload: replicas,
@@ -155,16 +157,4 @@ function plannedMove(
 
 function departure(pod: PlacedPod): PlannedEviction {
   return { pod, why: `from a node that is about to go (${pod.departs})` };
-}
-
-/** The status of the workload by the plan, before its actions have an effect. */
-export function statusOf(
-  memory: PlacementMemory,
-  { snapshot, config }: {
-    readonly snapshot: PlacementSnapshot;
-    readonly config: Pick<PlacementConfig, "cooldownMs" | "shortage" | "readOnly">;
-  },
-): PlacementStatus {
-  const status = placementStatus(moveInput(snapshot, memory), config);
-  return { ...status, ...(config.readOnly ? { readOnly: true } : {}) };
 }

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../shared/clock.ts";
 import { cooldownAfter } from "../../shared/placement/move_cooldown.ts";
-import type { EvictionAnswer } from "./ports.ts";
+import type { EvictionAnswer } from "../../shared/api/ports.ts";
 
 /** Evictions by the pods' UIDs. */
 export interface EvictionLog {

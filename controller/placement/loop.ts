@@ -15,10 +15,9 @@ import {
   placedPodsOf,
   replicaStatus,
 } from "../../shared/placement/workload_snapshot.ts";
-import type { PlacementLoopParts, ReconcileParts } from "./act.ts";
 import { cachedObjects, readCaches } from "./caches.ts";
 import { createEvictionLog } from "./eviction_memory.ts";
-import { placeWorkload } from "./reconcile.ts";
+import { type PlacementLoopParts, placeWorkload, type ReconcileParts } from "./reconcile.ts";
 import { createPlacementReporter, type PlacementReporter } from "./reporter.ts";
 import {
   createDepartureTimes,
@@ -46,10 +45,12 @@ export async function runPlacementLoop(
   const queue = createWorkQueue(clock);
   const departures = createDepartureTimes(() => clock.wall());
   const reporter = createPlacementReporter(parts);
+  const evictions = parts.evictions ?? createEvictionLog(parts);
+  const objects = cachedObjects(caches);
   const reconcileParts: ReconcileParts = {
     ...parts,
-    departures,
-    evictions: parts.evictions ?? createEvictionLog(parts),
+    input: { objects, config, evicted: evictions, signSinceMs: departures.sinceMs },
+    evictions,
     rate: createRateLimiter(config.evictions),
     permits: createPermits(() => MOST_COST_WRITES),
   };
@@ -72,7 +73,7 @@ export async function runPlacementLoop(
         workers: config.workers,
       }, signal),
       resync(parts, { queue, signal }),
-      publisher?.run(signal),
+      publisher.run(signal),
     ]);
   } finally {
     unsubscribe();
@@ -88,7 +89,7 @@ async function reconcile(
     readonly signal: AbortSignal;
   },
 ): Promise<ReconcileResult> {
-  const { caches, clock, config, evictions, publisher } = parts;
+  const { caches, clock, config, evictions, input, publisher } = parts;
   const subject = subjectUnder(key);
   const { kind, namespace, name } = subject;
   const cache = kind === "Deployment" ? caches.deployments : caches.statefulSets;
@@ -96,7 +97,7 @@ async function reconcile(
   const replicas = workload && replicaStatus(workload);
   if (workload === undefined || replicas === undefined) {
     reporter.removed(subject);
-    publisher?.remove(subject);
+    publisher.remove(subject);
     return {};
   }
   const begunAtMs = clock.monotonic();
@@ -104,19 +105,17 @@ async function reconcile(
   evictions.expire();
   const target = { ...subject, uid: workload.metadata.uid };
   const tookMs = (): number => clock.monotonic() - begunAtMs;
-  const objects = cachedObjects(caches);
-  const answer = checkEligibility(eligibilityInput(workload, objects), config.scope);
+  const answer = checkEligibility(eligibilityInput(workload, input.objects), config.scope);
   if (answer.spec === undefined) {
     reporter.ineligible(target, answer, tookMs());
-    const input = { objects, config, evicted: evictions };
     const pods = () => ({ pods: placedPodsOf(workload, input), nowMs: clock.wall() });
-    publisher?.publish(subject, refusedStatus(answer, pods));
+    publisher.publish(subject, refusedStatus(answer, pods));
     return {};
   }
   const eligible = { workload, replicas, spec: answer.spec };
   const result = await placeWorkload(eligible, { parts, signal });
   reporter.reconciled(target, result, tookMs());
-  publisher?.publish(subject, result.status);
+  publisher.publish(subject, result.status);
   if (result.failure !== undefined) throw result.failure;
   const { requeueAfterMs } = result;
   return requeueAfterMs === Infinity ? {} : { requeueAfterMs };
@@ -132,7 +131,7 @@ async function resync(
     if (signal.aborted) return;
     const subjects = placementSubjects(caches);
     for (const one of subjects) queue.add(placementKey(one));
-    publisher?.retain(subjects);
+    publisher.retain(subjects);
     if (config.readOnly) continue;
     const all = [...caches.deployments.all(), ...caches.statefulSets.all()];
     const uids = new Set(all.map(({ metadata }) => metadata.uid));

@@ -5,10 +5,14 @@
  */
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
-import { membersOf, textIn, textsIn } from "../../shared/members.ts";
+import { objectOf, textOf, textsOf } from "../../adapters/kube/client/json_fields.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import { checkEligibility, isPlacedKind } from "../../shared/placement/eligibility.ts";
+import {
+  checkEligibility,
+  isPlacedKind,
+  placementFaultText,
+} from "../../shared/placement/eligibility.ts";
 import { placementPatch, placementRequest } from "../../shared/placement/new_pod.ts";
 import type { AdmissionConfig, AdmissionDecider } from "./admission.ts";
 import type { WebhookView } from "./caches.ts";
@@ -82,17 +86,17 @@ export function createPlacementWarner({ view, config }: PlacementWarnerParts): M
       if (!isWritten(request) || object === undefined || !isPlacedKind(kind)) return undefined;
       const metadata = view.synced ? view.namespace(namespace)?.metadata : undefined;
       if (metadata === undefined) return undefined;
-      const { name, labels, annotations } = membersOf(object["metadata"]);
+      const { name, labels, annotations } = objectOf(object["metadata"]);
       const { faults = [] } = checkEligibility({
         kind,
-        labels: textsIn(labels),
-        annotations: textsIn(annotations),
+        labels: textsOf(labels),
+        annotations: textsOf(annotations),
         namespace: { name: namespace, metadata },
       }, config.scope);
       if (faults.length === 0) return undefined;
-      const subject = `${kind} ${textIn(name) ?? request.name}`;
+      const subject = `${kind} ${textOf(name) ?? request.name}`;
       const warning = `placement leaves the pods of ${subject} as they are`;
-      return { patch: [], warnings: [warning, ...faults] };
+      return { patch: [], warnings: [warning, ...faults.map(placementFaultText)] };
     },
   };
 }

@@ -4,6 +4,12 @@
  * @module
  */
 import type { PersistentVolume } from "../../shared/api/node.ts";
+import type {
+  DeletionCostWriter,
+  EventSink,
+  ObjectEvent,
+  PodEvictor,
+} from "../../shared/api/ports.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import type {
   PlacementEventReason,
@@ -35,48 +41,11 @@ export interface PlacementSources {
   readonly volumes: ListWatch<PersistentVolume>;
 }
 
-/** Identifies a pod; a new pod of the same name is another one. */
-export interface PodRef {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
-/**
- * The answer to an eviction. `blocked`: by one or several budgets. `gone`: the pod does not exist any
- * more. `forbidden`: the account lacks the right, or an admission controller denied it.
- */
-export type EvictionAnswer =
-  | { readonly is: "evicted" | "gone" }
-  | { readonly is: "blocked" | "forbidden"; readonly message: string };
-
-/** Evicts pods as budgets allow it. */
-export interface PodEvictor {
-  /** Throws an `ApiError` for answers that are not about the pod, such as an overloaded server. */
-  evict(pod: PodRef, options?: { readonly auditID?: string | undefined }): Promise<EvictionAnswer>;
-}
-
-/** Sets the order in which a ReplicaSet deletes pods. */
-export interface DeletionCostWriter {
-  /** Writes the pod's cost. Returns false if the pod is gone. Throws an `ApiError`. */
-  write(pod: PodRef, cost: number): Promise<boolean>;
-}
-
 /** An event of a workload. */
-export interface PlacementEvent {
-  readonly about: PlacementTarget & {
-    /** `apps/v1`. */
-    readonly apiVersion: string;
-  };
-  readonly type: "Normal" | "Warning";
-  readonly reason: PlacementEventReason;
-  readonly message: string;
-}
+export type PlacementEvent = ObjectEvent<PlacementEventReason>;
 
-/** Receives events. A lost event is not an error. */
-export interface PlacementEvents {
-  emit(event: PlacementEvent): void;
-}
+/** Receives events. */
+export type PlacementEvents = EventSink<PlacementEvent>;
 
 /** Names a workload. */
 export interface PlacementSubject {

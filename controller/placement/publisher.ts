@@ -5,7 +5,7 @@
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
-import { type Backoff, createBackoff } from "../../shared/control/backoff.ts";
+import { createBackoff } from "../../shared/control/backoff.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { Log } from "../../shared/log.ts";
 import {
@@ -49,13 +49,6 @@ const BYTES_PER_INTERVAL = 50_000;
 /** A ConfigMap holds 2^20 bytes. */
 const MOST_BYTES = 900_000;
 
-/** What is due for a namespace, or for the first read: not before a time, ms of the monotonic clock. */
-interface Due {
-  dueMs: number;
-  /** True since a failure. */
-  failing: boolean;
-}
-
 /** A status as JSON, and whether placement concerns its workload. */
 interface PublishedText {
   readonly text: string;
@@ -63,7 +56,7 @@ interface PublishedText {
 }
 
 /** The statuses of a namespace by key. */
-interface NamespaceStatuses extends Due {
+interface NamespaceStatuses {
   readonly entries: Map<string, PublishedText>;
   changed: boolean;
   /** True if it has a ConfigMap, or may have one. */
@@ -75,15 +68,12 @@ export function createStatusPublisher(
   { statuses, clock, log }: StatusPublisherParts,
 ): StatusPublisher {
   const namespaces = new Map<string, NamespaceStatuses>();
-  const loading: Due = { dueMs: 0, failing: false };
-  const backoff = createBackoff({ minMs: INTERVAL_MS, maxMs: LONGEST_MS });
-  const isFailing = (): boolean => [loading, ...namespaces.values()].some((one) => one.failing);
-  const whenDue = createDueRunner({ clock, log, backoff, isFailing });
+  const whenDue = createDueRunner({ clock, log });
   let isLoaded = false;
 
   function statusesOf(namespace: string): NamespaceStatuses {
     const known = namespaces.get(namespace) ??
-      { entries: new Map(), changed: false, stored: false, dueMs: 0, failing: false };
+      { entries: new Map(), changed: false, stored: false };
     namespaces.set(namespace, known);
     return known;
   }
@@ -128,10 +118,10 @@ export function createStatusPublisher(
       while (!signal.aborted) {
         await clock.sleep(INTERVAL_MS, signal);
         // No namespace has an empty name.
-        if (!isLoaded) await whenDue(loading, { key: "", signal, act: () => load(signal) });
+        if (!isLoaded) await whenDue("", { signal, act: () => load(signal) });
         for (const [namespace, known] of isLoaded ? [...namespaces] : []) {
           const act = () => write(known, { namespace, statuses, signal });
-          if (known.changed) await whenDue(known, { key: namespace, signal, act });
+          if (known.changed) await whenDue(namespace, { signal, act });
         }
       }
     },
@@ -139,32 +129,30 @@ export function createStatusPublisher(
 }
 
 interface DueAction {
-  readonly key: string;
   readonly signal: AbortSignal;
   /** Returns how many bytes it has written. */
   readonly act: () => Promise<number>;
 }
 
-/** Returns a function that acts unless it is too early. */
-const createDueRunner = (
-  { clock, log, backoff, isFailing }: Pick<StatusPublisherParts, "clock" | "log"> & {
-    readonly backoff: Backoff;
-    readonly isFailing: () => boolean;
-  },
-) =>
-async (due: Due, { key, signal, act }: DueAction): Promise<void> => {
-  if (signal.aborted || clock.monotonic() < due.dueMs) return;
-  try {
-    const waitMs = INTERVAL_MS * await act() / BYTES_PER_INTERVAL;
-    due.dueMs = clock.monotonic() + Math.min(LONGEST_MS, waitMs);
-    due.failing = false;
-    backoff.reset(key);
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!isFailing()) log.warn("Failed to publish placement", { error: String(error) });
-    due.dueMs = clock.monotonic() + backoff.next(key, error);
-    due.failing = true;
-  }
+/** Returns a function that acts for a key unless it is too early. */
+const createDueRunner = ({ clock, log }: Pick<StatusPublisherParts, "clock" | "log">) => {
+  const dueMs = new Map<string, number>();
+  const failing = new Set<string>();
+  const backoff = createBackoff({ minMs: INTERVAL_MS, maxMs: LONGEST_MS });
+  return async (key: string, { signal, act }: DueAction): Promise<void> => {
+    if (signal.aborted || clock.monotonic() < (dueMs.get(key) ?? 0)) return;
+    try {
+      const waitMs = INTERVAL_MS * await act() / BYTES_PER_INTERVAL;
+      dueMs.set(key, clock.monotonic() + Math.min(LONGEST_MS, waitMs));
+      failing.delete(key);
+      backoff.reset(key);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (failing.size === 0) log.warn("Failed to publish placement", { error: String(error) });
+      dueMs.set(key, clock.monotonic() + backoff.next(key, error));
+      failing.add(key);
+    }
+  };
 };
 
 async function write(

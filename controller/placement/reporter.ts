@@ -8,7 +8,7 @@ import type { PlacementEventReason } from "../../shared/api/reasons/placement_re
 import type { Log } from "../../shared/log.ts";
 import type { Ineligibility } from "../../shared/placement/eligibility.ts";
 import type { ClassCounts } from "../../shared/placement/node_classes.ts";
-import { isAsSpecified } from "../../shared/placement/next_move.ts";
+import { isAsSpecified } from "../../shared/placement/decide_move.ts";
 import type {
   PlacementEvents,
   PlacementObserver,
@@ -127,7 +127,7 @@ const createEventReporter = (events: PlacementEvents, log: Pick<Log, "warn">) =>
 
   function emitMoves(
     target: PlacementTarget,
-    { next, evictions, replicas: { actual } }: PlacementResult,
+    { decision, evictions, replicas: { actual } }: PlacementResult,
   ): void {
     const last = reportedOf(target);
     for (const { pod, why, answer, again } of evictions) {
@@ -141,11 +141,11 @@ const createEventReporter = (events: PlacementEvents, log: Pick<Log, "warn">) =>
         log.warn("A pod may not be evicted", { namespace, pod: pod.name, error: answer.message });
       }
     }
-    const wait = "wait" in next ? `${next.wait}: ${next.message}` : undefined;
-    if ("wait" in next && next.wait === "BlockedByPDB" && wait !== last.wait) {
-      emit(target, "BlockedByPDB", next.message);
+    const wait = "wait" in decision ? `${decision.wait}: ${decision.message}` : undefined;
+    if ("wait" in decision && decision.wait === "BlockedByPDB" && wait !== last.wait) {
+      emit(target, "BlockedByPDB", decision.message);
     }
-    if (isAsSpecified(next) && last.isMoving) {
+    if (isAsSpecified(decision) && last.isMoving) {
       emit(target, "ReconciliationSuccess", countsText(actual));
       last.isMoving = false;
     }
@@ -162,14 +162,14 @@ function hasBegun(
   return after !== undefined && after.rounds !== before?.rounds;
 }
 
-function isBlocked({ next, evictions }: PlacementResult): boolean {
+function isBlocked({ decision, evictions }: PlacementResult): boolean {
   return evictions.some(({ answer }) => answer?.is === "blocked") ||
-    ("wait" in next && next.wait === "BlockedByPDB");
+    ("wait" in decision && decision.wait === "BlockedByPDB");
 }
 
 function outcomeOf(result: PlacementResult): Pick<ReconcileReport, "action" | "result"> {
-  const { next, evictions, failure } = result;
-  const action = "wait" in next && evictions.length === 0 ? next.wait : "PodRescheduled";
+  const { decision, evictions, failure } = result;
+  const action = "wait" in decision && evictions.length === 0 ? decision.wait : "PodRescheduled";
   const isDenied = evictions.some(({ answer }) => answer?.is === "forbidden");
   if (failure !== undefined || isDenied) return { action, result: "failed" };
   if (isBlocked(result)) return { action, result: "blocked" };

@@ -4,9 +4,10 @@
  * @module
  */
 import * as z from "zod";
-import type { Clock } from "../../shared/clock.ts";
-import { type CheckpointStore, createPersistedMap } from "../../shared/control/persisted_map.ts";
-import type { Log } from "../../shared/log.ts";
+import {
+  createPersistedMap,
+  type PersistedMapOptions,
+} from "../../shared/control/persisted_map.ts";
 import { cooldownAfter, type IneffectiveMoves } from "../../shared/placement/move_cooldown.ts";
 import type { Shortage } from "../../shared/placement/shortage.ts";
 
@@ -36,21 +37,10 @@ export interface PlacementState {
    * Deletes workloads that do not exist any more and moves that no cooldown counts from, and writes what is
    * not written yet. Failed writes are logged, and retried the next time.
    */
-  retain(uids: ReadonlySet<string>, options: RetainOptions): Promise<void>;
-}
-
-/** How to collect garbage. */
-export interface RetainOptions {
-  /** Between two moves of a workload. */
-  readonly cooldownMs: number;
-  readonly signal: AbortSignal;
-}
-
-/** The dependencies of the state. */
-export interface PlacementStateParts {
-  readonly store: CheckpointStore;
-  readonly clock: Clock;
-  readonly log: Log;
+  retain(
+    uids: ReadonlySet<string>,
+    options: { readonly cooldownMs: number; readonly signal: AbortSignal },
+  ): Promise<void>;
 }
 
 /** How far clocks of leaders may differ; later times come from a wrong clock, ms. */
@@ -74,7 +64,9 @@ const storedSchema: z.ZodType<PlacementMemory> = z.object({
 });
 
 /** An empty state. */
-export function createPlacementState(parts: PlacementStateParts): PlacementState {
+export function createPlacementState(
+  parts: Pick<PersistedMapOptions<PlacementMemory>, "store" | "clock" | "log">,
+): PlacementState {
   const kept = createPersistedMap<PlacementMemory>({
     ...parts,
     prefix: "mbcas-moves-",
@@ -114,17 +106,18 @@ export function decodeMemory(stored: unknown): PlacementMemory {
  * The memory without times that are impossible by this clock, as fallbacks would last too long. Cutting
  * them to the longest possible would begin anew at each reconcile.
  */
-export function memoryAt(memory: PlacementMemory, nowMs: number): PlacementMemory {
+export function memoryAt(
+  { lastMoveAtMs, shortage, ...others }: PlacementMemory,
+  nowMs: number,
+): PlacementMemory {
   const latestMs = nowMs + CLOCKS_DIFFER_MS;
-  const { lastMoveAtMs = -Infinity, shortage: stored, ineffectiveMoves } = memory;
-  const shortage = stored === undefined || (stored.sinceMs ?? 0) > latestMs ||
-      stored.untilMs > latestMs + LONGEST_FALLBACK_MS
-    ? undefined
-    : shortageAt(stored, nowMs);
   return {
-    ...(Number.isFinite(lastMoveAtMs) && lastMoveAtMs <= latestMs ? { lastMoveAtMs } : {}),
-    ...(shortage === undefined ? {} : { shortage }),
-    ...(ineffectiveMoves === undefined ? {} : { ineffectiveMoves }),
+    ...others,
+    ...(lastMoveAtMs === undefined || lastMoveAtMs > latestMs ? {} : { lastMoveAtMs }),
+    ...(shortage === undefined || (shortage.sinceMs ?? 0) > latestMs ||
+        shortage.untilMs > latestMs + LONGEST_FALLBACK_MS
+      ? {}
+      : { shortage: shortageAt(shortage, nowMs) }),
   };
 }
 

@@ -12,18 +12,17 @@ import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import {
   type ClaimSource,
   containerResources,
-  type LimitChange,
   patchParts,
   type PodChanges,
+  type PodResizer,
   resizePatch,
   type ResourceChange,
 } from "../../shared/resize/patch.ts";
 import { defined } from "../../shared/defined.ts";
 import { type RefusalKind, refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
-import type { PodResizer } from "./ports.ts";
 
 /** Changes to send, and why. */
-export interface RequestedChanges<Change extends ResourceChange> extends PodChanges<Change> {
+export interface RequestedChanges extends PodChanges {
   readonly source: Exclude<ClaimSource, "manual">;
   readonly reason: ResizeCause;
   /** The clearing that the values come from; absent for other sources. */
@@ -34,9 +33,9 @@ export interface RequestedChanges<Change extends ResourceChange> extends PodChan
 export type ResizeCause = ChangeReason | "OptimizationApplied";
 
 /** What the server answered. */
-export interface SentChanges<Change extends ResourceChange> {
+export interface SentChanges {
   /** Those that it took. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly ResourceChange[];
   /** The pod's resourceVersion after them; absent when it took none. */
   readonly version?: string | undefined;
   /** Its refusal, which ends it: what is left over is seen with the next reconcile. */
@@ -76,12 +75,12 @@ export interface ResizeContext {
  * container is a line of the audit log, and the last answer is counted. The server refuses a part that is
  * pinned when it has a newer version of the pod. Throws errors that the server did not answer.
  */
-export async function sendChanges<Change extends ResourceChange>(
-  asked: RequestedChanges<Change>,
+export async function sendChanges(
+  asked: RequestedChanges,
   context: ResizeContext,
-): Promise<SentChanges<Change | LimitChange>> {
+): Promise<SentChanges> {
   const { namespace, name, uid } = asked.pod.metadata;
-  const changes: (Change | LimitChange)[] = [];
+  const changes: ResourceChange[] = [];
   let { resourceVersion } = asked.pod.metadata;
   let version: string | undefined;
   let refusal: ApiError | undefined;
@@ -105,8 +104,8 @@ export async function sendChanges<Change extends ResourceChange>(
 }
 
 /** Records the changes of one request, and the answer. */
-function audit<Change extends ResourceChange>(
-  { pod, source, reason, clearing }: RequestedChanges<Change>,
+function audit(
+  { pod, source, reason, clearing }: RequestedChanges,
   changes: readonly ResourceChange[],
   { request, refusal }: {
     readonly request: AuditedRequest;
@@ -157,9 +156,9 @@ export function auditedValues(
 }
 
 /** Counts the answer; what was refused beside what was taken is seen with the next reconcile. */
-function count<Change extends ResourceChange>(
-  { source, reason }: RequestedChanges<Change>,
-  { changes, refusal }: SentChanges<Change | LimitChange>,
+function count(
+  { source, reason }: RequestedChanges,
+  { changes, refusal }: SentChanges,
   { observer }: ResizeContext,
 ): void {
   const restoring = source === "restore";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { LimitChange, ResourceChange } from "../../shared/resize/patch.ts";
+import type { LimitChange, PodResizer, ResourceChange } from "../../shared/resize/patch.ts";
 import {
   sampleContainer,
   sampleDesired,
@@ -8,7 +8,6 @@ import {
 } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { type RecordedAudit, recordedAudit } from "../../tests/fixtures/recorded_audit.ts";
-import type { PodResizer } from "./ports.ts";
 import {
   describeLimits,
   type RequestedChanges,
@@ -17,7 +16,7 @@ import {
   type SentChanges,
 } from "./send_changes.ts";
 
-type Source = RequestedChanges<ResourceChange>["source"];
+type Source = RequestedChanges["source"];
 
 const POD = samplePod("web");
 const FULL = new ApiError(403, "Forbidden", "exceeded quota");
@@ -32,7 +31,7 @@ async function send(
   answers: readonly (string | Error)[],
   source: Source = "market",
 ): Promise<{
-  readonly sent: SentChanges<ResourceChange>;
+  readonly sent: SentChanges;
   readonly requests: readonly string[];
   /** Answers as they are counted. */
   readonly counted: readonly ResizeAnswer[];

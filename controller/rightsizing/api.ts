@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import {
   optimizationPolicyListWatch,
   recommendationReportListWatch,
 } from "../../adapters/kube/kinds/optimization_policies.ts";
+import { createPodMetrics } from "../../adapters/kube/kinds/pod_metrics.ts";
 import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
 import { createCheckpointStore } from "../../adapters/kube/writers/checkpoint_store.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
@@ -21,22 +21,27 @@ import { createWorkloadWriter } from "../../adapters/kube/writers/workload_write
 import { RIGHTSIZING_MANAGER } from "../../shared/resize/original_limits.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { ReplicaSet } from "../../shared/api/workload.ts";
-import { createInformer, type Informer, type ListWatch } from "../../shared/control/informer.ts";
+import type { Informer } from "../../shared/control/informer.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
-import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import type { CacheOptions } from "../caches.ts";
-import type { PodResizer } from "../resize/ports.ts";
+import {
+  type CacheOptions,
+  createInformers,
+  type InformerKinds,
+  namespaceOf,
+  type SourcesOf,
+} from "../caches.ts";
+import type { PodResizer } from "../../shared/resize/patch.ts";
 import type { ControllerSettings } from "../settings.ts";
+import type { RightsizingEvents } from "./ports.ts";
 import type {
   PolicyStatusWriter,
   ReportStore,
-  RightsizingEvents,
   VPAPublisher,
   WorkloadWriter,
-} from "./ports.ts";
+} from "../../shared/rightsizing/ports.ts";
 import type { PodOwners } from "./sources/pod_owners.ts";
-import { connectUsageSampler } from "./sources/usage_sampler.ts";
+import { UsageSampler } from "./sources/usage_sampler.ts";
 import {
   type CollectionObserver,
   connectUsageSources,
@@ -52,32 +57,19 @@ export interface RightsizingCopies {
   readonly replicaSets: Informer<ReplicaSet>;
 }
 
-/** Where they come from. */
-export type RightsizingSources = {
-  readonly [K in keyof RightsizingCopies]: RightsizingCopies[K] extends Informer<infer T>
-    ? ListWatch<T>
-    : never;
+const INFORMERS: InformerKinds<RightsizingCopies> = {
+  policies: { name: "OptimizationPolicy" },
+  reports: { name: "RecommendationReport", indexBy: namespaceOf },
+  replicaSets: { name: "ReplicaSet" },
 };
 
 /** Copies that are empty until each is run. */
 export function createRightsizingCopies(
-  { policies, reports, replicaSets }: RightsizingSources,
+  sources: SourcesOf<RightsizingCopies>,
   options: CacheOptions,
 ): RightsizingCopies {
-  return {
-    policies: createInformer({ ...options, source: policies, name: "OptimizationPolicy" }),
-    reports: createInformer({
-      ...options,
-      source: reports,
-      name: "RecommendationReport",
-      indexBy: ({ metadata }) => metadata.namespace,
-    }),
-    replicaSets: createInformer({ ...options, source: replicaSets, name: "ReplicaSet" }),
-  };
+  return createInformers(INFORMERS, sources, options);
 }
-
-/** What the server serves of resizing. */
-export type ResizeSupport = Pick<RightsizingFacts, "resizeServed" | "lowersMemoryLimits">;
 
 /** Sources of usage with connections, one of which samples by itself while it runs. */
 export interface RunningSources extends UsageSources {
@@ -88,7 +80,7 @@ export interface RunningSources extends UsageSources {
 
 /** All that rightsizing asks of the outside, beside what the market has copies of. */
 export interface RightsizingAPI {
-  readonly sources: RightsizingSources;
+  readonly sources: SourcesOf<RightsizingCopies>;
   readonly statuses: PolicyStatusWriter;
   readonly reportStore: ReportStore;
   readonly vpaPublisher: VPAPublisher;
@@ -98,14 +90,13 @@ export interface RightsizingAPI {
   readonly correctionStore: CheckpointStore;
   /** Under rightsizing's name. */
   readonly resizer: PodResizer;
-  /** Throws an `ApiError` when the server does not answer. */
-  resizeSupport(): Promise<ResizeSupport>;
   /** The sources that policies name; `collected` is called with how long they take. */
   usage(owners: PodOwners, collected: CollectionObserver | undefined): RunningSources;
 }
 
-/** Label of the ConfigMaps with kills and throttling that were seen. */
+/** Labels of the ConfigMaps with kills and throttling that were seen, and with sampled usage. */
 const CORRECTIONS_LABEL = "optipod.io/corrections";
+const USAGE_LABEL = "optipod.io/usage-history";
 
 /** What the adapters work with. */
 export interface RightsizingAPIOptions extends CacheOptions {
@@ -123,6 +114,8 @@ export function connectRightsizingAPI(
   const every = { log, random };
   const { rightsizingProvider: provider, samplerSize: slots } = settings();
   const policies = { ...every, ...(provider !== null && { provider }) };
+  const checkpoints = (label: string): CheckpointStore =>
+    createCheckpointStore(connection, { namespace, label, manager: RIGHTSIZING_MANAGER });
   return {
     sources: {
       policies: optimizationPolicyListWatch(connection, policies),
@@ -133,17 +126,14 @@ export function connectRightsizingAPI(
     reportStore: createReportStore(connection),
     vpaPublisher: createVPAPublisher(connection),
     workloads: createWorkloadWriter(connection, { log }),
-    correctionStore: createCheckpointStore(connection, {
-      namespace,
-      label: CORRECTIONS_LABEL,
-      manager: RIGHTSIZING_MANAGER,
-    }),
+    correctionStore: checkpoints(CORRECTIONS_LABEL),
     events,
     resizer: createPodResizer(connection, { fieldManager: RIGHTSIZING_MANAGER }),
-    resizeSupport: () => readResizeSupport(connection),
     usage(owners, collected) {
-      const sampler = connectUsageSampler(connection, {
-        ...{ namespace, owners, clock, log, slots },
+      const sampler = new UsageSampler({
+        ...{ owners, clock, log, slots },
+        metrics: createPodMetrics(connection),
+        store: checkpoints(USAGE_LABEL),
         intervalMs: () => settings().samplerInterval,
       });
       const sources = connectUsageSources({ settings, sampler, clock, log, collected });

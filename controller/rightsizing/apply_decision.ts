@@ -5,22 +5,16 @@
  */
 import { type InPlacePlan, inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import {
-  NO_RESOURCES,
-  type Pod,
-  type PodContainer,
-  type Resources,
-  withResources,
-} from "../../shared/api/pod.ts";
+import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import {
   type ApplyFailure,
   applyFailure,
 } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { WorkloadWriter } from "./ports.ts";
+import type { WorkloadWriter } from "../../shared/rightsizing/ports.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
-import type { AllocationStore } from "../resize/ports.ts";
+import type { AllocationStore } from "../../shared/api/ports.ts";
 import {
   answerOf,
   auditedValues,
@@ -32,14 +26,24 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { formatCPU } from "../../shared/quantity.ts";
 import { movesRequest } from "../../shared/resize/inputs/qos.ts";
+import { refusalKind } from "../../shared/resize/refusal.ts";
 import { containersWith, type WantedResources } from "../../shared/resize/inputs/resources.ts";
 
 /** A decision to do something. */
 export type ApplyDecision = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
 
+/**
+ * Called when a template was changed by server-side apply. `outcome`: `accepted`, a `RefusalKind`, or `failed`
+ * without an answer of the server.
+ */
+export type TemplateObserver = (
+  patch: { readonly kind: string; readonly outcome: string },
+) => void;
+
 /** What changes pods and workloads. */
 export interface Appliers extends ResizeContext {
   readonly workloads: WorkloadWriter;
+  readonly templatePatched?: TemplateObserver | undefined;
   /** Makes limits the original ones of the market's pods, millicores by container. */
   readonly setOriginalLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
 }
@@ -64,17 +68,13 @@ export async function applyDecision(
   { method, wanted }: ApplyDecision,
   { pods, appliers }: { readonly pods: ReadonlyMap<string, Pod>; readonly appliers: Appliers },
 ): Promise<Applied> {
+  const { inForce, ...plan } = inPlacePlan(facts, wanted);
   if (method === "Recreate") {
     const refusal = await writeTemplate(facts, wanted, appliers);
-    if (refusal !== undefined) return { failure: applyFailure(refusal), behind: [] };
-    const inForce = new Map<string, Resources>(facts.inForce);
-    // The template has them now: what it says of these containers is what counts.
-    for (const [name, values] of wanted) {
-      inForce.set(name, withResources(inForce.get(name) ?? NO_RESOURCES, values));
-    }
-    return { inForce, behind: [] };
+    return refusal === undefined
+      ? { inForce, behind: [] }
+      : { failure: applyFailure(refusal), behind: [] };
   }
-  const { inForce, ...plan } = inPlacePlan(facts, wanted);
   const { resized, failures } = await resizePods(plan.pods, { pods, appliers });
   const [first] = failures.values();
   const applied = { behind: [...failures.keys()], ...(first && { failure: first }) };
@@ -132,13 +132,20 @@ export function templateAfter(
 async function writeTemplate(
   { workload, policy }: RightsizingFacts,
   wanted: WantedResources,
-  { workloads, audit }: Pick<Appliers, "workloads" | "audit">,
+  { workloads, audit, templatePatched }: Appliers,
 ): Promise<ApiError | undefined> {
   const { useServerSideApply: serverSideApply } = policy.updateStrategy;
   const { kind, metadata: { namespace, name, uid }, template } = workload;
   const request = audit?.begin();
   const options = { serverSideApply, auditID: request?.auditID };
-  const refusal = await refusalOf(workloads.recreate(workload, wanted, options));
+  let outcome = "failed";
+  let refusal: ApiError | undefined;
+  try {
+    refusal = await refusalOf(workloads.recreate(workload, wanted, options));
+    outcome = refusal === undefined ? "accepted" : refusalKind(refusal);
+  } finally {
+    if (serverSideApply) templatePatched?.({ kind, outcome });
+  }
   for (const [container, values] of wanted) {
     request?.record({
       ...{ source: "rightsizing", action: "template", reason: "OptimizationApplied" },

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { describeWanted, wantedOf } from "../../shared/resize/inputs/resources.ts";
+import { distributionOfSamples } from "../../lab/simulation/rightsizing/sampled_distribution.ts";
+import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
 import {
-  type ContainerUsage,
-  distributionOfSamples,
-} from "../../shared/rightsizing/distribution.ts";
-import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+  retryResize,
+  type RightsizingDecision,
+} from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { RecordedAudit } from "../../tests/fixtures/recorded_audit.ts";
 import {
@@ -23,8 +24,8 @@ import {
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { type Applied, type ApplyDecision, applyDecision } from "./apply_decision.ts";
-import { learnUsage, retryResize, silentSource } from "./evaluate_workload.ts";
 import type { UsageAnswer } from "./ports.ts";
+import { learnUsage, silentSource } from "./reconcile_workload.ts";
 
 const FORBIDDEN = new ApiError(
   403,
@@ -39,6 +40,8 @@ function decisionFor(method: ApplyDecision["method"], limit?: number): ApplyDeci
   const wanted = wantedOf([{ container: "app", resource: "cpu", pair }]);
   return { outcome: "apply", method, wanted, clamps: [] };
 }
+
+const RECREATE = decisionFor("Recreate");
 
 async function applied(
   decision: ApplyDecision,
@@ -87,6 +90,29 @@ pure("applyDecision() by recreation keeps refused values out of force", async ()
   });
   assert.deepEqual([inForce, failure?.next], [undefined, "fresh"]);
   assert.deepEqual(audited.map(({ outcome }) => outcome), ["conflict"]);
+});
+
+pure("applyDecision() counts server-side applies of templates by the answer", async () => {
+  const counted: string[] = [];
+  const recreate = (failure?: Error, useServerSideApply = true): Promise<Applied> => {
+    const { workloads, ...appliers } = recordedAppliers();
+    const writer = failure && { recreate: () => Promise.reject(failure) };
+    return applyDecision(rightsizingFacts({ strategy: { useServerSideApply } }), RECREATE, {
+      pods: new Map(),
+      appliers: {
+        ...appliers,
+        workloads: { ...workloads, ...writer },
+        templatePatched: ({ kind, outcome }) => void counted.push(`${kind} ${outcome}`),
+      },
+    });
+  };
+  await recreate(undefined, false);
+  assert.deepEqual(counted, []);
+  await recreate();
+  for (const status of [403, 409, 404, 503]) await recreate(new ApiError(status, "", "no"));
+  await assert.rejects(recreate(new TypeError("Cannot read it")), TypeError);
+  const outcomes = ["accepted", "refused", "conflict", "gone", "busy", "failed"];
+  assert.deepEqual(counted, outcomes.map((outcome) => `Deployment ${outcome}`));
 });
 
 pure("applyDecision() in place resizes each pod, and puts values in force", async () => {

@@ -22,16 +22,8 @@ import type { Corrections } from "../../shared/rightsizing/recommend.ts";
 import type { Caches } from "../caches.ts";
 import type { CorrectionMemory } from "./corrections.ts";
 
-/** What is read of caches: `Read` of those that `K` names. */
-export type CachesWith<K extends keyof Caches, Read extends keyof Informer<Pod>> = {
-  readonly [Name in K]: Pick<Caches[Name], Read>;
-};
-
 /** The caches of workloads. */
-export type WorkloadCaches = CachesWith<
-  "deployments" | "statefulSets" | "daemonSets",
-  "get" | "all" | "synced"
->;
+export type WorkloadCaches = Pick<Caches, "deployments" | "statefulSets" | "daemonSets">;
 
 /** A map, since a pod may name any kind as its owner: `constructor`, too. */
 const CACHE_OF_KIND: ReadonlyMap<string, keyof WorkloadCaches> = new Map(
@@ -43,9 +35,7 @@ const CACHE_OF_KIND: ReadonlyMap<string, keyof WorkloadCaches> = new Map(
 );
 
 /** The caches of all kinds of workloads. */
-export function workloadCaches<C extends WorkloadCaches>(
-  caches: C,
-): readonly C[keyof WorkloadCaches][] {
+export function workloadCaches(caches: WorkloadCaches): readonly Informer<Workload>[] {
   return Array.from(CACHE_OF_KIND.values(), (name) => caches[name]);
 }
 
@@ -60,12 +50,14 @@ export function cachedWorkload(
 }
 
 /** The caches of what bounds the values of a workload. */
-export type BoundCaches =
-  & CachesWith<
-    "horizontalPodAutoscalers" | "verticalPodAutoscalers" | "limitRanges" | "resourceQuotas",
-    "byIndex"
-  >
-  & CachesWith<"nodes", "all">;
+export type BoundCaches = Pick<
+  Caches,
+  | "horizontalPodAutoscalers"
+  | "verticalPodAutoscalers"
+  | "limitRanges"
+  | "resourceQuotas"
+  | "nodes"
+>;
 
 /** What bounds the values of a workload, and a sentence for each object that can't be read. */
 export type WorkloadBounds = Pick<
@@ -100,11 +92,9 @@ export function workloadBounds(
 }
 
 /** The caches that are read. */
-export type FactCaches =
-  & BoundCaches
-  & CachesWith<"pods", "byIndex">
-  & CachesWith<"nodes" | "allocations", "get">
-  & { readonly replicaSets: Pick<Informer<ReplicaSet>, "get"> };
+export type FactCaches = BoundCaches & Pick<Caches, "pods" | "allocations"> & {
+  readonly replicaSets: Informer<ReplicaSet>;
+};
 
 /** A workload with its pods, under the policy that has won it. */
 export type WorkloadCase = Pick<

@@ -29,9 +29,9 @@ import {
 } from "../../tests/fixtures/rightsizing_outcomes.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { ClusterFacts } from "./cluster_facts.ts";
-import { createCorrectionMemory } from "./corrections.ts";
+import { CorrectionMemory } from "./corrections.ts";
 import { emitCycleEvents, policySubject, workloadSubject, writeAnnotations } from "./events.ts";
-import { createRightsizingMetrics, type EndedCycle, observedWorkloads } from "./metrics.ts";
+import { createRightsizingMetrics, type EndedCycle } from "./metrics.ts";
 import { createPermissionMemory, type PermissionScope } from "./permissions.ts";
 import type { ReconciledWorkload } from "./policies/policy_cycle.ts";
 import type { RightsizingEvent } from "./ports.ts";
@@ -74,7 +74,7 @@ function factsWith({ pods = [], originalLimit, autoscalers = [] }: {
       horizontalPodAutoscalers: fixedCache(autoscalers),
       verticalPodAutoscalers: fixedCache([sampleVPA("Off", { unreadable: "no target" })]),
     },
-    corrections: createCorrectionMemory(),
+    corrections: new CorrectionMemory(),
     dryRun: () => true,
     served: () => ({ resizeServed: true, lowersMemoryLimits: false }),
     missingPermissions: () => [],
@@ -225,44 +225,6 @@ pure("writeAnnotations() goes on after a refusal, and logs it", async () => {
   assert.deepEqual(emitted, ["Deployment shop/web"]);
 });
 
-Deno.test("observedWorkloads() asks the writer, and counts server-side apply by the answer", async () => {
-  const { workload } = rightsizingFacts();
-  const wanted = new Map();
-  const counted: string[] = [];
-  const asked: unknown[] = [];
-  let failure: Error | undefined;
-  const write = (...args: unknown[]): Promise<void> => {
-    asked.push(args);
-    return failure === undefined ? Promise.resolve() : Promise.reject(failure);
-  };
-  const observed = observedWorkloads({ recreate: write, annotate: write }, {
-    templatePatched: ({ kind, outcome }) => void counted.push(`${kind} ${outcome}`),
-  });
-  await observed.recreate(workload, wanted, { serverSideApply: true });
-  await observed.recreate(workload, wanted, { serverSideApply: false });
-  const patch = { metadata: { annotations: { a: null } } };
-  await observed.annotate(workload, patch);
-  assert.deepEqual(counted, ["Deployment accepted"]);
-  assert.deepEqual(asked, [
-    [workload, wanted, { serverSideApply: true }],
-    [workload, wanted, { serverSideApply: false }],
-    [workload, patch],
-  ]);
-  for (
-    const [error, outcome] of [
-      [new ApiError(403, "Forbidden", "no"), "refused"],
-      [new ApiError(409, "Conflict", "old"), "conflict"],
-      [new ApiError(404, "NotFound", "gone"), "gone"],
-      [new ApiError(503, "", "later"), "busy"],
-      [new TypeError("Cannot read it"), "failed"],
-    ] as const
-  ) {
-    failure = error;
-    await assert.rejects(observed.recreate(workload, wanted, { serverSideApply: true }), error);
-    assert.equal(counted.at(-1), `Deployment ${outcome}`);
-  }
-});
-
 const ALL = { namespace: "shop", name: "all" };
 const BATCH = { namespace: "shop", name: "batch" };
 
@@ -293,8 +255,8 @@ function stage() {
   return { registry, metrics, served, ended };
 }
 
-const matchedBy = (all: readonly ReconciledWorkload[]) => all.map(({ outcome }) => outcome);
-const missing = { reason: "MetricsMissing", message: "no" } as const;
+const matchedBy = (all: readonly ReconciledWorkload[]) => all.map(({ outcome }) => outcome.record);
+const missing = { status: "Skipped", reason: "MetricsMissing" } as const;
 const failure = { next: "leave", reason: "RBACError", message: "no" } as const;
 const skipped = { status: "Skipped", reason: "Cooldown" } as const;
 
@@ -304,7 +266,7 @@ Deno.test("property 25: createRightsizingMetrics() serves what the cycles came t
     reconciledAs("applied", { record: { status: "Applied" }, applied: "InPlace" }),
     reconciledAs("recreated", { record: { status: "Applied" }, applied: "Recreate" }),
     reconciledAs("held", { record: skipped }),
-    reconciledAs("blind", { record: skipped, missing, recommends: false }),
+    reconciledAs("blind", { record: missing, recommends: false }),
     reconciledAs("denied", { record: { status: "Error", reason: "RBACError" }, failure }),
     reconciledAs("odd", {
       record: { status: "Error", reason: "UnreadableTemplate" },
@@ -327,7 +289,8 @@ Deno.test("property 25: createRightsizingMetrics() serves what the cycles came t
   const gauges = {
     workloads_monitored: 8,
     workloads_updated: 2,
-    'workloads_skipped{reason="Cooldown"}': 2,
+    'workloads_skipped{reason="Cooldown"}': 1,
+    'workloads_skipped{reason="MetricsMissing"}': 1,
     'workloads_skipped{reason="RBACError"}': 1,
     'workloads_skipped{reason="UnreadableTemplate"}': 1,
     'workloads_skipped{reason="OtherVersion"}': 1,
@@ -363,7 +326,7 @@ Deno.test("createRightsizingMetrics() counts policies that can't be followed, an
   ended({ unwritten });
   assert.equal((await served())["record_unwritten"], 1);
   // Counted by its workloads.
-  const [blind] = [reconciledAs("blind", { record: skipped, missing })];
+  const [blind] = [reconciledAs("blind", { record: missing })];
   ended({ problem: down, reconciled: [blind], matched: matchedBy([blind]) });
   ended({ error: "StatusNotWritten" });
   metrics.cycleEnded(ALL, { tookMs: 1, error: "CycleFailed" });

@@ -23,17 +23,6 @@ import {
   type Throttling,
 } from "../../shared/rightsizing/recommend.ts";
 
-/** The memory, by key of the workload. */
-export interface CorrectionMemory {
-  /**
-   * Adds what is seen of the workload now, and returns the corrections within the window, by container.
-   * Kills of deleted pods count, too.
-   */
-  observe(workload: string, seen: ObservedWorkload): ReadonlyMap<string, Corrections>;
-  /** Deletes all workloads but these. */
-  keepOnly(keep: (workload: string) => boolean): void;
-}
-
 /** A workload's pods and allocations now. */
 export interface ObservedWorkload {
   readonly pods: readonly Pod[];
@@ -74,29 +63,45 @@ const LEAST_SAMPLES = 4;
 const MOST_KILLS = 200;
 /** The kubelet reports whole seconds, rounded down: the kill was up to so much later, ms. */
 const REPORTED_WITHIN_MS = 1000;
-/** Between two times that the memory is persisted, ms. */
-const INTERVAL_MS = 180_000;
 
-/** A memory over what is kept already. */
-export function createCorrectionMemory(
-  kept: Pick<PersistedMap<WorkloadCorrections>, "get" | "set" | "delete" | "entries"> = new Map(),
-): CorrectionMemory {
-  return {
-    observe(workload, { pods, allocations, nowMs, windowMs, lastAppliedMs = -Infinity }) {
-      const before = kept.get(workload) ?? { kills: [], samples: [] };
-      const sinceMs = nowMs - windowMs;
-      const kills = addKills(before.kills, podKills(pods, lastAppliedMs))
-        .filter(({ atMs }) => atMs > sinceMs);
-      const samples = addSample(before.samples, { allocations, nowMs, windowMs });
-      if (kills.length === 0 && samples.length === 0) kept.delete(workload);
-      // The map writes what differs.
-      else kept.set(workload, { kills, samples });
-      return correctionsOf(kills, throttlingOf(samples, sinceMs));
-    },
-    keepOnly(keep) {
-      for (const [workload] of kept.entries()) if (!keep(workload)) kept.delete(workload);
-    },
-  };
+type KeptCorrections = Pick<
+  PersistedMap<WorkloadCorrections>,
+  "get" | "set" | "delete" | "entries"
+>;
+
+/** The memory, by key of the workload, over what is kept already. */
+export class CorrectionMemory {
+  readonly #kept: KeptCorrections;
+
+  constructor(kept: KeptCorrections = new Map()) {
+    this.#kept = kept;
+  }
+
+  /**
+   * Adds what is seen of the workload now, and returns the corrections within the window, by container.
+   * Kills of deleted pods count, too.
+   */
+  observe(
+    workload: string,
+    { pods, allocations, nowMs, windowMs, lastAppliedMs = -Infinity }: ObservedWorkload,
+  ): ReadonlyMap<string, Corrections> {
+    const before = this.#kept.get(workload) ?? { kills: [], samples: [] };
+    const sinceMs = nowMs - windowMs;
+    const kills = addKills(before.kills, podKills(pods, lastAppliedMs))
+      .filter(({ atMs }) => atMs > sinceMs);
+    const samples = addSample(before.samples, { allocations, nowMs, windowMs });
+    if (kills.length === 0 && samples.length === 0) this.#kept.delete(workload);
+    // The map writes what differs.
+    else this.#kept.set(workload, { kills, samples });
+    return correctionsOf(kills, throttlingOf(samples, sinceMs));
+  }
+
+  /** Deletes all workloads but these. */
+  keepOnly(keep: (workload: string) => boolean): void {
+    for (const [workload] of this.#kept.entries()) {
+      if (!keep(workload)) this.#kept.delete(workload);
+    }
+  }
 }
 
 function correctionsOf(
@@ -205,46 +210,21 @@ function throttlingOf(
   }));
 }
 
-/** A memory in ConfigMaps. */
-export interface PersistedCorrections {
-  readonly memory: CorrectionMemory;
-  /**
-   * Reads what an earlier process has seen, and tries again until it can; where the account may not read
-   * it, the memory begins empty.
-   */
-  load(signal: AbortSignal): Promise<void>;
-  /** Persists changes until `signal` is aborted. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Persists changes for the last time. */
-  end(): Promise<void>;
-}
-
-/** Creates the memory; it has read and written nothing yet. */
-export function createPersistedCorrections(
+/** What the memory keeps, in ConfigMaps; nothing is read or written yet. */
+export function createKeptCorrections(
   { store, clock, log }: {
     readonly store: CheckpointStore;
     readonly clock: Clock;
     readonly log: Log;
   },
-): PersistedCorrections {
-  const kept = createPersistedMap<WorkloadCorrections>({
+): PersistedMap<WorkloadCorrections> {
+  return createPersistedMap<WorkloadCorrections>({
     ...{ store, clock, log },
     prefix: "mbcas-corrections-",
     holds: "kills and throttling",
     encode: storedCorrections,
     decode: (stored) => readCorrections(stored, clock.wall()),
   });
-  return {
-    memory: createCorrectionMemory(kept),
-    load: async (signal) => void await kept.load(signal, { emptyIfForbidden: true }),
-    async run(signal) {
-      while (!signal.aborted) {
-        await clock.sleep(INTERVAL_MS, signal);
-        if (!signal.aborted) await kept.saveOrLog(signal);
-      }
-    },
-    end: () => kept.saveAtEnd(),
-  };
 }
 
 const name = z.string().min(1).max(253);

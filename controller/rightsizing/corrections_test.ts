@@ -1,6 +1,5 @@
 import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
-import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { decodeEntries, encodeEntries } from "../../shared/control/persisted_map.ts";
@@ -19,8 +18,8 @@ import {
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import {
-  createCorrectionMemory,
-  createPersistedCorrections,
+  CorrectionMemory,
+  createKeptCorrections,
   type ObservedWorkload,
   type SeenKill,
   type WorkloadCorrections,
@@ -31,7 +30,9 @@ const NOTHING: ObservedWorkload = { pods: [], allocations: [], nowMs: 1000, wind
 
 /** A memory of one workload. */
 function memory() {
-  const { observe, keepOnly } = createCorrectionMemory();
+  const kept = new CorrectionMemory();
+  const observe: CorrectionMemory["observe"] = (workload, seen) => kept.observe(workload, seen);
+  const keepOnly: CorrectionMemory["keepOnly"] = (keep) => kept.keepOnly(keep);
   const seeing = (seen: Partial<ObservedWorkload>): Corrections | undefined =>
     observe(WEB, { ...NOTHING, ...seen }).get("app");
   return { observe, keepOnly, seeing };
@@ -171,20 +172,15 @@ function stage() {
   const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
 
   async function begin() {
-    const { memory, load, run, end } = createPersistedCorrections({ store, clock, log });
+    const kept = createKeptCorrections({ store, clock, log });
     const over = new AbortController();
-    let loaded = false;
-    const running = load(over.signal).then(() => {
-      loaded = true;
-      return run(over.signal);
-    });
+    const running = kept.load(over.signal).then(() => kept.saveRegularly(over.signal));
     await pass(10);
     return {
-      memory,
-      loaded: () => loaded,
+      memory: new CorrectionMemory(kept),
       async end() {
         over.abort();
-        const ended = running.then(end);
+        const ended = running.then(() => kept.saveAtEnd());
         await pass(10);
         await ended;
       },
@@ -203,7 +199,7 @@ function stage() {
   };
 }
 
-pure("createPersistedCorrections() gives kills and demand to the next process", async () => {
+pure("createKeptCorrections() gives kills and demand to the next process", async () => {
   const { logged, begin, stored, store, pass } = stage();
   const first = await begin();
   first.memory.observe(WEB, KILLED);
@@ -237,7 +233,7 @@ pure("createPersistedCorrections() gives kills and demand to the next process", 
   assert.deepEqual([store.writes, logged], [[`apply ${NAME}`], []], "nothing has changed since");
 });
 
-pure("createPersistedCorrections() writes changes, and deletes old entries", async () => {
+pure("createKeptCorrections() writes changes, and deletes old entries", async () => {
   const { pass, begin, store: { writes } } = stage();
   const { memory, end } = await begin();
   memory.observe(WEB, KILLED);
@@ -251,25 +247,7 @@ pure("createPersistedCorrections() writes changes, and deletes old entries", asy
   await end();
 });
 
-pure("createPersistedCorrections() reads again, and begins empty if forbidden", async () => {
-  const { logged, pass, begin, store } = stage();
-  store.refusal = new ApiError(500, "InternalError", "later");
-  const waiting = await begin();
-  await pass(30_000);
-  assert.equal(waiting.loaded(), false);
-  store.refusal = undefined;
-  await pass(60_000);
-  assert.equal(waiting.loaded(), true);
-  await waiting.end();
-  logged.length = 0;
-  store.refusal = new ApiError(403, "Forbidden", "configmaps is forbidden");
-  const going = await begin();
-  assert.equal(going.loaded(), true);
-  assert.equal(logged.length, 1);
-  await going.end();
-});
-
-pure("createPersistedCorrections() keeps the latest 200 kills of each workload", async () => {
+pure("createKeptCorrections() keeps the latest 200 kills of each workload", async () => {
   const unlimited: SeenKill = { ...KILL, container: "log", hadBytes: 0, unlimited: true };
   const kills = Array.from({ length: 300 }, (_, index) => ({ ...unlimited, atMs: index }));
   const looks = [...new Array(500).fill([0, {}]), ...ENTRY.looks, [100, { app: 1 }]];
@@ -287,7 +265,7 @@ pure("createPersistedCorrections() keeps the latest 200 kills of each workload",
   assert.deepEqual(kept.kills, kills.slice(100).reverse());
 });
 
-pure("createPersistedCorrections() begins anew for an entry that it can't read", async () => {
+pure("createKeptCorrections() begins anew for an entry that it can't read", async () => {
   const { logged, pass, begin, stored, seed } = stage();
   await seed({ [WEB]: { kills: 7 } });
   const { memory, end } = await begin();

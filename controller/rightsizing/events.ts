@@ -12,38 +12,34 @@ import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { Log } from "../../shared/log.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
-import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
+import { warning } from "../../shared/rightsizing/guards/workload_events.ts";
+import type { Cause } from "../../shared/api/reasons/reasons.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import type { CycleOutcome } from "./policies/policy_cycle.ts";
-import type { EventSubject, RightsizingEvent, RightsizingEvents, WorkloadWriter } from "./ports.ts";
+import type { RightsizingEvent, RightsizingEvents } from "./ports.ts";
+import type { WorkloadWriter } from "../../shared/rightsizing/ports.ts";
 
 /** An event's subject. */
 export function workloadSubject(
   { kind, metadata: { namespace, name, uid } }: Pick<RightsizedWorkload, "kind" | "metadata">,
-): EventSubject {
+): RightsizingEvent["about"] {
   return { apiVersion: "apps/v1", kind, namespace, name, uid };
 }
 
 /** An event's subject. */
 export function policySubject(
   { metadata: { namespace, name, uid } }: Pick<StoredPolicy, "metadata">,
-): EventSubject {
+): RightsizingEvent["about"] {
   return { apiVersion: OPTIPOD_GROUP_VERSION, kind: "OptimizationPolicy", namespace, name, uid };
 }
 
-/** A warning on a policy, with the reason behind it, its message and what can be done. */
+/** A warning on a policy. */
 export function policyWarning(
   policy: Pick<StoredPolicy, "metadata">,
-  { event, reason, message }: {
-    readonly event: RightsizingEvent["reason"];
-    readonly reason: AnyReason;
-    readonly message: string;
-  },
+  { event, ...cause }: Cause & { readonly event: RightsizingEvent["reason"] },
 ): RightsizingEvent {
-  const about = policySubject(policy);
-  return { about, type: "Warning", reason: event, message: eventMessage(reason, message) };
+  return { about: policySubject(policy), ...warning(event, cause) };
 }
 
 /**

@@ -21,7 +21,6 @@ import {
 } from "../../shared/rightsizing/build_policy_status.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import { foundWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { Caches } from "../caches.ts";
 import type { RightsizingCopies } from "./api.ts";
 import { type ClusterFacts, workloadCaches } from "./cluster_facts.ts";
@@ -33,7 +32,12 @@ import { type CycleOutcome, type CycleParts, PolicyCycles } from "./policies/pol
 import { type DueCycle, PolicySchedule } from "./policies/policy_schedule.ts";
 import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { reportCycle, unwrittenRecord } from "./policies/report_cycle.ts";
-import type { PolicyStatusWriter, ReportStore, RightsizingEvents, VPAPublisher } from "./ports.ts";
+import type { RightsizingEvents } from "./ports.ts";
+import type {
+  PolicyStatusWriter,
+  ReportStore,
+  VPAPublisher,
+} from "../../shared/rightsizing/ports.ts";
 import { RecordStore, writeAppliedRecords } from "./store.ts";
 
 /** A cache, or several as one. */
@@ -200,7 +204,7 @@ async function runCycle(
   const outcome = await cycles.run(policy, {
     ...policyInput(caches.namespaces, config),
     policies: [...caches.policies.all()],
-    workloads: Array.from(allWorkloads(caches), foundWorkload),
+    workloads: allWorkloads(caches),
     only,
     signal,
   });

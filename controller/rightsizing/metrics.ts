@@ -6,16 +6,15 @@
 import { Counter, Gauge, type Histogram, type Registry } from "prom-client";
 import { registerMetrics } from "../../adapters/registered_metrics.ts";
 import { POLICY_METRICS, RIGHTSIZING_METRICS } from "../../shared/metrics/rightsizing_metrics.ts";
-import { refusalKind } from "../../shared/resize/refusal.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
 import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
 import {
   POLICY_REASONS,
   RIGHTSIZING_REASONS,
 } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { listedReason } from "../../shared/api/reasons/reasons.ts";
+import { lacksMetrics } from "../../shared/rightsizing/workload_record.ts";
+import type { TemplateObserver } from "./apply_decision.ts";
 import type { CycleOutcome, ReconciledWorkload } from "./policies/policy_cycle.ts";
-import type { WorkloadWriter } from "./ports.ts";
 import type { CollectionObserver } from "./sources/usage_sources.ts";
 
 /** Names a policy. */
@@ -40,36 +39,9 @@ export interface RightsizingObserver {
   /** A cycle has ended; one that failed has no outcome, or one that could not be reported. */
   cycleEnded?(policy: PolicyName, cycle: EndedCycle): void;
   collected?: CollectionObserver;
-  /**
-   * A template was changed by server-side apply. `outcome`: `accepted`, a `RefusalKind`, or `failed` without
-   * an answer of the server.
-   */
-  templatePatched?(patch: { readonly kind: string; readonly outcome: string }): void;
+  templatePatched?: TemplateObserver;
   /** The policy is deleted: so are its series. */
   policyGone?(policy: PolicyName): void;
-}
-
-/** The same writer; reports each template that it has applied, or failed to apply, to `observer`. */
-export function observedWorkloads(
-  writer: WorkloadWriter,
-  observer: Pick<RightsizingObserver, "templatePatched"> | undefined,
-): WorkloadWriter {
-  return {
-    annotate: (workload, patch) => writer.annotate(workload, patch),
-    async recreate(workload, wanted, options) {
-      const { kind } = workload;
-      const report = (outcome: string): void => {
-        if (options.serverSideApply) observer?.templatePatched?.({ kind, outcome });
-      };
-      try {
-        await writer.recreate(workload, wanted, options);
-      } catch (error) {
-        report(error instanceof ApiError ? refusalKind(error) : "failed");
-        throw error;
-      }
-      report("accepted");
-    },
-  };
 }
 
 /** A value of one series. */
@@ -87,7 +59,7 @@ const SAMPLES = {
   monitored: (cycle) => matchedBy(cycle, (matched) => [{ value: matched.length }]),
   updated: (cycle) =>
     matchedBy(cycle, (matched) => [
-      { value: matched.filter(({ record }) => record.status === "Applied").length },
+      { value: matched.filter(({ status }) => status === "Applied").length },
     ]),
   skipped: (cycle) => matchedBy(cycle, skippedByReason),
   recordUnwritten: (cycle) =>
@@ -114,7 +86,7 @@ function matchedBy(
 }
 
 function skippedByReason(matched: CycleOutcome["matched"]): readonly Sample[] {
-  const reasons = matched.flatMap(({ record: { status, reason = "" } }) =>
+  const reasons = matched.flatMap(({ status, reason = "" }) =>
     status === "Skipped" || status === "Error" ? [knownReason(reason)] : []
   );
   return Array.from(Map.groupBy(reasons, (reason) => reason), ([reason, all]) => ({
@@ -133,12 +105,9 @@ function errorsOf({ outcome, error }: EndedCycle): readonly string[] {
   return [...error === undefined ? [] : [error], ...reasons.map(knownReason)];
 }
 
-function failureOf(
-  { outcome: { missing, record, failure } }: ReconciledWorkload,
-): string | undefined {
-  if (missing !== undefined) return missing.reason;
+function failureOf({ outcome: { record, failure } }: ReconciledWorkload): string | undefined {
   if (failure !== undefined) return failure.reason;
-  return record.status === "Error" ? record.reason ?? "" : undefined;
+  return record.status === "Error" || lacksMetrics(record) ? record.reason ?? "" : undefined;
 }
 
 /** Values of `reason` and `error_type`. A record's reason may be the actuator's. */

@@ -1,49 +1,61 @@
 /**
- * Reports the reconcile of one workload: its record and the new events, also without a decision.
+ * Reports the reconcile of one workload: its record and the new events, also without a decision; asks whether
+ * samples lack only for now, and which resizes are unfinished.
  *
  * @module
  */
-import { NO_RESOURCES, withResources } from "../../shared/api/pod.ts";
-import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
-import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
+import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
+import type { Cause } from "../../shared/api/reasons/reasons.ts";
+import type { Workload } from "../../shared/api/workload.ts";
 import { defined } from "../../shared/defined.ts";
+import { movesRequest } from "../../shared/resize/inputs/qos.ts";
+import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
 import { describeWanted, type WantedResources } from "../../shared/resize/inputs/resources.ts";
-import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
-import { joinedReport } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-import type {
-  RightsizedWorkload,
-  RightsizingFacts,
-  UnreadableWorkload,
+import {
+  joinedReport,
+  type RightsizingDecision,
+} from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import {
+  ownContainers,
+  type RightsizedWorkload,
+  type RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { templateWith } from "../../shared/rightsizing/guards/template_changes.ts";
 import {
   type ApplyFailure,
   decisionEvents,
-  eventMessage,
-  failureEvent,
+  failureEvents,
   heldStatus,
+  warning,
   type WorkloadEvent,
 } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommend.ts";
-import {
-  lacksSamplesBriefly,
-  largestDifference,
-  type UnfinishedResizes,
-} from "../../shared/rightsizing/workload_checks.ts";
 import { valuesInForce, type WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { type Applied, type ApplyDecision, templateAfter } from "./apply_decision.ts";
-import type { Evaluation, MissingUsage } from "./evaluate_workload.ts";
+
+/** A decision with the facts behind it, and what is reported whatever comes of it. */
+export interface Evaluation extends PreviousRecord {
+  readonly facts: RightsizingFacts;
+  readonly decision: RightsizingDecision;
+  /** The record with the recommendation, and without the decision. */
+  readonly recommended: WorkloadRecord;
+  /** Events about values that ended or were found unrecorded. */
+  readonly events: readonly WorkloadEvent[];
+}
+
+/** Why there is no recommendation. */
+export type MissingUsage = Cause<"MetricsMissing" | "ProviderUnavailable">;
 
 /** The outcome. */
-export interface ReconcileOutcome extends PolicyWorkload {
+export interface ReconcileOutcome {
+  readonly record: WorkloadRecord;
   /** Those that are new. */
   readonly events: readonly WorkloadEvent[];
   /** Whether there is a new recommendation; otherwise the record keeps an older one. */
   readonly recommends: boolean;
   /** What a write failed with. */
   readonly failure?: ApplyFailure;
-  /** Why there is no usage. */
-  readonly missing?: MissingUsage;
   /** The way in which a new recommendation was applied. */
   readonly applied?: ApplyDecision["method"];
 }
@@ -62,48 +74,31 @@ export function failedOutcome(subject: NamedSubject, error: unknown): ReconcileO
 
 /** The outcome for a workload with an unreadable template: nothing of it is changed. */
 export function unreadableOutcome(
-  subject: NamedSubject & { readonly workload: UnreadableWorkload },
+  subject: NamedSubject & { readonly workload: Pick<Workload, "unreadableTemplate"> },
 ): ReconcileOutcome {
-  const message = subject.workload.unreadableTemplate;
+  const message = subject.workload.unreadableTemplate ?? "its template is not there";
   return errorOutcome(subject, { reason: "UnreadableTemplate", event: "DiscoveryFailed", message });
 }
 
 function errorOutcome(
   subject: NamedSubject,
-  { reason, event, message }: {
-    readonly reason: RightsizingReason;
-    readonly event: WorkloadEvent["reason"];
-    readonly message: string;
-  },
+  { event, ...cause }: Cause & { readonly event: WorkloadEvent["reason"] },
 ): ReconcileOutcome {
-  const record = { ...baseRecord(subject), status: "Error" as const, reason, message };
-  const events = newEvents([warning(event, { reason, message })], { ...subject, record });
-  return { ...NO_RECOMMENDATION, record, events };
-}
-
-const NO_RECOMMENDATION = { metricsMissing: false, recommends: false, difference: 0 };
-
-/** A warning with a reason and its message. */
-export function warning(
-  reason: WorkloadEvent["reason"],
-  cause: { readonly reason: AnyReason; readonly message: string },
-): WorkloadEvent {
-  return { type: "Warning", reason, message: eventMessage(cause.reason, cause.message) };
+  const record = { ...baseRecord(subject), status: "Error" as const, ...cause };
+  const events = newEvents([warning(event, cause)], { ...subject, record });
+  return { record, events, recommends: false };
 }
 
 /** The record with what stays as it was. */
 export function baseRecord({ workload, policy, before }: NamedSubject): WorkloadRecord {
   const { namespace, name } = workload.metadata;
-  const { recommendedAtMs, appliedAtMs, method, usage, uid, template } = before ?? {};
-  return defined({
+  const { reason: _reason, message: _message, ...kept } = before ?? {};
+  return {
+    ...{ recommendations: [], inForce: [], ...kept },
     workload: { kind: workload.kind, namespace, name },
     policy: { namespace: policy.metadata.namespace, name: policy.metadata.name },
-    status: "Skipped" as const,
-    ...{ recommendedAtMs, appliedAtMs, method },
-    recommendations: before?.recommendations ?? [],
-    ...{ usage, uid, template },
-    inForce: before?.inForce ?? [],
-  });
+    status: "Skipped",
+  };
 }
 
 /** The last record of the workload. */
@@ -118,7 +113,7 @@ export function withoutUsage(
 ): ReconcileOutcome {
   const record = { ...base, ...missing };
   const events = newEvents([warning("MetricsCollectionFailed", missing)], { record, before });
-  return { ...NO_RECOMMENDATION, record, events, missing, metricsMissing: true };
+  return { record, events, recommends: false };
 }
 
 /**
@@ -134,25 +129,17 @@ export function newEvents(
   return events.filter(({ reason }) => reason === "WorkloadSkipped");
 }
 
-/** A report of a decision before the decision's own part. */
-export interface ReportBase extends PreviousRecord {
-  /** The record with the recommendation, and without the decision. */
-  readonly recommended: WorkloadRecord;
-  /** Events about values that ended or were found unrecorded. */
-  readonly events: readonly WorkloadEvent[];
-}
-
 /** The outcome of a decision that was applied, or tried. */
 export function reportApplied(
   found: Evaluation,
-  { before, recommended, events, toApply, applied, beganMs }: ReportBase & {
+  { toApply, applied, beganMs }: {
     readonly toApply: ApplyDecision;
     readonly applied: Applied;
     /** When usage had come, ms since 1970. */
     readonly beganMs: number;
   },
 ): ReconcileOutcome {
-  const { facts, decision } = found;
+  const { facts, decision, before, recommended, events } = found;
   const { inForce: next, failure } = applied;
   const { method, wanted } = toApply;
   const isNew = decision.outcome === "apply" && next !== undefined;
@@ -167,10 +154,10 @@ export function reportApplied(
   // What was cut is reported once it has been done.
   const outcome = failure === undefined
     ? decisionEvents(decision, { isThere: true })
-    : [failureEvent(failure)].filter((event) => event !== undefined);
+    : failureEvents(failure);
   return {
-    ...recommendedOutcome(found, next ?? facts.inForce),
     record,
+    recommends: facts.recommendations.length > 0,
     events: [
       ...events,
       ...isNew ? [appliedEvent(toApply, facts.recommendations)] : [],
@@ -186,11 +173,9 @@ type RecordedStatus = Pick<WorkloadRecord, "status" | "reason" | "message">;
 /** The outcome of a decision that holds. */
 export function reportHeld(
   found: Evaluation,
-  { recommended, before, events, unfinished }: ReportBase & {
-    readonly unfinished: UnfinishedResizes | undefined;
-  },
+  unfinished: UnfinishedResizes | undefined,
 ): ReconcileOutcome {
-  const { facts, decision } = found;
+  const { facts, decision, before, recommended, events } = found;
   const isBrief = decision.outcome === "hold" && decision.reason === "InsufficientSamples" &&
     lacksSamplesBriefly(facts, { before, now: recommended });
   const [status, outcome]: readonly [RecordedStatus, readonly WorkloadEvent[]] =
@@ -204,24 +189,9 @@ export function reportHeld(
       ];
   const record = { ...recommended, ...status };
   return {
-    ...recommendedOutcome(found, facts.inForce),
     record,
+    recommends: facts.recommendations.length > 0,
     events: [...events, ...newEvents(outcome, { record, before })],
-  };
-}
-
-/** `difference`: of what is in force, or stands in the template where nothing is. */
-function recommendedOutcome(
-  { facts: { recommendations, workload: { template } } }: Evaluation,
-  inForce: RightsizingFacts["inForce"],
-): Pick<ReconcileOutcome, "metricsMissing" | "recommends" | "difference"> {
-  const present = template.containers.map((container) =>
-    withResources(container, inForce.get(container.name) ?? NO_RESOURCES)
-  );
-  return {
-    metricsMissing: false,
-    recommends: recommendations.length > 0,
-    difference: largestDifference(recommendations, present),
   };
 }
 
@@ -278,4 +248,73 @@ export function unrecordedEvents(unrecorded: WantedResources): readonly Workload
   if (unrecorded.size === 0) return [];
   const message = `${describeWanted(unrecorded)}, by a rollout that was not on record`;
   return [{ type: "Normal", reason: "OptimizationApplied", message }];
+}
+
+/** What there was enough for so long ago counts at least, ms. */
+const LEAST_PATIENCE_MS = 3_600_000;
+
+/**
+ * Whether a workload that lacks samples now had enough of them within the last hour, or within the
+ * window where that is longer, and still has half of what is needed. Where a window holds hardly more
+ * than `minSamples`, it holds one less in every second cycle. Nothing is recommended in such a cycle, and
+ * what was reported before stays.
+ */
+export function lacksSamplesBriefly(
+  { nowMs, policy: { minSamples, windowMs }, samples, workload }: RightsizingFacts,
+  { before, now }: {
+    readonly before: WorkloadRecord | undefined;
+    readonly now: Pick<WorkloadRecord, "uid" | "policy">;
+  },
+): boolean {
+  if (before === undefined) return false;
+  const { status, reason, recommendedAtMs = -Infinity, uid, policy } = before;
+  if (status === "Error" || reason === "InsufficientSamples" || uid !== now.uid) return false;
+  const { namespace, name } = now.policy;
+  if (policy.namespace !== namespace || policy.name !== name) return false;
+  if (nowMs - recommendedAtMs > Math.max(windowMs, LEAST_PATIENCE_MS)) return false;
+  return ownContainers(workload).every((one) => (samples.get(one.name) ?? 0) * 2 >= minSamples);
+}
+
+/** What kubelets say of a resize that they have not done, all pods together. */
+export interface UnfinishedResizes {
+  /** The worst: what will never be done comes before what has failed, and that before what waits. */
+  readonly reason: EnforcementReason;
+  /** How many pods, and the message of the first one's kubelet. */
+  readonly message: string;
+}
+
+/**
+ * Undefined where no kubelet has anything against it, or all are still at work. Pods of the market are
+ * resized all the time: there a condition counts only where a field of rightsizing is not in force.
+ */
+export function unfinishedResizes(
+  pods: Iterable<Pod>,
+  { marketManages }: { readonly marketManages: boolean },
+): UnfinishedResizes | undefined {
+  const found = [...pods]
+    .filter((pod) => !marketManages || pod.containers.some((one) => lacksOwn(pod, one)))
+    .map((pod) => ({ name: pod.metadata.name, ...resizeStatus(pod) }))
+    .map((status) => ({ ...status, rank: rankOf(status.reason) }))
+    .filter(({ rank }) => rank > 0)
+    .toSorted((a, b) => b.rank - a.rank);
+  const [worst] = found;
+  return worst && {
+    reason: worst.reason,
+    message: `${found.length} pods, ${worst.name}: ${worst.message}`,
+  };
+}
+
+/** 0: nothing is wrong. */
+function rankOf(reason: EnforcementReason): number {
+  if (INFEASIBLE_REASONS.has(reason)) return 3;
+  return reason === "ResizeError" ? 2 : reason === "ResizeDeferred" ? 1 : 0;
+}
+
+/** Whether the kubelet has other requests, or another memory limit, than the spec by now. */
+function lacksOwn(pod: Pod, container: PodContainer): boolean {
+  const { sidecar, requests, limits, applied, allocated: { cpu, memory } = {} } = container;
+  if (sidecar) return false;
+  return !movesRequest(pod) && cpu !== undefined && cpu !== requests.cpu ||
+    memory !== undefined && memory !== requests.memory ||
+    applied.limits.memory !== undefined && applied.limits.memory !== limits.memory;
 }

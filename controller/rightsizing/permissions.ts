@@ -1,5 +1,5 @@
 /**
- * Permissions that rightsizing needs, and those that a write was refused for.
+ * Permissions for lack of which a write was refused.
  *
  * @module
  */
@@ -9,20 +9,6 @@ import type {
   ApplyMethod,
   MissingPermission,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
-
-const POLICIES = { group: "optipod.io", resource: "optimizationpolicies" } as const;
-const REPLICA_SETS = { group: "apps", resource: "replicasets" } as const;
-const REPORTS = { group: "optipod.io", resource: "recommendationreports" } as const;
-
-/** Each right by itself, so that a missing one can be named. */
-export function rightsizingRights(): readonly AccessRule[] {
-  return [
-    ...["list", "watch"].flatMap((verb) => [{ verb, ...POLICIES }, { verb, ...REPLICA_SETS }]),
-    { verb: "update", ...POLICIES, subresource: "status" },
-    ...["list", "watch", "create", "patch", "delete"].map((verb) => ({ verb, ...REPORTS })),
-  ];
-}
 
 /** A workload, as far as permissions go. */
 export interface PermissionScope {

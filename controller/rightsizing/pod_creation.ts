@@ -5,12 +5,14 @@
  */
 import { madeSubject } from "../../shared/resize/inputs/subject.ts";
 import { parseTemplate } from "../../adapters/kube/kinds/workloads.ts";
-import type { RawTemplate } from "../../adapters/kube/kinds/raw_objects.ts";
+import { parseOwner } from "../../adapters/kube/kinds/pods.ts";
+import type { RawObject, RawPodSpec } from "../../adapters/kube/kinds/raw_objects.ts";
 import { byResource } from "../../shared/resize/inputs/resources.ts";
 import { NO_RESOURCES, type Pod, type PodContainer, type Resources } from "../../shared/api/pod.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { WorkloadRef } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
+import { defined } from "../../shared/defined.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
@@ -19,10 +21,8 @@ import {
   type ValuesInForce,
   type WorkloadRecord,
 } from "../../shared/rightsizing/workload_record.ts";
-import type { SentObject } from "../../shared/admission/admission_review.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
-import { membersOf, textsIn } from "../../shared/members.ts";
-import { type OwnedPod, workloadsOf } from "../../shared/resize/workloads_of.ts";
+import { workloadsOf } from "../../shared/resize/workloads_of.ts";
 import { podCreationPatch } from "../../shared/rightsizing/pod_creation_patch.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
@@ -34,17 +34,12 @@ import {
 
 /** Where values in force, and what bounds them, are read. */
 export interface PodCreationParts {
-  readonly caches: WorkloadCaches & SyncedCaches;
+  readonly caches: WorkloadCaches & BoundCaches;
   /** By their namespaces. */
   readonly reports: Pick<Informer<RecommendationReport>, "byIndex">;
   readonly policies: Pick<Informer<StoredPolicy>, "get">;
   readonly dryRun: () => boolean;
 }
-
-/** The caches of what bounds values, each of which may be out of sync. */
-export type SyncedCaches = {
-  readonly [K in keyof BoundCaches]: BoundCaches[K] & { readonly synced: boolean };
-};
 
 /** A pod as it was sent. */
 export type SentPod = Pick<Pod, "containers" | "initContainers" | "podLevel">;
@@ -58,17 +53,20 @@ export type CreationValues = (
   workload: WorkloadRef,
 ) => ValuesOfPod | undefined;
 
+type SentRawPod = Pick<RawObject<RawPodSpec>, "metadata" | "spec">;
+
 /** A mutator of new pods of workloads; it leaves other objects and pods alone. */
 export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
   return {
     name: "rightsizing",
     mutate({ resource, operation, namespace, object }) {
       if (resource !== "pods" || operation !== "CREATE" || object === undefined) return undefined;
-      for (const workload of workloadsOf(ownedPod(object))) {
+      // The server has decoded the pod, so that it has the shape of one.
+      const { metadata: { labels = {}, ownerReferences }, spec } = object as SentRawPod;
+      const metadata = defined({ labels, owner: parseOwner(ownerReferences) });
+      for (const workload of workloadsOf({ metadata })) {
         const values = valuesOf(namespace, workload);
         if (values === undefined) continue;
-        // The server has decoded the pod, so that it has the shape of one.
-        const { spec } = object as RawTemplate;
         const template = parseTemplate({ spec });
         const { containers, initContainers } = madeSubject(template, { name: "", count: 1 });
         const sent = { ...template, containers, initContainers };
@@ -80,46 +78,37 @@ export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
   };
 }
 
-interface ReadReports {
-  /** Versions of the reports that were read. */
-  readonly versions: string;
-  readonly records: ReadonlyMap<string, WorkloadRecord>;
-}
-
 /**
  * Values of workloads with a policy in mode Auto that changes pods in place: where it may only recreate them,
- * the template has the values. The reports of a namespace are read once for each version.
+ * the template has the values. Each version of a report is read once.
  *
  * A pod with unknown bounds stays as its template says: no value of rightsizing may get it refused.
  */
 export function createCreationValues(
   { caches, reports, policies, dryRun }: PodCreationParts,
 ): CreationValues {
-  const read = new Map<string, ReadReports>();
+  const read = new WeakMap<RecommendationReport, ReadonlyMap<string, WorkloadRecord>>();
   const { horizontalPodAutoscalers, verticalPodAutoscalers, ...others } = caches;
   const autoscalers = [horizontalPodAutoscalers, verticalPodAutoscalers];
   const bounding = [...autoscalers, others.limitRanges, others.resourceQuotas, others.nodes];
 
-  function recordsIn(namespace: string): ReadReports["records"] {
-    const present = reports.byIndex(namespace);
-    const versions = present.map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`)
-      .toSorted().join();
-    const known = read.get(namespace);
-    if (known?.versions === versions) return known.records;
+  function recordsIn(report: RecommendationReport): ReadonlyMap<string, WorkloadRecord> {
+    const known = read.get(report);
+    if (known !== undefined) return known;
     const records = new Map(
-      recordsOf(present, namespace).map((record): [string, WorkloadRecord] => [
+      recordsOf([report], report.metadata.namespace).map((record): [string, WorkloadRecord] => [
         `${record.workload.kind}/${record.workload.name}`,
         record,
       ]),
     );
-    if (present.length === 0) read.delete(namespace);
-    else read.set(namespace, { versions, records });
+    read.set(report, records);
     return records;
   }
 
   return (namespace, ref) => {
     if (dryRun()) return undefined;
-    const record = recordsIn(namespace).get(`${ref.kind}/${ref.name}`);
+    const [record] = reports.byIndex(namespace)
+      .flatMap((report) => recordsIn(report).get(`${ref.kind}/${ref.name}`) ?? []);
     if (record === undefined || record.inForce.length === 0) return undefined;
     const policy = policies.get(`${record.policy.namespace}/${record.policy.name}`)?.spec;
     if (policy?.mode !== "Auto" || !policy.updateStrategy.allowInPlaceResize) return undefined;
@@ -172,16 +161,4 @@ function writtenIn(
       );
     return { ...container, requests: written("requests"), limits: written("limits") };
   });
-}
-
-/** The owner of the pod, as far as the request has it. */
-function ownedPod({ metadata }: SentObject): OwnedPod {
-  const { ownerReferences, labels } = membersOf(metadata);
-  const owners = Array.isArray(ownerReferences) ? ownerReferences.map(membersOf) : [];
-  const { apiVersion, kind, name, uid } = owners.find(({ controller }) => controller === true) ??
-    {};
-  const own = { labels: textsIn(labels) };
-  const isOwned = typeof apiVersion === "string" && typeof kind === "string" &&
-    typeof name === "string" && typeof uid === "string";
-  return { metadata: isOwned ? { ...own, owner: { apiVersion, kind, name, uid } } : own };
 }

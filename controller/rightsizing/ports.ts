@@ -1,19 +1,12 @@
 /**
- * Ports of rightsizing: usage, and writes of workloads, statuses of policies, reports, VerticalPodAutoscalers
- * and events.
+ * Ports of rightsizing: usage and events. `shared/rightsizing/ports.ts` has what it writes.
  *
  * @module
  */
-import type {
-  KubePolicyStatusWriter,
-  KubeReportStore,
-  KubeVPAPublisher,
-  NewReport as NewKubeReport,
-} from "../../adapters/kube/writers/recommendation_writers.ts";
-import type { KubeWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
 import type { HTTPLogin } from "../../adapters/http_login.ts";
 import type { LoginFiles, RequestHeaders } from "../../shared/config/server_kinds.ts";
 import type { ControllerSettings } from "../settings.ts";
+import type { EventSink, ObjectEvent } from "../../shared/api/ports.ts";
 import type { RightsizingEventReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
@@ -95,36 +88,8 @@ export interface UsageConnections {
   readonly loginOf: (files: LoginFiles, headers?: RequestHeaders) => HTTPLogin;
 }
 
-/** Changes templates and annotations of workloads. */
-export type WorkloadWriter = KubeWorkloadWriter;
-/** Writes the status of policies. */
-export type PolicyStatusWriter = KubePolicyStatusWriter;
-/** Reads and writes reports. */
-export type ReportStore = KubeReportStore;
-/** A report to write. */
-export type NewReport = NewKubeReport;
-/** Writes VPAs with recommendations. */
-export type VPAPublisher = KubeVPAPublisher;
-
-/** What an event is about. */
-export interface EventSubject {
-  /** For instance `apps/v1`. */
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
 /** A message on the event stream of a policy or a workload. */
-export interface RightsizingEvent {
-  readonly about: EventSubject;
-  readonly type: "Normal" | "Warning";
-  readonly reason: RightsizingEventReason;
-  readonly message: string;
-}
+export type RightsizingEvent = ObjectEvent<RightsizingEventReason>;
 
-/** Where events go. A lost event is no error. */
-export interface RightsizingEvents {
-  emit(event: RightsizingEvent): void;
-}
+/** Where events go. */
+export type RightsizingEvents = EventSink<RightsizingEvent>;

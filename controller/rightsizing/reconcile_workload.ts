@@ -5,12 +5,18 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { type UsageSummary, usageSummaryOf } from "../../shared/rightsizing/distribution.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
-import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import {
+  decideRightsizing,
+  isNothingNew,
+  retryResize,
+} from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import {
   type LastDenial,
   ownContainers,
   type RightsizedWorkload,
+  type RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   compareTemplate,
@@ -21,7 +27,7 @@ import {
   type WorkloadEvent,
 } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import { unfinishedResizes } from "../../shared/rightsizing/workload_checks.ts";
+import { type Corrections, recommendWorkload } from "../../shared/rightsizing/recommend.ts";
 import {
   type ContainerTemplate,
   valuesInForce,
@@ -30,20 +36,14 @@ import {
 import { type Appliers, applyDecision } from "./apply_decision.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
 import {
-  type Evaluation,
-  isNothingNew,
-  learnUsage,
-  type MissingUsage,
-  retryResize,
-  silentSource,
-} from "./evaluate_workload.ts";
-import {
   baseRecord,
+  type Evaluation,
   mayChange,
+  type MissingUsage,
   type ReconcileOutcome,
   reportApplied,
-  type ReportBase,
   reportHeld,
+  unfinishedResizes,
   unrecordedEvents,
   withoutUsage,
 } from "./outcome.ts";
@@ -92,17 +92,16 @@ export async function reconcileWorkload(
     return { ...outcome, events: [...observed.events, ...outcome.events] };
   }
   const { facts, decision } = evaluated;
-  const base = reportBase(evaluated, observed);
   const retry = mayChange(facts) ? retryResize(facts, decision) : undefined;
   const toApply = decision.outcome === "apply" ? decision : retry;
   if (toApply?.outcome !== "apply") {
     const unfinished = isNothingNew(facts, decision) ? unfinishedResizes(own, facts) : undefined;
     // Where pods can't get the values in force, the reason for that counts.
-    return reportHeld({ ...evaluated, decision: toApply ?? decision }, { ...base, unfinished });
+    return reportHeld({ ...evaluated, decision: toApply ?? decision }, unfinished);
   }
   const pods = new Map(own.map((pod) => [pod.metadata.uid, pod]));
   const applied = await applyDecision(facts, toApply, { pods, appliers });
-  return reportApplied(evaluated, { ...base, toApply, applied, beganMs });
+  return reportApplied(evaluated, { toApply, applied, beganMs });
 }
 
 /** The workload before its usage is asked for. */
@@ -126,9 +125,10 @@ function observe(
   const { appliedAtMs: _appliedAtMs, method: _method, ...unapplied } = found;
   // To a workload made anew under the name, nothing was applied.
   const stored = found.uid !== undefined && found.uid !== uid ? unapplied : found;
-  const recorded = (stored.template ?? []).map(({ changed, ...one }): ContainerTemplate =>
-    changed === undefined || stored.uid !== uid ? one : { ...one, changed }
-  );
+  const recorded = (stored.template ?? []).map((one): ContainerTemplate => {
+    const { cpuChanged: _cpu, memoryChanged: _memory, ...values } = one;
+    return stored.uid === uid ? one : values;
+  });
   const { template, unrecorded } = compareTemplate(recorded, { containers, owners, nowMs });
   const written = withUnrecorded(stored, unrecorded, { containers, nowMs });
   const base: WorkloadRecord = { ...stored, ...written, uid, template };
@@ -150,22 +150,20 @@ function observe(
   };
 }
 
-/** An evaluation, and messages about values in force that no longer count. */
-interface Evaluated extends Evaluation {
-  readonly ended: readonly string[];
-}
-
 function evaluate(
   answer: UsageAnswer,
-  { observed: { base, denial, ...observed }, pods, cluster }: {
+  { observed, pods, cluster }: {
     readonly observed: Observed;
     readonly pods: readonly Pod[];
     readonly cluster: ReconcileParts["cluster"];
   },
-): Evaluated | MissingUsage {
+): Evaluation | MissingUsage {
+  const { before, base, denial } = observed;
   const one = { ...observed.one, pods };
   const learned = learnUsage(answer, { ...one, corrections: cluster.correctionsOf(one) });
   if ("message" in learned) return learned;
+  const missing = silentSource(one, answer);
+  if (missing !== undefined) return missing;
   const { usage, ...known } = learned;
   const present = cluster.factsOf(one, {
     ...known,
@@ -178,24 +176,78 @@ function evaluate(
   const { largestNode: _comesAndGoes, ...lasting } = present;
   const { values, messages } = countingValues(base.inForce, { ...lasting, quotas: [] });
   const facts = { ...present, inForce: values };
-  return silentSource(facts, answer) ??
-    { facts, usage, ended: messages, decision: decideRightsizing(facts) };
-}
-
-function reportBase(
-  { facts, usage, ended }: Evaluated,
-  { before, base, events, one: { nowMs } }: Observed,
-): ReportBase {
   const { recommendations, workload: { template } } = facts;
+  const changes = mayChange(facts);
   return {
-    before,
+    ...{ before, facts },
+    decision: decideRightsizing(facts),
     recommended: {
       ...base,
       // Values that no longer count end here, whatever holds, unless nothing may be changed at all.
-      ...(mayChange(facts) && { inForce: valuesInForce(facts.inForce, template.containers) }),
+      ...(changes && { inForce: valuesInForce(values, template.containers) }),
       // Without a recommendation the last one stays, with its time.
-      ...(recommendations.length > 0 && { recommendedAtMs: nowMs, recommendations, usage }),
+      ...(recommendations.length > 0 && { recommendedAtMs: one.nowMs, recommendations, usage }),
     },
-    events: [...events, ...mayChange(facts) ? endedEvents(ended) : []],
+    events: [...observed.events, ...changes ? endedEvents(messages) : []],
   };
+}
+
+/** What usage recommends, and the figures of it that are reported. */
+export interface LearnedFacts
+  extends Pick<RightsizingFacts, "recommendations" | "samples" | "memoryPeaks"> {
+  readonly usage: readonly UsageSummary[];
+}
+
+/** A source has seen a pod that it could see Ready for so long, ms: some readings of any of them. */
+const SILENCE_MS = 600_000;
+
+/** Recommends by the answer of a source. */
+export function learnUsage(
+  answer: UsageAnswer,
+  { policy, workload, corrections }: Pick<RightsizingFacts, "policy" | "workload"> & {
+    /** By container. */
+    readonly corrections: ReadonlyMap<string, Corrections>;
+  },
+): LearnedFacts | MissingUsage {
+  if ("problem" in answer) {
+    const { problem, message } = answer;
+    const isDown = problem === "unavailable" || problem === "unreachable";
+    return { reason: isDown ? "ProviderUnavailable" : "MetricsMissing", message };
+  }
+  const containers = ownContainers(workload).map(({ name }) => name);
+  const usages = [...answer.usage.values()];
+  return {
+    recommendations: recommendWorkload(containers, { usages, rule: policy, corrections }),
+    // Of the resource that has fewer.
+    samples: new Map(containers.map((name) => {
+      const { cpu, memory } = answer.usage.get(name) ?? {};
+      return [name, Math.min(cpu?.count ?? 0, memory?.count ?? 0)];
+    })),
+    memoryPeaks: new Map(
+      usages.flatMap(({ container, memory }) =>
+        memory.count === 0 ? [] : [[container, memory.max] as const]
+      ),
+    ),
+    usage: usages.map(usageSummaryOf),
+  };
+}
+
+/**
+ * Reports a source without a sample of a workload that has run for a while; a new workload, and one without
+ * pods, may have none.
+ */
+export function silentSource(
+  { pods, nowMs }: Pick<RightsizingFacts, "pods" | "nowMs">,
+  answer: UsageAnswer,
+): MissingUsage | undefined {
+  if ("problem" in answer) return undefined;
+  const { usage, watchedSinceMs = -Infinity } = answer;
+  if ([...usage.values()].some(({ cpu, memory }) => cpu.count + memory.count > 0)) return undefined;
+  const old = pods.find(({ readySinceMs = nowMs }) =>
+    nowMs - Math.max(readySinceMs, watchedSinceMs) >= SILENCE_MS
+  );
+  if (old === undefined) return undefined;
+  const message = "the source has seen none of its containers within the window, though pod " +
+    `${old.metadata.name} has been Ready for ${SILENCE_MS / 60_000} min`;
+  return { reason: "MetricsMissing", message };
 }

@@ -1,6 +1,5 @@
 /**
- * Runs rightsizing over the controller's caches: the sources of usage, the persisted corrections, the check of
- * what the server serves, and the loop.
+ * Runs rightsizing over the controller's caches: the sources of usage, the persisted corrections, and the loop.
  *
  * @module
  */
@@ -11,20 +10,20 @@ import { createSupervisor } from "../../shared/control/supervisor.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import type { Caches } from "../caches.ts";
-import type { AllocationStore } from "../resize/ports.ts";
+import type { AllocationStore } from "../../shared/api/ports.ts";
 import type { ResizeObserver } from "../resize/send_changes.ts";
-import type { ResizeSupport, RightsizingAPI, RightsizingCopies } from "./api.ts";
-import { ClusterFacts } from "./cluster_facts.ts";
+import type { RightsizingAPI, RightsizingCopies } from "./api.ts";
+import { ClusterFacts, type ClusterFactsParts } from "./cluster_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
-import { createPersistedCorrections } from "./corrections.ts";
+import { CorrectionMemory, createKeptCorrections } from "./corrections.ts";
 import { runRightsizingLoop } from "./loop.ts";
-import { observedWorkloads, type RightsizingObserver } from "./metrics.ts";
+import type { RightsizingObserver } from "./metrics.ts";
 import { createOriginalLimitWriter } from "./apply_decision.ts";
 import { createPermissionMemory } from "./permissions.ts";
 import { createSampledPods } from "./sources/pod_owners.ts";
 
 /** Dependencies of rightsizing. */
-export interface RightsizingParts {
+export interface RightsizingParts extends Pick<ClusterFactsParts, "served"> {
   readonly api: RightsizingAPI;
   /** The caller runs both. */
   readonly caches: Caches;
@@ -39,13 +38,13 @@ export interface RightsizingParts {
   readonly resizeObserver?: ResizeObserver;
 }
 
-/** Between two checks of what the server serves, and between two starts at most, ms. */
-const CHECK_MS = 300_000;
+/** Between two starts at most, ms. */
+const LONGEST_WAIT_MS = 300_000;
 
 /** Runs until `signal` is aborted, and starts again after a failure: the market must not end with rightsizing. */
 export async function keepRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = parts;
-  const backoff = createBackoff({ minMs: 10_000, maxMs: CHECK_MS });
+  const backoff = createBackoff({ minMs: 10_000, maxMs: LONGEST_WAIT_MS });
   while (!signal.aborted) {
     try {
       await runRightsizing(parts, signal);
@@ -66,38 +65,31 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     input: () => policyInput(caches.namespaces, config),
   });
   const sources = api.usage(owners, observer?.collected);
-  const first = await readSupport(parts, signal);
-  if (first === undefined) return sources.close();
-  let support = first;
-  const corrections = createPersistedCorrections({ store: api.correctionStore, clock, log });
+  const kept = createKeptCorrections({ store: api.correctionStore, clock, log });
   const permissions = createPermissionMemory({ clock });
   const supervisor = createSupervisor({ clock, log });
   const end = (): void => supervisor.stop();
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   const term = supervisor.signal;
-  const loading = corrections.load(term);
-  const refreshing = async (): Promise<void> => {
-    while (!term.aborted) {
-      await clock.sleep(CHECK_MS, term);
-      support = await readSupport(parts, term) ?? support;
-    }
-  };
+  // Where the account may not read it, the memory begins empty.
+  const loading = kept.load(term, { emptyIfForbidden: true });
   const loop = runRightsizingLoop({
     ...{ sources, config, clock, random, log, observer },
     caches: { ...caches, ...copies },
     cluster: new ClusterFacts({
       caches: { ...caches, ...copies },
-      corrections: corrections.memory,
+      corrections: new CorrectionMemory(kept),
       dryRun: () => config.dryRun,
-      served: () => support,
+      served: parts.served,
       missingPermissions: permissions.missing,
     }),
     appliers: {
       resizer: api.resizer,
       audit: parts.audit,
       observer: parts.resizeObserver,
-      workloads: observedWorkloads(api.workloads, observer),
+      workloads: api.workloads,
+      templatePatched: observer?.templatePatched,
       setOriginalLimits: createOriginalLimitWriter({
         allocations: caches.allocations,
         store: parts.allocationStore,
@@ -117,8 +109,10 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     },
   }, term);
   supervisor.supervise("sampler of usage", sources.run(term));
-  supervisor.supervise("memory of kills and throttling", loading.then(() => corrections.run(term)));
-  supervisor.supervise("what the server serves", refreshing());
+  supervisor.supervise(
+    "memory of kills and throttling",
+    loading.then(() => kept.saveRegularly(term)),
+  );
   supervisor.supervise("rightsizing", loop);
   try {
     await supervisor.done();
@@ -126,24 +120,6 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     signal.removeEventListener("abort", end);
     sources.close();
     // After the last reconcile.
-    await corrections.end();
+    await kept.saveAtEnd();
   }
-}
-
-/** What the server serves; undefined when `signal` was aborted first. */
-async function readSupport(
-  { api, clock, log }: RightsizingParts,
-  signal: AbortSignal,
-): Promise<ResizeSupport | undefined> {
-  const backoff = createBackoff({ maxMs: 60_000 });
-  while (!signal.aborted) {
-    try {
-      return await api.resizeSupport();
-    } catch (error) {
-      const waitMs = backoff.next("support", error);
-      log.warn("The server does not say what it serves", { error: String(error), waitMs });
-      await clock.sleep(waitMs, signal);
-    }
-  }
-  return undefined;
 }

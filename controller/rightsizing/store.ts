@@ -17,7 +17,7 @@ import {
   reportParts,
 } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import type { ReportStore } from "./ports.ts";
+import type { ReportStore } from "../../shared/rightsizing/ports.ts";
 
 /** Names a workload. */
 export type WorkloadName = WorkloadRecord["workload"];

@@ -9,7 +9,7 @@ import type {
   KeyedCertificate,
   Validity,
 } from "../../adapters/webhook/certificates.ts";
-import type { StoredTexts } from "./ports.ts";
+import type { StoredTexts } from "../../shared/admission/ports.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

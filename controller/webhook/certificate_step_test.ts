@@ -22,7 +22,7 @@ import {
 } from "./certificate_step.ts";
 import { endpointSpec, keepEndpoint, REPAIR_EVERY_MS } from "./keep_endpoint.ts";
 import { createWebhookMetrics } from "./metrics.ts";
-import type { StoredTexts } from "./ports.ts";
+import type { StoredTexts } from "../../shared/admission/ports.ts";
 import { WEBHOOK_SETTINGS } from "./settings.ts";
 import { endpointSliceName } from "./webhook_objects.ts";
 

@@ -9,7 +9,7 @@ import {
   createSecretStore,
   createTrustStore,
 } from "../../adapters/kube/writers/webhook_stores.ts";
-import { parseAddress } from "../../adapters/program_server.ts";
+import { parseAddress } from "../../shared/config/kinds.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import {
   certificateFolder,
@@ -59,11 +59,8 @@ export function connectWebhook(
 ): (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void> {
   const { webhookListen: address } = options;
   return async (mutators, signal) => {
-    // Each mutator ignores objects that are not its own, so that all routes can have all of them.
-    const routes = Object.fromEntries(
-      [PODS_ROUTE, WORKLOADS_ROUTE, SPOTALIS_ROUTE].map((route) => [route, mutators]),
-    );
-    const app = admissionRoutes({ ...options, routes });
+    const routes = [PODS_ROUTE, WORKLOADS_ROUTE, SPOTALIS_ROUTE];
+    const app = admissionRoutes({ ...options, routes, mutators });
     await runWebhook({
       ...options,
       listen: (certificate) => serveWebhook(app, { address, certificate }),

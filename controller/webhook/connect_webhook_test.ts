@@ -183,12 +183,11 @@ Deno.test("runWebhook() renews certificate and authority without one review that
   const listening = Promise.withResolvers<string>();
   const waits: (string | undefined)[] = [];
   const app = admissionRoutes({
-    routes: {
-      "/mutate/pods": [{
-        name: "labels",
-        mutate: () => ({ patch: [{ op: "add", path: "/metadata/a", value: 1 }] }),
-      }],
-    },
+    routes: ["/mutate/pods"],
+    mutators: [{
+      name: "labels",
+      mutate: () => ({ patch: [{ op: "add", path: "/metadata/a", value: 1 }] }),
+    }],
     clock: systemClock,
     log: silentLog,
     observer: { answered: () => {} },

@@ -26,11 +26,18 @@ import type {
   KeyedCertificate,
 } from "../../adapters/webhook/certificates.ts";
 import type {
-  CertificateObserver,
   CertificateStore,
   StoredCertificates,
   TrustStore,
-} from "./ports.ts";
+} from "../../shared/admission/ports.ts";
+
+/** Observes certificates. */
+export interface CertificateObserver {
+  /** A new certificate is served from now on. */
+  serves(facts: CertificateFacts): void;
+  /** One was made and stored. */
+  made(what: "authority" | "serving"): void;
+}
 
 /** The dependencies: stores, maker, reader and server of certificates. */
 export interface KeptCertificatesParts {

@@ -3,11 +3,15 @@
  *
  * @module
  */
-import type { EndpointSlice, EndpointSliceSpec } from "../../shared/api/endpoint_slice.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
+import { isDeepStrictEqual } from "node:util";
 import type { Log } from "../../shared/log.ts";
-import type { EndpointSliceStore } from "./ports.ts";
+import type {
+  EndpointSlice,
+  EndpointSliceSpec,
+  EndpointSliceStore,
+} from "../../shared/admission/ports.ts";
 
 /** The dependencies: the store, and the EndpointSlice to keep there. */
 export interface KeptEndpointParts {
@@ -81,15 +85,6 @@ async function withdraw({ store, spec, log }: KeptEndpointParts): Promise<void> 
   }
 }
 
-function isSame(seen: EndpointSlice, spec: EndpointSliceSpec): boolean {
-  return textOf(seen) === textOf(spec);
-}
-
-function textOf({ service, addressType, endpoints, ports }: EndpointSliceSpec): string {
-  return JSON.stringify([
-    service,
-    addressType,
-    endpoints.map(({ addresses, ready }) => [addresses, ready]),
-    ports.map(({ name, port }) => [name, port]),
-  ]);
+function isSame({ metadata: _, ...seen }: EndpointSlice, spec: EndpointSliceSpec): boolean {
+  return isDeepStrictEqual(seen, spec);
 }

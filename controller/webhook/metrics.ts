@@ -7,7 +7,7 @@ import type { Registry } from "prom-client";
 import { registerMetrics } from "../../adapters/registered_metrics.ts";
 import type { AdmissionObserver } from "../../adapters/webhook/admission_routes.ts";
 import { WEBHOOK_METRICS } from "../../shared/metrics/placement_metrics.ts";
-import type { CertificateObserver } from "./ports.ts";
+import type { CertificateObserver } from "./keep_certificates.ts";
 
 /** Observers of routes and certificates. */
 export type WebhookMetrics = AdmissionObserver & CertificateObserver;

@@ -1,9 +1,8 @@
 /**
- * Names of the webhook's objects, which Roles and manifests name too, and the rights to them.
+ * Names of the webhook's objects, which Roles and manifests name too.
  *
  * @module
  */
-import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 
 /** The Secret with the certificates, which each leader takes over from the one before. */
 export const WEBHOOK_SECRET = "mbcas-webhook-certificates";
@@ -35,37 +34,4 @@ export function endpointSliceName(podIP: string): string {
 /** The names that API servers call a Service by: this one, by the TLS handshake. */
 export function servingNames(service: string, namespace: string): readonly string[] {
   return [`${service}.${namespace}.svc`];
-}
-
-/** Each right by itself, so that a missing one can be named. */
-export function webhookRights(
-  namespace: string,
-  { keepsCertificates }: {
-    /** True if it makes certificates, and has API servers trust them. */
-    readonly keepsCertificates: boolean;
-  },
-): readonly AccessRule[] {
-  const slices = { group: "discovery.k8s.io", resource: "endpointslices", namespace } as const;
-  const rights: AccessRule[] = [
-    // RBAC can't allow the creation of one name alone.
-    { verb: "create", ...slices },
-    ...ENDPOINT_SLICES.flatMap((name) =>
-      ["get", "update"].map((verb) => ({ verb, ...slices, name }))
-    ),
-  ];
-  if (!keepsCertificates) return rights;
-  const secrets = { group: "", resource: "secrets", namespace } as const;
-  const configuration = {
-    group: "admissionregistration.k8s.io",
-    resource: "mutatingwebhookconfigurations",
-    name: WEBHOOK_CONFIGURATION,
-  } as const;
-  return [
-    ...rights,
-    { verb: "create", ...secrets },
-    { verb: "get", ...secrets, name: WEBHOOK_SECRET },
-    { verb: "update", ...secrets, name: WEBHOOK_SECRET },
-    { verb: "get", ...configuration },
-    { verb: "patch", ...configuration },
-  ];
 }

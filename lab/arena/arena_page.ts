@@ -3,18 +3,17 @@
  *
  * @module
  */
-import { type Html, html, trusted } from "../simulation/report/html.ts";
+import { type Html, html } from "../simulation/report/html.ts";
 import { page } from "../simulation/report/page.ts";
 import type { Goal } from "./goals.ts";
 import { arenaMethod } from "./page/arena_method.ts";
-import { algorithmLooks, entryName, MORE_COLORS } from "./page/algorithm_look.ts";
+import { entryName } from "./page/algorithm_note.ts";
 import { stageSection, stageTitle } from "./page/stage_section.ts";
 import type { StageResult } from "./stages.ts";
 import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
 
 /** One self-contained page. */
 export function arenaPage(results: readonly StageResult[], goals: readonly Goal[]): string {
-  const lookOf = algorithmLooks(results);
   return page(
     "Control algorithms compared",
     html`
@@ -23,9 +22,9 @@ export function arenaPage(results: readonly StageResult[], goals: readonly Goal[
         <h1>${goalSentence(goals)}</h1>
         ${links(results)}
       </header>
-      <main style="${trusted(MORE_COLORS)}">
+      <main>
       ${goalSection(goals)}
-      ${results.map((result, index) => stageSection(result, { id: idOf(index), lookOf }))}
+      ${results.map((result, index) => stageSection(result, idOf(index)))}
       ${arenaMethod(results)}
       </main>
     `,

@@ -33,7 +33,6 @@ function run(pod: Partial<PodSeries> = {}, count = 1): RunSeries {
     nodeCPU: 4000,
     capacity: 3600,
     pods: Array.from({ length: count }, () => series),
-    price: new Float32Array(0),
     changes: [
       { atS: 100.4, pod: "a", from: 200, to: 500 },
       { atS: 200, pod: "a", from: 500, to: 400 },

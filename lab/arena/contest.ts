@@ -3,13 +3,8 @@
  *
  * @module
  */
-import {
-  assembleRecord,
-  type OnProgress,
-  PLAY_STEP_MS,
-  recordScene,
-} from "../simulation/recorder.ts";
-import { playFixed, playRival } from "../simulation/play_rival.ts";
+import { assembleRecord, type OnProgress, recordScene } from "../simulation/recorder.ts";
+import { playFixed, playPlan, playRival } from "../simulation/play_rival.ts";
 import type { RecordedPod, RunRecord, RunSeries } from "../simulation/run_record.ts";
 import type { Scene } from "../simulation/scene.ts";
 import { type ArenaScores, scoreArena } from "./arena_scores.ts";
@@ -27,11 +22,9 @@ import {
 import { buildStage, type Stage } from "./stages.ts";
 import { playMarket } from "../simulation/play_market.ts";
 import { allRivals } from "../simulation/rivals/all_rivals.ts";
-import { seededRandom } from "../../shared/random.ts";
 import { sceneNode } from "../simulation/market_cluster.ts";
 import { oracleLimits, type OraclePod } from "../simulation/oracle/oracle_rival.ts";
-import { podOnNode, sceneContainerID } from "../simulation/running_pod.ts";
-import type { PlannedLimit } from "../simulation/oracle/plan_limits.ts";
+import { podOnNode } from "../simulation/running_pod.ts";
 
 /** What is to be played; plain data. */
 export interface Contest {
@@ -166,69 +159,17 @@ export function playOracle(scene: Scene, options: PlayOracleOptions): RunSeries 
   const node = sceneNode(scene);
   for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.originalLimit));
   const { bounds, capacity } = recordScene(scene, node);
-  const phasesMs = phasesOf(scene);
   const pods = scene.pods.map(({ uid, threads, workload }, index): OraclePod => {
     const { floor, ceiling, weight } = bounds[index] as RecordedPod;
-    const phaseMs = phasesMs[index] ?? 0;
+    const phaseMs = node.phaseMs(uid);
     return { uid, floor, ceiling, weight, threads, phaseMs, arrivals: workload() };
   });
-  const limits = oracleLimits(pods, {
+  const plans = oracleLimits(pods, {
     durationMs: scene.minutes * 60_000,
     sloMs,
     cores: scene.cores,
     capacity,
     changesPerMinute: changesPerPodMinute,
   });
-  return playPlan(scene, limits, { phasesMs });
-}
-
-/**
- * Where in the period quotas are refilled, drawn as `sceneNode()` does for the other algorithms, ms.
- */
-function phasesOf({ seed, pods }: Scene): number[] {
-  const random = seededRandom(seed * 16 + 1);
-  return pods.map(() => {
-    const phaseMs = 10 * Math.floor(random.next() * 10);
-    // The node draws one more number for each pod.
-    random.next();
-    return phaseMs;
-  });
-}
-
-/**
- * The scene under plans, one per pod in the order of the pods, each beginning at 0. A planned limit is
- * in force at its moment: a planner asks early, so that the resize delay has passed by then.
- * Moments are multiples of 100 ms.
- */
-export function playPlan(
-  scene: Scene,
-  plans: readonly (readonly PlannedLimit[])[],
-  { phasesMs = [] }: {
-    /** Where in the period each pod's quota is refilled, ms; drawn where left out. */
-    readonly phasesMs?: readonly number[];
-  } = {},
-): RunSeries {
-  const node = sceneNode(scene);
-  scene.pods.forEach((pod, index) => {
-    const phaseMs = phasesMs[index];
-    const spec = podOnNode(pod, plans[index]?.[0]?.limit ?? pod.originalLimit);
-    node.addPod(phaseMs === undefined ? spec : { ...spec, phaseMs });
-  });
-  const { recorder } = recordScene(scene, node);
-  const next = scene.pods.map(() => 1);
-  const endMs = scene.minutes * 60_000;
-  for (let at = 0; at < endMs; at += PLAY_STEP_MS) {
-    scene.pods.forEach((pod, index) => {
-      const planned = plans[index]?.[next[index] ?? 0];
-      if (planned === undefined || planned.atMs > at) return;
-      const from = node.pod(pod.uid).limit ?? pod.originalLimit;
-      node.setContainerQuota(sceneContainerID(pod), planned.limit);
-      node.setPodQuota(pod.uid, planned.limit);
-      recorder.change({ atS: at / 1000, pod: pod.name, from, to: planned.limit });
-      next[index] = (next[index] ?? 0) + 1;
-    });
-    node.advance(at + PLAY_STEP_MS);
-    recorder.sample();
-  }
-  return recorder.series();
+  return playPlan(scene, { plans });
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { playOracle, playPlan } from "./contest.ts";
+import { playPlan } from "../simulation/play_rival.ts";
+import { playOracle } from "./contest.ts";
 import { checkGoals, type Goal } from "./goals.ts";
 import {
   type AlgorithmOutcome,
@@ -257,11 +258,12 @@ const STAGE = { kind: "bursts", name: "bursts", cores: 0.5, minutes: 3 } as cons
 
 pure("playPlan() puts each limit into force at its moment", () => {
   const { scene } = buildStage(STAGE, 1);
-  const run = playPlan(scene, [[
+  const plan = [
     { atMs: 0, limit: 900 },
     { atMs: 1000, limit: 1500 },
     { atMs: 60_000, limit: 700 },
-  ]]);
+  ];
+  const run = playPlan(scene, { plans: [plan] });
   const limit = run.pods[0]?.limit ?? [];
   // Entry k stands for the end of its step.
   assert.deepEqual([limit[9], limit[10], limit[599], limit[600]], [900, 1500, 1500, 700]);

@@ -11,14 +11,10 @@ import { allRivals, rivalAlgorithms } from "../simulation/rivals/all_rivals.ts";
 export type Figures = { readonly [Score in keyof ArenaScores]?: number };
 
 /** Medians over the seeds, and their smallest and largest figures. */
-export interface Spread {
+export interface AlgorithmOutcome extends Entry {
   readonly median: Figures;
   readonly least: Figures;
   readonly most: Figures;
-}
-
-/** Medians and spread over the seeds. */
-export interface AlgorithmOutcome extends Entry, Spread {
   /** P99 is within the SLO in more than half of the seeds. */
   readonly sloHeld: boolean;
   /** Share of the seeds with P99 that was. */
@@ -36,13 +32,6 @@ export function algorithmOutcome(
     setting,
     sloHeld: 2 * held > runs.length,
     sloHeldShare: runs.length === 0 ? 0 : held / runs.length,
-    ...spreadOf(runs),
-  };
-}
-
-/** Medians and spread of runs, one per seed. */
-export function spreadOf(runs: readonly ArenaScores[]): Spread {
-  return {
     median: figuresOf(runs, (values) => quantile(values, 0.5)),
     least: figuresOf(runs, (values) => values.reduce((a, b) => Math.min(a, b))),
     most: figuresOf(runs, (values) => values.reduce((a, b) => Math.max(a, b))),

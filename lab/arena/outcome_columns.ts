@@ -13,8 +13,6 @@ export interface OutcomeColumn {
   /** Two lines; the first may be empty. */
   readonly head: readonly [string, string];
   readonly text: (figures: Figures) => string;
-  /** Left out where columns have to fit a terminal. */
-  readonly isMinor?: boolean;
 }
 
 const COLUMNS: readonly OutcomeColumn[] = [
@@ -33,15 +31,6 @@ const COLUMNS: readonly OutcomeColumn[] = [
   figure("convergeS", ["converged", "worst, s"]),
   { score: "jain", head: ["", "Jain"], text: ({ jain }) => jain?.toFixed(4) ?? NO_FIGURE },
   { score: "envy", head: ["", "envy"], text: ({ envy }) => percent(envy) },
-  minor({
-    score: "utilisation",
-    head: ["CPUs", "in use"],
-    text: ({ utilisation }) => percent(utilisation),
-  }),
-  minor(figure("psiMean", ["PSI some", "mean, %"])),
-  minor(figure("psiPeak", ["PSI some", "most, %"])),
-  minor(figure("reversalsPer5Min", ["reversals", "per pod 5 min"])),
-  minor(figure("floorViolationS", ["below floor", "s"])),
 ];
 /** On a node with one pod they say the same of every algorithm. */
 const SHARED: readonly (keyof Figures)[] = ["jain", "envy"];
@@ -49,20 +38,12 @@ const SHARED: readonly (keyof Figures)[] = ["jain", "envy"];
 /** Those that distinguish algorithms: scenes without bursts, for instance, have no reaction. */
 export function outcomeColumns(
   outcomes: readonly AlgorithmOutcome[],
-  { kind, all = false }: Pick<StageResult, "kind"> & {
-    /** The minor ones too. @default {false} */
-    readonly all?: boolean;
-  },
+  { kind }: Pick<StageResult, "kind">,
 ): OutcomeColumn[] {
-  return COLUMNS.filter(({ score, isMinor = false }) =>
-    (all || !isMinor) &&
+  return COLUMNS.filter(({ score }) =>
     (kind === "shared node" || kind === "services" || !SHARED.includes(score)) &&
     outcomes.some(({ median }) => median[score] !== undefined)
   );
-}
-
-function minor(column: OutcomeColumn): OutcomeColumn {
-  return { ...column, isMinor: true };
 }
 
 function figure(score: keyof Figures, head: OutcomeColumn["head"]): OutcomeColumn {

@@ -11,7 +11,7 @@ import type { Contention, Scene, ScenePod } from "../simulation/scene.ts";
 import type { Trace } from "../simulation/trace.ts";
 import { withBursts } from "../simulation/trace_shape.ts";
 import type { MadeSceneOptions } from "./made_scenes.ts";
-import { readRequestLog, type RequestLog } from "../simulation/oracle/request_log.ts";
+import { arrivalsOf, readRequestLog } from "../simulation/oracle/request_log.ts";
 
 /** CPUs of the node; the market shares nine tenths of it. */
 const CORES = 8;
@@ -174,22 +174,8 @@ export function shareRequests(scene: Scene): Scene {
       if (original.nextCost === Infinity) return pod;
       const coresAt = (ms: number) => original.coresAt(ms);
       const log = readRequestLog(original, scene.minutes * 60_000);
-      return { ...pod, workload: () => replay(log, coresAt) };
+      return { ...pod, workload: () => Object.assign(arrivalsOf(log), { coresAt }) };
     }),
-  };
-}
-
-function replay({ atMs, costMs }: RequestLog, coresAt: Workload["coresAt"]): Workload {
-  let index = 0;
-  return {
-    nextAt: atMs[0] ?? Infinity,
-    nextCost: costMs[0] ?? 0,
-    next() {
-      index++;
-      this.nextAt = atMs[index] ?? Infinity;
-      this.nextCost = costMs[index] ?? 0;
-    },
-    coresAt,
   };
 }
 

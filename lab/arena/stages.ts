@@ -30,38 +30,20 @@ export interface TraceStage {
   readonly minutes: number;
 }
 
-/** Constant load with bursts of four times as much. */
-export interface BurstStage {
-  readonly kind: "bursts";
-  readonly name: string;
-  /** CPUs between bursts. */
-  readonly cores: number;
-  readonly minutes: number;
-}
-
-/** A load that changes its level for good. */
-export interface StepStage {
-  readonly kind: "steps";
-  readonly name: string;
-  readonly minutes: number;
-}
-
-/** Several pods on a node that is short. */
-export interface SharedNodeStage {
-  readonly kind: "shared node";
-  readonly name: SharedNodeSceneName;
-  readonly minutes: number;
-}
-
-/** Services on a node that has CPU to spare, or lacks it only for a part of the run. */
-export interface ServiceStage {
-  readonly kind: "services";
-  readonly name: ServiceSceneName;
-  readonly minutes: number;
-}
-
 /** What algorithms compete on. */
-export type Stage = TraceStage | BurstStage | StepStage | SharedNodeStage | ServiceStage;
+export type Stage =
+  | TraceStage
+  | { readonly minutes: number }
+    & (
+      /** Constant load with bursts of four times as much; `cores` are CPUs between bursts. */
+      | { readonly kind: "bursts"; readonly name: string; readonly cores: number }
+      /** A load that changes its level for good. */
+      | { readonly kind: "steps"; readonly name: string }
+      /** Several pods on a node that is short. */
+      | { readonly kind: "shared node"; readonly name: SharedNodeSceneName }
+      /** Services on a node that has CPU to spare, or lacks it only for a part of the run. */
+      | { readonly kind: "services"; readonly name: ServiceSceneName }
+    );
 
 /** Whether some pods of the stage are victims of a neighbour. */
 export function hasVictims(stage: Stage): boolean {

@@ -10,16 +10,8 @@ import type { Trace } from "../simulation/trace.ts";
 import { arenaPage } from "./arena_page.ts";
 import { checkGoals } from "./goals.ts";
 import { burstScene, stepScene } from "./made_scenes.ts";
-import {
-  algorithmNames,
-  EQUAL_CORES,
-  isRival,
-  ORACLE,
-  OURS,
-  OURS_TIGHT,
-  UNLIMITED,
-} from "./outcome.ts";
-import { algorithmLooks, algorithmNote, entryName } from "./page/algorithm_look.ts";
+import { algorithmNames, EQUAL_CORES, ORACLE, OURS, OURS_TIGHT, UNLIMITED } from "./outcome.ts";
+import { algorithmNote, entryName } from "./page/algorithm_note.ts";
 import { stageRecords } from "./page/stage_section.ts";
 import { SHARED_NODE_SCENES, shareRequests } from "./shared_node_scenes.ts";
 import {
@@ -244,26 +236,14 @@ pure("arenaPage() says which goals are met and which are missed, and by how much
   assert.match(title?.textContent ?? "", new RegExp(`${met} (?:of \\d+ )?goals|all ${met}`));
 });
 
-pure("arenaPage() draws every setting of every rival, and has it in a table", () => {
+pure("arenaPage() has every setting of every algorithm in a table", () => {
   const stage = fullStage();
   const page = parsed(made([stage]));
-  const scatter = [...page.querySelectorAll("svg.plot")].find((plot) =>
-    /cores allocated and p99/i.test(plot.getAttribute("aria-label") ?? "")
+  const rows = [...page.querySelectorAll("details tbody tr")].map((row) => row.textContent);
+  assert.equal(rows.length, stage.outcomes.length);
+  stage.outcomes.forEach(({ algorithm, setting }, index) =>
+    assert.ok(rows[index]?.startsWith(`${algorithm}${setting}`), rows[index])
   );
-  assert(scatter !== undefined);
-  const titles = [...scatter.querySelectorAll("title")].map((one) => one.textContent);
-  for (const { algorithm, setting } of stage.outcomes) {
-    if (algorithm === UNLIMITED.algorithm) continue;
-    assert(
-      titles.some((title) => title.startsWith(algorithm) && title.includes("cores")),
-      algorithm,
-    );
-    if (isRival({ algorithm, setting })) {
-      assert(titles.some((title) => title.includes(setting)), setting);
-    }
-  }
-  assert.equal(titles.length, stage.outcomes.length - 1);
-  assert.equal([...page.querySelectorAll("details tbody tr")].length, stage.outcomes.length);
 });
 
 pure("arenaPage() has plots without a coordinate that is not a number, each with a label", () => {
@@ -275,8 +255,8 @@ pure("arenaPage() has plots without a coordinate that is not a number, each with
   ];
   const stages = kinds.map(fullStage);
   const plots = [...parsed(made(stages)).querySelectorAll("svg.plot")];
-  // Scatter and series, each in two widths.
-  assert.equal(plots.length, 4 * 4);
+  // In two widths.
+  assert.equal(plots.length, 4 * 2);
   for (const plot of plots) {
     assert.ok((plot.getAttribute("aria-label") ?? "").length > 20);
     assert(!/NaN|Infinity|undefined/.test(plot.outerHTML), plot.getAttribute("aria-label") ?? "");
@@ -287,7 +267,6 @@ pure("arenaPage() draws what there is, and says where figures, series or goals l
   const odd = outcome({ ...OURS, p50Ms: 0, p99Ms: Infinity, p999Ms: NaN, cores: 0 });
   const markup = arenaPage([stageResult([odd]), stageResult([], { sloMs: 0 })], []);
   assert.match(markup, />No series /);
-  assert.match(markup, />No algorithm .*cores /);
   assert(!/NaN|undefined/.test(markup));
   assert.match(arenaPage([], []), /<h1>Control algorithms compared/);
 });
@@ -326,19 +305,8 @@ pure("arenaPage() stays below 3 MB for as many stages as the arena has", () => {
   assert.ok(length < 3e6, `${length} characters`);
 });
 
-pure("algorithmLooks() has a colour and a mark for each algorithm, algorithmNote() a note", () => {
+pure("algorithmNote() has a note for each algorithm", () => {
   const algorithms = algorithmNames();
-  const lookOf = algorithmLooks([
-    stageResult(algorithms.map((algorithm) => outcome({ algorithm }))),
-  ]);
-  assert.equal(
-    new Set(algorithms.map((algorithm) => lookOf(algorithm).color)).size,
-    algorithms.length,
-  );
-  assert.equal(
-    new Set(algorithms.map((algorithm) => lookOf(algorithm).mark)).size,
-    algorithms.length,
-  );
   assert.deepEqual(algorithms.filter((algorithm) => algorithmNote(algorithm) === undefined), []);
 });
 

@@ -2,11 +2,9 @@ import { Command, InvalidArgumentError } from "commander";
 import assert from "node:assert/strict";
 import { usageQueries } from "../../controller/rightsizing/sources/prometheus_usage.ts";
 import { seededRandom, standardNormal } from "../../shared/random.ts";
-import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../tools/build/programs.ts";
 import { benchFlags, columns, goal, wholeNumber, wholeNumberFrom } from "./bench.ts";
-import { checkRecords, expectedRequest } from "./rightsizing/check_records.ts";
 import {
   containerName,
   namespaceOf,
@@ -90,54 +88,6 @@ pure("blockMeans() keeps the slope's error true where neighbouring samples are a
   assert.ok(alone < 240 && inBlocks > 330, `${alone}, ${inBlocks} of 400`);
 });
 
-const SIZE = { workloads: 2, pods: 2, containers: 2 };
-const NOW_MS = Date.UTC(2026, 0, 2);
-
-function recordsWith(moreCPU = 0): readonly WorkloadRecord[] {
-  return [0, 1].map((workload) => ({
-    workload: {
-      kind: "Deployment",
-      namespace: namespaceOf(workload),
-      name: workloadName(workload),
-    },
-    policy: { namespace: "rightsizing", name: "everything" },
-    status: "Recommended",
-    reason: "RecommendOnly",
-    message: "",
-    recommendedAtMs: NOW_MS,
-    recommendations: [0, 1].map((container) => {
-      const request = (resource: "cpu" | "memory"): number =>
-        Math.trunc(
-          expectedRequest({ workload, container }, { size: SIZE, resource, nowMs: NOW_MS }),
-        );
-      return {
-        container: containerName(container),
-        cpu: request("cpu") + moreCPU * workload,
-        memory: request("memory"),
-        explanation: "",
-      };
-    }),
-    inForce: [],
-  } as WorkloadRecord));
-}
-
-pure("checkRecords() takes what is cut to whole units for right", () => {
-  assert.deepEqual(checkRecords(recordsWith(), SIZE), { recommended: 4, wrong: 0 });
-});
-
-pure("checkRecords() finds requests that are off, missing, or twice there", () => {
-  const { recommended, wrong, example } = checkRecords(recordsWith(3), SIZE);
-  assert.deepEqual([recommended, wrong], [4, 2]);
-  assert.match(example ?? "", /^team-0\/app-1 part-0: cpu \d+, expected \d+\.?\d*$/);
-  const [first, second] = recordsWith();
-  assert.deepEqual(checkRecords(first ? [first] : [], SIZE).wrong, 4);
-  const twice = second && {
-    ...second,
-    recommendations: [...second.recommendations, ...second.recommendations.slice(0, 1)],
-  };
-  assert.equal(checkRecords(first && twice ? [first, twice] : [], SIZE).wrong, 2);
-});
-
 const NOON_MS = Date.UTC(2026, 0, 1, 12);
 const place = { workload: 3, pod: 0, container: 1 };
 
@@ -152,17 +102,14 @@ pure("valueAt() changes with each scrape and no sooner, and from series to serie
   }
 });
 
-pure("valueAt() is the mean of three intervals for CPU, and stays in its range", () => {
-  const rates = Array.from(
-    { length: 2880 },
-    (_, scrape) => valueAt(place, { resource: "cpu", atMs: NOON_MS + scrape * 30_000 }),
-  );
-  assert.ok(Math.min(...rates) > 0.02 && Math.max(...rates) < 2.5);
-  // A counter's growth over three intervals: what is new less what has left, in whole microcores.
-  const change = 3e6 * ((rates[1] ?? NaN) - (rates[0] ?? NaN));
-  assert.ok(Math.abs(change - Math.round(change)) < 1e-6);
-  const bytes = valueAt(place, { resource: "memory", atMs: NOON_MS });
-  assert.ok(Number.isInteger(bytes) && bytes >= 0.8 * 64 * 2 ** 20 && bytes <= 512 * 2 ** 20);
+pure("valueAt() stays in its range", () => {
+  for (let scrape = 0; scrape < 2880; scrape++) {
+    const atMs = NOON_MS + scrape * 30_000;
+    const cores = valueAt(place, { resource: "cpu", atMs });
+    assert.ok(cores >= 0.025 && cores <= 1.5, `${cores}`);
+    const bytes = valueAt(place, { resource: "memory", atMs });
+    assert.ok(Number.isInteger(bytes) && bytes >= 0.8 * 64 * 2 ** 20 && bytes <= 512 * 2 ** 20);
+  }
 });
 
 const CLUSTER = { workloads: 60, pods: 2, containers: 3 };

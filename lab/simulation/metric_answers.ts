@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { InstantAnswer, InstantQueries } from "../../controller/metrics_demand/ports.ts";
+import type { InstantAnswer, InstantQueries } from "../../shared/instant_queries.ts";
 import type { Clock } from "../../shared/clock.ts";
 
 /** What a query finds: its values, or that it is refused, with a message. */

@@ -32,10 +32,7 @@ export async function playMarket(
   const cluster = startMarketCluster(scene, {
     ...(agent === undefined ? {} : { agent }),
     ...(controller === undefined ? {} : { controller }),
-    observe: (round) => {
-      recorder.price(round.price);
-      decisions.note(round);
-    },
+    observe: decisions.note,
   });
   const { clock, node } = cluster;
   const { recorder } = recordScene(scene, node);

@@ -1,5 +1,5 @@
 /**
- * Plays a scene under a rival's algorithm, or under limits that never change.
+ * Plays a scene under a rival's algorithm, under planned limits, or under limits that never change.
  *
  * @module
  */
@@ -35,23 +35,57 @@ interface LimitRequest {
   readonly limit: number;
 }
 
+/** A limit, in force from a moment on. */
+export interface PlannedLimit {
+  /** ms of virtual time. */
+  readonly atMs: number;
+  /** Millicores. */
+  readonly limit: number;
+}
+
+/**
+ * The scene under plans, one per pod in the order of the pods, each beginning at 0. A planned limit is
+ * in force at its moment: a planner asks early, so that the resize delay has passed by then.
+ * Moments are multiples of 100 ms.
+ */
+export function playPlan(
+  scene: Scene,
+  { plans, onProgress }: {
+    readonly plans: readonly (readonly PlannedLimit[])[];
+    readonly onProgress?: OnProgress;
+  },
+): RunSeries {
+  const node = sceneNode(scene);
+  scene.pods.forEach((pod, index) =>
+    node.addPod(podOnNode(pod, plans[index]?.[0]?.limit ?? pod.originalLimit))
+  );
+  const { recorder } = recordScene(scene, node);
+  const next = scene.pods.map(() => 1);
+  const endMs = scene.minutes * 60_000;
+  for (let at = 0; at < endMs; at += PLAY_STEP_MS) {
+    scene.pods.forEach((pod, index) => {
+      const planned = plans[index]?.[next[index] ?? 0];
+      if (planned === undefined || planned.atMs > at) return;
+      const from = node.pod(pod.uid).limit ?? pod.originalLimit;
+      node.setContainerQuota(sceneContainerID(pod), planned.limit);
+      node.setPodQuota(pod.uid, planned.limit);
+      recorder.change({ atS: at / 1000, pod: pod.name, from, to: planned.limit });
+      next[index] = (next[index] ?? 0) + 1;
+    });
+    node.advance(at + PLAY_STEP_MS);
+    recorder.sample();
+    reportProgress(at + PLAY_STEP_MS, onProgress);
+  }
+  return recorder.series();
+}
+
 /** The scene under fixed limits, millicores in the order of the pods; they hold from the start. */
 export function playFixed(
   scene: Scene,
   { limits, onProgress }: Pick<StaticOptions, "limits" | "onProgress">,
 ): RunSeries {
-  const node = sceneNode(scene);
-  scene.pods.forEach((pod, index) =>
-    node.addPod(podOnNode(pod, limits[index] ?? pod.originalLimit))
-  );
-  const { recorder } = recordScene(scene, node);
-  const endMs = scene.minutes * 60_000;
-  for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
-    node.advance(at);
-    recorder.sample();
-    reportProgress(at, onProgress);
-  }
-  return recorder.series();
+  const plans = limits.map((limit) => [{ atMs: 0, limit }]);
+  return playPlan(scene, { plans, ...(onProgress && { onProgress }) });
 }
 
 /** What a run of fixed limits needs beside the scene. */

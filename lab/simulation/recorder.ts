@@ -46,8 +46,6 @@ export interface Recorder {
   sample(): void;
   /** Notes a limit change that reached a cgroup. */
   change(change: LimitChangeRecord): void;
-  /** Notes the clearing price from now on, 1/millicore, Infinity included; NaN before the first. */
-  price(price: number): void;
   /** All samples so far. */
   series(): RunSeries;
 }
@@ -57,9 +55,7 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
   const { pods, capacity, seconds, contention } = options;
   const size = Math.round(seconds * 1000 / PLAY_STEP_MS);
   const tracks = pods.map((pod) => createTrack(pod, { size, reading: node.pod(pod.uid) }));
-  const price = new Float32Array(size);
   const changes: LimitChangeRecord[] = [];
-  let presentPrice = NaN;
   let steps = 0;
 
   const noteContention = (): void => {
@@ -89,18 +85,15 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
         track.limit[steps] = reading.limit ?? node.cores * 1000;
         track.last = reading;
       }
-      price[steps] = presentPrice;
       steps++;
       noteContention();
     },
     change: (change) => void changes.push(change),
-    price: (value) => void (presentPrice = value),
     series: () => ({
       stepS: PLAY_STEP_MS / 1000,
       nodeCPU: node.cores * 1000,
       capacity,
       pods: tracks.map((track) => seriesOf(track, steps)),
-      price: price.subarray(0, price.subarray(0, steps).every(Number.isNaN) ? 0 : steps),
       changes: [...changes],
     }),
   };
@@ -147,22 +140,15 @@ export interface AlgorithmText {
   readonly description: string;
 }
 
-/** What the series don't know. */
-export interface RecordOptions extends AlgorithmText {
-  readonly seed: number;
-  /** Seconds per entry of the record, a multiple of the series' own. @default {1} */
-  readonly stepS?: number;
-}
+/** Seconds per entry of a record. */
+const STEP_S = 1;
 
-/** Scores the run at its own resolution, and thins its series to means over `stepS`. */
-export function assembleRecord(run: RunSeries, options: RecordOptions): RunRecord {
-  const { algorithm, description, seed, stepS = 1 } = options;
-  const factor = Math.round(stepS / run.stepS);
-  if (!(factor >= 1) || Math.abs(factor * run.stepS - stepS) > 1e-9) {
-    throw new RangeError(
-      `Cannot thin a run to steps of ${stepS} s: that is no multiple of its ${run.stepS} s`,
-    );
-  }
+/** Scores the run at its own resolution, and thins its series to means over a second. */
+export function assembleRecord(
+  run: RunSeries,
+  { algorithm, description, seed }: AlgorithmText & { readonly seed: number },
+): RunRecord {
+  const factor = Math.round(STEP_S / run.stepS);
   const pods = run.pods.map((pod) => podRecord(pod, { factor, run }));
   const steps = Math.floor((run.pods[0]?.limit.length ?? 0) / factor);
   const sumOver = (key: "limit" | "usage") =>
@@ -174,12 +160,11 @@ export function assembleRecord(run: RunSeries, options: RecordOptions): RunRecor
     algorithm,
     description,
     seed,
-    minutes: steps * stepS / 60,
-    stepS,
+    minutes: steps * STEP_S / 60,
+    stepS: STEP_S,
     nodeCPU: run.nodeCPU,
     capacity: run.capacity,
     pods,
-    price: thin(run.price, factor),
     sumLimits: sumOver("limit"),
     sumUsage: sumOver("usage"),
     changes: run.changes,
@@ -280,6 +265,7 @@ export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
       node: nodeInAPI(scene),
       workload: undefined,
       autoscalers: [],
+      unreadable: [],
       nowMs: 0,
       originalLimits: new Map([["app", pod.originalLimit]]),
       config: DEFAULT_MARKET_CONFIG,

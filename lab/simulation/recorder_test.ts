@@ -42,7 +42,6 @@ function record(): Recorder {
     if (ms === 2000) {
       node.setContainerQuota("c", 700);
       node.setPodQuota("u", 700);
-      recorder.price(0.25);
       recorder.change({ atS: 2, pod: "web", from: 200, to: 700, reason: "Throttled" });
     }
   }
@@ -63,18 +62,6 @@ pure("createRecorder() writes down each period in millicores and throttled ms pe
   for (const step of [1, 19, 20, 21, 22]) {
     assert.ok(Math.abs(pod.throttled[step]! - (1000 - pod.usage[step - 1]!)) < 0.1);
   }
-  assert.deepEqual([...series.price.subarray(19, 21)], [NaN, 0.25]);
-});
-
-pure("createRecorder() distinguishes an infinite price from one that was not yet found", () => {
-  const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
-  const recorder = createRecorder(node, { pods: [], capacity: 1800, seconds: 1 });
-  recorder.sample();
-  for (const price of [Infinity, 0, Infinity]) {
-    recorder.price(price);
-    recorder.sample();
-  }
-  assert.deepEqual([...recorder.series().price], [NaN, Infinity, 0, Infinity]);
 });
 
 pure("assembleRecord() thins the series and scores the run", () => {
@@ -84,7 +71,6 @@ pure("assembleRecord() thins the series and scores the run", () => {
   assert.deepEqual(pod.limit, [200, 200, 700, 700]);
   [200, 200, 700, 700].forEach((limit, s) => assert.ok(Math.abs(run.sumUsage[s]! - limit) <= 4));
   assert.deepEqual(pod.demand, [1000, 1000, 1000, 1000]);
-  assert.deepEqual(run.price.slice(2), [0.25, 0.25]);
   assert.equal(run.minutes, 4 / 60);
   assert.equal(pod.changes, 1);
   const { scores } = run;
@@ -99,13 +85,13 @@ pure("assembleRecord() thins the series and scores the run", () => {
   assert.equal("reactionMsMedian" in scores, false);
 });
 
-pure("assembleRecord() leaves out prices that were never reported", () => {
+pure("assembleRecord() takes a run without pods", () => {
   const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
   const recorder = createRecorder(node, { pods: [], capacity: 1800, seconds: 1 });
   recorder.sample();
   const options = { algorithm: "static", description: "", seed: 1 };
   const run = assembleRecord(recorder.series(), options);
-  assert.deepEqual([run.price, run.pods, run.scores.jain], [[], [], 1]);
+  assert.deepEqual([run.pods, run.scores.jain], [[], 1]);
 });
 
 pure("createRecorder() keeps latencies of victims during contention apart", () => {
@@ -175,7 +161,6 @@ function score(...pods: PodSeries[]) {
     nodeCPU: 8000,
     capacity: 7200,
     pods,
-    price: new Float32Array(0),
     changes: [
       { atS: 20, pod: "a", from: 150, to: 500, reason: "Throttled" },
       { atS: 30, pod: "a", from: 500, to: 150, reason: "DemandFell" },

@@ -92,8 +92,6 @@ export interface RunRecord {
   readonly nodeCPU: number;
   readonly capacity: number;
   readonly pods: readonly PodRecord[];
-  /** 1/millicore per step; NaN before the first clearing, may be Infinity; empty if static. */
-  readonly price: readonly number[];
   readonly sumLimits: readonly number[];
   readonly sumUsage: readonly number[];
   readonly changes: readonly LimitChangeRecord[];
@@ -124,7 +122,5 @@ export interface RunSeries {
   readonly nodeCPU: number;
   readonly capacity: number;
   readonly pods: readonly PodSeries[];
-  /** 1/millicore, one entry per step; empty when no price was ever published. NaN before the first. */
-  readonly price: Float32Array;
   readonly changes: readonly LimitChangeRecord[];
 }

@@ -40,27 +40,20 @@ export function resample(
   if (first === undefined || last === undefined) {
     throw refuse("it is empty, expected one timestamp and value per sample");
   }
-  const frequency = new Map<number, number>();
-  samples.forEach((sample, index) => {
-    const previous = samples[index - 1];
-    if (previous === undefined) return;
+  const gaps = samples.slice(1).map((sample, before) => {
+    const previous = samples[before] ?? sample;
     const gapS = sample.atS - previous.atS;
     if (!(gapS >= LEAST_GAP_S)) {
-      const place = `sample ${index + 1} has the time ${sample.atS} after ${previous.atS}`;
+      const place = `sample ${before + 2} has the time ${sample.atS} after ${previous.atS}`;
       throw refuse(
         gapS <= -LEAST_GAP_S
           ? `${place}, expected growing times: sort it`
           : `${place}, expected at least 1 s between samples: ${remedy}`,
       );
     }
-    const gap = Math.round(gapS * 1000) / 1000;
-    frequency.set(gap, (frequency.get(gap) ?? 0) + 1);
+    return Math.round(gapS * 1000) / 1000;
   });
-  let stepS = 60;
-  let most = 0;
-  for (const [gap, count] of frequency) {
-    if (count > most || (count === most && gap < stepS)) [stepS, most] = [gap, count];
-  }
+  const stepS = mostFrequent(gaps) ?? 60;
   const length = Math.floor((last.atS - first.atS) / stepS + 1e-6) + 1;
   if (length > MAX_VALUES) {
     throw refuse(
@@ -79,6 +72,13 @@ export function resample(
     values[index] = before.value * (1 - share) + after.value * share;
   }
   return { stepS, values };
+}
+
+/** The number that is most frequent, the least of equals; undefined of none. */
+export function mostFrequent(numbers: readonly number[]): number | undefined {
+  const counts = new Map<number, number>();
+  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
+  return [...counts].sort(([a, often], [b, oftener]) => oftener - often || a - b)[0]?.[0];
 }
 
 const rangeSchema = z.object({

@@ -23,14 +23,18 @@ export class ApiError extends Error {
     status: number,
     reason: string,
     message: string,
-    options: { retryAfterMs?: number; cause?: unknown; causes?: readonly string[] } = {},
+    options: {
+      retryAfterMs?: number | undefined;
+      cause?: unknown;
+      causes?: readonly string[];
+    } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = "ApiError";
     this.status = status;
     this.reason = reason;
     this.causes = options.causes ?? [];
-    if (options.retryAfterMs !== undefined) {
+    if (options.retryAfterMs !== undefined && options.retryAfterMs > 0) {
       this.retryAfterMs = Math.min(options.retryAfterMs, LONGEST_RETRY_AFTER_MS);
     }
   }

@@ -13,6 +13,7 @@ import { patternRule, ruled } from "./fields.ts";
 import { type LabelRequirement, labelsMatch } from "./label_selector.ts";
 import { agentLeaseRef, nodeOfAgentLease } from "./lease.ts";
 import { MARKET_KEYS } from "./market_keys.ts";
+import { nodeTermsOf } from "./node.ts";
 import { podAllocationSchema } from "./pod_allocation.ts";
 import { limitManagersOf, type ManagedFieldsEntry } from "./pod_managers.ts";
 import type { Reason } from "./reasons/reason.ts";
@@ -296,4 +297,15 @@ pure("sentenceOf() and remedyFor() know the reasons of all lists", () => {
   assert.match(remedyFor("Applied") ?? "", /^nothing: /);
   assert.equal(remedyFor("ReasonOfALaterVersion"), undefined);
   assert.match(remedyFor("QuotaExceeded") ?? "", /ResourceQuota/);
+});
+
+pure("nodeTermsOf() reads names of nodes as labels of hosts, and null as an empty list", () => {
+  const byName = { key: "metadata.name", operator: "In", values: ["n1"] };
+  const matchExpressions = [{ key: "zone", operator: "Exists" }];
+  const terms = [{ matchFields: [byName] }, { matchExpressions, matchFields: null }];
+  assert.deepEqual(nodeTermsOf({ nodeSelectorTerms: terms }), [
+    [{ key: "kubernetes.io/hostname", operator: "In", values: ["n1"] }],
+    [{ key: "zone", operator: "Exists", values: [] }],
+  ]);
+  assert.deepEqual(nodeTermsOf({ nodeSelectorTerms: null }), []);
 });

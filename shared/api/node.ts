@@ -33,6 +33,36 @@ export type NodeTerm = readonly NodeRequirement[];
 /** The label that identifies a node. */
 export const HOSTNAME = "kubernetes.io/hostname";
 
+/** A `v1.NodeSelector`. In a pod that was sent for admission lists may be null: servers refuse that later. */
+export interface NodeSelector {
+  readonly nodeSelectorTerms:
+    | readonly Readonly<
+      Partial<Record<"matchExpressions" | "matchFields", readonly SentRequirement[] | null>>
+    >[]
+    | null;
+}
+
+/** A `v1.NodeSelectorRequirement`; some operators have no values. */
+export interface SentRequirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[] | null;
+}
+
+/** Its terms. The only field that they may name, the node's name, becomes its label of the host name. */
+export function nodeTermsOf({ nodeSelectorTerms }: NodeSelector): readonly NodeTerm[] {
+  return (nodeSelectorTerms ?? []).map(({ matchExpressions, matchFields }) =>
+    [
+      ...matchExpressions ?? [],
+      ...(matchFields ?? []).map((one) => ({ ...one, key: HOSTNAME })),
+    ].map(({ key, operator, values }) => ({
+      key,
+      operator: operator as NodeRequirement["operator"],
+      values: values ?? [],
+    }))
+  );
+}
+
 /** The trimmed node. */
 export interface Node extends ApiObject {
   /** `status.allocatable.cpu`, millicores. */

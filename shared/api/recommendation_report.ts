@@ -96,19 +96,12 @@ export const recommendationReportSchema = z.object({
     labels: z.record(z.string(), z.string()).optional(),
   }),
   workloads: z.array(reportedWorkloadSchema).default([]).meta({
-    description: "Workloads, by kind and name. One with more containers than an entry or an " +
-      "object holds has several entries.",
+    description: "Workloads, by kind and name.",
     // As a whole: the server would keep a record of each field of each workload otherwise.
     "x-kubernetes-list-type": "atomic",
   }),
 });
 
-/** Requests and limits, as the API has them. */
-export type WrittenAmounts = z.infer<typeof containerAmountsSchema>;
-/** A container of the template, as the API has it. */
-export type WrittenTemplate = z.infer<typeof containerTemplateSchema>;
-/** What a container used, as the API has it. */
-export type ReportedUsage = z.infer<typeof reportedUsageSchema>;
 /** A workload in a report. */
 export type ReportedWorkload = z.infer<typeof reportedWorkloadSchema>;
 /** The whole object. */

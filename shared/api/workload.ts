@@ -77,13 +77,14 @@ export type TemplateOwners = Readonly<
 /** What placement waits for. */
 export interface ReplicaCounts {
   /** `spec.replicas`. */
-  readonly wanted: number;
+  readonly replicas: number;
   /** False while its controller has not seen the newest spec. */
   readonly observed: boolean;
-  /** Pods that there are. */
+  /** `status.replicas`. */
   readonly present: number;
+  /** `status.readyReplicas`. */
   readonly ready: number;
-  /** Of the newest template. */
+  /** `status.updatedReplicas`: those of the newest template. */
   readonly updated: number;
   /** `spec.ordinals.start` of a StatefulSet. @default {0} */
   readonly firstOrdinal?: number;

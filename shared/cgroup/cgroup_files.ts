@@ -20,7 +20,7 @@ import {
   soleCounter,
 } from "./kernel_text.ts";
 import { type CgroupLayout, joinPath } from "./layout.ts";
-import type { Reading } from "./interval.ts";
+import type { Reading } from "./sample.ts";
 import type { CgroupTree } from "./tree.ts";
 
 /** The paths of one cgroup's files, made once, and its directories, to release them. */
@@ -59,19 +59,14 @@ export function cgroupFiles({ version, cpu, cpuacct }: CgroupLayout, below: stri
   };
 }
 
-/** Time of the reading, and whether to read PSI. */
-export interface ReadingOptions {
-  /** The monotonic time that the reading carries. */
-  readonly at: number;
-  /** Whether to read PSI where it is offered. @default {false} */
-  readonly pressure?: boolean;
-}
-
-/** The counters now, or undefined when the cgroup is gone. Throws a `SyntaxError` for bad text. */
+/**
+ * The counters now, at the monotonic time `at`, with PSI where that is offered and `pressure` is set;
+ * undefined when the cgroup is gone. Throws a `SyntaxError` for bad text.
+ */
 export function readCounters(
   tree: CgroupTree,
   files: CgroupFiles,
-  { at, pressure = false }: ReadingOptions,
+  { at, pressure }: { readonly at: number; readonly pressure: boolean },
 ): Reading | undefined {
   const stat = tree.read(files.stat);
   if (stat === undefined) return undefined;
@@ -94,10 +89,9 @@ export function readPressure(tree: CgroupTree, file: string): CPUPressure | unde
  * Milliseconds of CPU time used, or undefined when the cgroup is gone: the one of a reading's
  * counters that version 1 keeps in a file of its own. Throws a `SyntaxError` for bad text.
  */
-export function readUsage(tree: CgroupTree, files: CgroupFiles): number | undefined {
-  const text = tree.read(files.version === 1 ? files.usage : files.stat);
-  if (text === undefined) return undefined;
-  return files.version === 1 ? parseCpuacctUsage(text) : parseCpuStatV2(text).usageMs;
+export function readUsage(tree: CgroupTree, { usage }: CgroupFiles): number | undefined {
+  const text = tree.read(usage);
+  return text === undefined ? undefined : parseCpuacctUsage(text);
 }
 
 /**
@@ -111,20 +105,17 @@ export function readPeriod(tree: CgroupTree, files: CgroupFiles): number | undef
 }
 
 /**
- * The quota now in millicores, or undefined when there is none or the cgroup is gone. With version 1
- * a `periodMs` that is known already spares a read. Throws a `SyntaxError` for bad text.
+ * The quota now in millicores, or undefined when there is none or the cgroup is gone; `periodMs` is the
+ * period of version 1, which has it in another file. Throws a `SyntaxError` for bad text.
  */
 export function readQuota(
   tree: CgroupTree,
   files: CgroupFiles,
-  { periodMs }: { readonly periodMs?: number } = {},
+  { periodMs }: { readonly periodMs: number },
 ): number | undefined {
   const quota = tree.read(files.quota);
   if (quota === undefined) return undefined;
-  // Without a quota the period is of no interest, and that spares a read for every pause container.
-  if (files.version === 2) return parseCpuMax(quota);
-  if (quota === "-1\n") return undefined;
-  return parseCfsQuota(quota, periodMs ?? readPeriod(tree, files));
+  return files.version === 2 ? parseCpuMax(quota) : parseCfsQuota(quota, periodMs);
 }
 
 /**

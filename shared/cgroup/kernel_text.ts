@@ -58,19 +58,14 @@ export interface ThrottleCounters {
   readonly throttledMs: number;
 }
 
-/** `cpu.stat` of version 2 also carries the usage, in milliseconds of CPU time. */
-export interface CpuStatV2 extends ThrottleCounters {
-  readonly usageMs: number;
-}
-
 const US_PER_MS = 1e3;
 const NS_PER_MS = 1e6;
 
 /**
- * Version 2: `usage_usec` must be there, the bandwidth counters appear only where the cpu controller
- * is enabled. Throws a `SyntaxError` for anything else.
+ * Version 2: `usage_usec` must be there, the usage; the bandwidth counters appear only where the cpu
+ * controller is enabled. Throws a `SyntaxError` for anything else.
  */
-export function parseCpuStatV2(text: string): CpuStatV2 {
+export function parseCpuStatV2(text: string): ThrottleCounters & { readonly usageMs: number } {
   const fields = keyedCounters(text);
   const usage = fields.get("usage_usec");
   if (usage === undefined) {
@@ -87,9 +82,8 @@ export function parseCpuStatV2(text: string): CpuStatV2 {
 /** Version 1: all three bandwidth counters must be there. Throws a `SyntaxError` otherwise. */
 export function parseCpuStatV1(text: string): ThrottleCounters {
   const fields = keyedCounters(text);
-  const periods = fields.get("nr_periods");
-  const throttledPeriods = fields.get("nr_throttled");
-  const throttled = fields.get("throttled_time");
+  const [periods, throttledPeriods, throttled] = ["nr_periods", "nr_throttled", "throttled_time"]
+    .map((name) => fields.get(name));
   if (periods === undefined || throttledPeriods === undefined || throttled === undefined) {
     const expected = "a file with nr_periods, nr_throttled and throttled_time";
     throw malformed(text, { file: "cpu.stat", line: 1, expected });
@@ -147,7 +141,7 @@ export function parseCpuMax(text: string): number | undefined {
 }
 
 /** Millicores by version 1, `cpu.cfs_quota_us`; undefined for -1, none. Throws a `SyntaxError`. */
-export function parseCfsQuota(text: string, periodMs = DEFAULT_PERIOD_MS): number | undefined {
+export function parseCfsQuota(text: string, periodMs: number): number | undefined {
   if (text.trimEnd() === "-1") return undefined;
   return soleCounter(text, "cpu.cfs_quota_us") / US_PER_MS / periodMs * 1000;
 }
@@ -229,27 +223,18 @@ export interface CPUPressure {
   readonly share: number;
 }
 
-const PRESSURE_LINE = /^(some|full) avg10=([\d.]+) avg60=[\d.]+ avg300=[\d.]+ total=(\d+)$/;
+/** The kernel prints it first, before one for `full`. */
+const SOME = /^some avg10=([\d.]+) avg60=[\d.]+ avg300=[\d.]+ total=(\d+)$/;
 
 /** The line `some` of `cpu.pressure`. Throws a `SyntaxError`. */
 export function parsePressure(text: string): CPUPressure {
-  let some: CPUPressure | undefined;
-  for (const [index, line] of text.trimEnd().split("\n").entries()) {
-    const place = { file: "cpu.pressure", line: index + 1 };
-    const [, kind, avg10 = "", total = ""] = PRESSURE_LINE.exec(line) ?? [];
-    if (kind === undefined) {
-      throw malformed(line, {
-        ...place,
-        expected: "avg10, avg60, avg300 and total of some or full",
-      });
-    }
-    if (kind !== "some") continue;
-    some = { waitingMs: parseCounter(total, place) / US_PER_MS, share: Number(avg10) / 100 };
+  const place = { file: "cpu.pressure", line: 1 };
+  const [line = ""] = text.split("\n", 1);
+  const [, avg10 = "", total] = SOME.exec(line) ?? [];
+  if (total === undefined) {
+    throw malformed(line, { ...place, expected: "avg10, avg60, avg300 and total of some" });
   }
-  if (some === undefined) {
-    throw malformed(text, { file: "cpu.pressure", line: 1, expected: "a line some" });
-  }
-  return some;
+  return { waitingMs: parseCounter(total, place) / US_PER_MS, share: Number(avg10) / 100 };
 }
 
 /**

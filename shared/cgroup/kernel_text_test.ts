@@ -64,7 +64,7 @@ Deno.test("parseCpuMax() reads real files", () => {
   assert.equal(parseCpuMax(fixture(`system.slice/${docker}/cpu.max`)), undefined);
 });
 
-Deno.test("parseCfsQuota() reads real files, and takes 100 ms for a missing period", () => {
+Deno.test("parseCfsQuota() reads real files, and takes the quota by its period", () => {
   const of = (directory: string) =>
     parseCfsQuota(
       fixture(`cpu/${directory}/cpu.cfs_quota_us`),
@@ -72,7 +72,6 @@ Deno.test("parseCfsQuota() reads real files, and takes 100 ms for a missing peri
     );
   assert.equal(of(V1_DOCKER), 1500);
   assert.equal(of("system.slice/docker.service"), undefined);
-  assert.equal(parseCfsQuota("20000\n"), 200);
   assert.equal(parseCfsQuota("20000\n", 50), 400);
 });
 
@@ -127,7 +126,7 @@ Deno.test("every parser names file, line and text of what it cannot read", () =>
     [() => parseCpuacctUsage("-5\n"), /cpuacct\.usage: line 1 is "-5"/],
     [() => parseCpuMax("20000\n"), /cpu\.max: line 1 is "20000\\n"/],
     [() => parseCpuMax("20000 0\n"), /cpu\.max: line 1 is "0".*above 0/],
-    [() => parseCfsQuota("-2\n"), /cpu\.cfs_quota_us: line 1 is "-2"/],
+    [() => parseCfsQuota("-2\n", 100), /cpu\.cfs_quota_us: line 1 is "-2"/],
     [() => parseCfsPeriod("\n"), /cpu\.cfs_period_us: line 1 is ""/],
     [() => parseCfsPeriod("0\n"), /cpu\.cfs_period_us: line 1 is "0".*above 0/],
     [() => parsePressure("some avg10=nan\n"), /cpu\.pressure: line 1 is "some avg10=nan"/],
@@ -154,7 +153,7 @@ pure("every parser gives finite numbers or a SyntaxError, whatever the text", ()
     [parseCpuacctUsage, "107292866812141\n"],
     [parseCpuMax, "20000 100000\n"],
     [parseCpuMax, "max 100000\n"],
-    [parseCfsQuota, "20000\n"],
+    [(text) => parseCfsQuota(text, 100), "20000\n"],
     [parseCfsPeriod, "100000\n"],
     [parsePressure, "some avg10=5.43 avg60=0.98 avg300=0.20 total=938141\n"],
     [parseCpuShares, "1024\n"],

@@ -23,12 +23,7 @@ export interface CgroupLayout {
 }
 
 /** One way in which the cpu controller may be mounted. */
-interface Mount {
-  readonly version: 1 | 2;
-  readonly cpu: string;
-  readonly cpuacct: string;
-  readonly description: string;
-}
+type Mount = Omit<CgroupLayout, "roots">;
 
 /**
  * In order of preference. A hybrid node mounts version 2 beside version 1, without the cpu
@@ -69,15 +64,8 @@ export function findLayout(tree: CgroupTree): CgroupLayout {
       tree.children(mount.cpuacct) !== undefined;
     const { roots, searched } = here ? findRoots(tree, mount) : { roots: [], searched: 0 };
     if (roots.length > 0) {
-      return {
-        version: mount.version,
-        cpu: mount.cpu,
-        cpuacct: mount.cpuacct,
-        roots,
-        description: `${mount.description}, ${driverOf(roots)} driver, pods under ${
-          roots.join(" and ")
-        }`,
-      };
+      const where = `${driverOf(roots)} driver, pods under ${roots.join(" and ")}`;
+      return { ...mount, roots, description: `${mount.description}, ${where}` };
     }
     const outcome = here ? `no pods' root, directories searched: ${searched}` : "not mounted";
     tried.push(`${mount.description} (${outcome})`);

@@ -6,12 +6,6 @@
 import { type CgroupLayout, joinPath } from "./layout.ts";
 import type { CgroupTree } from "./tree.ts";
 
-/** A container that a runtime of the other driver mode put outside its pod's cgroup. */
-interface OrphanedContainer {
-  readonly podUID: string;
-  readonly containerID: string;
-}
-
 /** cgroupfs driver: `pod<uid>`. */
 const POD_DIRECTORY = /^pod([0-9a-f-]{32,36})$/;
 /** systemd driver: `kubepods-burstable-pod<uid>.slice`, and the same below a root of its own. */
@@ -19,7 +13,7 @@ const POD_SLICE = /(?:^|-)pod([0-9a-f_]{32,36})\.slice$/;
 /** `<id>`, `crio-<id>`, `cri-containerd-<id>.scope`; `crio-conmon-<id>.scope` is no container. */
 const CONTAINER =
   /^(?:(?:cri-containerd|crio|docker|pouch|libpod)-)?([0-9a-f]{12,64})(?:\.scope)?$/;
-/** The runtime took `slice:prefix:id`, meant for systemd, for a path. */
+/** The runtime took `slice:prefix:id`, meant for systemd, for a path outside of its pod's cgroup. */
 const ORPHANED = /^([^:]+):[^:]*:([0-9a-f]{12,64})$/;
 
 /**
@@ -29,18 +23,6 @@ const ORPHANED = /^([^:]+):[^:]*:([0-9a-f]{12,64})$/;
 function podUIDOfName(name: string): string | undefined {
   const uid = POD_DIRECTORY.exec(name)?.[1] ?? POD_SLICE.exec(name)?.[1];
   return uid?.replaceAll("_", "-");
-}
-
-/** The hex ID of the container with this cgroup. */
-function containerIDOfName(name: string): string | undefined {
-  return CONTAINER.exec(name)?.[1];
-}
-
-/** Pod and container in a name like `kubepods-burstable-pod<uid>.slice:cri-containerd:<id>`. */
-function orphanedContainerOfName(name: string): OrphanedContainer | undefined {
-  const [, slice = "", containerID] = ORPHANED.exec(name) ?? [];
-  const podUID = podUIDOfName(slice);
-  return podUID === undefined || containerID === undefined ? undefined : { podUID, containerID };
 }
 
 /** One container. Directories are relative to the mount points of the layout. */
@@ -70,35 +52,21 @@ const ORPHAN_PARENTS = [
 ];
 
 /** A pod's own cgroup. */
-export interface PodDirectory {
-  readonly uid: string;
-  readonly directory: string;
-}
+export type PodDirectory = Required<Pick<PodCgroup, "uid" | "directory">>;
 
 /**
  * The cgroups of pods, without their content: one listing a root and QoS level, however many
  * pods there are.
  */
 export function listPodDirectories(tree: CgroupTree, layout: CgroupLayout): PodDirectory[] {
-  const pods: PodDirectory[] = [];
-  for (const root of layout.roots) {
-    for (const name of childrenOf(root, { tree, layout })) {
+  const podsIn = (above: string, hasLevels: boolean): PodDirectory[] =>
+    childrenOf(above, { tree, layout }).flatMap((name) => {
+      const directory = joinPath(above, name);
       const uid = podUIDOfName(name);
-      if (uid !== undefined) {
-        pods.push({ uid, directory: joinPath(root, name) });
-        continue;
-      }
-      if (!isQosLevel(name)) continue;
-      const level = joinPath(root, name);
-      for (const inner of childrenOf(level, { tree, layout })) {
-        const innerUID = podUIDOfName(inner);
-        if (innerUID !== undefined) {
-          pods.push({ uid: innerUID, directory: joinPath(level, inner) });
-        }
-      }
-    }
-  }
-  return pods;
+      if (uid !== undefined) return [{ uid, directory }];
+      return hasLevels && isQosLevel(name) ? podsIn(directory, false) : [];
+    });
+  return layout.roots.flatMap((root) => podsIn(root, true));
 }
 
 /** The containers in a pod's cgroup. */
@@ -108,7 +76,7 @@ export function listContainers(
   { directory }: Pick<PodDirectory, "directory">,
 ): ContainerCgroup[] {
   return childrenOf(directory, { tree, layout }).flatMap((name) => {
-    const id = containerIDOfName(name);
+    const id = CONTAINER.exec(name)?.[1];
     if (id === undefined) return [];
     return [containerCgroup(id, { tree, layout, directory: joinPath(directory, name) })];
   });
@@ -122,12 +90,12 @@ export function listPods(tree: CgroupTree, layout: CgroupLayout): PodCgroup[] {
   }
   for (const place of orphanParents(layout)) {
     for (const name of childrenOf(place, { tree, layout })) {
-      const orphan = orphanedContainerOfName(name);
-      if (orphan === undefined) continue;
-      const pod = pods.get(orphan.podUID) ?? { containers: [] };
-      pods.set(orphan.podUID, pod);
-      const directory = joinPath(place, name);
-      pod.containers.push(containerCgroup(orphan.containerID, { tree, layout, directory }));
+      const [, slice = "", id] = ORPHANED.exec(name) ?? [];
+      const uid = podUIDOfName(slice);
+      if (uid === undefined || id === undefined) continue;
+      const pod = pods.get(uid) ?? { containers: [] };
+      pods.set(uid, pod);
+      pod.containers.push(containerCgroup(id, { tree, layout, directory: joinPath(place, name) }));
     }
   }
   return Array.from(pods, ([uid, pod]) => ({ uid, ...pod }));

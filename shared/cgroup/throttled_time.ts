@@ -20,7 +20,7 @@
  *
  * @module
  */
-import type { Interval } from "./interval.ts";
+import type { Interval } from "./sample.ts";
 
 /** Recent counts of the two levels of one pod: milliseconds, fading out. */
 export interface LevelMemory {
@@ -36,17 +36,19 @@ export interface LevelMemory {
 export interface ContainerInterval {
   readonly interval: Interval;
   /** Millicores, where it has one. */
-  readonly quota?: number;
+  readonly quota?: number | undefined;
   /** Threads in its cgroup, idle ones included; absent when they were not counted. */
-  readonly threads?: number;
+  readonly threads?: number | undefined;
   /** Room that the interval before left unused; 0 at first. @default {0} */
   readonly roomMs?: number;
 }
 
 /** One pod's intervals; the pod's own is missing where its level could not be read. */
 export interface PodIntervals {
-  readonly pod?: Interval;
+  readonly pod?: Interval | undefined;
   readonly containers: readonly ContainerInterval[];
+  /** CPUs of the node. */
+  readonly cores: number;
 }
 
 /** Throttling of one container in its interval. */
@@ -79,7 +81,7 @@ const PERIOD_MS = 100;
  */
 export function throttledTime(
   memory: LevelMemory,
-  { pod, containers, cores }: PodIntervals & { readonly cores: number },
+  { pod, containers, cores }: PodIntervals,
 ): { memory: LevelMemory; containers: ThrottledTime[] } {
   const podMs = pod?.throttledMs ?? 0;
   const sumMs = total(containers, ({ interval }) => interval.throttledMs);

@@ -17,30 +17,24 @@ export interface UsageWindow {
   percentile(): number;
 }
 
-/** Size and rank. */
-export interface UsageWindowOptions {
-  /** @default {1000} */
-  readonly stepMs?: number;
-  /** Steps kept. @default {300} */
-  readonly steps?: number;
-  /** In (0, 1]. @default {0.95} */
-  readonly rank?: number;
-}
+const STEP_MS = 1000;
+/** Steps that are kept: five minutes. */
+const STEPS = 300;
+/** Share of the steps that the percentile does not exceed. */
+const RANK = 0.95;
 
 /** A window with nothing in it. */
-export function createUsageWindow(
-  { stepMs = 1000, steps = 300, rank = 0.95 }: UsageWindowOptions = {},
-): UsageWindow {
-  const means = new Float32Array(steps);
+export function createUsageWindow(): UsageWindow {
+  const means = new Float32Array(STEPS);
   // The same values in order, so that a rank is one look-up: sorting 300 of them once a second for
   // each cgroup of a full node took a tenth of the agent's time.
-  const sorted = new Float32Array(steps);
+  const sorted = new Float32Array(STEPS);
   let filled = 0;
   let next = 0;
   let start: { at: number; usageMs: number } | undefined;
 
   const push = (mean: number): void => {
-    if (filled === steps) {
+    if (filled === STEPS) {
       const oldest = firstAtLeast(sorted, means[next] ?? 0, filled);
       sorted.copyWithin(oldest, oldest + 1, filled);
       filled--;
@@ -50,7 +44,7 @@ export function createUsageWindow(
     sorted.copyWithin(place + 1, place, filled);
     sorted[place] = means[next] ?? 0;
     filled++;
-    next = (next + 1) % steps;
+    next = (next + 1) % STEPS;
   };
 
   const add = (at: number, usageMs: number): void => {
@@ -60,9 +54,9 @@ export function createUsageWindow(
       return;
     }
     const elapsedMs = at - start.at;
-    if (elapsedMs < stepMs) return;
+    if (elapsedMs < STEP_MS) return;
     // A long gap counts once for each step in it, so that old values leave on time.
-    const repeats = Math.min(steps, Math.max(1, Math.floor(elapsedMs / stepMs)));
+    const repeats = Math.min(STEPS, Math.floor(elapsedMs / STEP_MS));
     for (let i = 0; i < repeats; i++) push((usageMs - start.usageMs) / elapsedMs * 1000);
     start = { at, usageMs };
   };
@@ -70,7 +64,7 @@ export function createUsageWindow(
   return {
     add,
     // Nearest rank: the smallest value that at least this share of all values does not exceed.
-    percentile: () => filled === 0 ? 0 : sorted[Math.max(0, Math.ceil(rank * filled) - 1)] ?? 0,
+    percentile: () => filled === 0 ? 0 : sorted[Math.max(0, Math.ceil(RANK * filled) - 1)] ?? 0,
   };
 }
 

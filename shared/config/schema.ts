@@ -4,7 +4,14 @@
  * @module
  */
 import * as z from "zod";
-import { choiceKind, durationKind, optionalKind, switchKind, textKind } from "./kinds.ts";
+import {
+  choiceKind,
+  durationKind,
+  namespacesKind,
+  optionalKind,
+  switchKind,
+  textKind,
+} from "./kinds.ts";
 import { setting, type SettingSchema } from "./setting.ts";
 
 /** The levels of the log, from most lines to least. */
@@ -85,6 +92,26 @@ export const MARKET_SETTING: SettingSchema<boolean> = setting("market.enabled", 
   shorthand: true,
   live: true,
 });
+
+const SCOPE_SHAPE = {
+  market: MARKET_SETTING,
+  managementPolicy: setting("market.managementPolicy", {
+    kind: choiceKind(["OptOut", "OptIn"]),
+    default: "OptOut",
+    description: "OptIn takes only pods of namespaces labelled mbcas.io/managed=true",
+    live: true,
+  }),
+  excludedNamespaces: setting("market.excludedNamespaces", {
+    kind: namespacesKind,
+    default: "kube-system,kube-public,kube-node-lease,mbcas-system",
+    description:
+      "Namespaces that the market does not manage, beside the installation's own; a list in the file",
+    live: true,
+  }),
+};
+
+/** Which pods take part in the market, which the command reads, too. */
+export const SCOPE_SETTINGS: z.ZodObject<typeof SCOPE_SHAPE> = z.object(SCOPE_SHAPE);
 
 /** The controller's switch for all that changes objects, which the command reads, too. */
 export const DRY_RUN_SETTING: SettingSchema<boolean> = setting("controller.dryRun", {

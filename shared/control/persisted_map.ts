@@ -74,6 +74,8 @@ export interface PersistedMap<T> {
   save(signal: AbortSignal): Promise<void>;
   /** Saves; of failures in a row the first one is logged. */
   saveOrLog(signal: AbortSignal): Promise<void>;
+  /** Saves now and then, and logs failures as `saveOrLog` does, until `signal` is aborted. */
+  saveRegularly(signal: AbortSignal): Promise<void>;
   /** Saves for the last time, within {@linkcode END_MS}. */
   saveAtEnd(): Promise<void>;
 }
@@ -88,6 +90,8 @@ const MOST_SHARDS = 1024;
 const ENTRIES = "entries";
 /** Between two attempts to read, ms at most. */
 const LONGEST_WAIT_MS = 60_000;
+/** Between two regular saves, ms. */
+const SAVE_MS = 180_000;
 /** For the last save, ms. */
 const END_MS = 5000;
 /** Characters that are compressed in one go, about 5 ms. */
@@ -171,6 +175,12 @@ export function createPersistedMap<T>(options: PersistedMapOptions<T>): Persiste
     },
     save,
     saveOrLog,
+    async saveRegularly(signal) {
+      while (!signal.aborted) {
+        await clock.sleep(SAVE_MS, signal);
+        if (!signal.aborted) await saveOrLog(signal);
+      }
+    },
     async saveAtEnd() {
       const [late, done] = [new AbortController(), new AbortController()];
       const limit = clock.sleep(END_MS, done.signal).then(() => {

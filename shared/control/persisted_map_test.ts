@@ -158,6 +158,20 @@ pure("createPersistedMap() tries again what fails, and logs it once", async () =
   assert.deepEqual([...store.kept.keys()], ["kept-0"]);
 });
 
+pure("createPersistedMap() saves every three minutes, if it is to", async () => {
+  const { clock, store, create } = stage();
+  const map = create();
+  const over = new AbortController();
+  const saving = map.saveRegularly(over.signal);
+  for (const [value, writes] of [[1, 1], [1, 1], [2, 2]] as const) {
+    map.set("a", value);
+    await clock.runUntil(clock.monotonic() + 180_000);
+    assert.equal(store.writes.length, writes);
+  }
+  over.abort();
+  await saving;
+});
+
 pure("createPersistedMap() begins empty where it may not read, if it is to", async () => {
   const { clock, store, create, settle, logged } = stage();
   store.refusal = new ApiError(403, "Forbidden", "configmaps is forbidden");

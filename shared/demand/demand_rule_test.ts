@@ -3,8 +3,15 @@ import assert from "node:assert/strict";
 import { forAll } from "../../tests/fixtures/for_all.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { exponential, logNormal, type Random, seededRandom } from "../random.ts";
-import { commonWait, MOST_WAIT_MS, WAIT_TARGET_MS, type WaitingContainer } from "./common_wait.ts";
-import { createDemandRule, demandOf, queueingNeed } from "./demand_rule.ts";
+import {
+  commonWait,
+  createDemandRule,
+  demandOf,
+  MOST_WAIT_MS,
+  queueingNeed,
+  WAIT_TARGET_MS,
+  type WaitingContainer,
+} from "./demand_rule.ts";
 import type { DemandSignal } from "./saturation.ts";
 import { createUsageLevel, type LevelOptions, type UsageLevel } from "./usage_level.ts";
 
@@ -12,7 +19,7 @@ const INTERVAL_MS = 250;
 
 function signal(fields: Partial<DemandSignal>): DemandSignal {
   return {
-    ...{ intervalMs: INTERVAL_MS, usage: 0, throttledMsPerS: 0, throttledShare: 0 },
+    ...{ intervalMs: INTERVAL_MS, usage: 0, throttledMsPerS: 0, periods: 4, throttledPeriods: 0 },
     ...{ scarcity: 0, waitMs: WAIT_TARGET_MS },
     ...fields,
   };
@@ -22,7 +29,8 @@ const anySignal: fc.Arbitrary<DemandSignal> = fc.record({
   intervalMs: fc.integer({ min: 10, max: 60_000 }),
   usage: fc.integer({ min: 0, max: 8_000_000 }).map((micro) => micro / 1000),
   throttledMsPerS: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 64_000, noNaN: true })),
-  throttledShare: fc.double({ min: 0, max: 1, noNaN: true }),
+  periods: fc.constant(4),
+  throttledPeriods: fc.nat(4),
   quota: fc.integer({ min: 10, max: 8000 }),
   scarcity: fc.double({ min: 0, max: 1, noNaN: true }),
   waitMs: fc.double({ min: WAIT_TARGET_MS, max: MOST_WAIT_MS, noNaN: true }),
@@ -47,7 +55,7 @@ forAll(
 );
 
 pure("createDemandRule() tries four times the quota for threads that wait, then all of it", () => {
-  const busy = { usage: 200, throttledMsPerS: 800, throttledShare: 1, quota: 200 };
+  const busy = { usage: 200, throttledMsPerS: 800, throttledPeriods: 4, quota: 200 };
   assert.ok(Math.abs(createDemandRule()(signal({ ...busy, scarcity: 1 })).trial - 300) < 1e-9);
   const rule = createDemandRule();
   assert.equal(rule(signal(busy)).trial, 800);

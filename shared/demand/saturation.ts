@@ -3,44 +3,39 @@
  *
  * @module
  */
+import type { ContainerSample } from "../cgroup/sample.ts";
 
-/** One container over one sampling interval. CPU in millicores, times in milliseconds. */
-export interface DemandSignal {
-  readonly intervalMs: number;
-  /** CPU time used / interval. */
-  readonly usage: number;
-  /** Time for which a quota kept threads from running, ms per second, summed over threads. */
-  readonly throttledMsPerS: number;
-  /**
-   * Share of the interval's enforcement periods in which a quota ran out, 0 to 1; undefined when
-   * none ended in it.
-   */
-  readonly throttledShare: number | undefined;
-  /** The quota in force; absent when there is none. */
-  readonly quota?: number | undefined;
+/** A sample of one container, and the state of its node. */
+export interface DemandSignal extends
+  Pick<
+    ContainerSample,
+    "intervalMs" | "usage" | "throttledMsPerS" | "periods" | "throttledPeriods" | "quota"
+  > {
   /**
    * How hard it is to give the container more: 0 while CPU of the node is free, 1 when others would
    * have to be lowered for it.
    */
   readonly scarcity: number;
-  /** How long work may wait for a quota on this node now: longer where CPU is short. */
+  /** How long work may wait for a quota on this node now, ms: longer where CPU is short. */
   readonly waitMs: number;
 }
 
-/** Watches one container. */
-export interface Saturation {
-  /** Millicores to be tried out, 0 for none; `need` is what the container needs as far as is known. */
-  feed(signal: DemandSignal, need: number): number;
+/** What a quota that runs out hides. */
+export interface HiddenDemand {
+  /** Millicores to be tried out; 0 for none. */
+  readonly trial: number;
   /**
-   * For how long its quota has run out in every period, trials and all, ms: at most
-   * {@linkcode MOST_SATURATED_MS}, and twice as quick to fall as to rise, so that one better period
-   * does not end what has lasted.
+   * For how long the quota has run out in every period, trials and all, ms: twice as quick to fall as to
+   * rise, so that one better period does not end what has lasted.
    */
   readonly saturatedMs: number;
 }
 
+/** Watches one container; `need` is what it needs as far as is known, millicores. */
+export type Saturation = (signal: DemandSignal, need: number) => HiddenDemand;
+
 /** Beyond this it no longer matters for how long a quota has run out. */
-export const MOST_SATURATED_MS = 20_000;
+const MOST_SATURATED_MS = 20_000;
 
 /** How long saturation must last at first before more is tried, and at most, after trials that showed nothing. */
 const [PATIENCE_MS, MOST_PATIENCE_MS] = [150, 1200];
@@ -97,10 +92,11 @@ export function createSaturation(): Saturation {
 
   /** Takes a reading; returns the threads that want to run, millicores. */
   function watch(
-    { usage, throttledMsPerS, quota = Infinity, throttledShare, intervalMs }: DemandSignal,
+    { usage, throttledMsPerS, quota = Infinity, periods, throttledPeriods, intervalMs }:
+      DemandSignal,
   ): number {
     const threads = usage + throttledMsPerS;
-    if (throttledShare === undefined) {
+    if (periods === 0) {
       // No period ended: nothing was booked that could confirm or refute it.
       if (lastedMs > 0) lastedMs += intervalMs;
       return Math.max(threads, most);
@@ -111,58 +107,55 @@ export function createSaturation(): Saturation {
     before = threads;
     const share = most > 0 ? Math.min(1, threads / most) : 1;
     const isPressed = threads > LEAST_PRESSURE * quota;
-    const isExhausted = throttledShare >= 0.99 && isPressed;
+    const isExhausted = throttledPeriods >= 0.99 * periods && isPressed;
     exhaustedMs = isExhausted ? exhaustedMs + intervalMs : 0;
     saturatedMs = isExhausted
       ? Math.min(MOST_SATURATED_MS, saturatedMs + intervalMs)
       : Math.max(0, saturatedMs - 2 * intervalMs);
-    if (throttledShare === 0 || !isPressed) lastedMs = 0;
+    if (throttledPeriods === 0 || !isPressed) lastedMs = 0;
     else if (isExhausted && share >= FULL) lastedMs += intervalMs;
     // A reading that ends saturated may have begun idle.
     else lastedMs = share >= 0.3 ? share * intervalMs : 0;
     return Math.max(threads, most);
   }
 
-  return {
-    get saturatedMs() {
-      return saturatedMs;
-    },
-    feed(signal, need) {
-      const { quota, intervalMs, scarcity, waitMs } = signal;
-      if (quota === undefined) {
-        saturatedMs = 0;
-        return 0;
-      }
-      const threads = watch(signal);
-      // Where work may wait longer, saturation is no surprise for longer.
-      const enough = Math.max(patience, PATIENCE_MS * waitMs / PERIOD_MS);
-      const again = trial !== undefined && quota > RIGHT * trial.from;
-      const asks = trial === undefined || again;
-      // Threads that wait for a CPU are not seen: on a busy node fewer seem to want to run.
-      const lasted = exhaustedMs >= Math.max(EXHAUSTED_MS, enough) ? Infinity : lastedMs;
-      if (asks && lasted >= (again ? Math.max(AGAIN_MS, enough) : enough)) {
-        const growth = FREE_GROWTH + scarcity * (SCARCE_GROWTH - FREE_GROWTH);
-        const wanted = Math.min(threads, growth * quota);
-        trial = { wanted, from: trial?.from ?? quota, inForceMs: 0, usedMs: 0, ungrantedMs: 0 };
-        lastedMs = 0;
-        exhaustedMs = 0;
-      }
-      if (trial === undefined) return 0;
-      const { wanted, from } = trial;
-      // Its time begins when the larger quota is in force.
-      if (quota > from) {
-        trial.inForceMs += intervalMs;
-        trial.usedMs += signal.usage * intervalMs / 1000;
-      } else trial.ungrantedMs += intervalMs;
-      if (trial.inForceMs >= TRIAL_MS) {
-        // The need is an average that follows a rare burst late.
-        const shown = Math.max(need, 1000 * trial.usedMs / trial.inForceMs);
-        patience = shown > RIGHT * from
-          ? Math.max(PATIENCE_MS, patience / LEARNT)
-          : Math.min(MOST_PATIENCE_MS, patience * LEARNT);
-        trial = undefined;
-      } else if (trial.ungrantedMs >= UNGRANTED_MS) trial = undefined;
-      return wanted;
-    },
+  /** The millicores to be tried out after a reading. */
+  const feed: (...reading: Parameters<Saturation>) => number = (signal, need) => {
+    const { quota, intervalMs, scarcity, waitMs } = signal;
+    if (quota === undefined) {
+      saturatedMs = 0;
+      return 0;
+    }
+    const threads = watch(signal);
+    // Where work may wait longer, saturation is no surprise for longer.
+    const enough = Math.max(patience, PATIENCE_MS * waitMs / PERIOD_MS);
+    const again = trial !== undefined && quota > RIGHT * trial.from;
+    const asks = trial === undefined || again;
+    // Threads that wait for a CPU are not seen: on a busy node fewer seem to want to run.
+    const lasted = exhaustedMs >= Math.max(EXHAUSTED_MS, enough) ? Infinity : lastedMs;
+    if (asks && lasted >= (again ? Math.max(AGAIN_MS, enough) : enough)) {
+      const growth = FREE_GROWTH + scarcity * (SCARCE_GROWTH - FREE_GROWTH);
+      const wanted = Math.min(threads, growth * quota);
+      trial = { wanted, from: trial?.from ?? quota, inForceMs: 0, usedMs: 0, ungrantedMs: 0 };
+      lastedMs = 0;
+      exhaustedMs = 0;
+    }
+    if (trial === undefined) return 0;
+    const { wanted, from } = trial;
+    // Its time begins when the larger quota is in force.
+    if (quota > from) {
+      trial.inForceMs += intervalMs;
+      trial.usedMs += signal.usage * intervalMs / 1000;
+    } else trial.ungrantedMs += intervalMs;
+    if (trial.inForceMs >= TRIAL_MS) {
+      // The need is an average that follows a rare burst late.
+      const shown = Math.max(need, 1000 * trial.usedMs / trial.inForceMs);
+      patience = shown > RIGHT * from
+        ? Math.max(PATIENCE_MS, patience / LEARNT)
+        : Math.min(MOST_PATIENCE_MS, patience * LEARNT);
+      trial = undefined;
+    } else if (trial.ungrantedMs >= UNGRANTED_MS) trial = undefined;
+    return wanted;
   };
+  return (signal, need) => ({ trial: feed(signal, need), saturatedMs });
 }

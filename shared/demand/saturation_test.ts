@@ -12,13 +12,16 @@ function saturated(fields: Partial<DemandSignal> = {}): DemandSignal {
   const { quota = 500 } = fields;
   return {
     ...{ intervalMs: INTERVAL_MS, usage: quota, throttledMsPerS: 8000 - quota },
-    ...{ throttledShare: 1, scarcity: 0, waitMs: 100, quota },
+    ...{ periods: 2, throttledPeriods: 2, scarcity: 0, waitMs: 100, quota },
     ...fields,
   };
 }
 
+/** No period ended in the interval. */
+const UNENDED = { periods: 0, throttledPeriods: 0 };
+
 function idle(usage = 300, quota = 500): DemandSignal {
-  return saturated({ usage, throttledMsPerS: 0, throttledShare: 0, quota });
+  return saturated({ usage, throttledMsPerS: 0, throttledPeriods: 0, quota });
 }
 
 /** The readings of this kind, at most `most`, until a trial begins; and what it wants. */
@@ -27,7 +30,7 @@ function untilTrial(
   { signal = saturated(), most = 100 } = {},
 ): [readings: number, wanted: number] {
   for (let readings = 1; readings <= most; readings++) {
-    const wanted = saturation.feed(signal, 500);
+    const wanted = saturation(signal, 500).trial;
     if (wanted > 0) return [readings, wanted];
   }
   return [Infinity, 0];
@@ -36,7 +39,7 @@ function untilTrial(
 /** Plays what a trial shows until it is over; the readings that it took. */
 function playTrial(saturation: Saturation, signal: DemandSignal, need: number): number {
   for (let readings = 1; readings <= 1000; readings++) {
-    if (saturation.feed(signal, need) === 0) return readings;
+    if (saturation(signal, need).trial === 0) return readings;
   }
   return Infinity;
 }
@@ -76,8 +79,9 @@ forAll(
   (signals, isLimited) => {
     const saturation = createSaturation();
     for (const one of signals) {
-      const how = isLimited ? { throttledShare: 0 } : { quota: undefined };
-      assert.equal(saturation.feed({ ...saturated(one), ...how }, 0), 0);
+      const { quota: _none, ...free } = saturated(one);
+      const signal = isLimited ? { ...saturated(one), throttledPeriods: 0 } : free;
+      assert.equal(saturation(signal, 0).trial, 0);
     }
   },
   1,
@@ -86,21 +90,22 @@ forAll(
 pure("createSaturation() reports for how long a quota has run out, trials and all", () => {
   const saturation = createSaturation();
   const after = (times: number, signal: DemandSignal): number => {
-    for (let time = 0; time < times; time++) saturation.feed(signal, 500);
-    return saturation.saturatedMs;
+    for (let time = 1; time < times; time++) saturation(signal, 500);
+    return saturation(signal, 500).saturatedMs;
   };
   assert.equal(after(100, saturated()), 5000, "trials do not begin it anew");
   assert.equal(after(10, idle()), 4000);
   assert.equal(after(1000, saturated()), 20_000);
-  assert.equal(after(1, saturated({ throttledShare: undefined })), 20_000, "no period ended");
-  assert.equal(after(1, saturated({ quota: undefined, throttledShare: 0 })), 0);
+  assert.equal(after(1, saturated(UNENDED)), 20_000, "no period ended");
+  const { quota: _none, ...free } = idle();
+  assert.equal(after(1, free), 0);
 });
 
 pure("createSaturation() begins to wait anew when the quota was enough for a reading", () => {
   const saturation = createSaturation();
   for (let time = 0; time < 20; time++) {
     assert.deepEqual(untilTrial(saturation, { most: 2 }), [Infinity, 0]);
-    assert.equal(saturation.feed(idle(), 500), 0);
+    assert.equal(saturation(idle(), 500).trial, 0);
   }
 });
 
@@ -112,7 +117,7 @@ pure("createSaturation() takes few of many waiting threads for saturation after 
   assert.deepEqual(untilTrial(few, quarter), [Infinity, 0]);
   const contended = createSaturation();
   untilTrial(contended, { most: 2 });
-  contended.feed(idle(), 500);
+  contended(idle(), 500);
   // Other programs keep half of its threads from running: the quota does not throttle them.
   const half = saturated({ throttledMsPerS: 3500 });
   assert.equal(untilTrial(contended, { signal: half })[0], 60);
@@ -124,7 +129,7 @@ forAll(
     fc.record({
       usage: fc.double({ min: 0, max: 8000, noNaN: true }),
       throttledMsPerS: number,
-      throttledShare: fc.constantFrom(0, 0.5, 1),
+      throttledPeriods: fc.constantFrom(0, 1, 2),
       quota: fc.integer({ min: 10, max: 8000 }),
       scarcity: fc.double({ min: 0, max: 1, noNaN: true }),
     }),
@@ -136,7 +141,7 @@ forAll(
     for (const one of signals) {
       threads = Math.max(threads, one.usage + one.throttledMsPerS);
       quotas = Math.max(quotas, one.quota);
-      const wanted = saturation.feed(saturated(one), one.usage);
+      const wanted = saturation(saturated(one), one.usage).trial;
       assert.ok(wanted >= 0 && wanted <= Math.min(threads, 4 * quotas));
     }
   },
@@ -163,7 +168,7 @@ pure("createSaturation() tries more when a trial is saturated for a second", () 
   untilTrial(saturation);
   const risen = saturated({ quota: 2000 });
   let readings = 1;
-  while (saturation.feed(risen, 1500) === 2000) readings++;
+  while (saturation(risen, 1500).trial === 2000) readings++;
   assert.equal(readings, 20);
   playTrial(saturation, idle(550, 8000), 590);
   // 590 is less than a fifth above the 500 m that it began at: it showed nothing.
@@ -173,7 +178,7 @@ pure("createSaturation() tries more when a trial is saturated for a second", () 
 pure("createSaturation() lets the time of a trial begin when its quota is in force", () => {
   const saturation = createSaturation();
   untilTrial(saturation);
-  const wanted = Array.from({ length: 29 }, () => saturation.feed(saturated(), 500));
+  const wanted = Array.from({ length: 29 }, () => saturation(saturated(), 500).trial);
   assert.deepEqual(wanted, Array(29).fill(2000), "no other trial meanwhile");
   // And the next reading says that it is over.
   assert.equal(playTrial(saturation, idle(900, 2000), 1000), 31);
@@ -185,19 +190,19 @@ pure("createSaturation() gives up a trial that is not granted, and learns nothin
   assert.equal(playTrial(saturation, idle(), 500), 80);
   assert.equal(untilTrial(saturation)[0], 3);
   for (let reading = 0; reading < 1000; reading++) {
-    assert.equal(saturation.feed(saturated(), 500), 2000, "it goes on while it stays saturated");
+    assert.equal(saturation(saturated(), 500).trial, 2000, "it goes on while it stays saturated");
   }
 });
 
 pure("createSaturation() takes a reading without a period for neither idle nor saturated", () => {
   const saturation = createSaturation();
   // Usage goes on, but throttling is booked when the period ends.
-  const shares = [1, undefined, undefined, 1];
-  const feed = (throttledShare: number | undefined): number =>
-    saturation.feed(saturated({ intervalMs: 40, throttledShare }), 500);
-  assert.deepEqual(shares.map(feed), [0, 0, 0, 2000]);
+  const readings = [{}, UNENDED, UNENDED, {}];
+  const feed = (reading: Partial<DemandSignal>): number =>
+    saturation(saturated({ intervalMs: 40, ...reading }), 500).trial;
+  assert.deepEqual(readings.map(feed), [0, 0, 0, 2000]);
   const quiet = createSaturation();
   for (let reading = 0; reading < 100; reading++) {
-    assert.equal(quiet.feed(saturated({ throttledShare: undefined }), 500), 0);
+    assert.equal(quiet(saturated(UNENDED), 500).trial, 0);
   }
 });

@@ -4,57 +4,42 @@
  *
  * @module
  */
-import { roundBounds, roundShares, upToGrid } from "./rounding.ts";
+import type { MarketContainer, PaceMemory } from "./market_container.ts";
+import { type LimitRange, roundShares, upToGrid } from "./rounding.ts";
 import { type Bid, clearMarket, type Mode } from "./solver.ts";
-
-/** Terms of the capacity. Millicores. */
-export interface CapacityInput {
-  /** The node's allocatable CPU. */
-  readonly allocatable: number;
-  /** Held by pods that take no part. */
-  readonly unmanaged: number;
-  /** Number of pressure conditions on the node (memory, disk, PIDs). */
-  readonly pressures: number;
-  /** Share of allocatable that is never shared out. @default {0.1} */
-  readonly reserve?: number;
-}
 
 /** Each pressure condition takes a tenth; they multiply. */
 const PRESSURE_FACTOR = 0.9;
 
 /**
- * allocatable × (1 − reserve) × 0.9^pressures − unmanaged, at least 0. 8000 m with 500 m unmanaged
- * and no pressure: 6700 m.
+ * allocatable × (1 − reserve) × 0.9^pressures − unmanaged, at least 0; millicores. 8000 m with 500 m
+ * held by pods that take no part, and no pressure condition (memory, disk, PIDs): 6700 m.
  */
-export function marketCapacity(input: CapacityInput): number {
-  const { allocatable, unmanaged, pressures, reserve = 0.1 } = input;
+export function marketCapacity(
+  { allocatable, unmanaged, pressures, reserve = 0.1 }: {
+    readonly allocatable: number;
+    readonly unmanaged: number;
+    readonly pressures: number;
+    readonly reserve?: number;
+  },
+): number {
   return Math.max(0, allocatable * (1 - reserve) * PRESSURE_FACTOR ** pressures - unmanaged);
 }
 
-/** One container that takes part. CPU in millicores. */
-export interface Bidder {
-  /** Bound of the limit from below, on the grid. */
-  readonly floor: number;
-  /** Bound of the limit from above, on the grid. */
-  readonly ceiling: number;
-  readonly weight: number;
-  /** Factor on the weight. */
-  readonly credit: number;
+/** Least CPU that any bid asks for: the smallest quota the kubelet sets. */
+export const LEAST_CPU = 10;
+
+/** A limit and its bounds before holds. Millicores. */
+export interface HeldLimit extends LimitRange {
   readonly held?: "half" | "lower" | "both" | undefined;
-  /** True for a container that starts: it asks for what the node has to spare. */
-  readonly boost?: boolean | undefined;
   /** The limit as last decided. */
   readonly present: number;
   /** Absent while there are no readings: then the limit stays as it is. */
   readonly demand?: number | undefined;
 }
 
-/** Least CPU that any bid asks for: the smallest quota the kubelet sets. */
-export const LEAST_CPU = 10;
-
 /** Bounds of the limit after holds: what the container's limit may become in this clearing. */
-export function limitBounds(bidder: Bidder): { floor: number; ceiling: number } {
-  const { floor, ceiling, present, demand, held } = bidder;
+export function limitBounds({ floor, ceiling, present, demand, held }: HeldLimit): LimitRange {
   if (held === "both" || demand === undefined) return { floor: present, ceiling: present };
   if (held === "lower") {
     return { floor: Math.max(floor, present), ceiling: Math.max(ceiling, present) };
@@ -62,6 +47,11 @@ export function limitBounds(bidder: Bidder): { floor: number; ceiling: number } 
   const isHalved = held === "half" && present > floor;
   return { floor: isHalved ? Math.min(ceiling, present - (present - floor) / 2) : floor, ceiling };
 }
+
+/** The part of a container that its bid depends on; without demand it asks for its limit. */
+export type Bidder =
+  & Pick<MarketContainer, "floor" | "ceiling" | "weight" | "boost" | "demand">
+  & { readonly memory: Pick<PaceMemory, "limit"> };
 
 /**
  * The bid of a container. Its floor is not the limit's: an idle floor costs nothing, since cpu.weight
@@ -71,15 +61,9 @@ export function limitBounds(bidder: Bidder): { floor: number; ceiling: number } 
  * Demand is rounded up to the grid, as the limit will be: a bid of 82 m that the clearing grants whole
  * must not end at 80 m because rounding gave the step to another.
  */
-export function bidOf(bidder: Bidder): Bid {
-  const { floor, ceiling } = limitBounds(bidder);
-  const demand = bidder.demand ?? bidder.present;
-  return {
-    weight: bidder.weight * bidder.credit,
-    floor: Math.min(floor, Math.max(LEAST_CPU, demand)),
-    ceiling,
-    demand: upToGrid(demand),
-  };
+export function bidOf({ weight, floor, ceiling, memory, demand = memory.limit }: Bidder): Bid {
+  const least = Math.min(floor, Math.max(LEAST_CPU, demand));
+  return { weight, floor: least, ceiling, demand: upToGrid(demand) };
 }
 
 /**
@@ -88,41 +72,35 @@ export function bidOf(bidder: Bidder): Bid {
  * container that starts asks for no more than it needs, so that it takes nothing from others. One
  * without readings asks for nothing yet.
  */
-export function withStartupDemand(
-  bidders: readonly Bidder[],
+export function withStartupDemand<B extends Bidder>(
+  bidders: readonly B[],
   { spare }: { readonly spare: number },
-): readonly Bidder[] {
-  const isStarting = ({ boost, demand, held }: Bidder): boolean =>
-    boost === true && demand !== undefined && held !== "both";
+): readonly B[] {
+  const isStarting = ({ boost, demand }: B): boolean => boost === true && demand !== undefined;
   const starting = bidders.filter(isStarting);
   if (starting.length === 0 || spare < 0) return bidders;
-  const weights = starting.reduce((sum, { weight, credit }) => sum + weight * credit, 0);
+  const weights = starting.reduce((sum, { weight }) => sum + weight, 0);
   return bidders.map((bidder) => {
     if (!isStarting(bidder)) return bidder;
-    const { weight, credit, present, ceiling, demand = 0 } = bidder;
-    const asked = present + spare * weight * credit / weights;
+    const { weight, memory, ceiling, demand = 0 } = bidder;
+    const asked = memory.limit + spare * weight / weights;
     return { ...bidder, demand: Math.max(demand, Math.min(ceiling, asked)) };
   });
 }
 
-/** Outcome of a round for one bidder. Millicores. */
+/** What a clearing comes to for a bidder. Millicores. */
 export interface RoundOutcome {
-  /** Bounds of the limit, holds included. */
-  readonly floor: number;
-  readonly ceiling: number;
   /** The bid's floor: what an idle container is counted with. */
   readonly least: number;
   /** Demand within the bid's bounds. */
   readonly need: number;
   /** The limit for what is needed: max(floor, share), on the grid. */
   readonly share: number;
-  /** Where the limit goes: to the share, or to the ceiling where idle CPU is free. On the grid. */
-  readonly target: number;
 }
 
 /** Clears the market for these bidders and puts shares on the grid. */
-export function clearRound(
-  bidders: readonly Bidder[],
+export function clearRound<B extends Bidder>(
+  bidders: readonly B[],
   { capacity, grantable = capacity }: {
     /** Millicores that the market may share. */
     readonly capacity: number;
@@ -132,23 +110,20 @@ export function clearRound(
      */
     readonly grantable?: number;
   },
-): { readonly mode: Mode; readonly price: number; readonly outcomes: readonly RoundOutcome[] } {
-  const rounded = bidders.map((bidder) => ({
-    ...bidder,
-    ...roundBounds(limitBounds(bidder)),
-    // The bounds include the hold now: half of a way must not be halved again.
-    held: undefined,
-  }));
-  const bids = rounded.map(bidOf);
+): {
+  readonly mode: Mode;
+  readonly price: number;
+  readonly outcomes: readonly (B & RoundOutcome)[];
+} {
+  const bids = bidders.map(bidOf);
   const floors = bids.reduce((sum, { floor }) => sum + floor, 0);
   const divided = Math.max(grantable, Math.min(capacity, floors));
   const { mode, price, shares } = clearMarket(bids, divided);
   const onGrid = roundShares(shares, bids, { capacity: divided });
-  const outcomes = bids.map(({ floor: least, ceiling, demand }, i) => {
-    const floor = rounded[i]?.floor ?? least;
-    const share = Math.max(floor, onGrid[i] ?? 0);
+  const outcomes = bidders.map((bidder, i) => {
+    const { floor: least, ceiling, demand } = bids[i] as Bid;
     const need = Math.min(Math.max(demand, least), ceiling);
-    return { floor, ceiling, least, need, share, target: share };
+    return { ...bidder, least, need, share: Math.max(bidder.floor, onGrid[i] as number) };
   });
   return { mode, price, outcomes };
 }

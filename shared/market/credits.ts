@@ -15,14 +15,8 @@
  * @module
  */
 
-/** Credit of a bidder without a history. */
-export const NEUTRAL_CREDIT = 1;
-
 /** Bounds of a credit, hence the largest part that it can play: a factor 4 between two bidders. */
-export const CREDIT_BOUNDS: { readonly least: number; readonly most: number } = {
-  least: 0.5,
-  most: 2,
-};
+export const CREDIT_BOUNDS = { least: 0.5, most: 2 };
 
 /** Five minutes: longer than a burst, shorter than a load that has changed for good. */
 export const CREDIT_HALF_LIFE_MS = 300_000;

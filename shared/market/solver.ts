@@ -53,8 +53,8 @@ export interface Clearing {
  *   floor ≤ share ≤ need, that is share = clamp(weight / price, floor, need);
  * - overloaded, capacity < Σ floor: the same within 0 ≤ share ≤ floor.
  *
- * Sums are compared with a relative slack of 1e-12. Throws a `RangeError` that names index, field
- * and value when a bid breaks its rule or the capacity is not finite.
+ * Sums are compared with a relative slack of 1e-12. Throws a `RangeError` that names index
+ * and values when a bid breaks a rule or the capacity is not finite.
  *
  * Worked values: weights 100 and 300, no floors, needs 900 m and 2000 m, 1000 m to share out: 250 m
  * and 750 m at the price 0.4. Values between 1e-6 and 1e9 in any mix leave a residual below 1e-11.
@@ -140,20 +140,13 @@ function exactSum(values: readonly number[], start = 0): number {
   return sum + error;
 }
 
-/** Throws an error that names the rule of {@linkcode Bid} that the bid breaks, if it breaks one. */
-function check(bid: Bid, index: number): void {
-  const { weight, floor, ceiling, demand } = bid;
-  const rules = [
-    ["weight", weight > 0, "above 0"],
-    ["floor", floor >= 0, "of millicores, at least 0"],
-    ["ceiling", ceiling >= floor, `of millicores, at least the floor ${floor}`],
-    ["demand", demand >= 0, "of millicores, at least 0"],
-  ] as const;
-  for (const [field, holds, expected] of rules) {
-    if (holds && bid[field] < Infinity) continue;
-    throw new RangeError(
-      `Cannot clear the market: bid ${index}: ${field} is ${bid[field]}, ` +
-        `expected a finite number ${expected}`,
-    );
-  }
+/** Throws an error that names the bid's values, if they break a rule of {@linkcode Bid}. */
+function check({ weight, floor, ceiling, demand }: Bid, index: number): void {
+  const isInOrder = weight > 0 && floor >= 0 && ceiling >= floor && demand >= 0;
+  if (isInOrder && weight + ceiling + demand < Infinity) return;
+  throw new RangeError(
+    `Cannot clear the market: bid ${index}: weight is ${weight}, floor is ${floor}, ceiling is ` +
+      `${ceiling}, demand is ${demand}, expected finite numbers with 0 < weight and ` +
+      "0 <= floor <= ceiling and 0 <= demand",
+  );
 }

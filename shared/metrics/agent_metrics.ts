@@ -10,53 +10,38 @@ const POD = ["namespace", "pod"] as const;
 /** Seconds: from 0.5 ms to a quarter of a second, the time between two samples. */
 const LOOP = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25] as const;
 
+const podGauge = (name: string, help: string) => gauge(name, { help, labels: POD });
+const podCounter = (name: string, help: string) => counter(name, { help, labels: POD });
+
 /** Metrics of each pod in the market on the node; its series end with the pod. */
 export const POD_METRICS = {
-  usage: gauge("mbcas_pod_usage_cores", {
-    help: "CPU that the pod used over the last interval.",
-    labels: POD,
-  }),
-  demand: gauge("mbcas_pod_demand_cores", {
-    help: "CPU that the pod would use if nothing limited it.",
-    labels: POD,
-  }),
-  limit: gauge("mbcas_pod_limit_cores", {
-    help: "CPU limit of the pod as last decided.",
-    labels: POD,
-  }),
-  enforced: gauge("mbcas_pod_enforced_limit_cores", {
-    help: "CPU quota of the pod's containers in force.",
-    labels: POD,
-  }),
-  floor: gauge("mbcas_pod_floor_cores", { help: "Lower bound of the pod's limit.", labels: POD }),
-  ceiling: gauge("mbcas_pod_ceiling_cores", {
-    help: "Upper bound of the pod's limit.",
-    labels: POD,
-  }),
-  original: gauge("mbcas_pod_original_limit_cores", {
-    help: "CPU limit that the user set.",
-    labels: POD,
-  }),
-  price: gauge("mbcas_pod_price_per_core", {
-    help: "Price of CPU at the pod's last clearing.",
-    labels: POD,
-  }),
-  credit: gauge("mbcas_pod_credit", {
-    help: "Mean credit of the pod's containers: a factor on their weights.",
-    labels: POD,
-  }),
-  throttled: counter("mbcas_pod_throttled_seconds_total", {
-    help: "Time for which quotas kept the pod's threads from running, summed over threads.",
-    labels: POD,
-  }),
-  pressure: counter("mbcas_pod_pressure_cpu_waiting_seconds_total", {
-    help: "Time in which at least one thread of the pod waited for CPU or quota (PSI).",
-    labels: POD,
-  }),
-  unenforced: gauge("mbcas_pod_unenforced_limits", {
-    help: "Containers without an enforced limit (QuotaOff); only of pods that have some.",
-    labels: POD,
-  }),
+  usage: podGauge("mbcas_pod_usage_cores", "CPU that the pod used over the last interval."),
+  demand: podGauge("mbcas_pod_demand_cores", "CPU that the pod would use if nothing limited it."),
+  limit: podGauge("mbcas_pod_limit_cores", "CPU limit of the pod as last decided."),
+  enforced: podGauge(
+    "mbcas_pod_enforced_limit_cores",
+    "CPU quota of the pod's containers in force.",
+  ),
+  floor: podGauge("mbcas_pod_floor_cores", "Lower bound of the pod's limit."),
+  ceiling: podGauge("mbcas_pod_ceiling_cores", "Upper bound of the pod's limit."),
+  original: podGauge("mbcas_pod_original_limit_cores", "CPU limit that the user set."),
+  price: podGauge("mbcas_pod_price_per_core", "Price of CPU at the pod's last clearing."),
+  credit: podGauge(
+    "mbcas_pod_credit",
+    "Mean credit of the pod's containers: a factor on their weights.",
+  ),
+  throttled: podCounter(
+    "mbcas_pod_throttled_seconds_total",
+    "Time for which quotas kept the pod's threads from running, summed over threads.",
+  ),
+  pressure: podCounter(
+    "mbcas_pod_pressure_cpu_waiting_seconds_total",
+    "Time in which at least one thread of the pod waited for CPU or quota (PSI).",
+  ),
+  unenforced: podGauge(
+    "mbcas_pod_unenforced_limits",
+    "Containers without an enforced limit (QuotaOff); only of pods that have some.",
+  ),
 };
 
 /** Metrics of the node. */

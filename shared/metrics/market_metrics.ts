@@ -7,23 +7,7 @@
 import { counter, gauge, histogram } from "./metric.ts";
 
 /** Seconds; the aim is a median of 0.45 s for the whole way from a burst to its larger quota. */
-const CONFIRMATION = [
-  0.05,
-  0.1,
-  0.15,
-  0.2,
-  0.3,
-  0.45,
-  0.6,
-  0.8,
-  1.2,
-  2,
-  5,
-  10,
-  30,
-  60,
-  300,
-] as const;
+const CONFIRMATION = [0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6, 0.8, 1.2, 2, 5, 10, 30, 60, 300];
 const RECONCILE = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30] as const;
 
 /** Metrics of each controller. */

@@ -31,26 +31,19 @@ export interface MetricOptions<L extends string> {
 /** Metrics by the names that the code has for them. */
 export type MetricTable = Readonly<Record<string, Metric>>;
 
-/** A gauge. */
-export function gauge<const L extends string = never>(
+/** Defines a metric of one type. */
+export type DefineMetric<T extends Metric["type"]> = <const L extends string = never>(
   name: string,
   options: MetricOptions<L>,
-): Metric<"gauge", L> {
-  return { type: "gauge", name, ...options };
+) => Metric<T, L>;
+
+function define<T extends Metric["type"]>(type: T): DefineMetric<T> {
+  return (name, options) => ({ type, name, ...options });
 }
 
-/** A counter. */
-export function counter<const L extends string = never>(
-  name: string,
-  options: MetricOptions<L>,
-): Metric<"counter", L> {
-  return { type: "counter", name, ...options };
-}
-
-/** A histogram. */
-export function histogram<const L extends string = never>(
-  name: string,
-  options: MetricOptions<L>,
-): Metric<"histogram", L> {
-  return { type: "histogram", name, ...options };
-}
+/** Defines a gauge. */
+export const gauge: DefineMetric<"gauge"> = define("gauge");
+/** Defines a counter. */
+export const counter: DefineMetric<"counter"> = define("counter");
+/** Defines a histogram. */
+export const histogram: DefineMetric<"histogram"> = define("histogram");

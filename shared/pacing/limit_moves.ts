@@ -4,14 +4,10 @@
  *
  * @module
  */
+import type { PaceMemory } from "../market/market_container.ts";
 import { clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
-import {
-  isThrottled,
-  type PacedContainer,
-  type PaceMemory,
-  type PaceOptions,
-} from "./paced_container.ts";
+import { isThrottled, type PacedContainer, type PaceOptions } from "./paced_container.ts";
 
 /** Hysteresis of a rationed container fades with this time constant after a change, … */
 const REST_MS = 60_000;
@@ -70,25 +66,17 @@ export interface RaiseRequest {
   readonly cost: number;
 }
 
-/** The answer to such a raise. Millicores. */
-export interface RaiseGrant extends RaiseRequest {
-  /** Absent while the raise waits. */
-  readonly limit?: number;
-  /** Free CPU that it takes. */
-  readonly granted: number;
-}
-
 /**
  * Splits `free` CPU among raises: all of it where there is enough, otherwise by weight, proportionally
  * fair, rounded down to the grid. A part that would cost a change and relieve nothing is not given:
  * the lightest of those raises waits, and the others are granted anew, or each would get too little
- * for ever. Raises that wait come first.
+ * for ever. Raises that wait come first, without a limit. `granted` is the free CPU that each takes.
  */
 export function grantRaises(
   requests: readonly RaiseRequest[],
   free: number,
   { now, options }: { readonly now: number; readonly options: PaceOptions },
-): RaiseGrant[] {
+): (RaiseRequest & { readonly limit?: number; readonly granted: number })[] {
   const bids = requests.map(({ cost, container: { weight } }) => ({
     ...{ weight, floor: 0, ceiling: cost, demand: cost },
   }));
@@ -98,15 +86,12 @@ export function grantRaises(
     const granted = mode === "uncongested" ? cost : Math.floor((shares[i] ?? 0) / GRID) * GRID;
     // The commitment of a container need not lie on the grid; the limit that it gets has to.
     const part = Math.floor((wanted - (cost - granted)) / GRID) * GRID;
-    return { request, limit: granted === cost ? wanted : part, granted };
+    return { ...request, limit: granted === cost ? wanted : part, granted };
   });
-  const poor = grants
-    .filter(({ request, limit }) => !isLargeRaise(request.container, limit, { now, options }))
-    .map(({ request }) => request);
-  const [first, ...rest] = poor;
-  if (first === undefined) {
-    return grants.map(({ request, limit, granted }) => ({ ...request, limit, granted }));
-  }
+  const [first, ...rest] = requests.filter(({ container }, i) =>
+    !isLargeRaise(container, grants[i]?.limit ?? 0, { now, options })
+  );
+  if (first === undefined) return grants;
   const lightest = rest.reduce((a, b) => b.container.weight < a.container.weight ? b : a, first);
   const others = requests.filter((request) => request !== lightest);
   return [{ ...lightest, granted: 0 }, ...grantRaises(others, free, { now, options })];

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { forAll } from "../../tests/fixtures/for_all.ts";
 import { pacedSample, PLAIN_PACE, SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import type { PaceMemory } from "../market/market_container.ts";
 import {
   followLowerTarget,
   fundRaises,
@@ -23,7 +24,6 @@ import {
   paceAt,
   type PaceChange,
   type PacedContainer,
-  type PaceMemory,
   RECENT_MS,
 } from "./paced_container.ts";
 import { planChanges, type PlanContext } from "./plan_changes.ts";

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { type Bidder, clearRound } from "../market/clearing_round.ts";
+import { clearRound } from "../market/clearing_round.ts";
+import type { PaceMemory } from "../market/market_container.ts";
+import { roundBounds } from "../market/rounding.ts";
 import { lowerWait } from "./limit_moves.ts";
 import {
   committed,
@@ -10,7 +12,6 @@ import {
   grantable,
   newPaceMemory,
   type PacedContainer,
-  type PaceMemory,
   type PlannedContainer,
   RECENT_MS,
 } from "./paced_container.ts";
@@ -75,19 +76,18 @@ function round(
   demands: readonly number[],
   { now, capacity, lag = 0, quotas = [] }: Node,
 ): { mode: string; before: PacedContainer[]; planned: PlannedContainer[] } {
-  const bidders = table.map(({ floor, ceiling, weight, memory }, index): Bidder => {
-    const present = memory.limit;
-    const demand = demands[index] ?? 0;
-    return { floor, ceiling, weight, credit: 1, present, demand };
+  const bidders = table.map(({ floor, ceiling, weight, memory }, index) => {
+    const bounds = roundBounds({ floor, ceiling });
+    return { ...bounds, weight, memory, demand: demands[index] ?? 0 };
   });
   const { mode, outcomes } = clearRound(bidders, { capacity });
   const before = outcomes.flatMap((outcome, index) => {
     const player = table[index];
     if (player === undefined) return [];
-    const { weight, memory, past } = player;
+    const { memory, past } = player;
     const quota = quotas[index] ?? past.at(-1 - lag) ?? past[0] ?? memory.limit;
     const throttledMsPerS = Math.max(0, (demands[index] ?? 0) - quota);
-    return [{ ...outcome, weight, memory, quota, throttledMsPerS }];
+    return [{ ...outcome, quota, throttledMsPerS }];
   });
   const planned = planChanges(before, { now, capacity, mode });
   table.forEach((player, index) => {

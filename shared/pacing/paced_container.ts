@@ -4,6 +4,8 @@
  * @module
  */
 import type { MarketReason } from "../api/reasons/market_reasons.ts";
+import type { RoundOutcome } from "../market/clearing_round.ts";
+import type { MarketContainer, PaceMemory } from "../market/market_container.ts";
 
 /**
  * The settings; times in milliseconds, shares of 1. Stability comes before speed in everything that
@@ -52,6 +54,11 @@ export type PaceOptions = Readonly<typeof DEFAULT_PACE>;
 /** CPU free of commitment, as a share of capacity, from which on raises are given freely. */
 const FREELY = 0.1;
 
+/** How easy it is to give any container more: 0 where none of capacity is free, 1 where a tenth is. */
+export function easeAt(freeFraction: number): number {
+  return Math.min(1, Math.max(0, freeFraction / FREELY));
+}
+
 /** Millicores of `capacity` that raises may commit. */
 export function grantable(capacity: number, { cushion }: Pick<PaceOptions, "cushion">): number {
   return capacity * (1 - cushion);
@@ -62,7 +69,7 @@ export function grantable(capacity: number, { cushion }: Pick<PaceOptions, "cush
  * where a tenth is, those for scarce CPU where none is, and between them in proportion.
  */
 export function paceAt(options: PaceOptions, freeFraction: number): PaceOptions {
-  const ease = Math.min(1, Math.max(0, freeFraction / FREELY));
+  const ease = easeAt(freeFraction);
   const { raiseHysteresis, scarceRaiseHysteresis, raiseMargin } = options;
   return {
     ...options,
@@ -71,51 +78,9 @@ export function paceAt(options: PaceOptions, freeFraction: number): PaceOptions 
   };
 }
 
-/** State of pacing for a container. CPU in millicores, times monotonic in milliseconds. */
-export interface PaceMemory {
-  /** The limit as last decided. */
-  readonly limit: number;
-  /** Limits that were replaced in the last {@linkcode RECENT_MS}, the latest last. */
-  readonly recent: readonly { readonly until: number; readonly limit: number }[];
-  /** When its readings began. */
-  readonly since: number;
-  readonly raisedAt: number;
-  /** When the limit was last changed. */
-  readonly changedAt: number;
-  /** The limit before a large raise that throttling asked for; absent after any other change. */
-  readonly trialFrom?: number | undefined;
-  readonly fundedAt: number;
-  /** Where idle CPU is free: when it last wanted more than its share. */
-  readonly rationedAt?: number | undefined;
-  /** Where idle CPU is free: when others last took what it is due. */
-  readonly shortAt?: number | undefined;
-  /** Since when the share has been clearly below the limit, and the highest share since. */
-  readonly lower?: { readonly since: number; readonly highest: number } | undefined;
-}
-
-/** A container with what the clearing gives it now. Millicores. */
-export interface PacedContainer {
-  readonly memory: PaceMemory;
-  /** Bounds of the limit, holds included. */
-  readonly floor: number;
-  readonly ceiling: number;
-  /** The bid's floor: what an idle container is counted with. */
-  readonly least: number;
-  /** Demand within floor and ceiling. */
-  readonly need: number;
-  /** The limit that the clearing gives: max(floor, share), on the grid. */
-  readonly share: number;
-  /** Quota in the cgroup now, where it has one. */
-  readonly quota?: number | undefined;
-  /** The bid's weight: the order of raises that can't all be granted whole. */
-  readonly weight: number;
-  /** True for a container that starts: its raises are for that. */
-  readonly boost?: boolean;
-  /** True where it needs what a metric asks for, which is more than its readings show. */
-  readonly metric?: boolean;
-  /** Time throttled in the last interval, ms per second, summed over threads. */
-  readonly throttledMsPerS: number;
-}
+/** The part of a container that pacing sees, with what the clearing gives it now. */
+export interface PacedContainer
+  extends Omit<MarketContainer, "originalLimit" | "throttledMs">, RoundOutcome {}
 
 /** A change of one container's limit. */
 export interface PaceChange {

@@ -4,6 +4,7 @@
  * @module
  */
 import type { MarketReason } from "../api/reasons/market_reasons.ts";
+import type { PaceMemory } from "../market/market_container.ts";
 import type { Mode } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
 import {
@@ -25,7 +26,6 @@ import {
   paceAt,
   type PaceChange,
   type PacedContainer,
-  type PaceMemory,
   type PaceOptions,
   type PlannedContainer,
 } from "./paced_container.ts";

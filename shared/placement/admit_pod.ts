@@ -5,7 +5,7 @@
  * @module
  */
 import type { ClassCounts, NodeClass } from "./node_classes.ts";
-import { countByClass, type PlacedPod } from "./placed_pod.ts";
+import { type ClassifiedPod, countByClass } from "./placed_pod.ts";
 import {
   costOf,
   floorOf,
@@ -17,20 +17,23 @@ import {
 } from "./split.ts";
 import type { ShortagePhase } from "./shortage.ts";
 
-/** How a new pod is recognized: by UID, by name, or by the prefix of its generated name. */
+/** How a new pod is recognized, which gets its UID only later: by name, or by the prefix of a generated one. */
 export interface AwaitedPod {
-  readonly uid?: string | undefined;
   readonly name?: string | undefined;
   readonly generateName?: string | undefined;
 }
 
+/** The decision about a new pod. */
+export interface PodPlacement {
+  readonly class: NodeClass;
+  /** Absent for a StatefulSet's pod. */
+  readonly deletionCost?: number;
+}
+
 /** One reserved place. */
-export interface Reservation {
+export interface Reservation extends PodPlacement {
   readonly pod: AwaitedPod;
   readonly revision: string;
-  readonly class: NodeClass;
-  /** Repeated if the server asks again; absent if there is none. */
-  readonly deletionCost?: number;
   /** When it was made, ms. */
   readonly sinceMs: number;
   /** When the creation counts as failed, ms. */
@@ -43,22 +46,17 @@ export interface Reservations {
   readonly open: readonly Reservation[];
   /** UIDs of observed pods: none of them ends another reservation. */
   readonly known: ReadonlySet<string>;
-  /** UIDs observed since, which are few: only these are copied at each step. */
-  readonly recent: ReadonlySet<string>;
 }
 
-const MOST_RECENT = 64;
-
 /** A pod in a cache. */
-export interface CountedPod
-  extends Pick<PlacedPod, "uid" | "name" | "revision" | "class" | "gone" | "scheduled"> {
+export interface CountedPod extends ClassifiedPod {
   /** True if it was created without admission: it ends no reservation for a generated name. */
   readonly unadmitted?: true;
 }
 
 /** No reservations yet; these pods end none. */
 export function noReservations(pods: Iterable<CountedPod> = []): Reservations {
-  return { open: [], known: uidsOf(pods), recent: new Set() };
+  return { open: [], known: uidsOf(pods) };
 }
 
 /** Removes expired reservations. */
@@ -67,28 +65,20 @@ export function expire({ open, ...seen }: Reservations, nowMs: number): Reservat
 }
 
 /**
- * Observes all pods, including those that are gone. Each new pod ends one reservation: the one with its UID
- * or name, or else the oldest for a generated name like its own, of its revision and class.
+ * Observes pods, including those that are gone. Each new pod ends one reservation: the one with its name, or
+ * else the oldest for a generated name like its own, of its revision and class.
  */
 export function observePods(before: Reservations, pods: readonly CountedPod[]): Reservations {
-  const { open, known, recent } = observeSomePods(before, pods);
-  // UIDs of deleted pods do no harm, but must not accumulate.
-  const tooMany = recent.size > MOST_RECENT || known.size > 2 * pods.length + MOST_RECENT;
-  return tooMany ? { open, known: uidsOf(pods), recent: new Set() } : { open, known, recent };
-}
-
-/** As `observePods`, of some pods only. */
-export function observeSomePods(before: Reservations, pods: readonly CountedPod[]): Reservations {
-  const { open, known, recent } = before;
-  const unseen = pods.filter(({ uid }) => !known.has(uid) && !recent.has(uid));
+  const { open, known } = before;
+  const unseen = pods.filter(({ uid }) => !known.has(uid));
   if (unseen.length === 0) return before;
   const left = [...open];
   for (const pod of unseen) {
-    const named = left.findIndex((one) => isNamed(one.pod, pod));
+    const named = left.findIndex((one) => one.pod.name === pod.name);
     const index = named >= 0 ? named : left.findIndex((one) => isLike(one, pod));
     if (index >= 0) left.splice(index, 1);
   }
-  return { open: left, known, recent: new Set([...recent, ...unseen.map(({ uid }) => uid)]) };
+  return { open: left, known: new Set([...known, ...uidsOf(unseen)]) };
 }
 
 /**
@@ -110,15 +100,9 @@ export function dropOldest(
   };
 }
 
-function isNamed({ uid, name }: AwaitedPod, pod: CountedPod): boolean {
-  // A name may be used again, so a UID takes precedence.
-  return uid === undefined ? name !== undefined && name === pod.name : uid === pod.uid;
-}
-
 function isLike({ pod, revision, class: of }: Reservation, seen: CountedPod): boolean {
-  const { uid, name, generateName } = pod;
-  return seen.unadmitted === undefined && uid === undefined && name === undefined &&
-    generateName !== undefined &&
+  const { name, generateName } = pod;
+  return seen.unadmitted === undefined && name === undefined && generateName !== undefined &&
     seen.name.startsWith(generateName) && revision === seen.revision && of === seen.class;
 }
 
@@ -152,23 +136,19 @@ const RESERVED_FOR_MS = 30_000;
 const LATE_MS = 2000;
 
 /** The decision, and the reservations from now on. */
-export interface PodAdmission {
-  readonly class: NodeClass;
-  /** Absent for a StatefulSet's pod. */
-  readonly deletionCost?: number;
+export interface PodAdmission extends PodPlacement {
   readonly reservations: Reservations;
 }
 
 /**
- * Decides the class by the pods of the revision and the reservations. A repeated request about a UID gets
- * the same answer. Calls must not overlap: each needs the reservations of the one before.
+ * Decides the class by the pods of the revision and the reservations. Calls must not overlap: each needs the
+ * reservations of the one before.
  */
 export function admitPod(before: Reservations, input: AdmissionInput): PodAdmission {
   const { pod, workload, spec, nowMs } = input;
   const { revision, ...awaited } = pod;
-  const present = observePods(expire(before, nowMs), input.pods);
-  const same = present.open.find((one) => pod.uid !== undefined && one.pod.uid === pod.uid);
-  if (same !== undefined) return { ...decisionOf(same), reservations: present };
+  const { open } = observePods(expire(before, nowMs), input.pods);
+  const present = { open, known: uidsOf(input.pods) };
   const counted = input.pods.filter((one) => one.revision === revision && !one.gone);
   const most = workload.replicas - 1 - counted.length;
   // More pods than replicas are an old view, which says nothing of reservations.
@@ -194,13 +174,6 @@ export function admitPod(before: Reservations, input: AdmissionInput): PodAdmiss
   return { ...answer, reservations: { ...reservations, open: [...reservations.open, one] } };
 }
 
-/** The decision that a reservation repeats. */
-export function decisionOf(
-  { class: chosen, deletionCost }: Pick<Reservation, "class" | "deletionCost">,
-): Pick<Reservation, "class" | "deletionCost"> {
-  return { class: chosen, ...(deletionCost === undefined ? {} : { deletionCost }) };
-}
-
 function countsOf(
   revision: string,
   { reservations, counted }: {
@@ -208,8 +181,7 @@ function countsOf(
     readonly counted: readonly CountedPod[];
   },
 ): ClassCounts {
-  const coming = reservations.open.filter((one) => one.revision === revision)
-    .map((one) => ({ class: one.class, gone: false }));
+  const coming = reservations.open.filter((one) => one.revision === revision);
   return countByClass([...counted, ...coming]);
 }
 

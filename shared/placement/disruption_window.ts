@@ -32,11 +32,6 @@ export function isWindowOpen({ schedule, durationMs }: DisruptionWindow, nowMs: 
   return opening !== undefined && opening <= nowMs;
 }
 
-/** The first opening after `nowMs`, ms since 1970; an open window may open again before it ends. */
-export function nextOpeningMs({ schedule }: DisruptionWindow, nowMs: number): number | undefined {
-  return parseCronSchedule(schedule).next(nowMs);
-}
-
 /** Milliseconds of a text such as `2h`. Throws a `SyntaxError` if it can't be parsed or is 0. */
 export function parseWindowDuration(text: string): number {
   const durationMs = parseGoDuration(text);

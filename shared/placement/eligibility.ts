@@ -13,7 +13,7 @@ import {
   PLACEMENT_PREFIX,
   SPOT_PERCENTAGE,
 } from "../api/placement_keys.ts";
-import { type LabelSelector, labelsMatch } from "../api/label_selector.ts";
+import { type Labels, type LabelSelector, labelsMatch } from "../api/label_selector.ts";
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import { quotedText } from "../quoted_text.ts";
 import {
@@ -34,20 +34,20 @@ export interface PlacementSpec {
   readonly paused: boolean;
 }
 
-/** Labels or annotations. */
-export type Texts = Readonly<Record<string, string>>;
-
 /** Labels and annotations of an object. */
 export interface LabeledObject {
-  readonly labels: Texts;
-  readonly annotations: Texts;
+  readonly labels: Labels;
+  readonly annotations: Labels;
 }
 
-/** The objects that make up a spec. */
-export interface SpecSources {
-  readonly workload: LabeledObject;
-  /** Absent if it is not known; it sets nothing then. */
-  readonly namespace?: LabeledObject | undefined;
+/** A workload and its namespace. */
+export interface EligibilityInput extends LabeledObject {
+  readonly kind: string;
+  readonly namespace: {
+    readonly name: string;
+    /** Absent while the namespace is not known: it sets nothing, and no selector matches it then. */
+    readonly metadata?: LabeledObject | undefined;
+  };
 }
 
 /** A label or annotation that is invalid or missing. */
@@ -62,14 +62,19 @@ export interface PlacementFault {
   readonly remedy: string;
 }
 
-/**
- * A spec; `off`; `namespace-off`: the namespace opted out; `untuned`: enabled without further annotations;
- * or at least one fault.
- */
-export type SpecReading =
-  | { readonly is: "valid"; readonly spec: PlacementSpec }
-  | { readonly is: "off" | "namespace-off" | "untuned" }
-  | { readonly is: "invalid"; readonly faults: readonly PlacementFault[] };
+/** Why a workload takes no part. */
+export interface Ineligibility {
+  readonly spec?: undefined;
+  readonly reason: PlacementReason;
+  readonly message: string;
+  /** The parts of the message, if labels or annotations are invalid. */
+  readonly faults?: readonly PlacementFault[];
+}
+
+/** The spec of a workload that takes part, or why it does not. */
+export type Eligibility =
+  | { readonly spec: PlacementSpec; readonly faults?: undefined }
+  | Ineligibility;
 
 /** Annotations that tune placement. */
 const TUNING = [SPOT_PERCENTAGE, MIN_ON_DEMAND, DISRUPTION_SCHEDULE, DISRUPTION_DURATION] as const;
@@ -108,30 +113,32 @@ const DURATION: Annotation<number> = {
   read: (text = "") => parseWindowDuration(text),
 };
 
-/** Parses the spec. Never throws. `configured` is the window of workloads without one of their own. */
-export function readPlacementSpec(
-  sources: SpecSources,
-  configured?: DisruptionWindow,
-): SpecReading {
-  const enabled = enabledState(sources);
-  if (typeof enabled !== "string") return { is: "invalid", faults: enabled };
-  if (enabled !== "on") return { is: enabled };
-  const { annotations: texts } = sources.workload;
-  if (TUNING.every((key) => textAt(texts, key) === undefined)) return { is: "untuned" };
+/** Reads labels and annotations. `configured` is the window of workloads without one of their own. */
+function readSpec(input: EligibilityInput, configured: DisruptionWindow | undefined): Eligibility {
+  const { annotations: texts } = input;
+  const disabled = checkEnabled(input);
+  if (disabled !== undefined) return disabled;
+  if (TUNING.every((key) => texts[key] === undefined)) {
+    return { reason: "PlacementUntuned", message: "spotalis.io/spot-percentage is not there" };
+  }
   const faults: PlacementFault[] = [];
   const own = { of: "workload", texts, faults } as const;
   const spotPercentage = parse(own, PERCENTAGE);
   const minOnDemand = parse(own, FLOOR);
   const paused = parse(own, PAUSE);
-  const window = windowOf(sources, { configured, faults });
+  const window = windowOf(input, { configured, faults });
   if (
     faults.length > 0 || spotPercentage === undefined || minOnDemand === undefined ||
     paused === undefined
-  ) return { is: "invalid", faults };
+  ) return invalid(faults);
   return {
-    is: "valid",
     spec: { spotPercentage, minOnDemand, ...(window === undefined ? {} : { window }), paused },
   };
+}
+
+function invalid(faults: readonly PlacementFault[]): Ineligibility {
+  const message = faults.map(placementFaultText).join("; ");
+  return { reason: "ConfigurationError", message, faults };
 }
 
 /** `annotation spotalis.io/min-on-demand of the workload is "two": must be …`. */
@@ -140,25 +147,25 @@ export function placementFaultText({ of, place, key, value, remedy }: PlacementF
 }
 
 /**
- * Checks whether placement is enabled: the namespace's label `"false"` takes precedence over all; then the
- * workload's label and annotation, of which `"false"` takes precedence; then the namespace's `"true"`. An
- * invalid label of the namespace is a fault only of workloads with labels or annotations of placement.
+ * Why placement is not enabled; undefined if it is. The namespace's label `"false"` takes precedence over
+ * all; then the workload's label and annotation, of which `"false"` takes precedence; then the namespace's
+ * `"true"`. An invalid label of the namespace is a fault only of workloads with labels or annotations of
+ * placement.
  */
-function enabledState(
-  { workload, namespace }: SpecSources,
-): "on" | "off" | "namespace-off" | readonly PlacementFault[] {
-  const around = {
-    of: "namespace",
-    place: "label",
-    text: textAt(namespace?.labels ?? {}, ENABLED),
-  };
-  if (around.text === "false") return "namespace-off";
+function checkEnabled(
+  { labels, annotations, namespace: { name, metadata } }: EligibilityInput,
+): Ineligibility | undefined {
+  const around = { of: "namespace", place: "label", text: metadata?.labels[ENABLED] };
+  if (around.text === "false") {
+    return { reason: "NamespaceOptedOut", message: `namespace ${name} opted out` };
+  }
+  const off = { reason: "PlacementOff", message: 'spotalis.io/enabled is not "true"' } as const;
   const own = [
-    { of: "workload", place: "label", text: textAt(workload.labels, ENABLED) },
-    { of: "workload", place: "annotation", text: textAt(workload.annotations, ENABLED) },
+    { of: "workload", place: "label", text: labels[ENABLED] },
+    { of: "workload", place: "annotation", text: annotations[ENABLED] },
   ];
-  if (own.some(({ text }) => text === "false")) return "off";
-  const hasKeys = [workload.labels, workload.annotations].some((texts) =>
+  if (own.some(({ text }) => text === "false")) return off;
+  const hasKeys = [labels, annotations].some((texts) =>
     Object.keys(texts).some((key) => key.startsWith(PLACEMENT_PREFIX))
   );
   const faults = [...own, ...(hasKeys ? [around] : [])].flatMap(({ text, ...where }) =>
@@ -169,8 +176,8 @@ function enabledState(
       remedy: 'must be "true" or "false"',
     }]
   );
-  if (faults.length > 0) return faults;
-  return [...own, around].some(({ text }) => text === "true") ? "on" : "off";
+  if (faults.length > 0) return invalid(faults);
+  return [...own, around].some(({ text }) => text === "true") ? undefined : off;
 }
 
 /**
@@ -178,17 +185,17 @@ function enabledState(
  * Schedule and duration must be set together.
  */
 function windowOf(
-  { workload, namespace }: SpecSources,
+  { annotations, namespace: { metadata } }: EligibilityInput,
   { configured, faults }: {
     readonly configured: DisruptionWindow | undefined;
     readonly faults: PlacementFault[];
   },
 ): DisruptionWindow | undefined {
   const found = [
-    { of: "workload", texts: workload.annotations, faults } as const,
-    { of: "namespace", texts: namespace?.annotations ?? {}, faults } as const,
+    { of: "workload", texts: annotations, faults } as const,
+    { of: "namespace", texts: metadata?.annotations ?? {}, faults } as const,
   ].find(({ texts }) =>
-    [DISRUPTION_SCHEDULE, DISRUPTION_DURATION].some((key) => textAt(texts, key) !== undefined)
+    [DISRUPTION_SCHEDULE, DISRUPTION_DURATION].some((key) => texts[key] !== undefined)
   );
   if (found === undefined) return configured;
   const schedule = parse(found, SCHEDULE);
@@ -199,12 +206,12 @@ function windowOf(
 /** The value of an annotation; undefined with a fault if it is invalid. */
 function parse<T>(
   { of, texts, faults }: Pick<PlacementFault, "of"> & {
-    readonly texts: Texts;
+    readonly texts: Labels;
     readonly faults: PlacementFault[];
   },
   { key, remedy, read }: Annotation<T>,
 ): T | undefined {
-  const text = textAt(texts, key);
+  const text = texts[key];
   try {
     const value = read(text);
     if (value !== undefined) return value;
@@ -214,11 +221,6 @@ function parse<T>(
   const value = text === undefined ? {} : { value: quotedText(text) };
   faults.push({ of, place: "annotation", key, ...value, remedy });
   return undefined;
-}
-
-/** The text under the key; keys such as `constructor` exist only if they were set. */
-function textAt(texts: Texts, key: string): string | undefined {
-  return Object.hasOwn(texts, key) ? texts[key] : undefined;
 }
 
 function wholeNumber(text: string | undefined, most: number): number | undefined {
@@ -250,31 +252,10 @@ export interface PlacementScope {
   readonly window?: DisruptionWindow;
 }
 
-/** A workload and its namespace. */
-export interface EligibilityInput extends LabeledObject {
-  readonly kind: string;
-  readonly namespace: {
-    readonly name: string;
-    /** Absent while the namespace is not known; no selector matches it then. */
-    readonly metadata?: LabeledObject | undefined;
-  };
-}
-
-/** Why a workload takes no part. */
-export interface Ineligibility {
-  readonly spec?: undefined;
-  readonly reason: PlacementReason;
-  readonly message: string;
-  /** The parts of the message, if labels or annotations are invalid. */
-  readonly faults?: readonly string[];
-}
-
-/** The spec of a workload that takes part, or why it does not. */
-export type Eligibility =
-  | { readonly spec: PlacementSpec; readonly faults?: undefined }
-  | Ineligibility;
-
-/** Checks whether the workload takes part. Annotations count only in namespaces that may be placed. */
+/**
+ * Checks whether the workload takes part. Annotations count only in namespaces that may be placed. Never
+ * throws.
+ */
 export function checkEligibility(input: EligibilityInput, scope: PlacementScope): Eligibility {
   const { kind, namespace: { name, metadata } } = input;
   const { ownNamespace, namespaceSelector, window } = scope;
@@ -286,21 +267,7 @@ export function checkEligibility(input: EligibilityInput, scope: PlacementScope)
     namespaceSelector !== undefined &&
     (metadata === undefined || !labelsMatch(metadata.labels, namespaceSelector))
   ) return { reason: "NamespaceNotSelected", message: `namespaceSelector leaves ${name} out` };
-  const reading = readPlacementSpec({ workload: input, namespace: metadata }, window);
-  switch (reading.is) {
-    case "valid":
-      return { spec: reading.spec };
-    case "off":
-      return { reason: "PlacementOff", message: 'spotalis.io/enabled is not "true"' };
-    case "namespace-off":
-      return { reason: "NamespaceOptedOut", message: `namespace ${name} opted out` };
-    case "untuned":
-      return { reason: "PlacementUntuned", message: "spotalis.io/spot-percentage is not there" };
-    case "invalid": {
-      const faults = reading.faults.map(placementFaultText);
-      return { reason: "ConfigurationError", message: faults.join("; "), faults };
-    }
-  }
+  return readSpec(input, window);
 }
 
 /** True for kinds with pods that are placed. */

@@ -16,15 +16,12 @@ import {
   type Toleration,
 } from "./node_classes.ts";
 import { revisionOf } from "./placed_pod.ts";
-import type { AwaitedPod } from "./admit_pod.ts";
+import type { AwaitedPod, PodPlacement } from "./admit_pod.ts";
 import { type JSONPatchOperation, pointerPart } from "../admission/json_patch.ts";
 import type { Labels } from "../api/label_selector.ts";
 import type { PodOwner } from "../api/pod.ts";
-import {
-  type NodeConstraint,
-  sentNodeConstraints,
-  type SentNodeSelector,
-} from "./node_constraints.ts";
+import { type NodeConstraint, sentNodeConstraints } from "./node_constraints.ts";
+import type { NodeSelector } from "../api/node.ts";
 
 /** A pod that is being created. */
 export interface PlacementRequest {
@@ -35,9 +32,9 @@ export interface PlacementRequest {
   readonly pod: AwaitedPod;
   /**
    * The decision that the pod carries: a server asks again if another webhook has changed the pod since,
-   * and many pods have neither name nor UID by then.
+   * and most pods have no name by then.
    */
-  readonly decided?: { readonly class: NodeClass; readonly deletionCost?: number };
+  readonly decided?: PodPlacement;
   /** What its node selector and affinity allow. */
   readonly constraints: readonly NodeConstraint[];
   /** The claims of its volumes. */
@@ -52,7 +49,6 @@ export interface PlacementRequest {
  */
 interface SentPod {
   readonly metadata: {
-    readonly uid?: string;
     readonly name?: string;
     readonly generateName?: string;
     readonly labels?: Labels | null;
@@ -64,7 +60,7 @@ interface SentPod {
     readonly tolerations?: readonly Toleration[] | null;
     readonly affinity?: {
       readonly nodeAffinity?: {
-        readonly requiredDuringSchedulingIgnoredDuringExecution?: SentNodeSelector | null;
+        readonly requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector | null;
       } | null;
     } | null;
     readonly volumes?: readonly {
@@ -91,7 +87,7 @@ export type UnplacedReason = typeof UNPLACED_REASONS[number];
 
 /** The pod's class; or why it is not placed, with a warning for the client. */
 export type PlacementDecision =
-  | { readonly class: NodeClass; readonly deletionCost?: number }
+  | PodPlacement
   | { readonly unplaced: UnplacedReason; readonly warning?: string };
 
 /** The pod of a request; undefined if it has no controller, or is not being created. */
@@ -111,7 +107,6 @@ export function placementRequest(
     revision: revisionOf(metadata.labels ?? {}),
     // The server sends empty names of pods that have none yet.
     pod: {
-      uid: metadata.uid || undefined,
       name: metadata.name || undefined,
       generateName: metadata.generateName || undefined,
     },
@@ -122,7 +117,7 @@ export function placementRequest(
   };
 }
 
-function decisionIn({ labels, annotations }: SentPod["metadata"]): PlacementRequest["decided"] {
+function decisionIn({ labels, annotations }: SentPod["metadata"]): PodPlacement | undefined {
   const capacity = labels?.[CAPACITY];
   if (capacity !== "spot" && capacity !== "on-demand") return undefined;
   const cost = annotations?.[DELETION_COST] ?? "";
@@ -151,32 +146,30 @@ export function placementPatch(
   const { metadata, spec } = object as unknown as SentPod;
   const nodeSelector = spec.nodeSelector ?? {};
   const tolerations = spec.tolerations ?? [];
-  const before = { nodeSelector, tolerations, labels: metadata.labels ?? {} };
-  const placed = placedFields(before, { to, classes });
+  const placed = placedFields({ nodeSelector, tolerations }, { to, classes });
   return [
     ...setAll("/spec/nodeSelector", { before: nodeSelector, after: placed.nodeSelector }),
     ...setAll("/spec/tolerations", { before: tolerations, after: placed.tolerations }),
-    ...setTexts("/metadata/labels", { before: metadata.labels, after: placed.labels }),
-    ...(deletionCost === undefined ? [] : setTexts("/metadata/annotations", {
+    ...setText("/metadata/labels", { before: metadata.labels, entry: [CAPACITY, to] }),
+    ...(deletionCost === undefined ? [] : setText("/metadata/annotations", {
       before: metadata.annotations,
-      after: { [DELETION_COST]: String(deletionCost) },
+      entry: [DELETION_COST, String(deletionCost)],
     })),
   ];
 }
 
-/** The fields of a pod that placement sets. */
+/** The fields that send a pod to nodes. */
 export interface PlacedFields {
   readonly nodeSelector: Labels;
   readonly tolerations: readonly Toleration[];
-  readonly labels: Labels;
 }
 
 /**
- * Sets selector and tolerations of the class, and the label that names it. Replaces all that the pod says
- * of capacity, including tolerations of the other class, and keeps the rest. Idempotent.
+ * Sets selector and tolerations of the class. Replaces all that the pod says of capacity, including
+ * tolerations of the other class, and keeps the rest. Idempotent.
  */
 export function placedFields(
-  { nodeSelector, tolerations, labels }: PlacedFields,
+  { nodeSelector, tolerations }: PlacedFields,
   { to, classes }: PlacementTargetOptions,
 ): PlacedFields {
   const capacity = capacityKeys(classes);
@@ -192,7 +185,6 @@ export function placedFields(
       ...selectorOf(to, classes),
     },
     tolerations: [...kept, ...own],
-    labels: { ...labels, [CAPACITY]: to },
   };
 }
 
@@ -218,17 +210,16 @@ function setAll(
   return sameJSON(before, after) ? [] : [{ op: "add", path, value: after }];
 }
 
-/** Sets texts one by one, as other webhooks may set theirs. */
-function setTexts(
+/** Sets one text and leaves the others, as other webhooks may set theirs. */
+function setText(
   path: string,
-  { before, after }: { readonly before: Labels | null | undefined; readonly after: Labels },
+  { before, entry: [key, value] }: {
+    readonly before: Labels | null | undefined;
+    readonly entry: readonly [key: string, value: string];
+  },
 ): readonly JSONPatchOperation[] {
-  if (!before) return [{ op: "add", path, value: after }];
-  return Object.entries(after).flatMap(([key, value]) =>
-    Object.hasOwn(before, key) && before[key] === value
-      ? []
-      : [{ op: "add" as const, path: `${path}/${pointerPart(key)}`, value }]
-  );
+  if (!before) return [{ op: "add", path, value: { [key]: value } }];
+  return before[key] === value ? [] : [{ op: "add", path: `${path}/${pointerPart(key)}`, value }];
 }
 
 /** Ignores the order of keys, not that of lists. */

@@ -51,27 +51,30 @@ export function capacityKeys(classes: NodeClasses): ReadonlySet<string> {
   );
 }
 
-/** Faults of the setting, a sentence each, beginning with its path. */
-export function nodeClassesFaults(classes: NodeClasses): readonly string[] {
+/** Faults of the setting, a sentence each, beginning with the key that has the selectors of a class. */
+export function nodeClassesFaults(
+  classes: NodeClasses,
+  keys: Readonly<Record<NodeClass, string>> = LIST_KEYS,
+): readonly string[] {
   const faults: string[] = [];
-  for (const one of ["spot", "on-demand"] as const) {
+  for (const one of NODE_CLASSES) {
     const [first] = classes[one].selectors;
     if (first === undefined) continue;
     if (Object.keys(first.matchLabels).length === 0 || first.matchExpressions.length > 0) {
-      faults.push(`${one}.selectors[0] must have matchLabels alone: pods are sent to nodes by it`);
+      faults.push(`${keys[one]}[0] must have matchLabels alone: pods are sent to nodes by it`);
     }
   }
   if (classes.spot.selectors.length === 0) {
-    faults.push("spot.selectors must name at least one selector");
+    faults.push(`${keys.spot} must name at least one selector`);
   }
   if (classes["on-demand"].selectors.length === 0 && classes.spot.tolerations.length === 0) {
     faults.push(
-      "on-demand.selectors must name at least one selector where spot.tolerations has no taint " +
+      `${keys["on-demand"]} must name at least one selector where spotTolerations has no taint ` +
         "that keeps on-demand pods off spot nodes",
     );
   }
   if (faults.length === 0 && selectsSpot(classes)) {
-    faults.push("on-demand.selectors[0] must not select what spot.selectors select");
+    faults.push(`${keys["on-demand"]}[0] must not select what ${keys.spot} select`);
   }
   return faults;
 }
@@ -199,13 +202,17 @@ const classifier = z.strictObject({
   };
 });
 
+/** The keys of the selectors in the two forms. */
+const LABEL_KEYS = { spot: "spot", "on-demand": "onDemand" } as const;
+const LIST_KEYS = { spot: "spotLabels", "on-demand": "onDemandLabels" } as const;
+
 /** The schema of the form that was meant, for the faults. */
 function schemaOf(raw: unknown): z.ZodType<NodeClasses> {
   const isLabels = ["spot", "onDemand"].some((key) => Object.hasOwn(Object(raw), key));
   const form: z.ZodType<NodeClasses> = isLabels ? nodeLabels : classifier;
   return form.superRefine((classes, context) => {
-    for (const fault of nodeClassesFaults(classes)) {
-      context.addIssue({ code: "custom", message: withSettingKeys(fault, isLabels) });
+    for (const message of nodeClassesFaults(classes, isLabels ? LABEL_KEYS : LIST_KEYS)) {
+      context.addIssue({ code: "custom", message });
     }
   });
 }
@@ -217,10 +224,3 @@ export const nodeClassifierKind: Kind<NodeClasses> = treeKind({
   schema: schemaOf,
   shortForm: (text) => PRESETS.some((one) => one === text) ? { preset: text } : undefined,
 });
-
-/** The fault with the keys of the setting. */
-function withSettingKeys(fault: string, isLabels: boolean): string {
-  return fault.replaceAll("on-demand.selectors", isLabels ? "onDemand" : "onDemandLabels")
-    .replaceAll("spot.selectors", isLabels ? "spot" : "spotLabels")
-    .replaceAll("spot.tolerations", "spotTolerations");
-}

@@ -8,7 +8,9 @@ import {
   HOSTNAME,
   type Node,
   type NodeRequirement,
+  type NodeSelector,
   type NodeTerm,
+  nodeTermsOf,
   type PersistentVolume,
 } from "../api/node.ts";
 import { type LabelRequirement, type Labels, labelsMatch } from "../api/label_selector.ts";
@@ -29,12 +31,6 @@ export interface NodeConstraint {
   readonly terms: readonly NodeTerm[];
   /** True for a node selector: placement replaces what it says of capacity. */
   readonly selector?: true;
-}
-
-/** The fields of a pod that may pin it. */
-export interface PinnablePod {
-  readonly annotations: Labels;
-  readonly constraints: readonly NodeConstraint[];
 }
 
 /** The class and the nodes to check constraints against. */
@@ -78,15 +74,14 @@ export function protectedBy(annotations: Labels): string | undefined {
 }
 
 /**
- * Why the pod must not move to the class, in a sentence; undefined if it may. Only constraints that
- * contradict the class count: whether a zone has such a node is up to the scheduler and the autoscaler.
+ * The constraint because of which a pod can't move to the class, in a sentence; undefined if it can. Only
+ * constraints that contradict the class count: whether a zone has such a node is up to the scheduler and the
+ * autoscaler.
  */
 export function pinnedBy(
-  { annotations, constraints }: PinnablePod,
+  constraints: readonly NodeConstraint[],
   options: PinOptions,
 ): string | undefined {
-  const protection = protectedBy(annotations);
-  if (protection !== undefined) return protection;
   const keys = capacityKeys(options.classes);
   const found = constraints.find(({ selector, terms }) =>
     !terms.some((term) => {
@@ -102,8 +97,7 @@ export function allowedClasses(
   constraints: readonly NodeConstraint[],
   options: Omit<PinOptions, "to">,
 ): readonly NodeClass[] {
-  const pod = { annotations: {}, constraints };
-  return NODE_CLASSES.filter((to) => pinnedBy(pod, { ...options, to }) === undefined);
+  return NODE_CLASSES.filter((to) => pinnedBy(constraints, { ...options, to }) === undefined);
 }
 
 /** True if the constraints name a class by its own labels, whatever hosts and pools they name. */
@@ -111,10 +105,9 @@ export function namesClass(
   constraints: readonly NodeConstraint[],
   classes: NodeClasses,
 ): boolean {
-  const pod = { annotations: {}, constraints };
   return NODE_CLASSES.some((to) => {
     const nodes = { hostClass: () => to, poolClass: () => to };
-    return pinnedBy(pod, { to, classes, nodes }) !== undefined;
+    return pinnedBy(constraints, { to, classes, nodes }) !== undefined;
   });
 }
 
@@ -210,32 +203,13 @@ export function volumeConstraints(
   );
 }
 
-/** A `v1.NodeSelector` of a pod that was sent for admission. */
-export interface SentNodeSelector {
-  /** Null where the user gave none: servers refuse that only after the webhook. */
-  readonly nodeSelectorTerms:
-    | readonly Readonly<
-      Partial<Record<"matchExpressions" | "matchFields", readonly SentRequirement[] | null>>
-    >[]
-    | null;
-}
-
-/** A `v1.NodeSelectorRequirement`; some operators have no values. */
-export type SentRequirement = Pick<NodeRequirement, "key" | "operator"> & Partial<NodeRequirement>;
-
 /** Constraints of a pod that was sent for admission: node selector and required node affinity. */
 export function sentNodeConstraints(
   nodeSelector: Labels,
-  required: SentNodeSelector | null | undefined,
+  required: NodeSelector | null | undefined,
 ): readonly NodeConstraint[] {
-  const named = selectorConstraints(nodeSelector);
-  if (!required) return named;
-  const terms = (required.nodeSelectorTerms ?? []).map(({ matchExpressions, matchFields }) =>
-    [
-      ...matchExpressions ?? [],
-      // The only field that a term may have is the node's name.
-      ...(matchFields ?? []).map((one) => ({ ...one, key: HOSTNAME })),
-    ].map(({ key, operator, values }): NodeRequirement => ({ key, operator, values: values ?? [] }))
-  );
-  return [...named, { what: "its node affinity", terms }];
+  return [
+    ...selectorConstraints(nodeSelector),
+    ...(required ? [{ what: "its node affinity", terms: nodeTermsOf(required) }] : []),
+  ];
 }

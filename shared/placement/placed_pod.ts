@@ -43,7 +43,7 @@ export interface PlacedPod {
   readonly cordoned: boolean;
   /** A whole second. */
   readonly createdAtMs: number;
-  /** Why it must stay where it is, see `pinnedBy()`; absent if it may move. */
+  /** Why it must stay where it is, see `pinnedBy()` and `protectedBy()`; absent if it may move. */
   readonly pinned?: string;
   /** Why a budget does not allow its eviction, see `budgetRefusal()`. */
   readonly budget?: string;
@@ -71,21 +71,18 @@ export function isPresent({ gone, drained }: Pick<PlacedPod, "gone" | "drained">
 
 /** How many {@linkcode isPresent | present} pods have a node, by its class. */
 export function runningByClass(pods: readonly PlacedPod[]): ClassCounts {
-  return countByClass(
-    pods.filter((pod) => pod.scheduled && isPresent(pod))
-      .map(({ class: one }) => ({ class: one, gone: false })),
-  );
+  return countByClass(pods.filter((pod) => pod.scheduled && isPresent(pod)));
 }
 
 /** How many pods wait for a node, by the class that they were made for. */
 export function waitingByClass(pods: readonly PlacedPod[]): ClassCounts {
-  return countByClass(pods.filter(({ scheduled }) => !scheduled));
+  return countByClass(pods.filter(({ scheduled, gone }) => !scheduled && !gone));
 }
 
-/** How many pods there are by class, without those that are gone. */
-export function countByClass(pods: Iterable<Pick<PlacedPod, "class" | "gone">>): ClassCounts {
+/** How many pods there are by class. */
+export function countByClass(pods: Iterable<Pick<PlacedPod, "class">>): ClassCounts {
   const counts = { spot: 0, "on-demand": 0 };
-  for (const pod of pods) if (!pod.gone) counts[pod.class]++;
+  for (const pod of pods) counts[pod.class]++;
   return counts;
 }
 

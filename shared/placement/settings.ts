@@ -173,15 +173,12 @@ export const PLACEMENT_SETTINGS: z.ZodObject<typeof PLACEMENT_SHAPE> = z.object(
 /** Their values. */
 export type PlacementValues = SettingValues<typeof PLACEMENT_SETTINGS>;
 
-/** The settings that are checked together. */
-export type CheckedPlacement = Pick<
-  PlacementValues,
-  "windowSchedule" | "windowDuration" | "fallbackDuration" | "maxFallbackDuration"
->;
-
 /** Faults of settings that do not fit together, with their keys. */
 export function placementFaults(
-  { windowSchedule, windowDuration, fallbackDuration, maxFallbackDuration }: CheckedPlacement,
+  { windowSchedule, windowDuration, fallbackDuration, maxFallbackDuration }: Pick<
+    PlacementValues,
+    "windowSchedule" | "windowDuration" | "fallbackDuration" | "maxFallbackDuration"
+  >,
 ): readonly string[] {
   const { shape } = PLACEMENT_SETTINGS;
   const faults: string[] = [];

@@ -13,7 +13,7 @@ export type ShortagePhase = "none" | "fallback" | "returning";
 export interface Shortage {
   /** The end of the fallback; the workload returns afterwards. */
   readonly untilMs: number;
-  /** The beginning of the fallback; absent in memory of earlier versions. */
+  /** The beginning of the fallback; absent if it is in the future by this clock. */
   readonly sinceMs?: number;
   /** Fallbacks in a row, at least 1: each lasts twice as long as the one before. */
   readonly rounds: number;
@@ -31,18 +31,10 @@ export interface ShortageOptions {
   readonly longestFallbackMs?: number;
 }
 
-/** A workload at a time. */
+/** The pods of a workload, all of them, and its shortage at a time, ms since 1970. */
 export interface ShortageInput {
-  /** All its pods. */
   readonly pods: readonly PlacedPod[];
-  /** True if each replica is Ready and on the class it should be on. */
-  readonly asSpecified: boolean;
-  readonly nowMs: number;
-}
-
-/** A shortage at a time, ms since 1970. */
-export interface ShortageAt {
-  readonly shortage: Shortage | undefined;
+  readonly shortage?: Shortage | undefined;
   readonly nowMs: number;
 }
 
@@ -74,8 +66,7 @@ export function isLeftBehind(
 
 /** Pods that wait for a spot node, though they were created in the fallback. */
 export function unplacedInFallback(
-  pods: readonly PlacedPod[],
-  { shortage, nowMs }: ShortageAt,
+  { pods, shortage, nowMs }: ShortageInput,
 ): readonly PlacedPod[] {
   if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return [];
   // A pod that is pinned to spot nodes comes back there in any case.
@@ -90,15 +81,15 @@ export function unplacedInFallback(
  * webhook is down they come back as they are, so the time doubles, up to 3 min.
  */
 export function remakeDueMs(
-  pods: readonly PlacedPod[],
-  { shortage, nowMs }: ShortageAt,
-  { scheduleTimeoutMs = 60_000 }: Pick<ShortageOptions, "scheduleTimeoutMs"> = {},
+  input: ShortageInput,
+  { scheduleTimeoutMs = 60_000 }: ShortageOptions = {},
 ): number {
+  const { shortage } = input;
   if (shortage === undefined) return Infinity;
   const { atMs, count } = lastRemade(shortage);
   const dueMs = Math.max(
     atMs + cooldownAfter(count, scheduleTimeoutMs),
-    firstWaitMs(unplacedInFallback(pods, { shortage, nowMs })) + scheduleTimeoutMs,
+    firstWaitMs(unplacedInFallback(input)) + scheduleTimeoutMs,
   );
   // Later they count for the next fallback.
   return dueMs < shortage.untilMs ? dueMs : Infinity;
@@ -109,9 +100,8 @@ export function remakeDueMs(
  * that waited before the end of a fallback get the full time again.
  */
 export function fallbackDueMs(
-  shortage: Shortage | undefined,
-  pods: readonly PlacedPod[],
-  { scheduleTimeoutMs = 60_000 }: Pick<ShortageOptions, "scheduleTimeoutMs"> = {},
+  { pods, shortage }: Omit<ShortageInput, "nowMs">,
+  { scheduleTimeoutMs = 60_000 }: ShortageOptions = {},
 ): number {
   const untilMs = shortage?.untilMs ?? -Infinity;
   return Math.max(untilMs, firstWaitMs(freeStranded(pods))) + scheduleTimeoutMs;
@@ -121,11 +111,8 @@ export function fallbackDueMs(
  * When the shortage may change if no pod does, ms since 1970: a fallback ends or begins, or recreates pods.
  * Infinity: never.
  */
-export function shortageDueMs(
-  pods: readonly PlacedPod[],
-  { shortage, nowMs }: ShortageAt,
-  options: Pick<ShortageOptions, "scheduleTimeoutMs"> = {},
-): number {
+export function shortageDueMs(input: ShortageInput, options: ShortageOptions = {}): number {
+  const { pods, shortage, nowMs } = input;
   const { scheduleTimeoutMs = 60_000 } = options;
   const untilMs = shortage?.untilMs ?? -Infinity;
   const timeoutsMs = strandedPods(pods).map(({ unschedulableSinceMs = nowMs }) =>
@@ -133,26 +120,26 @@ export function shortageDueMs(
   );
   return Math.min(
     ...[untilMs, ...timeoutsMs].filter((atMs) => atMs > nowMs),
-    remakeDueMs(pods, { shortage, nowMs }, options),
+    remakeDueMs(input, options),
   );
 }
 
 /**
  * The shortage from now on. A fallback begins when a pod has found no spot node for `scheduleTimeoutMs`. It
  * lasts 2, 4, 8, 16, then 30 minutes by default, and recreates pods, see {@linkcode remakeDueMs}. The
- * shortage ends once the replicas are as specified, or spot nodes seem to be back, see {@linkcode isOver}: a
+ * shortage ends once each replica is Ready and on the class it should be on (`asSpecified`), or spot nodes seem to be back, see {@linkcode isOver}: a
  * workload that may not move would never be as specified.
  */
 export function nextShortage(
-  shortage: Shortage | undefined,
-  { pods, asSpecified, nowMs }: ShortageInput,
+  input: ShortageInput & { readonly asSpecified: boolean },
   options: ShortageOptions = {},
 ): Shortage | undefined {
+  const { pods, shortage, asSpecified, nowMs } = input;
   if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
-    if (nowMs < remakeDueMs(pods, { shortage, nowMs }, options)) return shortage;
+    if (nowMs < remakeDueMs(input, options)) return shortage;
     return { ...shortage, remade: { atMs: nowMs, count: lastRemade(shortage).count + 1 } };
   }
-  if (nowMs >= fallbackDueMs(shortage, pods, options)) {
+  if (nowMs >= fallbackDueMs(input, options)) {
     const rounds = (shortage?.rounds ?? 0) + 1;
     return { sinceMs: nowMs, untilMs: nowMs + lengthMs(rounds, options), rounds };
   }

@@ -23,7 +23,7 @@ function next(
   { since, asSpecified = false }: { readonly since?: number; readonly asSpecified?: boolean } = {},
 ): Shortage | undefined {
   const pods = since === undefined ? [] : waiting(since);
-  return nextShortage(shortage, { pods, asSpecified, nowMs });
+  return nextShortage({ pods, shortage, asSpecified, nowMs });
 }
 
 pure("nextShortage() falls back after the timeout, and not before", () => {
@@ -49,7 +49,8 @@ pure("nextShortage() doubles from one fallback to the next, up to the longest", 
 pure("nextShortage() ends once a pod made after the fallback is placed", () => {
   const shortage = { untilMs: 3 * MINUTE_MS, rounds: 2 };
   const after = (pod: Parameters<typeof placedPod>[1], ...others: ReturnType<typeof waiting>) =>
-    nextShortage(shortage, {
+    nextShortage({
+      shortage,
       pods: [placedPod("new", { class: "spot", createdAtMs: 3 * MINUTE_MS, ...pod }), ...others],
       asSpecified: false,
       nowMs: 4 * MINUTE_MS,
@@ -74,7 +75,7 @@ pure("shortagePhase() goes from fallback to returning", () => {
 pure("shortageDueMs() is when a fallback ends, begins, or recreates pods", () => {
   const nowMs = 10 * MINUTE_MS;
   const due = (shortage: Shortage | undefined, ...sinceMs: readonly number[]) =>
-    shortageDueMs(waiting(...sinceMs), { shortage, nowMs });
+    shortageDueMs({ pods: waiting(...sinceMs), shortage, nowMs });
   assert.deepEqual([due(undefined), due(undefined, nowMs - 1)], [Infinity, nowMs - 1 + MINUTE_MS]);
   const untilMs = nowMs + 5 * MINUTE_MS;
   const during = { sinceMs: nowMs - 2 * MINUTE_MS, untilMs, rounds: 1 };

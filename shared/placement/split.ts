@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { ReplicaCounts } from "../api/workload.ts";
 import type { PlacedKind, PlacementSpec } from "./eligibility.ts";
 import { type ClassCounts, NODE_CLASSES, type NodeClass, otherClass } from "./node_classes.ts";
 import { countByClass, type PlacedPod } from "./placed_pod.ts";
@@ -12,12 +13,8 @@ import { countByClass, type PlacedPod } from "./placed_pod.ts";
 export type SplitSpec = Pick<PlacementSpec, "spotPercentage" | "minOnDemand">;
 
 /** The part of a workload that determines the split. */
-export interface PlacedWorkload {
+export interface PlacedWorkload extends Pick<ReplicaCounts, "replicas" | "firstOrdinal"> {
   readonly kind: PlacedKind;
-  /** `spec.replicas`. */
-  readonly replicas: number;
-  /** `spec.ordinals.start` of a StatefulSet. @default {0} */
-  readonly firstOrdinal?: number;
 }
 
 /**
@@ -80,21 +77,21 @@ export interface Move {
  */
 export function misplaced(
   pods: readonly PlacedPod[],
-  { spec, ...workload }: PlacedWorkload & { readonly spec: SplitSpec },
+  workload: PlacedWorkload & { readonly spec: SplitSpec },
 ): readonly Move[] {
-  if (workload.kind === "StatefulSet") return byOrdinal(pods, { ...workload, spec });
-  return revisionsOf(pods).flatMap((revision) => surplus(revision, spec))
+  if (workload.kind === "StatefulSet") return byOrdinal(pods, workload);
+  return revisionsOf(pods).flatMap((revision) => surplus(revision, workload.spec))
     .toSorted((a, b) => compareMoves(a, b) || b.pod.createdAtMs - a.pod.createdAtMs);
 }
 
 /** How many moves it takes until no pod is misplaced, whether pods may move or not. */
 export function misplacedCount(
   pods: readonly PlacedPod[],
-  { spec, ...workload }: PlacedWorkload & { readonly spec: SplitSpec },
+  workload: PlacedWorkload & { readonly spec: SplitSpec },
 ): number {
-  if (workload.kind === "StatefulSet") return byOrdinal(pods, { ...workload, spec }).length;
+  if (workload.kind === "StatefulSet") return byOrdinal(pods, workload).length;
   return revisionsOf(pods).reduce((sum, revision) => {
-    const { spot } = splitReplicas(revision.length, spec);
+    const { spot } = splitReplicas(revision.length, workload.spec);
     return sum + Math.abs(spot - countByClass(revision).spot);
   }, 0);
 }

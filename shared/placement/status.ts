@@ -7,8 +7,8 @@
 import * as z from "zod";
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import type { Ineligibility, PlacementSpec } from "./eligibility.ts";
-import type { NextMove, NextMoveInput } from "./next_move.ts";
-import { type NextStep, nextStep, type NextStepOptions } from "./next_step.ts";
+import { decideMove, type MoveDecision, type MoveDecisionInput } from "./decide_move.ts";
+import { forecastStep, type StepForecast } from "./forecast_step.ts";
 import type { ClassCounts } from "./node_classes.ts";
 import {
   countByClass,
@@ -17,6 +17,7 @@ import {
   runningByClass,
   waitingByClass,
 } from "./placed_pod.ts";
+import type { PlacementConfig } from "./settings.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
 import {
   ordinalClass,
@@ -80,7 +81,7 @@ export interface PodStatus
 
 /** The status of a workload. Counts are absent if it takes no part. */
 export interface PlacementStatus extends PhaseStatus {
-  readonly next?: NextStep;
+  readonly next?: StepForecast;
   /** The requested split; absent if the workload takes no part. */
   readonly spec?: PlacementSpec;
   /** True: the controller decides and changes nothing. */
@@ -101,25 +102,28 @@ export interface PlacementStatus extends PhaseStatus {
 
 /** The status of a workload that takes part; its pods have their budgets. */
 export function placementStatus(
-  input: NextMoveInput,
-  options: NextStepOptions,
+  input: MoveDecisionInput,
+  config: Pick<PlacementConfig, "cooldownMs" | "shortage" | "readOnly">,
 ): PlacementStatus {
   const { workload, spec, pods, shortage, nowMs } = input;
-  const { now, step } = nextStep(input, options);
+  const { cooldownMs, readOnly } = config;
+  const decision = decideMove(input, { cooldownMs });
+  const next = forecastStep(input, { decision, cooldownMs, shortage: config.shortage });
   return {
-    ...phaseOf({ next: now, shortage, nowMs }),
-    ...(step === undefined ? {} : { next: step }),
+    ...phaseOf({ decision, shortage, nowMs }),
+    ...(next === undefined ? {} : { next }),
     spec,
     replicas: workload.replicas,
     desired: splitReplicas(workload.replicas, spec),
     ...countsAndPods({ pods, nowMs }, { ...workload, spec }),
+    ...(readOnly ? { readOnly: true } : {}),
   };
 }
 
 /** The status of a workload that takes no part; its pods count if its annotations are invalid. */
 export function refusedStatus(
   { reason, message }: Ineligibility,
-  pods: () => Pick<NextMoveInput, "pods" | "nowMs">,
+  pods: () => Pick<MoveDecisionInput, "pods" | "nowMs">,
 ): PlacementStatus {
   return reason === "ConfigurationError"
     ? { phase: "Misconfigured", reason, message, ...countsAndPods(pods()) }
@@ -151,14 +155,14 @@ const RETURNING: readonly PlacementReason[] = ["NotWhole", "MoveCooldown", "Evic
 
 /** The phase. A shortage takes precedence over what else keeps replicas from moving. */
 export function phaseOf(
-  { next, shortage, nowMs }: {
-    readonly next: NextMove;
+  { decision, shortage, nowMs }: {
+    readonly decision: MoveDecision;
     readonly shortage: Shortage | undefined;
     readonly nowMs: number;
   },
 ): PhaseStatus {
   const short = shortagePhase(shortage, nowMs);
-  const wait = "wait" in next ? next : undefined;
+  const wait = "wait" in decision ? decision : undefined;
   if (short === "fallback" && shortage !== undefined) {
     const also = wait?.wait === "NotWhole" ? `; ${wait.message}` : "";
     return {
@@ -184,7 +188,7 @@ export function phaseOf(
 }
 
 function countsAndPods(
-  { pods, nowMs }: Pick<NextMoveInput, "pods" | "nowMs">,
+  { pods, nowMs }: Pick<MoveDecisionInput, "pods" | "nowMs">,
   workload?: PlacedWorkload & { readonly spec: SplitSpec },
 ): Pick<PlacementStatus, "actual" | "pending" | "revisions" | "pods"> {
   const present = pods.filter(isPresent);
@@ -228,10 +232,7 @@ function desiredOf(
   if (workload.kind === "Deployment") return splitReplicas(pods.length, workload.spec);
   return countByClass(pods.map(({ name, class: present }) => {
     const ordinal = ordinalOf(name);
-    return {
-      gone: false,
-      class: ordinal === undefined ? present : ordinalClass(ordinal, workload),
-    };
+    return { class: ordinal === undefined ? present : ordinalClass(ordinal, workload) };
   }));
 }
 

@@ -11,7 +11,7 @@ import type { ReplicaSet, Workload } from "../api/workload.ts";
 import { type Labels, labelsMatch } from "../api/label_selector.ts";
 import { DELETION_COST } from "./split.ts";
 import type { EligibilityInput } from "./eligibility.ts";
-import type { ReplicaStatus } from "./next_move.ts";
+import type { ReplicaStatus } from "./decide_move.ts";
 import { type NodeClass, otherClass } from "./node_classes.ts";
 import {
   knownNodes,
@@ -46,11 +46,9 @@ export function eligibilityInput(
   return { kind, labels, annotations, namespace: { name, metadata } };
 }
 
-/** The workload's replicas; undefined for other kinds, or if the status can't be read. */
+/** The workload's replicas; undefined for a DaemonSet. */
 export function replicaStatus({ kind, replicas }: Workload): ReplicaStatus | undefined {
-  if (kind === "DaemonSet" || replicas === undefined) return undefined;
-  const { wanted, ...counts } = replicas;
-  return { kind, replicas: wanted, ...counts };
+  return kind === "DaemonSet" || replicas === undefined ? undefined : { kind, ...replicas };
 }
 
 /** Pods that the workload owns by the UIDs of the chain of controllers, whatever their labels are. */
@@ -91,10 +89,11 @@ export function placedPod(
   const classified = classifyPod(pod, { node, classes, departures, evicted: evicted.has(uid) });
   const { departs } = classified;
   const departsSinceMs = departs === undefined ? undefined : signSinceMs?.(nodeName, departs);
-  // A pod that loses its node may as well move to the other class.
-  const pinned = departs === undefined
-    ? pinnedTo(pod, { objects, classes, to: otherClass(classified.class) })
-    : protectedBy(annotations);
+  // A pod that loses its node may as well move to the other class, and one without a node can't be disrupted.
+  const pinned = (nodeName === "" ? undefined : protectedBy(annotations)) ??
+    (departs === undefined
+      ? pinnedTo(pod, { objects, classes, to: otherClass(classified.class) })
+      : undefined);
   const cost = Number(annotations[DELETION_COST] ?? NaN);
   return {
     ...classified,
@@ -110,8 +109,7 @@ export function placedPod(
 }
 
 function pinnedTo(
-  { nodeName, nodeSelector = {}, requiredNodes, claims = [], metadata: { namespace, annotations } }:
-    Pod,
+  { nodeSelector = {}, requiredNodes, claims = [], metadata: { namespace } }: Pod,
   { objects, classes, to }: Pick<SnapshotInput, "objects"> & Pick<NodeRules, "classes"> & {
     readonly to: NodeClass;
   },
@@ -121,37 +119,27 @@ function pinnedTo(
     ...(requiredNodes === undefined ? [] : [{ what: "its affinity", terms: requiredNodes }]),
     ...volumeConstraints({ namespace, claims }, objects.volumesOf),
   ];
-  const nodes = knownNodes(objects.nodes, classes);
-  // A pod that does not run yet can't be disrupted.
-  const pod = { annotations: nodeName === "" ? {} : annotations, constraints };
-  return pinnedBy(pod, { to, classes, nodes });
+  return pinnedBy(constraints, { to, classes, nodes: knownNodes(objects.nodes, classes) });
 }
 
 /**
  * All pods of the workload, each with why budgets would not allow its eviction. A namespace may have a budget
- * for each workload, so pods with the same values of the labels that selectors name are matched once.
+ * for each workload, so pods with the same labels are matched once.
  */
 export function placedPodsWithBudgets(
   workload: Workload,
   input: SnapshotInput,
 ): readonly PlacedPod[] {
   const budgets = input.objects.budgetsIn(workload.metadata.namespace);
-  const keys = [...new Set(budgets.flatMap(({ selector }) => selectorKeys(selector)))];
   const matched = new Map<string, readonly PodDisruptionBudget[]>();
   return podsOfWorkload(workload, input.objects).map((pod) => {
     const { metadata: { labels }, ready } = pod;
-    const values = JSON.stringify(keys.map((key) => labels[key] ?? null));
-    const own = matched.get(values) ?? budgetsFor(labels, budgets);
-    matched.set(values, own);
+    const key = JSON.stringify(labels);
+    const own = matched.get(key) ?? budgetsFor(labels, budgets);
+    matched.set(key, own);
     const budget = refusalBy(own, ready);
     return { ...placedPod(pod, input), ...(budget === undefined ? {} : { budget }) };
   });
-}
-
-function selectorKeys(selector: PodDisruptionBudget["selector"]): readonly string[] {
-  if (selector === undefined) return [];
-  const { matchLabels, matchExpressions } = selector;
-  return [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)];
 }
 
 /**

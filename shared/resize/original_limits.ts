@@ -8,7 +8,7 @@
 import type { Original, PodAllocation } from "../api/pod_allocation.ts";
 import type { Pod, PodContainer } from "../api/pod.ts";
 import { mapDefined } from "../defined.ts";
-import { countableCPU, formatCPU } from "../quantity.ts";
+import { countableCPU, formatCPU, parseCPUBound } from "../quantity.ts";
 
 /** Manager of the limits that the market has set. */
 export const MARKET_MANAGER = "mbcas";
@@ -109,11 +109,11 @@ export function originalLimitsOf(
   return originals;
 }
 
-/** Desired limits by container name, millicores; those that can't be counted are left out. */
+/** Desired limits by container name, millicores. */
 export function desiredLimits(
-  { containers }: Pick<PodAllocation["spec"], "containers">,
-): Map<string, number> {
-  return originalValues(containers?.map(({ name, cpuLimit }) => ({ name, cpu: cpuLimit })));
+  { containers = [] }: Pick<PodAllocation["spec"], "containers">,
+): ReadonlyMap<string, number> {
+  return new Map(containers.map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)]));
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Original } from "../api/pod_allocation.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import { EVERY_WORKLOAD, type ReplicaSet, type WorkloadKind } from "../api/workload.ts";
 import {
+  desiredLimits,
   limitsAreOurs,
   marketManager,
   originalLimitsOf,
@@ -89,6 +90,12 @@ pure("limitsAreOurs() goes by the field managers alone", () => {
   }
   assert.equal(limitsAreOurs(pod("mbcas")), true);
   assert.equal(limitsAreOurs(pod("mbcas/200m")), true);
+});
+
+pure("desiredLimits() takes more than can be counted for the largest number", () => {
+  const containers = [{ name: "app", cpuLimit: "300m" }, { name: "b", cpuLimit: "9".repeat(20) }];
+  const limits = new Map([["app", 300], ["b", Number.MAX_SAFE_INTEGER]]);
+  assert.deepEqual(desiredLimits({ containers }), limits);
 });
 
 pure("originalLimitsOf() asks the pod, then the record, then the template", () => {

@@ -1,5 +1,5 @@
 /**
- * The body of a `pods/resize` patch.
+ * The body of a `pods/resize` patch, and the port that sends it.
  *
  * @module
  */
@@ -48,6 +48,29 @@ export interface ResizePatch {
   };
 }
 
+/** Options of one resize. */
+export interface ResizeOptions {
+  /** The field manager of this patch; that of the resizer where it is absent. */
+  readonly manager?: string;
+  /** The request's ID in the API server's audit log. @default {the server's choice} */
+  readonly auditID?: string | undefined;
+}
+
+/** Enforces limits: `PATCH pods/{name}/resize`, strategic merge, under one field manager. */
+export interface PodResizer {
+  /**
+   * Resolves with the pod's new resourceVersion. Throws an `ApiError`; 409 with reason `Conflict`
+   * when the patch names another version than the pod's, 422 with reason `Invalid` when it names
+   * another UID.
+   */
+  resize(
+    namespace: string,
+    podName: string,
+    patch: ResizePatch,
+    options?: ResizeOptions,
+  ): Promise<string>;
+}
+
 /**
  * Sources own fields: the market owns `limits.cpu` of the pods that it manages, with the request where
  * that moves with the limit; rightsizing owns requests and memory.
@@ -55,22 +78,22 @@ export interface ResizePatch {
 export type ClaimSource = "restore" | "manual" | "market" | "rightsizing";
 
 /** Changes of one pod by one source. */
-export interface PodChanges<Change extends ResourceChange = ResourceChange> {
+export interface PodChanges {
   /** As it is: changes are compared with its limits. */
   readonly pod: Pod;
   readonly source: ClaimSource;
   /** One at least; only values that differ. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly ResourceChange[];
   /** The user's original limits, millicores by container name. */
   readonly originals: ReadonlyMap<string, number>;
 }
 
 /** What goes to the server in one patch. */
-export interface PatchPart<Change extends ResourceChange = ResourceChange> {
+export interface PatchPart {
   /** The field manager, which says which source set the values. */
   readonly manager: string;
   /** Changes as they were asked for. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly ResourceChange[];
   /** True for limits that only make room for a request of the next part. */
   readonly isLift?: true;
   /** True where the patch counts on no version of the pod but the one that was read. */
@@ -89,9 +112,9 @@ export interface PatchPart<Change extends ResourceChange = ResourceChange> {
  * request that rightsizing wants. Then the limit is raised first, under the market's name, since a value
  * under another name would be taken for the user's own.
  */
-export function patchParts<Change extends ResourceChange>(
-  { pod, source, changes, originals }: PodChanges<Change>,
-): readonly PatchPart<Change | LimitChange>[] {
+export function patchParts(
+  { pod, source, changes, originals }: PodChanges,
+): readonly PatchPart[] {
   const market = marketManager(pod, originals);
   if (source === "rightsizing") {
     return [
@@ -99,7 +122,7 @@ export function patchParts<Change extends ResourceChange>(
       { manager: RIGHTSIZING_MANAGER, changes, pinned: false },
     ].filter((part) => part.changes.length > 0);
   }
-  const isOwn = ({ name, limits }: Change): boolean => originals.get(name) === limits.cpu;
+  const isOwn = ({ name, limits }: ResourceChange): boolean => originals.get(name) === limits.cpu;
   return [
     { manager: RESTORE_MANAGER, changes: changes.filter(isOwn), pinned: true },
     { manager: market, changes: changes.filter((change) => !isOwn(change)), pinned: true },
@@ -113,8 +136,8 @@ export function netOf(pod: Pod, changes: readonly ResourceChange[]): number {
 }
 
 /** Limits that are below the new request of their container, and that stay otherwise. */
-function liftsFor(pod: Pod, changes: readonly ResourceChange[]): readonly LimitChange[] {
-  return changes.flatMap(({ name, sidecar, requests: { cpu }, limits }): LimitChange[] => {
+function liftsFor(pod: Pod, changes: readonly ResourceChange[]): readonly ResourceChange[] {
+  return changes.flatMap(({ name, sidecar, requests: { cpu }, limits }): ResourceChange[] => {
     const present = pod.containers.find((one) => one.name === name)?.limits.cpu;
     const isBelow = cpu !== undefined && present !== undefined && present < cpu;
     return isBelow && limits.cpu === undefined

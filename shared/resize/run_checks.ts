@@ -11,12 +11,10 @@ import {
   type WantedResources,
 } from "./inputs/resources.ts";
 
-/** What a check may answer; nothing means: go on. */
-export type Verdict<Reason extends string> =
-  | undefined
+/** What a check of one reason finds; that of the check is then the reason. */
+export type Finding =
   | {
     readonly verdict: "hold";
-    readonly reason: Reason;
     readonly message: string;
     /** When to look again; absent: when something changes, or with the next cycle. */
     readonly retryAfterMs?: number;
@@ -25,7 +23,6 @@ export type Verdict<Reason extends string> =
   }
   | {
     readonly verdict: "clamp";
-    readonly reason: Reason;
     readonly message: string;
     /** What is left; nothing at all is a hold. */
     readonly wanted: WantedResources;
@@ -33,9 +30,13 @@ export type Verdict<Reason extends string> =
   | {
     /** Worth reporting, and against nothing that is wanted. */
     readonly verdict: "note";
-    readonly reason: Reason;
     readonly message: string;
   };
+
+/** What a check may answer; nothing means: go on. */
+export type Verdict<Reason extends string> =
+  | undefined
+  | Finding & { readonly reason: Reason };
 
 /** One named check over the snapshot that its chain is given. */
 export interface Check<Facts, Reason extends string> {
@@ -43,21 +44,16 @@ export interface Check<Facts, Reason extends string> {
   readonly check: (input: Facts, wanted: WantedResources) => Verdict<Reason>;
 }
 
-/** What there is against one pair: all of it, or all but `rest`; undefined: nothing. */
-export type Objection = (entry: PairEntry) => string | PartialObjection | undefined;
-
-/** What there is against a part of one pair. */
-export interface PartialObjection {
-  readonly problem: string;
-  /** There is nothing against this. */
-  readonly rest: ResourcePair;
-}
-
 /** Takes out each pair, or part of one, that there is something against, and says what. */
 export function withoutPairs<Reason extends string>(
   wanted: WantedResources,
   reason: Reason,
-  { against }: { readonly against: Objection },
+  { against }: {
+    /** What there is against one pair: all of it, or all but `rest`; undefined: nothing. */
+    readonly against: (
+      entry: PairEntry,
+    ) => string | { readonly problem: string; readonly rest: ResourcePair } | undefined;
+  },
 ): Verdict<Reason> {
   const problems: string[] = [];
   const rest = pairsOf(wanted).flatMap((entry): readonly PairEntry[] => {

@@ -9,12 +9,10 @@ import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
 import type { Workload } from "../api/workload.ts";
 import { dividedByRequest, heedsAutoscaler, vpaConflict } from "./checks/autoscalers.ts";
-import { type LeftAlone, PLATFORM_RULES, type PlatformFacts } from "./checks/platform.ts";
+import { neverResizable } from "./checks/platform.ts";
 import { movesRequest } from "./inputs/qos.ts";
+import type { OutOfScope, PodFacts } from "./inputs/resize_input.ts";
 import { type SwitchValue, switchValue } from "../api/object.ts";
-
-/** Why a pod takes no part. */
-export type OutOfScope = LeftAlone;
 
 /** The settings that decide which pods take part. */
 export interface ScopeSettings {
@@ -26,7 +24,7 @@ export interface ScopeSettings {
 }
 
 /** What the rules look at. */
-export interface ScopeSubject extends PlatformFacts {
+export interface ScopeSubject extends Pick<PodFacts, "pod" | "node"> {
   readonly namespace: Namespace | undefined;
   /** Those that are for the pod's workload. @default {[]} */
   readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
@@ -130,7 +128,7 @@ const horizontalAutoscaler: ScopeRule = ({ pod, workload, autoscalers = [] }) =>
 const SCOPE_RULES: readonly ScopeRule[] = [
   settings,
   optedOut,
-  ...PLATFORM_RULES.map(({ rule }) => rule),
+  neverResizable,
   notBurstable,
   noCPULimit,
   verticalAutoscaler,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import type { ContainerFields } from "../../tests/fixtures/container_fields.ts";
-import { enforcedContainer, enforcedPod } from "../../tests/fixtures/market/enforcement_input.ts";
+import { enforcedContainer, enforcedPod } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { ALLOW_OVERRIDES, HPA_COORDINATION, MANAGED, SKIP_GUARANTEED } from "../api/market_keys.ts";

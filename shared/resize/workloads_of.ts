@@ -50,9 +50,6 @@ export function belongsTo(pod: OwnedPod, { kind, name }: WorkloadRef): boolean {
   return workloadsOf(pod).some((one) => one.kind === kind && one.name === name);
 }
 
-/** The ReplicaSet under `namespace/name`, where a copy has it. */
-export type ReplicaSetLookup = (key: string) => ReplicaSet | undefined;
-
 /**
  * True when the workload of this UID controls the pod, itself or by one of its ReplicaSets. Where the copy
  * does not have the pod's ReplicaSet yet, its name names the workload.
@@ -60,7 +57,10 @@ export type ReplicaSetLookup = (key: string) => ReplicaSet | undefined;
 export function controls(
   { kind, metadata: { namespace, name, uid } }: Pick<Workload, "kind" | "metadata">,
   pod: OwnedPod & { readonly metadata: Pick<Pod["metadata"], "namespace"> },
-  { replicaSet }: { readonly replicaSet: ReplicaSetLookup },
+  { replicaSet }: {
+    /** The ReplicaSet under `namespace/name`, where a copy has it. */
+    readonly replicaSet: (key: string) => ReplicaSet | undefined;
+  },
 ): boolean {
   const { owner } = pod.metadata;
   if (owner === undefined || pod.metadata.namespace !== namespace) return false;

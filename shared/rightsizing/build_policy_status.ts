@@ -5,14 +5,20 @@
  */
 import { faultText, type FieldFault } from "../api/fields.ts";
 import type { Condition } from "../api/object.ts";
-import { MOST_CONTAINERS, MOST_WORKLOADS, type PolicyStatus } from "../api/policy_status.ts";
+import { MOST_WORKLOADS, type PolicyStatus } from "../api/policy_status.ts";
 import type { WorkloadKind } from "../api/workload.ts";
+import type { Cause } from "../api/reasons/reasons.ts";
 import type { PolicyReason } from "../api/reasons/rightsizing_reasons.ts";
 import { formatDuration } from "../duration.ts";
 import { cutToBytes } from "../quoted_text.ts";
 import { type PolicyReach, reachesNamespace } from "./policy_match.ts";
 import type { PolicySelector, PolicySpec } from "./policy_spec.ts";
-import { timeText, type WorkloadRecord, workloadStatusOf } from "./workload_record.ts";
+import {
+  lacksMetrics,
+  timeText,
+  type WorkloadRecord,
+  workloadStatusOf,
+} from "./workload_record.ts";
 
 /** Namespaces or workloads that a message names. */
 const MOST_NAMED = 5;
@@ -69,25 +75,9 @@ export function samplesNote(
 }
 
 /** Why a policy can't be followed now. */
-export interface PolicyProblem {
-  readonly reason: Extract<
-    PolicyReason,
-    "ValidationFailed" | "ProviderUnavailable" | "DiscoveryFailed" | "RecordNotWritten"
-  >;
-  readonly message: string;
-}
-
-/** A workload that a policy matches, whether it has won it or not. */
-export interface PolicyWorkload {
-  readonly record: WorkloadRecord;
-  /** True: there is no recommendation for want of metrics. */
-  readonly metricsMissing: boolean;
-  /**
-   * The largest difference of a value from what was recommended, as a part of that value: 0.5 for
-   * 100m where 150m is recommended. Infinity where there is no value.
-   */
-  readonly difference: number;
-}
+export type PolicyProblem = Cause<
+  "ValidationFailed" | "ProviderUnavailable" | "DiscoveryFailed" | "RecordNotWritten"
+>;
 
 /** One cycle of a policy. */
 export interface PolicyCycle {
@@ -101,8 +91,11 @@ export interface PolicyCycle {
   readonly problem?: PolicyProblem;
   /** What there is to know of a valid policy, in sentences; see `scopeNote()`, `samplesNote()`. @default {[]} */
   readonly notes?: readonly string[];
-  /** Absent where no workload was reconciled: the policy is disabled, or there is a problem. */
-  readonly workloads?: readonly PolicyWorkload[];
+  /**
+   * The workloads that it matches, whether it has won them or not. Absent where none was reconciled: the
+   * policy is disabled, or there is a problem.
+   */
+  readonly workloads?: readonly WorkloadRecord[];
 }
 
 /**
@@ -124,7 +117,7 @@ export function buildPolicyStatus(cycle: PolicyCycle): PolicyStatus {
     observedGeneration: generation,
     ...(workloads === undefined ? {} : {
       workloadsDiscovered: workloads.length,
-      workloadsProcessed: workloads.filter(({ record }) => record.status !== "Error").length,
+      workloadsProcessed: workloads.filter(({ status }) => status !== "Error").length,
       workloadsByType: {
         deployments: countOf(workloads, "Deployment"),
         statefulSets: countOf(workloads, "StatefulSet"),
@@ -136,8 +129,8 @@ export function buildPolicyStatus(cycle: PolicyCycle): PolicyStatus {
   };
 }
 
-function countOf(workloads: readonly PolicyWorkload[], kind: WorkloadKind): number {
-  return workloads.filter(({ record }) => record.workload.kind === kind).length;
+function countOf(workloads: readonly WorkloadRecord[], kind: WorkloadKind): number {
+  return workloads.filter(({ workload }) => workload.kind === kind).length;
 }
 
 /** What a policy that can't be read has for a problem. */
@@ -188,8 +181,8 @@ function conditionsOf(cycle: PolicyCycle): Condition[] {
   ].filter((one) => one !== undefined);
 }
 
-function metricsFinding(workloads: readonly PolicyWorkload[]): Finding {
-  const missing = workloads.filter(({ metricsMissing }) => metricsMissing).map(nameOf).toSorted();
+function metricsFinding(workloads: readonly WorkloadRecord[]): Finding {
+  const missing = workloads.filter(lacksMetrics).map(nameOf).toSorted();
   const is = missing.length > 0;
   return {
     type: "MetricsMissing",
@@ -202,27 +195,58 @@ function metricsFinding(workloads: readonly PolicyWorkload[]): Finding {
 }
 
 /** At most a hundred. What each container should ask for stands there as far as it fits. */
-function worst(workloads: readonly PolicyWorkload[]): NonNullable<PolicyStatus["workloads"]> {
+function worst(workloads: readonly WorkloadRecord[]): NonNullable<PolicyStatus["workloads"]> {
   let room = MOST_BYTES;
-  return workloads.toSorted(worstFirst).slice(0, MOST_WORKLOADS).map(({ record }) => {
+  const sorted = workloads.map((record) => ({ record, difference: largestDifference(record) }))
+    .toSorted(worstFirst);
+  return sorted.slice(0, MOST_WORKLOADS).map(({ record }) => {
     const status = workloadStatusOf(record);
-    const recommendations = status.recommendations.slice(0, MOST_CONTAINERS);
-    const size = encoder.encode(JSON.stringify(recommendations)).length;
+    const size = encoder.encode(JSON.stringify(status.recommendations)).length;
     const fits = size <= room;
     if (fits) room -= size;
-    return { ...status, recommendations: fits ? recommendations : [] };
+    return fits ? status : { ...status, recommendations: [] };
   });
 }
 
-/** Errors, then what was skipped, then the rest; among equals the largest difference, then by name. */
-function worstFirst(a: PolicyWorkload, b: PolicyWorkload): number {
-  const rank = ({ record: { status } }: PolicyWorkload): number =>
-    status === "Error" ? 0 : status === "Skipped" ? 1 : 2;
-  const difference = a.difference === b.difference ? 0 : b.difference - a.difference;
-  return rank(a) - rank(b) || difference || (nameOf(a) < nameOf(b) ? -1 : 1);
+interface ComparedRecord {
+  readonly record: WorkloadRecord;
+  readonly difference: number;
 }
 
-function nameOf({ record: { workload } }: PolicyWorkload): string {
+/** Errors, then what was skipped, then the rest; among equals the largest difference, then by name. */
+function worstFirst(a: ComparedRecord, b: ComparedRecord): number {
+  const rank = ({ record: { status } }: ComparedRecord): number =>
+    status === "Error" ? 0 : status === "Skipped" ? 1 : 2;
+  const difference = a.difference === b.difference ? 0 : b.difference - a.difference;
+  return rank(a) - rank(b) || difference || (nameOf(a.record) < nameOf(b.record) ? -1 : 1);
+}
+
+/**
+ * The largest difference between a request and what is recommended, as a part of the request: 0.5 for
+ * 100m where 150m is recommended. Requests are those in force, or of the template where none are. Infinity
+ * where there is no request, 0 where nothing is recommended.
+ */
+function largestDifference(
+  { recommendations, inForce, template = [] }: WorkloadRecord,
+): number {
+  return Math.max(
+    0,
+    ...recommendations.flatMap(({ container, cpu, memory }) => {
+      const present = {
+        ...template.find((one) => one.container === container),
+        ...inForce.find((one) => one.container === container),
+      };
+      return [difference(present.cpu ?? 0, cpu), difference(present.memory ?? 0, memory)];
+    }),
+  );
+}
+
+function difference(from: number, to: number): number {
+  if (from === to) return 0;
+  return from === 0 ? Infinity : Math.abs(to - from) / from;
+}
+
+function nameOf({ workload }: WorkloadRecord): string {
   return `${workload.namespace}/${workload.kind}/${workload.name}`;
 }
 

@@ -109,20 +109,6 @@ function quantileOfSorted(sorted: Float64Array): Distribution["quantile"] {
   return quantileOf(sorted.length, (rank) => sorted[rank] ?? NaN);
 }
 
-/** The exact distribution of all samples of the window, whichever pod each came from, in any order. */
-export function distributionOfSamples(
-  samples: Iterable<UsageSample>,
-  window: SampleWindow,
-): Distribution {
-  const kept = Array.from(samples).filter((one) => isSampleOf(window, one));
-  const times = Float64Array.from(kept, ({ atMs }) => atMs).sort();
-  const startMs = window.nowMs - window.windowMs;
-  return samplesDistribution(Float64Array.from(kept, ({ value }) => value), {
-    oldestMs: times[0] ?? startMs,
-    newestMs: times.at(-1) ?? startMs,
-  });
-}
-
 const PERCENTS = 100;
 
 /**
@@ -139,23 +125,23 @@ export function compactDistribution(usage: Distribution): Distribution {
   return { ...usage, quantile: quantileOfSorted(percents) };
 }
 
-/** One resource of one container: millicores or bytes, whole, or their quantities. */
-export interface DistributionSummary<T = number> {
+/** One resource of one container: millicores or bytes, whole. */
+export interface DistributionSummary {
   /** Samples that it is of; at least one. */
   readonly samples: number;
-  readonly min: T;
-  readonly p50: T;
-  readonly p90: T;
-  readonly p95: T;
-  readonly p99: T;
-  readonly max: T;
+  readonly min: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly max: number;
 }
 
 /** A container; a resource without samples is absent. */
-export interface UsageSummary<T = number> {
+export interface UsageSummary {
   readonly container: string;
-  readonly cpu?: DistributionSummary<T> | undefined;
-  readonly memory?: DistributionSummary<T> | undefined;
+  readonly cpu?: DistributionSummary;
+  readonly memory?: DistributionSummary;
 }
 
 /** The summary of what a container used over the window. */

@@ -20,9 +20,14 @@ export interface WorkloadView {
   };
 }
 
-/** A policy that can be read. */
-export interface ReadablePolicy {
+/** A policy; without a spec one that can't be read. */
+export interface MatchedPolicy {
   readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly spec?: PolicySpec;
+}
+
+/** A policy that can be read. */
+export interface ReadablePolicy extends MatchedPolicy {
   readonly spec: PolicySpec;
 }
 
@@ -74,41 +79,34 @@ export function reachesNamespace(
   return namespace === policyNamespace || policyNamespaces.includes(policyNamespace);
 }
 
-/** Whether the policy is for the workload. One that is disabled is for none. */
+/** Whether the policy is for the workload. One that is disabled, or can't be read, is for none. */
 export function matchesWorkload(
-  { metadata, spec: { mode, selector } }: ReadablePolicy,
+  { metadata, spec }: MatchedPolicy,
   workload: WorkloadView,
   { namespaces, policyNamespaces }: PolicyInput,
 ): boolean {
   const { namespace } = workload.metadata;
-  return mode !== "Disabled" &&
+  return spec !== undefined && spec.mode !== "Disabled" &&
     reachesNamespace(namespace, { policyNamespace: metadata.namespace, policyNamespaces }) &&
-    isInScope(workload, { selector, namespaceLabels: namespaces.get(namespace) });
-}
-
-/** The policies that can be read. */
-export function readablePolicies<P extends { readonly spec?: PolicySpec }>(
-  policies: Iterable<P>,
-): readonly (P & { readonly spec: PolicySpec })[] {
-  return [...policies].filter((one): one is P & { readonly spec: PolicySpec } =>
-    one.spec !== undefined
-  );
+    isInScope(workload, { selector: spec.selector, namespaceLabels: namespaces.get(namespace) });
 }
 
 /**
- * The policies that match the workload and are not disabled, the one that counts first: by weight,
- * the highest first, then by namespace and name.
+ * The policy that counts for the workload: of those that match it the one with the highest weight, then by
+ * namespace and name. Undefined where none matches.
  */
-export function policiesFor<P extends ReadablePolicy>(
+export function policyFor<P extends MatchedPolicy>(
   workload: WorkloadView,
-  { policies, ...input }: PolicyInput & { readonly policies: readonly P[] },
-): readonly P[] {
-  // Not by `namespace/name` as one text: `-` sorts before `/`.
-  return policies.filter((policy) => matchesWorkload(policy, workload, input))
+  { policies, ...input }: PolicyInput & { readonly policies: Iterable<P> },
+): (P & ReadablePolicy) | undefined {
+  const [winner] = [...policies]
+    .filter((one): one is P & ReadablePolicy => matchesWorkload(one, workload, input))
+    // Not by `namespace/name` as one text: `-` sorts before `/`.
     .toSorted((a, b) =>
       b.spec.weight - a.spec.weight ||
       order(a.metadata.namespace, b.metadata.namespace) || order(a.metadata.name, b.metadata.name)
     );
+  return winner;
 }
 
 function order(a: string, b: string): number {
@@ -142,10 +140,10 @@ export function workloadKey({ kind, metadata }: WorkloadView): string {
 /**
  * Those of the other policies that match a workload which the policy matched before, or does now: they
  * may win it by the change, or lose it. `versions`: the policy as it was and as it is, as far as it was
- * there and could be read.
+ * there.
  */
-export function affectedPolicies<P extends ReadablePolicy>(
-  versions: readonly ReadablePolicy[],
+export function affectedPolicies<P extends MatchedPolicy>(
+  versions: readonly MatchedPolicy[],
   { workloads, policies, ...input }: PolicyInput & {
     readonly workloads: Iterable<WorkloadView>;
     /** The other ones. */

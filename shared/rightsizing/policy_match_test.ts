@@ -6,9 +6,10 @@ import { type LabelRequirement, labelsMatch } from "../api/label_selector.ts";
 import {
   affectedPolicies,
   isInScope,
+  type MatchedPolicy,
   matchesWorkload,
   outweighedRecord,
-  policiesFor,
+  policyFor,
   type ReadablePolicy,
   type WorkloadView,
 } from "./policy_match.ts";
@@ -26,7 +27,7 @@ function policy(key: string, change: Partial<PolicySpec> = {}): ReadablePolicy {
   return { metadata: { namespace, name }, spec: autoPolicy({}, change) };
 }
 
-const keyOf = ({ metadata }: ReadablePolicy): string => `${metadata.namespace}/${metadata.name}`;
+const keyOf = ({ metadata }: MatchedPolicy): string => `${metadata.namespace}/${metadata.name}`;
 
 pure("isInScope() leaves out a namespace with unknown labels where they are asked for", () => {
   const absent = [{ key: "frozen", operator: "DoesNotExist", values: [] } as const];
@@ -40,23 +41,26 @@ pure("isInScope() leaves out a namespace with unknown labels where they are aske
   assert.deepEqual(found, [false, true]);
 });
 
-pure("policiesFor() orders by weight, then namespace and name", () => {
+pure("policyFor() is the policy of most weight, then the first by namespace and name", () => {
   const input = { namespaces: new Map(), policyNamespaces: ["a", "a-b", "policies"] };
-  const order = (...policies: ReadablePolicy[]): string => {
-    const orders = [policies, policies.toReversed()].map((all) =>
-      policiesFor(workload("a", "web"), { policies: all, ...input }).map(keyOf).join()
-    );
-    assert.equal(orders[0], orders[1]);
-    return orders[0] ?? "";
+  const winner = (...policies: readonly MatchedPolicy[]): string => {
+    const winners = [policies, policies.toReversed()].map((all) => {
+      const found = policyFor(workload("a", "web"), { policies: all, ...input });
+      return found === undefined ? "" : keyOf(found);
+    });
+    assert.equal(winners[0], winners[1]);
+    return winners[0] ?? "";
   };
   const heavy = policy("policies/heavy", { weight: 1000 });
-  assert.equal(order(policy("a/light", { weight: 1 }), heavy), "policies/heavy,a/light");
-  const equal = ["policies/a", "a/z", "a/b", "a-b/a"].map((key) => policy(key));
-  assert.equal(order(...equal), "a/b,a/z,a-b/a,policies/a");
+  assert.equal(winner(policy("a/light", { weight: 1 }), heavy), "policies/heavy");
+  const equal = ["a/b", "a/z", "a-b/a", "policies/a"].map((key) => policy(key));
+  for (const [index, one] of equal.entries()) {
+    assert.equal(winner(...equal.slice(index)), keyOf(one));
+  }
   const off = policy("a/off", { mode: "Disabled", weight: 1000 });
-  assert.equal(order(off, policy("a/on")), "a/on");
-  assert.equal(order(policy("tenant/greedy", { weight: 1000 })), "");
-  assert.equal(order(policy("a/daemons", { selector: { workloadKinds: ["DaemonSet"] } })), "");
+  assert.equal(winner(off, { metadata: heavy.metadata }, policy("a/on")), "a/on");
+  assert.equal(winner(policy("tenant/greedy", { weight: 1000 })), "");
+  assert.equal(winner(policy("a/daemons", { selector: { workloadKinds: ["DaemonSet"] } })), "");
 });
 
 pure("outweighedRecord() names the policy that counts, for the loser's status", () => {
@@ -167,10 +171,11 @@ pure("property 16: matchesWorkload() is mode, reach and scope; one policy wins",
         isInScope(view, { selector, namespaceLabels: input.namespaces.get(namespace) })
       );
       assert.deepEqual(all.filter((one) => matchesWorkload(one, view, input)), expected);
-      const ordered = policiesFor(view, { policies: all, ...input });
-      assert.deepEqual(new Set(ordered), new Set(expected));
-      const weights = ordered.map(({ spec }) => spec.weight);
-      assert.deepEqual(weights, weights.toSorted((a, b) => b - a));
+      const winner = policyFor(view, { policies: all, ...input });
+      assert.equal(winner !== undefined, expected.length > 0);
+      assert.ok(winner === undefined || expected.includes(winner));
+      const weights = expected.map(({ spec }) => spec.weight);
+      assert.equal(winner?.spec.weight ?? -Infinity, Math.max(...weights));
       matched += expected.length;
       lost += Math.max(0, expected.length - 1);
     }
@@ -180,7 +185,7 @@ pure("property 16: matchesWorkload() is mode, reach and scope; one policy wins",
 
 pure("affectedPolicies() finds those of the same workloads, before and now", () => {
   /** A policy for Deployments with this label `app`. */
-  const policyFor = (app: string, fields: Partial<PolicySpec> = {}): ReadablePolicy => {
+  const policyOf = (app: string, fields: Partial<PolicySpec> = {}): ReadablePolicy => {
     const workloadSelector = { matchLabels: { app }, matchExpressions: [] };
     const selector = { workloadSelector, workloadKinds: ["Deployment"] } as const;
     return policy(`shop/${app}`, { selector, ...fields });
@@ -188,14 +193,14 @@ pure("affectedPolicies() finds those of the same workloads, before and now", () 
   const beside = (...versions: readonly ReadablePolicy[]): string =>
     affectedPolicies(versions, {
       workloads: ["web", "db"].map((app) => workload("shop", app, { app })),
-      policies: [policyFor("web"), policyFor("db"), policyFor("job")],
+      policies: [policyOf("web"), policyOf("db"), policyOf("job")],
       namespaces: new Map([["shop", {}]]),
       policyNamespaces: [],
     }).map(({ metadata }) => metadata.name).join();
-  assert.equal(beside(policyFor("web")), "web");
-  assert.equal(beside(policyFor("web"), policyFor("db")), "web,db");
-  assert.equal(beside(policyFor("web", { mode: "Disabled" }), policyFor("db")), "db");
-  assert.equal(beside(policyFor("job")), "");
-  assert.equal(beside({ ...policyFor("web"), metadata: { namespace: "other", name: "web" } }), "");
+  assert.equal(beside(policyOf("web")), "web");
+  assert.equal(beside(policyOf("web"), policyOf("db")), "web,db");
+  assert.equal(beside(policyOf("web", { mode: "Disabled" }), policyOf("db")), "db");
+  assert.equal(beside(policyOf("job")), "");
+  assert.equal(beside({ ...policyOf("web"), metadata: { namespace: "other", name: "web" } }), "");
   assert.equal(beside(), "");
 });

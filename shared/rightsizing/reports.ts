@@ -4,8 +4,6 @@
  *
  * @module
  */
-import { MOST_CONTAINERS } from "../api/policy_status.ts";
-import { defined } from "../defined.ts";
 import type { ReportedWorkload } from "../api/recommendation_report.ts";
 import { reportedWorkloadOf, type WorkloadRecord, workloadRecordOf } from "./workload_record.ts";
 
@@ -24,15 +22,12 @@ export interface ReportPart {
 
 const encoder = new TextEncoder();
 
-/**
- * The reports of a namespace: its workloads by kind and name, as many in an object as fit. One with
- * more than 128 containers, or that would not fit into an object alone, has several entries.
- */
+/** The reports of a namespace: its workloads by kind and name, as many in an object as fit. */
 export function reportParts(records: readonly WorkloadRecord[]): readonly ReportPart[] {
   const parts: ReportedWorkload[][] = [];
   let bytes = Infinity;
   const sorted = records.toSorted((a, b) => keyOf(a) < keyOf(b) ? -1 : 1);
-  for (const entry of sorted.map(reportedWorkloadOf).flatMap(entriesOf)) {
+  for (const entry of sorted.map(reportedWorkloadOf)) {
     const size = bytesOf(entry);
     if (bytes + size > MOST_BYTES) {
       parts.push([]);
@@ -59,18 +54,8 @@ export function recordsOf(
 ): readonly WorkloadRecord[] {
   const records = reports.flatMap(({ workloads }) => workloads)
     .flatMap((reported) => recordOrNothing(reported, namespace) ?? []);
-  return Array.from(Map.groupBy(records, keyOf).values(), (parts) => parts.reduce(joined));
-}
-
-function joined(one: WorkloadRecord, other: WorkloadRecord): WorkloadRecord {
-  const { template = [], usage = [] } = other;
-  return defined({
-    ...one,
-    recommendations: [...one.recommendations, ...other.recommendations],
-    inForce: [...one.inForce, ...other.inForce],
-    template: one.template && [...one.template, ...template],
-    usage: one.usage && [...one.usage, ...usage],
-  });
+  // A crash between two writes may leave an entry in two reports.
+  return [...new Map(records.map((one) => [keyOf(one), one])).values()];
 }
 
 function recordOrNothing(
@@ -83,29 +68,6 @@ function recordOrNothing(
     if (!(error instanceof SyntaxError)) throw error;
     return undefined;
   }
-}
-
-/** The workload, or parts of it of so many containers that each fits. */
-function entriesOf(workload: ReportedWorkload): readonly ReportedWorkload[] {
-  const { recommendations, inForce, template, usage, ...head } = workload;
-  const lists = [recommendations, inForce, template ?? [], usage ?? []];
-  const most = Math.max(...lists.map(({ length }) => length));
-  if (most <= MOST_CONTAINERS && bytesOf(workload) <= MOST_BYTES) return [workload];
-  const names = [...new Set(lists.flat().map(({ container }) => container))];
-  // Of one container a part is never too large: all its texts are bounded.
-  if (names.length < 2) return [workload];
-  const first = new Set(names.slice(0, names.length / 2));
-  return [true, false].flatMap((isFirst) => {
-    const half = <T extends { readonly container: string }>(list: readonly T[]) =>
-      list.filter(({ container }) => first.has(container) === isFirst);
-    return entriesOf(defined({
-      ...head,
-      recommendations: half(recommendations),
-      inForce: half(inForce),
-      template: template && half(template),
-      usage: usage && half(usage),
-    }));
-  });
 }
 
 function bytesOf(value: unknown): number {

@@ -180,18 +180,3 @@ export function templateOwners(managedFields: unknown): TemplateOwners | undefin
   }
   return owners.size === 0 ? undefined : Object.fromEntries(owners);
 }
-
-/**
- * Which other managers own these fields of the template's containers, by applying or updating: names, sorted. A
- * value that is set by force is taken from them.
- */
-export function otherOwners(
-  managedFields: unknown,
-  { manager, fields }: { readonly manager: string; readonly fields: OwnedFields["containers"] },
-): readonly string[] {
-  const others = [...ownersIn(managedFields)].filter((one) =>
-    one.manager !== manager && one.list === "containers" &&
-    fields.get(one.container)?.has(one.field) === true
-  );
-  return [...new Set(others.map((one) => one.manager))].sort();
-}

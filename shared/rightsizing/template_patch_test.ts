@@ -13,13 +13,7 @@ import type { ResourceField } from "../api/workload.ts";
 import { qosClassOf } from "../resize/inputs/qos.ts";
 import { withDefaultRequests } from "../resize/inputs/resources.ts";
 import { podCreationPatch } from "./pod_creation_patch.ts";
-import {
-  otherOwners,
-  type OwnedFields,
-  ownedFields,
-  templateOwners,
-  templatePatch,
-} from "./template_patch.ts";
+import { type OwnedFields, ownedFields, templateOwners, templatePatch } from "./template_patch.ts";
 
 const { workload } = rightsizingFacts({
   containers: [
@@ -129,19 +123,6 @@ pure("templateOwners() reads each value's last manager, and its time", () => {
   for (const entries of [[helm], [{ ...helm, time: "soon" }], [{ ...at(1) }], undefined, "text"]) {
     assert.equal(templateOwners(entries), undefined);
   }
-});
-
-pure("otherOwners() names the other managers of these fields of these containers", () => {
-  const of = (all: Readonly<Record<string, string>>, ...entries: readonly unknown[]) =>
-    otherOwners(entries, { manager: "optipod", fields: fields(all) });
-  const helm = { ...entry, manager: "helm", operation: "Update" };
-  const kubectl = { ...entry, manager: "kubectl" };
-  const app = { app: "requests.cpu limits.memory" };
-  assert.deepEqual(of(app, entry), []);
-  assert.deepEqual(of(app, kubectl, helm, entry, helm), ["helm", "kubectl"]);
-  assert.deepEqual(of({ log: "limits.memory limits.cpu" }, helm), ["helm"]);
-  assert.deepEqual(of({ log: "requests.cpu", proxy: "limits.cpu" }, helm), []);
-  assert.deepEqual(of(app, { ...helm, manager: 7 }, null, { ...helm, fieldsV1: "f:spec" }), []);
 });
 
 function podOf(...containers: readonly object[]): object {

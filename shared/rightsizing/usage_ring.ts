@@ -34,20 +34,18 @@ export interface BucketScale {
   readonly least: number;
   /** What lies beyond the last is counted in it; only the maximum is exact. */
   readonly buckets: number;
-  /** Samples count in whole parts of this many to the unit, so that texts hold them exactly. */
-  readonly partsPerUnit: number;
 }
 
 /**
  * CPU from 1 m, the least that a request may differ by, to 2^20 m: a thousand CPUs, as the largest
- * machines have. ln 2^20 / 0.0200007 = 693.1 buckets. Whole nanocores are what metrics-server counts in.
+ * machines have. ln 2^20 / 0.0200007 = 693.1 buckets.
  *
  * Memory from 1 MiB, below which no process of a container runs for long, to 2^44 bytes (16 TiB).
  * ln 2^24 / 0.0200007 = 831.7 buckets.
  */
 export const BUCKET_SCALES: Readonly<Record<ResourceName, BucketScale>> = {
-  cpu: { least: 1, buckets: 694, partsPerUnit: 1_000_000 },
-  memory: { least: 2 ** 20, buckets: 832, partsPerUnit: 1 },
+  cpu: { least: 1, buckets: 694 },
+  memory: { least: 2 ** 20, buckets: 832 },
 };
 
 /** The bucket of a value, or −1 for one that counts as 0. */
@@ -223,16 +221,10 @@ export class UsageRing {
     this.#scale = BUCKET_SCALES[resource];
   }
 
-  /**
-   * Counts a sample of the window in the slot of its time, however late it comes; leaves out others. Rounded
-   * to the scale's parts (nanocores, bytes), its time up to whole milliseconds.
-   */
+  /** Counts a sample of the window in the slot of its time, however late it comes; leaves out others. */
   add(sample: UsageSample, nowMs: number): void {
     if (!isSampleOf({ nowMs, windowMs: this.windowMs }, sample)) return;
-    const { partsPerUnit } = this.#scale;
-    const parts = Math.round(sample.value * partsPerUnit);
-    if (parts > Number.MAX_SAFE_INTEGER) return;
-    const [atMs, value] = [Math.ceil(sample.atMs), parts / partsPerUnit];
+    const { atMs, value } = sample;
     const slot = this.#slotOf(atMs, nowMs);
     widenExtremes(slot, { min: value, max: value, oldestMs: atMs, newestMs: atMs });
     addCount(slot, bucketOf(value, this.#scale), 1);

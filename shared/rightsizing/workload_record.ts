@@ -4,12 +4,13 @@
  *
  * @module
  */
-import type { ContainerAdvice, WorkloadStatus } from "../api/policy_status.ts";
-import type {
-  ReportedWorkload,
-  WrittenAmounts,
-  WrittenTemplate,
-} from "../api/recommendation_report.ts";
+import * as z from "zod";
+import {
+  MOST_CONTAINERS,
+  type WorkloadStatus,
+  workloadStatusSchema,
+} from "../api/policy_status.ts";
+import { type ReportedWorkload, reportedWorkloadSchema } from "../api/recommendation_report.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../quoted_text.ts";
 import { defined, mapDefined } from "../defined.ts";
@@ -34,12 +35,15 @@ export type ValuesInForce =
   };
 
 /** A container of the template at the last reconcile. */
-export interface ContainerTemplate {
-  readonly container: string;
-  readonly values: ContainerAmounts;
-  /** Last changes by other field managers, by resource; absent: none within a day. */
-  readonly changed?: Readonly<Partial<Record<ResourceName, TemplateChange>>>;
-}
+export type ContainerTemplate =
+  & Pick<ContainerRecommendation, "container">
+  & ContainerAmounts
+  & {
+    readonly [
+      /** Last changes by other field managers; absent: none within a day. */
+      R in `${ResourceName}Changed`
+    ]?: TemplateChange;
+  };
 
 /** A change of a resource of the template by another field manager. */
 export interface TemplateChange {
@@ -77,126 +81,118 @@ export interface WorkloadRecord {
   readonly usage?: readonly UsageSummary[];
 }
 
-/** The record as it stands in the status of a policy. */
-export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
-  const { workload: { namespace, kind, name }, status, reason, message } = record;
-  return defined({
-    namespace,
-    kind,
-    name,
-    status,
-    reason,
-    message: mapDefined(message, (text) => cutToBytes(text, MOST_BYTES)),
-    lastRecommendation: mapDefined(record.recommendedAtMs, timeText),
-    lastApplied: mapDefined(record.appliedAtMs, timeText),
-    // Skip: nothing was ever applied, and nothing is.
-    lastApplyMethod: record.method ?? (status === "Skipped" ? "Skip" as const : undefined),
-    recommendations: record.recommendations.map((one): ContainerAdvice => ({
-      container: one.container,
-      ...writtenAmounts(one),
-      cpu: formatCPU(one.cpu),
-      memory: formatBytes(one.memory),
-      explanation: cutToBytes(one.explanation, MOST_BYTES),
-    })),
+/** True where there is no recommendation for want of metrics. */
+export function lacksMetrics({ reason }: WorkloadRecord): boolean {
+  return reason === "MetricsMissing" || reason === "ProviderUnavailable";
+}
+
+/** A number that the API has as a text. Decoding throws a `SyntaxError` for a bad one. */
+function numberAs(
+  parse: (text: string) => number,
+  format: (amount: number) => string,
+): z.ZodCodec<z.ZodString, z.ZodNumber> {
+  return z.codec(z.string(), z.number(), {
+    decode: (text) => parse(text),
+    encode: (amount) => format(amount),
   });
 }
 
-/** The record as it stands in the report of its namespace. */
+const container = z.string();
+const samples = z.number();
+const cpu = numberAs(parseCPU, formatCPU);
+const memory = numberAs(parseBytes, formatBytes);
+const time = numberAs(millisecondsOf, timeText);
+const amounts = {
+  ...{ cpu: cpu.exactOptional(), memory: memory.exactOptional() },
+  ...{ cpuLimit: cpu.exactOptional(), memoryLimit: memory.exactOptional() },
+};
+const by = z.string().exactOptional();
+const change = z.codec(z.object({ by, at: z.string() }), z.object({ by, atMs: z.number() }), {
+  decode: ({ at, ...rest }) => ({ ...rest, atMs: millisecondsOf(at) }),
+  encode: ({ atMs, ...rest }) => ({ ...rest, at: timeText(atMs) }),
+}).exactOptional();
+
+function figuresOf(
+  amount: typeof cpu,
+): Record<Exclude<keyof DistributionSummary, "samples">, typeof cpu> {
+  return { min: amount, p50: amount, p90: amount, p95: amount, p99: amount, max: amount };
+}
+
+/** An entry of a report: texts of the API on one side, numbers on the other. */
+const entryCodec = reportedWorkloadSchema.extend({
+  lastRecommendation: time.exactOptional(),
+  lastApplied: time.exactOptional(),
+  recommendations: z.array(
+    z.object({ container, ...amounts, cpu, memory, explanation: z.string() }),
+  ),
+  inForce: z.array(
+    z.object({ container, ...amounts, adoptedOn: z.object(amounts).exactOptional() }),
+  ),
+  template: z.array(
+    z.object({ container, ...amounts, cpuChanged: change, memoryChanged: change }),
+  ).exactOptional(),
+  usage: z.array(
+    z.object({
+      container,
+      cpu: z.object({ samples, ...figuresOf(cpu) }).exactOptional(),
+      memory: z.object({ samples, ...figuresOf(numberAs(parseBytes, String)) }).exactOptional(),
+    }),
+  ).exactOptional(),
+});
+
+/**
+ * The record as it stands in the report of its namespace: of more than 128 containers the first ones, which
+ * always fit into an object.
+ */
 export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
-  const { namespace: _namespace, ...status } = workloadStatusOf(record);
-  const { policy: { namespace, name }, usage, uid, template } = record;
-  return defined({
-    ...status,
-    policy: { namespace, name },
-    inForce: record.inForce.map(({ container, adoptedOn, ...values }) =>
-      defined({
-        container,
-        ...writtenAmounts(values),
-        adoptedOn: mapDefined(adoptedOn, writtenAmounts),
-      })
-    ),
-    uid,
-    template: template?.map(writtenTemplate),
-    usage: usage?.map((one) => mapUsage(one, { cpu: formatCPU, memory: String })),
-  });
+  const { workload: { kind, name }, policy, status, message, method } = record;
+  const cut = (text: string): string => cutToBytes(text, MOST_BYTES);
+  return z.encode(
+    entryCodec,
+    defined({
+      ...{ kind, name, status, reason: record.reason, uid: record.uid },
+      policy: { namespace: policy.namespace, name: policy.name },
+      message: mapDefined(message, cut),
+      lastRecommendation: record.recommendedAtMs,
+      lastApplied: record.appliedAtMs,
+      // Skip: nothing was ever applied, and nothing is.
+      lastApplyMethod: method ?? (status === "Skipped" ? "Skip" as const : undefined),
+      recommendations: record.recommendations.slice(0, MOST_CONTAINERS).map((one) => ({
+        ...one,
+        explanation: cut(one.explanation),
+      })),
+      inForce: record.inForce.slice(0, MOST_CONTAINERS),
+      template: record.template?.slice(0, MOST_CONTAINERS),
+      usage: record.usage?.slice(0, MOST_CONTAINERS),
+    }),
+  );
+}
+
+/** The record as it stands in the status of a policy. */
+export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
+  const { namespace } = record.workload;
+  return workloadStatusSchema.parse({ namespace, ...reportedWorkloadOf(record) });
 }
 
 /** The record that a report of the namespace has. Throws a `SyntaxError` that names a bad quantity or time. */
 export function workloadRecordOf(reported: ReportedWorkload, namespace: string): WorkloadRecord {
-  const { kind, name, policy, status, reason, message, uid, template } = reported;
-  const { lastApplyMethod: method } = reported;
+  const entry = entryCodec.parse(reported);
+  const { kind, name, lastApplyMethod: method } = entry;
   return defined({
     workload: { kind, namespace, name },
-    policy,
-    status,
-    reason,
-    message,
-    recommendedAtMs: mapDefined(reported.lastRecommendation, millisecondsOf),
-    appliedAtMs: mapDefined(reported.lastApplied, millisecondsOf),
+    policy: entry.policy,
+    status: entry.status,
+    reason: entry.reason,
+    message: entry.message,
+    recommendedAtMs: entry.lastRecommendation,
+    appliedAtMs: entry.lastApplied,
     method: method === "Skip" ? undefined : method,
-    recommendations: reported.recommendations.map((advice) => ({
-      container: advice.container,
-      ...amountsOf(advice),
-      cpu: parseCPU(advice.cpu),
-      memory: parseBytes(advice.memory),
-      explanation: advice.explanation,
-    })),
-    inForce: reported.inForce.map(({ container, adoptedOn, ...values }) =>
-      defined({ container, ...amountsOf(values), adoptedOn: mapDefined(adoptedOn, amountsOf) })
-    ),
-    uid,
-    template: template?.map(templateOf),
-    usage: reported.usage?.map((one) => mapUsage(one, { cpu: parseCPU, memory: parseBytes })),
+    recommendations: entry.recommendations,
+    inForce: entry.inForce,
+    uid: entry.uid,
+    template: entry.template,
+    usage: entry.usage,
   });
-}
-
-/** How an amount of each resource is read, or written. */
-type ByResource<From, To> = Readonly<Record<ResourceName, (amount: From) => To>>;
-
-function mapAmounts<From, To>(
-  { cpu, memory, cpuLimit, memoryLimit }: {
-    readonly [K in keyof ContainerAmounts]: From | undefined;
-  },
-  map: ByResource<From, To>,
-): { readonly [K in keyof ContainerAmounts]: To } {
-  return defined({
-    cpu: mapDefined(cpu, map.cpu),
-    memory: mapDefined(memory, map.memory),
-    cpuLimit: mapDefined(cpuLimit, map.cpu),
-    memoryLimit: mapDefined(memoryLimit, map.memory),
-  });
-}
-
-function mapUsage<From, To>(
-  { container, cpu, memory }: UsageSummary<From>,
-  map: ByResource<From, To>,
-): UsageSummary<To> {
-  const mapFigures =
-    (of: (amount: From) => To) =>
-    ({ samples, ...amounts }: DistributionSummary<From>): DistributionSummary<To> => ({
-      samples,
-      min: of(amounts.min),
-      p50: of(amounts.p50),
-      p90: of(amounts.p90),
-      p95: of(amounts.p95),
-      p99: of(amounts.p99),
-      max: of(amounts.max),
-    });
-  return defined({
-    container,
-    cpu: mapDefined(cpu, mapFigures(map.cpu)),
-    memory: mapDefined(memory, mapFigures(map.memory)),
-  });
-}
-
-/** Amounts, millicores and bytes, as quantities. */
-export function writtenAmounts(amounts: ContainerAmounts): WrittenAmounts {
-  return mapAmounts(amounts, { cpu: formatCPU, memory: formatBytes });
-}
-
-/** The amounts. Throws a `SyntaxError` that names a bad quantity. */
-export function amountsOf(written: WrittenAmounts): ContainerAmounts {
-  return mapAmounts(written, { cpu: parseCPU, memory: parseBytes });
 }
 
 /** A time, ms since 1970, as ISO 8601. */
@@ -204,34 +200,10 @@ export function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The time, ms since 1970. Throws a `SyntaxError` for what is none. */
-export function millisecondsOf(time: string): number {
+function millisecondsOf(time: string): number {
   const ms = Date.parse(time);
   if (Number.isNaN(ms)) throw new SyntaxError(`Cannot parse time: ${time} is no date`);
   return ms;
-}
-
-function writtenTemplate({ container, values, changed = {} }: ContainerTemplate): WrittenTemplate {
-  const written = ({ by, atMs }: TemplateChange) => defined({ by, at: timeText(atMs) });
-  return defined({
-    container,
-    ...writtenAmounts(values),
-    cpuChanged: mapDefined(changed.cpu, written),
-    memoryChanged: mapDefined(changed.memory, written),
-  });
-}
-
-function templateOf(
-  { container, cpuChanged, memoryChanged, ...values }: WrittenTemplate,
-): ContainerTemplate {
-  const read = ({ by, at }: NonNullable<WrittenTemplate["cpuChanged"]>): TemplateChange =>
-    defined({ by, atMs: millisecondsOf(at) });
-  const changed = defined({
-    cpu: mapDefined(cpuChanged, read),
-    memory: mapDefined(memoryChanged, read),
-  });
-  const isChanged = Object.keys(changed).length > 0;
-  return { container, values: amountsOf(values), ...(isChanged ? { changed } : {}) };
 }
 
 /** By container, what it is to have. */

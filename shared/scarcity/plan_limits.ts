@@ -4,43 +4,26 @@
  *
  * @module
  */
+import { type MarketContainer, WAITS } from "../market/market_container.ts";
 import {
+  afterChange,
   backToBounds,
   type PaceChange,
-  type PaceMemory,
   type PaceOptions,
+  type PlannedContainer,
 } from "../pacing/paced_container.ts";
 import { GRID } from "../quantity.ts";
 import type { NodeState } from "./node_state.ts";
-import { type RecentLoad, WAITS } from "./recent_load.ts";
 import type { ScarceShare } from "./scarce_clearing.ts";
 
-/** A container with a limit that may change. Millicores. */
-export interface LimitedContainer {
-  /** Bounds of the limit, holds included, on the grid. */
-  readonly floor: number;
-  readonly ceiling: number;
-  /** The limit that the user set. */
-  readonly originalLimit: number;
-  readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt" | "shortAt">;
+/** A container with a limit that may change. */
+export interface LimitedContainer extends
+  Pick<
+    MarketContainer,
+    "floor" | "ceiling" | "originalLimit" | "memory" | "load" | "throttledMs" | "boost"
+  > {
   /** Absent while there are no readings. */
-  readonly load?: RecentLoad | undefined;
-  /** Absent while there are no readings, and while CPU is ample. */
   readonly cleared?: ScarceShare | undefined;
-  /** Throttled time since its first reading, ms, summed over threads. */
-  readonly throttledMs: number;
-  /** Whether it starts. */
-  readonly boost: boolean;
-}
-
-/** The plan for a container's limit. */
-export interface PlannedLimit {
-  /** Absent: the limit stays. */
-  readonly change?: PaceChange;
-  /** While CPU is scarce: true if the container wants more than its share, or was just lowered. */
-  readonly rationed?: boolean;
-  /** While CPU is scarce: true if others take what it is due. */
-  readonly short?: boolean;
 }
 
 /** Time and state of the node. */
@@ -63,25 +46,31 @@ export const RELEASES_PER_S = 10;
  */
 const SHORT_SHARE = 0.95;
 
+/** A plan in the making. */
+interface Draft {
+  /** Absent: the limit stays. */
+  readonly change?: PaceChange | undefined;
+  /** While CPU is scarce: whether the container wants more than its share, or was just lowered. */
+  readonly rationed?: boolean;
+}
+
 /** Plans the limits, in the order of the containers. */
 export function planLimits(
   containers: readonly LimitedContainer[],
   { now, state, released, pace }: PlanLimitsOptions,
-): PlannedLimit[] {
+): PlannedContainer[] {
   const scarce = state === "scarce";
-  const short = scarce ? containers.map(isShort) : [];
+  const short = containers.map((container) => scarce && isShort(container));
   const contested = short.includes(true);
-  const planned = containers.map((container, i): PlannedLimit => {
+  const drafts = containers.map((container, i): Draft => {
     const change = backToBounds(container.memory.limit, container);
-    const plan = change !== undefined ? { change } : scarce
-      // At the end of a burst a container looks short for a moment; that must not lower itself.
-      ? followShare(container, { now, contested: contested && !short[i], pace })
-      : {};
-    return short[i] ? { ...plan, short: true } : plan;
+    if (change !== undefined || !scarce) return { change };
+    // At the end of a burst a container looks short for a moment; that must not lower itself.
+    return followShare(container, { now, contested: contested && !short[i], pace });
   });
   const free = containers.flatMap(
     ({ ceiling, memory: { limit, rationedAt = -Infinity } }, i) => {
-      const { change, rationed } = planned[i] ?? {};
+      const { change, rationed } = drafts[i] ?? {};
       const waits = scarce && (rationed || now - rationedAt < pace.releaseAfterMs);
       return change === undefined && !waits && limit < ceiling ? [i] : [];
     },
@@ -94,9 +83,19 @@ export function planLimits(
   free.sort((a, b) => urgency(b) - urgency(a) || a - b);
   for (const i of free.slice(0, Math.max(0, RELEASES_PER_S - released))) {
     const limit = containers[i]?.ceiling ?? 0;
-    planned[i] = { ...planned[i], change: { limit, reason: "CPUFree" } };
+    drafts[i] = { ...drafts[i], change: { limit, reason: "CPUFree" } };
   }
-  return planned;
+  return containers.map(({ memory: before }, i) => {
+    const { change, rationed = false } = drafts[i] ?? {};
+    const memory = {
+      ...(change === undefined ? before : afterChange(before, { ...change, now })),
+      ...(rationed ? { rationedAt: now } : {}),
+      ...(change?.reason === "NodeCongested" ? { fundedAt: now } : {}),
+      // Others take what it is due.
+      ...(short[i] ? { shortAt: now } : {}),
+    };
+    return { memory, change };
+  });
 }
 
 /** Lowers a container to its share, or raises it, if that is worth a change. */
@@ -107,7 +106,7 @@ function followShare(
     readonly contested: boolean;
     readonly pace: SharePace;
   },
-): PlannedLimit {
+): Draft {
   if (load === undefined || cleared === undefined) return {};
   const { bid, share, part } = cleared;
   const { limit, fundedAt, shortAt = -Infinity } = memory;

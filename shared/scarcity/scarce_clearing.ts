@@ -3,27 +3,20 @@
  *
  * @module
  */
+import {
+  type MarketContainer,
+  type PaceMemory,
+  type RecentLoad,
+  WAITS,
+} from "../market/market_container.ts";
 import { roundShares, upToGrid } from "../market/rounding.ts";
-import { clearMarket, type Mode } from "../market/solver.ts";
+import { type Clearing, clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
-import { type RecentLoad, WAITS } from "./recent_load.ts";
 
-/** A container that takes part. CPU in millicores. */
-export interface ScarceBidder {
-  /** Bounds of the limit, holds included, on the grid. */
-  readonly floor: number;
-  readonly ceiling: number;
-  readonly weight: number;
-  /** CPU request in the kernel's weight; absent where it is not known. */
-  readonly request?: number | undefined;
-  /** The limit now. */
-  readonly limit: number;
-  /** The limit that the user set. */
-  readonly originalLimit: number;
-  /** Limit that its work needs, as far as a limit that may bind lets usage show it. */
-  readonly need: number;
-  readonly load: RecentLoad;
-}
+/** A container that runs. A limit that may bind lets its usage show its demand only in part. */
+export type ScarceBidder =
+  & Pick<MarketContainer, "ceiling" | "weight" | "request" | "originalLimit" | "demand">
+  & { readonly load: RecentLoad; readonly memory: Pick<PaceMemory, "limit"> };
 
 /** Outcome of a clearing for a container. Millicores; bids and shares of a step and more on the grid. */
 export interface ScarceShare {
@@ -37,15 +30,6 @@ export interface ScarceShare {
   readonly part: number;
   /** Share of the time in which it waits for CPU; without PSI 1 or 0, by what weights leave it. */
   readonly waiting: number;
-}
-
-/** A cleared node. */
-export interface ScarceClearing {
-  readonly mode: Mode;
-  /** 1/millicore. */
-  readonly price: number;
-  /** In the order of the bidders. */
-  readonly shares: readonly ScarceShare[];
 }
 
 /** A container with a limit that does not bind bids this much above its usage, so that it can grow. */
@@ -68,7 +52,10 @@ export const DIVIDED = 1.08;
  * set count only after every bid has what it asks for within its own: a container gets less than
  * min(bid, original limit) only while none gets more than that. Σ shares is at most what is divided.
  */
-export function clearScarce(bidders: readonly ScarceBidder[], capacity: number): ScarceClearing {
+export function clearScarce(
+  bidders: readonly ScarceBidder[],
+  capacity: number,
+): Pick<Clearing, "mode" | "price"> & { readonly shares: readonly ScarceShare[] } {
   const divided = DIVIDED * capacity;
   const weights = bidders.reduce((sum, { weight }) => sum + weight, 0);
   const waiting = waitingOf(bidders, capacity);
@@ -76,15 +63,9 @@ export function clearScarce(bidders: readonly ScarceBidder[], capacity: number):
     const { weight, originalLimit } = bidder;
     const part = divided * weight / weights;
     const owed = Math.max(part, Math.min(originalLimit, divided));
-    const bid = bidOf(bidder, { part: owed, waiting: waiting[i] as number });
-    return {
-      bid,
-      weight,
-      part,
-      owed,
-      waiting: waiting[i] as number,
-      least: Math.min(bid, originalLimit),
-    };
+    const waits = waiting[i] as number;
+    const bid = bidOf(bidder, { part: owed, waiting: waits });
+    return { bid, weight, part, owed, waiting: waits, least: Math.min(bid, originalLimit) };
   });
   const fits = all.reduce((sum, { least }) => sum + least, 0) <= divided;
   const { mode, price, shares } = clearMarket(
@@ -138,7 +119,7 @@ function waitingOf(bidders: readonly ScarceBidder[], capacity: number): number[]
 }
 
 function bidOf(
-  { ceiling, limit, load, need }: ScarceBidder,
+  { ceiling, memory: { limit }, load, demand = 0 }: ScarceBidder,
   { part, waiting }: { readonly part: number; readonly waiting: number },
 ): number {
   const grown = GROWTH * load.usage;
@@ -147,7 +128,7 @@ function bidOf(
   const growth = isStarved && !hasPressure ? Infinity : STARVED_GROWTH;
   const starved = isStarved || !hasPressure ? Math.min(growth * grown, part) : 0;
   const binds = limit < ceiling && load.usage1s > BINDS * limit;
-  const wanted = binds ? Math.max(need, part) : Math.max(grown, starved);
+  const wanted = binds ? Math.max(demand, part) : Math.max(grown, starved);
   // A step for each of a hundred idle containers would be half of a small node.
   return Math.min(ceiling, wanted < GRID ? Math.max(1, Math.ceil(wanted)) : upToGrid(wanted));
 }

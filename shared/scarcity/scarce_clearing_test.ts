@@ -5,20 +5,21 @@ import { exactSum } from "../../tests/fixtures/market/clearing_residual.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
-import { nextLoad, type RecentLoad } from "./recent_load.ts";
+import { nextLoad, type RecentLoad } from "../market/market_container.ts";
 import { clearScarce, DIVIDED, type ScarceBidder } from "./scarce_clearing.ts";
 
 /** What differs from a container at its ceiling of 4000 m that uses 1000 m; null: no PSI. */
-interface Change extends Partial<Omit<ScarceBidder, "load">> {
+interface Change extends Partial<Omit<ScarceBidder, "load" | "memory">> {
+  readonly limit?: number;
   readonly usage?: number;
   readonly usageNow?: number;
   readonly waiting?: number | null;
 }
 
 function bidder(change: Change = {}): ScarceBidder {
-  const { usage = 1000, usageNow = usage, waiting = 0, ...rest } = change;
+  const { limit = 4000, usage = 1000, usageNow = usage, waiting = 0, ...rest } = change;
   return {
-    ...{ floor: 10, ceiling: 4000, weight: 100, limit: 4000, originalLimit: 500, need: usage },
+    ...{ ceiling: 4000, weight: 100, memory: { limit }, originalLimit: 500, demand: usage },
     load: { usageNow, usage1s: usage, usage, ...(waiting === null ? {} : { waiting }) },
     ...rest,
   };
@@ -33,21 +34,21 @@ function cleared(
   return clearScarce(changes.map(bidder), capacity).shares.map((one) => Math.round(one[of]));
 }
 
-pure("clearScarce() lets containers bid by usage, need and part", () => {
+pure("clearScarce() lets containers bid by usage, demand and part", () => {
   const other: Change = {};
-  const binds = { limit: 700, usage: 561, need: 804 };
+  const binds = { limit: 700, usage: 561, demand: 804 };
   const rows: readonly (readonly [readonly Change[], bids: number[]])[] = [
-    // At the ceiling 1.05 of usage, whatever is needed: 1056.3 → 1060; below a step 1 to 9.
-    [[1000, 1006, 0, 8, 3900].map((usage) => ({ usage, need: 2000 })), [1050, 1060, 1, 9, 4000]],
+    // At the ceiling 1.05 of usage, whatever the demand: 1056.3 → 1060; below a step 1 to 9.
+    [[1000, 1006, 0, 8, 3900].map((usage) => ({ usage, demand: 2000 })), [1050, 1060, 1, 9, 4000]],
     // One that waits twice as much, within its part of 1.08 × 4000: 2160. Without PSI it may wait.
     [[{ waiting: 0.2, usage: 900 }, other], [1890, 1050]],
     [[{ waiting: 0.19, usage: 900 }, other], [950, 1050]],
     [[{ waiting: null, usage: 900 }, other], [1890, 1050]],
     [[{ waiting: 1, usage: 2000 }, other], [2160, 1050]],
     [[{ waiting: 1, usage: 2200 }, other], [2310, 1050]],
-    // A limit below the ceiling that binds: the part, or the need where that is more.
+    // A limit below the ceiling that binds: the part, or the demand where that is more.
     [[binds, other], [2160, 1050]],
-    [[{ ...binds, need: 3000 }, other], [3000, 1050]],
+    [[{ ...binds, demand: 3000 }, other], [3000, 1050]],
     [[binds], [4000]],
     // By usage again where it does not bind, and at the ceiling.
     [[{ ...binds, usage: 560 }, other], [590, 1050]],
@@ -153,12 +154,12 @@ const anyBidder: fc.Arbitrary<ScarceBidder> = fc.record({
   weight: fc.integer({ min: 1, max: 1000 }),
   limitAt: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
   originalLimit: fc.integer({ min: 10, max: 3000 }),
-  need: fc.nat(4000),
+  demand: fc.nat(4000),
   usage: fc.double({ min: 0, max: 4000, noNaN: true }),
   waiting: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
 }).map(({ floor, wide, limitAt, ...rest }) => {
   const limit = Math.ceil((floor + limitAt * wide) / GRID) * GRID;
-  return bidder({ ...rest, floor, ceiling: floor + wide, limit });
+  return bidder({ ...rest, ceiling: floor + wide, limit });
 });
 
 /** The optimum of the bids: within original limits first. */

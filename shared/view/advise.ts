@@ -42,7 +42,7 @@ export function adviseAll(
 ): readonly AdvisedWorkload[] {
   const byNamespace = Map.groupBy(reports, ({ metadata }) => metadata.namespace);
   const records = [...byNamespace].flatMap(([namespace, ofNamespace]) =>
-    recordsOf(ofNamespace.toSorted(byPart), namespace)
+    recordsOf(ofNamespace, namespace)
   );
   const templateByKey = new Map(templates?.map((one) => [keyOf({ ...one, ...one.metadata }), one]));
   const podsByKey = Map.groupBy(
@@ -67,13 +67,6 @@ export function adviseAll(
     const [one, other] = [keyOf(a), keyOf(b)];
     return one < other ? -1 : one > other ? 1 : 0;
   });
-}
-
-/**
- * Entries of one workload may stand in several reports, of which `recommendations-2` comes before 10.
- */
-function byPart(a: RecommendationReport, b: RecommendationReport): number {
-  return a.metadata.name.localeCompare(b.metadata.name, "en", { numeric: true });
 }
 
 /** Pods that have ended, or are about to, give back what they have. */

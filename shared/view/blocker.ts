@@ -10,7 +10,7 @@ import { GRID } from "../quantity.ts";
 import { restoredCause } from "../resize/scope.ts";
 import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
 import { coresText, cpuText } from "./figures.ts";
-import { ceilingRule, rulesThatHold } from "./stage_text.ts";
+import { ceilingRule, holdText, rulesThatHold, stateText } from "./stage_text.ts";
 import {
   type ContainerExplanation,
   type DemandAndLimit,
@@ -40,163 +40,141 @@ function exceedsLimit(container: ContainerExplanation): boolean {
   return !isUnenforced(container) && exceeds(demandAndLimit(container)) === true;
 }
 
-function nodeHoldsLimits({ nodeView }: Explanation): Finding {
-  const { node, held } = nodeView ?? {};
-  if (held === undefined) return undefined;
-  return {
-    message: `no limit moves on node ${node}: ${held}: ${sentenceOf(held)}`,
-    remedy: remedyFor(held),
-  };
-}
-
-function outsideTheMarket({ outside }: Explanation): Finding {
-  if (outside === undefined) return undefined;
-  const { reason, message } = outside;
-  return { message: `${reason}: ${message}`, remedy: remedyFor(reason) };
-}
-
-function notRunning({ phase, terminating, node }: Explanation): Finding {
-  if (terminating) return { message: "the pod is terminating" };
-  if (phase === "Running" && node !== "") return undefined;
-  return { message: node === "" ? "the pod is on no node yet" : `the pod is ${phase}` };
-}
-
 const LOOK_AT_CONTROLLER = `does it run? ${LIST_CONTROLLERS}`;
-
-function noAllocation({ hasAllocation }: Explanation): Finding {
-  if (hasAllocation) return undefined;
-  return {
-    message: "the controller has made no allocation for the pod",
-    remedy: LOOK_AT_CONTROLLER,
-  };
-}
-
-function controllerHolds({ controller }: Explanation): Finding {
-  const { reason, message } = controller ?? {};
-  if (reason === undefined) {
-    return {
-      message: "the controller has not checked the desired limit yet",
-      remedy: `if it lasts, ${LOOK_AT_CONTROLLER}`,
-    };
-  }
-  if (reason === "Applied") return undefined;
-  // The original limits were restored for a cause, which is what a user can change.
-  const cause = reason === "Restored" ? restoredCause(message ?? "") : undefined;
-  return {
-    message: `${reason}: ${message ?? sentenceOf(reason)}`,
-    remedy: remedyFor(cause ?? reason),
-  };
-}
-
-function kubeletIsBehind({ containers, resizeConditions }: Explanation): Finding {
-  // A kubelet that does not enforce a limit never reports it.
-  const behind = containers.filter((one) => !isUnenforced(one)).filter(({ limit, applied }) =>
-    limit !== undefined && applied !== undefined && Math.abs(applied - limit) >= GRID
-  );
-  const [first] = behind;
-  if (first === undefined) return undefined;
-  const [condition] = resizeConditions;
-  const cause = condition === undefined
-    ? "it has not said why"
-    : [condition.type, condition.reason, condition.message].filter(Boolean).join(": ");
-  return {
-    message: `the kubelet still has ${cpuText(first.applied)} for ${first.name}, not ${
-      cpuText(first.limit)
-    }: ${cause}`,
-  };
-}
-
-function boundsHold({ containers, bounds }: Explanation): Finding {
-  const held = containers.find((one) => one.bounds?.held === "both" && exceedsLimit(one));
-  if (held === undefined) return undefined;
-  const rules = rulesThatHold("both", bounds?.rules ?? []);
-  const why = rules.map(({ reason, message }) => `${reason}: ${message}`).join("; ");
-  const message = `the controller keeps the limit of ${held.name} as it is: ${
-    why || bounds?.reason
-  }`;
-  return { message, remedy: rules.map(({ reason }) => remedyFor(reason)).find(Boolean) };
-}
 
 /** The remedy where no rule says which bound is the lowest. */
 const ANY_CEILING = "a larger original limit, mbcas.io/max-cpu or burst factor raises the ceiling";
 
-function ceilingBinds({ containers, bounds }: Explanation): Finding {
-  const bound = containers.find((one) =>
-    exceedsLimit(one) && one.view !== undefined && one.view.limit >= one.view.ceiling - GRID
-  );
-  if (bound === undefined) return undefined;
-  const rule = ceilingRule(bound.name, bounds ?? {});
-  const why = rule === undefined ? bounds?.reason : `${rule.reason}: ${rule.message}`;
-  const message = `the ceiling of ${bound.name}, ${cpuText(bound.view?.ceiling)} (${why}), ` +
-    `is below its demand of ${cpuText(bound.view?.demand)}`;
-  return { message, remedy: remedyFor(rule?.reason ?? "") ?? ANY_CEILING };
-}
-
-/** Without an agent's view, compares the demand and the limit that were published last. */
-function writtenNeedIsBounded({ nodeView, market, desired }: Explanation): Finding {
-  if (nodeView !== undefined || market === undefined || desired === undefined) return undefined;
-  // At least one of its containers has a limit that is not enforced.
-  if (market.reason === "QuotaOff") return undefined;
-  if (exceeds({ demand: market.demand, limit: desired }) !== true) return undefined;
-  const figures = `its demand of ${cpuText(market.demand)} is above its limit of ` +
-    `${cpuText(desired)}, as last written down`;
-  if (market.need < market.demand - GRID) return { message: `the ceiling: ${figures}` };
-  return market.mode === "uncongested"
-    ? { message: `pacing: ${figures}` }
-    : { message: `the node is ${market.mode}: ${figures}`, remedy: remedyFor("NodeCongested") };
-}
-
-function nodeIsShort({ containers, nodeView }: Explanation): Finding {
-  if (nodeView === undefined || nodeView.mode === "uncongested") return undefined;
-  const short = containers.find((one) =>
-    exceedsLimit(one) && one.view !== undefined && one.view.share < one.view.need - GRID
-  );
-  if (short === undefined) return undefined;
-  return {
-    message:
-      `node ${nodeView.node} is ${nodeView.mode}: its ${coresText(nodeView.capacity)} cores are ` +
-      `divided, and the share of ${short.name} is ${cpuText(short.view?.share)} of the ` +
-      `${cpuText(short.view?.need)} that it needs`,
-    remedy: remedyFor(nodeView.mode === "congested" ? "NodeCongested" : "NodeOverloaded"),
-  };
-}
-
-/**
- * The agent answers, but has not read the container's cgroup yet or does not know the container.
- */
-function noReadings({ containers, nodeView }: Explanation): Finding {
-  if (nodeView === undefined) return undefined;
-  const unread = containers.filter((one) => takesPart(one) && one.view?.demand === undefined);
-  if (unread.length === 0) return undefined;
-  const names = unread.map(({ name }) => name).join(", ");
-  return {
-    message: `the agent has no readings of ${names}: ` +
-      (unread.length === 1 ? "its limit stays" : "their limits stay"),
-    remedy: `if it lasts, look at the log of the agent on node ${nodeView.node}`,
-  };
-}
-
-function pacingWaits({ containers }: Explanation): Finding {
-  const waiting = containers.find((one) => exceedsLimit(one) && one.view?.waiting !== undefined);
-  return waiting === undefined
-    ? undefined
-    : { message: `for a moment by pacing: ${waiting.name}: ${waiting.view?.waiting}` };
-}
-
-/** From the outermost in. */
+/** The rules by which a cause is found, from the outermost in. */
 const RULES: Readonly<Record<string, (all: Explanation) => Finding>> = {
-  OutsideTheMarket: outsideTheMarket,
-  NotRunning: notRunning,
-  NoAllocation: noAllocation,
-  NodeHoldsLimits: nodeHoldsLimits,
-  ControllerHolds: controllerHolds,
-  KubeletIsBehind: kubeletIsBehind,
-  BoundsHold: boundsHold,
-  CeilingBinds: ceilingBinds,
-  NodeIsShort: nodeIsShort,
-  NoReadings: noReadings,
-  WrittenNeedIsBounded: writtenNeedIsBounded,
-  PacingWaits: pacingWaits,
+  OutsideTheMarket({ outside }) {
+    if (outside === undefined) return undefined;
+    const { reason, message } = outside;
+    return { message: `${reason}: ${message}`, remedy: remedyFor(reason) };
+  },
+  NotRunning({ phase, terminating, node }) {
+    if (terminating) return { message: "the pod is terminating" };
+    if (phase === "Running" && node !== "") return undefined;
+    return { message: node === "" ? "the pod is on no node yet" : `the pod is ${phase}` };
+  },
+  NoAllocation({ hasAllocation }) {
+    if (hasAllocation) return undefined;
+    return {
+      message: "the controller has made no allocation for the pod",
+      remedy: LOOK_AT_CONTROLLER,
+    };
+  },
+  NodeHoldsLimits({ nodeView }) {
+    const { node, held } = nodeView ?? {};
+    if (held === undefined) return undefined;
+    return {
+      message: `no limit moves on node ${node}: ${held}: ${sentenceOf(held)}`,
+      remedy: remedyFor(held),
+    };
+  },
+  ControllerHolds({ controller }) {
+    const { reason, message } = controller ?? {};
+    if (reason === undefined) {
+      return {
+        message: "the controller has not checked the desired limit yet",
+        remedy: `if it lasts, ${LOOK_AT_CONTROLLER}`,
+      };
+    }
+    if (reason === "Applied") return undefined;
+    // The original limits were restored for a cause, which is what a user can change.
+    const cause = reason === "Restored" ? restoredCause(message ?? "") : undefined;
+    return {
+      message: `${reason}: ${message ?? sentenceOf(reason)}`,
+      remedy: remedyFor(cause ?? reason),
+    };
+  },
+  KubeletIsBehind({ containers, resizeConditions }) {
+    // A kubelet that does not enforce a limit never reports it.
+    const behind = containers.filter((one) => !isUnenforced(one)).filter(({ limit, applied }) =>
+      limit !== undefined && applied !== undefined && Math.abs(applied - limit) >= GRID
+    );
+    const [first] = behind;
+    if (first === undefined) return undefined;
+    const [condition] = resizeConditions;
+    const cause = condition === undefined
+      ? "it has not said why"
+      : [condition.type, condition.reason, condition.message].filter(Boolean).join(": ");
+    return {
+      message: `the kubelet still has ${cpuText(first.applied)} for ${first.name}, not ${
+        cpuText(first.limit)
+      }: ${cause}`,
+    };
+  },
+  BoundsHold({ containers, bounds }) {
+    const held = containers.find((one) => one.bounds?.held === "both" && exceedsLimit(one));
+    if (held === undefined) return undefined;
+    const rules = rulesThatHold("both", bounds?.rules ?? []);
+    const why = rules.map(({ reason, message }) => `${reason}: ${message}`).join("; ");
+    const message = `the controller keeps the limit of ${held.name} as it is: ${
+      why || bounds?.reason
+    }`;
+    return { message, remedy: rules.map(({ reason }) => remedyFor(reason)).find(Boolean) };
+  },
+  CeilingBinds({ containers, bounds }) {
+    const bound = containers.find((one) =>
+      exceedsLimit(one) && one.view !== undefined && one.view.limit >= one.view.ceiling - GRID
+    );
+    if (bound === undefined) return undefined;
+    const rule = ceilingRule(bound.name, bounds ?? {});
+    const why = rule === undefined ? bounds?.reason : `${rule.reason}: ${rule.message}`;
+    const message = `the ceiling of ${bound.name}, ${cpuText(bound.view?.ceiling)} (${why}), ` +
+      `is below its demand of ${cpuText(bound.view?.demand)}`;
+    return { message, remedy: remedyFor(rule?.reason ?? "") ?? ANY_CEILING };
+  },
+  NodeIsShort({ containers, nodeView }) {
+    if (nodeView === undefined || nodeView.mode === "uncongested") return undefined;
+    const short = containers.find((one) =>
+      exceedsLimit(one) && one.view !== undefined && one.view.share < one.view.need - GRID
+    );
+    if (short === undefined) return undefined;
+    return {
+      message:
+        `node ${nodeView.node} is ${nodeView.mode}: its ${
+          coresText(nodeView.capacity)
+        } cores are ` +
+        `divided, and the share of ${short.name} is ${cpuText(short.view?.share)} of the ` +
+        `${cpuText(short.view?.need)} that it needs`,
+      remedy: remedyFor(nodeView.mode === "congested" ? "NodeCongested" : "NodeOverloaded"),
+    };
+  },
+  /**
+   * The agent answers, but has not read the container's cgroup yet or does not know the container.
+   */
+  NoReadings({ containers, nodeView }) {
+    if (nodeView === undefined) return undefined;
+    const unread = containers.filter((one) => takesPart(one) && one.view?.demand === undefined);
+    if (unread.length === 0) return undefined;
+    const names = unread.map(({ name }) => name).join(", ");
+    return {
+      message: `the agent has no readings of ${names}: ` +
+        (unread.length === 1 ? "its limit stays" : "their limits stay"),
+      remedy: `if it lasts, look at the log of the agent on node ${nodeView.node}`,
+    };
+  },
+  /** Without an agent's view, compares the demand and the limit that were published last. */
+  WrittenNeedIsBounded({ nodeView, market, desired }) {
+    if (nodeView !== undefined || market === undefined || desired === undefined) return undefined;
+    // At least one of its containers has a limit that is not enforced.
+    if (market.reason === "QuotaOff") return undefined;
+    if (exceeds({ demand: market.demand, limit: desired }) !== true) return undefined;
+    const figures = `its demand of ${cpuText(market.demand)} is above its limit of ` +
+      `${cpuText(desired)}, as last written down`;
+    if (market.need < market.demand - GRID) return { message: `the ceiling: ${figures}` };
+    return market.mode === "uncongested"
+      ? { message: `pacing: ${figures}` }
+      : { message: `the node is ${market.mode}: ${figures}`, remedy: remedyFor("NodeCongested") };
+  },
+  PacingWaits({ containers }) {
+    const waiting = containers.find((one) => exceedsLimit(one) && one.view?.waiting !== undefined);
+    return waiting === undefined
+      ? undefined
+      : { message: `for a moment by pacing: ${waiting.name}: ${waiting.view?.waiting}` };
+  },
 };
 
 /** The first cause that blocks the pod; undefined when none is known. */
@@ -208,45 +186,71 @@ export function blockerOf(explanation: Explanation): Blocker | undefined {
   return undefined;
 }
 
-/** The verdict. */
-export interface UnenforcedText {
-  /** True when it is known that no limit keeps the pod from what it demands. */
+/** Whether something blocks the pod. */
+export interface Verdict {
+  /** For instance `Blocked`. */
+  readonly title: string;
+  /** True when it is known that no limit keeps the pod from its demand. */
   readonly covered: boolean;
-  readonly message: string;
-  /** What can be done where a limit is not enforced. */
+  /** The cause and its figures. */
+  readonly text: string;
+  /** Whether the node's CPU is free or scarce; see `stateText()`. */
+  readonly state?: string;
   readonly remedy?: string | undefined;
 }
 
+/** The verdict on the pod. */
+export function verdictOf(explanation: Explanation): Verdict {
+  const { outside, containers, nodeView, bounds = {} } = explanation;
+  const state = nodeView && stateText(nodeView, containers.flatMap(({ view }) => view ?? []));
+  const blocker = blockerOf(explanation);
+  if (blocker !== undefined) {
+    const title = outside === undefined ? "Blocked" : "Not in the market";
+    const { message: text, remedy } = blocker;
+    return defined({ title, covered: false, text, state, remedy });
+  }
+  const { text, ...verdict } = unblockedVerdict(explanation);
+  // A limit that is not to be lowered blocks nothing, but explains one above the demand.
+  const kept = containers.flatMap(({ name, bounds: own }) =>
+    own?.held === undefined ? [] : [`; ${name} is ${holdText(own.held, bounds)}`]
+  );
+  return defined({ ...verdict, text: text + kept.join(""), state });
+}
+
+const NOT_BLOCKED = "Not blocked";
+const NOTHING_KNOWN = "Nothing is known to block it";
+
 /** Says that the limits cover the demand only where the agent knows both of all containers now. */
-export function unenforcedText(explanation: Explanation): UnenforcedText {
-  if (explanation.nodeView === undefined) return writtenText(explanation);
+export function unblockedVerdict(explanation: Explanation): Omit<Verdict, "state"> {
+  if (explanation.nodeView === undefined) return writtenVerdict(explanation);
   const parts = demandsAndLimits(explanation);
   const covered = parts.every((part) => exceeds(part) === false);
   const free = explanation.containers.filter(isUnenforced).map(({ name }) => name);
   if (free.length === 0) {
     return covered && parts.length > 0
-      ? { covered, message: "Not blocked: the limit covers the demand" }
-      : { covered: false, message: `Nothing is known to block it: ${figures(parts)}` };
+      ? { title: NOT_BLOCKED, covered, text: "the limit covers the demand" }
+      : { title: NOTHING_KNOWN, covered: false, text: figures(parts) };
   }
   const unenforced = `${free.length === 1 ? "the limit" : "the limits"} of ${free.join(", ")} ` +
     `${free.length === 1 ? "is" : "are"} not enforced: QuotaOff`;
-  const message = !covered
-    ? `Nothing is known to block it: ${figures(parts)} beside what is free; ${unenforced}`
+  const text = !covered
+    ? `${figures(parts)} beside what is free; ${unenforced}`
     : parts.length === 0
-    ? `Not blocked: ${unenforced}`
-    : `Not blocked: what is limited has what it demands; ${unenforced}`;
-  return { covered, message, remedy: remedyFor("QuotaOff") };
+    ? unenforced
+    : `what is limited has what it demands; ${unenforced}`;
+  const title = covered ? NOT_BLOCKED : NOTHING_KNOWN;
+  return { title, covered, text, remedy: remedyFor("QuotaOff") };
 }
 
 /**
  * No agent answers: what was written when a limit last moved may be hours old, and covers nothing now.
  */
-function writtenText(explanation: Explanation): UnenforcedText {
+function writtenVerdict(explanation: Explanation): Omit<Verdict, "state"> {
   const isOff = explanation.market?.reason === "QuotaOff";
-  const off = isOff ? ", QuotaOff" : "";
-  const message = "Nothing is known to block it: as last written down: " +
-    `${figures(demandsAndLimits(explanation))}${off}; the agent's readings are not known`;
-  return { covered: false, message, remedy: isOff ? remedyFor("QuotaOff") : undefined };
+  const text = `as last written down: ${figures(demandsAndLimits(explanation))}` +
+    `${isOff ? ", QuotaOff" : ""}; the agent's readings are not known`;
+  const remedy = isOff ? remedyFor("QuotaOff") : undefined;
+  return { title: NOTHING_KNOWN, covered: false, text, remedy };
 }
 
 function figures(parts: readonly DemandAndLimit[]): string {

@@ -1,9 +1,15 @@
 /**
- * What becomes of the requests of all pods, as numbers and as text.
+ * What becomes of the requests of all pods, as numbers and as text, and what recommendations save of them.
  *
  * @module
  */
-import type { AdvisedContainer, Change, Changes, ContainerAmounts } from "./advice_view.ts";
+import type {
+  AdvisedContainer,
+  AdvisedWorkload,
+  Change,
+  Changes,
+  ContainerAmounts,
+} from "./advice_view.ts";
 import { coresText, cpuText, memoryText, UNKNOWN } from "./figures.ts";
 
 /** An amount of a container. */
@@ -97,18 +103,78 @@ function difference(
 ): Changes {
   const of = (resource: "cpu" | "memory"): Change => {
     const to = recommended[resource];
-    const more = to === undefined ? 0 : counted((to - (present[resource] ?? 0)) * count);
+    const more = to === undefined ? 0 : countable((to - (present[resource] ?? 0)) * count);
     return { grows: Math.max(0, more), shrinks: Math.max(0, -more) };
   };
   return { cpu: of("cpu"), memory: of("memory") };
 }
 
 function added(a: Change, b: Change): Change {
-  return { grows: counted(a.grows + b.grows), shrinks: counted(a.shrinks + b.shrinks) };
+  return { grows: countable(a.grows + b.grows), shrinks: countable(a.shrinks + b.shrinks) };
 }
 
 /** People write quantities as absurd as they like: beyond 2^53 nothing is counted. */
-function counted(amount: number): number {
+function countable(amount: number): number {
   const most = Number.MAX_SAFE_INTEGER;
   return Math.max(-most, Math.min(most, amount));
+}
+
+/** Requests of all pods of a workload or of several, millicores and bytes. */
+export interface ResourceAmounts {
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+/** Values that were applied in place. */
+export interface InPlaceSaving {
+  /** What the manifest requests for the pods. */
+  readonly before: ResourceAmounts;
+  /** What the pods request less than that; negative where they request more. */
+  readonly saved: ResourceAmounts;
+}
+
+/**
+ * What the pods have less than the manifest requests, by values that were applied in place. Undefined without
+ * such values: what a rewritten template requested before is not recorded. Pods of which nothing is known
+ * count as having what the manifest requests.
+ */
+export function savedInPlace(
+  { containers, exists, lastApplied, lastApplyMethod }: AdvisedWorkload,
+): InPlaceSaving | undefined {
+  if (exists === false || lastApplied === undefined || lastApplyMethod !== "InPlace") {
+    return undefined;
+  }
+  const before = { cpu: 0, memory: 0 };
+  const saved = { cpu: 0, memory: 0 };
+  for (const { template = {}, inForce = {}, pods } of containers) {
+    for (const resource of ["cpu", "memory"] as const) {
+      const requested = template[resource];
+      // A request without a value in force was changed by another client.
+      if (requested === undefined || inForce[resource] === undefined) continue;
+      for (const { count, [resource]: present = requested } of pods) {
+        before[resource] += requested * count;
+        saved[resource] += (requested - present) * count;
+      }
+    }
+  }
+  return { before, saved };
+}
+
+/**
+ * What the pods would request less if they had the recommendation. Undefined where it is not to be applied:
+ * of a workload that is skipped, or failed.
+ */
+export function savedIfApplied(
+  { status, changes: { cpu, memory } }: Pick<AdvisedWorkload, "status" | "changes">,
+): ResourceAmounts | undefined {
+  if (status === "Skipped" || status === "Error") return undefined;
+  return { cpu: cpu.shrinks - cpu.grows, memory: memory.shrinks - memory.grows };
+}
+
+/** All of them together. */
+export function sumOfSaved(list: readonly (ResourceAmounts | undefined)[]): ResourceAmounts {
+  return list.reduce<ResourceAmounts>(
+    (sum, one) => ({ cpu: sum.cpu + (one?.cpu ?? 0), memory: sum.memory + (one?.memory ?? 0) }),
+    { cpu: 0, memory: 0 },
+  );
 }

@@ -5,9 +5,7 @@
  */
 import type { ContainerBounds } from "../api/pod_allocation.ts";
 import { sentenceOf } from "../api/reasons/reasons.ts";
-import { defined } from "../defined.ts";
-import { blockerOf, unenforcedText } from "./blocker.ts";
-import type { ExplainedBounds, Explanation } from "./explanation.ts";
+import type { Explanation } from "./explanation.ts";
 import { ageText, coresText, cpuText, priceText } from "./figures.ts";
 import type { ContainerView } from "./node_view.ts";
 import {
@@ -16,15 +14,11 @@ import {
   clearingText,
   cpuPressureText,
   demandText,
-  holdText,
   pacingText,
   pressureText,
   readingText,
   ruleLines,
-  stateText,
 } from "./stage_text.ts";
-
-const NO_BOUNDS: ExplainedBounds = { revision: 0, reason: "" };
 
 /** The line of each container in a stage. */
 export type ContainerLines = readonly (readonly [name: string, text: string])[];
@@ -36,45 +30,6 @@ export interface Stage {
   readonly containers?: ContainerLines;
   /** Further lines. */
   readonly more?: readonly string[];
-}
-
-/** Whether something blocks the pod. */
-export interface Verdict {
-  /** For instance `Blocked`. */
-  readonly title: string;
-  /** True when it is known that no limit keeps the pod from its demand. */
-  readonly covered: boolean;
-  /** The cause and its figures. */
-  readonly text: string;
-  /** Whether the node's CPU is free or scarce; see `stateText()`. */
-  readonly state?: string;
-  readonly remedy?: string;
-}
-
-/** The verdict on the pod. */
-export function verdictOf(explanation: Explanation): Verdict {
-  const { outside, containers, nodeView } = explanation;
-  const blocker = blockerOf(explanation);
-  const { covered, message, remedy } = unenforcedText(explanation);
-  const views = containers.flatMap(({ view }) => view ?? []);
-  const state = nodeView && stateText(nodeView, views);
-  if (blocker !== undefined) {
-    const title = outside === undefined ? "Blocked" : "Not in the market";
-    return defined({
-      ...{ title, covered: false, text: blocker.message, state, remedy: blocker.remedy },
-    });
-  }
-  const [title = "", ...rest] = message.split(": ");
-  const text = rest.join(": ") + keptText(explanation);
-  return defined({ title, covered, text, state, remedy });
-}
-
-/** Names the limits that are not to be lowered: they block nothing, but explain a limit above the demand. */
-function keptText({ containers, bounds = NO_BOUNDS }: Explanation): string {
-  const kept = containers.flatMap(({ name, bounds: own }) =>
-    own?.held === undefined ? [] : [`; ${name} is ${holdText(own.held, bounds)}`]
-  );
-  return kept.join("");
 }
 
 /** The stages in their order; of a pod outside the market the kubelet's alone. */
@@ -143,13 +98,13 @@ function writtenText({ market }: Explanation): string {
   }, credit ${market.credit.toFixed(2)} (as last written)`;
 }
 
-function writtenBounds({ containers, bounds = NO_BOUNDS }: Explanation): ContainerLines {
+function writtenBounds({ containers, bounds }: Explanation): ContainerLines {
   return containers.flatMap(({ name, bounds: own }) => {
     if (own === undefined) return [];
     const { floor, ceiling, weight, demand } = own;
     const metric = demand === undefined ? "" : `; a metric asks for ${cpuText(demand)}`;
     const text = `floor ${cpuText(floor)}, ceiling ${cpuText(ceiling)}, weight ${weight}${metric}`;
-    return [[name, text + boundsNotes(own, bounds)] as const];
+    return [[name, text + boundsNotes(own, bounds ?? {})] as const];
   });
 }
 
@@ -158,14 +113,13 @@ function desiredStage({ desired, market, containers }: Explanation): Stage {
   return {
     name: "Desired",
     pod: desired === undefined ? "nothing yet" : `${cpuText(desired)}${reason}`,
-    containers: containers.flatMap(({ name, desired: own, originalLimit: original }) =>
-      own === undefined ? [] : [[name, `${cpuText(own)}${originalText(original)}`] as const]
-    ),
+    containers: containers.flatMap(({ name, desired: own, originalLimit }) => {
+      const original = originalLimit === undefined
+        ? ""
+        : `; original limit ${cpuText(originalLimit)}`;
+      return own === undefined ? [] : [[name, cpuText(own) + original] as const];
+    }),
   };
-}
-
-function originalText(millicores: number | undefined): string {
-  return millicores === undefined ? "" : `; original limit ${cpuText(millicores)}`;
 }
 
 function controllerStage({ controller }: Explanation): Stage {

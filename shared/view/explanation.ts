@@ -19,7 +19,8 @@ import type {
 import { remedyFor } from "../api/reasons/reasons.ts";
 import { defined, mapDefined } from "../defined.ts";
 import { parseCPUBound } from "../quantity.ts";
-import { type OutOfScope, outOfScope, type ScopeSettings } from "../resize/scope.ts";
+import type { OutOfScope } from "../resize/inputs/resize_input.ts";
+import { outOfScope, type ScopeSettings } from "../resize/scope.ts";
 import type { ContainerView, NodeView, PodView } from "./node_view.ts";
 import { recordedLimitsOf } from "../resize/original_limits.ts";
 
@@ -57,18 +58,10 @@ export interface ControllerExplanation extends
   readonly appliedAgeMs?: number;
 }
 
-/** The rules that set the pod's bounds. */
-export interface ExplainedBounds {
-  readonly revision: number;
-  /** Its reasons, separated by commas. */
-  readonly reason: string;
-  /** Each with its sentence; absent in an allocation of an older version. */
-  readonly rules?: readonly ExplainedRule[];
-}
-
-/** A rule, and its remedy. */
-export interface ExplainedRule extends BoundRule {
-  readonly remedy?: string;
+/** The pod's bounds: revision, reasons, and the rules that set them. */
+export interface ExplainedBounds extends Pick<Bounds, "revision" | "reason"> {
+  /** Each with its remedy; absent in an allocation of an older version. */
+  readonly rules?: readonly (BoundRule & { readonly remedy?: string })[];
 }
 
 /** Everything that is known of a pod's limit. */

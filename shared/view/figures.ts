@@ -4,9 +4,34 @@
  * @module
  */
 import type { WorkloadKind } from "../api/workload.ts";
+import type { Mode } from "../market/solver.ts";
 
 /** What is not known. */
 export const UNKNOWN = "-";
+
+/** How a text stands out. */
+export type Tone = "green" | "cyan" | "yellow" | "red" | "dim";
+
+/** How a node's mode stands out. */
+export const MODE_TONES: Readonly<Record<Mode, Tone>> = {
+  uncongested: "green",
+  congested: "yellow",
+  overloaded: "red",
+};
+
+/** Throttled ms/s above which pods suffer, and above which it is worth a look. */
+const SUFFERS = 100;
+const NOTICEABLE = 20;
+
+/** How throttled time, ms/s, stands out; undefined: it does not. */
+export function throttledTone(msPerSecond = 0): Tone | undefined {
+  return msPerSecond > SUFFERS ? "red" : msPerSecond > NOTICEABLE ? "yellow" : undefined;
+}
+
+/** `1 pod`, `2 pods`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
 
 /** Whole millicores: `450m`; `-` for what is not known. */
 export function cpuText(millicores: number | undefined): string {

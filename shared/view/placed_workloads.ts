@@ -14,7 +14,7 @@ import {
   readStatus,
   timeOfDay,
 } from "../placement/status.ts";
-import { UNKNOWN } from "./figures.ts";
+import { type Tone, UNKNOWN } from "./figures.ts";
 
 /** A workload. */
 export interface ShownWorkload extends PlacementStatus {
@@ -65,9 +65,6 @@ export function splitText({ spec }: Pick<ShownWorkload, "spec">): string {
     ? `${spotPercentage} % spot`
     : `${spotPercentage} % spot, ${minOnDemand} on-demand at least`;
 }
-
-/** How a phase stands out. */
-export type Tone = "green" | "cyan" | "yellow" | "red" | "dim";
 
 interface PhaseLook {
   readonly text: string;

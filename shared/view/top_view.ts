@@ -5,7 +5,6 @@
  * @module
  */
 import type { PodAllocation } from "../api/pod_allocation.ts";
-import type { Mode } from "../market/solver.ts";
 import { defined, mapDefined } from "../defined.ts";
 import { parseCPUBound } from "../quantity.ts";
 import type { NodeView, PodView } from "./node_view.ts";
@@ -18,33 +17,18 @@ export interface NodeReadings {
   readonly problems: readonly string[];
 }
 
-/** One pod. CPU in millicores; absent where unknown. */
-export interface TopPod {
+/** One pod: as its agent sees it, or as its allocation has it, with what that knows. */
+export interface TopPod
+  extends Partial<Omit<PodView, "namespace" | "pod" | "uid" | "bounds" | "containers">> {
   readonly namespace: string;
   readonly pod: string;
   readonly node: string;
   readonly source: "agent" | "allocation";
   readonly ageMs?: number;
-  readonly usage?: number | undefined;
-  readonly demand?: number;
-  readonly need?: number;
-  /** As the market wants it. */
-  readonly limit?: number;
-  /** As the cgroup has it, or as the kubelet last reported it. */
-  readonly enforced?: number | undefined;
-  readonly originalLimit?: number;
-  readonly floor?: number;
-  readonly ceiling?: number;
-  readonly throttledMsPerSecond?: number | undefined;
-  /** Weight per core; null when infinite. */
-  readonly price?: number | null;
-  /** The market's reason; of a later version's agent one that is not known here. */
-  readonly reason?: string | undefined;
 }
 
 /** One node with an agent. CPU in millicores. */
 export interface TopNode extends Omit<NodeView, "pods" | "at"> {
-  readonly mode: Mode;
   readonly ageMs: number;
   /** Pods in its market. */
   readonly pods: number;
@@ -103,12 +87,13 @@ export function topView(
   ];
   const nodes = readings.views.filter(({ node }) =>
     choice.node === undefined || node === choice.node
-  ).map(({ pods: inMarket, at, ...rest }): TopNode => ({
-    ...rest,
-    pods: inMarket.length,
-    ageMs: Math.max(0, nowMs - Date.parse(at)),
-  })).sort((a, b) => a.node < b.node ? -1 : 1);
+  ).map((view) => topNode(view, nowMs)).sort((a, b) => a.node < b.node ? -1 : 1);
   return { pods: chosen.sort(comparator(choice.sort)), nodes, notes };
+}
+
+/** The node without its pods; `nowMs` is wall-clock time. */
+export function topNode({ pods, at, ...rest }: NodeView, nowMs: number): TopNode {
+  return { ...rest, pods: pods.length, ageMs: Math.max(0, nowMs - Date.parse(at)) };
 }
 
 /** A pod may be missing because it is elsewhere, or because it takes no part. */

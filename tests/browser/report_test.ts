@@ -82,7 +82,7 @@ Deno.test({
             const address = `file://${folder}/report.html`;
             await page.goto(address);
 
-            await checkPlots(page, 4 + 20);
+            await checkPlots(page, 2 + 20);
             const cells = await page.locator(".scores tbody td").allInnerTexts();
             assert.deepEqual(
               cells.map((cell) => cell.replaceAll(/\s+/g, " ")),

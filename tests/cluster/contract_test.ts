@@ -28,7 +28,7 @@ import { createPodEvictor, createPodResizer } from "../../adapters/kube/writers/
 import { createWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
 import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import type { PodEvent } from "../../controller/allocation/ports.ts";
+import type { PodEvent } from "../../shared/api/ports.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { allocationStoreContract } from "../contract/allocation_store_contract.ts";

@@ -14,15 +14,14 @@ import {
   type PlacedKind,
   type PlacementFault,
   placementFaultText,
-  readPlacementSpec,
 } from "../../shared/placement/eligibility.ts";
 import {
   caseText,
+  faultsOf,
   namespaceLabels,
   type NamespaceValue,
   WORDED_CASES,
   type WordedCase,
-  wordedWorkload,
 } from "../fixtures/placement/worded_workloads.ts";
 import {
   type Change,
@@ -61,9 +60,8 @@ async function assertRefused(
 }
 
 /** What the parser finds first. */
-function firstFault(one: Pick<WordedCase, "annotations"> & Partial<WordedCase>): PlacementFault {
-  const reading = readPlacementSpec(wordedWorkload({ is: "invalid", ...one }));
-  const [fault] = reading.is === "invalid" ? reading.faults : [];
+function firstFault(one: Omit<WordedCase, "is">): PlacementFault {
+  const [fault] = faultsOf(one);
   return fault ?? assert.fail(`nothing is wrong with ${JSON.stringify(one)}`);
 }
 
@@ -71,7 +69,7 @@ async function written(t: Deno.TestContext, stage: WordedStage): Promise<void> {
   for (const kind of PLACED_KINDS) {
     for (const one of WORDED_CASES) {
       const { labels = {}, annotations, namespace = "absent" } = one;
-      const isRefused = one.is === "invalid" && one.beyondCEL !== true;
+      const isRefused = one.is === "ConfigurationError" && one.beyondCEL !== true;
       const verb = isRefused ? "refused" : "taken";
       await t.step(`a new ${kind} is ${verb}: ${caseText(one)}`, async () => {
         const metadata = { labels, annotations };

@@ -230,7 +230,7 @@ Deno.test("a pod that is older than a LimitRange which it can't meet is left as 
     await until(`hold of ${row}`, async () => {
       const { status } = await node.allocation(metadata.namespace, metadata.uid) ?? {};
       assert.equal(status?.reason, "LimitRange");
-      // Its beginning names pod, resource and container: sentences_test.ts has it.
+      // Its beginning names pod, resource and container, as in resize_check_sentences_test.ts.
       assert.ok(status?.message?.endsWith(`: ${problem}`), status?.message);
       return true;
     }, SETTLED);

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { decideManually } from "../../shared/resize/chain.ts";
+import { decide, MANUAL_CHAIN } from "../../shared/resize/chain.ts";
 import { cgroupMounts, readMounts } from "./harness/cgroups.ts";
 import { instanceNamed } from "./harness/instance.ts";
 import { folderEntries } from "./harness/shell.ts";
@@ -89,7 +89,8 @@ async function infeasible(): Promise<void> {
     resources: { limits: { cpu: "100m", memory: "32Mi" } },
   });
   assert.equal(qosClass, "Guaranteed");
-  const verdict = (pod: Pod, limit: number) => decideManually({ pod }, new Map([["app", limit]]));
+  const verdict = (pod: Pod, limit: number) =>
+    decide(MANUAL_CHAIN, { pod }, { limits: [["app", limit]] });
   await resize("150m");
   const refused = await until("condition Infeasible", async () => {
     const pod = await podNow("pinned");

@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { checkAPI, readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
+import { checkAPI } from "../../adapters/kube/client/api_checks.ts";
 import { type KubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
@@ -16,15 +16,11 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { decide, type Decision, MARKET_CHAIN } from "../../shared/resize/chain.ts";
+import type { Decision } from "../../shared/resize/chain.ts";
 import { resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
 import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
-import {
-  enforcedAllocation,
-  enforcementInput,
-  marketClaim,
-} from "../fixtures/market/enforcement_input.ts";
+import { decideClaim, enforcedAllocation, marketClaim } from "../fixtures/market/decide_claim.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
 import {
@@ -145,7 +141,7 @@ function decisionOn(pod: Pod): Decision {
     status: { bounds: { revision: 3, reason: "", containers: bounds } },
   };
   const claims = [marketClaim(300)];
-  return decide(MARKET_CHAIN, enforcementInput({ pod, allocation, claims }));
+  return decideClaim({ pod, allocation, claims });
 }
 
 /** The reason of a refusal that concerns this pod alone. */
@@ -177,8 +173,8 @@ for (const version of SERVER_VERSIONS) {
 
     await t.step("definition and policies are installed, and the check says ready", async () => {
       await installPolicies(server);
-      assert.deepEqual(await verdictOf(connection), { servesPodResize: true });
-      assert.equal((await readResizeSupport(connection)).resizeServed, true);
+      const lowersMemoryLimits = version !== "1.33";
+      assert.deepEqual(await verdictOf(connection), { servesPodResize: true, lowersMemoryLimits });
     });
 
     await t.step("limits of containers and sidecars move, one can be added", async () => {
@@ -318,8 +314,10 @@ for (const version of ["1.33", "1.34"] as const) {
     await using server = await startEmulatedServer({ version, featureGates });
     await applyRights(createKubectl(server));
     const { connection } = server;
-    assert.deepEqual(await verdictOf(connection), { servesPodResize: false });
-    assert.equal((await readResizeSupport(connection)).resizeServed, false);
+    assert.deepEqual(await verdictOf(connection), {
+      servesPodResize: false,
+      lowersMemoryLimits: false,
+    });
     const puppet = createPuppetNode(connection, DIFFERENCES[version]);
     await puppet.addNamespace();
     await puppet.run("web", plain);

@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { AllocationStore } from "../../controller/resize/ports.ts";
+import type { AllocationStore } from "../../shared/api/ports.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import {

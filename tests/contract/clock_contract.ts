@@ -107,7 +107,7 @@ export function clockContract(name: string, create: () => ClockUnderTest): void 
 }
 
 /** A signal that counts its listeners. */
-export function countingSignal(): { signal: AbortSignal; listeners: () => number } {
+function countingSignal(): { signal: AbortSignal; listeners: () => number } {
   const { signal } = new AbortController();
   const present = new Set<unknown>();
   const add = signal.addEventListener.bind(signal);

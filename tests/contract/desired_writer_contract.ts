@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { DesiredWriter } from "../../agent/ports.ts";
+import type { DesiredWriter } from "../../shared/api/ports.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import {
   assertRefused,

@@ -4,8 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { EndpointSliceStore } from "../../controller/webhook/ports.ts";
-import type { EndpointSliceSpec } from "../../shared/api/endpoint_slice.ts";
+import type { EndpointSliceSpec, EndpointSliceStore } from "../../shared/admission/ports.ts";
 import {
   assertRefused,
   CONFLICT,

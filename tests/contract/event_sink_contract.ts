@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { EventSink, PodEvent } from "../../controller/allocation/ports.ts";
+import type { EventSink, PodEvent } from "../../shared/api/ports.ts";
 import type { RightsizingEvent, RightsizingEvents } from "../../controller/rightsizing/ports.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import {

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { fillQuery, readQueryTemplate } from "../../controller/metrics_demand/query_template.ts";
-import type { InstantAnswer, InstantQueries } from "../../controller/metrics_demand/ports.ts";
+import type { InstantAnswer, InstantQueries } from "../../shared/instant_queries.ts";
 import {
   type ContractHarness,
   contractTests,

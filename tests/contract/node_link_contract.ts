@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { NodeLink } from "../../agent/ports.ts";
+import type { NodeLink } from "../../shared/api/ports.ts";
 import {
   assertRefused,
   type ContractHarness,

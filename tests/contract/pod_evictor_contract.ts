@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { EvictionAnswer, PodEvictor } from "../../controller/placement/ports.ts";
+import type { EvictionAnswer, PodEvictor } from "../../shared/api/ports.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import {
   type ContractHarness,

@@ -4,10 +4,9 @@
  * @module
  */
 import { type Pod, type PodContainer, withResources } from "../../shared/api/pod.ts";
-import type { PodResizer } from "../../controller/resize/ports.ts";
 import { isAtLeast } from "../../shared/control/object_key.ts";
 import { marketManager, originalsIn } from "../../shared/resize/original_limits.ts";
-import { type LimitChange, resizePatch } from "../../shared/resize/patch.ts";
+import { type LimitChange, type PodResizer, resizePatch } from "../../shared/resize/patch.ts";
 import {
   assertRefused,
   type ContractHarness,

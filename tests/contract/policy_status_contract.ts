@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { PolicyStatusWriter } from "../../controller/rightsizing/ports.ts";
+import type { PolicyStatusWriter } from "../../shared/rightsizing/ports.ts";
 import type { PolicyStatus } from "../../shared/api/policy_status.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import {

@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { NewReport, ReportStore } from "../../controller/rightsizing/ports.ts";
+import type { NewReport, ReportStore } from "../../shared/rightsizing/ports.ts";
 import type {
   RecommendationReport,
   ReportedWorkload,

@@ -123,8 +123,7 @@ usageSourceContract("UsageSampler()", async () => {
       ofReading: () => ({ namespace, name }) => {
         const uid = pods.find(({ pod, ...at }) => pod === name && at.namespace === namespace)?.uid;
         if (uid === undefined) return undefined;
-        const workload = { ...SCENE_WORKLOAD, uid };
-        return { workload, containers: ["app", "proxy"], windowMs: SCENE_WINDOW_MS };
+        return { uid, containers: ["app", "proxy"], windowMs: SCENE_WINDOW_MS };
       },
       isWanted: () => true,
       workloadUIDs: () => undefined,

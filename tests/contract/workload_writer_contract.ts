@@ -4,7 +4,7 @@
  * @module
  */
 import { type PodContainer, type Resources, withResources } from "../../shared/api/pod.ts";
-import type { WorkloadWriter } from "../../controller/rightsizing/ports.ts";
+import type { WorkloadWriter } from "../../shared/rightsizing/ports.ts";
 import { RIGHTSIZING_MANAGER } from "../../shared/resize/original_limits.ts";
 import { refusalKind } from "../../shared/resize/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";

@@ -49,15 +49,22 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
         "false;",
       ],
     ],
-    "shared/resize/chain.ts": [
+    "shared/resize/checks/limit_moves.ts": [
       [
         "limits are raised while copies are out of sync",
-        '  [["market"], { name: "CopiesOutOfSync", check: copiesOutOfSync }],\n',
-        "",
+        "if (outOfSync.length === 0) return undefined;",
+        "return undefined;",
       ],
       [
+        "the clearing may be older than the bounds",
+        "if (observed === revision) return undefined;",
+        "return undefined;",
+      ],
+    ],
+    "shared/resize/chain.ts": [
+      [
         "a value outside of the bounds is sent",
-        '  [["market"], { name: "OutsideBounds", check: outsideBounds }],\n',
+        '  [["market"], "OutsideBounds", outsideBounds],\n',
         "",
       ],
     ],
@@ -94,13 +101,6 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
         "a list keeps the objects that are known",
         "for (const [key, object] of changed) store(key, object);",
         "for (const [key, object] of changed) if (!byKey.has(key)) store(key, object);",
-      ],
-    ],
-    "shared/resize/checks/published_bounds.ts": [
-      [
-        "the clearing may be older than the bounds",
-        "if (market.observedBounds === revision) return undefined;",
-        "return undefined;",
       ],
     ],
     "agent/reporting/desired.ts": [
@@ -211,10 +211,10 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
         "return name.length > 0 ? MARKET_MANAGER : name;",
       ],
     ],
-    "controller/allocation/limits.ts": [
+    "shared/resize/chain.ts": [
       [
         "limits with unknown originals are moved",
-        "  if (input.originalUnknown) return { restoring, decision: ORIGINAL_UNKNOWN };\n",
+        '  [["market", "restore"], "OriginalUnknown", originalUnknown],\n',
         "",
       ],
     ],
@@ -226,8 +226,8 @@ const BUGS: Readonly<Record<Mutant["kind"], Readonly<Record<string, readonly Bug
       ],
       [
         "the record goes before the limits are back",
-        'if (reason === "Restored" && scope !== undefined) return',
-        "if (scope !== undefined) return",
+        'plan.decision.reason === "Restored" && snapshot.scope !== undefined',
+        "snapshot.scope !== undefined",
       ],
       [
         "a conflict is not tried again",

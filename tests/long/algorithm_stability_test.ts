@@ -3,7 +3,7 @@ import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { RoundResult } from "../../agent/market/round.ts";
-import { WAIT_TARGET_MS } from "../../shared/demand/common_wait.ts";
+import { WAIT_TARGET_MS } from "../../shared/demand/demand_rule.ts";
 import { GRID } from "../../shared/quantity.ts";
 import { DEFAULT_PACE } from "../../shared/pacing/paced_container.ts";
 import { seededRandom } from "../../shared/random.ts";

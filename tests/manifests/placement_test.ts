@@ -1,7 +1,7 @@
 /** The component placement: what it turns on, lets through, allows, and refuses at the source. */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { placementRights } from "../../controller/placement/connect.ts";
+import { placementRights } from "../../controller/rights.ts";
 import { RIGHTSIZING_SETTINGS } from "../../controller/rightsizing/settings.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";
@@ -10,8 +10,8 @@ import * as keys from "../../shared/api/placement_keys.ts";
 import { PLACEMENT_EVENT_REASONS } from "../../shared/api/reasons/placement_reasons.ts";
 import { settingOf, settingsOf } from "../../shared/config/setting.ts";
 import {
+  checkEligibility,
   placementFaultText,
-  readPlacementSpec,
   SYSTEM_NAMESPACES,
 } from "../../shared/placement/eligibility.ts";
 import { UNPLACED_REASONS } from "../../shared/placement/new_pod.ts";
@@ -19,7 +19,12 @@ import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { PLACEMENT_SETTINGS } from "../../shared/placement/settings.ts";
 import { DELETION_COST, splitReplicas } from "../../shared/placement/split.ts";
 import { MEMORY_LABEL, STATUS_LABEL } from "../../shared/placement/status.ts";
-import { caseText, WORDED_CASES, wordedWorkload } from "../fixtures/placement/worded_workloads.ts";
+import {
+  caseText,
+  faultsOf,
+  WORDED_CASES,
+  wordedWorkload,
+} from "../fixtures/placement/worded_workloads.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
 
 const NAMESPACE = "mbcas-system";
@@ -125,9 +130,9 @@ renderTest(
     const reported = validations.map(({ messageExpression }) => messageExpression);
     const used = new Set<string>();
     for (const one of WORDED_CASES) {
-      const reading = readPlacementSpec(wordedWorkload(one));
-      const faults = reading.is === "invalid" ? reading.faults : [];
-      for (const { of, place, key, remedy } of faults.filter(({ of }) => of === "workload")) {
+      for (
+        const { of, place, key, remedy } of faultsOf(one).filter(({ of }) => of === "workload")
+      ) {
         const begin = `'${place} ${key} of the ${of} is '`;
         const found = reported.filter((text) =>
           text.startsWith(begin) && text.includes(`: ${remedy}'`)
@@ -203,10 +208,10 @@ Deno.test("docs/placement.md shows a workload that can be read, and the message 
   const { metadata } = parseAllDocuments(example)[0]?.toJS();
   const { labels, annotations } = metadata;
   const spec = { spotPercentage: 70, minOnDemand: 2, paused: false };
-  assert.deepEqual(readPlacementSpec({ workload: { labels, annotations } }), { is: "valid", spec });
+  const scope = { ownNamespace: NAMESPACE };
+  assert.deepEqual(checkEligibility(wordedWorkload({ labels, annotations }), scope), { spec });
   const wrong = { ...annotations, [keys.SPOT_PERCENTAGE]: "most" };
-  const reading = readPlacementSpec({ workload: { labels, annotations: wrong } });
-  const [fault] = reading.is === "invalid" ? reading.faults : [];
+  const [fault] = faultsOf({ labels, annotations: wrong });
   const shown = guide.replaceAll(/\s+/g, " ");
   assert.ok(fault !== undefined && shown.includes(placementFaultText(fault)));
 });

@@ -3,17 +3,17 @@ import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
 import { faultsOf, faultText } from "../../shared/api/fields.ts";
+import type { Labels } from "../../shared/api/label_selector.ts";
 import { optimizationPolicySchema } from "../../shared/api/optimization_policy.ts";
 import { SPOT_PERCENTAGE } from "../../shared/api/placement_keys.ts";
 import {
   checkEligibility,
   isPlacedKind,
   type LabeledObject,
-  type Texts,
 } from "../../shared/placement/eligibility.ts";
 import { splitReplicas } from "../../shared/placement/split.ts";
 import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import { structuralSchema } from "../../tools/crd/structural_schema.ts";
+import { structuralSchema } from "../../tools/crd/definitions.ts";
 import { INVALID_POLICIES } from "../fixtures/optipod/invalid_policies.ts";
 import { render, renderTest } from "./rendered.ts";
 
@@ -105,8 +105,8 @@ interface WorkloadManifest {
   readonly metadata: {
     readonly name: string;
     readonly namespace?: string;
-    readonly labels?: Texts;
-    readonly annotations?: Texts;
+    readonly labels?: Labels;
+    readonly annotations?: Labels;
   };
 }
 
@@ -141,7 +141,7 @@ function placedOf(manifest: WorkloadManifest) {
   );
   assert.ok(spec !== undefined && replicas !== undefined, `${name}: ${JSON.stringify(left)}`);
   const { window, paused } = spec;
-  return { split: splitReplicas(replicas.wanted, spec), window, paused };
+  return { split: splitReplicas(replicas.replicas, spec), window, paused };
 }
 
 Deno.test("placementGate() takes each example of Spotalis, and divides it as it says", () => {

@@ -6,7 +6,7 @@
  */
 import { Registry } from "prom-client";
 import { registerProgramMetrics } from "../../adapters/program_server.ts";
-import { createAgentMetrics } from "../../agent/reporting/agent_metrics.ts";
+import { createAgentMetrics } from "../../agent/reporting/metrics.ts";
 import type { Participant } from "../../agent/market/participants.ts";
 import type { ContainerResult } from "../../agent/market/round.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";

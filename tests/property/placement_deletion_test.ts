@@ -131,7 +131,7 @@ pure("a fallback begins after the timeout, lasts 2 to 30 minutes, and outlives a
         };
         const pods = [placedPod("web", { class: "spot", ...waiting })];
         const before = shortagePhase(shortage, nowMs);
-        const after = nextShortage(shortage, { pods, asSpecified, nowMs });
+        const after = nextShortage({ pods, shortage, asSpecified, nowMs });
         const phase = shortagePhase(after, nowMs);
         phases.add(`${before} to ${phase}`);
         if (before === "fallback") assert.equal(after, shortage);

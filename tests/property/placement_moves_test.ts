@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import * as keys from "../../shared/api/placement_keys.ts";
 import { admitPod, noReservations } from "../../shared/placement/admit_pod.ts";
 import { isWindowOpen } from "../../shared/placement/disruption_window.ts";
-import { placementFaultText, readPlacementSpec } from "../../shared/placement/eligibility.ts";
+import { checkEligibility, placementFaultText } from "../../shared/placement/eligibility.ts";
 import {
-  type NextMove,
-  nextMove,
-  type NextMoveInput,
+  decideMove,
+  type MoveDecision,
+  type MoveDecisionInput,
   type ReplicaStatus,
-} from "../../shared/placement/next_move.ts";
+} from "../../shared/placement/decide_move.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
@@ -59,7 +59,7 @@ function workloadOf(kind: ReplicaStatus["kind"], replicas: number): fc.Arbitrary
   });
 }
 
-const anyFacts: fc.Arbitrary<NextMoveInput> = fc.tuple(anyKind, anyPods).chain(([kind, pods]) =>
+const anyFacts: fc.Arbitrary<MoveDecisionInput> = fc.tuple(anyKind, anyPods).chain(([kind, pods]) =>
   fc.record({
     workload: workloadOf(kind, pods.length),
     spec: fc.tuple(anySplitSpec, oneIn(8), oneIn(6)).map(([split, paused, closed]) => ({
@@ -84,7 +84,7 @@ const anyFacts: fc.Arbitrary<NextMoveInput> = fc.tuple(anyKind, anyPods).chain((
 /** How far the pods are from where they are to be. */
 function distance(
   { kind, replicas }: ReplicaStatus,
-  facts: Pick<NextMoveInput, "pods" | "spec">,
+  facts: Pick<MoveDecisionInput, "pods" | "spec">,
 ): number {
   const pods = facts.pods.filter(({ gone }) => !gone);
   if (kind === "Deployment") {
@@ -95,17 +95,17 @@ function distance(
   ).length;
 }
 
-function outcomeOf(next: NextMove): string {
-  return "move" in next ? `to ${next.move.to}` : next.wait;
+function outcomeOf(decision: MoveDecision): string {
+  return "move" in decision ? `to ${decision.move.to}` : decision.wait;
 }
 
-pure("nextMove() evicts what may go, from a whole workload, in time, above the floor", () => {
+pure("decideMove() evicts what may go, from a whole workload, in time, above the floor", () => {
   fc.assert(
     fc.property(anyFacts, (facts) => {
       const { workload, spec, pods, shortage, lastMoveAtMs = 0, evictionFromMs, nowMs } = facts;
-      const next = nextMove(facts);
-      if (!("move" in next)) return;
-      const { pod, to } = next.move;
+      const decision = decideMove(facts);
+      if (!("move" in decision)) return;
+      const { pod, to } = decision.move;
       assert.ok(pods.includes(pod) && pod.class !== to);
       assert.equal(pod.pinned ?? pod.budget, undefined);
       const { replicas, observed, ready, updated, present } = workload;
@@ -129,13 +129,13 @@ pure("nextMove() evicts what may go, from a whole workload, in time, above the f
   );
   // Some outcomes are rare: a sample that is always the same shows that each can be drawn.
   const sample = fc.sample(anyFacts, { seed: 1, numRuns: 300 });
-  const outcomes = new Set(sample.map((facts) => outcomeOf(nextMove(facts))));
+  const outcomes = new Set(sample.map((facts) => outcomeOf(decideMove(facts))));
   const all = ["NotWhole", "AsSpecified", "PlacementPaused", "SpotFallback", "WindowClosed"];
   const waits = ["MoveCooldown", "EvictionRate", "NoneEvictable", "BlockedByPDB"];
   assert.deepEqual(outcomes, new Set([...all, ...waits, "to spot", "to on-demand"]));
 });
 
-pure("nextMove() waits only where nothing may go now", () => {
+pure("decideMove() waits only where nothing may go now", () => {
   fc.assert(
     fc.property(anyKind, anyPods, anySplitSpec, (kind, pods, split) => {
       const replicas = pods.length;
@@ -148,7 +148,7 @@ pure("nextMove() waits only where nothing may go now", () => {
         updated: replicas,
       };
       const spec = { ...split, paused: false };
-      const next = nextMove({ workload, spec, pods, evictionFromMs: 0, nowMs: NOW_MS });
+      const decision = decideMove({ workload, spec, pods, evictionFromMs: 0, nowMs: NOW_MS });
       const free = pods.filter(({ pinned, budget }) =>
         pinned === undefined && budget === undefined
       );
@@ -157,7 +157,7 @@ pure("nextMove() waits only where nothing may go now", () => {
         const moved = pods.map((one) => one === pod ? { ...pod, class: to } : one);
         return distance(workload, { pods: moved, spec }) < distance(workload, { pods, spec });
       });
-      assert.equal("move" in next, helps);
+      assert.equal("move" in decision, helps);
     }),
   );
 });
@@ -178,12 +178,12 @@ pure("moves come to an end at the split, one for each pod that is misplaced", ()
       let pods = start.map(({ pinned: _, budget: __, ...pod }) => pod as PlacedPod);
       let left = distance(workload, { pods, spec });
       for (;;) {
-        const next = nextMove({ workload, spec, pods, evictionFromMs: 0, nowMs: NOW_MS });
-        if (!("move" in next)) {
-          assert.equal(next.wait, "AsSpecified");
+        const decision = decideMove({ workload, spec, pods, evictionFromMs: 0, nowMs: NOW_MS });
+        if (!("move" in decision)) {
+          assert.equal(decision.wait, "AsSpecified");
           break;
         }
-        const { pod } = next.move;
+        const { pod } = decision.move;
         pods = pods.filter((one) => one !== pod);
         const made = admitPod(noReservations(pods), {
           workload,
@@ -194,7 +194,7 @@ pure("moves come to an end at the split, one for each pod that is misplaced", ()
           dryRun: false,
           nowMs: NOW_MS,
         });
-        assert.equal(made.class, next.move.to);
+        assert.equal(made.class, decision.move.to);
         pods.push({ ...pod, uid: `${pod.uid}'`, class: made.class });
         assert.equal(distance(workload, { pods, spec }), --left);
       }
@@ -292,31 +292,39 @@ const anyNamespace = fc.oneof(
   fc.record({ labels: fc.constant({ [keys.ENABLED]: "false" }), annotations: anyTexts }),
 );
 
-pure("readPlacement() gives a valid spec, none, or faults with a remedy, and never throws", () => {
-  const seen = new Set<string>();
-  fc.assert(
-    fc.property(anyWorded, anyNamespace, (workload, namespace) => {
-      const reading = readPlacementSpec({ workload, namespace });
-      seen.add(reading.is);
-      if (reading.is === "invalid") {
-        assert.ok(reading.faults.length > 0);
-        for (const fault of reading.faults) {
-          const { [fault.of]: worded } = { workload, namespace };
-          const texts = worded?.[fault.place === "label" ? "labels" : "annotations"];
-          assert.equal(Object.hasOwn(texts ?? {}, fault.key), fault.value !== undefined);
-          assert.match(
-            placementFaultText(fault),
-            /^(label|annotation) spotalis\.io\/[a-z-]+ of the \w+ is \P{C}+: must \P{C}+[^.]$/u,
-          );
+pure(
+  "checkEligibility() gives a valid spec, none, or faults with a remedy, and never throws",
+  () => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(anyWorded, anyNamespace, (workload, namespace) => {
+        const input = { kind: "Deployment", namespace: { name: "shop", metadata: namespace } };
+        const answer = checkEligibility({ ...input, ...workload }, {
+          ownNamespace: "mbcas-system",
+        });
+        seen.add(answer.spec === undefined ? answer.reason : "valid");
+        if (answer.spec === undefined) {
+          const { reason, faults = [] } = answer;
+          assert.equal(faults.length > 0, reason === "ConfigurationError");
+          for (const fault of faults) {
+            const { [fault.of]: worded } = { workload, namespace };
+            const texts = worded?.[fault.place === "label" ? "labels" : "annotations"];
+            assert.equal(Object.hasOwn(texts ?? {}, fault.key), fault.value !== undefined);
+            assert.match(
+              placementFaultText(fault),
+              /^(label|annotation) spotalis\.io\/[a-z-]+ of the \w+ is \P{C}+: must \P{C}+[^.]$/u,
+            );
+          }
+        } else {
+          const { spotPercentage, minOnDemand, window } = answer.spec;
+          assert.ok(Number.isInteger(spotPercentage) && spotPercentage >= 0);
+          assert.ok(spotPercentage <= 100);
+          assert.ok(Number.isInteger(minOnDemand) && minOnDemand >= 0 && minOnDemand <= 10_000);
+          assert.ok(window === undefined || window.durationMs > 0);
         }
-      } else if (reading.is === "valid") {
-        const { spotPercentage, minOnDemand, window } = reading.spec;
-        assert.ok(Number.isInteger(spotPercentage) && spotPercentage >= 0);
-        assert.ok(spotPercentage <= 100);
-        assert.ok(Number.isInteger(minOnDemand) && minOnDemand >= 0 && minOnDemand <= 10_000);
-        assert.ok(window === undefined || window.durationMs > 0);
-      }
-    }),
-  );
-  assert.deepEqual(seen, new Set(["valid", "off", "namespace-off", "untuned", "invalid"]));
-});
+      }),
+    );
+    const reasons = ["PlacementOff", "NamespaceOptedOut", "PlacementUntuned", "ConfigurationError"];
+    assert.deepEqual(seen, new Set(["valid", ...reasons]));
+  },
+);

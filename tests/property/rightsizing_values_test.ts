@@ -14,6 +14,7 @@ import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import {
   decideRightsizing,
+  retryResize,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
@@ -37,7 +38,6 @@ import {
   podsAfter,
   readEntry,
 } from "../fixtures/rightsizing/rightsizing_patches.ts";
-import { retryResize } from "../../controller/rightsizing/evaluate_workload.ts";
 
 pure("inPlacePlan() asks for nothing that the server refuses, and is done after once", () => {
   let [ran, applied] = [0, 0];

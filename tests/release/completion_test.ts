@@ -1,9 +1,6 @@
 /** Completion of the command in real shells, and through kubectl: `deno task test:release`. */
 import assert from "node:assert/strict";
-import {
-  completionScript,
-  type CompletionShell,
-} from "../../cli/coalloc/completion/completion_script.ts";
+import { COMPLETION_SCRIPTS } from "../../cli/coalloc/completion/completion_script.ts";
 import { findProgram, run, wholePath } from "../cluster/harness/shell.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -21,7 +18,7 @@ const ROWS: Rows = [
  * How each shell completes a line without a terminal, `$1`, after it has read the script. zsh's own
  * functions exist in its editor alone; the stand-ins print what they are called with.
  */
-const DRIVERS: Readonly<Record<Exclude<CompletionShell, "kubectl">, string>> = {
+const DRIVERS: Readonly<Record<string, string>> = {
   bash:
     `. "$2"; COMP_LINE=$1 COMP_POINT=\${#1}; _kubectl_coalloc; printf '%s\\n' "\${COMPREPLY[@]}"`,
   zsh: `compdef() { }; compset() { }; _files() { ls }; _describe() { print -l -- "\${(@P)2}" }
@@ -38,7 +35,7 @@ async function withCommand(
     const command = `#!/bin/sh\nexec "${Deno.execPath()}" run -q -A --config="${root}deno.json" ` +
       `"${root}cli/kubectl_coalloc.ts" "$@"\n`;
     await Deno.writeTextFile(`${folder}/kubectl-coalloc`, command, { mode: 0o755 });
-    await Deno.writeTextFile(`${folder}/kubectl_complete-coalloc`, completionScript("kubectl"), {
+    await Deno.writeTextFile(`${folder}/kubectl_complete-coalloc`, COMPLETION_SCRIPTS["kubectl"]!, {
       mode: 0o755,
     });
     await Deno.writeTextFile(`${folder}/load.yaml`, "");
@@ -59,12 +56,12 @@ for (const [shell, driver] of Object.entries(DRIVERS)) {
   const ignore = await findProgram(shell, wholePath(Deno.env.get("PATH"))) === undefined &&
     Deno.env.get("CI") === undefined;
   Deno.test({
-    name: `completionScript() completes commands, flags, values and files in ${shell}`,
+    name: `the completion script completes commands, flags, values and files in ${shell}`,
     ignore,
     fn: () =>
       withCommand(async (folder, env) => {
         const script = `${folder}/script`;
-        await Deno.writeTextFile(script, completionScript(shell as keyof typeof DRIVERS));
+        await Deno.writeTextFile(script, COMPLETION_SCRIPTS[shell]!);
         const args = shell === "fish" ? ["--no-config", "-c"] : [`-${shell === "zsh" ? "f" : ""}c`];
         const complete = async (line: string): Promise<string> => {
           const parameters = shell === "fish" ? [line, script] : [shell, line, script];
@@ -83,7 +80,7 @@ for (const [shell, driver] of Object.entries(DRIVERS)) {
   });
 }
 
-Deno.test("completionScript() completes the plugin through kubectl", () =>
+Deno.test("the completion script completes the plugin through kubectl", () =>
   withCommand(async (_, env) => {
     for (const [line, offered] of ROWS) {
       const args = line.replace("kubectl-coalloc", "coalloc").split(" ");

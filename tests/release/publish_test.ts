@@ -47,7 +47,12 @@ Deno.test("helm pushes the chart where the release's users pull it from", async 
   const folder = await Deno.makeTempDir();
   try {
     const place = { registry: `${registry.host}/owner/name`, home: "" };
-    const steps = publishSteps({ place, digests: new Map(), files: [CHART_FILE] });
+    const steps = publishSteps({
+      place,
+      version: "1.0.0",
+      digests: new Map(),
+      files: [CHART_FILE],
+    });
     const [, ...args] = steps.find(([program]) => program === "helm") ?? [];
     const helm = await goProgram("helm");
     const source = new URL("../../charts/coallocator", import.meta.url).pathname;

@@ -1,6 +1,6 @@
 /** What rules of the bounds do to a pod in a whole cluster, and what happens without them. */
 import assert from "node:assert/strict";
-import type { AllocationStore } from "../../controller/resize/ports.ts";
+import type { AllocationStore } from "../../shared/api/ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { ALLOW_OVERRIDES, STARTUP_BOOST } from "../../shared/api/market_keys.ts";
 import type { Pod } from "../../shared/api/pod.ts";

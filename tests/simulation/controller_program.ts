@@ -66,6 +66,7 @@ export const ALL_THERE: AskCluster = () =>
   Promise.resolve({
     serverVersion: "v1.36.3",
     servesPodResize: true,
+    lowersMemoryLimits: true,
     servesAllocations: true,
     unknownFields: [],
     missingRights: [],

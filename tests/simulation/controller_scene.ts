@@ -10,7 +10,7 @@ import {
   runAllocationLoop,
 } from "../../controller/allocation/allocation_loop.ts";
 import { type CacheSources, createCaches, namedCaches } from "../../controller/caches.ts";
-import type { OwnerTemplates, PodEvent } from "../../controller/allocation/ports.ts";
+import type { OwnerTemplates, PodEvent } from "../../shared/api/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
 import type { Namespace, ResourceQuota } from "../../shared/api/namespace.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";

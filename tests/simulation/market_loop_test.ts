@@ -336,7 +336,7 @@ for (const dryRun of [false, true]) {
     deployedPod(scene);
     const strategy = { allowInPlaceResize: true, allowRecreate: true };
     const source = policyFor(scene, { cpu: 150, strategy });
-    const { config, ...rightsizing } = simulatedRightsizing(api, { source, resizeServed: false });
+    const { config, ...rightsizing } = simulatedRightsizing(api, { source });
     const program = startProgram({
       api,
       clock,

@@ -13,18 +13,17 @@ import { NO_RESOURCES, type Pod, type PodContainer } from "../../shared/api/pod.
 import type { ListWatch, ObjectList } from "../../shared/control/informer.ts";
 import { defined } from "../../shared/defined.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { decide, MARKET_CHAIN } from "../../shared/resize/chain.ts";
 import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
 import { qosClassOfPod } from "../../shared/resize/inputs/qos.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
 import { settleVirtually } from "../contract/support/settle_virtually.ts";
 import { type ContainerFields, withFields } from "../fixtures/container_fields.ts";
 import {
+  decideClaim,
   enforcedContainer,
   enforcedPod,
-  enforcementInput,
   marketClaim,
-} from "../fixtures/market/enforcement_input.ts";
+} from "../fixtures/market/decide_claim.ts";
 import { pure } from "../fixtures/pure.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
 
@@ -369,14 +368,11 @@ pure("decide() asks for nothing that LimitRanges refuse or add to, nor holds els
             : [[name, (found.requests.cpu ?? 0) + more] as const];
         }));
         const limitRange = resourceRangesOf(store.tables.LimitRange.all());
-        const { changes, reason } = decide(
-          MARKET_CHAIN,
-          enforcementInput({
-            pod,
-            claims: [...limits].map(([name, limit]) => marketClaim(limit, name)),
-            ...(limitRange === undefined ? {} : { limitRange }),
-          }),
-        );
+        const { changes, reason } = decideClaim({
+          pod,
+          claims: [...limits].map(([name, limit]) => marketClaim(limit, name)),
+          ...(limitRange === undefined ? {} : { limitRange }),
+        });
         if (changes.length > 0) {
           counts.changed++;
           const asked = new Map(

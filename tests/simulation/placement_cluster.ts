@@ -5,7 +5,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { EvictionAnswer, PlacementEvent, PodRef } from "../../controller/placement/ports.ts";
+import type { PlacementEvent } from "../../controller/placement/ports.ts";
+import type { EvictionAnswer, PodRef } from "../../shared/api/ports.ts";
 import { createPlacement } from "../../controller/placement/placement.ts";
 import { createPlacementMetrics } from "../../controller/placement/metrics.ts";
 import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
@@ -374,7 +375,7 @@ export class PlacementCluster {
       ...others,
       metadata: { ...metadata, annotations },
       replicas: {
-        wanted: replicas,
+        replicas,
         observed: true,
         present: live.length,
         ready,

@@ -1,7 +1,7 @@
 /** Placement of both kinds of workloads in a cluster in virtual time: scenes, and what holds whatever happens. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { EvictionAnswer } from "../../controller/placement/ports.ts";
+import type { EvictionAnswer } from "../../shared/api/ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import { cases } from "../fixtures/cases.ts";

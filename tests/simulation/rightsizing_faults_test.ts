@@ -163,7 +163,7 @@ for (const how of ["crash", "lost answer"] as const) {
     assert.deepEqual([status, reason, method], ["Skipped", "Cooldown", "Recreate"]);
     const seenMs = appliedAtMs - writtenMs;
     assert.ok(seenMs >= 0 && seenMs < 6 * MINUTE_MS, `${seenMs}`);
-    assert.deepEqual([known?.values.cpu, known?.changed], [180, undefined]);
+    assert.deepEqual([known?.cpu, known?.cpuChanged], [180, undefined]);
     const reported = scene.events.filter(({ about, reason, message }) =>
       about.kind === "Deployment" && about.name === "web" && reason === "OptimizationApplied" &&
       message.includes("not on record")

@@ -20,14 +20,12 @@ export interface RightsizingOutside {
   /** For policies of every provider. */
   readonly source: UsageSource;
   readonly correctionStore?: CheckpointStore;
-  /** Whether the server serves `pods/resize`. @default {true} */
-  readonly resizeServed?: boolean;
 }
 
 /** Rightsizing's ports on the simulated API, and its settings. */
 export function simulatedRightsizing(
   api: SimulatedAPI,
-  { source, correctionStore = keptCheckpoints(), resizeServed = true }: RightsizingOutside,
+  { source, correctionStore = keptCheckpoints() }: RightsizingOutside,
 ): Pick<RightsizingParts, "api" | "config"> {
   const ports: RightsizingAPI = {
     sources: {
@@ -42,7 +40,6 @@ export function simulatedRightsizing(
     correctionStore,
     events: api.rightsizingEvents,
     resizer: api.podResizer("optipod"),
-    resizeSupport: () => Promise.resolve({ resizeServed, lowersMemoryLimits: resizeServed }),
     usage: () => ({ of: () => source, run: () => Promise.resolve(), close: () => {} }),
   };
   const config = {
@@ -73,6 +70,7 @@ export function startRightsizing(
       caches,
       copies,
       allocationStore: api.allocationStore,
+      served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
       clock,
       random,
       log,

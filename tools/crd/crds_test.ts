@@ -4,10 +4,13 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 import { auditedChangeSchema } from "../../shared/audit_log.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { optimizationPolicyCRD } from "./optimization_policy_crd.ts";
-import { podAllocationCRD } from "./pod_allocation_crd.ts";
-import { recommendationReportCRD } from "./recommendation_report_crd.ts";
-import { type JSONValue, structuralSchema } from "./structural_schema.ts";
+import {
+  type JSONValue,
+  optimizationPolicyCRD,
+  podAllocationCRD,
+  recommendationReportCRD,
+  structuralSchema,
+} from "./definitions.ts";
 
 /** The value at a path of keys and indices; undefined where there is none. */
 function at(value: JSONValue | undefined, path: string): JSONValue | undefined {

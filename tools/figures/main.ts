@@ -5,10 +5,8 @@
  *
  * @module
  */
-import { keepPage } from "../generated_page.ts";
-import { projectFiles } from "../project_files.ts";
-import { figureFaults } from "./figure_faults.ts";
-import { figuresPage, figuresSchema, type Measurement } from "./figures.ts";
+import { keepFiles, projectFiles } from "../project_files.ts";
+import { figureFaults, figuresPage, figuresSchema, type Measurement } from "./figures.ts";
 
 const root = new URL("../../", import.meta.url);
 const source = figuresSchema.parse(JSON.parse(await readText("docs/figures.json")));
@@ -28,7 +26,7 @@ if (Deno.args.includes("--old")) {
   }
 } else {
   if (Deno.args.includes("--check")) await check();
-  await keepPage({ name: "figures.md", text: figuresPage(source) });
+  await keepFiles({ "docs/figures.md": figuresPage(source) }, "generate:docs");
 }
 
 async function check(): Promise<void> {

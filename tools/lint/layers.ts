@@ -1,6 +1,7 @@
 /**
  * Imports point one way: shared, then adapters, then the programs. The programs never import each
- * other; the simulation runs the loops of agent and controller through their ports.
+ * other; the simulation runs the loops of agent and controller through their ports. Features, which
+ * `deno task check:structure` keeps apart, are no layers.
  *
  * @module
  */
@@ -31,16 +32,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tools: EVERYTHING_BUT_TESTS,
 };
 
-/** Parts that features share: they import no feature, features import them. */
-const NO_FEATURES: Readonly<Record<string, readonly string[]>> = {
-  "shared/resize/": ["shared/market/", "shared/placement/", "shared/rightsizing/"],
-  "controller/resize/": [
-    "controller/allocation/",
-    "controller/placement/",
-    "controller/rightsizing/",
-  ],
-};
-
 /** Packages with one door: only files below this folder import them. */
 const ONE_DOOR: Readonly<Record<string, string>> = { "@kubernetes/client-node": "adapters/kube/" };
 
@@ -58,11 +49,6 @@ export const layers: Deno.lint.Rule = {
       }
       if (!specifier.startsWith(".") || from.test || allowed === undefined) return;
       const to = placeOf(resolveImport(from.path, specifier));
-      for (const [part, features] of Object.entries(NO_FEATURES)) {
-        if (from.path.startsWith(part) && features.some((one) => to.path.startsWith(one))) {
-          context.report({ node, message: `${part} may not import ${to.path}` });
-        }
-      }
       // Benchmarks on real parts and the release stand on the same scaffolding as the tests.
       const scaffolding = ["lab/bench", "tools"].includes(from.area) && to.area === "tests" &&
         !to.path.endsWith("_test.ts");

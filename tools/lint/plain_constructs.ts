@@ -1,20 +1,10 @@
 /**
- * Language constructs the project does without, each with what takes its place.
+ * Language constructs the project does without, each with what takes its place. The compiler's option
+ * `erasableSyntaxOnly` refuses enums, namespaces and parameter properties.
  *
  * @module
  */
 import { placeOf } from "./place.ts";
-
-/** Refuses `enum`; unions of literals need no run-time object and check as well. */
-export const noEnum: Deno.lint.Rule = {
-  create(context) {
-    return {
-      TSEnumDeclaration(node) {
-        context.report({ node, message: "No enums", hint: "Use a union of string literals" });
-      },
-    };
-  },
-};
 
 /** Refuses default exports, except the plugin's own, which Deno asks for. */
 export const noDefaultExport: Deno.lint.Rule = {
@@ -43,10 +33,7 @@ export const noReexport: Deno.lint.Rule = {
   },
 };
 
-/**
- * Refuses the TypeScript keyword `private`, which ends at compile time while `#name` does not, and
- * parameter properties, which hide a field in a list of parameters.
- */
+/** Refuses the TypeScript keyword `private`, which ends at compile time while `#name` does not. */
 export const noPrivateKeyword: Deno.lint.Rule = {
   create(context) {
     const check = (node: Deno.lint.Node & { accessibility?: string | undefined }): void => {
@@ -57,9 +44,6 @@ export const noPrivateKeyword: Deno.lint.Rule = {
     return {
       MethodDefinition: check,
       PropertyDefinition: check,
-      TSParameterProperty(node) {
-        context.report({ node, message: "No parameter properties", hint: "Declare the field" });
-      },
     };
   },
 };

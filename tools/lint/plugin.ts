@@ -11,7 +11,6 @@ import { layers } from "./layers.ts";
 import {
   noBlindAssertion,
   noDefaultExport,
-  noEnum,
   noInheritance,
   noModuleState,
   noPrivateKeyword,
@@ -34,7 +33,6 @@ const plugin: Deno.lint.Plugin = {
     "module-doc": moduleDoc,
     "no-blind-assertion": noBlindAssertion,
     "no-default-export": noDefaultExport,
-    "no-enum": noEnum,
     "no-inheritance": noInheritance,
     "no-module-state": noModuleState,
     "no-private-keyword": noPrivateKeyword,

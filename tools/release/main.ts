@@ -8,17 +8,17 @@ import { createHash } from "node:crypto";
 import { VERSION } from "../../shared/version.ts";
 import { buildImages } from "../../tests/cluster/images/build_images.ts";
 import { run } from "../../tests/cluster/harness/shell.ts";
-import { sizeText } from "../build/size_text.ts";
+import { sizeText } from "../build/compile_program.ts";
 import { changelogSection } from "./changelog.ts";
 import { krewManifest, writeCommandArchives } from "./command_archives.ts";
 import { goProgram } from "./go_program.ts";
-import { releaseOptions } from "./release_options.ts";
 import {
   CHART_FILE,
   commandArchive,
   EXAMPLE_REGISTRY,
   imageName,
   RELEASE_FOLDER,
+  releaseOptions,
   type ReleasePlace,
   REPOSITORY,
 } from "./release_names.ts";

@@ -7,8 +7,13 @@ import { z } from "zod";
 import { VERSION } from "../../shared/version.ts";
 import { PROGRAMS } from "../build/programs.ts";
 import { goProgram } from "./go_program.ts";
-import { CHART_FILE, imageName, RELEASE_FOLDER, type ReleasePlace } from "./release_names.ts";
-import { releaseOptions } from "./release_options.ts";
+import {
+  CHART_FILE,
+  imageName,
+  RELEASE_FOLDER,
+  releaseOptions,
+  type ReleasePlace,
+} from "./release_names.ts";
 
 /** One command. */
 export type Step = readonly [program: string, ...args: string[]];

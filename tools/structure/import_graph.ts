@@ -21,6 +21,9 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   placement: ["shared/placement/", "controller/placement/"],
 };
 
+/** What all features share: it imports none of them. */
+const SHARED: readonly string[] = ["shared/resize/", "controller/resize/"];
+
 /** Relative imports of these sources; types count, too. */
 export function importGraph(sources: ReadonlyMap<string, string>): ImportGraph {
   return new Map(
@@ -62,14 +65,14 @@ export function onCycles(graph: ImportGraph): readonly string[] {
   return [...graph.keys()].filter(leadsBack).sort();
 }
 
-/** Imports of another feature, by importing file: how many. */
-export function featureImports(graph: ImportGraph): ReadonlyMap<string, number> {
-  const counts = [...graph].map(([path, imports]): [string, number] => {
+/** Imports of another feature, or by what features share: the importing file, and the imported one. */
+export function featureImports(graph: ImportGraph): readonly (readonly [string, string])[] {
+  return [...graph].flatMap(([path, imports]) => {
     const own = featureOf(path);
-    const others = imports.map(featureOf).filter((one) => one !== undefined && one !== own);
-    return [path, own === undefined ? 0 : others.length];
+    if (own === undefined && !SHARED.some((folder) => path.startsWith(folder))) return [];
+    const others = imports.filter((to) => ![own, undefined].includes(featureOf(to)));
+    return others.map((to) => [path, to] as const);
   });
-  return new Map(counts.filter(([, count]) => count > 0));
 }
 
 /** The folder of a path; empty at the root. */

@@ -1,6 +1,6 @@
 /**
- * Checks of the API server at a program's start: its version, what it serves, and the user's rights.
- * Findings are values; only a server that can't be reached is an error.
+ * Checks of the API server at a program's start: its version, what it serves, and the user's rights;
+ * and its reviews of other users. Findings are values; only a server that can't be reached is an error.
  *
  * @module
  */
@@ -11,13 +11,16 @@ import {
   podAllocationSchema,
 } from "../../../shared/api/pod_allocation.ts";
 import { groupPath, type KubeConnection, unlessNotFound, unlessRefused } from "./connection.ts";
-import { listOf, objectOf, textOf } from "./json_fields.ts";
+import { type JSONObject, listOf, objectOf, textOf } from "./json_fields.ts";
 
 /** Findings about the server. */
 export interface ApiFindings {
   /** For instance `v1.36.3`. */
   readonly serverVersion: string;
+  /** Whether `pods/resize` is served; discovery shows a disabled feature gate, too. */
   readonly servesPodResize: boolean;
+  /** Whether that lowers memory limits without a restart. */
+  readonly lowersMemoryLimits: boolean;
   /** True when the custom resource is established. */
   readonly servesAllocations: boolean;
   /** Fields and values that its CRD does not know; see `unknownAllocationFields`. */
@@ -41,7 +44,14 @@ export async function checkAPI(
       Promise.all(rules.map((rule) => isAllowed(connection, rule))),
     ]);
   const missingRights = rules.filter((_rule, index) => rights[index] !== true);
-  return { serverVersion, servesPodResize, servesAllocations, unknownFields, missingRights };
+  return {
+    serverVersion,
+    servesPodResize,
+    lowersMemoryLimits: servesPodResize && lowersMemoryLimits(serverVersion),
+    servesAllocations,
+    unknownFields,
+    missingRights,
+  };
 }
 
 /** The server's version, for instance `v1.36.3`; empty when it does not report one. */
@@ -59,28 +69,11 @@ export async function servesResource(
   return listOf(resources).some((one) => objectOf(one).name === resource);
 }
 
-/** In-place resizing on a server. */
-export interface ResizeSupport {
-  /** Whether `pods/resize` is served; discovery shows a disabled feature gate, too. */
-  readonly resizeServed: boolean;
-  /** Whether memory limits can be lowered without a restart. */
-  readonly lowersMemoryLimits: boolean;
-}
-
 /**
  * Before 1.34 the server's validation rejects a lower memory limit (KEP-1287). Neither discovery nor the
  * OpenAPI document shows that, so the version decides.
  */
 const LOWERS_MEMORY_MINOR = 34;
-
-/** Reads what the server supports. Throws an `ApiError` when it does not respond. */
-export async function readResizeSupport(connection: KubeConnection): Promise<ResizeSupport> {
-  const [resizeServed, version] = await Promise.all([
-    servesResource(connection, { groupVersion: "v1", resource: "pods/resize" }),
-    readServerVersion(connection),
-  ]);
-  return { resizeServed, lowersMemoryLimits: resizeServed && lowersMemoryLimits(version) };
-}
 
 /** False for an unreadable version: a rejected resize loses all its values. */
 function lowersMemoryLimits(version: string): boolean {
@@ -151,15 +144,55 @@ export interface AccessRule {
 }
 
 /** True when the connection's user has this right. */
-export async function isAllowed(connection: KubeConnection, rule: AccessRule): Promise<boolean> {
-  const review = await connection.request({
-    method: "POST",
-    path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-    body: {
-      apiVersion: "authorization.k8s.io/v1",
-      kind: "SelfSubjectAccessReview",
-      spec: { resourceAttributes: rule },
+export async function isAllowed(
+  connection: KubeConnection,
+  resourceAttributes: AccessRule,
+): Promise<boolean> {
+  const kind = "SelfSubjectAccessReview";
+  return (await review(connection, kind, { resourceAttributes })).allowed === true;
+}
+
+/** A user as the API server knows it. */
+export interface ReviewedUser {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The API server's reviews of other users. Each call throws an `ApiError`. */
+export interface AccessReviews {
+  /** The user of a token; undefined where the API server does not accept it. */
+  userOf(token: string): Promise<ReviewedUser | undefined>;
+  /** Whether the user has the right. */
+  isAllowed(user: ReviewedUser, rule: AccessRule): Promise<boolean>;
+}
+
+/** Reviews with the rights of this connection. */
+export function createAccessReviews(connection: KubeConnection): AccessReviews {
+  return {
+    async userOf(token) {
+      const { authenticated, user } = await review(connection, "TokenReview", { token });
+      return authenticated === true ? user as ReviewedUser : undefined;
     },
+    async isAllowed({ username, uid, groups, extra }, resourceAttributes) {
+      const spec = { user: username, uid, groups, extra, resourceAttributes };
+      return (await review(connection, "SubjectAccessReview", spec)).allowed === true;
+    },
+  };
+}
+
+/** The status of a review with this spec. */
+async function review(
+  connection: KubeConnection,
+  kind: "TokenReview" | "SubjectAccessReview" | "SelfSubjectAccessReview",
+  spec: unknown,
+): Promise<JSONObject> {
+  const apiVersion = `${kind === "TokenReview" ? "authentication" : "authorization"}.k8s.io/v1`;
+  const reviewed = await connection.request({
+    method: "POST",
+    path: `/apis/${apiVersion}/${kind.toLowerCase()}s`,
+    body: { apiVersion, kind, spec },
   });
-  return objectOf(objectOf(review).status).allowed === true;
+  return objectOf(objectOf(reviewed).status);
 }

@@ -10,12 +10,11 @@ import {
 } from "../../../tests/fixtures/canned_server.ts";
 import { withFile } from "../../../tests/fixtures/cli/task_world.ts";
 import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
-import { podAllocationCRD } from "../../../tools/crd/pod_allocation_crd.ts";
+import { podAllocationCRD } from "../../../tools/crd/definitions.ts";
 import {
   type AccessRule,
+  type ApiFindings,
   checkAPI,
-  readResizeSupport,
-  type ResizeSupport,
   unknownAllocationFields,
 } from "./api_checks.ts";
 import { listOf, objectOf } from "./json_fields.ts";
@@ -52,6 +51,7 @@ Deno.test("checkAPI() returns version, resources and missing rights", async () =
   assert.deepEqual(await checkAPI(server.connection, { rules: [RESIZE, LEASE] }), {
     serverVersion: "v1.36.3",
     servesPodResize: true,
+    lowersMemoryLimits: true,
     servesAllocations: true,
     unknownFields: [],
     missingRights: [LEASE],
@@ -65,6 +65,7 @@ Deno.test("checkAPI() takes an old or empty server for an answer, a broken one f
   assert.deepEqual(await checkAPI(old.connection, { rules: [] }), {
     serverVersion: "",
     servesPodResize: false,
+    lowersMemoryLimits: false,
     servesAllocations: false,
     unknownFields: [],
     missingRights: [],
@@ -74,26 +75,24 @@ Deno.test("checkAPI() takes an old or empty server for an answer, a broken one f
 });
 
 /** The findings about a server of this version, with a core group that has these resources. */
-async function supportOf(gitVersion: unknown, ...names: string[]): Promise<ResizeSupport> {
+async function findingsOn(gitVersion: unknown, ...names: string[]): Promise<ApiFindings> {
   await using server = serveCanned(({ path }) =>
     path === "/version" ? { gitVersion } : { resources: names.map((name) => ({ name })) }
   );
-  return await readResizeSupport(server.connection);
+  return await checkAPI(server.connection, { rules: [] });
 }
 
-Deno.test("readResizeSupport() goes by what is served, whatever the version is", async () => {
+Deno.test("checkAPI() finds pods/resize where it is served, whatever the version is", async () => {
   for (const version of ["v1.32.0", "v1.36.3"]) {
-    assert.equal((await supportOf(version, "pods", "pods/resize")).resizeServed, true);
-    assert.deepEqual(await supportOf(version, "pods", "pods/exec"), {
-      resizeServed: false,
-      lowersMemoryLimits: false,
-    });
+    assert.equal((await findingsOn(version, "pods", "pods/resize")).servesPodResize, true);
+    const without = await findingsOn(version, "pods", "pods/exec");
+    assert.deepEqual([without.servesPodResize, without.lowersMemoryLimits], [false, false]);
   }
 });
 
-Deno.test("readResizeSupport() lets memory limits be lowered from 1.34 on", async () => {
+Deno.test("checkAPI() lets memory limits be lowered from 1.34 on", async () => {
   const lowers = async (version: unknown): Promise<boolean> =>
-    (await supportOf(version, "pods/resize")).lowersMemoryLimits;
+    (await findingsOn(version, "pods/resize")).lowersMemoryLimits;
   for (const version of ["v1.34.0", "v1.35.2-gke.100", "v1.100.0", "v2.0.0"]) {
     assert.equal(await lowers(version), true, version);
   }
@@ -102,12 +101,7 @@ Deno.test("readResizeSupport() lets memory limits be lowered from 1.34 on", asyn
   }
 });
 
-Deno.test("readResizeSupport() takes a server that does not answer for an error", async () => {
-  await using server = serveCanned(() => statusAnswer(503));
-  await assert.rejects(readResizeSupport(server.connection), { status: 503 });
-});
-
-Deno.test("property 20: readResizeSupport() finds in-place support exactly where it is served", async () => {
+Deno.test("property 20: checkAPI() finds in-place support exactly where it is served", async () => {
   let names: readonly string[] = [];
   await using server = serveCanned(({ path }) =>
     path === "/version" ? { gitVersion: "v1.36.0" } : { resources: names.map((name) => ({ name })) }
@@ -119,8 +113,8 @@ Deno.test("property 20: readResizeSupport() finds in-place support exactly where
     fc.asyncProperty(others, fc.boolean(), async (found, isOn) => {
       const rest = found.filter((name) => name !== "pods/resize");
       names = isOn ? [...rest, "pods/resize"] : rest;
-      const { resizeServed } = await readResizeSupport(server.connection);
-      assert.equal(resizeServed, isOn);
+      const { servesPodResize } = await checkAPI(server.connection, { rules: [] });
+      assert.equal(servesPodResize, isOn);
     }),
   );
 });

@@ -6,7 +6,6 @@
  *
  * @module
  */
-import type { Clock } from "../../../shared/clock.ts";
 import { defined } from "../../../shared/defined.ts";
 import { systemClock } from "../../system_clock.ts";
 import { type JSONObject, listOf, objectOf, textOf } from "./json_fields.ts";
@@ -29,8 +28,6 @@ export interface InClusterOptions {
    * @default {"/var/run/secrets/kubernetes.io/serviceaccount"}
    */
   readonly directory?: string;
-  /** @default {systemClock} */
-  readonly clock?: Clock;
   /** Observes requests. @default no observer */
   readonly observe?: RequestObserver;
 }
@@ -45,10 +42,9 @@ export async function connectInCluster(
   const {
     server = "https://kubernetes.default.svc",
     directory = "/var/run/secrets/kubernetes.io/serviceaccount",
-    clock = systemClock,
     program = "client",
   } = options;
-  const readToken = createTokenReader(`${directory}/token`, { clock });
+  const readToken = createTokenReader(`${directory}/token`, { clock: systemClock });
   const openClient = async (): Promise<Deno.HttpClient> =>
     Deno.createHttpClient({ caCerts: [await Deno.readTextFile(`${directory}/ca.crt`)] });
   await readToken({ refresh: true });
@@ -56,11 +52,10 @@ export async function connectInCluster(
   return createHTTPConnection({
     server,
     program,
-    clock,
     openClient,
     ...defined({ observe: options.observe }),
     connect: connectTo(server),
-    login: async (how) => ({ headers: { authorization: `Bearer ${await readToken(how)}` } }),
+    login: async (how) => ({ authorization: `Bearer ${await readToken(how)}` }),
   });
 }
 
@@ -116,8 +111,7 @@ export async function connectKubeconfig(
     server: String(cluster.server).replace(/\/$/, ""),
     program,
     ...defined({ observe }),
-    login: () =>
-      Promise.resolve({ headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
+    login: () => Promise.resolve(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     openClient: () =>
       Promise.resolve(Deno.createHttpClient({
         ...(ca === undefined ? {} : { caCerts: [ca] }),

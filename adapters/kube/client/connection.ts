@@ -104,12 +104,6 @@ export interface Impersonation {
   readonly groups?: readonly string[];
 }
 
-/** The credentials of one request. Never logged. */
-export interface Login {
-  /** `authorization` for instance; empty when a client certificate is enough. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** A collection or an object of the API. */
 export interface ResourcePath {
   /** `v1` for the core group, else for instance `apps/v1`. */

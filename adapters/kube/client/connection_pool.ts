@@ -8,7 +8,7 @@
 export interface Pool {
   readonly client: Deno.HttpClient;
   /** Aborted when the connections are dead: its streams would never end. */
-  readonly dead: AbortSignal;
+  readonly dead: AbortController;
   /** When data last came over it, ms of a monotonic clock; -Infinity before. */
   receivedAtMs: number;
 }
@@ -17,11 +17,8 @@ export interface Pool {
 export interface ConnectionPool {
   /** The pool in use; a new one when there is none. */
   pool(): Promise<Pool>;
-  /**
-   * Drops this pool if it is still in use: the next request opens another. Requests in flight over it go
-   * on, unless it is `dead`.
-   */
-  drop(pool: Pool, options?: { readonly dead?: boolean }): void;
+  /** Drops this pool if it is still in use: the next request opens another. Requests in flight go on. */
+  drop(pool: Pool): void;
   /** Drops the pool in use. Requests in flight go on. */
   close(): void;
 }
@@ -37,13 +34,9 @@ export function createConnectionPool(
   open: () => Promise<Deno.HttpClient>,
 ): ConnectionPool {
   let inUse: PoolInUse | undefined;
-  const aborts = new WeakMap<Pool, AbortController>();
 
   async function openPool(): Promise<Pool> {
-    const abort = new AbortController();
-    const pool = { client: await open(), dead: abort.signal, receivedAtMs: -Infinity };
-    aborts.set(pool, abort);
-    return pool;
+    return { client: await open(), dead: new AbortController(), receivedAtMs: -Infinity };
   }
 
   function close(): void {
@@ -64,9 +57,8 @@ export function createConnectionPool(
         throw error;
       }
     },
-    drop(pool, { dead = false } = {}) {
+    drop(pool) {
       if (inUse?.pool === pool) close();
-      if (dead) aborts.get(pool)?.abort();
     },
     close,
   };

@@ -5,10 +5,10 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import { createRequestTimeout, type RequestTimeout } from "../../bounded_fetch.ts";
+import { chunksOf, createRequestTimeout, type RequestTimeout } from "../../bounded_fetch.ts";
 import { systemClock } from "../../system_clock.ts";
 import { VERSION } from "../../../shared/version.ts";
-import type { KubeRequest, Login, OpenKubeConnection } from "./connection.ts";
+import type { KubeRequest, OpenKubeConnection } from "./connection.ts";
 import {
   type Connect,
   type ConnectionPool,
@@ -23,8 +23,13 @@ import { noResponseError, responseError } from "./response_errors.ts";
 export interface HTTPConnectionOptions {
   /** For instance `https://kubernetes.default.svc`, without a slash at the end. */
   readonly server: string;
-  /** Credentials, read before each request; with `refresh` a cached login was rejected. */
-  readonly login: (options: { readonly refresh: boolean }) => Promise<Login>;
+  /**
+   * Headers with credentials, never logged, read before each request; none where a client certificate is
+   * enough. With `refresh` a cached login was rejected.
+   */
+  readonly login: (
+    options: { readonly refresh: boolean },
+  ) => Promise<Readonly<Record<string, string>>>;
   /**
    * Opens a pool of connections. Called again after the server could not be reached: the pool's
    * connections may be dead.
@@ -131,7 +136,7 @@ function createSender(
       redirect: "error",
       headers: {
         "user-agent": `coallocator-${program}/${VERSION}`,
-        ...credentials.headers,
+        ...credentials,
         accept: "application/json",
         ...(request.auditID === undefined ? {} : { "audit-id": request.auditID }),
         ...(body === undefined
@@ -179,7 +184,8 @@ function createSender(
       // A pool over which no data came for most of the timeout is dead: its streams are ended as well,
       // since they would wait for minutes. While other requests succeed only this one was slow.
       const silentMs = clock.monotonic() - pool.receivedAtMs;
-      connections.drop(pool, { dead: exceededMs !== undefined && silentMs >= exceededMs / 2 });
+      connections.drop(pool);
+      if (exceededMs !== undefined && silentMs >= exceededMs / 2) pool.dead.abort();
       return failed;
     },
   };
@@ -192,32 +198,21 @@ async function* readLines(
   sender: Sender,
 ): AsyncIterable<unknown> {
   const { request, timeout, pool } = call;
-  const reader = body.getReader();
-  // Deno 2.9 ignores a fetch's signal after some thousand reads: the reader is cancelled here.
-  const cancel = (): void => void reader.cancel().catch(() => {});
-  const ends = [timeout.signal, ...(pool === undefined ? [] : [pool.dead])];
-  for (const end of ends) end.addEventListener("abort", cancel, { once: true });
-  if (pool?.dead.aborted) cancel();
+  const startTimeout = (): void => timeout.start(request.timeoutMs ?? SILENCE_TIMEOUT_MS);
+  const ends = [timeout.signal, ...(pool === undefined ? [] : [pool.dead.signal])];
   const lines = createJSONLines();
-  try {
-    for (;;) {
-      timeout.start(request.timeoutMs ?? SILENCE_TIMEOUT_MS);
-      const { done, value } = await reader.read();
-      timeout.stop();
-      if (pool?.dead.aborted) {
-        throw new TypeError("Cannot read the stream: its connection is dead");
-      }
-      if (timeout.signal.aborted) throw new DOMException("the wait is over", "AbortError");
-      if (done) break;
-      sender.received(call);
-      yield* lines.take(value);
-    }
-    if (lines.pending) throw new TypeError("Cannot read the stream: it ends within a line");
-  } finally {
-    for (const end of ends) end.removeEventListener("abort", cancel);
-    // Rejects when the stream is broken already: there is nothing to release then.
-    await reader.cancel().catch(() => {});
+  startTimeout();
+  for await (const chunk of chunksOf(body, ends)) {
+    timeout.stop();
+    sender.received(call);
+    yield* lines.take(chunk);
+    startTimeout();
   }
+  if (pool?.dead.signal.aborted) {
+    throw new TypeError("Cannot read the stream: its connection is dead");
+  }
+  if (timeout.signal.aborted) throw new DOMException("the wait is over", "AbortError");
+  if (lines.pending) throw new TypeError("Cannot read the stream: it ends within a line");
 }
 
 /** The URL of a request to this server. */

@@ -3,7 +3,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { serveCanned, statusAnswer, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
 import { lateRequest } from "../../../tests/fixtures/late_request.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { createAccessReviews } from "./access_reviews.ts";
+import { createAccessReviews } from "./api_checks.ts";
 import type { KubeConnection, OpenKubeConnection } from "./connection.ts";
 import { createHTTPConnection } from "./http_connection.ts";
 import { type ObservedRequest, verbAndResource } from "./observed_request.ts";
@@ -122,7 +122,7 @@ Deno.test("request() keeps its pool of connections until the server can't be rea
   const connect = (url: string): OpenKubeConnection =>
     createHTTPConnection({
       server: url,
-      login: () => Promise.resolve({ headers: {} }),
+      login: () => Promise.resolve({}),
       openClient() {
         opened++;
         if (opened === 2) return Promise.reject(new TypeError("the CA can't be read"));

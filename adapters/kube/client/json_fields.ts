@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isMembers } from "../../../shared/members.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 
 /** A JSON object, members unknown. */
@@ -13,9 +14,7 @@ const EMPTY: JSONObject = Object.freeze({});
 
 /** The value as an object; empty for anything else. */
 export function objectOf(value: unknown): JSONObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? value as JSONObject
-    : EMPTY;
+  return isMembers(value) ? value : EMPTY;
 }
 
 /** The value as a list; empty for anything else. */

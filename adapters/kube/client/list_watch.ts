@@ -9,12 +9,7 @@ import type { ListWatch, WatchEvent } from "../../../shared/control/informer.ts"
 import type { ApiObject } from "../../../shared/api/object.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
 import type { Random } from "../../../shared/random.ts";
-import {
-  type KubeConnection,
-  type ResourcePath,
-  resourcePath,
-  unlessNotFound,
-} from "./connection.ts";
+import { type KubeConnection, type ResourcePath, resourcePath } from "./connection.ts";
 import { listOf, objectOf, present, textOf } from "./json_fields.ts";
 import { statusError } from "./response_errors.ts";
 
@@ -170,21 +165,36 @@ function eventOf<T extends ApiObject>(
 /** Interval at which a server is asked again whether it serves the kind, ms. */
 const RETRY_MS = 60_000;
 
+/**
+ * A kind that was served counts as gone when lists get 404 for this long, ms: while API servers restart,
+ * one of them may not know it yet.
+ */
+const GONE_AFTER_MS = 5000;
+
 /** The version of a list that is empty because the kind is not served. */
 const NOT_SERVED = "";
 
 /**
  * As `source`, but empty while the server does not serve the kind (404), with a retry every minute. The
- * deletion of a CRD ends the watch, and the next list is empty.
+ * deletion of a CRD ends the watch, and lists are empty from {@linkcode GONE_AFTER_MS} later on.
  */
 export function optionalKind<T extends ApiObject>(
   source: ListWatch<T>,
   clock: Clock,
 ): ListWatch<T> {
+  let goneAtMs = -Infinity;
   return {
     async list(signal) {
-      const none = { items: [], resourceVersion: NOT_SERVED };
-      return await unlessNotFound(source.list(signal)) ?? none;
+      try {
+        const listed = await source.list(signal);
+        goneAtMs = Infinity;
+        return listed;
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 404) throw error;
+        goneAtMs = Math.min(goneAtMs, clock.monotonic() + GONE_AFTER_MS);
+        if (clock.monotonic() < goneAtMs) throw error;
+        return { items: [], resourceVersion: NOT_SERVED };
+      }
     },
     async *watch(resourceVersion, signal) {
       if (resourceVersion !== NOT_SERVED) return yield* source.watch(resourceVersion, signal);

@@ -205,13 +205,20 @@ const OBJECT: ApiObject = {
 };
 const BOOKMARK = { type: "BOOKMARK", resourceVersion: "6" } as const;
 
-/** The kind at a server that answers lists with the error. */
-function optional(clock: VirtualClock, refusal?: ApiError): ListWatch<ApiObject> {
+const UNKNOWN = new ApiError(404, "NotFound", "404 page not found");
+
+/** The kind at a server that answers each list with the error, if there is one. */
+function optional(
+  clock: VirtualClock,
+  refusal: () => ApiError | undefined = () => undefined,
+): ListWatch<ApiObject> {
   return optionalKind({
-    list: () =>
-      refusal === undefined
+    list() {
+      const error = refusal();
+      return error === undefined
         ? Promise.resolve({ items: [OBJECT], resourceVersion: "5" })
-        : Promise.reject(refusal),
+        : Promise.reject(error);
+    },
     async *watch(version) {
       await Promise.resolve();
       if (version === "5") yield BOOKMARK;
@@ -224,13 +231,34 @@ pure("optionalKind() follows a kind that is served, and passes other refusals on
   const served = optional(clock);
   assert.deepEqual(names((await served.list(never)).items), ["a"]);
   assert.deepEqual(await Array.fromAsync(served.watch("5", never)), [BOOKMARK]);
-  const forbidden = optional(clock, new ApiError(403, "Forbidden", "no right to list"));
+  const forbidden = optional(clock, () => new ApiError(403, "Forbidden", "no right to list"));
   await assert.rejects(forbidden.list(never), { status: 403 });
 });
 
+pure(
+  "optionalKind() takes a kind for gone once the server has denied it for five seconds",
+  async () => {
+    const clock = createVirtualClock({ wallStart: 0 });
+    let refusal: ApiError | undefined;
+    const kind = optional(clock, () => refusal);
+    const listed = async (): Promise<readonly string[]> => names((await kind.list(never)).items);
+    assert.deepEqual(await listed(), ["a"]);
+    refusal = UNKNOWN;
+    await assert.rejects(listed(), { status: 404 });
+    await clock.runUntil(4999);
+    await assert.rejects(listed(), { status: 404 });
+    await clock.runUntil(5000);
+    assert.deepEqual(await listed(), []);
+    refusal = undefined;
+    assert.deepEqual(await listed(), ["a"]);
+    refusal = UNKNOWN;
+    await assert.rejects(listed(), { status: 404 });
+  },
+);
+
 pure("optionalKind() is empty while the kind is unserved, and asks again each minute", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
-  const kind = optional(clock, new ApiError(404, "NotFound", "404 page not found"));
+  const kind = optional(clock, () => UNKNOWN);
   const { items, resourceVersion } = await kind.list(never);
   assert.deepEqual(items, []);
   const next = (signal: AbortSignal) =>

@@ -4,7 +4,7 @@
  * @module
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { failureMessage, type RequestTimeout } from "../../bounded_fetch.ts";
+import { failureMessage, jsonOrUndefined, type RequestTimeout } from "../../bounded_fetch.ts";
 import type { KubeRequest } from "./connection.ts";
 import { listOf, numberOf, objectOf, textOf } from "./json_fields.ts";
 
@@ -41,16 +41,16 @@ const LONGEST_EXCERPT = 200;
 /** The error of a response; `nowMs` is the wall clock, for a Retry-After with a date. */
 export function responseError(response: FailedResponse, nowMs: number): ApiError {
   const retryAfterMs = retryAfter(response.retryAfter ?? undefined, nowMs);
-  const body = parseOrUndefined(response.text);
+  const body = jsonOrUndefined(response.text);
   if (objectOf(body).kind === "Status") {
-    return statusError(body, { status: response.status, ...optionalWait(retryAfterMs) });
+    return statusError(body, { status: response.status, retryAfterMs });
   }
   const excerpt = response.text.trim().replace(/\s+/g, " ").slice(0, LONGEST_EXCERPT);
   return new ApiError(
     response.status,
     REASONS[response.status] ?? "",
     excerpt === "" ? withoutMessage(response.status) : excerpt,
-    optionalWait(retryAfterMs),
+    { retryAfterMs },
   );
 }
 
@@ -60,20 +60,18 @@ export function responseError(response: FailedResponse, nowMs: number): ApiError
  */
 export function statusError(
   body: unknown,
-  response: { readonly status?: number; readonly retryAfterMs?: number } = {},
+  response: { readonly status?: number; readonly retryAfterMs?: number | undefined } = {},
 ): ApiError {
   const { code, reason, message, details } = objectOf(body);
   const { causes, retryAfterSeconds } = objectOf(details);
   const status = response.status ?? numberOf(code) ?? 500;
-  const seconds = numberOf(retryAfterSeconds);
-  const waitMs = response.retryAfterMs ?? (seconds === undefined ? undefined : seconds * 1000);
   return new ApiError(
     status,
     textOf(reason) ?? REASONS[status] ?? "",
     textOf(message) ?? withoutMessage(status),
     {
       causes: listOf(causes).flatMap((cause) => textOf(objectOf(cause).reason) ?? []),
-      ...optionalWait(waitMs),
+      retryAfterMs: response.retryAfterMs || 1000 * (numberOf(retryAfterSeconds) ?? 0),
     },
   );
 }
@@ -106,22 +104,10 @@ function withoutMessage(status: number): string {
   return `the server answered ${status} without a message`;
 }
 
-function optionalWait(retryAfterMs: number | undefined): { retryAfterMs?: number } {
-  return retryAfterMs === undefined || retryAfterMs <= 0 ? {} : { retryAfterMs };
-}
-
 /** Seconds or an HTTP date (RFC 9110, section 10.2.3), as ms from now. */
 function retryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
   const dateMs = Date.parse(header);
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -58,20 +58,33 @@ Deno.test("connectUser() logs in by token, token file, password or not at all", 
   assert.equal(await authorizationOf({}), null);
 });
 
-/** The headers of a request as they are sent: Deno joins those of one name when it reads them. */
-async function headersOf(user: object, options: Partial<UserOptions> = {}): Promise<string[]> {
+/** The lines of the first request that `send` sends to a server, which gives this answer. */
+async function firstRequest(
+  answer: string,
+  send: (server: string) => Promise<unknown>,
+): Promise<readonly string[]> {
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const { port } = listener.addr as Deno.NetAddr;
   const received = listener.accept().then(async (accepted) => {
     using from = accepted;
     const bytes = new Uint8Array(4096);
     const text = new TextDecoder().decode(bytes.subarray(0, await from.read(bytes) ?? 0));
-    const answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
     await from.write(new TextEncoder().encode(answer));
-    return text.toLowerCase().split("\r\n");
+    return text.split("\r\n");
   });
-  await withUser(userKubeconfig(`http://127.0.0.1:${port}`, { user }), getVersion, options);
-  return (await received).filter((line) => /^(impersonate|user-agent)/.test(line)).sort();
+  await send(`http://127.0.0.1:${port}`);
+  return await received;
+}
+
+/** The headers of a request as they are sent: Deno joins those of one name when it reads them. */
+async function headersOf(user: object, options: Partial<UserOptions> = {}): Promise<string[]> {
+  const answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+  const lines = await firstRequest(
+    answer,
+    (server) => withUser(userKubeconfig(server, { user }), getVersion, options),
+  );
+  return lines.map((line) => line.toLowerCase())
+    .filter((line) => /^(impersonate|user-agent)/.test(line)).sort();
 }
 
 Deno.test("connectUser() acts as the kubeconfig and the flags say, by the program's name", async () => {
@@ -94,19 +107,12 @@ Deno.test("connectUser() acts as the kubeconfig and the flags say, by the progra
 async function proxiedLine(
   options: (proxy: string) => { readonly cluster?: object; readonly env?: UserOptions["env"] },
 ): Promise<string | undefined> {
-  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  const { port } = listener.addr as Deno.NetAddr;
-  const received = listener.accept().then(async (accepted) => {
-    using from = accepted;
-    const bytes = new Uint8Array(4096);
-    const text = new TextDecoder().decode(bytes.subarray(0, await from.read(bytes) ?? 0));
-    await from.write(new TextEncoder().encode("HTTP/1.1 403 Forbidden\r\n\r\n"));
-    return text.split("\r\n")[0];
+  const [line] = await firstRequest("HTTP/1.1 403 Forbidden\r\n\r\n", async (proxy) => {
+    const { cluster = {}, env = none } = options(proxy);
+    const kubeconfig = userKubeconfig("https://api.example.com:6443", { cluster });
+    await assert.rejects(withUser(kubeconfig, getVersion, { env }), ApiError);
   });
-  const { cluster = {}, env = none } = options(`http://127.0.0.1:${port}`);
-  const kubeconfig = userKubeconfig("https://api.example.com:6443", { cluster });
-  await assert.rejects(withUser(kubeconfig, getVersion, { env }), ApiError);
-  return await received;
+  return line;
 }
 
 Deno.test("connectUser() connects by the kubeconfig's proxy, else by the environment's", async () => {
@@ -357,7 +363,7 @@ Deno.test("request() sends nothing to a server that could not be reached until a
   const connection = createHTTPConnection({
     server: server.url,
     clock: createVirtualClock({ wallStart: 0 }),
-    login: () => Promise.resolve({ headers: {} }),
+    login: () => Promise.resolve({}),
     openClient: () =>
       lost ? Promise.reject(new TypeError("no way")) : Promise.resolve(Deno.createHttpClient({})),
     connect() {

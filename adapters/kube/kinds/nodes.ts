@@ -4,13 +4,13 @@
  * @module
  */
 import {
-  HOSTNAME,
   type Node,
   NODE_PRESSURES,
-  type NodeRequirement,
-  type NodeTerm,
+  type NodeSelector,
+  nodeTermsOf,
   type PersistentVolume,
 } from "../../../shared/api/node.ts";
+import { mapDefined } from "../../../shared/defined.ts";
 import { type KubeConnection, resourcePath } from "../client/connection.ts";
 import { present, someOf } from "../client/json_fields.ts";
 import { listWatchOf, type OpenListWatch } from "../client/list_watch.ts";
@@ -22,7 +22,7 @@ import {
   parseTime,
   trueCondition,
 } from "./object_fields.ts";
-import type { RawNode, RawNodeSelector, RawObject, RawRequirement } from "./raw_objects.ts";
+import type { RawNode, RawObject } from "./raw_objects.ts";
 
 const NODES = { groupVersion: "v1", resource: "nodes" };
 
@@ -88,7 +88,7 @@ export const persistentVolumeListWatch: OpenListWatch<PersistentVolume> = listWa
 
 type RawVolume = RawObject<{
   claimRef?: { namespace: string; name: string };
-  nodeAffinity?: { required?: RawNodeSelector };
+  nodeAffinity?: { required?: NodeSelector };
 }, { phase?: string }>;
 
 /** Projects a volume. */
@@ -102,25 +102,6 @@ export function parsePersistentVolume(raw: unknown): PersistentVolume {
   return {
     metadata: parseIdentity(raw),
     ...present("claim", claim),
-    ...present("nodes", parseNodeTerms(nodeAffinity?.required)),
+    ...present("nodes", mapDefined(nodeAffinity?.required, nodeTermsOf)),
   };
-}
-
-/**
- * Reads a `v1.NodeSelector`; undefined without one. The only field that terms may name, the node's name,
- * becomes its label of the host name.
- */
-export function parseNodeTerms(
-  selector: RawNodeSelector | undefined,
-): readonly NodeTerm[] | undefined {
-  return selector?.nodeSelectorTerms.map(({ matchExpressions = [], matchFields = [] }) => [
-    ...matchExpressions.map(parseRequirement),
-    ...matchFields.map((field) => ({ ...parseRequirement(field), key: HOSTNAME })),
-  ]);
-}
-
-function parseRequirement(
-  { key, operator, values = [] }: RawRequirement,
-): NodeRequirement {
-  return { key, operator: operator as NodeRequirement["operator"], values };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
+import type { OwnerTemplates } from "../../../shared/api/ports.ts";
 import {
   type KubeConnection,
   type ResourcePath,
@@ -13,17 +14,8 @@ import {
 import { parseContainers } from "./containers.ts";
 import type { RawTemplate } from "./raw_objects.ts";
 
-/** The controller's port of this name. */
-export interface KubeOwnerTemplates {
-  /**
-   * CPU limits, millicores by container name, sidecars included. Undefined when the pod has no owner
-   * with a template, or it can't be read; throws an `ApiError` when the server can't be reached.
-   */
-  limitsOf(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
-}
-
 /** Reads templates with the rights of the connection. */
-export function createOwnerTemplates(connection: KubeConnection): KubeOwnerTemplates {
+export function createOwnerTemplates(connection: KubeConnection): OwnerTemplates {
   return {
     async limitsOf(pod) {
       const source = sourceOf(pod);

@@ -4,11 +4,12 @@
  * @module
  */
 import { hasAmounts } from "../../../shared/resize/inputs/resources.ts";
+import { nodeTermsOf } from "../../../shared/api/node.ts";
 import type { Pod, PodOwner, QOSClass, ResizeCondition } from "../../../shared/api/pod.ts";
+import { mapDefined } from "../../../shared/defined.ts";
 import { present, someOf } from "../client/json_fields.ts";
 import { listWatchOf, type OpenListWatch } from "../client/list_watch.ts";
 import { parseContainers, parseResources } from "./containers.ts";
-import { parseNodeTerms } from "./nodes.ts";
 import { mapOf, parseNamespacedIdentity, parseTime, trueCondition } from "./object_fields.ts";
 import type { RawCondition, RawObject, RawOwner, RawPodSpec, RawPodStatus } from "./raw_objects.ts";
 
@@ -62,7 +63,10 @@ export function parsePod(raw: unknown): Pod {
     ...mapOf("nodeSelector", spec.nodeSelector),
     ...present(
       "requiredNodes",
-      parseNodeTerms(spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
+      mapDefined(
+        spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution,
+        nodeTermsOf,
+      ),
     ),
     ...someOf(
       "claims",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Node } from "../../../shared/api/node.ts";
 import { NO_RESOURCES, type Pod } from "../../../shared/api/pod.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { parseNode, parseNodeTerms, parsePersistentVolume } from "./nodes.ts";
+import { parseNode, parsePersistentVolume } from "./nodes.ts";
 import { parsePod } from "./pods.ts";
 
 const LIMIT = { "f:resources": { "f:limits": { "f:cpu": {} } } };
@@ -370,12 +370,4 @@ pure("parsePersistentVolume() reads its claim and its nodes", () => {
   // Its claim is gone, and another one of that name has nothing to do with it.
   const released = { metadata: identity, spec, status: { phase: "Released" } };
   assert.equal(parsePersistentVolume(released).claim, undefined);
-});
-
-pure("parseNodeTerms() reads names of nodes as labels of hosts", () => {
-  assert.equal(parseNodeTerms(undefined), undefined);
-  const byName = { key: "metadata.name", operator: "In", values: ["n1"] };
-  assert.deepEqual(parseNodeTerms({ nodeSelectorTerms: [{ matchFields: [byName] }] }), [
-    [{ key: "kubernetes.io/hostname", operator: "In", values: ["n1"] }],
-  ]);
 });

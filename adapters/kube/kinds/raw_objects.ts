@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { NodeSelector } from "../../../shared/api/node.ts";
 
 /** The type, read-only at any depth. */
 export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
@@ -84,12 +85,7 @@ export interface RawContainerState {
   terminated?: { exitCode: number; reason?: string; finishedAt?: RawTime };
 }
 
-/** `v1.NodeSelector`. */
-export type RawNodeSelector = DeepReadonly<{
-  nodeSelectorTerms: { matchExpressions?: RawRequirement[]; matchFields?: RawRequirement[] }[];
-}>;
-
-/** A requirement of a node selector or of a label selector. */
+/** A requirement of a label selector. */
 export type RawRequirement = DeepReadonly<{ key: string; operator: string; values?: string[] }>;
 
 /** `metav1.LabelSelector`. */
@@ -111,7 +107,7 @@ export type RawPodSpec = DeepReadonly<{
   os?: { name: string };
   nodeSelector?: Texts;
   affinity?: {
-    nodeAffinity?: { requiredDuringSchedulingIgnoredDuringExecution?: RawNodeSelector };
+    nodeAffinity?: { requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector };
   };
   volumes?: { persistentVolumeClaim?: { claimName: string } }[];
 }>;

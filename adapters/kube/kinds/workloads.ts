@@ -62,11 +62,6 @@ export function workloadPath(namespace: string, { kind, name }: WorkloadRef): st
   return isWorkloadKind(kind) ? `${workloadCollection(kind, namespace)}/${name}` : undefined;
 }
 
-/** The plural, for instance `deployments`. */
-export function workloadPlural(kind: WorkloadKind): string {
-  return PLURALS[kind];
-}
-
 /** True for a kind that this product reads. */
 export function isWorkloadKind(kind: string): kind is WorkloadKind {
   return Object.hasOwn(PLURALS, kind);
@@ -140,7 +135,7 @@ function replicasOf({ metadata, spec, status }: RawWorkload): ReplicaCounts {
   const there = status?.replicas ?? 0;
   const firstOrdinal = spec.ordinals?.start ?? 0;
   return {
-    wanted: spec.replicas ?? 1,
+    replicas: spec.replicas ?? 1,
     observed: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
     present: there,
     ready: status?.readyReplicas ?? 0,

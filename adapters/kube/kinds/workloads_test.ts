@@ -310,7 +310,7 @@ pure("parseWorkload() reads how many pods there are, and placement's annotations
   };
   const { replicas, metadata } = parseWorkload(object, "StatefulSet");
   assert.deepEqual(replicas, {
-    wanted: 5,
+    replicas: 5,
     observed: true,
     present: 5,
     ready: 4,

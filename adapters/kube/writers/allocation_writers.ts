@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Desired, PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { AllocationStore, DesiredWriter } from "../../../shared/api/ports.ts";
 import {
   deleteRequest,
   type KubeConnection,
@@ -13,15 +13,8 @@ import {
 } from "../client/connection.ts";
 import { allocationPath, allocationsPath, parseAllocation } from "../kinds/allocations.ts";
 
-/** The controller's port `AllocationStore`. Each call throws an `ApiError`. */
-export interface KubeAllocationStore {
-  create(allocation: PodAllocation): Promise<PodAllocation>;
-  writeStatus(allocation: PodAllocation): Promise<PodAllocation>;
-  remove(allocation: PodAllocation): Promise<void>;
-}
-
 /** Creates a store. */
-export function createAllocationStore(connection: KubeConnection): KubeAllocationStore {
+export function createAllocationStore(connection: KubeConnection): AllocationStore {
   const query = { fieldManager: "mbcas-controller" };
   return {
     async create({ apiVersion, kind, metadata, spec }) {
@@ -42,16 +35,8 @@ export function createAllocationStore(connection: KubeConnection): KubeAllocatio
   };
 }
 
-/** Writes the outcome of the clearing; the agent's port `DesiredWriter`. */
-export interface KubeDesiredWriter {
-  writeDesired(
-    allocation: { readonly namespace: string; readonly name: string },
-    desired: Desired,
-  ): Promise<string>;
-}
-
-/** Creates a writer. */
-export function createDesiredWriter(connection: KubeConnection): KubeDesiredWriter {
+/** Creates a writer of the clearing's outcome. */
+export function createDesiredWriter(connection: KubeConnection): DesiredWriter {
   return {
     async writeDesired(allocation, desired) {
       // An infinite price is absent: without the null a merge would keep the old one.

@@ -4,12 +4,8 @@
  *
  * @module
  */
-import type { EventReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
-import {
-  PLACEMENT_EVENT_REASONS,
-  type PlacementEventReason,
-} from "../../../shared/api/reasons/placement_reasons.ts";
-import type { RightsizingEventReason } from "../../../shared/api/reasons/rightsizing_reasons.ts";
+import type { ObjectEvent, PodEvent } from "../../../shared/api/ports.ts";
+import { PLACEMENT_EVENT_REASONS } from "../../../shared/api/reasons/placement_reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { cutToBytes } from "../../../shared/quoted_text.ts";
 import type { Log } from "../../../shared/log.ts";
@@ -21,43 +17,11 @@ import {
 } from "../client/connection.ts";
 import { formatMicroTime } from "../kinds/object_fields.ts";
 
-/** An event on a pod, or on an object that the pod led to. */
-export interface PodEvent {
-  readonly namespace: string;
-  readonly podName: string;
-  readonly podUID: string;
-  readonly type: "Normal" | "Warning";
-  readonly reason: EventReason;
-  readonly message: string;
-  /** The object that it is about, which many pods share; absent: the pod. */
-  readonly about?: {
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly name: string;
-    readonly uid: string;
-  };
-}
-
-/** An event on another object of a namespace: a policy, a workload. */
-export interface ObjectEvent {
-  readonly about: {
-    /** For instance `apps/v1`. */
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly namespace: string;
-    readonly name: string;
-    readonly uid: string;
-  };
-  readonly type: "Normal" | "Warning";
-  readonly reason: RightsizingEventReason | PlacementEventReason;
-  readonly message: string;
-}
-
 /** Either kind of event. */
 export type SentEvent = PodEvent | ObjectEvent;
 
 /** True for an event with a pod. */
-export function isPodEvent(event: SentEvent): event is PodEvent {
+function isPodEvent(event: SentEvent): event is PodEvent {
   return "podUID" in event;
 }
 
@@ -118,7 +82,7 @@ export function createEventSeries(): EventSeries {
   };
 }
 
-/** Takes events and sends them: the controller's ports of events, and a loop. */
+/** Takes events and sends them. */
 export interface KubeEventSink {
   /** Queues an event, warnings first. A full queue drops its oldest event that is no warning. */
   emit(event: SentEvent): void;

@@ -12,12 +12,8 @@ import {
   statusAnswer,
 } from "../../../tests/fixtures/canned_server.ts";
 import { parseWorkload } from "../kinds/workloads.ts";
-import {
-  createEventSeries,
-  createEventSink,
-  type ObjectEvent,
-  type PodEvent,
-} from "./event_sink.ts";
+import { createEventSeries, createEventSink } from "./event_sink.ts";
+import type { ObjectEvent, PodEvent } from "../../../shared/api/ports.ts";
 import { createWorkloadWriter } from "./workload_writer.ts";
 
 const EVENT: PodEvent = {
@@ -217,7 +213,7 @@ const cpuOf = (...names: readonly string[]) =>
 /** The managed fields of the containers' CPU requests. */
 function managed(manager: string, operation: string, ...names: readonly string[]): unknown {
   const spec = { "f:template": { "f:spec": { "f:containers": cpuOf(...names) } } };
-  return { manager, operation, fieldsV1: { "f:spec": spec } };
+  return { manager, operation, time: "2026-01-01T00:00:00Z", fieldsV1: { "f:spec": spec } };
 }
 
 interface Raw {

@@ -5,7 +5,7 @@
  */
 import { AGENT_APP, APP_LABEL } from "../../../shared/installation.ts";
 import { agentLeaseRef, type Lease } from "../../../shared/api/lease.ts";
-import type { Node } from "../../../shared/api/node.ts";
+import type { NodeLink } from "../../../shared/api/ports.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { LeaseStore } from "../../../shared/control/leader_election.ts";
 import {
@@ -55,12 +55,6 @@ export function createLeaseStore(
   };
 }
 
-/** The agent's own node; the agent's port `NodeLink`. */
-export interface KubeNodeLink {
-  node(): Promise<Node>;
-  renewLease(): Promise<void>;
-}
-
 /** Options of {@linkcode createNodeLink}. */
 export interface NodeLinkOptions {
   readonly nodeName: string;
@@ -75,7 +69,7 @@ export interface NodeLinkOptions {
 export function createNodeLink(
   connection: KubeConnection,
   options: NodeLinkOptions,
-): KubeNodeLink {
+): NodeLink {
   const { nodeName, clock, durationSeconds } = options;
   const { name, ...ref } = agentLeaseRef(nodeName);
   const { namespace = ref.namespace } = options;

@@ -5,7 +5,8 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { DELETION_COST } from "../../../shared/placement/split.ts";
-import type { ResizePatch } from "../../../shared/resize/patch.ts";
+import type { DeletionCostWriter, PodEvictor, PodRef } from "../../../shared/api/ports.ts";
+import type { PodResizer } from "../../../shared/resize/patch.ts";
 import {
   type KubeConnection,
   patchRequest,
@@ -14,36 +15,12 @@ import {
   unlessRefused,
 } from "../client/connection.ts";
 
-/** A pod, as writers identify it. */
-export interface PodIdentity {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
 function podPath(
-  { namespace, name }: Pick<PodIdentity, "namespace" | "name">,
+  { namespace, name }: Pick<PodRef, "namespace" | "name">,
   subresource?: "resize" | "eviction",
 ): string {
   const pod = { groupVersion: "v1", resource: "pods", namespace, name };
   return resourcePath(subresource === undefined ? pod : { ...pod, subresource });
-}
-
-/** Options of a resize. */
-export interface ResizeOptions {
-  /** The field manager of this patch. @default {that of the resizer} */
-  readonly manager?: string;
-  readonly auditID?: string | undefined;
-}
-
-/** Resizes pods; the controller's port of this name. */
-export interface KubePodResizer {
-  resize(
-    namespace: string,
-    podName: string,
-    patch: ResizePatch,
-    options?: ResizeOptions,
-  ): Promise<string>;
 }
 
 /** Options of the resizer. */
@@ -56,7 +33,7 @@ export interface PodResizerOptions {
 export function createPodResizer(
   connection: KubeConnection,
   { fieldManager = "mbcas" }: PodResizerOptions = {},
-): KubePodResizer {
+): PodResizer {
   return {
     async resize(namespace, podName, patch, { manager = fieldManager, auditID } = {}) {
       const path = podPath({ namespace, name: podName }, "resize");
@@ -68,21 +45,13 @@ export function createPodResizer(
   };
 }
 
-/** Evicts pods; the controller's port of this name. */
-export interface KubePodEvictor {
-  evict(pod: PodIdentity, options?: { readonly auditID?: string | undefined }): Promise<
-    | { readonly is: "evicted" | "gone" }
-    | { readonly is: "blocked" | "forbidden"; readonly message: string }
-  >;
-}
-
 /** The server's message for a pod with several budgets, which it never evicts, with status 500. */
 const SEVERAL_BUDGETS = "more than one PodDisruptionBudget";
 /** The cause of a 429 by a budget; a 429 without it is the server's rate limit. */
 const BY_BUDGET = "DisruptionBudget";
 
 /** Creates an evictor. */
-export function createPodEvictor(connection: KubeConnection): KubePodEvictor {
+export function createPodEvictor(connection: KubeConnection): PodEvictor {
   return {
     async evict({ namespace, name, uid }, { auditID } = {}) {
       try {
@@ -112,13 +81,8 @@ export function createPodEvictor(connection: KubeConnection): KubePodEvictor {
   };
 }
 
-/** Writes the annotation by which a ReplicaSet chooses the pods to delete; the controller's port. */
-export interface KubeDeletionCostWriter {
-  write(pod: PodIdentity, cost: number): Promise<boolean>;
-}
-
-/** Creates a writer. */
-export function createDeletionCostWriter(connection: KubeConnection): KubeDeletionCostWriter {
+/** Creates a writer of the annotation by which a ReplicaSet chooses the pods to delete. */
+export function createDeletionCostWriter(connection: KubeConnection): DeletionCostWriter {
   return {
     async write({ namespace, name, uid }, cost) {
       const path = podPath({ namespace, name });

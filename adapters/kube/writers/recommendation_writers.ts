@@ -4,11 +4,11 @@
  *
  * @module
  */
-import type { PublishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
-import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
-import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
-import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import type { ReportPart } from "../../../shared/rightsizing/reports.ts";
+import type {
+  PolicyStatusWriter,
+  ReportStore,
+  VPAPublisher,
+} from "../../../shared/rightsizing/ports.ts";
 import {
   deleteRequest,
   type KubeConnection,
@@ -24,13 +24,8 @@ import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 
 const MANAGER = "mbcas-controller";
 
-/** Writes the status of policies; the controller's port `PolicyStatusWriter`. */
-export interface KubePolicyStatusWriter {
-  writeStatus(policy: Pick<StoredPolicy, "metadata">, status: PolicyStatus): Promise<string>;
-}
-
 /** Creates a writer. */
-export function createPolicyStatusWriter(connection: KubeConnection): KubePolicyStatusWriter {
+export function createPolicyStatusWriter(connection: KubeConnection): PolicyStatusWriter {
   return {
     async writeStatus({ metadata: { namespace, name, uid, resourceVersion } }, status) {
       return storedVersion(
@@ -51,22 +46,8 @@ export function createPolicyStatusWriter(connection: KubeConnection): KubePolicy
   };
 }
 
-/** Writes reports; the controller's port `ReportStore`. Each call throws an `ApiError`. */
-export interface KubeReportStore {
-  list(namespace: string): Promise<readonly RecommendationReport[]>;
-  apply(report: NewReport): Promise<RecommendationReport>;
-  remove(report: Pick<RecommendationReport, "metadata">): Promise<void>;
-}
-
-/** A report to write. */
-export interface NewReport extends ReportPart {
-  readonly namespace: string;
-  /** The version to replace. Absent: there is none yet. */
-  readonly resourceVersion?: string;
-}
-
 /** Creates a store. */
-export function createReportStore(connection: KubeConnection): KubeReportStore {
+export function createReportStore(connection: KubeConnection): ReportStore {
   return {
     async list(namespace) {
       const path = resourcePath({ ...REPORTS, namespace });
@@ -101,21 +82,12 @@ export function createReportStore(connection: KubeConnection): KubeReportStore {
   };
 }
 
-/** Publishes VPAs; the controller's port of this name. Each call throws an `ApiError`. */
-export interface KubeVPAPublisher {
-  create(vpa: PublishedVPA): Promise<string>;
-  recommend(vpa: PublishedVPA, uid: string): Promise<void>;
-  remove(
-    vpa: { readonly namespace: string; readonly name: string; readonly uid: string },
-  ): Promise<void>;
-}
-
 /**
  * Creates a publisher: it creates and deletes VPAs, and patches their status. The target is written once,
  * so that no VPA becomes another. The status is applied without force: the server's 409 names a
  * recommender that writes it, too.
  */
-export function createVPAPublisher(connection: KubeConnection): KubeVPAPublisher {
+export function createVPAPublisher(connection: KubeConnection): VPAPublisher {
   const vpas = { groupVersion: "autoscaling.k8s.io/v1", resource: "verticalpodautoscalers" };
   return {
     async create({ apiVersion, kind, metadata, spec }) {

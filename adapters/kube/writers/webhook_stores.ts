@@ -15,25 +15,16 @@ import {
 } from "../client/connection.ts";
 import { objectOf, textOf, textsOf } from "../client/json_fields.ts";
 import { parseIdentity, parseNamespacedIdentity } from "../kinds/object_fields.ts";
-import type { EndpointSlice, EndpointSliceSpec } from "../../../shared/api/endpoint_slice.ts";
+import type {
+  CertificateStore,
+  EndpointSlice,
+  EndpointSliceSpec,
+  EndpointSliceStore,
+  StoredCertificates,
+  StoredTexts,
+  TrustStore,
+} from "../../../shared/admission/ports.ts";
 import type { RawMetadata } from "../kinds/raw_objects.ts";
-
-/** The data of a Secret, as text. */
-export type SecretTexts = Readonly<Record<string, string>>;
-
-/** A Secret as it was read. */
-export interface KubeSecret {
-  readonly resourceVersion: string;
-  /** Decoded as UTF-8, with replacement characters for other bytes. */
-  readonly data: SecretTexts;
-}
-
-/** One Secret; the controller's port `CertificateStore`. */
-export interface KubeSecretStore {
-  read(): Promise<KubeSecret | undefined>;
-  create(data: SecretTexts): Promise<void>;
-  replace(seen: KubeSecret, data: SecretTexts): Promise<void>;
-}
 
 /** Fields that a replacement keeps. */
 interface Kept {
@@ -51,12 +42,12 @@ export function createSecretStore(
     readonly name: string;
     readonly labels: Readonly<Record<string, string>>;
   },
-): KubeSecretStore {
+): CertificateStore {
   const secrets = { groupVersion: "v1", resource: "secrets", namespace };
   const path = resourcePath({ ...secrets, name });
-  const kept = new WeakMap<KubeSecret, Kept>();
+  const kept = new WeakMap<StoredCertificates, Kept>();
   const body = (
-    data: SecretTexts,
+    data: StoredTexts,
     metadata: Readonly<Record<string, unknown>>,
     type = "Opaque",
   ): unknown => ({
@@ -74,7 +65,7 @@ export function createSecretStore(
       const { metadata, type, data } = objectOf(raw);
       const { uid, resourceVersion } = parseIdentity(raw);
       const texts = Object.entries(textsOf(data)).map(([key, text]) => [key, decoded(text)]);
-      const secret: KubeSecret = { resourceVersion, data: Object.fromEntries(texts) };
+      const secret: StoredCertificates = { resourceVersion, data: Object.fromEntries(texts) };
       kept.set(secret, {
         uid,
         type: textOf(type),
@@ -105,26 +96,6 @@ async function sendDiscreetly(connection: KubeConnection, request: KubeRequest):
   }
 }
 
-/** A configuration as it was read. */
-export interface KubeWebhookTrust {
-  readonly resourceVersion: string;
-  /** PEM of the authorities of each webhook, in their order; empty: none. */
-  readonly bundles: readonly (readonly [webhook: string, bundle: string])[];
-}
-
-/** The bundles of one configuration; the controller's port `TrustStore`. */
-export interface KubeTrustStore {
-  read(): Promise<KubeWebhookTrust | undefined>;
-  write(seen: KubeWebhookTrust, bundle: string): Promise<void>;
-}
-
-/** Name of the configuration, and field manager. */
-export interface TrustStoreOptions {
-  readonly name: string;
-  /** @default {"mbcas-webhook"} */
-  readonly fieldManager?: string;
-}
-
 /** A MutatingWebhookConfiguration, as far as it is read. */
 interface RawConfiguration {
   readonly webhooks?: readonly {
@@ -136,8 +107,8 @@ interface RawConfiguration {
 /** Creates the store of one configuration. */
 export function createTrustStore(
   connection: KubeConnection,
-  { name, fieldManager = "mbcas-webhook" }: TrustStoreOptions,
-): KubeTrustStore {
+  { name }: { readonly name: string },
+): TrustStore {
   const path = resourcePath({
     groupVersion: "admissionregistration.k8s.io/v1",
     resource: "mutatingwebhookconfigurations",
@@ -158,7 +129,7 @@ export function createTrustStore(
       const value = encoded(bundle);
       await connection.request(patchRequest("json", {
         path,
-        query: { fieldManager },
+        query: { fieldManager: "mbcas-webhook" },
         body: [
           // With the version in it the patch is a 409 on any other one; a failed `test` would be a 422,
           // as an invalid patch is.
@@ -184,13 +155,6 @@ function decoded(text: string): string {
 /** By this label a Service finds its EndpointSlices. */
 const SERVICE_NAME = "kubernetes.io/service-name";
 
-/** One EndpointSlice; the controller's port of this name. */
-export interface KubeEndpointSliceStore {
-  read(): Promise<EndpointSlice | undefined>;
-  create(spec: EndpointSliceSpec): Promise<void>;
-  replace(seen: EndpointSlice, spec: EndpointSliceSpec): Promise<void>;
-}
-
 /** Which EndpointSlice. */
 export interface EndpointSlicePlace {
   readonly namespace: string;
@@ -203,7 +167,7 @@ export interface EndpointSlicePlace {
 export function createEndpointSliceStore(
   connection: KubeConnection,
   { namespace, name, labels }: EndpointSlicePlace,
-): KubeEndpointSliceStore {
+): EndpointSliceStore {
   const slices = { groupVersion: "discovery.k8s.io/v1", resource: "endpointslices", namespace };
   const path = resourcePath({ ...slices, name });
   const body = (

@@ -11,15 +11,9 @@ import {
   RESOURCE_SIDES,
   type WantedResources,
 } from "../../../shared/resize/inputs/resources.ts";
-import type { ResourceField } from "../../../shared/api/workload.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
-import {
-  otherOwners,
-  type OwnedFields,
-  ownedFields,
-  templatePatch,
-} from "../../../shared/rightsizing/template_patch.ts";
-import type { AnnotationPatch } from "../../../shared/rightsizing/workload_annotations.ts";
+import { ownedFields, templatePatch } from "../../../shared/rightsizing/template_patch.ts";
+import type { RecreateOptions, WorkloadWriter } from "../../../shared/rightsizing/ports.ts";
 import {
   type RightsizedWorkload,
   rightsizedWorkload,
@@ -27,26 +21,6 @@ import {
 import { type KubeConnection, patchRequest } from "../client/connection.ts";
 import { objectOf } from "../client/json_fields.ts";
 import { parseWorkload, workloadPath } from "../kinds/workloads.ts";
-
-/** How a template is written. */
-export interface RecreateOptions {
-  readonly serverSideApply: boolean;
-  /** The request's ID in the server's audit log. @default {the server's choice} */
-  readonly auditID?: string | undefined;
-}
-
-/** The controller's port `WorkloadWriter`. */
-export interface KubeWorkloadWriter {
-  recreate(
-    workload: RightsizedWorkload,
-    wanted: WantedResources,
-    options: RecreateOptions,
-  ): Promise<void>;
-  annotate(
-    workload: Pick<RightsizedWorkload, "kind" | "metadata">,
-    patch: AnnotationPatch,
-  ): Promise<void>;
-}
 
 /** A workload as the server has it now. */
 interface Present {
@@ -68,7 +42,7 @@ const TRIES = 3;
 export function createWorkloadWriter(
   connection: KubeConnection,
   { log }: { readonly log: Log },
-): KubeWorkloadWriter {
+): WorkloadWriter {
   async function read({ kind, metadata }: RightsizedWorkload): Promise<Present> {
     const raw = await connection.request({ path: pathOf({ kind, metadata }) });
     const parsed = parseWorkload(raw, kind);
@@ -98,8 +72,7 @@ export function createWorkloadWriter(
       // Values that the patch keeps may have changed since they were read: the version makes that a 409.
       body: { ...body, metadata: { ...body.metadata, resourceVersion } },
     });
-    const fields = changedFields(workload, wanted);
-    const managers = otherOwners(managedFields, { manager: RIGHTSIZING_MANAGER, fields });
+    const managers = formerOwners(workload, wanted);
     const { namespace, name } = workload.metadata;
     if (managers.length === 0) return;
     log.info("Values of a template were taken from other field managers", {
@@ -152,18 +125,23 @@ function isSameTemplate(a: RightsizedWorkload, b: RightsizedWorkload): boolean {
   return JSON.stringify(a.template) === JSON.stringify(b.template);
 }
 
-/** Values that change: applying the present value takes it from no other field manager. */
-function changedFields(
-  { template }: RightsizedWorkload,
+/**
+ * Other field managers that own values which change: applying the present value takes it from no other. A
+ * value that is set by force is taken from them.
+ */
+function formerOwners(
+  { template, owners = {} }: RightsizedWorkload,
   wanted: WantedResources,
-): OwnedFields["containers"] {
-  return new Map(template.containers.flatMap((container) => {
+): readonly string[] {
+  const managers = template.containers.flatMap((container) => {
     const values = wanted.get(container.name) ?? NO_RESOURCES;
-    const changed = RESOURCE_SIDES.flatMap((side) =>
-      RESOURCE_NAMES.filter((name) =>
-        values[side][name] !== undefined && values[side][name] !== container[side][name]
-      ).map((name): ResourceField => `${side}.${name}`)
+    return RESOURCE_SIDES.flatMap((side) =>
+      RESOURCE_NAMES.flatMap((name) => {
+        const value = values[side][name];
+        const isChanged = value !== undefined && value !== container[side][name];
+        return isChanged ? owners[container.name]?.[`${side}.${name}`]?.manager ?? [] : [];
+      })
     );
-    return changed.length === 0 ? [] : [[container.name, new Set(changed)] as const];
-  }));
+  });
+  return [...new Set(managers)].filter((one) => one !== RIGHTSIZING_MANAGER).sort();
 }

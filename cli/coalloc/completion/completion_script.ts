@@ -6,13 +6,11 @@
  * @module
  */
 
-/** The shells with a script; `kubectl` is the file by which kubectl completes its plugin. */
-export const COMPLETION_SHELLS = ["bash", "zsh", "fish", "kubectl"] as const;
-
-/** One of {@linkcode COMPLETION_SHELLS}. */
-export type CompletionShell = typeof COMPLETION_SHELLS[number];
-
-const SCRIPTS: Readonly<Record<CompletionShell, string>> = {
+/**
+ * The scripts by their shells, to be sourced; `kubectl` is the executable file, to be put on PATH, by which
+ * kubectl completes its plugin.
+ */
+export const COMPLETION_SCRIPTS: Readonly<Record<string, string>> = {
   bash: `\
 _kubectl_coalloc() {
   # Not as bash has them: it breaks arguments at "=", too.
@@ -74,8 +72,3 @@ complete -c kubectl-coalloc -f -a '(__kubectl_coalloc_complete)'
 exec kubectl coalloc __complete "$@"
 `,
 };
-
-/** The script to be sourced, or for \`kubectl\` the executable file to be put on PATH. */
-export function completionScript(shell: CompletionShell): string {
-  return SCRIPTS[shell];
-}

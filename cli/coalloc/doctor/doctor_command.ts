@@ -38,13 +38,10 @@ export function doctorArguments(): Command {
         "ways through the network, certificates, clocks, rates and other autoscalers. Changes nothing.\n" +
         "Exit code 1 with an error among the findings, 3 where a check could not look.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc doctor", "all checks"],
-        ["kubectl coalloc doctor -o json", "for programs"],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc doctor", "all checks"],
+      ["kubectl coalloc doctor -o json", "for programs"],
+    ]));
 }
 
 /** Shows the findings. Resolves with the exit code. */

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
-import { isLive, type OutOfScope, outOfScope } from "../../../shared/resize/scope.ts";
+import type { OutOfScope } from "../../../shared/resize/inputs/resize_input.ts";
+import { isLive, outOfScope } from "../../../shared/resize/scope.ts";
 import { dividedByRequest } from "../../../shared/resize/checks/autoscalers.ts";
 import { belongsTo } from "../../../shared/resize/workloads_of.ts";
 import { marketSettings } from "../market_settings.ts";
@@ -12,10 +13,6 @@ import { type Check, check, type Finding } from "./check.ts";
 import type { SnapshotParts } from "../kube/snapshot.ts";
 
 /** What the rules of the market's scope look at. */
-type ScopeParts = Pick<
-  SnapshotParts,
-  "pods" | "nodes" | "namespaces" | "settings" | "verticalAutoscalers" | "autoscalers"
->;
 const SCOPE_PARTS = [
   "pods",
   "nodes",
@@ -24,6 +21,7 @@ const SCOPE_PARTS = [
   "verticalAutoscalers",
   "autoscalers",
 ] as const;
+type ScopeParts = Pick<SnapshotParts, typeof SCOPE_PARTS[number]>;
 
 /** Live pods, and why each is out of the market by the controller's own rules. */
 function scoped(
@@ -49,11 +47,12 @@ function scoped(
   });
 }
 
+const PARTS = ["pods", "allocations", "reports"] as const;
+
 /** Pods that the market or rightsizing changes. */
-function managed({ pods, allocations, reports }: Pick<
-  SnapshotParts,
-  "pods" | "allocations" | "reports"
->): { readonly market: readonly Pod[]; readonly rightsized: readonly Pod[] } {
+function managed(
+  { pods, allocations, reports }: Pick<SnapshotParts, typeof PARTS[number]>,
+): { readonly market: readonly Pod[]; readonly rightsized: readonly Pod[] } {
   const allocated = new Set(allocations.map(({ spec }) => spec.podUID));
   const workloads = reports.flatMap(({ metadata: { namespace }, workloads }) =>
     workloads.map(({ kind, name }) => ({ namespace, kind, name }))
@@ -73,8 +72,6 @@ function podTitle({ metadata: { namespace, name } }: Pod): string {
 function namesOf(containers: Pod["containers"]): string {
   return containers.map(({ name }) => name).join(", ");
 }
-
-const PARTS = ["pods", "allocations", "reports"] as const;
 
 /** All of them. */
 export const WORKLOAD_CHECKS: readonly Check[] = [

@@ -6,11 +6,7 @@
 import type { Pod } from "../../../shared/api/pod.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { type CommandContext, CommandProblem, type PodName } from "../ports.ts";
-import {
-  type Explanation,
-  explanationOf,
-  type ScopeFacts,
-} from "../../../shared/view/explanation.ts";
+import { explanationOf, type ScopeFacts } from "../../../shared/view/explanation.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import { marketSettings, readSettings } from "../market_settings.ts";
 import { readNodes } from "../node_readings.ts";
@@ -65,13 +61,9 @@ export async function explainCommand(
     nowMs: world.clock.wall(),
   });
 
-  world.out(structuredOutput(dataOf(explanation), output) ?? explainText(explanation, look));
+  const data = { ...explanation, blocked: blockerOf(explanation) ?? null };
+  world.out(structuredOutput(data, output) ?? explainText(explanation, look));
   return 0;
-}
-
-/** The explanation with the keys of the command's JSON and YAML. */
-function dataOf(explanation: Explanation): unknown {
-  return { ...explanation, blocked: blockerOf(explanation) ?? null };
 }
 
 function unseenOf(pod: Pod, { verticalAutoscalers, autoscalers }: ScopeFacts): readonly string[] {

@@ -26,9 +26,9 @@ import {
 import { sampleNodeView, samplePodView } from "../../../tests/fixtures/cli/node_views.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { ownedBy, sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
-import { blockerOf, unenforcedText } from "../../../shared/view/blocker.ts";
+import { blockerOf, unblockedVerdict } from "../../../shared/view/blocker.ts";
 import { explainText } from "./explain_text.ts";
-import type { ContainerExplanation, ExplainedRule } from "../../../shared/view/explanation.ts";
+import type { ContainerExplanation, ExplainedBounds } from "../../../shared/view/explanation.ts";
 
 const CHANGED = { limit: 200, own: 200 };
 const LOST = { ...CHANGED, recorded: false };
@@ -135,7 +135,7 @@ pure("blockerOf() finds the outermost cause", () => {
   }
 });
 
-pure("unenforcedText() says that limits cover the demand only where that is known", () => {
+pure("unblockedVerdict() says that limits cover the demand only where that is known", () => {
   for (
     const [covered, ...containers] of [
       [true, app({ ...ENOUGH, demand: 201 })],
@@ -144,14 +144,17 @@ pure("unenforcedText() says that limits cover the demand only where that is know
       [true, app(OFF), app(IDLE, { name: "side" })],
       [false, app(OFF), app(ENOUGH, { name: "side" })],
     ] as const
-  ) assert.equal(unenforcedText(explained({ containers })).covered, covered);
+  ) assert.equal(unblockedVerdict(explained({ containers })).covered, covered);
   for (const market of [MARKET, { ...MARKET, demand: 100, need: 100 }, undefined]) {
-    assert.equal(unenforcedText(explained({ ...UNSEEN, market })).covered, false);
+    assert.equal(unblockedVerdict(explained({ ...UNSEEN, market })).covered, false);
   }
 });
 
 /** The pod with these rules of bounds, and this container. */
-function ruled(container: Partial<ContainerExplanation>, ...rules: ExplainedRule[]) {
+function ruled(
+  container: Partial<ContainerExplanation>,
+  ...rules: NonNullable<ExplainedBounds["rules"]>[number][]
+) {
   const reason = rules.map(({ reason }) => reason).join();
   return explained({
     bounds: { revision: 7, reason, rules },

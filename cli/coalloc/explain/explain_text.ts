@@ -4,7 +4,8 @@
  * @module
  */
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
-import { stagesOf, verdictOf } from "../../../shared/view/explain_stages.ts";
+import { verdictOf } from "../../../shared/view/blocker.ts";
+import { stagesOf } from "../../../shared/view/explain_stages.ts";
 import type { Explanation } from "../../../shared/view/explanation.ts";
 
 /** The text, each line ended by a line feed. */

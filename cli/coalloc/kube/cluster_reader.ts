@@ -11,7 +11,13 @@ import {
   unlessNotFound,
   unlessRefused,
 } from "../../../adapters/kube/client/connection.ts";
-import { listOf, objectOf, present, textOf } from "../../../adapters/kube/client/json_fields.ts";
+import {
+  type JSONObject,
+  listOf,
+  objectOf,
+  present,
+  textOf,
+} from "../../../adapters/kube/client/json_fields.ts";
 import { allocationListWatch } from "../../../adapters/kube/kinds/allocations.ts";
 import {
   horizontalPodAutoscalerListWatch,
@@ -51,7 +57,6 @@ export interface ReaderParts {
 
 /** Requests of one command. */
 interface Requests extends ReaderParts {
-  /** Ends requests with the command. */
   readonly connection: KubeConnection;
 }
 
@@ -60,15 +65,7 @@ export function createClusterReader(
   connection: KubeConnection,
   parts: ReaderParts,
 ): ClusterReader {
-  const { signal } = parts;
-  // A server that does not answer must not outlast the user's patience.
-  const requests: Requests = {
-    ...parts,
-    connection: {
-      ...connection,
-      request: (request) => connection.request({ signal, ...request }),
-    },
-  };
+  const requests: Requests = { ...parts, connection };
   return {
     async pod(name) {
       const raw = await get(requests, podPath(name));
@@ -86,7 +83,7 @@ export function createClusterReader(
       const text = objectOf(objectOf(await get(requests, settingsPath())).data)[SETTINGS.key];
       return typeof text === "string" ? text : undefined;
     },
-    templateLimits: (pod) => createOwnerTemplates(requests.connection).limitsOf(pod),
+    templateLimits: createOwnerTemplates(connection).limitsOf,
     scopeFacts: (pod) => readScopeFacts(requests, pod),
     limitFacts: (pod) => readLimitFacts(requests, pod),
     versions: () => readVersions(requests),
@@ -165,19 +162,27 @@ async function readableNode(
   return raw === undefined ? {} : { node: parseNode(raw) };
 }
 
-async function readVersions(requests: Requests): Promise<ClusterVersions> {
-  const path = `/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`;
-  const [server, deployment] = await Promise.all([
-    readServerVersion(requests.connection),
-    unlessHidden(get(requests, path).then((found) => ({ found }))),
+async function readVersions({ connection }: Requests): Promise<ClusterVersions> {
+  const [server, container] = await Promise.all([
+    readServerVersion(connection),
+    unlessHidden(readControllerContainer(connection).then((found = {}) => found)),
   ]);
-  const { template } = objectOf(objectOf(deployment?.found).spec);
-  const [container] = listOf(objectOf(objectOf(template).spec).containers);
   return {
     server,
-    controllerImage: textOf(objectOf(container).image),
-    controllerIsVisible: deployment !== undefined,
+    controllerImage: textOf(container?.image),
+    controllerIsVisible: container !== undefined,
   };
+}
+
+/** The container of the controllers' Deployment; undefined where there is none. */
+export async function readControllerContainer(
+  connection: KubeConnection,
+): Promise<JSONObject | undefined> {
+  const path = `/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`;
+  const raw = await unlessNotFound(connection.request({ path }));
+  if (raw === undefined) return undefined;
+  const { spec } = objectOf(objectOf(objectOf(raw).spec).template);
+  return objectOf(listOf(objectOf(spec).containers)[0]);
 }
 
 async function readControllerIsAlive(requests: Requests): Promise<boolean> {

@@ -60,7 +60,6 @@ export function createDashboardAccess(
           kind: "TokenRequest",
           spec: { expirationSeconds: LIFETIME_S },
         },
-        signal,
       });
       const { status: { token } } = response as { readonly status: { readonly token: string } };
       issued = { token, untilMs: clock.monotonic() + LIFETIME_S * 1000 / 2 };

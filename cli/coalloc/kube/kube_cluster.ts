@@ -23,25 +23,29 @@ import { AGENT_APP, AGENT_PORT, APP_LABEL, SETTINGS } from "../../../shared/inst
 import { settingsPath, SYSTEM_NAMESPACE } from "./system_namespace.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
 
-/** All ports over one connection. */
+/** All ports over one connection. What they read ends with the signal. */
 export function createKubeCluster(
-  connection: UserConnection,
+  user: UserConnection,
   parts: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Cluster {
+  // A server that does not answer must not outlast the user's patience.
+  const request: UserConnection["request"] = (one) =>
+    user.request({ signal: parts.signal, ...one });
+  const connection = { ...user, request };
   const reader = createClusterReader(connection, parts);
   const recommendations = createRecommendationReader(connection, parts);
   const views = createAgentViews(connection, parts);
   return {
     defaultNamespace: connection.namespace,
     reader,
-    placement: createPlacementReader(connection, parts),
+    placement: createPlacementReader(connection, parts.signal),
     recommendations,
     views,
     diagnosis: createDiagnosisReader(connection, { ...parts, reader, recommendations, views }),
-    switches: createMarketSwitches(connection),
+    switches: createMarketSwitches(user),
     dashboard: createDashboardAccess(connection, parts),
     limitWriter(fieldManager) {
-      const resizer = createPodResizer(connection, { fieldManager });
+      const resizer = createPodResizer(user, { fieldManager });
       return {
         async resize({ namespace, name }, patch) {
           await resizer.resize(namespace, name, patch);

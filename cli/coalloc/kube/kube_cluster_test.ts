@@ -299,7 +299,7 @@ Deno.test("createPlacementReader() reads what is published of placement, and wri
     return PUBLISHED[path] ?? statusAnswer(404, { reason: "NotFound" });
   });
   const { signal } = new AbortController();
-  const reader = createPlacementReader(server.connection, { signal });
+  const reader = createPlacementReader(server.connection, signal);
   const shop = [["shop", { "Deployment.web": "{}" }]];
   assert.deepEqual([...await reader.statuses("shop")], shop);
   assert.deepEqual([...await reader.statuses("far")], []);

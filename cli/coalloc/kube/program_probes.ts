@@ -46,7 +46,6 @@ export interface DiagnosisParts {
 
 /** What the parts are read with. */
 export interface Source extends DiagnosisParts {
-  /** Ends requests with the command. */
   readonly connection: UserConnection;
   /** The object or list; undefined where there is none. */
   readonly get: (path: string, query?: Readonly<Record<string, string>>) => Promise<unknown>;

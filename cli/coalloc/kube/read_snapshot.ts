@@ -69,13 +69,10 @@ export function createDiagnosisReader(
   connection: UserConnection,
   parts: DiagnosisParts,
 ): DiagnosisReader {
-  const request: UserConnection["request"] = (one) =>
-    connection.request({ signal: parts.signal, ...one });
-  const get: Source["get"] = (path, query = {}) => unlessNotFound(request({ path, query }));
+  const get: Source["get"] = (path, query = {}) =>
+    unlessNotFound(connection.request({ path, query }));
   const source: Omit<Source, "server" | "nodes" | "programPods"> = {
-    ...parts,
-    connection: { ...connection, request },
-    get,
+    ...{ ...parts, connection, get },
     async items({ labelSelector, ...place }) {
       const query = present("labelSelector", labelSelector);
       return listOf(objectOf(await get(resourcePath(place), query)).items);

@@ -16,8 +16,8 @@ import {
   STATUS_LABEL,
 } from "../../../shared/placement/status.ts";
 import type { PlacementReader, RecommendationReader } from "../ports.ts";
-import type { ReaderParts } from "./cluster_reader.ts";
-import { CONTROLLER_DEPLOYMENT } from "../../../shared/installation.ts";
+import { readControllerContainer, type ReaderParts } from "./cluster_reader.ts";
+import { createCheckpointStore } from "../../../adapters/kube/writers/checkpoint_store.ts";
 import { SYSTEM_NAMESPACE } from "./system_namespace.ts";
 import {
   optimizationPolicyListWatch,
@@ -32,35 +32,23 @@ import type { ApiObject } from "../../../shared/api/object.ts";
 /** The port's implementation. */
 export function createPlacementReader(
   connection: KubeConnection,
-  { signal }: Pick<ReaderParts, "signal">,
+  signal: AbortSignal,
 ): PlacementReader {
-  const place = { ...CONFIG_MAPS, namespace: SYSTEM_NAMESPACE };
-
-  const get = (path: string): Promise<unknown> =>
-    unlessNotFound(connection.request({ path, signal }));
-
-  async function configMaps(namespace: string | undefined): Promise<readonly unknown[]> {
-    if (namespace === undefined) {
-      const query = { labelSelector: `${STATUS_LABEL}=true` };
-      const path = resourcePath(place);
-      return listOf(objectOf(await connection.request({ path, query, signal })).items);
-    }
-    const name = STATUS_CONFIG_MAP_PREFIX + namespace;
-    const raw = await get(resourcePath({ ...place, name }));
-    return raw === undefined ? [] : [raw];
-  }
-
+  const namespace = SYSTEM_NAMESPACE;
+  const published = createCheckpointStore(connection, {
+    ...{ namespace, label: STATUS_LABEL, manager: "" },
+  });
   return {
-    async statuses(namespace) {
-      const found = (await configMaps(namespace)).map(parseConfigMap);
-      return publishedTexts(found.map(({ metadata: { name }, data }) => ({ name, data })));
+    async statuses(of) {
+      if (of === undefined) return publishedTexts(await published.list(signal));
+      const name = STATUS_CONFIG_MAP_PREFIX + of;
+      const path = resourcePath({ ...CONFIG_MAPS, namespace, name });
+      const raw = await unlessNotFound(connection.request({ path }));
+      return publishedTexts(raw === undefined ? [] : [{ name, data: parseConfigMap(raw).data }]);
     },
     async controllerCommand() {
-      const path = `/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments`;
-      const raw = await get(`${path}/${CONTROLLER_DEPLOYMENT}`);
-      if (raw === undefined) return undefined;
-      const { spec } = objectOf(objectOf(objectOf(raw).spec).template);
-      const container = objectOf(listOf(objectOf(spec).containers)[0]);
+      const container = await readControllerContainer(connection);
+      if (container === undefined) return undefined;
       const variables = listOf(container.env).flatMap((one): [string, string][] => {
         const [name, value] = [textOf(objectOf(one).name), textOf(objectOf(one).value)];
         return name === undefined || value === undefined ? [] : [[name, value]];

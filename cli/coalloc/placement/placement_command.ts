@@ -4,16 +4,57 @@
  *
  * @module
  */
+import { Command } from "commander";
 import { SGR, textLines } from "../../terminal/terminal_text.ts";
 import { defined } from "../../../shared/defined.ts";
+import { isPlacedKind } from "../../../shared/placement/eligibility.ts";
+import { quotedText } from "../../../shared/quoted_text.ts";
+import { workloadArgument } from "../formats.ts";
 import type { CommandContext } from "../ports.ts";
-import { INTERRUPTED } from "../global_flags.ts";
+import { examples, selectorOption, watchOption } from "../global_flags.ts";
 import { dataOutput } from "../output.ts";
-import { watchScreens } from "../watch_screens.ts";
-import type { PlacedArgument } from "./placement_arguments.ts";
+import { showScreens } from "../show_screens.ts";
 import { barLegend, placementDetail } from "./placement_detail.ts";
 import { placementRows, placementTable } from "./placement_table.ts";
-import { type PlacementView, readPlacement } from "./placement_view.ts";
+import { type PlacedArgument, type PlacementView, readPlacement } from "./placement_view.ts";
+
+/** The command without its action and the flags that all commands have. */
+export function placementArguments(): Command {
+  return new Command("placement")
+    .summary("where replicas run: spot and on-demand nodes")
+    .argument("[workload]", "this workload only: a name, or kind/name")
+    .description(
+      "How many replicas of Deployments and StatefulSets run on spot and on on-demand nodes, how\n" +
+        "many are to, what keeps them from moving, and which pod moves next. A workload that is\n" +
+        "named is shown in detail. Writes nothing.",
+    )
+    .addOption(watchOption("the workload"))
+    .addOption(selectorOption("workloads"))
+    .addHelpText(...examples([
+      ["kubectl coalloc placement -A", "all workloads that are placed"],
+      ["kubectl coalloc placement deployment/web -n shop", "one with its pods and its next step"],
+      ["kubectl coalloc placement web -n shop --watch", "follow a move, a rollout, a shortage"],
+      ["kubectl coalloc placement -n shop -o wide", "also those that take no part, and why"],
+      ["kubectl coalloc placement -A -o json", "for programs"],
+    ]));
+}
+
+/** Parses `web`, `deployment/web` and `sts/db`, or returns what is wrong with the argument. */
+export function placedArgument(text: string): PlacedArgument | string {
+  const argument = workloadArgument(text);
+  if (argument === undefined) {
+    return `Cannot find workload: ${
+      quotedText(text)
+    } is neither NAME nor KIND/NAME with a kind of ` +
+      "deployment or statefulset; -n names the namespace";
+  }
+  const { kind, name } = argument;
+  if (kind === undefined) return { name };
+  return isPlacedKind(kind)
+    ? { kind, name }
+    : `Cannot show placement: ${quotedText(text)} is a ${kind}, and only pods of Deployments and ` +
+      "StatefulSets are placed";
+}
 
 /** The request of the user. */
 export interface PlacementRequest {
@@ -28,23 +69,15 @@ export async function placementCommand(
   request: PlacementRequest,
   context: CommandContext,
 ): Promise<number> {
-  const { world, cluster, namespace, selector } = context;
+  const { cluster, namespace, selector } = context;
   const { watchMs, ...named } = request;
   const choice = { ...named, namespace, ...defined({ selector }) };
-  const screen = async (): Promise<string> =>
-    textOf(await readPlacement(cluster, choice), { request, context });
-  if (watchMs !== undefined) {
-    return await watchScreens({
-      watchMs,
-      action: "read placement",
-      screen,
-      changesOnly: true,
-    }, context);
-  }
-  const text = await screen();
-  if (world.signal.aborted) return INTERRUPTED;
-  world.out(text);
-  return 0;
+  return await showScreens({
+    watchMs,
+    action: "read placement",
+    screen: async () => textOf(await readPlacement(cluster, choice), { request, context }),
+    changesOnly: true,
+  }, context);
 }
 
 function textOf(
@@ -55,9 +88,8 @@ function textOf(
   },
 ): string {
   const { world, namespace, output, look } = context;
-  if (output === "json" && watchMs !== undefined) return `${JSON.stringify(view)}\n`;
   const nowMs = world.clock.wall();
-  const data = dataOutput(view, placementRows(view, nowMs), context);
+  const data = dataOutput(view, placementRows(view, nowMs), { ...context, watchMs });
   if (data !== undefined) return data;
   const wide = output === "wide";
   const text = workload === undefined

@@ -4,7 +4,7 @@
  * @module
  */
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
-import { UNKNOWN } from "../../../shared/view/figures.ts";
+import { counted, UNKNOWN } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
 import { textTable } from "../output.ts";
 import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
@@ -44,16 +44,11 @@ export function barLegend(workloads: readonly ShownWorkload[], look: TerminalLoo
 
 function headOf(workload: ShownWorkload, look: DetailLook): string[] {
   const { kind, namespace, name, phase, reason, means, message, remedy, replicas } = workload;
-  const phrase = phaseText(workload, look.nowMs);
-  const how = phasePaint(phase);
-  const counted = replicas === undefined
-    ? ""
-    : `, ${replicas === 1 ? "1 replica" : `${replicas} replicas`}`;
+  const phrase = paint(phaseText(workload, look.nowMs), phasePaint(phase), look);
+  const size = replicas === undefined ? "" : `, ${counted(replicas, "replica")}`;
   const own = message ?? "";
   return [
-    `${paint(`${kind} ${namespace}/${name}`, "bold", look)}: ${
-      how === undefined ? phrase : paint(phrase, how, look)
-    }${counted}`,
+    `${paint(`${kind} ${namespace}/${name}`, "bold", look)}: ${phrase}${size}`,
     ...(reason === undefined || phase === "AsSpecified"
       ? reason === undefined && own !== "" ? [own] : []
       : [`${paint(reason, "yellow", look)}: ${means}${own === "" ? "" : ` (${own})`}`]),

@@ -112,20 +112,19 @@ function splitCell({ workload, revision }: PlacementRow, one: NodeClass): Cell {
     : workload;
   const text = [actual?.[one] ?? UNKNOWN, ...(desired === undefined ? [] : [desired[one]])]
     .join("/");
-  if (actual === undefined || desired === undefined) return { text };
-  return actual[one] === desired[one] ? { text } : { text, how: "yellow" };
+  const differs = actual !== undefined && desired !== undefined && actual[one] !== desired[one];
+  return { text, how: differs ? "yellow" : undefined };
 }
 
 function pendingCell({ workload, revision }: PlacementRow): Cell {
   const pending = revision?.pending ?? workload.pending;
   if (pending === undefined) return { text: UNKNOWN };
   const count = pending.spot + pending["on-demand"];
-  return count === 0 ? { text: "0" } : { text: String(count), how: "yellow" };
+  return { text: String(count), how: count === 0 ? undefined : "yellow" };
 }
 
 function phaseCell({ workload, first, nowMs }: PlacementRow): Cell {
-  if (!first) return { text: "" };
-  const how = phasePaint(workload.phase);
-  const text = phaseText(workload, nowMs);
-  return how === undefined ? { text } : { text, how };
+  return first
+    ? { text: phaseText(workload, nowMs), how: phasePaint(workload.phase) }
+    : { text: "" };
 }

@@ -9,13 +9,13 @@ import {
   shownWorkloads,
 } from "../../../shared/view/placed_workloads.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { PLACEMENT_SETTINGS } from "../../../shared/placement/settings.ts";
 import { explainApiError } from "../api_problem.ts";
 import { type Cluster, CommandProblem, type NamespaceChoice } from "../ports.ts";
 import { nearestHint, placeOf } from "../formats.ts";
 import { unlessHidden } from "../kube/cluster_reader.ts";
 import { controllerSettings } from "../market_settings.ts";
-import type { PlacedArgument } from "./placement_arguments.ts";
 
 /** All of it. */
 export interface PlacementView {
@@ -23,6 +23,12 @@ export interface PlacementView {
   readonly workloads: readonly ShownWorkload[];
   /** Remarks on all of it, in sentences. */
   readonly notes: readonly string[];
+}
+
+/** A workload that the user names, with a kind if the argument has one. */
+export interface PlacedArgument {
+  readonly kind?: PlacedKind;
+  readonly name: string;
 }
 
 /** The workloads that the user asks for. */

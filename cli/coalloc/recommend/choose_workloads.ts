@@ -27,19 +27,16 @@ export function recommendArguments(): Command {
     )
     .option("--policy <name>", "workloads that this policy counts for; or namespace/name")
     .addOption(selectorOption("workloads"))
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc recommend -A", "all workloads that a policy looks at"],
-        ["kubectl coalloc recommend deployment/web -n shop", "one with its reasons and usage"],
-        ["kubectl coalloc recommend -n shop -o wide", "all of a namespace in the same detail"],
-        [
-          "kubectl coalloc recommend -n shop -o patch > recommendations.yaml",
-          "patches for kustomize, to be kept in Git",
-        ],
-        ["kubectl coalloc recommend --policy shop/default -o json", "for programs"],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc recommend -A", "all workloads that a policy looks at"],
+      ["kubectl coalloc recommend deployment/web -n shop", "one with its reasons and usage"],
+      ["kubectl coalloc recommend -n shop -o wide", "all of a namespace in the same detail"],
+      [
+        "kubectl coalloc recommend -n shop -o patch > recommendations.yaml",
+        "patches for kustomize, to be kept in Git",
+      ],
+      ["kubectl coalloc recommend --policy shop/default -o json", "for programs"],
+    ]));
 }
 
 /** What was typed. */

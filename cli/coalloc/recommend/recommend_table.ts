@@ -12,9 +12,8 @@ import type {
   AdvisedContainer,
   AdvisedWorkload,
 } from "../../../shared/view/advice_view.ts";
-import { changeCell, inForceText } from "./amounts.ts";
 import { changesText } from "../../../shared/view/changes.ts";
-import { detailText, plotLegend } from "./recommend_detail.ts";
+import { changeCell, detailText, inForceText, plotLegend } from "./recommend_detail.ts";
 
 /** How it is shown. */
 export interface RecommendLook extends TerminalLook {

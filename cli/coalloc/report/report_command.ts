@@ -65,17 +65,14 @@ export function reportArguments(): Command {
     .option("--core-hour <price>", "price of a requested core for an hour", priceOf)
     .option("--gib-hour <price>", "price of a requested GiB of memory for an hour", priceOf)
     .option("--currency <code>", "for instance EUR", "")
-    .addHelpText(
-      "after",
-      examples([
-        ["kubectl coalloc report -A", "the last seven days, by what the cluster keeps"],
-        [
-          "kubectl coalloc report -A --prometheus http://127.0.0.1:9090 --core-hour 0.03 " +
-          "--gib-hour 0.004 --currency EUR -o html > report.html",
-          "all figures, as a page",
-        ],
-      ]),
-    );
+    .addHelpText(...examples([
+      ["kubectl coalloc report -A", "the last seven days, by what the cluster keeps"],
+      [
+        "kubectl coalloc report -A --prometheus http://127.0.0.1:9090 --core-hour 0.03 " +
+        "--gib-hour 0.004 --currency EUR -o html > report.html",
+        "all figures, as a page",
+      ],
+    ]));
 }
 
 function urlOf(text: string): string {

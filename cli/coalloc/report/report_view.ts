@@ -8,13 +8,13 @@ import { defined } from "../../../shared/defined.ts";
 import { originalValues } from "../../../shared/resize/original_limits.ts";
 import { MONTH_HOURS, pricePerHour, type Prices } from "../../../shared/rightsizing/prices.ts";
 import type { AdvisedWorkload } from "../../../shared/view/advice_view.ts";
-import type { PodView } from "../../../shared/view/node_view.ts";
 import {
   type ResourceAmounts,
   savedIfApplied,
   savedInPlace,
   sumOfSaved,
-} from "../../../shared/view/savings.ts";
+} from "../../../shared/view/changes.ts";
+import type { PodView } from "../../../shared/view/node_view.ts";
 
 /** What a figure counts. */
 export type FigureUnit =
@@ -115,6 +115,7 @@ export function reportView(input: ReportInput): ReportView {
   const { nowMs, sinceMs, place, prices, allocations, advised } = input;
   const workloads = advised.flatMap((one) => savingOf(one, input))
     .sort((a, b) => (b.money ?? b.cores) - (a.money ?? a.cores));
+  const open = sumOfSaved(advised.map(savedIfApplied));
   return {
     from: new Date(nowMs - sinceMs).toISOString(),
     to: new Date(nowMs).toISOString(),
@@ -125,8 +126,8 @@ export function reportView(input: ReportInput): ReportView {
       ...marketFigures(allocations, nowMs - sinceMs),
       ...presentFigures(input.pods),
       ...input.figures,
-      ...savingFigures(workloads, advised),
-      ...moneyFigures(workloads, { advised, prices }),
+      ...savingFigures(workloads, { advised, open }),
+      ...moneyFigures(workloads, { advised, open, prices }),
     ],
     missing: [
       ...input.agentProblems.map((why) => ({ ...PRESENT, why })),
@@ -234,17 +235,16 @@ function amountsOf({ cpu, memory }: ResourceAmounts): WorkloadSaving["before"] {
   return { cores: cpu / 1000, gib: memory / GIB };
 }
 
-/** What pods would request less with the recommendations that are to be applied. */
-function recommendedSaving(advised: readonly AdvisedWorkload[]): ResourceAmounts {
-  return sumOfSaved(advised.map(savedIfApplied));
+/** The workloads, and what their pods would request less with the recommendations that are to be applied. */
+interface OpenSaving extends Pick<ReportInput, "advised"> {
+  readonly open: ResourceAmounts;
 }
 
 function savingFigures(
   workloads: readonly WorkloadSaving[],
-  advised: readonly AdvisedWorkload[],
+  { advised, open }: OpenSaving,
 ): readonly ReportFigure[] {
   if (advised.length === 0) return [];
-  const open = recommendedSaving(advised);
   const resources = [
     { key: "cores", prefix: "cores", name: "CPU", unit: "cores", toSave: open.cpu / 1000 },
     { key: "gib", prefix: "memory", name: "Memory", unit: "GiB", toSave: open.memory / GIB },
@@ -295,10 +295,7 @@ function podsAreKnown(advised: readonly AdvisedWorkload[]): boolean {
 
 function moneyFigures(
   workloads: readonly WorkloadSaving[],
-  { advised, prices }: {
-    readonly advised: readonly AdvisedWorkload[];
-    readonly prices: Prices | undefined;
-  },
+  { advised, open, prices }: OpenSaving & Pick<ReportInput, "prices">,
 ): readonly ReportFigure[] {
   if (prices === undefined || advised.length === 0) return [];
   const source = "RecommendationReports";
@@ -318,7 +315,7 @@ function moneyFigures(
     {
       key: "moneyToSave",
       title: "Money that recommendations would save in a month",
-      value: pricePerHour(recommendedSaving(advised), prices) * MONTH_HOURS,
+      value: pricePerHour(open, prices) * MONTH_HOURS,
       unit: "money",
       source,
     },

@@ -5,7 +5,7 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
-import { decideManually } from "../../../shared/resize/chain.ts";
+import { decide, MANUAL_CHAIN } from "../../../shared/resize/chain.ts";
 import { limitsAreOurs, recordedLimitsOf } from "../../../shared/resize/original_limits.ts";
 import { resizePatch } from "../../../shared/resize/patch.ts";
 import { textLines } from "../../terminal/terminal_text.ts";
@@ -40,7 +40,7 @@ export async function resizeCommand(
   const pod = await existingPod(reader, { pod: request.pod, action: "resize" });
   const wanted = wantedLimits(pod, request.limits);
   const facts = await reader.limitFacts(pod);
-  const first = decideManually({ ...facts, pod }, wanted);
+  const first = decide(MANUAL_CHAIN, { ...facts, pod }, { limits: wanted });
   if (first.reason !== undefined && first.reason !== "Applied" && !WAITS.has(first.reason)) {
     throw new CommandProblem(
       `Cannot resize pod ${name}: ${first.message ?? first.reason} (${first.reason})`,
@@ -78,7 +78,7 @@ function apply(
     signal: world.signal,
     timeoutMs,
     async look(now): Promise<PollEnd> {
-      const decision = decideManually({ pod: now }, wanted);
+      const decision = decide(MANUAL_CHAIN, { pod: now }, { limits: wanted });
       const { changes, reason = "ResizeInProgress", message = "" } = decision;
       if (changes.length > 0 && sent) return await afterwards(now, { wanted, context });
       if (changes.length > 0) {

@@ -11,9 +11,8 @@ import {
 import { listedReason, type VersionReason } from "../../../shared/api/reasons/reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ClusterReader } from "../ports.ts";
-import { allocationsOnRecord } from "./restore_plan.ts";
 import { recordedLimitsOf } from "../../../shared/resize/original_limits.ts";
-import { isDone, type RestoreResult } from "./restore_pod.ts";
+import { allocationsOnRecord, isDone, type RestoreResult } from "./restore_pod.ts";
 
 /** What the wait works with. */
 export interface ReleaseParts {

@@ -14,9 +14,16 @@ import { inParallel } from "../../../shared/control/in_parallel.ts";
 import { existingPod } from "../poll_pod.ts";
 import { marketOverride } from "../market_settings.ts";
 import { structuredOutput } from "../output.ts";
-import { allocationsOnRecord, type RestorePlans, restorePlans } from "./restore_plan.ts";
 import { awaitRelease } from "./release.ts";
-import { isDone, restorePod, type RestoreResult, restoreSteps } from "./restore_pod.ts";
+import {
+  allocationsOnRecord,
+  isDone,
+  type RestorePlans,
+  restorePlans,
+  restorePod,
+  type RestoreResult,
+  restoreSteps,
+} from "./restore_pod.ts";
 import { overrideText, planText, resultLine, summaryText } from "./restore_text.ts";
 import { type RestoreTarget, switchOff, targetText } from "./switch_off.ts";
 

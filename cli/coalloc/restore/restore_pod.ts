@@ -1,20 +1,83 @@
 /**
- * Gives one pod its original limits back, and waits for the kubelet's confirmation.
+ * Finds the original limits that a restore has to bring back, gives one pod its own, and waits for the kubelet's
+ * confirmation.
  *
  * @module
  */
+import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
 import { decide, type Decision, RESTORE_CHAIN } from "../../../shared/resize/chain.ts";
 import type { PodFacts } from "../../../shared/resize/inputs/resize_input.ts";
 import { INFEASIBLE_REASONS } from "../../../shared/resize/inputs/resize_condition.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import {
+  limitsAreOurs,
+  originalLimitsOf,
+  originalValues,
+} from "../../../shared/resize/original_limits.ts";
 import { resizePatch } from "../../../shared/resize/patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { type PollEnd, pollPod } from "../poll_pod.ts";
 import type { ClusterReader, LimitWriter } from "../ports.ts";
-import { originalsNow, type RestorePlan } from "./restore_plan.ts";
-import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
+
+/** A pod and its original limits, millicores by container name. */
+export interface RestorePlan {
+  readonly pod: Pod;
+  readonly originalLimits: ReadonlyMap<string, number>;
+  /** Those of the allocation. */
+  readonly recorded?: readonly Original[] | undefined;
+  readonly record: "allocation" | "pod" | "template";
+}
+
+/** What there is to do. */
+export interface RestorePlans {
+  readonly plans: readonly RestorePlan[];
+  /** Their limits are this product's, and neither they nor an allocation have the original ones. */
+  readonly unrecorded: readonly Pod[];
+  /** Pods with limits that are their own. */
+  readonly untouched: number;
+}
+
+/** The original limits as the pod has them now, or else its allocation; undefined when neither has. */
+function originalsNow(
+  pod: Pod,
+  recorded: readonly Original[] | undefined,
+): ReadonlyMap<string, number> | undefined {
+  const originals = originalLimitsOf(pod, { recorded });
+  return originals && originalValues(originals);
+}
+
+/** Sorts the pods by what is known of their original limits. */
+export function restorePlans(
+  pods: readonly Pod[],
+  allocations: readonly PodAllocation[],
+): RestorePlans {
+  const byUID = new Map(allocations.map((one) => [one.spec.podUID, one]));
+  const plans: RestorePlan[] = [];
+  const unrecorded: Pod[] = [];
+  let untouched = 0;
+  for (const pod of pods) {
+    const recorded = byUID.get(pod.metadata.uid)?.status?.originalLimits;
+    const originalLimits = originalsNow(pod, recorded);
+    if (recorded === undefined && !limitsAreOurs(pod)) untouched++;
+    else if (originalLimits === undefined) unrecorded.push(pod);
+    else plans.push({ pod, originalLimits, recorded, record: recorded ? "allocation" : "pod" });
+  }
+  return { plans, unrecorded, untouched };
+}
+
+/**
+ * Of a namespace, or of all. None where the CustomResourceDefinition is gone: it was deleted before
+ * its pods were restored, and their owners' templates may still have their limits.
+ */
+export async function allocationsOnRecord(
+  reader: Pick<ClusterReader, "allocations">,
+  namespace?: string,
+): Promise<readonly PodAllocation[]> {
+  return await unlessNotFound(reader.allocations(namespace)) ?? [];
+}
 
 /** One container's limit, millicores. */
 export interface LimitStep {
@@ -117,14 +180,8 @@ function decisionFor(
     readonly facts?: Pick<PodFacts, "limitRange">;
   },
 ): Decision {
-  return decide(RESTORE_CHAIN, {
-    allocation: standInAllocation(pod),
-    pod,
-    agentSilent: false,
-    claims: originalLimits,
-    backOffMs: 0,
-    ...facts,
-  });
+  const allocation = standInAllocation(pod);
+  return decide(RESTORE_CHAIN, { ...facts, pod, allocation }, { limits: originalLimits });
 }
 
 /** The next step of a pod that needs no patch (now): done, or check again. */

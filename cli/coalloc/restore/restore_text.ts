@@ -6,8 +6,13 @@
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { cpuText } from "../../../shared/view/figures.ts";
 import { CONTROLLER_DEPLOYMENT } from "../../../shared/installation.ts";
-import { isDone, type LimitStep, type RestoreResult, restoreSteps } from "./restore_pod.ts";
-import type { RestorePlans } from "./restore_plan.ts";
+import {
+  isDone,
+  type LimitStep,
+  type RestorePlans,
+  type RestoreResult,
+  restoreSteps,
+} from "./restore_pod.ts";
 import { type RestoreTarget, switchText } from "./switch_off.ts";
 
 /**

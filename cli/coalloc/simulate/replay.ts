@@ -25,7 +25,7 @@ import type { RunRecord, RunSeries } from "../../../lab/simulation/run_record.ts
 import type { Scene } from "../../../lab/simulation/scene.ts";
 import type { Trace } from "../../../lab/simulation/trace.ts";
 import { type CoallocWorld, CommandProblem } from "../ports.ts";
-import { rivalsNamed } from "../../../lab/simulation/rivals/all_rivals.ts";
+import { allRivals } from "../../../lab/simulation/rivals/all_rivals.ts";
 import {
   LIMIT_FACTORS,
   limitOfP90,
@@ -41,7 +41,7 @@ export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes
   readonly sloMs?: number;
   /** Receives the share that is done, 0 to 1. */
   readonly onProgress: (share: number) => void;
-  readonly world: Pick<CoallocWorld, "clock" | "signal" | "unheard">;
+  readonly world: Pick<CoallocWorld, "clock" | "signal" | "runBlocking">;
 }
 
 /** What came of it. */
@@ -88,7 +88,7 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
     if (world.signal.aborted) throw INTERRUPTED;
     const seconds = scene.minutes * 60;
     const report = (doneS: number) => onProgress((played + doneS / seconds) / plays);
-    const series = await world.unheard(() =>
+    const series = await world.runBlocking(() =>
       playEntry(entry, { scene: drawn, onProgress: report })
     );
     played++;
@@ -187,7 +187,7 @@ export function replayedAlgorithms(): readonly ReplayedAlgorithm[] {
       P90,
       "the 90th percentile of the whole load with a margin, which is unknown beforehand",
     ),
-    ...rivalsNamed(["vpa"]).map((rival) =>
+    ...allRivals().filter(({ algorithm }) => algorithm === "vpa").map((rival) =>
       described(rival, "the Vertical Pod Autoscaler's rules, resizing in place")
     ),
   ];

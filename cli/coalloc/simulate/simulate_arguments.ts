@@ -107,21 +107,18 @@ export function simulateArguments(): Command {
     )
     .option("--json", "one JSON object, as -o json")
     .option("--html", "a page with plots to standard output, the table to standard error");
-  return addOutputFlags(command).addHelpText("after", FORMATS).addHelpText(
-    "after",
-    examples([
-      ["kubectl coalloc simulate --trace cpu.json --request 500m --limit 2", "your pod's history"],
-      [
-        "kubectl coalloc simulate --trace cpu.json --series pod=web-0 --html > page.html",
-        "one of several series, with a page",
-      ],
-      ["kubectl coalloc simulate --trace rps.txt --cost-ms 20 --json", "a request rate, as data"],
-      [
-        "kubectl coalloc simulate --policy policy.yaml --history memory.json --resource memory",
-        "what a policy would have done, in bytes",
-      ],
-    ]),
-  );
+  return addOutputFlags(command).addHelpText("after", FORMATS).addHelpText(...examples([
+    ["kubectl coalloc simulate --trace cpu.json --request 500m --limit 2", "your pod's history"],
+    [
+      "kubectl coalloc simulate --trace cpu.json --series pod=web-0 --html > page.html",
+      "one of several series, with a page",
+    ],
+    ["kubectl coalloc simulate --trace rps.txt --cost-ms 20 --json", "a request rate, as data"],
+    [
+      "kubectl coalloc simulate --policy policy.yaml --history memory.json --resource memory",
+      "what a policy would have done, in bytes",
+    ],
+  ]));
 }
 
 const quantity = cpuParser(MOST_CORES);

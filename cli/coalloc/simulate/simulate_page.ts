@@ -8,11 +8,9 @@ import { changeList } from "../../../lab/simulation/report/change_list.ts";
 import { type Html, html } from "../../../lab/simulation/report/html.ts";
 import { methodNote, ownSource } from "../../../lab/simulation/report/method_note.ts";
 import { page } from "../../../lab/simulation/report/page.ts";
-import { latencyPlot } from "../../../lab/simulation/report/plots/latency_plot.ts";
 import { limitsPlot } from "../../../lab/simulation/report/plots/limits_plot.ts";
 import { throttlingPlot } from "../../../lab/simulation/report/plots/throttling_plot.ts";
 import { algorithmLabel } from "./replay.ts";
-import { simulateCommandLine } from "./simulate_request.ts";
 import { notes, REPLAY_MEASURES, type Story, storySentences } from "./simulate_text.ts";
 import { verdict } from "./verdict.ts";
 
@@ -37,7 +35,6 @@ export function simulatePage(story: Story): string {
       ${algorithmTable(story)}
       ${limitsPlot(runs, "Limit against demand")}
       ${throttlingPlot(runs)}
-      ${latencyPlot(runs)}
       ${changeList(ours)}
       ${methodNote(ours, {
         description: `${notes(story).join(" ")} One container alone on a node of ` +
@@ -45,7 +42,6 @@ export function simulatePage(story: Story): string {
           "ceiling for it under every algorithm. The table has medians over the seeds, the plots show " +
           "the first.",
         traces: [ownSource(name)],
-        command: simulateCommandLine(story.request),
       })}
       </main>
     `,

@@ -5,10 +5,9 @@
  */
 import { defined } from "../../../shared/defined.ts";
 import type { CommandContext } from "../ports.ts";
-import { INTERRUPTED } from "../global_flags.ts";
 import { readNodes } from "../node_readings.ts";
 import { dataOutput } from "../output.ts";
-import { watchScreens } from "../watch_screens.ts";
+import { showScreens } from "../show_screens.ts";
 import {
   type TopChoice,
   type TopOrder,
@@ -32,25 +31,21 @@ export interface TopRequest {
  * the user has named is not in the market.
  */
 export async function topCommand(request: TopRequest, context: CommandContext): Promise<number> {
-  const { watchMs } = request;
-  if (watchMs !== undefined) {
-    return await watchScreens({
-      watchMs,
-      action: "read the market",
-      screen: async () => (await screen(request, context)).text,
-    }, context);
-  }
-  const { text, complete } = await screen(request, context);
-  if (context.world.signal.aborted) return INTERRUPTED;
-  context.world.out(text);
-  return complete ? 0 : 1;
+  const { watchMs, pods } = request;
+  let complete = true;
+  const code = await showScreens({
+    watchMs,
+    action: "read the market",
+    async screen() {
+      const view = await readView(request, context);
+      complete = pods.every((name) => view.pods.some(({ pod }) => pod === name));
+      return textOf(view, { request, context });
+    },
+  }, context);
+  return code === 0 && watchMs === undefined && !complete ? 1 : code;
 }
 
-/** The screen's text; complete when it shows every pod that the user has named. */
-async function screen(
-  request: TopRequest,
-  context: CommandContext,
-): Promise<{ readonly text: string; readonly complete: boolean }> {
+async function readView(request: TopRequest, context: CommandContext): Promise<TopView> {
   const { cluster, namespace, selector } = context;
   const { pods, node, sort } = request;
   const where = defined({ namespace: namespace.all ? undefined : namespace.name });
@@ -61,9 +56,7 @@ async function screen(
   ]);
   const uids = selected && new Set(selected.map(({ metadata }) => metadata.uid));
   const choice: TopChoice = { ...where, ...onNode, ...defined({ uids }), pods, sort };
-  const view = topView(readings, { choice, nowMs: context.world.clock.wall() });
-  const complete = pods.every((name) => view.pods.some(({ pod }) => pod === name));
-  return { text: textOf(view, { request, context }), complete };
+  return topView(readings, { choice, nowMs: context.world.clock.wall() });
 }
 
 function textOf(
@@ -74,8 +67,7 @@ function textOf(
   },
 ): string {
   const { world, namespace, output, look } = context;
-  if (output === "json" && watchMs !== undefined) return `${JSON.stringify(view)}\n`;
-  const data = dataOutput(view, topTable(view), context);
+  const data = dataOutput(view, topTable(view), { ...context, watchMs });
   if (data !== undefined) return data;
   const { rows } = world.size();
   const fitted = watchMs !== undefined && world.outIsTerminal ? { ...look, rows } : look;

@@ -7,9 +7,12 @@ import { type Paint, paint, type TerminalLook, textLines } from "../../terminal/
 import {
   ageText,
   coresText,
+  counted,
   cpuText,
+  MODE_TONES,
   priceText,
   throttledText,
+  throttledTone,
   UNKNOWN,
 } from "../../../shared/view/figures.ts";
 import type { Cell } from "../../terminal/aligned_rows.ts";
@@ -28,9 +31,6 @@ export interface TopLook extends TerminalLook {
   readonly named?: boolean;
 }
 
-/** Throttled ms/s above which a pod suffers, and above which it is worth a look. */
-const SUFFERS = 100;
-const NOTICEABLE = 20;
 const NODE_BAR = 20;
 
 /** Columns that only some tables have. */
@@ -124,16 +124,16 @@ function barCell({ usage, demand, limit, source }: TopPod): Cell {
 }
 
 function throttledCell({ throttledMsPerSecond }: TopPod): Cell {
-  const text = throttledText(throttledMsPerSecond);
-  const value = throttledMsPerSecond ?? 0;
-  if (value > SUFFERS) return { text: `${text} ms/s`, how: "red" };
-  if (value > NOTICEABLE) return { text: `${text} ms/s`, how: "yellow" };
-  return { text: throttledMsPerSecond === undefined ? UNKNOWN : `${text} ms/s` };
+  const unit = throttledMsPerSecond === undefined ? "" : " ms/s";
+  return {
+    text: throttledText(throttledMsPerSecond) + unit,
+    how: throttledTone(throttledMsPerSecond),
+  };
 }
 
 function reasonCell({ reason, source }: TopPod): Cell {
   const text = reason ?? UNKNOWN;
-  return source === "allocation" ? { text, how: "dim" } : { text };
+  return { text, how: source === "allocation" ? "dim" : undefined };
 }
 
 function nodeLine(
@@ -145,12 +145,12 @@ function nodeLine(
   const filled = capacity > 0
     ? Math.max(0, Math.min(NODE_BAR, Math.round(committed / capacity * NODE_BAR)))
     : NODE_BAR;
-  const how: Paint = mode === "uncongested" ? "green" : mode === "congested" ? "yellow" : "red";
+  const how = MODE_TONES[mode];
   const bar = paint("█".repeat(filled), how, look) + "░".repeat(NODE_BAR - filled);
   const parts = [
     `${coresText(committed)} of ${coresText(capacity)} cores committed`,
     `${coresText(unmanaged)} unmanaged`,
-    `${pods} ${pods === 1 ? "pod" : "pods"}`,
+    counted(pods, "pod"),
     paint(mode, how, look),
     ...(state === undefined ? [] : [`CPU ${state}`]),
     ...(held === undefined ? [] : [paint(`limits held: ${held}`, "red", look)]),

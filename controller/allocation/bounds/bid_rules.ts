@@ -3,31 +3,23 @@
  *
  * @module
  */
-import type { CPUTarget, HorizontalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
-import type { Node } from "../../../shared/api/node.ts";
-import type { Namespace } from "../../../shared/api/namespace.ts";
+import type { CPUTarget } from "../../../shared/api/autoscalers.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
-import { isRollingOut, type Workload } from "../../../shared/api/workload.ts";
+import { isRollingOut } from "../../../shared/api/workload.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import { heedsAutoscaler } from "../../../shared/resize/checks/autoscalers.ts";
 import { demandParts, type MetricFact } from "../../metrics_demand/metric_fact.ts";
+import type { PodSnapshot } from "../pod_snapshot.ts";
 
 /** What the rules look at. */
-export interface BidFacts {
-  readonly pod: Pod;
-  readonly namespace: Namespace | undefined;
-  readonly node: Node | undefined;
-  /** The workload of the pod; undefined for other kinds, and for bare pods. */
-  readonly workload: Workload | undefined;
-  /** Since when its rollout has made no step, ms since 1970; absent while it has none. */
+export interface BidFacts
+  extends
+    Pick<PodSnapshot, "pod" | "namespace" | "node" | "workload" | "autoscalers" | "unreadable"> {
+  /** Since when the rollout of the workload has made no step, ms since 1970; absent while it has none. */
   readonly rolloutStillSinceMs?: number | undefined;
-  /** Those that scale the pod's workload. */
-  readonly autoscalers: readonly HorizontalPodAutoscaler[];
   /** What a metric says of the pod; absent where it names none, or nothing is known yet. */
   readonly metric?: MetricFact | undefined;
-  /** Objects that might hold the pod's limits and can't be read, each with why. @default {[]} */
-  readonly unreadable?: readonly string[];
   /** What the pod's annotation asks for, where it may count. */
   readonly startupBoost?: StartupBoost | undefined;
   /** Wall-clock time, ms since 1970: the API's objects speak of it. */
@@ -92,7 +84,7 @@ const nodeState: BidRule = ({ pod, node, nowMs }) => {
  * What bounds the limit is not known then: a raise might be more than namespace or node may have, and
  * a decrease less than a container must have, or an HPA or rollout needs. A VPA might set it itself.
  */
-const unreadableBound: BidRule = ({ unreadable = [] }) =>
+const unreadableBound: BidRule = ({ unreadable }) =>
   unreadable.map((message) => ({ reason: "UnreadableBound", message }));
 
 /** True for a pod of a class that Kubernetes itself defines for what the system can't do without. */

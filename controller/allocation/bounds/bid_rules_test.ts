@@ -14,7 +14,7 @@ import {
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
 import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
-import { cpuRanges } from "../../../tests/fixtures/market/enforcement_input.ts";
+import { cpuRanges } from "../../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   sampleHPA,
@@ -22,8 +22,13 @@ import {
   type WorkloadChoice,
 } from "../../../tests/fixtures/sample_workloads.ts";
 import { bidEffects, type BidFacts } from "./bid_rules.ts";
-import { namespaceBounds, type NamespaceFacts, type QuotaBounds } from "./namespace_bounds.ts";
-import { nodeCeiling, nodeRoom } from "./node_room.ts";
+import {
+  namespaceBounds,
+  type NamespaceFacts,
+  nodeCeiling,
+  nodeRoom,
+  type QuotaBounds,
+} from "./namespace_bounds.ts";
 
 interface Change extends Partial<Omit<BidFacts, "pod">> {
   readonly pod?: Partial<Pod>;
@@ -343,9 +348,9 @@ pure("nodeRoom() is allocatable less the requests of pods that have not finished
   const pod = (change: Partial<Pod>, ...containers: readonly PodContainer[]): Pod => ({
     ...{ ...samplePod("web", { containers }), ...change },
   });
-  const withInit = (...requests: readonly number[]): Pod =>
+  const withInit = (sidecarsBefore: number, ...requests: readonly number[]): Pod =>
     pod(
-      { initContainers: requests.map((cpu) => asking(cpu)) },
+      { initContainers: requests.map((cpu) => ({ ...asking(cpu), sidecarsBefore })) },
       asking(200),
       asking(50, { name: "proxy", sidecar: true }),
     );
@@ -355,11 +360,12 @@ pure("nodeRoom() is allocatable less the requests of pods that have not finished
     [3700, pod({ phase: "Pending" }, asking(300))],
     [4000, pod({ phase: "Succeeded" }, asking(700)), pod({ phase: "Failed" }, asking(700))],
     [-1000, pod({}, asking(5000))],
-    // A request that has not fallen yet, and the largest init container beside the sidecars.
+    // A request that has not fallen yet, and the largest init container beside the sidecars before it.
     [3100, pod({}, asking(100, { applied: { requests: { cpu: 900 } } }))],
-    [3750, withInit()],
-    [3750, withInit(100, 150)],
-    [3650, withInit(100, 300)],
+    [3750, withInit(1)],
+    [3750, withInit(1, 100, 150)],
+    [3650, withInit(1, 100, 300)],
+    [3700, withInit(0, 100, 300)],
   ];
   for (const [room, ...pods] of cases) assert.equal(nodeRoom(NODE, pods), room);
 });

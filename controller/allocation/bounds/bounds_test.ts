@@ -18,7 +18,7 @@ import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts
 import { type BoundsDraft, type BoundsInput, boundsOf } from "./bounds.ts";
 import { MOST_RULES } from "../../../shared/api/pod_allocation.ts";
 import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/bound_reasons.ts";
-import { cpuRanges } from "../../../tests/fixtures/market/enforcement_input.ts";
+import { cpuRanges } from "../../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { BidFacts } from "./bid_rules.ts";

@@ -7,10 +7,14 @@
 import { largestLimit } from "../../../shared/resize/checks/limit_range.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { podPhases, podTotal, sumOf } from "../../../shared/resize/inputs/resources.ts";
+import type { Node } from "../../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { CeilingReason } from "../../../shared/api/reasons/bound_reasons.ts";
+import { GRID, sumCPU } from "../../../shared/quantity.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import type { AmountRange, ResourceRanges } from "../../../shared/resize/inputs/resize_input.ts";
+import { isFinished } from "../../../shared/resize/scope.ts";
+import { type Caches, podsOnNode } from "../../caches.ts";
 
 /** An upper bound and its source. Millicores. */
 export interface Ceiling {
@@ -108,7 +112,7 @@ function afterGivingBack(
   const above = participants.map(({ container: { name, limits: { cpu = 0 } } }) =>
     Math.max(0, cpu - (shares.get(name)?.millicores ?? Infinity))
   );
-  const total = Math.min(owed, added(above));
+  const total = Math.min(owed, sumCPU(above));
   if (total === 0) return [];
   const given = splitByRequest(total, above);
   return participants.map(({ container: { limits: { cpu = 0 } } }, index) =>
@@ -150,33 +154,64 @@ function mostBeside(
   return movesRequest(pod) ? range.max : largestLimit(range, request);
 }
 
-function added(values: readonly number[]): number {
-  return values.reduce((sum, one) => sum + one, 0);
-}
-
 function requestsOf(participants: readonly BoundedContainer[]): readonly number[] {
   return participants.map(({ container }) => container.requests.cpu ?? 0);
-}
-
-interface Split {
-  /** Containers that run together; those that take no part keep their limits. */
-  readonly among: readonly PodContainer[];
-  readonly participants: readonly BoundedContainer[];
-  readonly bases: readonly number[];
 }
 
 /**
  * Splits what a pod may have: each participant its base first and of the rest a part by request, or
  * all by request where the bases are too much. Nothing when there is no bound.
  */
-function parts(most: number, { among, participants, bases }: Split): readonly number[] {
+function parts(
+  most: number,
+  { among, participants, bases }: {
+    /** Containers that run together; those that take no part keep their limits. */
+    readonly among: readonly PodContainer[];
+    readonly participants: readonly BoundedContainer[];
+    readonly bases: readonly number[];
+  },
+): readonly number[] {
   // No participant is in a phase of an init container alone.
   if (most === Infinity || participants.length === 0) return [];
   const names = new Set(participants.map(({ container }) => container.name));
   const others = among.filter(({ name }) => !names.has(name));
   const total = most - sumOf(others, ({ limits }) => limits.cpu);
   const requests = requestsOf(participants);
-  const base = added(bases);
+  const base = sumCPU(bases);
   if (base > total) return splitByRequest(Math.max(0, total), requests);
   return splitByRequest(total - base, requests).map((part, index) => part + (bases[index] ?? 0));
+}
+
+/**
+ * The pod's largest total, in steps of 10 m: its present one and all free CPU, which goes to the first
+ * pod that takes it. Undefined for a pod with a fixed request, and where the node is not known.
+ */
+export function nodeCeiling(
+  { pod, node }: { readonly pod: Pod; readonly node: Node | undefined },
+  pods: Pick<Caches["pods"], "byIndex">,
+): number | undefined {
+  if (!movesRequest(pod) || node === undefined) return undefined;
+  const present = sumOf(pod.containers, ({ limits }) => limits.cpu);
+  const room = Math.max(0, nodeRoom(node, podsOnNode(pods, pod.nodeName)));
+  return present + Math.floor(room / GRID) * GRID;
+}
+
+/**
+ * Allocatable less the requests of these pods, millicores; below 0 on a node that is overcommitted.
+ * As the scheduler and the kubelet count them (`AggregateContainerRequests` in
+ * k8s.io/component-helpers/resource), but for the overhead of a RuntimeClass and requests of whole
+ * pods, which are left out.
+ */
+export function nodeRoom(
+  { allocatableCPU }: Pick<Node, "allocatableCPU">,
+  pods: readonly Pod[],
+): number {
+  const podRequest = (pod: Pod): number =>
+    Math.max(...podPhases(pod).map((phase) => sumCPU(phase.map(requestOf))));
+  return allocatableCPU - sumCPU(pods.filter((pod) => !isFinished(pod)).map(podRequest));
+}
+
+/** A request that is to fall holds its place until the kubelet has done it. */
+function requestOf({ requests: { cpu = 0 }, applied }: PodContainer): number {
+  return Math.max(cpu, applied.requests.cpu ?? 0);
 }

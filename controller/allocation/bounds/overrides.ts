@@ -6,6 +6,7 @@
 import type { Texts } from "../../../shared/api/object.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
+import { type Kind, kindMeta, kindOf, valueOf } from "../../../shared/config/kinds.ts";
 import { parseDuration } from "../../../shared/duration.ts";
 import { countableCPU, sumCPU } from "../../../shared/quantity.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
@@ -54,9 +55,9 @@ export function overridesOf(
 
   function read<T>(texts: Texts, key: string, kind: Kind<T>): T | undefined {
     const text = texts[key];
-    const value = text === undefined ? undefined : kind.parse(text);
+    const value = text === undefined ? undefined : valueOf(kind, text);
     if (text !== undefined && value === undefined) {
-      const message = `${key}: ${quotedText(text)} is not ${kind.expected}`;
+      const message = `${key}: ${quotedText(text)} is not ${kindMeta(kind).expects}`;
       warnings.push(
         texts === annotations || namespace === undefined ? { message } : {
           message: `namespace ${place}: ${message}`,
@@ -109,24 +110,12 @@ export function times(millicores: number, factor: number): number {
   return Math.min(Math.floor(millicores * factor), Number.MAX_SAFE_INTEGER);
 }
 
-/** How a value is read; undefined: it can't be. */
-interface Kind<T> {
-  readonly parse: (text: string) => T | undefined;
-  readonly expected: string;
-}
+const CPU = kindOf('a CPU quantity, for instance "500m" or "2"', countableCPU);
 
-const CPU: Kind<number> = {
-  parse: countableCPU,
-  expected: 'a CPU quantity, for instance "500m" or "2"',
-};
-
-const FACTOR: Kind<number> = {
-  parse(text) {
-    const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
-    return value > 0 && value < Infinity ? value : undefined;
-  },
-  expected: 'a number above 0, for instance "2.5"',
-};
+const FACTOR = kindOf('a number above 0, for instance "2.5"', (text) => {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
+  return value > 0 && value < Infinity ? value : undefined;
+});
 
 /** Ceilings may not grow without end. */
 const LARGEST_FACTOR = 10;
@@ -134,8 +123,9 @@ const LARGEST_FACTOR = 10;
 const LONGEST_HOLD_MS = 600_000;
 
 /** `2x` alone ends when the pod is Ready. */
-const BOOST: Kind<StartupBoost> = {
-  parse(text) {
+const BOOST = kindOf(
+  'a factor above 1 and up to 10 with a time of up to 10m, for instance "2x,30s"',
+  (text): StartupBoost | undefined => {
     const [, number, , hold] = /^\s*(\d+(?:\.\d+)?)x\s*(,\s*(\S+)\s*)?$/.exec(text) ?? [];
     const factor = Number(number);
     const holdMs = hold === undefined ? 0 : parseDuration(hold);
@@ -144,5 +134,4 @@ const BOOST: Kind<StartupBoost> = {
       ? { factor, holdMs }
       : undefined;
   },
-  expected: 'a factor above 1 and up to 10 with a time of up to 10m, for instance "2x,30s"',
-};
+);

@@ -25,11 +25,10 @@ import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 /** A ceiling that neither binds nor moves by this share is not rewritten. */
 const CEILING_HYSTERESIS = 0.1;
 
-/** An allocation to create. Its labels are for users' selectors: the programs don't read them. */
-export type NewAllocation = PodAllocation & { readonly metadata: { readonly labels: Texts } };
-
-/** The allocation of a pod that has none yet. */
-export function newAllocation({ pod }: Pick<PodSnapshot, "pod">): NewAllocation {
+/** The allocation of a pod that has none yet. Its labels are for users' selectors alone. */
+export function newAllocation(
+  { pod }: Pick<PodSnapshot, "pod">,
+): PodAllocation & { readonly metadata: { readonly labels: Texts } } {
   const { name, namespace, uid } = pod.metadata;
   return {
     apiVersion: "allocation.mbcas.io/v1alpha1",

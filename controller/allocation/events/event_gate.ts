@@ -4,7 +4,7 @@
  * @module
  */
 import type { Clock } from "../../../shared/clock.ts";
-import type { EventSink, PodEvent } from "../ports.ts";
+import type { EventSink, PodEvent } from "../../../shared/api/ports.ts";
 
 /** At most one event of a reason and key per object in this time, ms. */
 const QUIET_MS = 5 * 60_000;

@@ -5,88 +5,55 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
-import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
+import { BOUND_REASONS, type BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import {
   ENFORCEMENT_REASONS,
   type EnforcementReason,
 } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { Reason } from "../../../shared/api/reasons/reason.ts";
 import { MARKET_REASONS } from "../../../shared/api/reasons/market_reasons.ts";
-import type { Log } from "../../../shared/log.ts";
 import { formatCPU, sumCPU } from "../../../shared/quantity.ts";
 import type { Decision } from "../../../shared/resize/chain.ts";
 import { originalValues } from "../../../shared/resize/original_limits.ts";
-import type { OutOfScope } from "../../../shared/resize/scope.ts";
 import type { MarketConfig } from "../../config.ts";
 import type { KnownRule } from "../bounds/bounds.ts";
-import type { FoundOriginals } from "../original_limits.ts";
 import type { FairQueue } from "../pace/fair_queue.ts";
 import { marketCause } from "../pace/resize_turns.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
+import type { ReconcileContext, ReconcileSnapshot } from "../reconcile_snapshot.ts";
 import { type AnnotationWarning, type SharedSubject, sharedSubject } from "../ports.ts";
-import type { EventGate, GatedEvent } from "./event_gate.ts";
+import type { GatedEvent } from "./event_gate.ts";
 
-/** Bounds without an event: usual ones, and those that concern many pods at once. */
-export const QUIET_BOUNDS: ReadonlySet<BoundReason> = new Set([
-  "BurstFactor",
-  "NodeSize",
-  "WeightMultiplied",
-  "PodNotReady",
-  // An unavailable metrics server would cause an event on each pod.
-  "MetricMissing",
-]);
+const REASONS: Readonly<Record<EnforcementReason | BoundReason, Reason>> = {
+  ...ENFORCEMENT_REASONS,
+  ...BOUND_REASONS,
+};
 
-/** Bounds of all pods of a node: one event on the node. */
-export const NODE_BOUNDS: ReadonlySet<BoundReason> = new Set([
-  "NodeNotReady",
-  "NodeDraining",
-  "NodeCordoned",
-]);
-
-/** Bounds of all pods of a workload: one event on the workload. */
-export const WORKLOAD_BOUNDS: ReadonlySet<BoundReason> = new Set([
-  "RolloutInProgress",
-  "HPAFloor",
-  "HPADamped",
-  "HPAScaled",
-]);
-
-/** True for reasons that wait for a node's agent or a cache: they give no event. */
-export function isQuiet(reason: EnforcementReason): boolean {
-  const { quiet }: Reason = ENFORCEMENT_REASONS[reason];
-  return quiet === true;
+/** True for reasons that give no event. */
+export function isQuiet(reason: EnforcementReason | BoundReason): boolean {
+  return REASONS[reason].quiet === true;
 }
 
 /** An event without the pod that it is about. */
 export type EventText = Omit<GatedEvent, "namespace" | "podName" | "podUID">;
 
-/** What takes events. */
-export interface WithEvents {
-  readonly events: EventGate;
-}
-
 /** One event on the pod, or on what it shares with others. */
-export function emitOn({ metadata }: Pod, event: EventText, { events }: WithEvents): void {
+export function emitOn(
+  { metadata }: Pod,
+  event: EventText,
+  { events }: Pick<ReconcileContext, "events">,
+): void {
   const { namespace, name: podName, uid: podUID } = metadata;
   events.emit({ namespace, podName, podUID, ...event });
 }
 
-/** Facts about a pod that other clients change, too. */
-export interface ReportedPod extends Pick<PodSnapshot, "pod" | "node"> {
-  readonly allocation: Pick<PodAllocation, "spec">;
-  readonly memory: PodMemory;
-  /** Why the pod takes no part; undefined when it does. */
-  readonly scope: OutOfScope | undefined;
-  readonly found: Pick<FoundOriginals, "foreign">;
-}
-
 /** Reports limits that another field manager has set, and limits that the kernel does not enforce. */
 export function reportOthers(
-  known: ReportedPod,
-  context: WithEvents & { readonly log: Log },
+  snapshot: ReconcileSnapshot,
+  context: Pick<ReconcileContext, "events" | "log">,
 ): void {
-  const { pod, found } = known;
+  const { pod, found } = snapshot;
   const { namespace, name } = pod.metadata;
   for (const { container, from = "none", to, manager } of found.foreign) {
     const change = { pod: `${namespace}/${name}`, container, from, to, manager };
@@ -95,7 +62,7 @@ export function reportOthers(
       `(was ${from})`;
     emitOn(pod, { type: "Normal", reason: "OriginalLimitChanged", message }, context);
   }
-  const quota = quotaEvent(known);
+  const quota = quotaEvent(snapshot);
   if (quota !== undefined) emitOn(pod, quota, context);
 }
 
@@ -103,7 +70,9 @@ export function reportOthers(
  * One event when the kernel stops enforcing the limit and one when it enforces it again. The kubelet's
  * configuration mostly causes this for all pods of a node: then the event is on the node.
  */
-function quotaEvent({ allocation, memory, scope, node }: ReportedPod): EventText | undefined {
+function quotaEvent(
+  { allocation, memory, scope, node }: ReconcileSnapshot,
+): EventText | undefined {
   const reason = allocation.spec.market?.reason;
   // Other reasons may come between these two: those of another container of the pod.
   if (scope !== undefined || (reason !== "QuotaOff" && reason !== "QuotaBack")) return undefined;
@@ -124,15 +93,14 @@ function quotaEvent({ allocation, memory, scope, node }: ReportedPod): EventText
 export function reportBounds(
   { pod, node, workload }: Pick<PodSnapshot, "pod" | "node" | "workload">,
   rules: readonly KnownRule[],
-  { events }: WithEvents,
+  { events }: Pick<ReconcileContext, "events">,
 ): void {
   const subjectOf = (reason: BoundReason): SharedSubject | undefined => {
-    if (node !== undefined && NODE_BOUNDS.has(reason)) return sharedSubject("Node", node);
-    return workload !== undefined && WORKLOAD_BOUNDS.has(reason)
-      ? sharedSubject(workload.kind, workload)
-      : undefined;
+    const { about } = REASONS[reason];
+    if (about === "node") return node && sharedSubject("Node", node);
+    return about && workload && sharedSubject(workload.kind, workload);
   };
-  const reported = rules.filter(({ reason }) => !QUIET_BOUNDS.has(reason));
+  const reported = rules.filter(({ reason }) => !isQuiet(reason));
   for (const all of Map.groupBy(reported, ({ reason }) => subjectOf(reason)?.kind).values()) {
     const about = all[0] && subjectOf(all[0].reason);
     emitOn(pod, {
@@ -149,7 +117,7 @@ export function reportBounds(
 export function reportWarnings(
   { pod, memory }: { readonly pod: Pod; readonly memory: PodMemory },
   warnings: readonly AnnotationWarning[],
-  { events }: WithEvents,
+  { events }: Pick<ReconcileContext, "events">,
 ): void {
   const own = warnings.filter(({ about }) => about === undefined);
   const shared = warnings.filter(({ about }) => about !== undefined);

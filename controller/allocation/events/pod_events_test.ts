@@ -18,7 +18,7 @@ import {
 import { limited, reconcilerStage } from "../../../tests/fixtures/market/reconciler_stage.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
-import type { PodEvent } from "../ports.ts";
+import type { PodEvent } from "../../../shared/api/ports.ts";
 import { createEventGate, type EventGate, type GatedEvent } from "./event_gate.ts";
 import { statusEvent } from "./pod_events.ts";
 import { type AnnotatedObjects, outsideWarnings, switchWarnings } from "./switch_warnings.ts";

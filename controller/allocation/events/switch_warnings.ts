@@ -13,7 +13,8 @@ import {
   SKIP_GUARANTEED,
 } from "../../../shared/api/market_keys.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
-import { managedValue, type OutOfScope } from "../../../shared/resize/scope.ts";
+import type { OutOfScope } from "../../../shared/resize/inputs/resize_input.ts";
+import { managedValue } from "../../../shared/resize/scope.ts";
 import { type ApiObject, switchValue, type Texts } from "../../../shared/api/object.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";

@@ -10,25 +10,22 @@ import type { Log } from "../../../shared/log.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { FairQueue } from "./fair_queue.ts";
 
-/** A deferred resize. */
-export interface PutOff {
-  /** `namespace/podName`. */
-  readonly podKey: string;
-  readonly memory: Pick<PodMemory, "busyTimes">;
-  readonly error: ApiError;
-  /** Ms of the monotonic clock. */
-  readonly nowMs: number;
-  /** True for a restore of the original limits, which waits briefly only. */
-  readonly restoring: boolean;
-}
-
 /** The waits of pods with deferred resizes. */
 export interface APIBackoff {
   /**
    * Counts one more for the pod. `waitMs`: until its next attempt. `lasts`: it happened so often in
    * a row that the pod is the likely cause and an event is due.
    */
-  note(putOff: PutOff): { readonly waitMs: number; readonly lasts: boolean };
+  note(putOff: {
+    /** `namespace/podName`. */
+    readonly podKey: string;
+    readonly memory: Pick<PodMemory, "busyTimes">;
+    readonly error: ApiError;
+    /** Ms of the monotonic clock. */
+    readonly nowMs: number;
+    /** True for a restore of the original limits, which waits briefly only. */
+    readonly restoring: boolean;
+  }): { readonly waitMs: number; readonly lasts: boolean };
   /** The pod's resize was answered, or the pod is gone. */
   reset(podKey: string): void;
 }

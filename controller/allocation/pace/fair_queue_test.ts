@@ -2,7 +2,9 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import { BOUND_REASONS } from "../../../shared/api/reasons/bound_reasons.ts";
 import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
+import type { Reason } from "../../../shared/api/reasons/reason.ts";
 import { silentLog } from "../../../shared/log.ts";
 import {
   sampleAllocation,
@@ -11,7 +13,6 @@ import {
 } from "../../../tests/contract/support/sample_objects.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { NODE_BOUNDS } from "../events/pod_events.ts";
 import { createAPIBackoff } from "./api_backoff.ts";
 import { FairQueue, type TurnRequest } from "./fair_queue.ts";
 import { boundCrowd, createNodeWrites, takeTurn } from "./node_writes.ts";
@@ -153,7 +154,8 @@ pure("boundCrowd() finds when a crowd begins and ends", () => {
   assert.equal(crowdOf(["BurstFactor"], ["BurstFactor", "NodeCordoned"]), "leaving");
   assert.equal(crowdOf(["NodeCordoned"], ["NodeDraining"]), "leaving");
   assert.equal(crowdOf(["NodeNotReady", "HPAFloor"], ["HPAFloor"]), "over");
-  for (const reason of NODE_BOUNDS) {
+  for (const [reason, { about }] of Object.entries<Reason>(BOUND_REASONS)) {
+    if (about !== "node") continue;
     assert.notEqual(crowdOf([], [reason]), undefined);
     assert.equal(crowdOf([reason], [reason, "HPAFloor"]), undefined);
   }

@@ -8,7 +8,7 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { ScopedPod } from "../../../shared/resize/checks/resource_quota.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
-import { withCPU } from "../../../shared/resize/inputs/subject.ts";
+import { presentLimits, withCPU } from "../../../shared/resize/inputs/subject.ts";
 import { podTotal } from "../../../shared/resize/inputs/resources.ts";
 import { isFinished } from "../../../shared/resize/scope.ts";
 import { isSystemCritical } from "../bounds/bid_rules.ts";
@@ -93,9 +93,7 @@ function raiseOf(pod: Pod, allocation: PodAllocation | undefined): number {
     most.set(name, held === "both" ? Infinity : Math.max(ceiling, most.get(name) ?? 0));
   }
   const lowered = new Map(
-    pod.containers.flatMap(({ name, limits: { cpu } }) =>
-      cpu === undefined ? [] : [[name, Math.min(cpu, most.get(name) ?? cpu)] as const]
-    ),
+    Array.from(presentLimits(pod), ([name, cpu]) => [name, Math.min(cpu, most.get(name) ?? cpu)]),
   );
   return counted(pod, "limits") -
     counted(withCPU(pod, { side: "limits", values: lowered }), "limits");

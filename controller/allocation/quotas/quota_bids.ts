@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { presentLimits } from "../../../shared/resize/inputs/subject.ts";
 import { originalLimitsOf, originalValues } from "../../../shared/resize/original_limits.ts";
 import { outOfScope } from "../../../shared/resize/scope.ts";
 import type { Clock } from "../../../shared/clock.ts";
@@ -53,9 +54,7 @@ export function createQuotaBids(
       originalLimits,
       ownRequests: originalValues(originalRequests),
     });
-    const present = new Map(
-      pod.containers.map(({ name, limits: { cpu: limitCPU = 0 } }) => [name, limitCPU]),
-    );
+    const present = presentLimits(pod);
     return containers.map(({ name, weight, ceiling, held }) => {
       const limit = present.get(name) ?? 0;
       if (held === "both") return { name, weight, floor: limit, ceiling: limit };

@@ -5,18 +5,11 @@
  * @module
  */
 import type { QuotaBound, ResourceQuota } from "../../../shared/api/namespace.ts";
-import type { Pod } from "../../../shared/api/pod.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { isAtLeast, objectKey } from "../../../shared/control/object_key.ts";
-import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 
 /** What a quota may bound. */
 export type QuotaResource = "limits" | "requests";
-
-/** What a raise of the pod's limits takes. */
-export function resourcesOf(pod: Pick<Pod, "qosClass">): readonly QuotaResource[] {
-  return movesRequest(pod) ? ["limits", "requests"] : ["limits"];
-}
 
 /** Raises of all quotas. */
 export interface QuotaLedger {

@@ -3,29 +3,23 @@
  *
  * @module
  */
-import type { Pod } from "../../../shared/api/pod.ts";
 import type { QuotaBound, ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { quotaCounts } from "../../../shared/resize/checks/resource_quota.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import type { MarketConfig } from "../../config.ts";
 import type { QuotaAmount, QuotaBounds } from "../bounds/namespace_bounds.ts";
+import type { PodSnapshot } from "../pod_snapshot.ts";
 import {
   createQuotaLedger,
   type QuotaBooking,
   quotaBound,
   type QuotaResource,
-  resourcesOf,
 } from "./quota_ledger.ts";
 import { createQuotaShares } from "./quota_shares.ts";
 import { createQuotaUses, type QuotaUse, type QuotaUsesParts } from "./quota_uses.ts";
 import { GRID } from "../../../shared/quantity.ts";
-
-/** A pod and the quotas of its namespace. */
-export interface QuotaSubject {
-  readonly pod: Pod;
-  readonly quotas: readonly ResourceQuota[];
-}
 
 /** What the quotas leave one pod, at the moment of each call. */
 export interface QuotaRoom {
@@ -40,7 +34,7 @@ export interface QuotaRoom {
 /** The quotas of all namespaces. */
 export interface QuotaRooms {
   /** Undefined when none binds the pod. */
-  of(subject: QuotaSubject): QuotaRoom | undefined;
+  of(subject: Pick<PodSnapshot, "pod" | "quotas">): QuotaRoom | undefined;
   /** Ends the watching of the copies. */
   stop(): void;
 }
@@ -103,7 +97,9 @@ export function createQuotaRooms(
     of({ pod, quotas }) {
       if (quotas.length === 0) uses.forget(pod.metadata.namespace);
       const counting = quotas.filter((quota) => quotaCounts(quota, pod));
-      const resources = resourcesOf(pod);
+      const resources: readonly QuotaResource[] = movesRequest(pod)
+        ? ["limits", "requests"]
+        : ["limits"];
       if (!counting.some((quota) => resources.some((one) => quotaBound(quota, one)))) {
         return undefined;
       }
@@ -147,21 +143,14 @@ function owedBy(own: number, { bound, use, headroom, kept }: Left): number {
   });
 }
 
-/** Limits above their ceilings, and what is to come of them. Millicores. */
-export interface Raises {
-  readonly missing: number;
-  /** The pod's own. */
-  readonly own: number;
-  /** Those of all pods that the quota counts. */
-  readonly all: number;
-}
-
 /**
- * What the pod gives back of what is missing: in proportion to the raises, up to the next step of
- * 10 m, and never more than its own raise. All parts together are at least what is missing, or all
- * raises: 40 m missing, raises of 100 and 50 m: 30 and 20 m.
+ * What the pod gives back of what is missing, millicores: in proportion to its `own` raise among all, up
+ * to the next step of 10 m, and never more than that. All parts together are at least what is missing,
+ * or all raises: 40 m missing, raises of 100 and 50 m: 30 and 20 m.
  */
-export function giveBack({ missing, own, all }: Raises): number {
+export function giveBack(
+  { missing, own, all }: { readonly missing: number; readonly own: number; readonly all: number },
+): number {
   if (own === 0 || missing <= 0) return 0;
   return Math.min(own, Math.ceil(missing * own / all / GRID - 1e-9) * GRID);
 }

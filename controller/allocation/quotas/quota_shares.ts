@@ -11,20 +11,17 @@ import type { QuotaBid } from "./quota_bids.ts";
 import type { QuotaResource } from "./quota_ledger.ts";
 import type { QuotaUses } from "./quota_uses.ts";
 
-/** The shares of one pod. */
-export interface PodShares {
-  /** Millicores by container name. */
-  readonly shares: ReadonlyMap<string, number>;
-  /** When a newer division may be made, ms from now; absent: this one is up to date. */
-  readonly againMs?: number;
-}
-
 /** The shares of the pod when what the quota leaves for ceilings, millicores, is divided. */
 export type QuotaShares = (
   quota: ResourceQuota,
   resource: QuotaResource,
   asker: { readonly podKey: string; readonly room: number },
-) => PodShares;
+) => {
+  /** Millicores by container name. */
+  readonly shares: ReadonlyMap<string, number>;
+  /** When a newer division may be made, ms from now; absent: this one is up to date. */
+  readonly againMs?: number;
+};
 
 /**
  * A division may change the ceilings of all pods, so that the next comes this much later per pod, ms:

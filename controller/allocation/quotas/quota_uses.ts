@@ -26,12 +26,6 @@ export interface QuotaUse {
   readonly largest: number;
 }
 
-/** A pod's bids. */
-export interface PodBids {
-  readonly podKey: string;
-  readonly bids: readonly QuotaBid[];
-}
-
 /** What all pods use, as their copies have it now. */
 export interface QuotaUses {
   /** By the pods that the quota counts. */
@@ -41,7 +35,10 @@ export interface QuotaUses {
   /** Reads the pod anew: its bids depend on more than pod and allocation. */
   refresh(podKey: string): void;
   /** Of the pods that the quota counts, by their keys. */
-  bids(quota: ResourceQuota, resource: QuotaResource): readonly PodBids[];
+  bids(
+    quota: ResourceQuota,
+    resource: QuotaResource,
+  ): readonly { readonly podKey: string; readonly bids: readonly QuotaBid[] }[];
   /** The namespace's own object, with another version when its shares may be others. */
   namespace(namespace: string): { readonly version: number };
   /** No quota asks about the namespace any more. */

@@ -40,12 +40,6 @@ export interface AgentsVerdict {
   readonly agents: number;
 }
 
-/** Remembers the last renewal of each agent's lease. */
-export interface SilentAgents {
-  /** Takes in the present view and returns the silent agents. Times may not run backward. */
-  look(view: AgentsView): AgentsVerdict;
-}
-
 /** The state of one agent. */
 interface Agent {
   /** The last renewal that was seen; undefined when its lease never was. */
@@ -60,9 +54,9 @@ interface Agent {
  * without a lease counts from when it was first seen with managed pods. While the leases are not in
  * sync no agent becomes silent, and all intervals begin anew afterwards: the controller may have missed
  * renewals. A silent agent stays silent until it renews its lease, even if the controller loses its
- * caches or other agents fail too.
+ * caches or other agents fail too. Times of views may not run backward.
  */
-export function createSilentAgents(): SilentAgents {
+export function createSilentAgents(): { look(view: AgentsView): AgentsVerdict } {
   let known: ReadonlyMap<string, Agent> = new Map();
   let inStep = false;
 
@@ -110,17 +104,6 @@ function renewalOf({ metadata, renewTimeMs }: Lease): string {
   return `${metadata.uid} ${renewTimeMs}`;
 }
 
-/** Dependencies of the watch. */
-export interface AgentWatchParts {
-  readonly caches: Pick<Caches, "leases" | "allocations" | "nodes">;
-  readonly clock: Clock;
-  readonly config: Pick<MarketConfig, "agentSilentAfterMs">;
-  /** Called with the node of each agent that fell silent or came back. */
-  readonly onChange: (nodeName: string) => void;
-  /** Called after each check. */
-  readonly observe: (verdict: AgentsVerdict) => void;
-}
-
 /** The watch. */
 export interface AgentWatch {
   /** True for a node with an agent that has not renewed its lease. */
@@ -136,7 +119,15 @@ const LOOKS = 10;
 
 /** Makes a watch that has not checked yet. */
 export function createAgentWatch(
-  { caches, clock, config, onChange, observe }: AgentWatchParts,
+  { caches, clock, config, onChange, observe }: {
+    readonly caches: Pick<Caches, "leases" | "allocations" | "nodes">;
+    readonly clock: Clock;
+    readonly config: Pick<MarketConfig, "agentSilentAfterMs">;
+    /** Called with the node of each agent that fell silent or came back. */
+    readonly onChange: (nodeName: string) => void;
+    /** Called after each check. */
+    readonly observe: (verdict: AgentsVerdict) => void;
+  },
 ): AgentWatch {
   const agents = createSilentAgents();
   let silent: ReadonlySet<string> = new Set();

@@ -18,7 +18,7 @@ import {
   quotaFacts,
   workloadFacts,
 } from "./change_memory.ts";
-import { createRolloutMemory } from "./rollout_memory.ts";
+import { createRolloutMemory } from "../reconcile_snapshot.ts";
 import { type AgentsView, createSilentAgents } from "./silent_agents.ts";
 
 const SILENCE_MS = 300_000;

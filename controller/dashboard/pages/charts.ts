@@ -119,6 +119,15 @@ export function inCores(values: Samples): Samples {
   return values.map((value) => value === null ? null : value / 1000);
 }
 
+/** The chart of throttled time, ms/s. */
+export function throttledChart(values: Samples): Chart {
+  return {
+    title: "Throttled time",
+    unit: "ms/s",
+    lines: [{ label: "Throttled", tone: "throttled", area: true, values }],
+  };
+}
+
 /** The chart of the CPU pressure, in percent; none where the kernel measures none (cgroup v1). */
 export function pressureCharts(pressure: Samples): readonly Chart[] {
   if (pressure.every((value) => value === null)) return [];

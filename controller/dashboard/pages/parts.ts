@@ -4,9 +4,7 @@
  * @module
  */
 import { html } from "hono/html";
-import type { Mode } from "../../../shared/market/solver.ts";
-import type { Tone } from "../../../shared/view/placed_workloads.ts";
-import { throttledText } from "../../../shared/view/figures.ts";
+import type { Tone } from "../../../shared/view/figures.ts";
 
 /** Markup with all values escaped. */
 export type Html = ReturnType<typeof html>;
@@ -32,24 +30,6 @@ export function tiles(list: readonly Tile[]): Html {
 /** Text in a tone. */
 export function toned(text: string, tone: Tone | undefined): Html | string {
   return tone === undefined ? text : html`<span class="${tone}">${text}</span>`;
-}
-
-/** How a node's mode stands out. */
-export const MODE_TONES: Readonly<Record<Mode, Tone>> = {
-  uncongested: "green",
-  congested: "yellow",
-  overloaded: "red",
-};
-
-/** Throttled ms/s above which pods suffer, and above which it is worth a look. */
-const SUFFERS = 100;
-const NOTICEABLE = 20;
-
-/** Throttled time, ms/s. */
-export function throttledCell(msPerSecond: number | undefined): Html | string {
-  const ms = msPerSecond ?? 0;
-  const tone = ms > SUFFERS ? "red" : ms > NOTICEABLE ? "yellow" : undefined;
-  return toned(throttledText(msPerSecond), tone);
 }
 
 /** A part of a whole as a bar; full from the share at which it matters. */
@@ -104,9 +84,4 @@ export function podLink(
 /** The address of a node's page. */
 export function nodePath(node: string): string {
   return `/nodes/${encodeURIComponent(node)}`;
-}
-
-/** `1 pod`, `2 pods`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,22 +1,70 @@
 /**
- * Placement as a page.
+ * Placement as `kubectl coalloc placement` has it.
  *
  * @module
  */
 import { html } from "hono/html";
 import type { NodeClass } from "../../../shared/placement/node_classes.ts";
-import { UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
+import { concernsPlacement } from "../../../shared/placement/status.ts";
+import { counted, UNKNOWN, workloadTitle } from "../../../shared/view/figures.ts";
 import {
   nextText,
   phasePaint,
   phaseText,
   type ShownWorkload,
+  shownWorkloads,
   splitText,
 } from "../../../shared/view/placed_workloads.ts";
-import { differsFromSpec, type PlacementView } from "../views/placement.ts";
 import type { Page } from "./layout.ts";
-import { counted, type Html, notes, toned } from "./parts.ts";
-import { type Column, filterForm, tableSection } from "./tables.ts";
+import { type Html, notes, toned } from "./parts.ts";
+import {
+  type Column,
+  type Filter,
+  filtered,
+  filterForm,
+  pageOf,
+  type Paging,
+  tableSection,
+} from "./tables.ts";
+import type { DashboardState, ViewOptions } from "../state.ts";
+
+/** All of it. */
+export interface PlacementView {
+  /** Those that are not as specified first, then by namespace, kind and name. */
+  readonly workloads: readonly ShownWorkload[];
+  readonly paging: Paging;
+  readonly filter: Filter;
+  /** Wall time, ms. */
+  readonly nowMs: number;
+  readonly notes: readonly string[];
+}
+
+/** The placed workloads of the namespaces that the user may see. */
+export function placementView(
+  { placements }: DashboardState,
+  { visible, nowMs, choice }: ViewOptions,
+): PlacementView {
+  const published = placements();
+  const seen = new Map([...published ?? []].filter(([namespace]) => visible(namespace)));
+  const { rows, filter } = filtered(shownWorkloads(seen).filter(concernsPlacement), {
+    choice,
+    nameOf: workloadTitle,
+  });
+  const rank = (workload: ShownWorkload): number => Number(!differsFromSpec(workload));
+  const page = pageOf(rows.toSorted((a, b) => rank(a) - rank(b)), choice);
+  return {
+    workloads: page.rows,
+    paging: page.paging,
+    filter,
+    nowMs,
+    notes: published === undefined ? ["Placement is off (placement.enabled)"] : [],
+  };
+}
+
+/** True where a reason says why the split is not the requested one. */
+export function differsFromSpec({ reason }: Pick<ShownWorkload, "reason">): boolean {
+  return reason !== undefined && reason !== "AsSpecified";
+}
 
 function columns(nowMs: number): readonly Column<ShownWorkload>[] {
   return [
@@ -49,7 +97,7 @@ function split({ actual, desired }: ShownWorkload, one: NodeClass): Html | strin
   return toned(text, desired === undefined || actual[one] === desired[one] ? undefined : "yellow");
 }
 
-/** The split of each workload, and its next move. */
+/** The split of each workload, and its next step. */
 export function placementPage(
   { workloads, paging, filter, notes: remarks, nowMs }: PlacementView,
 ): Page {

@@ -1,18 +1,72 @@
 /**
- * A pod's explanation as a page.
+ * One pod as `kubectl coalloc explain` has it, with its last hour.
  *
  * @module
  */
 import { html } from "hono/html";
 import { sentenceOf } from "../../../shared/api/reasons/reasons.ts";
-import type { Stage } from "../../../shared/view/explain_stages.ts";
+import { defined } from "../../../shared/defined.ts";
+import { type Verdict, verdictOf } from "../../../shared/view/blocker.ts";
+import { type Stage, stagesOf } from "../../../shared/view/explain_stages.ts";
+import { type Explanation, explanationOf } from "../../../shared/view/explanation.ts";
 import { cpuText } from "../../../shared/view/figures.ts";
-import type { LimitChange } from "../history.ts";
-import type { PodDetail } from "../views/pods.ts";
+import { snapshotOf } from "../../allocation/pod_snapshot.ts";
+import type { LimitChange, PodHour } from "../history.ts";
+import { lastHour, pressureCharts, throttledChart } from "./charts.ts";
 import type { Page } from "./layout.ts";
-import { lastHour, pressureCharts } from "./charts.ts";
 import { type Html, nodePath, notes } from "./parts.ts";
-import { type Column, tableSection } from "./tables.ts";
+import { type Column, pageOf, type Paging, tableSection } from "./tables.ts";
+import type { DashboardState, ViewOptions } from "../state.ts";
+
+/** One pod. */
+export interface PodDetail {
+  readonly explanation: Explanation;
+  readonly verdict: Verdict;
+  readonly stages: readonly Stage[];
+  /** Undefined where it has no history yet. */
+  readonly hour?: PodHour;
+  /** A page of the limits that moved, the newest first. */
+  readonly changes: readonly LimitChange[];
+  readonly paging: Paging;
+}
+
+/** The view of a pod; undefined where there is none. */
+export function podDetail(
+  state: DashboardState,
+  { namespace, name, nowMs, choice }: Omit<ViewOptions, "visible"> & {
+    readonly namespace: string;
+    readonly name: string;
+  },
+): PodDetail | undefined {
+  const { caches, collector, scope } = state;
+  const snapshot = snapshotOf(caches, `${namespace}/${name}`);
+  if (snapshot === undefined) return undefined;
+  const { pod, allocation, node, workload, autoscalers, verticalAutoscalers } = snapshot;
+  const { uid } = pod.metadata;
+  const problem = collector.problems.get(pod.nodeName);
+  const explanation = explanationOf({
+    pod,
+    namespace: snapshot.namespace,
+    settings: scope(),
+    scopeFacts: defined({ node, workload, autoscalers, verticalAutoscalers }),
+    allocation,
+    nodeView: collector.views.get(pod.nodeName),
+    problems: problem === undefined
+      ? []
+      : [`Cannot read the agent of node ${pod.nodeName}: ${problem}`],
+    container: undefined,
+    nowMs,
+  });
+  const { rows, paging } = pageOf(collector.history.changes(uid, nowMs), choice);
+  return defined({
+    explanation,
+    verdict: verdictOf(explanation),
+    stages: stagesOf(explanation),
+    hour: collector.history.pod(uid, nowMs),
+    changes: rows,
+    paging,
+  });
+}
 
 const CHANGES: readonly Column<LimitChange>[] = [
   { head: "Time (UTC)", cell: ({ atMs }) => new Date(atMs).toISOString().slice(11, 19) },
@@ -73,11 +127,7 @@ function hourCharts({ fromMs, series }: NonNullable<PodDetail["hour"]>): Html {
         { label: "Used", tone: "usage", area: true, values: series.usage },
       ],
     },
-    {
-      title: "Throttled time",
-      unit: "ms/s",
-      lines: [{ label: "Throttled", tone: "throttled", area: true, values: series.throttled }],
-    },
+    throttledChart(series.throttled),
     ...pressureCharts(series.pressure),
   ]);
 }

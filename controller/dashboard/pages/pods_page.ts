@@ -1,15 +1,46 @@
 /**
- * The list of pods as a page.
+ * The list of pods as `kubectl coalloc top` has it.
  *
  * @module
  */
 import { html } from "hono/html";
-import { cpuText, priceText } from "../../../shared/view/figures.ts";
-import { TOP_ORDERS, type TopPod } from "../../../shared/view/top_view.ts";
-import type { PodsView } from "../views/pods.ts";
+import { counted, cpuText, priceText } from "../../../shared/view/figures.ts";
+import { TOP_ORDERS, type TopOrder, type TopPod, topView } from "../../../shared/view/top_view.ts";
 import type { Page } from "./layout.ts";
-import { counted, demandBar, nodePath, notes, podLink, throttledCell } from "./parts.ts";
-import { type Column, filterForm, tableSection } from "./tables.ts";
+import { demandBar, notes, podLink } from "./parts.ts";
+import {
+  type Column,
+  type Filter,
+  filtered,
+  filterForm,
+  NODE,
+  pageOf,
+  type Paging,
+  tableSection,
+  THROTTLED,
+} from "./tables.ts";
+import { type DashboardState, readingsOf, type ViewOptions } from "../state.ts";
+
+/** The list of pods. */
+export interface PodsView {
+  /** A page of them. */
+  readonly pods: readonly TopPod[];
+  readonly paging: Paging;
+  readonly filter: Filter;
+  readonly sort: TopOrder;
+  readonly notes: readonly string[];
+}
+
+/** The list of pods in the market. */
+export function podsView(
+  state: DashboardState,
+  { sort, choice, nowMs, visible }: ViewOptions & { readonly sort: TopOrder },
+): PodsView {
+  const all = topView(readingsOf(state, { visible }), { choice: { sort, pods: [] }, nowMs });
+  const { rows, filter } = filtered(all.pods, { choice, nameOf: ({ pod }) => pod });
+  const page = pageOf(rows, choice);
+  return { pods: page.rows, paging: page.paging, filter, sort, notes: all.notes };
+}
 
 const COLUMNS: readonly Column<TopPod>[] = [
   { head: "Pod", cell: podLink },
@@ -17,18 +48,10 @@ const COLUMNS: readonly Column<TopPod>[] = [
   { head: "Demand", cell: ({ demand }) => cpuText(demand), number: true },
   { head: "Limit", cell: ({ limit }) => cpuText(limit), number: true },
   { head: "Used, demand, limit", cell: demandBar, only: "wide" },
-  {
-    head: "Throttled, ms/s",
-    cell: ({ throttledMsPerSecond }) => throttledCell(throttledMsPerSecond),
-    number: true,
-  },
+  THROTTLED,
   { head: "Price", cell: ({ price }) => priceText(price), number: true, only: "wide" },
   { head: "Reason", cell: ({ reason }) => reason ?? "-", only: "medium" },
-  {
-    head: "Node",
-    cell: ({ node }) => html`<a href="${nodePath(node)}">${node}</a>`,
-    only: "wide",
-  },
+  { ...NODE, only: "wide" },
 ];
 
 /** Pods with their limits. */

@@ -1,12 +1,75 @@
 /**
- * Tables, a page at a time, and the form that filters them. Links and the form are relative to the page's
- * address, and keep what was chosen.
+ * Long lists: the rows that a user filters by as tables, a page at a time, and the form that filters them.
+ * Links and the form are relative to the page's address, and keep what was chosen.
  *
  * @module
  */
 import { html } from "hono/html";
-import type { Filter, Paging } from "../views/list.ts";
-import type { Html } from "./parts.ts";
+import { defined } from "../../../shared/defined.ts";
+import { shareText, throttledText, throttledTone } from "../../../shared/view/figures.ts";
+import { type Html, nodePath, toned } from "./parts.ts";
+
+/** Rows on a page of any table. */
+const PAGE_SIZE = 100;
+
+/** The part of a list that a user wants to see. */
+export interface ListChoice {
+  /** From 1; beyond the last page, that one. */
+  readonly page: number;
+  readonly namespace?: string;
+  /** Part of the name. */
+  readonly search?: string;
+}
+
+/** Where a page is in its list. */
+export interface Paging {
+  /** Rows on all pages. */
+  readonly count: number;
+  /** From 1. */
+  readonly page: number;
+  /** At least 1. */
+  readonly pages: number;
+}
+
+/** The rows of a page. */
+export function pageOf<Row>(
+  rows: readonly Row[],
+  { page: chosen }: Pick<ListChoice, "page">,
+): { readonly rows: readonly Row[]; readonly paging: Paging } {
+  const pages = Math.max(1, Math.ceil(rows.length / PAGE_SIZE));
+  const page = Math.min(pages, Math.max(1, chosen));
+  return {
+    rows: rows.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE),
+    paging: { count: rows.length, page, pages },
+  };
+}
+
+/** By which rows are chosen. */
+export interface Filter extends Omit<ListChoice, "page"> {
+  /** Namespaces of all rows, to choose from. */
+  readonly namespaces: readonly string[];
+}
+
+/** The rows of the chosen namespace with names that match. */
+export function filtered<Row extends { readonly namespace: string }>(
+  rows: readonly Row[],
+  { choice: { namespace, search }, nameOf }: {
+    readonly choice: ListChoice;
+    readonly nameOf: (row: Row) => string;
+  },
+): { readonly rows: readonly Row[]; readonly filter: Filter } {
+  return {
+    rows: rows.filter((row) =>
+      (namespace === undefined || row.namespace === namespace) &&
+      (search === undefined || nameOf(row).includes(search))
+    ),
+    filter: defined({
+      namespace,
+      search,
+      namespaces: [...new Set(rows.map((row) => row.namespace))].toSorted(),
+    }),
+  };
+}
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -16,6 +79,27 @@ export interface Column<Row> {
   /** Left out on screens that are narrower: `wide` below 820 px, `medium` below 560 px. */
   readonly only?: "wide" | "medium";
 }
+
+/** The node of a row, with a link to its page. */
+export const NODE: Column<{ readonly node: string }> = {
+  head: "Node",
+  cell: ({ node }) => html`<a href="${nodePath(node)}">${node}</a>`,
+};
+
+/** Throttled time of a row. */
+export const THROTTLED: Column<{ readonly throttledMsPerSecond?: number | undefined }> = {
+  head: "Throttled, ms/s",
+  cell: ({ throttledMsPerSecond: ms }) => toned(throttledText(ms), throttledTone(ms)),
+  number: true,
+};
+
+/** CPU pressure of a row. */
+export const PRESSURE: Column<{ readonly cpuPressure?: { readonly share: number } | undefined }> = {
+  head: "Pressure",
+  cell: ({ cpuPressure }) => shareText(cpuPressure?.share),
+  number: true,
+  only: "wide",
+};
 
 /** A choice in the address of the page, by its name. */
 export type Query = Readonly<Record<string, string | undefined>>;

@@ -13,14 +13,13 @@ import type { Permits } from "../../../shared/control/permits.ts";
 import type { Log } from "../../../shared/log.ts";
 import {
   matchesWorkload,
-  policiesFor,
+  policyFor,
   type PolicyInput,
-  readablePolicies,
   type ReadablePolicy,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { writeAnnotations } from "../events.ts";
-import type { WorkloadWriter } from "../ports.ts";
+import type { WorkloadWriter } from "../../../shared/rightsizing/ports.ts";
 import { keyOfName, type RecordStore } from "../store.ts";
 import type { PublishedVPAs } from "./published_vpas.ts";
 
@@ -49,11 +48,9 @@ const RECREATED_MS = 600_000;
  */
 export async function collectGarbage(parts: GarbageParts): Promise<void> {
   const { workloads, policies, nowMs, records, vpas } = parts;
-  const readable = readablePolicies(policies);
-  const enabled = readable.map((one) => ({
-    ...one,
-    spec: { ...one.spec, mode: "Recommend" as const },
-  }));
+  const enabled = policies.flatMap(({ metadata, spec }) =>
+    spec === undefined ? [] : [{ metadata, spec: { ...spec, mode: "Recommend" as const } }]
+  );
   const byName = new Map(enabled.map((one) => [objectKey(one.metadata), one]));
   const unreadable = new Set(
     policies.filter(({ spec }) => spec === undefined).map(({ metadata }) => objectKey(metadata)),
@@ -76,9 +73,7 @@ export async function collectGarbage(parts: GarbageParts): Promise<void> {
   await deleteAnnotations(parts, { byName, unreadable });
   await vpas.keepOnly((key) => {
     const workload = workloads.get(key);
-    const [winner] = workload === undefined
-      ? []
-      : policiesFor(workload, { ...parts, policies: readable });
+    const winner = workload && policyFor(workload, parts);
     return ofUnreadable.has(key) || winner?.spec.updateStrategy.publishVPA === true;
   });
 }

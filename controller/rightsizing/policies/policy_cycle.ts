@@ -4,27 +4,27 @@
  * @module
  */
 import type { RightsizingReason } from "../../../shared/api/reasons/rightsizing_reasons.ts";
+import type { Workload } from "../../../shared/api/workload.ts";
 import type { Permits } from "../../../shared/control/permits.ts";
 import {
   type PolicyProblem,
-  type PolicyWorkload,
   validationProblem,
 } from "../../../shared/rightsizing/build_policy_status.ts";
-import type {
-  FoundWorkload,
-  LastDenial,
-  RightsizedWorkload,
+import {
+  type LastDenial,
+  type RightsizedWorkload,
+  rightsizedWorkload,
 } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   matchesWorkload,
   outweighedRecord,
-  policiesFor,
+  policyFor,
   type PolicyInput,
-  readablePolicies,
   type ReadablePolicy,
   workloadKey,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
+import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import { failedOutcome, type ReconcileOutcome, unreadableOutcome } from "../outcome.ts";
 import type { UsageSources } from "../sources/usage_sources.ts";
 import type { RecordStore } from "../store.ts";
@@ -34,9 +34,9 @@ import { type ReconcileParts, reconcileWorkload } from "../reconcile_workload.ts
 export interface CycleState extends PolicyInput {
   /** All of them, those that can't be read and the disabled ones too. */
   readonly policies: readonly StoredPolicy[];
-  readonly workloads: Iterable<FoundWorkload>;
+  readonly workloads: Iterable<Workload>;
   /**
-   * Only these are reconciled, by key, and those that have no outcome under this policy yet.
+   * Only these are reconciled, by key, and those that have no record under this policy yet.
    * @default all
    */
   readonly only?: ReadonlySet<string> | undefined;
@@ -50,7 +50,7 @@ export interface CycleParts extends Omit<ReconcileParts, "source"> {
   /** Limits how many workloads are reconciled at the same time. */
   readonly permits: Permits;
   /** Called with each workload that the server refused to write, and the missing permission. */
-  readonly lacksPermission?: (workload: FoundWorkload, permission: string) => void;
+  readonly lacksPermission?: (workload: Workload, permission: string) => void;
 }
 
 /** A workload that the cycle has reconciled. */
@@ -65,7 +65,7 @@ export interface CycleOutcome {
   /** Its records could not be written, for a minute or longer. */
   readonly unwritten?: PolicyProblem | undefined;
   /** All workloads that the policy matches. */
-  readonly matched: readonly PolicyWorkload[];
+  readonly matched: readonly WorkloadRecord[];
   readonly reconciled: readonly ReconciledWorkload[];
   /** True where the signal was aborted before all were reconciled: nothing is reported. */
   readonly aborted: boolean;
@@ -79,16 +79,14 @@ const UNREADABLE: RightsizingReason = "UnreadableTemplate";
 /** A denied change is retried after this, ms. */
 const DENIED_MS = 3_600_000;
 
-/** Runs cycles, and keeps the state of workloads between them. */
+/** Runs cycles, and remembers denials between them. */
 export class PolicyCycles {
   readonly #parts: CycleParts;
-  /** The last outcome of each workload, by key, whichever policy had won it. */
-  readonly #outcomes = new Map<string, ReconcileOutcome>();
   /** Denials of admission, by workload, and the policy that each answers, in its generation. */
   readonly #denials = new Map<string, LastDenial & { readonly policy: string }>();
   /**
    * Reconciles under way, by workload: where another policy wins in the middle of one, the second must
-   * begin from the outcome of the first.
+   * begin from the record of the first.
    */
   readonly #underWay = new Map<string, Promise<unknown>>();
 
@@ -108,23 +106,21 @@ export class PolicyCycles {
     return await this.#reconcileAll({ ...policy, spec }, state);
   }
 
-  /** Deletes the state of all workloads but these, by key. */
+  /** Deletes the denials of all workloads but these, by key. */
   keepOnly(keep: (workload: string) => boolean): void {
-    for (const kept of [this.#outcomes, this.#denials]) {
-      for (const key of kept.keys()) if (!keep(key)) kept.delete(key);
-    }
+    for (const key of this.#denials.keys()) if (!keep(key)) this.#denials.delete(key);
   }
 
   async #reconcileAll(policy: ActivePolicy, state: CycleState): Promise<CycleOutcome> {
-    const { sources, permits } = this.#parts;
+    const { sources, permits, records } = this.#parts;
     const { won, lost } = discover(policy, state);
-    const lastOutcome = (workload: FoundWorkload): ReconcileOutcome | undefined => {
-      const last = this.#outcomes.get(workloadKey(workload));
-      return last !== undefined && isNamed(policy, last.record.policy) ? last : undefined;
+    const lastRecord = ({ kind, metadata: { namespace, name } }: Workload) => {
+      const last = records.get({ kind, namespace, name });
+      return last !== undefined && isNamed(policy, last.policy) ? last : undefined;
     };
     const { due = [], others = [] } = Object.groupBy(won, (workload) => {
       const isDue = state.only === undefined || state.only.has(workloadKey(workload)) ||
-        lastOutcome(workload) === undefined;
+        lastRecord(workload) === undefined;
       return isDue ? "due" : "others";
     });
     const source = sources.of(policy.spec);
@@ -136,13 +132,13 @@ export class PolicyCycles {
         })
       ),
     )).flat();
-    const outcomes = [
-      ...reconciled.map(({ outcome }) => outcome),
-      ...others.flatMap((workload) => lastOutcome(workload) ?? []),
+    const own = [
+      ...reconciled.map(({ outcome }) => outcome.record),
+      ...others.flatMap((workload) => lastRecord(workload) ?? []),
     ];
     return {
-      problem: providerProblem(outcomes),
-      matched: [...outcomes, ...lost],
+      problem: providerProblem(own),
+      matched: [...own, ...lost],
       reconciled,
       aborted: reconciled.length < due.length,
     };
@@ -182,16 +178,19 @@ export class PolicyCycles {
     };
     let outcome: ReconcileOutcome | undefined;
     try {
-      outcome = "unreadableTemplate" in workload
+      const readable = rightsizedWorkload(workload);
+      outcome = readable === undefined
         ? unreadableOutcome({ ...subject, workload })
-        : await reconcileWorkload({ ...subject, workload }, { ...this.#parts, source }, { signal });
+        : await reconcileWorkload({ ...subject, workload: readable }, {
+          ...this.#parts,
+          source,
+        }, { signal });
     } catch (error) {
       outcome = failedOutcome({ ...subject, workload }, error);
     }
     if (outcome === undefined) return undefined;
     const { record, failure } = outcome;
     records.set(record);
-    this.#outcomes.set(key, outcome);
     if (failure?.permission !== undefined) lacksPermission?.(workload, failure.permission);
     if (failure?.reason === "AdmissionDenied") {
       this.#denials.set(key, {
@@ -207,7 +206,7 @@ export class PolicyCycles {
 
 /** A workload, the policy that has won it, and its source of usage. */
 interface ReconciledCase extends Pick<ReconcileParts, "source"> {
-  readonly workload: FoundWorkload;
+  readonly workload: Workload;
   readonly policy: ActivePolicy;
 }
 
@@ -215,21 +214,17 @@ interface ReconciledCase extends Pick<ReconcileParts, "source"> {
 function discover(
   policy: ActivePolicy,
   state: CycleState,
-): { readonly won: readonly FoundWorkload[]; readonly lost: readonly PolicyWorkload[] } {
-  const policies = readablePolicies(state.policies);
-  const own = policies.find(({ metadata }) => isNamed(policy, metadata));
+): { readonly won: readonly Workload[]; readonly lost: readonly WorkloadRecord[] } {
+  const own = state.policies.find(({ metadata }) => isNamed(policy, metadata));
   // The policy is deleted.
   if (own === undefined) return { won: [], lost: [] };
-  const won: FoundWorkload[] = [];
-  const lost: PolicyWorkload[] = [];
+  const won: Workload[] = [];
+  const lost: WorkloadRecord[] = [];
   for (const workload of state.workloads) {
     if (!matchesWorkload(own, workload, state)) continue;
-    const [winner]: readonly ReadablePolicy[] = policiesFor(workload, { ...state, policies });
+    const winner = policyFor(workload, state);
     if (winner === undefined || winner === own) won.push(workload);
-    else {
-      const record = outweighedRecord(workload, winner);
-      lost.push({ record, metricsMissing: false, difference: 0 });
-    }
+    else lost.push(outweighedRecord(workload, winner));
   }
   return { won, lost };
 }
@@ -242,11 +237,11 @@ function isNamed(
 }
 
 /** A problem of the whole policy where its source has usage of no workload. */
-function providerProblem(outcomes: readonly ReconcileOutcome[]): PolicyProblem | undefined {
-  const asked = outcomes.filter(({ record }) => record.reason !== UNREADABLE);
+function providerProblem(records: readonly WorkloadRecord[]): PolicyProblem | undefined {
+  const asked = records.filter(({ reason }) => reason !== UNREADABLE);
   const [first] = asked;
-  const isDown = asked.every(({ missing }) => missing?.reason === "ProviderUnavailable");
-  return first?.missing !== undefined && isDown
-    ? { reason: "ProviderUnavailable", message: first.missing.message }
+  const isDown = asked.every(({ reason }) => reason === "ProviderUnavailable");
+  return first !== undefined && isDown
+    ? { reason: "ProviderUnavailable", message: first.message ?? "" }
     : undefined;
 }

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Condition } from "../../../shared/api/object.ts";
 import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
+import type { Workload } from "../../../shared/api/workload.ts";
 import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
-import type { FoundWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
@@ -30,7 +30,7 @@ const NO_USAGE: UsageAnswer = { problem: "unreachable", message: "refused" };
 interface Cycle {
   readonly policies?: readonly StoredPolicy[];
   readonly names?: readonly string[];
-  readonly more?: readonly FoundWorkload[];
+  readonly more?: readonly Workload[];
   readonly only?: ReadonlySet<string>;
 }
 
@@ -42,6 +42,13 @@ function stage(
   const asked: string[] = [];
   const facts = rightsizingFacts({ pods: [] });
   const refuse = () => assert.fail("no flush");
+  const records = new RecordStore({
+    reports: [],
+    clock: { monotonic: () => 0 },
+    log: silentLog,
+    store: { list: refuse, apply: refuse, remove: refuse },
+    signal: NEVER,
+  });
   const cycles = new PolicyCycles({
     sources: {
       of: () => ({
@@ -51,13 +58,7 @@ function stage(
         },
       }),
     },
-    records: new RecordStore({
-      reports: [],
-      clock: { monotonic: () => 0 },
-      log: silentLog,
-      store: { list: refuse, apply: refuse, remove: refuse },
-      signal: NEVER,
-    }),
+    records,
     permits: createPermits(() => workers),
     clock: { wall: () => NOW_MS },
     appliers: recordedAppliers(),
@@ -75,17 +76,23 @@ function stage(
   ): Promise<CycleOutcome> =>
     cycles.run(policy, {
       policies,
-      workloads: [...more, ...names.map((name) => workloadNamed(name))],
+      workloads: [
+        ...more,
+        ...names.map((name) => {
+          const { kind, metadata, rollout, ...makes } = workloadNamed(name);
+          return { kind, metadata, rollout, makes };
+        }),
+      ],
       namespaces: new Map(),
       policyNamespaces: [],
       only,
       signal: end.signal,
     });
-  return { asked, cycles, run, end };
+  return { asked, records, run, end };
 }
 
 const ALL = storedPolicy();
-const reasonsOf = ({ matched }: CycleOutcome) => matched.map(({ record }) => record.reason);
+const reasonsOf = ({ matched }: CycleOutcome) => matched.map(({ reason }) => reason);
 
 pure("run() reconciles the workloads that the policy wins", async () => {
   const policies = [storedPolicy("light", { weight: 1 }), storedPolicy("heavy", { weight: 9 })];
@@ -103,18 +110,18 @@ pure("run() reconciles the workloads that the policy wins", async () => {
 
 pure("run() records a workload that can't be read, and reconciles the others", async () => {
   const { asked, run } = stage();
-  const { kind, metadata } = workloadNamed("odd");
+  const { kind, metadata, rollout } = workloadNamed("odd");
   const unreadableTemplate = "Cannot read a template: it has no containers";
-  const more = [{ kind, metadata, unreadableTemplate }];
+  const more = [{ kind, metadata, rollout, unreadableTemplate }];
   const outcome = await run(ALL, { names: ["web"], more });
   assert.deepEqual(asked, ["web"]);
   assert.deepEqual(
-    outcome.matched.map(({ record: { workload, status, reason } }) => [
+    outcome.matched.map(({ workload, status, reason }) => [
       ...[workload.name, status, reason],
     ]),
     [["odd", "Error", "UnreadableTemplate"], ["web", "Skipped", "ProviderUnavailable"]],
   );
-  assert.equal(outcome.matched[0]?.record.message, unreadableTemplate);
+  assert.equal(outcome.matched[0]?.message, unreadableTemplate);
   // The source is down for all that it was asked for.
   assert.equal(outcome.problem?.reason, "ProviderUnavailable");
   assert.equal(outcome.aborted, false);
@@ -133,19 +140,19 @@ pure("run() reconciles nothing for a policy that is disabled or can't be read", 
   }
 });
 
-pure("run() of some workloads has the last outcomes of the others", async () => {
-  const { asked, run, cycles } = stage();
+pure("run() of some workloads has the last records of the others", async () => {
+  const { asked, run, records } = stage();
   await run(ALL);
   const some = { names: ["web", "db", "new"], only: new Set(["Deployment/shop/db"]) };
   const outcome = await run(ALL, some);
   assert.deepEqual(asked, ["web", "db", "db", "new"]);
   assert.equal(outcome.matched.length, 3);
   assert.equal(outcome.problem?.reason, "ProviderUnavailable");
-  // An outcome under another policy does not count.
+  // A record under another policy does not count.
   const other = storedPolicy("other", { weight: 900 });
   await run(other, { ...some, policies: [ALL, other], only: new Set() });
   assert.equal(asked.length, 7);
-  cycles.keepOnly((key) => key !== "Deployment/shop/web");
+  records.keepOnly(({ workload }) => workload.name !== "web");
   await run(other, { ...some, only: new Set() });
   assert.deepEqual(asked.slice(7), ["web"]);
 });
@@ -217,7 +224,7 @@ pure("unwrittenRecord() names a namespace of the policy's workloads, and no othe
   const matchedIn = (...namespaces: readonly string[]) => ({
     matched: namespaces.map((namespace) =>
       reconciledAs("web", { record: { workload: { kind: "Deployment", namespace, name: "web" } } })
-        .outcome
+        .outcome.record
     ),
   });
   const problem = unwrittenRecord(matchedIn("shop", "bank"), { unwritten });
@@ -229,7 +236,7 @@ pure("unwrittenRecord() names a namespace of the policy's workloads, and no othe
 const POLICY = storedPolicy();
 const RECONCILED = reconciledAs("web");
 const OUTCOME: CycleOutcome = {
-  matched: [RECONCILED.outcome],
+  matched: [RECONCILED.outcome.record],
   reconciled: [RECONCILED],
   aborted: false,
 };

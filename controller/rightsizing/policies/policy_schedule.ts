@@ -12,9 +12,8 @@ import { createWorkQueue, type WorkQueue } from "../../../shared/control/work_qu
 import type { Random } from "../../../shared/random.ts";
 import {
   affectedPolicies,
-  policiesFor,
+  policyFor,
   type PolicyInput,
-  readablePolicies,
   workloadKey,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
@@ -91,13 +90,10 @@ export class PolicySchedule {
   /** Queues other policies that may win or lose a workload by a change of these versions of one. */
   queueAffected(key: string, versions: readonly StoredPolicy[]): void {
     const { policies, input, workloads } = this.#parts;
-    const others = readablePolicies(policies.all()).filter((one) =>
-      objectKey(one.metadata) !== key
-    );
-    const affected = affectedPolicies(readablePolicies(versions), {
+    const affected = affectedPolicies(versions, {
       ...input(),
       workloads: workloads(),
-      policies: others,
+      policies: [...policies.all()].filter(({ metadata }) => objectKey(metadata) !== key),
     });
     for (const { metadata } of affected) this.queue.add(objectKey(metadata), NEW_WORKLOADS_MS);
   }
@@ -111,10 +107,7 @@ export class PolicySchedule {
     this.#seen.add(identity);
     this.#pending.set(workloadKey(workload), workload.metadata.uid);
     const { policies, input } = this.#parts;
-    const [winner] = policiesFor(workload, {
-      ...input(),
-      policies: readablePolicies(policies.all()),
-    });
+    const winner = policyFor(workload, { ...input(), policies: policies.all() });
     if (winner !== undefined) this.queue.add(objectKey(winner.metadata), NEW_WORKLOADS_MS);
   }
 

@@ -2,7 +2,6 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { Workload } from "../../../shared/api/workload.ts";
 import { seededRandom } from "../../../shared/random.ts";
-import { foundWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { storedPolicy } from "../../../tests/fixtures/rightsizing_outcomes.ts";
@@ -69,7 +68,7 @@ function stage() {
   /** The Deployment's outcome. */
   const reconciled = (failure?: object): Pick<CycleOutcome, "reconciled"> => ({
     reconciled: [{
-      workload: foundWorkload(workload),
+      workload,
       outcome: { failure } as CycleOutcome["reconciled"][number]["outcome"],
     }],
   });

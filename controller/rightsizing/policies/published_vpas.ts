@@ -15,7 +15,8 @@ import { workloadKey } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../../shared/rightsizing/recommend.ts";
 import { policyWarning } from "../events.ts";
-import type { RightsizingEvents, VPAPublisher } from "../ports.ts";
+import type { RightsizingEvents } from "../ports.ts";
+import type { VPAPublisher } from "../../../shared/rightsizing/ports.ts";
 import type { CycleOutcome, ReconciledWorkload } from "./policy_cycle.ts";
 
 /** Dependencies of the publisher. */

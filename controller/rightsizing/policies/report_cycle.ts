@@ -15,7 +15,8 @@ import {
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import type { RightsizingConfig } from "../config.ts";
 import { policyWarning, writeAnnotations } from "../events.ts";
-import type { PolicyStatusWriter, RightsizingEvents, WorkloadWriter } from "../ports.ts";
+import type { RightsizingEvents } from "../ports.ts";
+import type { PolicyStatusWriter, WorkloadWriter } from "../../../shared/rightsizing/ports.ts";
 import type { RecordStore } from "../store.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
 import type { PublishedVPAs } from "./published_vpas.ts";
@@ -25,7 +26,7 @@ export function unwrittenRecord(
   { matched }: Pick<CycleOutcome, "matched">,
   records: Pick<RecordStore, "unwritten">,
 ): PolicyProblem | undefined {
-  const namespaces = new Set(matched.map(({ record }) => record.workload.namespace));
+  const namespaces = new Set(matched.map(({ workload }) => workload.namespace));
   for (const namespace of namespaces) {
     const why = records.unwritten(namespace);
     if (why === undefined) continue;

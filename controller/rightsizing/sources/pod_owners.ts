@@ -4,7 +4,6 @@
  * @module
  */
 import type { ReplicaSet } from "../../../shared/api/workload.ts";
-import type { Pod } from "../../../shared/api/pod.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
 import { controls, workloadsOf } from "../../../shared/resize/workloads_of.ts";
 import {
@@ -13,18 +12,18 @@ import {
   rightsizedWorkload,
 } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
-  policiesFor,
+  policyFor,
   type PolicyInput,
-  readablePolicies,
   workloadKey,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
+import type { Caches } from "../../caches.ts";
 import { cachedWorkload, type WorkloadCaches, workloadCaches } from "../cluster_facts.ts";
-import type { WorkloadIdentity } from "../ports.ts";
 
 /** The workload of a pod, and what is kept of its usage. */
 export interface PodOwner {
-  readonly workload: WorkloadIdentity;
+  /** Of the workload. */
+  readonly uid: string;
   /** Init containers left out. */
   readonly containers: readonly string[];
   /** How long what it uses counts: whole milliseconds. */
@@ -48,7 +47,7 @@ export interface PodOwners {
 
 /** Where pods, workloads and policies are read. */
 export interface SampledPodsParts {
-  readonly caches: WorkloadCaches & { readonly pods: Pick<Informer<Pod>, "get"> };
+  readonly caches: WorkloadCaches & Pick<Caches, "pods">;
   readonly replicaSets: Pick<Informer<ReplicaSet>, "get">;
   readonly policies: Pick<Informer<StoredPolicy>, "all">;
   readonly input: () => PolicyInput;
@@ -59,12 +58,10 @@ export function createSampledPods(
   { caches, replicaSets, policies, input }: SampledPodsParts,
 ): PodOwners {
   function ownerOf(workload: RightsizedWorkload): PodOwner | undefined {
-    const readable = readablePolicies(policies.all());
-    const [policy] = policiesFor(workload, { ...input(), policies: readable });
+    const policy = policyFor(workload, { ...input(), policies: policies.all() });
     if (policy?.spec.provider !== "metrics-server") return undefined;
-    const { kind, metadata: { name, uid } } = workload;
     return {
-      workload: { kind, name, uid },
+      uid: workload.metadata.uid,
       containers: ownContainers(workload).map((one) => one.name),
       windowMs: policy.spec.windowMs,
     };
@@ -88,8 +85,8 @@ export function createSampledPods(
       };
     },
     isWanted: () =>
-      readablePolicies(policies.all()).some(({ spec: { mode, provider } }) =>
-        mode !== "Disabled" && provider === "metrics-server"
+      [...policies.all()].some(({ spec }) =>
+        spec !== undefined && spec.mode !== "Disabled" && spec.provider === "metrics-server"
       ),
     workloadUIDs() {
       const all = workloadCaches(caches);

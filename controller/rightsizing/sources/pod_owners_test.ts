@@ -69,7 +69,7 @@ pure("ofReading() finds a pod's workload once for a reading", () => {
   const ownerOf = (name: string, ...policies: PolicySpec[]) =>
     sampledPods(...policies).owners.ofReading()({ namespace: "shop", name });
   assert.deepEqual(ownerOf("web-0", METRICS), {
-    workload: { kind: "Deployment", name: "web", uid: "web" },
+    uid: "web",
     containers: ["app"],
     windowMs: METRICS.windowMs,
   });

@@ -14,14 +14,12 @@ import {
   storedRings,
   storedRingsSchema,
 } from "../../../shared/rightsizing/usage_ring.ts";
-import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
+import type { UsageQuestion } from "../ports.ts";
 import { noSamples } from "./collected_samples.ts";
 import type { PodOwner } from "./pod_owners.ts";
 
 /** What is kept of one workload. */
 export interface WorkloadHistory {
-  readonly workload: WorkloadIdentity;
-  readonly namespace: string;
   /** The latest time of a reading that was counted, ms since 1970. */
   newestMs: number;
   /** Until when an earlier process has counted readings, ms since 1970; 0: none has. */
@@ -58,9 +56,8 @@ export class UsageHistory {
     { namespace, pod, timeMs, containers }: KubePodUsage,
     { owner, nowMs }: { readonly owner: PodOwner; readonly nowMs: number },
   ): void {
-    const { workload } = owner;
-    const history = this.#kept.get(workload.uid) ??
-      { workload, namespace, newestMs: 0, countedMs: 0, containers: new Map() };
+    const history = this.#kept.get(owner.uid) ??
+      { newestMs: 0, countedMs: 0, containers: new Map() };
     const lastMs = this.#lastMs.get(`${namespace}/${pod}`) ?? history.countedMs;
     if (timeMs <= nowMs - OLDEST_MS || timeMs <= lastMs) return;
     if (this.#lastMs.size > MOST_TIMES_KEPT) {
@@ -68,7 +65,7 @@ export class UsageHistory {
     }
     this.#lastMs.set(`${namespace}/${pod}`, timeMs);
     history.newestMs = Math.max(history.newestMs, timeMs);
-    this.#kept.set(workload.uid, history);
+    this.#kept.set(owner.uid, history);
     // A node's clock may be ahead: nothing was measured later than now.
     const atMs = Math.min(timeMs, nowMs);
     for (const { name, cpu, memory } of containers) {
@@ -121,24 +118,18 @@ export class UsageHistory {
 }
 
 const storedSchema = z.object({
-  kind: z.enum(["Deployment", "StatefulSet", "DaemonSet"]),
-  namespace: z.string().min(1),
-  name: z.string().min(1),
-  uid: z.string().min(1),
   windowMs: z.number().int().min(1),
   newestMs: z.number().min(0),
   containers: z.record(z.string(), storedRingsSchema),
 });
 
 /** A history as JSON. */
-export function storedHistory(
-  { workload: { kind, name, uid }, namespace, newestMs, containers }: WorkloadHistory,
-): unknown {
+export function storedHistory({ newestMs, containers }: WorkloadHistory): unknown {
   const stored = Array.from(containers, ([container, rings]) => [container, storedRings(rings)]);
   // All rings of a workload have the window of its policy.
   const [rings] = containers.values();
   const windowMs = rings?.cpu.windowMs;
-  return { kind, namespace, name, uid, windowMs, newestMs, containers: Object.fromEntries(stored) };
+  return { windowMs, newestMs, containers: Object.fromEntries(stored) };
 }
 
 /** Reads what {@linkcode storedHistory} makes. Throws a `SyntaxError` for anything else. */
@@ -148,12 +139,9 @@ export function readHistory(
 ): WorkloadHistory {
   const { success, data, error } = storedSchema.safeParse(stored);
   if (!success) throw new SyntaxError(`Cannot read usage history: ${z.prettifyError(error)}`);
-  const { kind, namespace, name, uid, windowMs } = data;
-  const shape = { windowMs, slots };
+  const shape = { windowMs: data.windowMs, slots };
   const newestMs = Math.min(data.newestMs, nowMs);
   return {
-    workload: { kind, name, uid },
-    namespace,
     newestMs,
     countedMs: newestMs,
     containers: new Map(

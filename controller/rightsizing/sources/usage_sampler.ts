@@ -3,12 +3,7 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
-import {
-  createPodMetrics,
-  type KubePodMetricsReader,
-} from "../../../adapters/kube/kinds/pod_metrics.ts";
-import { createCheckpointStore } from "../../../adapters/kube/writers/checkpoint_store.ts";
+import type { KubePodMetricsReader } from "../../../adapters/kube/kinds/pod_metrics.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import {
   type CheckpointStore,
@@ -16,7 +11,6 @@ import {
   type PersistedMap,
 } from "../../../shared/control/persisted_map.ts";
 import type { Log } from "../../../shared/log.ts";
-import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import type { UsageAnswer, UsageProblem, UsageQuestion, UsageSource } from "../ports.ts";
 import type { PodOwners } from "./pod_owners.ts";
 import { readHistory, storedHistory, UsageHistory, type WorkloadHistory } from "./usage_history.ts";
@@ -140,25 +134,4 @@ export class UsageSampler implements UsageSource {
       if (!uids.has(uid)) this.#askedSinceMs.delete(uid);
     }
   }
-}
-
-/** Label of the ConfigMaps with the history. */
-export const USAGE_LABEL = "optipod.io/usage-history";
-
-/**
- * A sampler with the rights of the connection: to list `pods.metrics.k8s.io` everywhere, and to list,
- * create, patch and delete ConfigMaps of the installation's namespace.
- */
-export function connectUsageSampler(
-  connection: KubeConnection,
-  { namespace, ...parts }: Omit<UsageSamplerParts, "metrics" | "store"> & {
-    readonly namespace: string;
-  },
-): UsageSampler {
-  const store = { namespace, label: USAGE_LABEL, manager: RIGHTSIZING_MANAGER };
-  return new UsageSampler({
-    ...parts,
-    metrics: createPodMetrics(connection),
-    store: createCheckpointStore(connection, store),
-  });
 }

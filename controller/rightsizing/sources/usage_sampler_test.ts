@@ -47,7 +47,7 @@ function stage() {
     warn: (message: string) => void logged.push(message),
     info: (message: string) => void logged.push(message),
   };
-  const owner = { workload: WEB, containers: ["app"], windowMs: HOUR_MS };
+  const owner = { uid: WEB.uid, containers: ["app"], windowMs: HOUR_MS };
   const owners = {
     ofReading: () => () => owner,
     isWanted: () => world.wanted,
@@ -229,7 +229,7 @@ pure("UsageSampler() dates its samples by the first question for a workload", as
 });
 
 const NOW_MS = 1_767_225_600_000;
-const OWNER: PodOwner = { workload: WEB, containers: ["app", "proxy"], windowMs: HOUR_MS };
+const OWNER: PodOwner = { uid: WEB.uid, containers: ["app", "proxy"], windowMs: HOUR_MS };
 
 function reading(over: Partial<KubePodUsage> & { cpu?: number } = {}): KubePodUsage {
   const { cpu = 100, ...rest } = over;
@@ -282,8 +282,8 @@ pure("add() passes over readings that are too old to know whether they were coun
 
 pure("add() counts nothing of the time that an earlier process has counted", () => {
   const countedMs = NOW_MS - 100;
-  const before = { workload: WEB, namespace: "shop", newestMs: countedMs, countedMs };
-  const { add, app } = historyStage(new Map([["u1", { ...before, containers: new Map() }]]));
+  const before = { newestMs: countedMs, countedMs, containers: new Map() };
+  const { add, app } = historyStage(new Map([["u1", before]]));
   for (const pod of ["web-a", "web-b"]) {
     add(reading({ pod, timeMs: countedMs }));
     add(reading({ pod, timeMs: countedMs + 1 }));
@@ -330,7 +330,6 @@ pure("readHistory() reads what storedHistory() makes, in whatever shape rings no
   const stored = JSON.parse(JSON.stringify(storedHistory(one)));
   for (const slots of [16, 32]) {
     const read = readHistory(stored, { nowMs: NOW_MS, slots });
-    assert.deepEqual([read.workload, read.namespace], [WEB, "shop"]);
     assert.deepEqual([read.newestMs, read.countedMs], [NOW_MS, NOW_MS]);
     const { cpu, memory } = historyStage(new Map([["u1", read]])).app();
     assert.deepEqual([cpu.count, cpu.min, cpu.max, cpu.oldestMs], [2, 0.5, 1e9, NOW_MS - 500_000]);
@@ -338,7 +337,7 @@ pure("readHistory() reads what storedHistory() makes, in whatever shape rings no
   }
   assert.equal(readHistory(stored, { nowMs: NOW_MS - 1, slots: 16 }).newestMs, NOW_MS - 1);
   for (
-    const [key, value] of Object.entries({ kind: "Job", windowMs: 0, containers: { app: {} } })
+    const [key, value] of Object.entries({ newestMs: "", windowMs: 0, containers: { app: {} } })
   ) {
     const read = () => readHistory({ ...stored, [key]: value }, { nowMs: NOW_MS, slots: 16 });
     assert.throws(read, SyntaxError);

@@ -151,16 +151,14 @@ export type UsageCache = (lifeMs: number) => UsageSource;
 
 interface Entry {
   readonly answer: Promise<UsageAnswer>;
-  /** Ends the call when no question waits for it any more. */
-  readonly stop: AbortController;
-  waiting: number;
   /** Once the answer is there. */
   settled?: { readonly atMs: number; readonly failed: boolean };
 }
 
-const ABORTED: UsageAnswer = { problem: "unreachable", message: "the question was called off" };
-
-/** An empty cache. */
+/**
+ * An empty cache. The signal of the question that was sent ends it for all that wait for its answer: a
+ * workload is reconciled once at a time.
+ */
 export function createUsageCache(
   { source, clock }: { readonly source: UsageSource; readonly clock: Pick<Clock, "monotonic"> },
 ): UsageCache {
@@ -173,39 +171,23 @@ export function createUsageCache(
     return clock.monotonic() - settled.atMs < mostMs;
   }
 
-  function ask(key: string, question: UsageQuestion): Entry {
-    // Answers are large: none stays that can't be used.
-    for (const [old, entry] of entries) {
-      if (!isFresh(entry, LONGEST_LIFE_MS)) entries.delete(old);
-    }
-    const stop = new AbortController();
-    const answer = source.usage(question, stop.signal).then((answer) => {
-      entry.settled = { atMs: clock.monotonic(), failed: "problem" in answer };
-      return answer;
-    });
-    const entry: Entry = { answer, stop, waiting: 0 };
-    entries.set(key, entry);
-    return entry;
-  }
-
   return (lifeMs) => ({
     async usage(question, signal) {
-      if (signal.aborted) return ABORTED;
       const key = keyOf(question);
       const known = entries.get(key);
-      const entry = known !== undefined && isFresh(known, lifeMs) ? known : ask(key, question);
-      const aborted = Promise.withResolvers<UsageAnswer>();
-      const leave = (): void => aborted.resolve(ABORTED);
-      signal.addEventListener("abort", leave, { once: true });
-      entry.waiting++;
+      if (known !== undefined && isFresh(known, lifeMs)) return await known.answer;
+      // Answers are large: none stays that can't be used.
+      for (const [old, entry] of entries) {
+        if (!isFresh(entry, LONGEST_LIFE_MS)) entries.delete(old);
+      }
+      const entry: Entry = { answer: source.usage(question, signal) };
+      entries.set(key, entry);
       try {
-        return await Promise.race([entry.answer, aborted.promise]);
+        const answer = await entry.answer;
+        entry.settled = { atMs: clock.monotonic(), failed: "problem" in answer };
+        return answer;
       } finally {
-        signal.removeEventListener("abort", leave);
-        if (--entry.waiting === 0 && entry.settled === undefined) {
-          if (entries.get(key) === entry) entries.delete(key);
-          entry.stop.abort();
-        }
+        if (entry.settled === undefined || signal.aborted) entries.delete(key);
       }
     },
   });

@@ -7,7 +7,7 @@ import { formatFigure } from "../../simulation/report/figure.ts";
 import { type Html, html } from "../../simulation/report/html.ts";
 import { traceSources } from "../../simulation/report/method_note.ts";
 import type { StageResult } from "../stages.ts";
-import { algorithmNote } from "./algorithm_look.ts";
+import { algorithmNote } from "./algorithm_note.ts";
 
 /** The note at the end of the page. */
 export function arenaMethod(results: readonly StageResult[]): Html {

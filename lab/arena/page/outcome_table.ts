@@ -29,7 +29,7 @@ function table(
   outcomes: readonly AlgorithmOutcome[],
   { result, label }: { readonly result: StageResult; readonly label: string },
 ): Html {
-  const columns = outcomeColumns(outcomes, { kind: result.kind, all: true });
+  const columns = outcomeColumns(outcomes, result);
   const best = new Set(bestPerAlgorithm(result.outcomes));
   const heads = columns.map(({ head }) => html`<th scope="col">${headText(head)}</th>`);
   const rows = outcomes.map((outcome) => {

@@ -20,9 +20,8 @@ import {
 } from "../outcome.ts";
 import type { StageResult } from "../stages.ts";
 import { scaleSentence } from "./arena_method.ts";
-import { entryName, type LookOf } from "./algorithm_look.ts";
+import { entryName } from "./algorithm_note.ts";
 import { outcomeTables } from "./outcome_table.ts";
-import { tradeOffPlot } from "./trade_off_plot.ts";
 
 const KINDS: Readonly<Record<StageResult["kind"], string>> = {
   trace: "Trace",
@@ -38,10 +37,7 @@ export function stageTitle({ kind, name }: StageResult): string {
 }
 
 /** The whole stage. `id` is the target of links to it. */
-export function stageSection(
-  result: StageResult,
-  { id, lookOf }: { readonly id: string; readonly lookOf: LookOf },
-): Html {
+export function stageSection(result: StageResult, id: string): Html {
   const { kind, name, minutes, seeds, sloMs } = result;
   const runs = stageRecords(result);
   const scale = kind === "trace" ? ` Demand: ${scaleSentence(result)}` : "";
@@ -54,7 +50,6 @@ export function stageSection(
       )}; SLO: P99 within ${formatFigure(sloMs)} ms.${scale}</p>
       <p class="tally">${findings(result)}</p>
       ${outcomeTables(result)}
-      ${tradeOffPlot(result, lookOf)}
       ${// Several pods want more than there is: capacity says more there than the sum of requests.
       (kind === "shared node" || kind === "services") && runs.length > 0
         ? coresPlot(runs)

@@ -4,9 +4,7 @@
  * @module
  */
 import { columns } from "../bench.ts";
-import { compareBalance, type Comparison } from "../../simulation/rightsizing/judge_replay.ts";
 import type { DayQuantiles, PlayedRules } from "../../simulation/rightsizing/play_rules.ts";
-import { OURS, VPA } from "../../simulation/rightsizing/contestants.ts";
 import { formatFigure } from "../../simulation/report/figure.ts";
 
 /** A scene, played. */
@@ -31,7 +29,6 @@ export function backTestTable(scenes: readonly PlayedScene[]): string {
       "",
       "covered % / waste by series",
       columns(bySeries(result)),
-      ...comparison(result),
       "",
     ]),
     ...LEGEND,
@@ -67,30 +64,6 @@ function bySeries({ series, rules }: PlayedRules): string[][] {
       }),
     ]),
   ];
-}
-
-const COMPARISON_TEXTS: Readonly<Record<Comparison, string>> = {
-  better: "covers no less and wastes no more",
-  worse: "covers no more and wastes no less",
-  safer: "covers more and wastes more",
-  leaner: "covers less and wastes less",
-  same: "the same",
-};
-
-/** A policy with defaults beside the VPA as installed: on which series it is what. */
-function comparison({ series }: PlayedRules): string[] {
-  const names = new Map<Comparison, string[]>();
-  for (const { name, rules } of series) {
-    const [ours, vpa] = [OURS, VPA].map((label) =>
-      rules.find((rule) => rule.label === label)?.judgement
-    );
-    if (ours === undefined || vpa === undefined) continue;
-    const standing = compareBalance(ours, vpa);
-    names.set(standing, [...names.get(standing) ?? [], name]);
-  }
-  return [...names].map(([standing, of]) =>
-    `"${OURS}" beside "${VPA}" ${COMPARISON_TEXTS[standing]}: ${of.join(", ")}`
-  );
 }
 
 function quantiles(

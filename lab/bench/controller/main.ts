@@ -1,6 +1,6 @@
 /**
  * Times the controller's enforcement against a bare loop of resize requests with the same
- * concurrency on the same server, and counts what it writes while nothing changes.
+ * concurrency on the same server.
  *
  * The pods stand on a node that is an object only, so no kubelet takes part; what one would report
  * is written between the rounds. Needs `KUBECONFIG`, and a cluster without the product.
@@ -37,19 +37,15 @@ const LIMITS = [300, 400] as const;
 const SILENT_MS = 3000;
 /** Before each round the server may finish what the writes before it have left to do. */
 const REST_MS = 1000;
-/** Seconds between two signs of life, as a kubelet gives them. */
-const BEAT_S = 10;
 
-const { json, pods: count, rounds, quiet: quietSeconds } = benchFlags<{
+const { json, pods: count, rounds } = benchFlags<{
   pods: number;
   rounds: number;
-  quiet: number;
 }>(
   new Command("bench:controller")
     .description("Resizes per second against a bare loop. Exits with 1 when a goal is missed.")
     .option("--pods <n>", "pods", wholeNumber, 800)
-    .option("--rounds <n>", "rounds of each", wholeNumber, 5)
-    .option("--quiet <seconds>", "time in which nothing changes", wholeNumber, 60),
+    .option("--rounds <n>", "rounds of each", wholeNumber, 5),
 );
 
 interface Round {
@@ -126,9 +122,7 @@ async function bareRounds(podUIDs: readonly string[]): Promise<Round[]> {
 }
 
 /** One limit for all pods, wanted first and then enforced at once. */
-async function enforcedRound(
-  controller: MeasuredController,
-): Promise<Round & { readonly writes: Record<string, number> }> {
+async function enforcedRound(controller: MeasuredController): Promise<Round> {
   const limitCPU = nextLimit();
   const everyReason = (wanted: string): boolean =>
     controller.allocations().every(({ status }) => status?.reason === wanted);
@@ -142,7 +136,6 @@ async function enforcedRound(
   });
   controller.takeResizes();
   const requestMs: number[] = [];
-  const earlier = new Map(controller.writes);
   await pause(REST_MS);
   const begun = performance.now();
   controller.setDryRun(false);
@@ -155,39 +148,26 @@ async function enforcedRound(
     return resized.size >= count;
   });
   const perSecond = count / (performance.now() - begun) * 1000;
-  const writes = freshWrites(controller.writes, earlier);
   await report(limitCPU);
   await untilTrue("confirmation of all pods", () => everyReason("Applied"));
-  return { perSecond, requestMs, writes };
+  return { perSecond, requestMs };
 }
 
 function countReasons(controller: MeasuredController): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { status } of controller.allocations()) add(counts, { [status?.reason ?? "none"]: 1 });
+  for (const { status } of controller.allocations()) {
+    const reason = status?.reason ?? "none";
+    counts[reason] = (counts[reason] ?? 0) + 1;
+  }
   return counts;
 }
 
 /** Waits until the controller has written nothing but its lease for some seconds. */
 async function untilSilent({ writes }: MeasuredController): Promise<void> {
-  const total = (): number =>
-    [...writes].reduce((sum, [line, n]) => line.includes("/leases/") ? sum : sum + n, 0);
-  for (let known = -1; known < total();) {
-    known = total();
+  for (let known = -1; known < writes();) {
+    known = writes();
     await pause(SILENT_MS);
   }
-}
-
-/** Writes since `earlier`, by method and path. */
-function freshWrites(
-  now: ReadonlyMap<string, number>,
-  earlier: ReadonlyMap<string, number>,
-): Record<string, number> {
-  const fresh = [...now].map(([line, total]) => [line, total - (earlier.get(line) ?? 0)] as const);
-  return Object.fromEntries(fresh.filter(([, writes]) => writes > 0));
-}
-
-function add(sums: Record<string, number>, more: Readonly<Record<string, number>>): void {
-  for (const [line, writes] of Object.entries(more)) sums[line] = (sums[line] ?? 0) + writes;
 }
 
 interface Summary {
@@ -205,17 +185,6 @@ function summary(all: readonly Round[]): Summary {
   };
 }
 
-/** The node's and its agent's signs of life, and nothing else. */
-async function quiet(seconds: number): Promise<void> {
-  for (let second = 0; second < seconds; second++) {
-    if (second % BEAT_S === 0) {
-      await beatNode(bench);
-      await agent.renewLease();
-    }
-    await pause(1000);
-  }
-}
-
 try {
   const podUIDs = await createPods(bench);
   await bareRound(podUIDs);
@@ -229,39 +198,24 @@ try {
   );
   say("controller");
   const enforced: Round[] = [];
-  const roundWrites: Record<string, number> = {};
   // As with the bare loop, the first round is not counted, nor are the events that come of it: of a
   // pod there is at most one of a kind in five minutes.
   await enforcedRound(controller);
   await untilSilent(controller);
-  for (let round = 0; round < rounds; round++) {
-    const { writes, ...measured } = await enforcedRound(controller);
-    enforced.push(measured);
-    add(roundWrites, writes);
-  }
-
-  say(`nothing but heartbeats and leases for ${quietSeconds} s`);
-  await quiet(5);
-  const writesBefore = new Map(controller.writes);
-  await quiet(quietSeconds);
-  const quietWrites = freshWrites(controller.writes, writesBefore);
+  for (let round = 0; round < rounds; round++) enforced.push(await enforcedRound(controller));
   await controller.end();
   const bare = summary([...before, ...await bareRounds(podUIDs)]);
   const own = summary(enforced);
-  const needless = Object.keys(quietWrites).filter((line) => !line.includes("/leases/"));
   const figures = { pods: count, rounds, concurrency: AT_ONCE, bare, controller: own };
   printResult({
     json,
-    figures: { ...figures, roundWrites, quietWrites },
+    figures,
     goals: [
       goal("bare loop's resizes / the controller's", bare.perSecond / own.perSecond, {
         most: 1.25,
       }),
-      goal("kinds of writes while nothing changes, but Leases", needless.length, { most: 0 }),
     ],
-    text: Object.entries({ ...figures, roundWrites, quietWrites }).map(([name, value]) =>
-      `${name}: ${JSON.stringify(value)}`
-    ),
+    text: Object.entries(figures).map(([name, value]) => `${name}: ${JSON.stringify(value)}`),
   });
 } finally {
   await removeNode(bench);

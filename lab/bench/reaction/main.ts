@@ -15,9 +15,9 @@ import { ALLOW_OVERRIDES } from "../../../shared/api/market_keys.ts";
 import { openRealNode, scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { withSettings } from "../../../tests/cluster/scene/product.ts";
-import { burst, BURST_SECONDS, burstingPairs, type Pair, record, saturatingPod } from "./scene.ts";
-import { type BurstLegs, legsOf, reactionGoals, spreads } from "./report.ts";
-import { benchFlags, columns, printResult, wholeNumber } from "../bench.ts";
+import { burst, BURST_SECONDS, burstingPairs, type Pair, saturatingPod } from "./scene.ts";
+import { reactionGoals, reactionOf } from "./report.ts";
+import { benchFlags, printResult, wholeNumber } from "../bench.ts";
 
 const { json, idleCpu: idleCPU, saturate, bursts: wanted } = benchFlags<{
   idleCpu: IdleCPU;
@@ -48,20 +48,18 @@ const log = (text: string): void => console.error(text);
 const isAtCeiling = ({ answers: { limit, ceiling } }: Pair): boolean =>
   limit() >= NEAR_CEILING * ceiling;
 using node = await openRealNode();
-// The limits that the agent wants are in its log at this level.
-await using _settings = await withSettings({ log: { level: "debug" }, market: { idleCPU } });
+await using _settings = await withSettings({ market: { idleCPU } });
 await using namespace = await scratchNamespace(node.connection, {
   labels: { [ALLOW_OVERRIDES]: "true" },
 });
 const pairs = await burstingPairs(node, { namespace: namespace.name, idleCPU });
-await using recorder = await record(node, namespace.name);
 if (saturate) await saturatingPod(node, namespace.name);
 log(`waiting ${SETTLE_MS / 1000} s for the limits to settle`);
 await pause(SETTLE_MS);
 const atCeiling = pairs.filter(isAtCeiling).length;
 log(`${atCeiling} of ${pairs.length} limits are at their ceilings before the first burst`);
 
-const answered: BurstLegs[] = [];
+const answeredMs: number[] = [];
 const counts = { begun: 0, missed: 0, ready: 0 };
 while (counts.begun < wanted) {
   const pair = pairs[counts.begun % pairs.length];
@@ -75,13 +73,10 @@ while (counts.begun < wanted) {
   const next = performance.now() + EVERY_MS;
   const from = pair.answers.limit();
   const isReady = isAtCeiling(pair) && direction === "up";
-  const times = await burst(pair, { timeoutMs: TIMEOUT_MS, direction });
-  // What the watches bring may come after the quota is seen.
-  await pause(300);
-  if (times !== undefined) {
-    const legs = legsOf(times, { sightings: recorder.of(pair.answers.pod), direction });
-    answered.push(legs);
-    log(`${number}: ${legs.totalMs.toFixed(0)} ms, ${from} -> ${times.to} m`);
+  const answer = await burst(pair, { timeoutMs: TIMEOUT_MS, direction });
+  if (answer !== undefined) {
+    answeredMs.push(answer.tookMs);
+    log(`${number}: ${answer.tookMs.toFixed(0)} ms, ${from} -> ${answer.to} m`);
   } else if (isReady) {
     counts.ready++;
     log(`${number}: ${from} m before, at its ceiling`);
@@ -91,18 +86,14 @@ while (counts.begun < wanted) {
   }
   await pause(Math.max(0, next - performance.now()));
 }
-const legs = spreads(answered, { missed: counts.missed, timeoutMs: TIMEOUT_MS });
+const reaction = reactionOf(answeredMs, { missed: counts.missed, timeoutMs: TIMEOUT_MS });
 printResult({
   json,
-  figures: { ...counts, legs },
-  goals: reactionGoals(legs, counts.missed),
+  figures: { ...counts, ...reaction },
+  goals: reactionGoals(reaction, counts.missed),
   text: [
     `idle CPU ${idleCPU}, ${saturate ? "saturated" : "quiet"}, ${pairs.length} pairs on ` +
     `${navigator.hardwareConcurrency} CPUs; at their ceilings before the first burst: ${atCeiling}`,
     `${counts.begun} bursts, ${counts.missed} missed; ${counts.ready} were at their ceilings`,
-    columns([
-      ["", "median, ms", "p95"],
-      ...legs.map(([name, { medianMs, p95Ms }]) => [name, `${medianMs}`, `${p95Ms}`]),
-    ]),
   ],
 });

@@ -4,7 +4,6 @@
  * @module
  */
 import { dirname } from "node:path";
-import type { ObservedApp, Phase } from "./observe.ts";
 
 /**
  * Limits of twice the request; no CPU limits; a HorizontalPodAutoscaler of one to four replicas for
@@ -14,6 +13,12 @@ export const APP_ALGORITHMS = ["fixed", "none", "hpa", "coallocator"] as const;
 
 /** One of them. */
 export type AppAlgorithm = (typeof APP_ALGORITHMS)[number];
+
+/** The two halves of a run. */
+export const PHASES = ["alone", "neighbour"] as const;
+
+/** One of them. */
+export type Phase = (typeof PHASES)[number];
 
 /** An app in one phase. */
 export interface AppFigures {
@@ -26,9 +31,6 @@ export interface AppFigures {
   readonly p99Ms: number;
   /** P99 of the requests outside of the app's own turns. */
   readonly quietP99Ms: number;
-  readonly throttledMsPerS: number;
-  /** Mean millicores. */
-  readonly used: number;
 }
 
 /** One run. */
@@ -38,16 +40,10 @@ export interface AppResult {
   readonly minutes: number;
   readonly kernel: string;
   readonly versions: Readonly<Record<string, string>>;
-  /** CPUs used by all programs of the machine. */
-  readonly busyCores: number;
-  /** CPUs used by the load and by this benchmark. */
-  readonly loadCores: number;
   /** Mean millicores of the neighbour in its half. */
   readonly neighbourUsed: number;
   readonly apps: readonly {
     readonly name: string;
-    readonly mostReplicas: number;
-    readonly changes: ObservedApp["changes"];
     readonly phases: Readonly<Record<Phase, AppFigures>>;
   }[];
 }

@@ -4,7 +4,9 @@
  * @module
  */
 import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
-import { objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
+import { cpuAccount, podDirectories } from "../../../tests/cluster/scene/node_cgroups.ts";
 import { scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import {
@@ -15,7 +17,7 @@ import {
   neighbourDeployment,
   START_FILE,
 } from "./app_objects.ts";
-import type { AppAlgorithm, AppFigures, AppResult } from "./app_result.ts";
+import type { AppAlgorithm, AppFigures, AppResult, Phase } from "./app_result.ts";
 import {
   type App,
   APPS,
@@ -24,17 +26,16 @@ import {
   BURST_S,
   burstTurns,
   RATE,
+  SERVICE_LABEL,
   TURN_S,
 } from "./apps.ts";
 import { attack, requestFigures, runWebdis, type SentRequest } from "./load.ts";
-import { measureMachine, observe, type ObservedApp, type Phase } from "./observe.ts";
 import type { Programs } from "./programs.ts";
 
 /** The options of a run. */
 export interface AppRunOptions extends Pick<AppResult, "seed" | "minutes"> {
   readonly connection: OpenKubeConnection;
   readonly programs: Programs;
-  readonly onProgress: (doneS: number) => void;
 }
 
 /** The outcome of a run, without the fields that are the same for all. */
@@ -44,7 +45,7 @@ export type AppRun = Omit<AppResult, "kernel" | "versions">;
 const WARM_UP_S = 10;
 /** Plays a run. */
 export async function appRun(algorithm: AppAlgorithm, options: AppRunOptions): Promise<AppRun> {
-  const { connection, programs, seed, minutes, onProgress } = options;
+  const { connection, programs, seed, minutes } = options;
   const seconds = 60 * minutes;
   const bursts = burstTurns({ seed, minutes });
   const folder = await Deno.makeTempDir({ prefix: "real-apps-" });
@@ -57,30 +58,28 @@ export async function appRun(algorithm: AppAlgorithm, options: AppRunOptions): P
     await using webdis = await runWebdis(addresses("redis"), programs);
     const urlOf = ({ name, port, path }: App): string =>
       `${name === "redis" ? webdis.url : `http://${addresses(name)}:${port}`}${path}`;
-    const ownMs = ownTimeMs();
     const startMs = Date.now() + 1000 * (WARM_UP_S + 2);
-    const [sent, seen, busyCores] = await Promise.all([
+    const neighbour = await neighbourCPU(options, namespace);
+    const middleMs = startMs + 500 * seconds;
+    const [sent, neighbourMs] = await Promise.all([
       Promise.all(APPS.map((app) => load(app, { ...options, url: urlOf(app), bursts, startMs }))),
-      observe({ connection, namespace, seconds, startMs, onProgress }),
-      busyDuring({ startMs, seconds }),
-      startNeighbour(`${folder}/${START_FILE}`, startMs + 500 * seconds),
+      pause(Math.max(0, middleMs - Date.now())).then(async () => {
+        const beforeMs = neighbour();
+        await Deno.writeTextFile(`${folder}/${START_FILE}`, "");
+        await pause(Math.max(0, startMs + 1000 * seconds - Date.now()));
+        return neighbour() - beforeMs;
+      }),
     ]);
-    const neighbour = seen.get(NEIGHBOUR_NAME)?.growth.neighbour.usageMs ?? NaN;
     return {
-      ...{ algorithm, seed, minutes, busyCores },
-      loadCores: (ownTimeMs() - ownMs) / (Date.now() - startMs + 1000 * WARM_UP_S),
-      neighbourUsed: neighbour / (seconds / 2),
+      ...{ algorithm, seed, minutes },
+      neighbourUsed: neighbourMs / (seconds / 2),
       apps: APPS.map(({ name }, index) => {
-        const app = seen.get(name);
-        if (app === undefined) throw new Error(`Cannot sum up ${name}: it did not run`);
-        const { mostReplicas, changes, growth } = app;
         const figures = (phase: Phase): AppFigures =>
           figuresIn(phase, {
-            ...{ seconds, startMs, growth, sent: sent[index] ?? [] },
+            ...{ middleMs, startMs, sent: sent[index] ?? [] },
             bursts: bursts.filter(({ app }) => app === name),
           });
-        const phases = { alone: figures("alone"), neighbour: figures("neighbour") };
-        return { name, mostReplicas, changes, phases };
+        return { name, phases: { alone: figures("alone"), neighbour: figures("neighbour") } };
       }),
     };
   } finally {
@@ -142,49 +141,29 @@ async function load(
   return all.flat().filter(({ atMs }) => atMs >= startMs);
 }
 
-/** CPUs of the machine that are busy, in the mean of the run. */
-async function busyDuring(
-  { startMs, seconds }: { readonly startMs: number; readonly seconds: number },
-): Promise<number> {
-  await pause(Math.max(0, startMs - Date.now()));
-  const busyCores = measureMachine();
-  await pause(1000 * seconds);
-  return busyCores();
+/** Finds the neighbour; the function reads the CPU time that it has used, ms. */
+async function neighbourCPU(
+  { connection }: Pick<AppRunOptions, "connection">,
+  namespace: string,
+): Promise<() => number> {
+  const list = await connection.request({
+    path: `/api/v1/namespaces/${namespace}/pods`,
+    query: { labelSelector: `${SERVICE_LABEL}=${NEIGHBOUR_NAME}` },
+  });
+  const directories = podDirectories(parsePod(listOf(objectOf(list)["items"])[0]));
+  return () => cpuAccount(directories).usageMs;
 }
 
-async function startNeighbour(file: string, atMs: number): Promise<void> {
-  await pause(Math.max(0, atMs - Date.now()));
-  await Deno.writeTextFile(file, "");
-}
-
-function figuresIn(phase: Phase, { seconds, startMs, bursts, growth, sent }: {
-  readonly seconds: number;
+function figuresIn(phase: Phase, { middleMs, startMs, bursts, sent }: {
+  readonly middleMs: number;
   readonly startMs: number;
   readonly bursts: readonly Burst[];
-  readonly growth: ObservedApp["growth"];
   readonly sent: readonly SentRequest[];
 }): AppFigures {
-  const halfS = seconds / 2;
-  const inPhase = sent.filter(({ atMs }) =>
-    (atMs < startMs + 1000 * halfS) === (phase === "alone")
-  );
-  const busy = (atMs: number): boolean =>
+  const inPhase = sent.filter(({ atMs }) => (atMs < middleMs) === (phase === "alone"));
+  return requestFigures(inPhase, (atMs) =>
     bursts.some(({ atS }) => {
       const afterS = (atMs - startMs) / 1000 - atS;
       return afterS >= 0 && afterS < TURN_S;
-    });
-  return {
-    ...requestFigures(inPhase, busy),
-    throttledMsPerS: growth[phase].throttledMs / halfS,
-    used: growth[phase].usageMs / halfS,
-  };
-}
-
-/** CPU time of this process and of its children that have ended, ms. */
-function ownTimeMs(): number {
-  const stat = Deno.readTextFileSync("/proc/self/stat");
-  // From the third field on: the second is a name in parentheses.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ").map(Number);
-  const TICK_MS = 10;
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0) * TICK_MS;
+    }));
 }

@@ -98,7 +98,7 @@ export const LATE_MS = 1000;
 export function requestFigures(
   sent: readonly SentRequest[],
   busy: (atMs: number) => boolean,
-): Omit<AppFigures, "throttledMsPerS" | "used"> {
+): AppFigures {
   const latency = ({ failed, latencyMs }: SentRequest): number =>
     failed ? Math.max(1000 * TIMEOUT_S, latencyMs) : latencyMs;
   const all = sent.map(latency);

@@ -69,10 +69,8 @@ async function playAll(): Promise<void> {
     for (const algorithm of algorithms) {
       const name = `${algorithm}, seed ${seed}`;
       console.error(`${name}: ${minutes} min from ${new Date().toISOString()}`);
-      const run = await appRun(algorithm, {
-        ...{ seed, minutes, connection: node.connection, programs },
-        onProgress: (doneS) => console.error(`${name}: ${doneS} s`),
-      });
+      const { connection } = node;
+      const run = await appRun(algorithm, { seed, minutes, connection, programs });
       await keep(resultFile(folder, run), {
         ...run,
         kernel: Deno.osRelease(),

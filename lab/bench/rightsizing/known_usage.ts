@@ -1,6 +1,6 @@
 /**
- * Usage that is known for every time: what the stand-in of Prometheus answers with, and what
- * recommendations are checked by. Numbers from a hash, so that nothing need be kept.
+ * Usage for every time, with which the stand-in of Prometheus answers. Numbers from a hash, so that
+ * nothing need be kept.
  *
  * @module
  */
@@ -24,9 +24,6 @@ export interface SeriesPlace {
 
 /** Between two scrapes, ms. */
 const SCRAPE_MS = 30_000;
-/** A scrape's counter less that before it, of those in the two minutes of a rate: four have three. */
-const RATE_INTERVALS = 3;
-const DAY_SCRAPES = 86_400_000 / SCRAPE_MS;
 const WORKLOADS_A_NAMESPACE = 50;
 /** Of pods' names. */
 const TEMPLATE_HASH = "5d9c7f6b8";
@@ -60,34 +57,18 @@ export function containerName(container: number): string {
 }
 
 /**
- * What Prometheus has of the series at a time: of CPU the rate over 2 min, in cores; of memory the last
- * sample, in bytes. Four scrapes lie in those 2 min, whenever they end; what their counters grew by in
- * 90 s is extrapolated to the whole, which gives the mean of the three intervals.
+ * What Prometheus has of the series at a time: 0.025 to 1.5 cores, or 51 to 512 MiB in bytes, by
+ * container, with a part that moves with each scrape.
  */
 export function valueAt(
   place: SeriesPlace,
   { resource, atMs }: { readonly resource: ResourceName; readonly atMs: number },
 ): number {
-  const last = Math.floor(atMs / SCRAPE_MS);
   const seed = (place.workload * 64 + place.container) * 1024 + place.pod;
-  if (resource === "memory") return bytes(seed, last);
-  let sum = 0;
-  for (let back = 0; back < RATE_INTERVALS; back++) sum += microcores(seed, last - back);
-  return sum / RATE_INTERVALS / 1e6;
-}
-
-/** Used in the interval that this scrape ends: 0.05 to 1 core by container, twice that by day. */
-function microcores(seed: number, scrape: number): number {
-  const level = 50_000 + 950_000 * hash(seed, -1);
-  const phase = (scrape % DAY_SCRAPES) / DAY_SCRAPES;
-  const day = 1 - Math.abs(2 * phase - 1);
-  return Math.round(level * (0.5 + day + hash(seed, scrape)));
-}
-
-/** 64 to 512 MiB by container, with a fifth that moves. */
-function bytes(seed: number, scrape: number): number {
-  const level = MEBIBYTE * (64 + 448 * hash(seed, -2));
-  return Math.round(level * (0.8 + 0.2 * hash(seed + 7, scrape)));
+  const [level, noise] = [hash(seed, -1), hash(seed, Math.floor(atMs / SCRAPE_MS))];
+  return resource === "cpu"
+    ? (0.05 + 0.95 * level) * (0.5 + noise)
+    : Math.round(MEBIBYTE * (64 + 448 * level) * (0.8 + 0.2 * noise));
 }
 
 /** 0 to 1, by the finalizer of MurmurHash3 (Austin Appleby, in the public domain). */

@@ -8,7 +8,7 @@ import { systemClock } from "../../../adapters/system_clock.ts";
 import { createCaches, namedCaches } from "../../../controller/caches.ts";
 import { createRightsizingCopies } from "../../../controller/rightsizing/api.ts";
 import { ClusterFacts } from "../../../controller/rightsizing/cluster_facts.ts";
-import { createCorrectionMemory } from "../../../controller/rightsizing/corrections.ts";
+import { CorrectionMemory } from "../../../controller/rightsizing/corrections.ts";
 import { runRightsizingLoop } from "../../../controller/rightsizing/loop.ts";
 import { connectUsageSources } from "../../../controller/rightsizing/sources/usage_sources.ts";
 import { silentLog } from "../../../shared/log.ts";
@@ -73,7 +73,7 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     sources,
     cluster: new ClusterFacts({
       caches: { ...caches, ...followed },
-      corrections: createCorrectionMemory(),
+      corrections: new CorrectionMemory(),
       dryRun: () => false,
       served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
       missingPermissions: () => [],

@@ -32,7 +32,7 @@ async function start(certificate: KeyedCertificate): Promise<void> {
   const decider = createAdmissionDecider({ ...parts, shortageOf: () => "none" });
   const observer = { admitted: () => {}, answered: () => {} };
   const mutator = createPlacementMutator({ ...parts, decider, observer });
-  const app = admissionRoutes({ routes: { [ROUTE]: [mutator] }, clock, log, observer });
+  const app = admissionRoutes({ routes: [ROUTE], mutators: [mutator], clock, log, observer });
   const { address } = await serveWebhook(app, { address: "127.0.0.1:0", certificate });
   await decider.whenSettled(new AbortController().signal);
   send({ kind: "started", address });

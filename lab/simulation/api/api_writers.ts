@@ -3,15 +3,14 @@
  *
  * @module
  */
-import type { AllocationStore } from "../../../controller/resize/ports.ts";
+import type { AllocationStore, DesiredWriter, NodeLink } from "../../../shared/api/ports.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import type { ApiAccess } from "./request_gate.ts";
-import type { DesiredWriter, NodeLink } from "../../../agent/ports.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { LeaseStore } from "../../../shared/control/leader_election.ts";
 import { agentLeaseRef } from "../../../shared/api/lease.ts";
-import type { EndpointSliceStore } from "../../../controller/webhook/ports.ts";
+import type { EndpointSliceStore } from "../../../shared/admission/ports.ts";
 
 /** The port's implementation. */
 export function createAllocationStore({ store, gate }: ApiAccess): AllocationStore {

@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
-import type { PodEvent } from "../../../controller/allocation/ports.ts";
+import type { PodEvent } from "../../../shared/api/ports.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { RightsizingEvent } from "../../../controller/rightsizing/ports.ts";
 

@@ -5,7 +5,7 @@
  */
 import type * as z from "zod";
 import type { ConfigMap } from "../../../shared/api/config_map.ts";
-import type { EndpointSlice } from "../../../shared/api/endpoint_slice.ts";
+import type { EndpointSlice } from "../../../shared/admission/ports.ts";
 import type {
   HorizontalPodAutoscaler,
   VerticalPodAutoscaler,

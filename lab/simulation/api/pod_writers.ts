@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PodResizer } from "../../../controller/resize/ports.ts";
+import type { PodResizer } from "../../../shared/resize/patch.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { chargeQuotas, checkNode } from "./admission.ts";
 import type { ApiAccess } from "./request_gate.ts";
@@ -14,7 +14,7 @@ import type {
   EvictionAnswer,
   PodEvictor,
   PodRef,
-} from "../../../controller/placement/ports.ts";
+} from "../../../shared/api/ports.ts";
 import type { Pod, ResizeCondition, Resources } from "../../../shared/api/pod.ts";
 import type { PodDisruptionBudget } from "../../../shared/api/pod_disruption_budget.ts";
 import { budgetRefusal } from "../../../shared/placement/workload_snapshot.ts";

@@ -9,7 +9,7 @@ import type {
   PolicyStatusWriter,
   ReportStore,
   WorkloadWriter,
-} from "../../../controller/rightsizing/ports.ts";
+} from "../../../shared/rightsizing/ports.ts";
 import type { ApiAccess } from "./request_gate.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../../shared/api/optimization_policy.ts";

@@ -3,15 +3,20 @@
  *
  * @module
  */
-import type { DesiredWriter, NodeLink } from "../../../agent/ports.ts";
-import type { AllocationStore, PodResizer } from "../../../controller/resize/ports.ts";
-import type { DeletionCostWriter, PodEvictor } from "../../../controller/placement/ports.ts";
+import type {
+  AllocationStore,
+  DeletionCostWriter,
+  DesiredWriter,
+  NodeLink,
+  PodEvictor,
+} from "../../../shared/api/ports.ts";
+import type { PodResizer } from "../../../shared/resize/patch.ts";
 import type {
   PolicyStatusWriter,
   ReportStore,
   WorkloadWriter,
-} from "../../../controller/rightsizing/ports.ts";
-import type { EndpointSliceStore } from "../../../controller/webhook/ports.ts";
+} from "../../../shared/rightsizing/ports.ts";
+import type { EndpointSliceStore } from "../../../shared/admission/ports.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { LeaseStore } from "../../../shared/control/leader_election.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";

@@ -165,6 +165,11 @@ export class SimulatedNode {
     return podReading(this.#findPod(podUID), { periodMs: PERIOD_MS, now: this.now });
   }
 
+  /** Where in the period the pod's quota is refilled, ms. */
+  phaseMs(podUID: string): number {
+    return this.#findPod(podUID).phase * SLICE_MS;
+  }
+
   /** UIDs with their containers' ids, in the order of their coming. */
   pods(): readonly { readonly uid: string; readonly containerIDs: readonly string[] }[] {
     return this.#pods.map(({ uid, containers }) => ({

@@ -237,9 +237,9 @@ pure("cgroupView() is read by the agent's own readers, both levels and the node'
     throttledMs: (310_000 - usageUs) / 1000,
     pressureMs: (310_000 - usageUs) / 1000,
   });
-  assert.equal(readQuota(tree, files), 200);
+  assert.equal(readQuota(tree, files, { periodMs: 100 }), 200);
   const podFiles = cgroupFiles(layout, pods[0]?.directory ?? "");
-  assert.equal(readQuota(tree, podFiles), 400);
+  assert.equal(readQuota(tree, podFiles, { periodMs: 100 }), 400);
   // 100 m is weight 4, which reads back as at most 26 m less.
   const request = readRequest(tree, podFiles)?.linear ?? NaN;
   assert.ok(request <= 100 && request > 74, `${request}`);

@@ -10,7 +10,8 @@
 import { type LimitRange, roundShares } from "../../../shared/market/rounding.ts";
 import { mean } from "../statistics.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
-import { limitsOf, planLimits, type PlannedLimit } from "./plan_limits.ts";
+import { limitsOf, planLimits } from "./plan_limits.ts";
+import type { PlannedLimit } from "../play_rival.ts";
 import { readRequestLog, type RequestLog } from "./request_log.ts";
 import { type Bid, clearMarket } from "../../../shared/market/solver.ts";
 

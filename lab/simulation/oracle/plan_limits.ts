@@ -32,6 +32,7 @@ import {
 import { lowerSegments, shiftBoundaries } from "./lower_segments.ts";
 import { PERIOD_MS, periodGrid, type RequestLog } from "./request_log.ts";
 import { playLog } from "./play_log.ts";
+import type { PlannedLimit } from "../play_rival.ts";
 import { type Serve, serveLog, type ServerSpec } from "./serve_log.ts";
 
 /** What the plan is made for. Bounds in millicores; the plan keeps to multiples of 10 m in them. */
@@ -46,14 +47,6 @@ export interface PlanOptions extends LimitRange, ServerSpec {
   readonly phaseMs: number;
   /** The pod's on the node. */
   readonly uid: string;
-}
-
-/** A limit, in force from a moment on. */
-export interface PlannedLimit {
-  /** ms of virtual time. */
-  readonly atMs: number;
-  /** Millicores. */
-  readonly limit: number;
 }
 
 /** Ideal rounds, with findings that hold for every plan. */

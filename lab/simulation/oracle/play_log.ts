@@ -8,9 +8,8 @@
  * @module
  */
 import { seededRandom } from "../../../shared/random.ts";
-import type { ArrivalProcess } from "../node/request_server.ts";
 import { createSimulatedNode, type SimulatedNode } from "../node/simulated_node.ts";
-import { PERIOD_MS, type RequestLog } from "./request_log.ts";
+import { arrivalsOf, PERIOD_MS, type RequestLog } from "./request_log.ts";
 import { firstRequestAt, LATE_SLACK_MS, type ServeOptions, type ServeTrace } from "./serve_log.ts";
 
 /** What is played, and how. */
@@ -79,7 +78,7 @@ function nodeFor(
       request: 100,
       limit: MILLICORES_PER_MS * quotaOf(fromPeriod),
       threads,
-      workload: requestsOf(play),
+      workload: arrivalsOf(play.log, play),
       onDone(request, atMs) {
         const done = originMs + atMs;
         doneMs[request] = done;
@@ -89,19 +88,6 @@ function nodeFor(
     }],
   });
   return node;
-}
-
-function requestsOf({ log: { atMs, costMs }, first, originMs }: Play): ArrivalProcess {
-  let index = first;
-  return {
-    nextAt: (atMs[index] ?? Infinity) - originMs,
-    nextCost: costMs[index] ?? 0,
-    next() {
-      index++;
-      this.nextAt = (atMs[index] ?? Infinity) - originMs;
-      this.nextCost = costMs[index] ?? 0;
-    },
-  };
 }
 
 /** What is written down period by period. */

@@ -70,6 +70,23 @@ function withPieces(log: RequestLog, endless: readonly number[]): RequestLog {
   };
 }
 
+/** The requests from the `first` on as a stream; its times begin at `originMs` of the log's. */
+export function arrivalsOf(
+  { atMs, costMs }: RequestLog,
+  { first = 0, originMs = 0 }: { readonly first?: number; readonly originMs?: number } = {},
+): ArrivalProcess {
+  let index = first;
+  return {
+    nextAt: (atMs[index] ?? Infinity) - originMs,
+    nextCost: costMs[index] ?? 0,
+    next() {
+      index++;
+      this.nextAt = (atMs[index] ?? Infinity) - originMs;
+      this.nextCost = costMs[index] ?? 0;
+    },
+  };
+}
+
 /** Length of a CFS period, ms: the kubelet's. */
 export const PERIOD_MS = 100;
 

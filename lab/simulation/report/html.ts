@@ -30,7 +30,7 @@ export function escapeText(text: string): string {
 }
 
 /** The text with control characters (line ends and tabs too) and lone surrogates as U+FFFD. */
-export function printable(text: string): string {
+function printable(text: string): string {
   // deno-lint-ignore no-control-regex -- control characters are what is looked for
   return text.toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f]/g, "\ufffd");
 }

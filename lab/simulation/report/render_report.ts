@@ -10,9 +10,7 @@ import { type Html, html } from "./html.ts";
 import { methodNote, type ReportScene } from "./method_note.ts";
 import { page } from "./page.ts";
 import { coresPlot } from "./plots/cores_plot.ts";
-import { latencyPlot } from "./plots/latency_plot.ts";
 import { podMultiples } from "./plots/pod_multiples.ts";
-import { pricePlot } from "./plots/price_plot.ts";
 import { throttlingPlot } from "./plots/throttling_plot.ts";
 import { type PodRow, podRows, tallyPods, tallySentence, tallyText } from "./pod_rows.ts";
 import { describeScale, isBest, SCORE_MEASURES } from "./score_measures.ts";
@@ -57,8 +55,6 @@ export function renderReport(
       ${scoreSection(runs)}
       ${coresPlot(runs)}
       ${throttlingPlot(runs)}
-      ${latencyPlot(runs)}
-      ${pricePlot(ours)}
       ${podMultiples(runs)}
       ${podTable(runs)}
       ${changeList(ours)}

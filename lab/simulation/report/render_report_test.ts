@@ -10,7 +10,6 @@ import { formatCores, formatCount, formatFigure, formatMillicores, formatTime } 
 import { keyFigures } from "./headline.ts";
 import { escapeText, html, shorten, trusted } from "./html.ts";
 import { type ReportScene, traceSources } from "./method_note.ts";
-import { pricePlot } from "./plots/price_plot.ts";
 import { podRows, tallyPods, tallySentence, tallyText } from "./pod_rows.ts";
 import { renderReport } from "./render_report.ts";
 import { describeScale, isBest, SCORE_MEASURES, type ScoreMeasure } from "./score_measures.ts";
@@ -89,8 +88,8 @@ pure("renderReport() has a row for every pod with its own figures", () => {
 pure("renderReport() draws marks into every plot, with coordinates that are numbers", () => {
   const page = parsed(syntheticRuns());
   const plots = [...page.querySelectorAll("svg.plot")];
-  // Cores, throttling, latency and price in two widths each, and a plot per pod.
-  assert.equal(plots.length, 4 * 2 + 20);
+  // Cores and throttling in two widths each, and a plot per pod.
+  assert.equal(plots.length, 2 * 2 + 20);
   for (const plot of plots) {
     const marks = [...plot.querySelectorAll("path, circle")].map((mark) =>
       (mark.getAttribute("d") ?? "M0,0").split(/[MLVHC]/).length
@@ -127,7 +126,7 @@ pure("renderReport() escapes names of pods, traces, algorithms and sources", () 
   assert(!markup.includes("\0"));
   const page = parsed(runs, scene);
   assert.equal([...page.querySelectorAll("img, script, [onerror]")].length, 0);
-  assert.equal([...page.querySelectorAll("svg.plot")].length, 4 * 2 + 2 - 2);
+  assert.equal([...page.querySelectorAll("svg.plot")].length, 2 * 2 + 2);
   assert(texts(page, ".pods tbody th").some((name) => name.startsWith("<img src=x")));
 });
 
@@ -267,25 +266,6 @@ pure("keyFigures() states the record's own figures", () => {
     `${value} with ${MADE[1]?.algorithm}`
   );
   assert.deepEqual(figures.map((figure) => figure.beside), [...beside, "1 burst, 0 missed"]);
-});
-
-function plotted(price: readonly number[]): string {
-  const [made] = syntheticRuns({ pods: 1, minutes: 1 });
-  assert(made !== undefined);
-  return pricePlot({ ...made, price }).markup.replaceAll(/\s+/g, " ");
-}
-
-pure("pricePlot() counts infinite prices, not those before the first clearing", () => {
-  const some = plotted([NaN, NaN, 0.1, Infinity, 0.2]);
-  assert.match(some, / 1 step .*infinite/);
-  assert.doesNotMatch(plotted([NaN, NaN, 0.1, 0.2]), /infinite/);
-  assert.match(plotted([0, Infinity]), / 1 step .*infinite/);
-});
-
-pure("pricePlot() distinguishes an infinite price from none by its text", () => {
-  assert.match(plotted([Infinity, Infinity]), /infinite throughout/);
-  assert.match(plotted([NaN, Infinity]), /No finite price/);
-  assert.match(plotted([]), /sets no price/);
 });
 
 /** A run per list, a pod per figure; all runs cost the same. */

@@ -9,7 +9,6 @@ const DARK = `
   --surface: #17181b; --raised: #1f2125; --ink: #f2f2ef; --soft: #b6b8bc; --faint: #8b8f96;
   --line: #303339; --axis: #5d626b;
   --limit: #5b9df5; --own: #f08a4b; --usage: #2b8f74; --usage-peak: #1d4a40; --demand: #a9adb5;
-  --price: #b18cf0;
   --algorithm-0: #5b9df5; --algorithm-1: #f08a4b; --algorithm-2: #b18cf0; --algorithm-3: #35b08c; --algorithm-4: #e3b341;
   --algorithm-5: #9aa0a8;`;
 
@@ -20,7 +19,6 @@ export const STYLE = `
   --surface: #ffffff; --raised: #f6f7f8; --ink: #15171a; --soft: #4c5158; --faint: #767c85;
   --line: #e3e5e8; --axis: #a6abb3;
   --limit: #1f6fd6; --own: #d9601a; --usage: #7cc4ae; --usage-peak: #d7eee7; --demand: #6d747e;
-  --price: #7a4fd0;
   --algorithm-0: #1f6fd6; --algorithm-1: #d9601a; --algorithm-2: #7a4fd0; --algorithm-3: #178a69; --algorithm-4: #a87800;
   --algorithm-5: #6d747e;
 }
@@ -104,8 +102,6 @@ details .scroll { max-height: 32rem; overflow-y: auto; border-top: 1px solid var
 .legend i { width: 20px; height: 0; border-top: 2.5px solid var(--swatch); flex: none; }
 .legend i.dash { border-top-style: dashed; border-top-width: 2px; }
 .legend i.area { height: 12px; border: 0; background: var(--swatch); border-radius: 2px; }
-.legend i.dot { width: 10px; height: 10px; border: 0; background: var(--swatch);
-  border-radius: 50%; }
 .plot { display: block; width: 100%; height: auto; overflow: visible; color: var(--soft);
   --plot-background: var(--surface); font-family: inherit; font-variant-numeric: tabular-nums; }
 .plot text { white-space: pre; }

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { distributionOfSamples } from "../../../shared/rightsizing/distribution.ts";
 import type { ResourceName } from "../../../shared/api/pod.ts";
 import {
   type Estimator,
@@ -15,6 +14,7 @@ import {
 } from "../../../shared/rightsizing/recommend.ts";
 import type { Percentile, ResourceBounds } from "../../../shared/rightsizing/policy_spec.ts";
 import type { Kill, RightsizingRule, RuleRun } from "./rule.ts";
+import { distributionOfSamples } from "./sampled_distribution.ts";
 
 /** The parts of a policy that decide what is recommended. */
 export interface PercentileOptions {

@@ -5,7 +5,7 @@
  */
 import type { ResourceName } from "../../../shared/api/pod.ts";
 import { quantile } from "../statistics.ts";
-import type { TimedValue } from "../time_series.ts";
+import { mostFrequent, type TimedValue } from "../time_series.ts";
 import { guessTraceFormat, parseTimedValues, type TraceFormat } from "../trace.ts";
 
 /** A history. */
@@ -35,26 +35,21 @@ export function usageHistory(
   samples: readonly TimedValue[],
   { name, resource }: Pick<UsageHistory, "name" | "resource">,
 ): UsageHistory {
-  const frequency = new Map<number, number>();
-  samples.forEach(({ atS }, index) => {
-    const before = samples[index - 1];
-    if (before === undefined) return;
-    const gapMs = Math.round((atS - before.atS) * 1000);
-    if (!(gapMs > 0)) {
-      throw new RangeError(
-        `Cannot replay history "${name}": sample ${index + 1} has the time ${atS} after ` +
-          `${before.atS}, expected growing times`,
-      );
-    }
-    frequency.set(gapMs, (frequency.get(gapMs) ?? 0) + 1);
+  const gaps = samples.slice(1).map(({ atS }, before) => {
+    const previousS = samples[before]?.atS ?? NaN;
+    const gapMs = Math.round((atS - previousS) * 1000);
+    if (gapMs > 0) return gapMs;
+    throw new RangeError(
+      `Cannot replay history "${name}": sample ${before + 2} has the time ${atS} after ` +
+        `${previousS}, expected growing times`,
+    );
   });
-  const [first] = [...frequency].sort(([a, often], [b, oftener]) => oftener - often || a - b);
-  if (first === undefined) {
+  const stepMs = mostFrequent(gaps);
+  if (stepMs === undefined) {
     throw new RangeError(
       `Cannot replay history "${name}": it has ${samples.length} samples, expected at least 2`,
     );
   }
-  const [stepMs] = first;
   const steps = ((samples.at(-1)?.atS ?? 0) - (samples[0]?.atS ?? 0)) * 1000 / stepMs;
   if (steps > MOST_STEPS) {
     throw new RangeError(

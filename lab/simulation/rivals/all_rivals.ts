@@ -46,20 +46,3 @@ export function allRivals(): Rival[] {
 export function rivalAlgorithms(): string[] {
   return [...new Set(allRivals().map(({ algorithm }) => algorithm))];
 }
-
-/**
- * Every setting of the algorithms so named, in the order of {@linkcode allRivals}. Throws a RangeError
- * that lists the names that no algorithm has.
- */
-export function rivalsNamed(names: Iterable<string>): Rival[] {
-  const wanted = new Set(names);
-  const known = rivalAlgorithms();
-  const unknown = [...wanted].filter((name) => !known.includes(name));
-  if (unknown.length > 0) {
-    const list = unknown.map((name) => `"${name}"`).join(", ");
-    throw new RangeError(
-      `Cannot choose rivals: no algorithm is named ${list}, only ${known.join(", ")}`,
-    );
-  }
-  return allRivals().filter(({ algorithm }) => wanted.has(algorithm));
-}

@@ -4,7 +4,7 @@ import { cases } from "../../../tests/fixtures/cases.ts";
 import { feedFor, feedRival, firstReadings } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { near } from "../../../tests/fixtures/near.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { allRivals, rivalAlgorithms, rivalsNamed } from "./all_rivals.ts";
+import { allRivals } from "./all_rivals.ts";
 import { createDecayingHistogram } from "./decaying_histogram.ts";
 import { createIntervals, perPod, withinBounds } from "./per_pod.ts";
 import type { Rival, RivalNode, RivalPod, RivalReading, RivalRun } from "./rival.ts";
@@ -30,15 +30,6 @@ pure("allRivals() has every setting of every algorithm, each under a name of its
 
 pure("allRivals() looks at multiples of 100 ms", () => {
   for (const { lookMs } of allRivals()) assert.ok(lookMs > 0 && lookMs % 100 === 0);
-});
-
-pure("rivalsNamed() has all settings of the algorithms, in the order of the sweep", () => {
-  const algorithms = rivalsNamed(["mbcas", "koordinator", "mbcas"]).map(({ algorithm }) =>
-    algorithm
-  );
-  assert.deepEqual(algorithms, ["koordinator", "koordinator", "mbcas"]);
-  assert.deepEqual(rivalsNamed([]), []);
-  assert.equal(rivalsNamed(rivalAlgorithms()).length, allRivals().length);
 });
 
 const POD_COUNT = 2;

@@ -11,6 +11,7 @@ const WITHOUT_HPA = 'mbcas.io/hpa-coordination: "false" on workload, pods or HPA
 /** What set floor, ceiling or hold of a container; written by the controller. */
 export const BOUND_REASONS = {
   BurstFactor: {
+    quiet: true,
     means: "the ceiling is the original limit times the burst factor, or the least ceiling",
     remedy: "label the namespace mbcas.io/burst-factor, or give the pod a larger limit",
   },
@@ -19,11 +20,13 @@ export const BOUND_REASONS = {
     remedy: "change the annotation in the pod's template",
   },
   WeightMultiplied: {
+    quiet: true,
     means: "the pod's weight, its share where CPU is scarce, is not that of its request alone",
     remedy: "the message names its source: another PriorityClass, annotation " +
       "mbcas.io/priority-multiplier or market.priorityMultipliers changes it",
   },
   NodeSize: {
+    quiet: true,
     means: "the ceiling is 90 % of the node",
     remedy: "nothing more fits: a larger node, or more replicas",
   },
@@ -50,18 +53,22 @@ export const BOUND_REASONS = {
     remedy: "nothing: it holds for as long as the pod has its PriorityClass",
   },
   NodeNotReady: {
+    about: "node",
     means: "the node is not Ready: limits stay as they are",
     remedy: "look at the node: kubectl describe node",
   },
   NodeDraining: {
+    about: "node",
     means: "a node autoscaler is about to remove the node: limits stay as they are",
     remedy: "none is needed: pods that move get their share on another node",
   },
   NodeCordoned: {
+    about: "node",
     means: "the node was cordoned less than 10 min ago and may be drained: no limit is lowered",
     remedy: "nothing: it ends 10 min after the cordon, or with kubectl uncordon",
   },
   PodNotReady: {
+    quiet: true,
     means: "the pod is not Ready: its limits are not lowered",
     remedy: "its conditions and readiness probes say why: kubectl describe pod",
   },
@@ -74,6 +81,7 @@ export const BOUND_REASONS = {
     remedy: "see its last log: kubectl logs --previous",
   },
   RolloutInProgress: {
+    about: "workload",
     means: "the workload rolls out: its pods' limits are not lowered, and it is not rightsized",
     remedy: "if it lasts: kubectl rollout status",
   },
@@ -82,6 +90,7 @@ export const BOUND_REASONS = {
     remedy: "nothing: it ends a while after the pod is Ready, or after 10 min",
   },
   HPAFloor: {
+    about: "workload",
     means: "an HPA scales the workload on CPU: the limit must not cap what the HPA looks at",
     remedy: WITHOUT_HPA,
   },
@@ -90,10 +99,12 @@ export const BOUND_REASONS = {
     remedy: "a larger original limit or burst factor, or a lower target utilization of the HPA",
   },
   HPADamped: {
+    about: "workload",
     means: "an HPA scales the workload on CPU: limits go down by half steps",
     remedy: WITHOUT_HPA,
   },
   HPAScaled: {
+    about: "workload",
     means: "the HPA has just scaled the workload: no limit is lowered for its stabilization window",
     remedy: WITHOUT_HPA,
   },
@@ -102,6 +113,8 @@ export const BOUND_REASONS = {
     remedy: "nothing: without annotation mbcas.io/demand-query only the kernel's readings count",
   },
   MetricMissing: {
+    // An unavailable metrics server would cause an event on each pod.
+    quiet: true,
     means: "the metric that the pod names gives no usable value: only the kernel's readings count",
     remedy:
       "the rule's message says why; metrics.* in ConfigMap mbcas-config has address and queries",

@@ -12,6 +12,8 @@ export interface Reason {
   readonly remedy: string;
   /** Present for a failure that an administrator should see: the phase of a status with it is `Failed`. */
   readonly fails?: true;
-  /** Present for what concerns many pods at once: a status with it gives no event. */
+  /** Present for what is usual, or concerns many pods at once: it gives no event. */
   readonly quiet?: true;
+  /** The object that many pods share and that an event is about in their place; absent: the pod. */
+  readonly about?: "node" | "workload";
 }

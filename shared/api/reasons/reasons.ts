@@ -52,6 +52,12 @@ export type ReasonsOf<List> = List extends unknown ? keyof List & string : never
 /** Any reason of the lists. */
 export type AnyReason = ReasonsOf<typeof REASON_LISTS[keyof typeof REASON_LISTS]>;
 
+/** A reason, and what there is to say in a sentence. */
+export interface Cause<R extends AnyReason = AnyReason> {
+  readonly reason: R;
+  readonly message: string;
+}
+
 const REASONS: ReadonlyMap<string, Reason> = new Map(
   Object.values(REASON_LISTS).flatMap((list) => Object.entries<Reason>(list)),
 );

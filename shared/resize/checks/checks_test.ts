@@ -2,14 +2,18 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import {
+  type ClaimFields as Fields,
+  claimTable as table,
   containerAt as at,
   cpuRanges,
+  decideClaim,
   enforcedContainer,
   enforcedPod,
-  enforcementInput,
   marketClaim,
   marketDecision,
-} from "../../../tests/fixtures/market/enforcement_input.ts";
+  podOf as pod,
+  podWith,
+} from "../../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   bareContainer,
@@ -23,9 +27,7 @@ import {
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
-import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
-import { decide, MARKET_CHAIN } from "../chain.ts";
-import type { EnforcementInput } from "../inputs/resize_input.ts";
+import type { Pod, Resources } from "../../api/pod.ts";
 import { marketSubject } from "../inputs/subject.ts";
 import { setsCPU } from "./autoscalers.ts";
 import { largestLimit, resourceRangesOf } from "./limit_range.ts";
@@ -263,21 +265,9 @@ pure("disruptions() are the changes that restart a container, or that the server
   assert.deepEqual(verdict.wanted, new Map([["app", limits({ memory: 256 })], ["log", log]]));
 });
 
-type Fields = Partial<EnforcementInput>;
-
-function table(name: string, rows: readonly (readonly [Fields, expected: string])[]): void {
-  pure(name, () => {
-    for (const [fields, expected] of rows) assert.equal(marketDecision(fields), expected);
-  });
-}
-
-const pod = (...containers: readonly PodContainer[]): Fields => ({
-  pod: enforcedPod({ containers }),
-});
-const podWith = (change: Partial<Pod>): Fields => ({ pod: enforcedPod(change) });
 const millicores = fc.integer({ min: 1, max: 100 }).map((steps) => steps * 10);
 
-const HELD = "OutsideLimitRange LimitRange";
+const HELD = "LimitRange";
 const bare = { ...enforcedContainer({ name: "side" }), limits: {} };
 const siblings = pod(enforcedContainer(), { ...bare, requests: { cpu: 100 } });
 const init = (more: ContainerFields = {}): Partial<Pod> => ({
@@ -314,10 +304,7 @@ pure("decide() never asks for what the LimitRange forbids", () => {
       marketClaim(Math.max(request, wanted), `c${index}`)
     );
     const limitRange = { cpu: { container: ofContainer, pod: ofPod } };
-    const { changes } = decide(
-      MARKET_CHAIN,
-      enforcementInput({ ...pod(...containers), claims, limitRange }),
-    );
+    const { changes } = decideClaim({ ...pod(...containers), claims, limitRange });
     if (changes.length === 0) return;
     const after = containers.map(({ name, requests, limits }) => ({
       request: requests.cpu ?? 0,
@@ -335,7 +322,7 @@ pure("decide() never asks for what the LimitRange forbids", () => {
   }));
 });
 
-const DEFAULTS = "WouldWriteDefaults LimitRange";
+const DEFAULTS = "LimitRange/defaults LimitRange";
 const defaults = (...names: readonly string[]): Fields => ({
   limitRange: { ...cpuRanges({}), defaults: names },
 });
@@ -357,7 +344,7 @@ table("decide() holds where the server would write a LimitRange's defaults into 
   [defaults("requests.memory"), DEFAULTS],
 ]);
 
-pure("copiesOutOfSync() takes the first limit of a container for no raise", () => {
+pure("outOfSync() takes the first limit of a container for no raise", () => {
   const app = { ...enforcedContainer(), limits: {}, applied: { requests: {}, limits: {} } };
   const unsynced = { pod: enforcedPod({ containers: [app] }), outOfSync: ["nodes"] };
   assert.equal(marketDecision({ ...unsynced, claims: [marketClaim(300)] }), "app 300");

@@ -68,15 +68,6 @@ export function largestLimit({ max, ratio }: AmountRange, request: number): numb
   return ratio === Infinity ? max : Math.min(max, Math.floor(ratio * request));
 }
 
-/** What the rule is asked about. */
-export interface RangesAsked {
-  readonly ranges: ResourceRanges | undefined;
-  /** One at least; the values must fit each of them. */
-  readonly subjects: readonly Subject[];
-  /** Raises are cut to a multiple of this. @default {1} */
-  readonly step?: number;
-}
-
 /**
  * Clamps each value into the ranges, and holds where a pod would lie outside of them all the same: the
  * server checks every container and init container again, so a pod that is older than a LimitRange can
@@ -84,7 +75,13 @@ export interface RangesAsked {
  */
 export function rangeVerdict(
   wanted: WantedResources,
-  { ranges, subjects, step = 1 }: RangesAsked,
+  { ranges, subjects, step = 1 }: {
+    readonly ranges: ResourceRanges | undefined;
+    /** One at least; the values must fit each of them. */
+    readonly subjects: readonly Subject[];
+    /** Raises are cut to a multiple of this. @default {1} */
+    readonly step?: number;
+  },
 ): Verdict<"LimitRange"> {
   if (ranges === undefined || wanted.size === 0) return undefined;
   let fitting = wantedOf(pairsOf(wanted).map((entry) => clamped(entry, { ranges, subjects })));

@@ -8,9 +8,8 @@
  *
  * @module
  */
-import type { Node } from "../../api/node.ts";
-import type { Pod } from "../../api/pod.ts";
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
+import type { OutOfScope, PodFacts } from "../inputs/resize_input.ts";
 
 /** In-place resize is on by default from Kubernetes 1.33 (KEP-1287). */
 const LEAST_MINOR = 33;
@@ -21,66 +20,48 @@ export function isOldKubelet(version: string | undefined): boolean {
   return major === "1" && Number(minor) < LEAST_MINOR;
 }
 
-/** What the rules look at. */
-export interface PlatformFacts {
-  readonly pod: Pod;
-  /** The pod's; not known: its pods are given the benefit of the doubt. */
-  readonly node?: Pick<Node, "kubeletVersion" | "os"> | undefined;
-}
-
-/** Why a pod is left alone. */
-export interface LeftAlone {
-  readonly reason: EnforcementReason;
-  readonly message: string;
-}
-
-/** One named rule. */
-export interface PlatformRule {
-  readonly name: string;
-  readonly rule: (facts: PlatformFacts) => LeftAlone | undefined;
-}
-
 /** On the copy of a static pod that the kubelet keeps in the API. */
 const MIRROR = "kubernetes.io/config.mirror";
 /** Where the kubelet has a pod from: `api`, or a file or an address for a static one. */
 const SOURCE = "kubernetes.io/config.source";
 
-/** A rule that is named after its reason, and finds a message. */
-function rule(
-  reason: EnforcementReason,
-  find: (facts: PlatformFacts) => string | false | undefined,
-): PlatformRule {
-  return {
-    name: reason,
-    rule(facts) {
-      const message = find(facts);
-      return message ? { reason, message } : undefined;
-    },
-  };
-}
+/** What speaks against a resize of the pod for good, as a message; `false` or undefined: nothing. */
+export type PlatformRule = (facts: Pick<PodFacts, "pod" | "node">) => string | false | undefined;
 
-/** In the order in which they are asked. */
-export const PLATFORM_RULES: readonly PlatformRule[] = [
+/** By reason, in the order in which they are asked. */
+export const PLATFORM_RULES: readonly (readonly [EnforcementReason, PlatformRule])[] = [
   // Servers before 1.36 look at the pod alone; that kubelet then calls it infeasible.
-  rule(
+  [
     "WindowsPod",
     ({ pod, node }) =>
       pod.windows
         ? "spec.os of the pod says windows"
         : node?.os !== undefined && `node ${pod.nodeName} runs ${node.os}`,
-  ),
-  rule(
+  ],
+  [
     "StaticPod",
     ({ pod: { metadata: { annotations } } }) =>
       (annotations[MIRROR] !== undefined || (annotations[SOURCE] ?? "api") !== "api") &&
       "the pod is the mirror of a static pod",
-  ),
+  ],
   // Any such claim locks all resources of the pod, CPU too (`ValidatePodResize` of 1.36).
-  rule(
+  [
     "DeviceClaims",
     ({ pod }) => pod.claimsNodeResources && "device claims hold CPU or memory of the node for it",
-  ),
-  rule("KubeletTooOld", ({ pod, node }) =>
-    isOldKubelet(node?.kubeletVersion) &&
-    `the kubelet of ${pod.nodeName} is ${node?.kubeletVersion}: resizes need 1.33 or newer`),
+  ],
+  [
+    "KubeletTooOld",
+    ({ pod, node }) =>
+      isOldKubelet(node?.kubeletVersion) &&
+      `the kubelet of ${pod.nodeName} is ${node?.kubeletVersion}: resizes need 1.33 or newer`,
+  ],
 ];
+
+/** Why the pod can never be resized; undefined where nothing is known against it. */
+export function neverResizable(facts: Pick<PodFacts, "pod" | "node">): OutOfScope | undefined {
+  for (const [reason, rule] of PLATFORM_RULES) {
+    const message = rule(facts);
+    if (message) return { reason, message };
+  }
+  return undefined;
+}

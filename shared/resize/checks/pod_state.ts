@@ -3,17 +3,25 @@
  *
  * @module
  */
+import { isApplied, isSettled, resizeStatus } from "../inputs/resize_condition.ts";
 import {
-  changesNothing,
+  changesOf,
   type ClaimFacts,
   type PodFacts,
   type PodVerdict,
 } from "../inputs/resize_input.ts";
-import { isApplied, isSettled, resizeStatus } from "../inputs/resize_condition.ts";
 import type { WantedResources } from "../inputs/resources.ts";
+import type { Finding } from "../run_checks.ts";
+
+/** Holds where the original limits are not on record: nothing could bring them back. */
+export function originalUnknown({ originalUnknown }: ClaimFacts): Finding | undefined {
+  const message = "the limits were set by this product and the user's own are not on record: " +
+    "recreate the pod, or set its limits by hand";
+  return originalUnknown ? { verdict: "hold", message } : undefined;
+}
 
 /** Holds when the pod differs from the allocation in UID, namespace or node. */
-export function identityDiffers({ pod, allocation }: ClaimFacts): PodVerdict {
+export function identityMismatch({ pod, allocation }: ClaimFacts): Finding | undefined {
   const { spec, metadata } = allocation;
   const pairs = [
     ["UID", spec.podUID, pod.metadata.uid],
@@ -24,32 +32,20 @@ export function identityDiffers({ pod, allocation }: ClaimFacts): PodVerdict {
   const [field, ours, theirs] = pairs.find(([, ours, theirs]) => ours !== theirs) ?? [];
   return field === undefined ? undefined : {
     verdict: "hold",
-    reason: "IdentityMismatch",
     message: `allocation and pod ${spec.podName} differ in ${field}: "${ours}" and "${theirs}"`,
   };
 }
 
-/** Holds with the reason for which the pod takes no part. */
-export function outOfScope({ outOfScope }: ClaimFacts): PodVerdict {
-  return outOfScope && { verdict: "hold", ...outOfScope };
-}
-
-/** Holds while the node's agent has not renewed its lease: its last clearing may be wrong by now. */
-export function agentIsSilent({ agentSilent, allocation }: ClaimFacts): PodVerdict {
-  const message = `the agent of node ${allocation.spec.nodeName} has not renewed its lease`;
-  return agentSilent ? { verdict: "hold", reason: "AgentSilent", message } : undefined;
-}
-
 /** Holds while the pod is terminating or not running. */
-export function notRunning({ pod: { phase, metadata } }: PodFacts): PodVerdict {
+export function notRunning({ pod: { phase, metadata } }: PodFacts): Finding | undefined {
   if (phase === "Running" && !metadata.terminating) return undefined;
   const message = metadata.terminating ? "the pod is terminating" : `the pod is ${phase}`;
-  return { verdict: "hold", reason: "NotRunning", message };
+  return { verdict: "hold", message };
 }
 
 /** Holds when the pod's spec has the wanted limits: `Applied` once the kubelet reports them. */
 export function alreadyThere({ pod }: PodFacts, wanted: WantedResources): PodVerdict {
-  if (!changesNothing(pod, wanted)) return undefined;
+  if (changesOf(pod, wanted).length > 0) return undefined;
   const claimed = pod.containers.filter(({ name }) => wanted.has(name));
   if (claimed.every((container) => isApplied(pod, container))) {
     return { verdict: "hold", reason: "Applied", message: "the kubelet reports the wanted limits" };
@@ -58,25 +54,21 @@ export function alreadyThere({ pod }: PodFacts, wanted: WantedResources): PodVer
 }
 
 /** Holds until the kubelet reports what the pod's spec already asks for. */
-export function resizeInProgress({ pod }: PodFacts): PodVerdict {
+export function resizeInProgress({ pod }: PodFacts): Finding | undefined {
   if (pod.containers.every((one) => isSettled(pod, one))) return undefined;
-  const status = resizeStatus(pod);
+  const { reason, message } = resizeStatus(pod);
   // A resize that the kubelet will never do, or not now, must not lock the pod at that value.
-  return status.reason === "ResizeInProgress" ? { verdict: "hold", ...status } : undefined;
+  return reason === "ResizeInProgress" ? { verdict: "hold", message } : undefined;
 }
 
 /** Holds for the rest of the wait after a refusal. */
-export function backingOff({ backOffMs }: ClaimFacts): PodVerdict {
-  const message = `the last attempt was refused: next one in ${Math.ceil(backOffMs / 1000)} s`;
-  return backOffMs > 0
-    ? { verdict: "hold", reason: "BackOff", message, retryAfterMs: backOffMs }
-    : undefined;
+export function backOff({ backOffMs: retryAfterMs = 0 }: ClaimFacts): Finding | undefined {
+  const message = `the last attempt was refused: next one in ${Math.ceil(retryAfterMs / 1000)} s`;
+  return retryAfterMs > 0 ? { verdict: "hold", message, retryAfterMs } : undefined;
 }
 
 /** Holds for the rest of the least time between two resizes of a pod. */
-export function resizedJustNow({ restMs = 0 }: ClaimFacts): PodVerdict {
+export function rateLimited({ restMs: retryAfterMs = 0 }: ClaimFacts): Finding | undefined {
   const message = "the pod's last change was a moment ago";
-  return restMs > 0
-    ? { verdict: "hold", reason: "RateLimited", message, retryAfterMs: restMs }
-    : undefined;
+  return retryAfterMs > 0 ? { verdict: "hold", message, retryAfterMs } : undefined;
 }

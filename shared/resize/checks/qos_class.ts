@@ -19,17 +19,17 @@ import {
 import { containersWanted, type Subject, subjectWanted } from "../inputs/subject.ts";
 import { capRequests } from "./request_within_limit.ts";
 
-/** What is left of the wanted values, or why nothing may be done. */
-export type KeptClass =
-  | { readonly wanted: WantedResources; readonly cuts: readonly string[] }
-  | { readonly problem: string };
-
 /**
  * Requests and limits of Guaranteed pods move together, at the lower of the two, or not at all; a
  * Burstable pod in which the last request would reach its limit keeps one of them a unit below. Where the class
- * would change all the same, as of a BestEffort pod, nothing may be done.
+ * would change all the same, as of a BestEffort pod, nothing may be done: `problem` says why.
  */
-export function keepClass(wanted: WantedResources, subjects: readonly Subject[]): KeptClass {
+export function keepClass(
+  wanted: WantedResources,
+  subjects: readonly Subject[],
+): { readonly wanted: WantedResources; readonly cuts: readonly string[] } | {
+  readonly problem: string;
+} {
   const cuts: string[] = [];
   let kept = wanted;
   if (subjects.some(movesRequest)) {

@@ -70,22 +70,19 @@ export interface QuotaRoom {
   readonly room: number;
 }
 
-/** What the rule is asked about. */
-export interface QuotasAsked {
-  readonly quotas: readonly QuotaRoom[];
-  /** Those with raises that the quotas count, each as often as it has pods. */
-  readonly subjects: readonly Subject[];
-  /** Raises are cut to a multiple of this. @default {1} */
-  readonly step?: number;
-}
-
 /**
  * Cuts raises to what the quotas leave, summed over all pods: a raise that fits one of them may be
  * refused to the last. Decreases always pass, and make room.
  */
 export function quotaVerdict(
   wanted: WantedResources,
-  { quotas, subjects, step }: QuotasAsked,
+  { quotas, subjects, step }: {
+    readonly quotas: readonly QuotaRoom[];
+    /** Those with raises that the quotas count, each as often as it has pods. */
+    readonly subjects: readonly Subject[];
+    /** Raises are cut to a multiple of this. @default {1} */
+    readonly step?: number | undefined;
+  },
 ): Verdict<"QuotaExceeded"> {
   const pods = subjects.reduce((sum, { count }) => sum + count, 0);
   const problems: string[] = [];

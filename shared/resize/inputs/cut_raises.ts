@@ -14,20 +14,6 @@ export function netChange(pod: Pod, wanted: WantedResources): number {
   );
 }
 
-/** Which values are cut, and by how much. */
-export interface Cut {
-  readonly resource: ResourceName;
-  readonly side: keyof Resources;
-  /** By how much the sum of the values is to fall. */
-  readonly excess: number;
-  /** By container: no value is cut below this. */
-  readonly base: (container: string) => number;
-  /** Raises are cut to a multiple of this. @default {1} */
-  readonly step?: number | undefined;
-  /** Cuts these containers only. @default {all} */
-  readonly among?: readonly { readonly name: string }[];
-}
-
 /**
  * The wanted values with each raise above its base cut by the same share, rounded down, so that their
  * sum falls by `excess`, or as far as the raises go. Others stay as they are: a partial raise is better
@@ -35,7 +21,18 @@ export interface Cut {
  */
 export function cutRaises(
   wanted: WantedResources,
-  { resource, side, excess, base, step = 1, among }: Cut,
+  { resource, side, excess, base, step = 1, among }: {
+    readonly resource: ResourceName;
+    readonly side: keyof Resources;
+    /** By how much the sum of the values is to fall. */
+    readonly excess: number;
+    /** By container: no value is cut below this. */
+    readonly base: (container: string) => number;
+    /** Raises are cut to a multiple of this. @default {1} */
+    readonly step?: number | undefined;
+    /** Cuts these containers only. @default {all} */
+    readonly among?: readonly { readonly name: string }[];
+  },
 ): WantedResources {
   const raiseOf = (container: string): number =>
     among !== undefined && !among.some(({ name }) => name === container)

@@ -4,10 +4,12 @@
  * @module
  */
 import type { Node } from "../../api/node.ts";
-import { NO_RESOURCES, type Pod, type Resources } from "../../api/pod.ts";
+import { NO_RESOURCES, type Pod } from "../../api/pod.ts";
 import type { PodAllocation } from "../../api/pod_allocation.ts";
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
+import type { LimitChange } from "../patch.ts";
 import type { Verdict } from "../run_checks.ts";
+import { movesRequest } from "./qos.ts";
 import type { WantedResources } from "./resources.ts";
 import { containersWanted, marketSubject } from "./subject.ts";
 
@@ -38,27 +40,28 @@ export interface ResourceRanges {
   readonly defaults?: readonly string[];
 }
 
+/** Why a pod takes no part in the market, or is left alone by all. */
+export interface OutOfScope {
+  readonly reason: EnforcementReason;
+  readonly message: string;
+}
+
 /** What the API reports of a pod and of what bounds it, whatever wants to change it. */
 export interface PodFacts {
   readonly pod: Pod;
-  /** Of the pod's node; absent where it is not known. */
+  /** The pod's; where it is not known, its pods are given the benefit of the doubt. */
   readonly node?: Pick<Node, "kubeletVersion" | "os"> | undefined;
   /** What the LimitRanges of the namespace come to; absent when nothing. */
   readonly limitRange?: ResourceRanges | undefined;
-  /** Millicores that the namespace's quotas leave for this pod's raise. */
-  readonly quotaHeadroom?: number | undefined;
-  /** Name of the quota that leaves no more. */
-  readonly quotaName?: string | undefined;
+  /** What the namespace's quotas leave for this pod's raise, and the one that leaves no more. */
+  readonly quotaRoom?: { readonly millicores: number; readonly quota?: string } | undefined;
 }
 
-/** Everything that the checks look at, read before the first one runs. */
+/** What the controller knows of a claim beside that, read before the first check runs. */
 export interface ClaimFacts extends PodFacts {
   readonly allocation: PodAllocation;
-  /** Why the pod takes no part; absent when it does. */
-  readonly outOfScope?:
-    | { readonly reason: EnforcementReason; readonly message: string }
-    | undefined;
-  readonly agentSilent: boolean;
+  /** True where the limits are this product's and the original ones are not on record. */
+  readonly originalUnknown?: boolean;
   /** Copies of the API's objects that don't follow the server now; absent: all do. */
   readonly outOfSync?: readonly string[] | undefined;
   /** Largest factor between the present limit and the next; absent: any. */
@@ -67,42 +70,25 @@ export interface ClaimFacts extends PodFacts {
   readonly restMs?: number | undefined;
   /** How long the limits of a pod that was resized too often are not lowered, ms. @default {0} */
   readonly oscillatingMs?: number | undefined;
-  /** Milliseconds until the next attempt is allowed after a refusal; 0 when there was none. */
-  readonly backOffMs: number;
-}
-
-/** What a chain decides by. */
-export interface EnforcementInput extends Omit<ClaimFacts, "pod"> {
-  /** Absent when there is no such pod. */
-  readonly pod: Pod | undefined;
-  /**
-   * The CPU limits that the source wants, millicores by container. The limits of a container have one
-   * owner at a time, so claims of several sources need no merging: `patchParts()` says under which name
-   * each is sent.
-   */
-  readonly claims: Iterable<readonly [container: string, millicores: number]>;
+  /** Left of the wait after a refusal, ms. @default {0} */
+  readonly backOffMs?: number | undefined;
 }
 
 /** What a check of a pod's resize answers. */
 export type PodVerdict = Verdict<EnforcementReason>;
 
-/** Makes a clamp that leaves the pod as it is a hold, which no later check talks over. */
-export function heldWhereNothingIsLeft<Reason extends string>(
-  verdict: Verdict<Reason>,
-  pod: Pod,
-): Verdict<Reason> {
-  if (verdict?.verdict !== "clamp" || !changesNothing(pod, verdict.wanted)) return verdict;
-  const { reason, message } = verdict;
-  return { verdict: "hold", reason, message };
-}
-
-/** True where the pod's spec has the wanted CPU values already. */
-export function changesNothing(pod: Pod, wanted: WantedResources): boolean {
-  return containersWanted(marketSubject(pod), wanted)
-    .every((next, index) => hasSameCPU(next, pod.containers[index] ?? NO_RESOURCES));
-}
-
-/** True where CPU request and limit are the same. */
-export function hasSameCPU(one: Resources, other: Resources): boolean {
-  return one.limits.cpu === other.limits.cpu && one.requests.cpu === other.requests.cpu;
+/**
+ * The containers with other CPU values than the pod's spec has; in a Guaranteed pod the request goes with
+ * the limit.
+ */
+export function changesOf(pod: Pod, wanted: WantedResources): readonly LimitChange[] {
+  const moves = movesRequest(pod);
+  return containersWanted(marketSubject(pod), wanted).flatMap((next, index): LimitChange[] => {
+    const { name, sidecar, limits: { cpu }, requests } = next;
+    const present = pod.containers[index] ?? NO_RESOURCES;
+    const isThere = cpu === present.limits.cpu && requests.cpu === present.requests.cpu;
+    if (cpu === undefined || isThere) return [];
+    const request = moves && requests.cpu !== undefined ? { cpu: requests.cpu } : {};
+    return [{ name, sidecar, requests: request, limits: { cpu } }];
+  });
 }

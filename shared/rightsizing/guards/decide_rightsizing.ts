@@ -1,11 +1,19 @@
 /**
- * The guards of rightsizing in their order: what must hold before a recommendation is applied.
+ * The guards of rightsizing in their order: what must hold before a recommendation is applied, or before pods
+ * get what is in force.
  *
  * @module
  */
+import { NO_RESOURCES } from "../../api/pod.ts";
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
 import { type Hold, type Report, runChecks } from "../../resize/run_checks.ts";
-import type { WantedResources } from "../../resize/inputs/resources.ts";
+import {
+  type PairEntry,
+  pairOf,
+  pairsOf,
+  wantedOf,
+  type WantedResources,
+} from "../../resize/inputs/resources.ts";
 import { resourcesOfAmounts } from "../workload_record.ts";
 import {
   type ApplyMethod,
@@ -14,7 +22,7 @@ import {
   type RightsizingFacts,
 } from "./rightsizing_facts.ts";
 import { unsafeInForce, unsafeMemoryDecrease } from "./memory_decrease.ts";
-import { methodFor, noMethod, noWayInPlace } from "./method.ts";
+import { inPlacePlan, methodFor, noMethod, noWayInPlace } from "./method.ts";
 import {
   belowThreshold,
   boundUnreadable,
@@ -144,6 +152,59 @@ export function decideWanted(
   const last = clamps.at(-1);
   if (last === undefined) throw new RangeError("Cannot decide: no guard holds, and no way is open");
   return { outcome: "hold", ...last, clamps };
+}
+
+/** Holds that say that there is nothing new, and nothing against what was decided before. */
+const NOTHING_NEW: readonly string[] = [
+  "Cooldown",
+  "TakenBack",
+  "RecentlyEdited",
+  "InsufficientSamples",
+];
+
+/** Whether the pods are to have what is in force for them, and nothing else. */
+export function isNothingNew(facts: RightsizingFacts, decision: RightsizingDecision): boolean {
+  if (decision.outcome === "apply" || facts.inForce.size === 0) return false;
+  return decision.restOnly === true || NOTHING_NEW.includes(decision.reason);
+}
+
+/**
+ * The decision about stragglers, once the one about the recommendation has held; undefined where
+ * nothing is in force, where the hold concerns these values too, or where no pod differs. Neither
+ * threshold nor cooldown count: nothing new is decided. All else does. In place only: a straggler is no
+ * reason for a rollout, so where that is not open this is what holds, unless a rollout has brought, or
+ * brings, these values anyway.
+ */
+export function retryResize(
+  facts: RightsizingFacts,
+  decision: RightsizingDecision,
+): RightsizingDecision | undefined {
+  if (!isNothingNew(facts, decision)) return undefined;
+  const { policy } = facts;
+  const inPlace = {
+    ...facts,
+    policy: { ...policy, updateStrategy: { ...policy.updateStrategy, allowRecreate: false } },
+  };
+  const behind = pairsOf(facts.inForce)
+    .filter((entry) => inPlacePlan(facts, wantedOf([entry])).pods.length > 0);
+  if (behind.length === 0) return undefined;
+  const again = decideWanted(inPlace, wantedOf(behind), { chain: STRAGGLER_CHAIN });
+  const isLeft = again.outcome === "hold" && policy.updateStrategy.allowRecreate &&
+    behind.every((entry) => isInTemplate(facts, entry));
+  return isLeft ? undefined : again;
+}
+
+/** Then new pods get them from the template. */
+function isInTemplate(
+  { workload: { template } }: RightsizingFacts,
+  { container, resource, pair: { request, limit } }: PairEntry,
+): boolean {
+  const written = pairOf(
+    template.containers.find(({ name }) => name === container) ?? NO_RESOURCES,
+    resource,
+  );
+  return (request ?? written.request) === written.request &&
+    (limit ?? written.limit) === written.limit;
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   type Subject,
 } from "../../resize/inputs/subject.ts";
 import type { ApplyMethod, GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
-import { PLATFORM_RULES } from "../../resize/checks/platform.ts";
+import { neverResizable } from "../../resize/checks/platform.ts";
 import {
   disruptions,
   type DisruptionsAsked,
@@ -69,10 +69,8 @@ function inPlaceProblem(
 ): string | undefined {
   if (!resizeServed) return "the server does not serve pods/resize";
   for (const pod of pods) {
-    for (const { rule } of PLATFORM_RULES) {
-      const found = rule({ pod, node: nodes.get(pod.nodeName) });
-      if (found !== undefined) return `pod ${pod.metadata.name}: ${found.message}`;
-    }
+    const found = neverResizable({ pod, node: nodes.get(pod.nodeName) });
+    if (found !== undefined) return `pod ${pod.metadata.name}: ${found.message}`;
   }
   return undefined;
 }

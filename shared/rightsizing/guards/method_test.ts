@@ -25,7 +25,7 @@ import {
   applyFailure,
   decisionEvents,
   endedEvents,
-  failureEvent,
+  failureEvents,
   heldStatus,
 } from "./workload_events.ts";
 
@@ -181,16 +181,16 @@ pure("decisionEvents() has one event of a hold, and those of some cuts", () => {
   assert.equal(isThere.join(), "UnsafeMemoryDecrease");
 });
 
-pure("decisionEvents() and failureEvent() end with a suggestion", () => {
+pure("decisionEvents() and failureEvents() end with a suggestion", () => {
   const [event] = decisionEvents(decideRightsizing(rightsizingFacts({ resizeServed: false })));
   assert.ok(event?.message.endsWith(`; ${remedyFor("InPlaceResizeUnavailable")}`), event?.message);
-  assert.deepEqual(failureEvent(applyFailure(new ApiError(503, "", "overloaded"))), {
+  assert.deepEqual(failureEvents(applyFailure(new ApiError(503, "", "overloaded"))), [{
     type: "Warning",
     reason: "UpdateFailed",
     message: `ServerBusy: overloaded; ${remedyFor("ServerBusy")}`,
-  });
+  }]);
   for (const status of [404, 409]) {
-    assert.equal(failureEvent(applyFailure(new ApiError(status, "", ""))), undefined);
+    assert.deepEqual(failureEvents(applyFailure(new ApiError(status, "", ""))), []);
   }
 });
 

@@ -94,26 +94,11 @@ export type GuardVerdict = Verdict<RightsizingReason>;
 /** A check of rightsizing, which decides for a workload. */
 export type Guard = Check<RightsizingFacts, RightsizingReason>;
 
-/** A workload with an unreadable template. */
-export interface UnreadableWorkload extends Pick<RightsizedWorkload, "kind" | "metadata"> {
-  /** Why, in a sentence. */
-  readonly unreadableTemplate: string;
-}
-
-/** A workload as policies find it. */
-export type FoundWorkload = RightsizedWorkload | UnreadableWorkload;
-
 /** The workload as the guards take it; undefined where what it makes pods of can't be read. */
 export function rightsizedWorkload(
   { kind, metadata, rollout, makes }: Workload,
 ): RightsizedWorkload | undefined {
   return makes === undefined ? undefined : { kind, metadata, rollout, ...makes };
-}
-
-/** The workload as the guards take it, or why they can't. */
-export function foundWorkload(workload: Workload): FoundWorkload {
-  const { kind, metadata, unreadableTemplate = "its template is not there" } = workload;
-  return rightsizedWorkload(workload) ?? { kind, metadata, unreadableTemplate };
 }
 
 /** The containers that rightsizing is about: sidecars and other init containers are left alone. */

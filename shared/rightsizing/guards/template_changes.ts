@@ -5,6 +5,7 @@
  */
 import { NO_RESOURCES, type PodContainer, withResources } from "../../api/pod.ts";
 import type { FieldOwner, TemplateOwners } from "../../api/workload.ts";
+import { defined } from "../../defined.ts";
 import {
   byResource,
   formatAmount,
@@ -65,7 +66,7 @@ export function compareTemplate(
   const template = containers.filter(({ sidecar }) => !sidecar).map((present) => {
     const { name } = present;
     const known = recorded.find(({ container }) => container === name);
-    const before = known === undefined ? present : resourcesOfAmounts(known.values);
+    const before = known === undefined ? present : resourcesOfAmounts(known);
     const changed = byResource((resource): TemplateChange | undefined => {
       const halves = RESOURCE_SIDES.map((side) => {
         const [was, value] = [before[side][resource], present[side][resource]];
@@ -83,13 +84,14 @@ export function compareTemplate(
       }
       const others = halves.filter(({ differs, isOwn }) => differs && !isOwn)
         .map(({ owner }) => changeBy(owner, nowMs));
-      return lastOf(others) ?? keptChange(known?.changed?.[resource], nowMs);
+      return lastOf(others) ?? keptChange(known?.[`${resource}Changed`], nowMs);
     });
-    return {
+    return defined({
       container: name,
-      values: amountsOfResources(present),
-      ...(Object.keys(changed).length > 0 && { changed }),
-    };
+      ...amountsOfResources(present),
+      cpuChanged: changed.cpu,
+      memoryChanged: changed.memory,
+    });
   });
   return { template, unrecorded: wantedOf(unrecorded) };
 }
@@ -101,10 +103,10 @@ export function templateWith(
 ): readonly ContainerTemplate[] {
   return template.map((one) => {
     const values = withResources(
-      resourcesOfAmounts(one.values),
+      resourcesOfAmounts(one),
       wanted.get(one.container) ?? NO_RESOURCES,
     );
-    return { ...one, values: amountsOfResources(values) };
+    return { ...one, ...amountsOfResources(values) };
   });
 }
 
@@ -140,8 +142,8 @@ export function withUnrecorded(
  */
 export function takenBack(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
   const { nowMs, lastAppliedMs, remembered = [] } = facts;
-  const changes = remembered.flatMap(({ changed = {} }) => Object.values(changed))
-    .filter((one) => isRecent(one, nowMs));
+  const changes = remembered.flatMap(({ cpuChanged, memoryChanged }) => [cpuChanged, memoryChanged])
+    .filter((one) => one !== undefined).filter((one) => isRecent(one, nowMs));
   const last = lastOf(changes);
 
   if (last === undefined || lastAppliedMs === undefined) return undefined;
@@ -166,7 +168,9 @@ export function recentlyEdited(facts: RightsizingFacts, wanted: WantedResources)
   return withoutPairs(wanted, "RecentlyEdited", {
     against(entry) {
       const { container, resource, pair: asked } = entry;
-      const change = remembered.find((one) => one.container === container)?.changed?.[resource];
+      const change = remembered.find((one) => one.container === container)?.[
+        `${resource}Changed`
+      ];
       if (change === undefined || !isRecent(change, nowMs)) return undefined;
       const present = subjects.flatMap((subject) => pairIn(subject, entry) ?? []);
       const isLowered = (half: ResourcePair): boolean =>

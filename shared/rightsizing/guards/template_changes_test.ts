@@ -12,10 +12,11 @@ import {
   sized,
   templateContainer,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import type { Resources } from "../../api/pod.ts";
+import type { ResourceName, Resources } from "../../api/pod.ts";
 import type { TemplateOwners } from "../../api/workload.ts";
+import { defined } from "../../defined.ts";
 import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
-import type { ContainerTemplate } from "../workload_record.ts";
+import type { ContainerTemplate, TemplateChange } from "../workload_record.ts";
 import {
   type AppliedRecord,
   compareTemplate,
@@ -27,8 +28,8 @@ const HOUR_MS = 3_600_000;
 const AN_HOUR_AGO = NOW_MS - HOUR_MS;
 const AUTHOR = sized([100, 64]);
 const WRITTEN = sized([180, 64]);
-const KNOWN: ContainerTemplate = { container: "app", values: { cpu: 100, memory: 64 * MI } };
-const LIMITED = [{ ...KNOWN, values: { ...KNOWN.values, cpuLimit: 200 } }];
+const KNOWN: ContainerTemplate = { container: "app", cpu: 100, memory: 64 * MI };
+const LIMITED = [{ ...KNOWN, cpuLimit: 200 }];
 
 function owned(requests: string, limits = requests, atMs = AN_HOUR_AGO): TemplateOwners {
   const [request, limit] = [{ manager: requests, atMs }, { manager: limits, atMs }];
@@ -58,24 +59,28 @@ function compared(
   return compareTemplate(known, { containers, owners, nowMs });
 }
 
+function changesOf({ cpuChanged: cpu, memoryChanged: memory }: Partial<ContainerTemplate> = {}) {
+  return defined({ cpu, memory });
+}
+
 pure("compareTemplate() finds changes by managers, and unrecorded ones of ours", () => {
   const { cpu: _cpu, ...memory } = AUTHOR.requests;
   const rows: readonly (readonly [
     Resources,
     NonNullable<Parameters<typeof compared>[1]>,
-    ContainerTemplate["changed"] | undefined,
+    Partial<Record<ResourceName, TemplateChange>>,
     unknown,
   ])[] = [
     // A template that is new, or as it was recorded.
-    [AUTHOR, { known: [] }, undefined, {}],
-    [AUTHOR, { owners: owned("helm") }, undefined, {}],
+    [AUTHOR, { known: [] }, {}, {}],
+    [AUTHOR, { owners: owned("helm") }, {}, {}],
     [WRITTEN, { owners: owned("helm") }, { cpu: { by: "helm", atMs: AN_HOUR_AGO } }, {}],
     [WRITTEN, { owners: owned("helm", "helm", NOW_MS + 1) }, {
       cpu: { by: "helm", atMs: NOW_MS },
     }, {}],
     [sized([100, 64], [undefined, 1]), {}, { memory: { atMs: NOW_MS } }, {}],
     [{ requests: { cpu: 100 }, limits: {} }, {}, { memory: { atMs: NOW_MS } }, {}],
-    [WRITTEN, { owners: owned(OURS) }, undefined, CPU_WRITTEN],
+    [WRITTEN, { owners: owned(OURS) }, {}, CPU_WRITTEN],
     // A request or limit that is gone is a change, whatever owns the other half.
     [AUTHOR, { known: LIMITED, owners: owned(OURS) }, CPU_NOW, {}],
     [
@@ -94,14 +99,14 @@ pure("compareTemplate() finds changes by managers, and unrecorded ones of ours",
   ];
   for (const [resources, choice, changed, expected] of rows) {
     const { template: [app], unrecorded } = compared(resources, choice);
-    assert.deepEqual([app?.changed, Object.fromEntries(unrecorded)], [changed, expected]);
+    assert.deepEqual([changesOf(app), Object.fromEntries(unrecorded)], [changed, expected]);
   }
   const template = templateWith(new Map(Object.entries(CPU_WRITTEN)), [KNOWN]);
   assert.deepEqual(compared(WRITTEN, { known: template, owners: owned(OURS) }), {
     template,
     unrecorded: new Map(),
   });
-  assert.deepEqual(compared(AUTHOR, { known: template }).template[0]?.changed, CPU_NOW);
+  assert.deepEqual(changesOf(compared(AUTHOR, { known: template }).template[0]), CPU_NOW);
 });
 
 pure("compareTemplate() keeps a change for a day", () => {
@@ -109,8 +114,8 @@ pure("compareTemplate() keeps a change for a day", () => {
   const after = (hours: number) =>
     compared(WRITTEN, { known: [known], nowMs: NOW_MS + hours * HOUR_MS }).template[0];
   assert.deepEqual(after(23.9), known);
-  assert.deepEqual(after(-2)?.changed, { cpu: { atMs: NOW_MS - 2 * HOUR_MS } });
-  assert.deepEqual(after(24), { container: "app", values: { cpu: 180, memory: 64 * MI } });
+  assert.deepEqual(changesOf(after(-2)), { cpu: { atMs: NOW_MS - 2 * HOUR_MS } });
+  assert.deepEqual(after(24), { container: "app", cpu: 180, memory: 64 * MI });
 });
 
 pure("withUnrecorded() counts unrecorded values as applied now", () => {
@@ -155,7 +160,8 @@ pure("withUnrecorded() counts unrecorded values as applied now", () => {
 const cpuChanged = (atMs: number, memoryMs?: number) => ({
   remembered: [{
     ...KNOWN,
-    changed: { cpu: { atMs }, ...(memoryMs === undefined ? {} : { memory: { atMs: memoryMs } }) },
+    cpuChanged: { atMs },
+    ...(memoryMs === undefined ? {} : { memoryChanged: { atMs: memoryMs } }),
   }],
 });
 

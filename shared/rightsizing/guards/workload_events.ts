@@ -10,7 +10,7 @@ import type {
   RightsizingReason,
 } from "../../api/reasons/rightsizing_reasons.ts";
 import { refusalKind, refusalReason } from "../../resize/refusal.ts";
-import { type AnyReason, remedyFor } from "../../api/reasons/reasons.ts";
+import { type Cause, remedyFor } from "../../api/reasons/reasons.ts";
 import type { RightsizingDecision } from "./decide_rightsizing.ts";
 
 /** A failure of a write. */
@@ -110,12 +110,12 @@ export function decisionEvents(
   } = {},
 ): readonly WorkloadEvent[] {
   const published = isThere || decision.outcome === "apply" ? decision.clamps : [decision];
-  return published.flatMap(({ reason, message }): WorkloadEvent[] => {
-    const event = EVENTS[reason];
+  return published.flatMap((cause): WorkloadEvent[] => {
+    const event = EVENTS[cause.reason];
     if (event === null) return [];
     if (event === undefined && isThere) return [];
     const kind = event ?? { type: "Normal", reason: "WorkloadSkipped" };
-    return [{ ...kind, message: eventMessage(reason, message) }];
+    return [{ ...kind, message: eventMessage(cause) }];
   });
 }
 
@@ -127,17 +127,19 @@ export function endedEvents(changed: readonly string[]): readonly WorkloadEvent[
   return [{ type: "Normal", reason: "WorkloadSkipped", message }];
 }
 
-/** The event of a write that failed; undefined for one that is retried, or for a workload that is gone. */
-export function failureEvent({ next, reason, message }: ApplyFailure): WorkloadEvent | undefined {
-  if (next === "forget" || next === "fresh") return undefined;
-  return {
-    type: "Warning",
-    reason: reason === "RBACError" ? "RBACError" : "UpdateFailed",
-    message: eventMessage(reason, message),
-  };
+/** The event of a write that failed; none for one that is retried, or for a workload that is gone. */
+export function failureEvents(failure: ApplyFailure): readonly WorkloadEvent[] {
+  const { next, reason } = failure;
+  if (next === "forget" || next === "fresh") return [];
+  return [warning(reason === "RBACError" ? "RBACError" : "UpdateFailed", failure)];
+}
+
+/** A warning with the reason behind it, its message and what can be done. */
+export function warning(reason: WorkloadEvent["reason"], cause: Cause): WorkloadEvent {
+  return { type: "Warning", reason, message: eventMessage(cause) };
 }
 
 /** `Reason: message; what can be done`. */
-export function eventMessage(reason: AnyReason, message: string): string {
+function eventMessage({ reason, message }: Cause): string {
   return `${reason}: ${message}; ${remedyFor(reason)}`;
 }

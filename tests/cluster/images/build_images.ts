@@ -8,7 +8,7 @@
 import { DEFAULT_NAME, instanceNamed } from "../harness/instance.ts";
 import { loadImage } from "../harness/install/image_archive.ts";
 import { bundleProgram, type Program, PROGRAMS } from "../../../tools/build/programs.ts";
-import { sizeText } from "../../../tools/build/size_text.ts";
+import { sizeText } from "../../../tools/build/compile_program.ts";
 import { programImage, runtimeLayer } from "./program_image.ts";
 
 const root = new URL("../../../", import.meta.url);

@@ -30,11 +30,7 @@ import { createOwnerTemplates } from "../../../adapters/kube/kinds/owner_templat
 import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_disruption_budgets.ts";
 import { createPodMetrics } from "../../../adapters/kube/kinds/pod_metrics.ts";
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
-import {
-  replicaSetListWatch,
-  workloadListWatch,
-  workloadPlural,
-} from "../../../adapters/kube/kinds/workloads.ts";
+import { replicaSetListWatch, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import {
   createAllocationStore,
@@ -240,7 +236,7 @@ export const CONTROLLER_ACTS: RoleActs = {
     WORKLOAD_KINDS,
     (kind) =>
       follow(
-        `${workloadPlural(kind)}.apps`,
+        `${kind.toLowerCase()}s.apps`,
         (connection) => workloadListWatch(connection, { kind }),
       ),
   ),
@@ -294,9 +290,9 @@ function templateActs(kind: WorkloadKind): RoleActs {
   const writer = (connection: KubeConnection) =>
     createWorkloadWriter(connection, { log: silentLog });
   return {
-    [`get ${workloadPlural(kind)}.apps`]: (connection, namespace) =>
+    [`get ${kind.toLowerCase()}s.apps`]: (connection, namespace) =>
       writer(connection).recreate(subject(namespace), new Map(), { serverSideApply: true }),
-    [`patch ${workloadPlural(kind)}.apps`]: (connection, namespace) =>
+    [`patch ${kind.toLowerCase()}s.apps`]: (connection, namespace) =>
       writer(connection).annotate(subject(namespace), {
         metadata: { annotations: { "optipod.io/policy": "a/b" } },
       }),

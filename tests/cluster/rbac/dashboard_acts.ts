@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createAccessReviews } from "../../../adapters/kube/client/access_reviews.ts";
+import { createAccessReviews } from "../../../adapters/kube/client/api_checks.ts";
 import type { RoleActs } from "./acts.ts";
 
 const LIST_PODS = { verb: "list", group: "", resource: "pods" };

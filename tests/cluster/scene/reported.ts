@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
-import { QUIET_BOUNDS } from "../../../controller/allocation/events/pod_events.ts";
+import { isQuiet } from "../../../controller/allocation/events/pod_events.ts";
 import { BOUND_REASONS, type BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import {
   ENFORCEMENT_REASONS,
@@ -150,7 +150,7 @@ async function assertRefusalsCounted(node: RealNode, reason: EnforcementReason):
 async function assertBoundEvent(node: RealNode, name: PodName, bound: BoundReason): Promise<void> {
   const reason = "CPULimitBounded";
   const test = ({ message }: SeenEvent): boolean => message.includes(`${bound}: `);
-  if (!QUIET_BOUNDS.has(bound)) return await whenEvent(node, name, { reason, test });
+  if (!isQuiet(bound)) return await whenEvent(node, name, { reason, test });
   const reported = (await eventsOf(node, name)).filter((event) =>
     event.reason === reason && test(event)
   );

@@ -291,6 +291,7 @@ export function startController(
         Promise.resolve({
           serverVersion: "v1.36.3",
           servesPodResize: true,
+          lowersMemoryLimits: true,
           servesAllocations: true,
           unknownFields: [],
           missingRights: [],

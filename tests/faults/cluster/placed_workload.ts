@@ -9,7 +9,7 @@ import type { Checkpoint } from "../../../shared/control/persisted_map.ts";
 import type { AdmissionRequest } from "../../../shared/admission/admission_review.ts";
 import { applyJSONPatch } from "../../../shared/admission/json_patch.ts";
 import { runMutators } from "../../../shared/admission/run_mutators.ts";
-import { membersOf, textsIn } from "../../../shared/members.ts";
+import { objectOf, textsOf } from "../../../adapters/kube/client/json_fields.ts";
 import { labelsMatch } from "../../../shared/api/label_selector.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { SimulatedAPI, SimulatedClient } from "../../../lab/simulation/api/simulated_api.ts";
@@ -123,7 +123,7 @@ function deployment({ store }: SimulatedAPI) {
     ...sample,
     metadata: { ...sample.metadata, namespace: PLACED.namespace, uid: "front-web" },
     replicas: {
-      wanted: PLACED.replicas,
+      replicas: PLACED.replicas,
       observed: true,
       present: live.length,
       ready: live.filter(({ ready }) => ready).length,
@@ -185,18 +185,18 @@ async function create(api: SimulatedAPI, { clock, service, nameOf }: Turn): Prom
     withinMs: ADMISSION_MS,
   });
   if (livePods(api.store).length >= PLACED.replicas) return;
-  const { metadata, spec } = membersOf(applyJSONPatch(request.object, patch));
-  const { labels, annotations } = membersOf(metadata);
+  const { metadata, spec } = objectOf(applyJSONPatch(request.object, patch));
+  const { labels, annotations } = objectOf(metadata);
   const sample = samplePod(name, { namespace: PLACED.namespace, nodeName: "" });
   api.store.tables.Pod.seed({
     ...sample,
     metadata: {
       ...sample.metadata,
-      labels: textsIn(labels),
-      annotations: textsIn(annotations),
+      labels: textsOf(labels),
+      annotations: textsOf(annotations),
       owner: OWNER,
     },
-    nodeSelector: textsIn(membersOf(spec)["nodeSelector"]),
+    nodeSelector: textsOf(objectOf(spec)["nodeSelector"]),
     createdAtMs: clock.wall(),
   });
 }

@@ -136,7 +136,6 @@ export function rightsizingAPI(
     correctionStore: checkpointStore(kept),
     events,
     resizer: client.podResizer("optipod"),
-    resizeSupport: () => Promise.resolve({ resizeServed: true, lowersMemoryLimits: true }),
     usage: () => ({ of: () => source, run: () => Promise.resolve(), close: () => {} }),
   };
 }

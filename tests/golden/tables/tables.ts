@@ -29,15 +29,8 @@ const MARKET_IMPOSSIBLE = {
   PodGone: "the controller forgets a pod that is gone before it asks the chain",
 };
 
-const SCOPE_FIRST = "the controller turns to the restore chain before this check is asked";
-
 const MARKET_NEVER_DECIDES = {
-  "market/OutOfScope": SCOPE_FIRST,
-  "market/AgentIsSilent": SCOPE_FIRST,
-  "market/WindowsPod": SCOPE_FIRST,
-  "market/StaticPod": SCOPE_FIRST,
-  "market/DeviceClaims": SCOPE_FIRST,
-  "market/KubeletTooOld": SCOPE_FIRST,
+  "market/NeverResizable": "the controller turns to the restore chain before this check is asked",
 };
 
 /** The market's, the restore's and the manual chain. */
@@ -144,7 +137,7 @@ export function splitTable(stored: string): DecisionTable {
   });
 }
 
-/** Placement's next move, and what becomes of shortages. */
+/** Placement's decisions about moves, and what becomes of shortages. */
 export function moveTable(stored: string): DecisionTable {
   const rows = inputsOf<MoveInput | ShortageInput>(stored).map((input) => ({
     input,

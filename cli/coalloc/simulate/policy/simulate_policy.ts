@@ -29,7 +29,7 @@ export async function simulatePolicy(
     path,
   );
   const history = await readUsageOf(request, world);
-  const played = world.unheard(() => replayPolicy(history, named.policy));
+  const played = world.runBlocking(() => replayPolicy(history, named.policy));
   const story: PolicyStory = { named, history, played };
   world.out(structuredOutput(policyData(story), output) ?? policyText(story, look));
   return 0;

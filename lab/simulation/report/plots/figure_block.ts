@@ -11,7 +11,7 @@ export interface LegendEntry {
   readonly label: string;
   readonly color: string;
   /** How the mark looks. @default {"line"} */
-  readonly mark?: "line" | "dash" | "area" | "dot";
+  readonly mark?: "line" | "dash" | "area";
 }
 
 /** A plot with its caption. */

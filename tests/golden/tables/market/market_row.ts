@@ -10,18 +10,19 @@ import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import type { Caches } from "../../../../controller/caches.ts";
 import { type PodSnapshot, snapshotOf } from "../../../../controller/allocation/pod_snapshot.ts";
 import {
+  AGENT_SILENT,
   applyLimits,
   decideLimits,
   refusalDecision,
 } from "../../../../controller/allocation/limits.ts";
-import type { PodResizer } from "../../../../controller/resize/ports.ts";
 import { createQuotaRooms } from "../../../../controller/allocation/quotas/quota_room.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
-import { decideManually } from "../../../../shared/resize/chain.ts";
+import { decide, MANUAL_CHAIN } from "../../../../shared/resize/chain.ts";
 import { refusalReason } from "../../../../shared/resize/refusal.ts";
-import { resizePatch } from "../../../../shared/resize/patch.ts";
+import { type PodResizer, resizePatch } from "../../../../shared/resize/patch.ts";
 import { isLive, outOfScope } from "../../../../shared/resize/scope.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
+import { defined } from "../../../../shared/defined.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../../shared/api/object.ts";
 import { parseCPUBound } from "../../../../shared/quantity.ts";
@@ -144,13 +145,10 @@ function byPerson(
   { pod, node, limitRange }: PodSnapshot,
 ): Decided<MarketResult> {
   const { hard = {}, used = {} } = input.quota ?? {};
-  const quotaHeadroom = millicores(hard["limits.cpu"]) - millicores(used["limits.cpu"]);
-  const { changes, reason = null, by } = decideManually({
-    pod,
-    ...(node === undefined ? {} : { node }),
-    ...(limitRange === undefined ? {} : { limitRange }),
-    ...(input.quota === undefined ? {} : { quotaHeadroom }),
-  }, wantedOf(input));
+  const left = millicores(hard["limits.cpu"]) - millicores(used["limits.cpu"]);
+  const quotaRoom = input.quota && { millicores: left };
+  const facts = { pod, node, limitRange, quotaRoom };
+  const { changes, reason = null, by } = decide(MANUAL_CHAIN, facts, { limits: wantedOf(input) });
   const patch = changes.length === 0 ? [] : [{ by: "person", ...resizePatch(UID, changes).spec }];
   return { result: { reason, patch }, by: by === undefined ? [] : [`manual/${by}`] };
 }
@@ -174,17 +172,15 @@ async function byController(
       return answerTo(input);
     },
   };
-  const { backOffMs = 0 } = input;
-  const plan = decideLimits({ ...snapshot, allocation }, {
-    outOfScope: outOfScope({ ...snapshot, config }),
-    agentSilent: input.agentSilent ?? false,
-    originalUnknown: input.originalUnknown ?? false,
-    backOffMs: { market: backOffMs, restore: backOffMs },
+  const { originalUnknown, backOffMs, outOfSync, restMs, oscillatingMs } = input;
+  const plan = decideLimits({
+    ...{ ...snapshot, allocation },
+    ...defined({ originalUnknown, backOffMs, outOfSync, restMs, oscillatingMs }),
+    maxStep: config.maxStep ?? undefined,
+    quotaRoom: quota?.headroom(),
+  }, {
     config,
-    outOfSync: input.outOfSync ?? [],
-    restMs: input.restMs ?? 0,
-    oscillatingMs: input.oscillatingMs ?? 0,
-    quota,
+    restoring: outOfScope({ ...snapshot, config }) ?? (input.agentSilent && AGENT_SILENT),
   });
   const enforcement = await applyLimits(plan, {
     snapshot: { ...snapshot, allocation },

@@ -7,10 +7,10 @@ import { parseNamespace } from "../../../../adapters/kube/kinds/namespaces.ts";
 import { parsePodDisruptionBudget } from "../../../../adapters/kube/kinds/pod_disruption_budgets.ts";
 import type { Workload } from "../../../../shared/api/workload.ts";
 import {
+  decideMove,
   leavesAtOnce,
-  nextMove,
-  type NextMoveInput,
-} from "../../../../shared/placement/next_move.ts";
+  type MoveDecisionInput,
+} from "../../../../shared/placement/decide_move.ts";
 import {
   eligibilityInput,
   type PlacedObjects,
@@ -91,7 +91,7 @@ function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveRes
     signSinceMs: () => NOW_MS - 1000,
   });
   const misplaced = misplacedCount(pods, { ...moved, spec });
-  const facts: Omit<NextMoveInput, "pods"> = {
+  const facts: Omit<MoveDecisionInput, "pods"> = {
     workload: moved,
     spec,
     nowMs: NOW_MS,
@@ -104,13 +104,13 @@ function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveRes
       : { lastMoveAtMs: NOW_MS - 1000 * lastMoveSecondsAgo }),
     ...(vainMoves === undefined ? {} : { ineffectiveMoves: { count: vainMoves, misplaced, spec } }),
   };
-  const next = nextMove({ ...facts, pods });
+  const decision = decideMove({ ...facts, pods });
   const leave = pods.filter(leavesAtOnce).map(({ name }) => name);
   const base = leave.length === 0 ? {} : { leave };
-  if ("move" in next) {
-    return { reason: null, move: `${next.move.pod.name} to ${next.move.to}`, ...base };
+  if ("move" in decision) {
+    return { reason: null, move: `${decision.move.pod.name} to ${decision.move.to}`, ...base };
   }
-  const { wait: reason, untilMs } = next;
+  const { wait: reason, untilMs } = decision;
   return {
     reason,
     ...base,

@@ -13,7 +13,7 @@ import {
 import { NODE_CLASS_PRESETS, type NodeClass } from "../../../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
 import { classifyPod, type PlacedPod } from "../../../../shared/placement/placed_pod.ts";
-import { readPlacementSpec } from "../../../../shared/placement/eligibility.ts";
+import { checkEligibility } from "../../../../shared/placement/eligibility.ts";
 import { splitReplicas } from "../../../../shared/placement/split.ts";
 import {
   nodesOf,
@@ -37,8 +37,6 @@ export interface SplitResult {
   readonly split: { readonly spot: number; readonly onDemand: number };
   /** The class of each pod that is made next, one after the other, and its deletion cost. */
   readonly next: readonly string[];
-  /** Present where a second request for the same pod has another answer. */
-  readonly differs?: boolean;
 }
 
 /** One input of the table of splits. What is absent is as usual. */
@@ -58,16 +56,16 @@ export interface SplitInput {
 /** Splits the replicas of an input, and admits its next pods. */
 export function splitResult(input: SplitInput): SplitResult {
   const { kind, annotations, replicas, firstOrdinal, spot, onDemand } = input;
-  const reading = readPlacementSpec({
-    workload: { labels: {}, annotations: placementAnnotations(annotations) },
-  });
-  if (reading.is !== "valid") {
-    throw new RangeError(`Cannot decide a row: its annotations are ${JSON.stringify(reading)}`);
+  const answer = checkEligibility({
+    ...{ kind, labels: {}, annotations: placementAnnotations(annotations) },
+    namespace: { name: "shop" },
+  }, { ownNamespace: "mbcas-system" });
+  if (answer.spec === undefined) {
+    throw new RangeError(`Cannot decide a row: ${answer.message}`);
   }
-  const { spec } = reading;
+  const { spec } = answer;
   const pods = podsOf(input);
   const next: string[] = [];
-  let differs = false;
   let reservations = noReservations(pods);
   for (let made = spot + onDemand; made < replicas; made++) {
     const facts: AdmissionInput = {
@@ -76,25 +74,22 @@ export function splitResult(input: SplitInput): SplitResult {
       pods,
       shortage: input.shortage ?? "none",
       pod: {
-        uid: `uid-next-${made}`,
         revision: "new",
         // A ReplicaSet's pods have no name yet.
-        ...(kind === "StatefulSet" ? { name: `web-${(firstOrdinal ?? 0) + made}` } : {}),
+        ...(kind === "StatefulSet"
+          ? { name: `web-${(firstOrdinal ?? 0) + made}` }
+          : { generateName: "web-" }),
       },
       dryRun: false,
       nowMs: NOW_MS,
     };
     const admission = admitPod(reservations, facts);
-    const again = admitPod(admission.reservations, facts);
-    if (admission.class !== again.class || admission.deletionCost !== again.deletionCost) {
-      differs = true;
-    }
-    reservations = again.reservations;
     const { deletionCost } = admission;
+    reservations = admission.reservations;
     next.push(deletionCost === undefined ? admission.class : `${admission.class} ${deletionCost}`);
   }
   const { "on-demand": rest, ...split } = splitReplicas(replicas, spec);
-  return { split: { ...split, onDemand: rest }, next, ...(differs ? { differs } : {}) };
+  return { split: { ...split, onDemand: rest }, next };
 }
 
 function podsOf({ kind, spot, onDemand }: SplitInput): readonly CountedPod[] {
@@ -144,13 +139,13 @@ export interface ShortageResult {
 /** What becomes of a shortage of spot nodes. */
 export function shortageResult({ asWished, ...input }: ShortageInput): ShortageResult {
   const shortage = input.shortage === undefined ? undefined : shortageOf(input.shortage);
-  const pods = input.pods.map(podOf);
-  const next = nextShortage(shortage, { pods, asSpecified: asWished, nowMs: NOW_MS });
+  const present = { pods: input.pods.map(podOf), shortage, nowMs: NOW_MS };
+  const next = nextShortage({ ...present, asSpecified: asWished });
   return {
     phase: shortagePhase(shortage, NOW_MS),
-    remake: secondsTo(remakeDueMs(pods, { shortage, nowMs: NOW_MS })),
-    fallback: secondsTo(fallbackDueMs(shortage, pods)),
-    unplaced: unplacedInFallback(pods, { shortage, nowMs: NOW_MS }).length,
+    remake: secondsTo(remakeDueMs(present)),
+    fallback: secondsTo(fallbackDueMs(present)),
+    unplaced: unplacedInFallback(present).length,
     next: next === undefined ? null : secondsOf(next),
   };
 }

@@ -8,6 +8,7 @@ import { parseNode } from "../../../../adapters/kube/kinds/nodes.ts";
 import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import { parseWorkload } from "../../../../adapters/kube/kinds/workloads.ts";
 import type { Pod, Resources } from "../../../../shared/api/pod.ts";
+import { defined } from "../../../../shared/defined.ts";
 import { parseBytes } from "../../../../shared/quantity.ts";
 import { countingValues } from "../../../../shared/rightsizing/guards/counting_values.ts";
 import {
@@ -300,9 +301,10 @@ function rememberedOf(
   { template }: RightsizedWorkload,
 ): Pick<RightsizingFacts, "remembered"> {
   if (changedHoursAgo === undefined) return {};
-  const changed = byResource((resource) => {
+  const { cpu: cpuChanged, memory: memoryChanged } = byResource((resource) => {
     const hours = changedHoursAgo[resource];
     return hours === undefined ? undefined : { by: "helm", atMs: NOW_MS - hours * HOUR_MS };
   });
-  return { remembered: [{ container: template.containers[0]?.name ?? "", values: {}, changed }] };
+  const container = template.containers[0]?.name ?? "";
+  return { remembered: [defined({ container, cpuChanged, memoryChanged })] };
 }

@@ -4,7 +4,6 @@
  * @module
  */
 import { type Appliers, applyDecision } from "../../../../controller/rightsizing/apply_decision.ts";
-import { retryResize } from "../../../../controller/rightsizing/evaluate_workload.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Resources } from "../../../../shared/api/pod.ts";
 import { formatCPU } from "../../../../shared/quantity.ts";
@@ -14,6 +13,7 @@ import { OWNS_NOTHING } from "../../../fixtures/rightsizing/rightsizing_patches.
 import { templatePatch } from "../../../../shared/rightsizing/template_patch.ts";
 import {
   decideRightsizing,
+  retryResize,
   type RightsizingDecision,
 } from "../../../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { Decided } from "../market/market_row.ts";

@@ -1,0 +1,193 @@
+/**
+ * The agent's metrics. What stands in the last round is read when it is asked for, not each round.
+ *
+ * @module
+ */
+import type { Registry } from "prom-client";
+import {
+  registerMetrics,
+  registerScraped,
+  type Series,
+} from "../../adapters/registered_metrics.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import { AGENT_METRICS, NODE_METRICS, POD_METRICS } from "../../shared/metrics/agent_metrics.ts";
+import type { Metric } from "../../shared/metrics/metric.ts";
+import type { NodeView, PodView } from "../../shared/view/node_view.ts";
+import type { RoundResult } from "../market/round.ts";
+import type { DesiredWriter } from "../../shared/api/ports.ts";
+
+/** Takes what has to be counted when it happens. */
+export interface AgentMetrics {
+  /** Counts a sample of the cgroups: how long it took, and by how much it was late, ms. */
+  sampled(tookMs: number, lateMs: number): void;
+  /** Counts a round, which has one clearing: its changes, and how long it took, ms. */
+  cleared(round: ClearedRound, tookMs: number): void;
+  /** The writer, its writes counted by outcome. */
+  countingWrites(writer: DesiredWriter): DesiredWriter;
+}
+
+/** The part of a round that is counted. */
+export type ClearedRound = Pick<RoundResult, "now" | "nodeState" | "containers">;
+
+const MS_PER_S = 1000;
+const MODES: readonly NodeView["mode"][] = ["uncongested", "congested", "overloaded"];
+
+/** The value of each metric of a node; undefined where there is none. */
+const NODE_VALUES = {
+  price: ({ price }) => price ?? Infinity,
+  scarce: ({ state }) => state && Number(state === "scarce"),
+  pressure: ({ cpuPressure }) => cpuPressure?.seconds,
+  allocatable: (node) => cores(node.allocatable),
+  capacity: (node) => cores(node.capacity),
+  unmanaged: (node) => cores(node.unmanaged),
+  committed: (node) => cores(node.committed),
+  wait: ({ waitMs }) => waitMs === undefined ? undefined : waitMs / MS_PER_S,
+} as const satisfies Record<string, (node: NodeView) => number | undefined>;
+
+/** The value of each metric of a pod, by its view and its throttled seconds. */
+const POD_VALUES = {
+  usage: (pod) => cores(pod.usage),
+  demand: (pod) => cores(pod.demand),
+  limit: (pod) => cores(pod.limit),
+  enforced: (pod) => cores(pod.enforced),
+  floor: (pod) => cores(pod.floor),
+  ceiling: (pod) => cores(pod.ceiling),
+  original: (pod) => cores(pod.originalLimit),
+  price: ({ price }) => price ?? Infinity,
+  credit: ({ containers }) =>
+    containers.reduce((sum, { credit }) => sum + credit, 0) / Math.max(1, containers.length),
+  throttled: (_pod, throttledSeconds) => throttledSeconds,
+  pressure: ({ cpuPressure }) => cpuPressure?.seconds,
+  // A series of zeros for each pod would be of no use.
+  unenforced: ({ containers }) => containers.filter(({ quotaOff }) => quotaOff).length || undefined,
+} as const satisfies Record<
+  keyof typeof POD_METRICS,
+  (pod: PodView, throttledSeconds: number) => number | undefined
+>;
+
+/** Registers all of the agent's metrics. Series of a pod go when the pod goes. */
+export function createAgentMetrics({ registry, view }: {
+  readonly registry: Registry;
+  readonly view: () => NodeView | undefined;
+}): AgentMetrics {
+  /** Serves a metric with the series of the latest view that have a value. */
+  function scraped(
+    metric: Metric<"gauge" | "counter">,
+    series: (view: NodeView) => Iterable<readonly [Series[0], number | undefined]>,
+  ): void {
+    registerScraped(registry, {
+      metric,
+      *series() {
+        const node = view();
+        for (const [labels, value] of node === undefined ? [] : series(node)) {
+          if (value !== undefined) yield [labels, value];
+        }
+      },
+    });
+  }
+  const throttled = createThrottledTime();
+  for (const [key, metric] of Object.entries(POD_METRICS)) {
+    const value = POD_VALUES[key as keyof typeof POD_METRICS];
+    scraped(metric, (node) =>
+      podsByName(node).map((pod) => {
+        const { namespace, pod: name, uid } = pod;
+        return [{ namespace, pod: name }, value(pod, throttled.seconds.get(uid) ?? 0)];
+      }));
+  }
+  for (const [key, value] of Object.entries(NODE_VALUES)) {
+    scraped(NODE_METRICS[key as keyof typeof NODE_VALUES], (node) => [[{}, value(node)]]);
+  }
+  scraped(
+    NODE_METRICS.held,
+    ({ held: reason }) => reason === undefined ? [] : [[{ reason }, 1]],
+  );
+  scraped(NODE_METRICS.mode, (node) => MODES.map((mode) => [{ mode }, Number(mode === node.mode)]));
+  const { samples, lateness, clearings, writes } = registerMetrics(registry, AGENT_METRICS);
+  const countScarcity = scarcityCounters(registry);
+  return {
+    sampled: (tookMs, lateMs) => {
+      samples.observe(tookMs / MS_PER_S);
+      lateness.observe(lateMs / MS_PER_S);
+    },
+    cleared(round, tookMs) {
+      clearings.observe(tookMs / MS_PER_S);
+      throttled.add(round.containers);
+      countScarcity(round);
+    },
+    countingWrites: (writer) => ({
+      async writeDesired(allocation, desired) {
+        try {
+          const version = await writer.writeDesired(allocation, desired);
+          writes.inc({ outcome: "ok" });
+          return version;
+        } catch (error) {
+          writes.inc({ outcome: error instanceof ApiError ? String(error.status) : "error" });
+          throw error;
+        }
+      },
+    }),
+  };
+}
+
+/**
+ * The pods of a view. A pod that has taken another one's name stands beside it for a moment: the
+ * series are of the one that has readings.
+ */
+function podsByName({ pods }: NodeView): IteratorObject<PodView> {
+  const byName = new Map<string, PodView>();
+  for (const pod of pods) {
+    const name = `${pod.namespace}/${pod.pod}`;
+    if (byName.get(name)?.usage === undefined) byName.set(name, pod);
+  }
+  return byName.values();
+}
+
+/** Adds up for how long each pod was throttled since the agent began to see it. */
+function createThrottledTime(): {
+  /** Takes a round's containers, with all that was read since the last one. */
+  add(containers: ClearedRound["containers"]): void;
+  /** By pod UID, of the pods of the last round. Never falls while a pod is there. */
+  readonly seconds: ReadonlyMap<string, number>;
+} {
+  let seconds = new Map<string, number>();
+  let counted = new Map<string, number>();
+  return {
+    add(containers) {
+      const [secondsBefore, countedBefore] = [seconds, counted];
+      seconds = new Map();
+      counted = new Map();
+      for (const { participant, state: { throttledMs } } of containers) {
+        const { containerID, allocation: { spec: { podUID } } } = participant;
+        // A restarted container counts from 0 under another id; under the same one where the agent
+        // has begun anew.
+        const countedMs = countedBefore.get(containerID) ?? 0;
+        const freshMs = throttledMs >= countedMs ? throttledMs - countedMs : throttledMs;
+        counted.set(containerID, throttledMs);
+        const before = seconds.get(podUID) ?? secondsBefore.get(podUID) ?? 0;
+        seconds.set(podUID, before + freshMs / MS_PER_S);
+      }
+    },
+    get seconds() {
+      return seconds;
+    },
+  };
+}
+
+/** Counts the time in which CPU was scarce, and the limits that changed for that. */
+function scarcityCounters(registry: Registry): (round: ClearedRound) => void {
+  const { scarceSeconds, toCeiling, lowered } = NODE_METRICS;
+  const counters = registerMetrics(registry, { scarceSeconds, toCeiling, lowered });
+  let scarceAt: number | undefined;
+  return ({ now, nodeState: { state }, containers }) => {
+    if (scarceAt !== undefined) counters.scarceSeconds.inc(Math.max(0, now - scarceAt) / MS_PER_S);
+    scarceAt = state === "scarce" ? now : undefined;
+    for (const { from, limit, changedFor } of containers) {
+      if (changedFor === "CPUFree") counters.toCeiling.inc();
+      else if (state === "scarce" && limit < from) counters.lowered.inc();
+    }
+  };
+}
+
+function cores(millicores: number | undefined): number | undefined {
+  return millicores === undefined ? undefined : millicores / 1000;
+}

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
+import { decide, type PlacementSnapshot } from "./decide.ts";
+
+const NOW_MS = 1_000_000_000;
+const DECIDE_CONFIG = { cooldownMs: 10_000, shortage: {}, readOnly: false };
+const SPEC = { spotPercentage: 50, minOnDemand: 0, paused: false } as const;
+const REPLICAS = { kind: "Deployment", replicas: 4, observed: true, present: 4 } as const;
+
+function snapshot(changes: Partial<PlacementSnapshot> = {}): PlacementSnapshot {
+  return {
+    workload: sampleWorkload(),
+    replicas: { ...REPLICAS, ready: 4, updated: 4 },
+    spec: SPEC,
+    pods: placedPods({ spot: 4 }),
+    denials: new Map(),
+    memory: {},
+    evictionFromMs: 0,
+    nowMs: NOW_MS,
+    ...changes,
+  };
+}
+
+pure("decide() plans a move, what to store of it, and missing deletion costs", () => {
+  const { move, memory, isMemoryNew, costs, departing, leftBehind } = decide(
+    snapshot(),
+    DECIDE_CONFIG,
+  );
+  const ineffectiveMoves = { count: 0, misplaced: 2, spec: { spotPercentage: 50, minOnDemand: 0 } };
+  assert.deepEqual([move?.pod.name, move?.why], ["web-spot-x4", "to on-demand"]);
+  assert.deepEqual(move?.before, { lastMoveAtMs: NOW_MS });
+  assert.deepEqual(move?.tried, { lastMoveAtMs: NOW_MS, ineffectiveMoves });
+  assert.deepEqual([memory, isMemoryNew, costs.length], [{}, false, 4]);
+  assert.deepEqual([departing, leftBehind], [[], []]);
+  const again = { lastMoveAtMs: 0, ineffectiveMoves };
+  assert.equal(
+    decide(snapshot({ memory: again }), DECIDE_CONFIG).move?.tried?.ineffectiveMoves?.count,
+    1,
+  );
+});
+
+pure("decide() skips denied evictions, and clears ineffective moves at the end", () => {
+  const denials = new Map([["uid-web-spot-x4", "no"]]);
+  assert.equal(decide(snapshot({ denials }), DECIDE_CONFIG).move?.pod.name, "web-spot-x3");
+  const pods = placedPods({ spot: 2, "on-demand": 2 });
+  const ineffectiveMoves = { count: 3, misplaced: 2, spec: SPEC };
+  const memory = { lastMoveAtMs: 5, ineffectiveMoves };
+  const plan = decide(snapshot({ pods, memory }), DECIDE_CONFIG);
+  assert.ok("wait" in plan.decision && plan.decision.wait === "AsSpecified");
+  assert.deepEqual([plan.memory, plan.isMemoryNew, plan.move], [
+    { lastMoveAtMs: 5 },
+    true,
+    undefined,
+  ]);
+});
+
+pure("decide() evicts pods of departing nodes at once, unless pinned or paused", () => {
+  const departs = { gone: true, departs: "taint x" };
+  const [first, ...others] = placedPods({ spot: 2 }, departs);
+  assert.ok(first !== undefined);
+  const pods = [{ ...first, pinned: "an annotation" }, ...others];
+  const [only, ...more] = decide(snapshot({ pods }), DECIDE_CONFIG).departing;
+  assert.deepEqual([only?.pod.name, more], ["web-spot-x2", []]);
+  assert.match(only?.why ?? "", /\(taint x\)$/);
+  const paused = { ...SPEC, paused: true };
+  assert.deepEqual(decide(snapshot({ pods, spec: paused }), DECIDE_CONFIG).departing, []);
+});
+
+pure("decide() begins a fallback, which evicts the pods that found no spot node", () => {
+  const waiting = { scheduled: false, ready: false, unschedulableSinceMs: NOW_MS - 60_000 };
+  const pods = placedPods({ spot: 2 }, waiting);
+  const plan = decide(snapshot({ pods }), DECIDE_CONFIG);
+  assert.deepEqual([plan.memory.shortage?.rounds, plan.isMemoryNew], [1, true]);
+  assert.deepEqual(plan.leftBehind.map(({ pod }) => pod.name), ["web-spot-x1", "web-spot-x2"]);
+  const before = decide(snapshot({ pods, nowMs: NOW_MS - 1 }), DECIDE_CONFIG);
+  assert.deepEqual([before.memory, before.isMemoryNew, before.leftBehind], [{}, false, []]);
+});

@@ -1,0 +1,242 @@
+import { pure } from "../../tests/fixtures/pure.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import { remedyFor } from "../../shared/api/reasons/reasons.ts";
+import { effectiveSettings, type SettingSources } from "../../shared/config/load.ts";
+import { createPermits } from "../../shared/control/permits.ts";
+import { silentLog } from "../../shared/log.ts";
+import { distributionOfSamples } from "../../lab/simulation/rightsizing/sampled_distribution.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { reconciledAs, storedPolicy } from "../../tests/fixtures/rightsizing_outcomes.ts";
+import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import {
+  autoPolicy,
+  MI,
+  NOW_MS,
+  rightsizingFacts,
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
+import { CONTROLLER_SETTINGS } from "../settings.ts";
+import { silentSource } from "./reconcile_workload.ts";
+import { awaitDiscovery } from "./loop.ts";
+import { PublishedVPAs } from "./policies/published_vpas.ts";
+import { unwrittenRecord } from "./policies/report_cycle.ts";
+import type { UsageAnswer, UsageProblem, UsageSource } from "./ports.ts";
+import { connectCustomUsage } from "./sources/custom_usage.ts";
+import { createUsageSources } from "./sources/usage_sources.ts";
+import { reconcileWorkload } from "./reconcile_workload.ts";
+
+const facts = rightsizingFacts();
+const { workload } = facts;
+const POLICY = { ...storedPolicy(), spec: autoPolicy({ publishVPA: true }) };
+const RECONCILED = reconciledAs("web");
+
+/** Usage of container `app`: samples of 150 m and 80 Mi. */
+function usage(count: number) {
+  const samples = (value: number) =>
+    distributionOfSamples(new Array(count).fill({ atMs: NOW_MS, value }), {
+      nowMs: NOW_MS,
+      windowMs: 86_400_000,
+    });
+  const app = { container: "app", cpu: samples(150), memory: samples(80 * MI) };
+  return { usage: new Map([["app", app]]) };
+}
+
+/** Message about missing usage of pods that have been Ready for ten minutes. */
+function missing(): string {
+  const pods = facts.pods.map((pod) => ({ ...pod, readySinceMs: NOW_MS - 600_000 }));
+  return silentSource({ nowMs: NOW_MS, pods }, usage(0))?.message ?? "";
+}
+
+/** Outcome of a reconcile where the API server refuses the first resize. */
+async function reconciled(refusal?: ApiError) {
+  const appliers = recordedAppliers();
+  if (refusal !== undefined) appliers.refusals.set("resize web-1", refusal);
+  const outcome = await reconcileWorkload(
+    { workload, policy: POLICY, before: undefined, denial: undefined },
+    {
+      source: { usage: () => Promise.resolve(usage(20)) },
+      appliers,
+      clock: { wall: () => NOW_MS },
+      cluster: {
+        podsOf: () => ({ own: facts.pods, others: [] }),
+        correctionsOf: () => new Map(),
+        factsOf: (_subject, known) => ({ ...facts, ...known }),
+      },
+    },
+    { signal: new AbortController().signal },
+  );
+  return outcome;
+}
+
+/** Message of an event without the remedy for its reason, which the reason's own row has. */
+function withoutRemedy(message: string): string {
+  const [reason = ""] = message.split(":");
+  return message.replace(`; ${remedyFor(reason)}`, "");
+}
+
+/** Event about a recommendation that is not published. */
+async function unpublished(error?: ApiError): Promise<string> {
+  const messages: string[] = [];
+  const vpas = new PublishedVPAs({
+    copy: { get: () => error === undefined ? sampleVPA("Off") : undefined, all: () => [] },
+    publisher: {
+      create: () => Promise.reject(error),
+      recommend: () => Promise.resolve(),
+      remove: () => Promise.resolve(),
+    },
+    events: { emit: ({ message }) => void messages.push(withoutRemedy(message)) },
+    log: silentLog,
+  });
+  await vpas.publish(POLICY, {
+    reconciled: [RECONCILED],
+    permits: createPermits(() => 1),
+    signal: new AbortController().signal,
+  });
+  return messages.join();
+}
+
+/** Event about kinds that the API server does not list. */
+async function undiscovered(): Promise<string> {
+  const messages: string[] = [];
+  const clock = createVirtualClock({ wallStart: 0 });
+  const end = new AbortController();
+  const silent = [storedPolicy("off", { mode: "Disabled" }), storedPolicy("broken", null)];
+  const waiting = awaitDiscovery({
+    policies: { all: () => [POLICY, ...silent], whenSynced: () => Promise.resolve(true) },
+    copies: { statefulSets: { whenSynced: () => clock.sleep(40_000).then(() => true) } },
+    statuses: { writeStatus: () => Promise.resolve("2") },
+    events: { emit: ({ message }) => void messages.push(withoutRemedy(message)) },
+    config: { dryRun: false },
+    clock,
+    log: silentLog,
+  }, end.signal);
+  await clock.runUntil(60_000);
+  await waiting;
+  return messages.join();
+}
+
+pure("sentences of the rightsizing controller", () =>
+  assertSentences([
+    [
+      "MetricsMissing",
+      missing,
+      "the source has seen none of its containers within the window, though pod web-1 has been " +
+      "Ready for 10 min",
+    ],
+    [
+      "OptimizationApplied",
+      async () => (await reconciled())?.events.map(({ message }) => message).join() ?? "",
+      "app cpu 180m, app memory 96Mi, in place. app: CPU 180m: P90 of 20 samples in 24h is " +
+      "150m, times 1.2 is 180m, within bounds 10m to 4. Memory 96Mi: P90 of 20 samples in 24h " +
+      "is 80Mi, times 1.2 is 96Mi, within bounds 1Mi to 4096Mi; kubectl coalloc recommend " +
+      "shows all",
+    ],
+    [
+      "ServerBusy",
+      async () => (await reconciled(new ApiError(503, "", "busy")))?.record.message ?? "",
+      "1 pods, web-1: busy",
+    ],
+    [
+      "RecordNotWritten",
+      () =>
+        unwrittenRecord({ matched: [RECONCILED.outcome.record] }, { unwritten: () => "forbidden" })
+          ?.message ?? "",
+      "reports can't be written in namespace shop: forbidden",
+    ],
+    [
+      "VPANotPublished, other owner",
+      () => unpublished(),
+      "VPANotPublished: Deployment/shop/web: VPA shop/optipod-deployment-web belongs to another owner",
+    ],
+    [
+      "VPANotPublished, kind",
+      () => unpublished(new ApiError(404, "NotFound", "")),
+      "VPANotPublished: Deployment/shop/web: the server knows no VerticalPodAutoscalers: " +
+      "their definition is not installed",
+    ],
+    [
+      "DiscoveryFailed",
+      undiscovered,
+      "DiscoveryFailed: the API server has not listed statefulSets for 30 s",
+    ],
+  ]));
+
+/** Faults of these settings of the controller. */
+const faults = (sources: SettingSources) => (): string => {
+  const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
+  return "faults" in read ? read.faults.join() : "";
+};
+
+pure("sentences about OptiPod's settings", () =>
+  assertSentences([
+    [
+      "leaderElection",
+      faults({ flags: new Map([["--enable-leader-election", "false"]]) }),
+      'flag --enable-leader-election is "false", expected true: of all controllers one ' +
+      "works, which can't be switched off",
+    ],
+    [
+      "reconciliationInterval",
+      faults({ flags: new Map([["--reconciliation-interval", "10m"]]) }),
+      'flag --reconciliation-interval is "10m", expected 5m: others are said in each policy, ' +
+      "as its reconciliationInterval",
+    ],
+  ]));
+
+const NEVER: UsageSource = { usage: () => new Promise<UsageAnswer>(() => {}) };
+
+/** Message of what a source answers that is created so. */
+async function answered(create: () => UsageSource | UsageProblem) {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const sources = createUsageSources({ create, clock, log: silentLog });
+  const asked = sources.of({ provider: "custom", customSource: "billing", intervalMs: 1 }).usage({
+    namespace: "shop",
+    workload: { kind: "Deployment", name: "web", uid: "u" },
+    pods: [],
+    otherPods: [],
+    containers: [],
+    window: { fromMs: 0, toMs: 1 },
+  }, new AbortController().signal);
+  await clock.runUntil(300_000);
+  const answer = await asked;
+  return "problem" in answer ? answer.message : "";
+}
+
+/** Message about custom source `billing`, where these are configured. */
+function unconfigured(...names: readonly string[]) {
+  const source = { url: "http://a", login: {} };
+  const settings = {
+    prometheusURL: null,
+    prometheusLogin: {},
+    prometheusHeaders: new Map(),
+    prometheusMatchers: [],
+    customSources: new Map(names.map((name) => [name, source])),
+  };
+  return answered(() =>
+    connectCustomUsage(
+      { settings: () => settings, sampler: NEVER, loginOf: failingStart },
+      "billing",
+    )
+  );
+}
+
+function failingStart(): never {
+  throw new Error("no address");
+}
+
+pure("sentences of sources of usage", () =>
+  assertSentences([
+    ["unreachable", () => answered(() => NEVER), "no answer came within 300 s"],
+    ["unavailable", () => answered(failingStart), "the source could not be started: no address"],
+    [
+      "unavailable, other sources",
+      () => unconfigured("a", "b"),
+      'no custom source "billing" is configured; there are: a, b',
+    ],
+    [
+      "unavailable, no sources",
+      () => unconfigured(),
+      'no custom source "billing" is configured; there are none',
+    ],
+  ]));

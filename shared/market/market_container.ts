@@ -1,0 +1,95 @@
+/**
+ * A container of the node, as its bounds and readings have it: what the market clears and paces.
+ *
+ * @module
+ */
+import type { ContainerSample } from "../cgroup/sample.ts";
+
+/** State of pacing for a container. CPU in millicores, times monotonic in milliseconds. */
+export interface PaceMemory {
+  /** The limit as last decided. */
+  readonly limit: number;
+  /** Limits that were replaced in the last two seconds, the latest last. */
+  readonly recent: readonly { readonly until: number; readonly limit: number }[];
+  /** When its readings began. */
+  readonly since: number;
+  readonly raisedAt: number;
+  /** When the limit was last changed. */
+  readonly changedAt: number;
+  /** The limit before a large raise that throttling asked for; absent after any other change. */
+  readonly trialFrom?: number | undefined;
+  readonly fundedAt: number;
+  /** Where idle CPU is free: when it last wanted more than its share. */
+  readonly rationedAt?: number | undefined;
+  /** Where idle CPU is free: when others last took what it is due. */
+  readonly shortAt?: number | undefined;
+  /** Since when the share has been clearly below the limit, and the highest share since. */
+  readonly lower?: { readonly since: number; readonly highest: number } | undefined;
+}
+
+/** A container. CPU in millicores; its demand and load are absent while there are no readings. */
+export interface MarketContainer {
+  readonly memory: PaceMemory;
+  /** Bounds of the limit, holds included, on the grid. */
+  readonly floor: number;
+  readonly ceiling: number;
+  /** The limit that the user set. */
+  readonly originalLimit: number;
+  /** That of its bounds, times its credit. */
+  readonly weight: number;
+  /** True for a container that starts: its raises are for that. */
+  readonly boost?: boolean;
+  readonly demand?: number | undefined;
+  /** True where that is what a metric asks for, which is more than its readings show. */
+  readonly metric?: boolean | undefined;
+  readonly load?: RecentLoad | undefined;
+  /** CPU request in the kernel's weight; absent where it is not known. */
+  readonly request?: number | undefined;
+  /** Quota in the cgroup now, where it has one. */
+  readonly quota?: number | undefined;
+  /** Time throttled in the last interval, ms per second, summed over threads. */
+  readonly throttledMsPerS: number;
+  /** The same since its first reading, ms. */
+  readonly throttledMs: number;
+}
+
+/**
+ * Time constant of usage and waiting, ms: with 1 s chance lowers victims too, while they catch up; with
+ * 3 s a neighbour that takes all CPU is lowered after 6 s instead of 2.6.
+ */
+const RECENT_MS = 1500;
+/**
+ * A container waits for CPU if a task of it does for this share of the time. From 0.3 on chance lowers
+ * those that catch up, and with 0.4 a job is raised as soon as its victims wait less.
+ */
+export const WAITS = 0.2;
+
+/** Exponentially fading means. */
+export interface RecentLoad {
+  /** Millicores used, with a time constant of 0.4 s. */
+  readonly usageNow: number;
+  /** Millicores used, with a time constant of 1 s. */
+  readonly usage1s: number;
+  /** Millicores used, with a time constant of 1.5 s. */
+  readonly usage: number;
+  /** Share of the time in which a task waited for CPU (PSI `some`), 1.5 s; absent without PSI. */
+  readonly waiting?: number;
+}
+
+/**
+ * The load after a sample. Usage begins with the first sample; waiting begins at 0, since a single
+ * interval is no reason to take CPU from others.
+ */
+export function nextLoad(
+  before: RecentLoad | undefined,
+  { usage, pressure, intervalMs }: Pick<ContainerSample, "usage" | "pressure" | "intervalMs">,
+): RecentLoad {
+  const mean = (past: number | undefined, value: number, constantMs: number): number =>
+    past === undefined ? value : value + (past - value) * Math.exp(-intervalMs / constantMs);
+  return {
+    usageNow: mean(before?.usageNow, usage, 400),
+    usage1s: mean(before?.usage1s, usage, 1000),
+    usage: mean(before?.usage, usage, RECENT_MS),
+    ...(pressure === undefined ? {} : { waiting: mean(before?.waiting ?? 0, pressure, RECENT_MS) }),
+  };
+}

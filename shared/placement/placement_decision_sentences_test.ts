@@ -1,0 +1,377 @@
+import { pure } from "../../tests/fixtures/pure.ts";
+import { assertSentences, assertTexts, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import {
+  placedPod,
+  placedPods,
+  sampleBudget,
+  wholeInput,
+} from "../../tests/fixtures/placement/placed_pods.ts";
+import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
+import {
+  DISRUPTION_DURATION,
+  DISRUPTION_SCHEDULE,
+  ENABLED,
+  MIN_ON_DEMAND,
+  PAUSED,
+  SPOT_PERCENTAGE,
+} from "../api/placement_keys.ts";
+import { pinnedBy, protectedBy, selectorConstraints } from "./node_constraints.ts";
+import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
+import { decideMove, type MoveDecisionInput } from "./decide_move.ts";
+import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./node_classes.ts";
+import type { PlacedPod } from "./placed_pod.ts";
+import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
+import { budgetRefusal } from "./workload_snapshot.ts";
+import { forecastStep } from "./forecast_step.ts";
+import { readStatus, refusedStatus } from "./status.ts";
+import { departureSignsKind } from "./node_departure.ts";
+import { placementFaults } from "./settings.ts";
+import { refusalOf } from "../config/kinds.ts";
+
+function gate(changes: Partial<EligibilityInput>, scope: Partial<PlacementScope> = {}): string {
+  const web = { kind: "Deployment", labels: { [ENABLED]: "true" }, annotations: {} };
+  const subject = { ...web, namespace: { name: "shop" }, ...changes };
+  const answer = checkEligibility(subject, { ownNamespace: "coallocator", ...scope });
+  return answer.spec === undefined ? answer.message : "takes part";
+}
+
+function annotated(key: string, value: string): string {
+  return gate({ annotations: { [SPOT_PERCENTAGE]: "70", [key]: value } });
+}
+
+pure("sentences of workloads that take no part in placement", () => {
+  const noTeam = { namespaceSelector: { matchLabels: { team: "a" }, matchExpressions: [] } };
+  const optedOut = { name: "shop", metadata: { labels: { [ENABLED]: "false" }, annotations: {} } };
+  return assertSentences([
+    ["KindNotPlaced", () => gate({ kind: "Job" }), "it is a Job"],
+    [
+      "NamespaceProtected",
+      () => gate({ namespace: { name: "kube-system" } }),
+      "namespace kube-system is the system's",
+    ],
+    ["NamespaceNotSelected", () => gate({}, noTeam), "namespaceSelector leaves shop out"],
+    ["NamespaceOptedOut", () => gate({ namespace: optedOut }), "namespace shop opted out"],
+    ["PlacementOff", () => gate({ labels: {} }), 'spotalis.io/enabled is not "true"'],
+    ["PlacementUntuned", () => gate({}), "spotalis.io/spot-percentage is not there"],
+    [
+      "ConfigurationError: enabled",
+      () => gate({ labels: { [ENABLED]: "True" } }),
+      'label spotalis.io/enabled of the workload is "True": must be "true" or "false"',
+    ],
+    [
+      "ConfigurationError: spot-percentage",
+      () => gate({ annotations: { [MIN_ON_DEMAND]: "2" } }),
+      "annotation spotalis.io/spot-percentage of the workload is missing: must be a whole number " +
+      "from 0 to 100, with or without %, for instance 70%",
+    ],
+    [
+      "ConfigurationError: min-on-demand",
+      () => annotated(MIN_ON_DEMAND, "two"),
+      'annotation spotalis.io/min-on-demand of the workload is "two": must be a whole number from ' +
+      "0 to 10000",
+    ],
+    [
+      "ConfigurationError: two annotations",
+      () => gate({ annotations: { [SPOT_PERCENTAGE]: "all", [PAUSED]: "yes" } }),
+      'annotation spotalis.io/spot-percentage of the workload is "all": must be a whole number ' +
+      "from 0 to 100, with or without %, for instance 70%; annotation spotalis.io/paused of the " +
+      'workload is "yes": must be "true", or not be there',
+    ],
+    [
+      "ConfigurationError: disruption-schedule",
+      () => annotated(DISRUPTION_DURATION, "2h"),
+      "annotation spotalis.io/disruption-schedule of the workload is missing: must be five fields " +
+      "of cron that name a time, for instance 0 2 * * * (UTC) or CRON_TZ=Europe/Berlin 0 2 * * 1-5",
+    ],
+    [
+      "ConfigurationError: disruption-duration",
+      () => annotated(DISRUPTION_SCHEDULE, "0 2 * * *"),
+      "annotation spotalis.io/disruption-duration of the workload is missing: must be more than 0 " +
+      "with a unit, for instance 2h or 90m",
+    ],
+  ]);
+});
+
+const NOON = { nowMs: Date.parse("2026-05-04T12:00:00Z") };
+const SPOT: MoveDecisionInput = wholeInput(placedPods({ spot: 4 }), NOON);
+
+function waiting(changes: Partial<MoveDecisionInput>): string {
+  const decision = decideMove({ ...SPOT, ...changes });
+  return "move" in decision ? "a move" : decision.message;
+}
+
+const withPods = (changes: Partial<PlacedPod>) =>
+  waiting({ pods: placedPods({ spot: 4 }, changes) });
+
+pure("sentences of workloads of which no pod is moved", () => {
+  const { nowMs, spec, workload } = SPOT;
+  const shortage = { untilMs: nowMs + 1, rounds: 1 };
+  const ineffectiveMoves = { count: 1, misplaced: 2, spec };
+  return assertSentences([
+    [
+      "NotWhole",
+      () => waiting({ workload: { ...workload, present: 5, ready: 3, updated: 2 } }),
+      "of 4 replicas 5 are there, 3 Ready, 2 updated; of 4 pods 4 are Ready",
+    ],
+    [
+      "AsSpecified",
+      () => waiting({ pods: placedPods({ spot: 2, "on-demand": 2 }) }),
+      "each replica is where it should be",
+    ],
+    [
+      "PlacementPaused",
+      () => waiting({ spec: { ...spec, paused: true } }),
+      "spotalis.io/paused is set",
+    ],
+    [
+      "SpotFallback",
+      () => waiting({ pods: placedPods({ "on-demand": 4 }), shortage }),
+      "spot nodes are short",
+    ],
+    [
+      "WindowClosed",
+      () => waiting({ spec: { ...spec, window: { schedule: "0 22 * * *", durationMs: 1 } } }),
+      "0 22 * * * opens it",
+    ],
+    ["MoveCooldown", () => waiting({ lastMoveAtMs: nowMs }), "it lasts 10 s after a move"],
+    [
+      "MoveCooldown after ineffective moves",
+      () => waiting({ lastMoveAtMs: nowMs, ineffectiveMoves }),
+      "it lasts 40 s after a move, as 2 in a row have not helped: is the webhook asked, and may " +
+      "pods be evicted?",
+    ],
+    ["EvictionRate", () => waiting({ evictionFromMs: nowMs + 1 }), "it is used up"],
+    ["NoneEvictable", () => withPods({ pinned: "its PV" }), "pod web-spot-x4: its PV"],
+    ["BlockedByPDB", () => withPods({ budget: "budget web" }), "pod web-spot-x4: budget web"],
+  ]);
+});
+
+function pinned(nodeSelector: Readonly<Record<string, string>>): string {
+  const nodes = { hostClass: () => undefined, poolClass: () => undefined };
+  const options = { to: "spot", classes: NODE_CLASS_PRESETS.karpenter, nodes } as const;
+  return pinnedBy(selectorConstraints(nodeSelector), options) ?? "";
+}
+
+function refused(...changes: readonly Partial<PodDisruptionBudget>[]): string {
+  const budgets = ["web", "b"].slice(0, changes.length).map((name, index) => ({
+    ...sampleBudget(name),
+    ...changes[index],
+  }));
+  return budgetRefusal({ labels: { app: "web" }, ready: true }, budgets) ?? "";
+}
+
+pure("sentences of pods that stay where they are", () =>
+  assertSentences([
+    [
+      "protected",
+      () => protectedBy({ "karpenter.sh/do-not-disrupt": "true" }) ?? "",
+      'annotation karpenter.sh/do-not-disrupt is "true"',
+    ],
+    [
+      "node selector",
+      () => pinned({ "kubernetes.io/hostname": "o1" }),
+      "its node selector allows no spot node",
+    ],
+    ["disruptionsAllowed", () => refused({}), "budget web allows no disruption"],
+    [
+      "several budgets",
+      () => refused({}, {}),
+      "budgets web, b are for the same pod, which can't be evicted",
+    ],
+    [
+      "observedGeneration",
+      () => refused({ current: false }),
+      "budget web has changed and is not counted yet",
+    ],
+  ]));
+
+pure("sentences of texts and objects that placement can't read", () => {
+  return assertSentences([
+    [
+      "schedule's form",
+      () => messageOf(() => parseCronSchedule("@daily")),
+      'Cannot parse schedule: "@daily" is not five fields: minute, hour, day, month, weekday',
+    ],
+    [
+      "schedule's day",
+      () => messageOf(() => parseCronSchedule("0 0 30 2 *")),
+      'Cannot parse schedule: "0 0 30 2 *" names a day that never comes',
+    ],
+    [
+      "schedule's value",
+      () => messageOf(() => parseCronSchedule("60 2 * * *")),
+      'Cannot parse schedule: "60 2 * * *" has a field or a time zone that does not exist',
+    ],
+    [
+      "duration",
+      () => messageOf(() => parseWindowDuration("0s")),
+      "Cannot parse duration: it is 0, expected more",
+    ],
+  ]);
+});
+
+function selected(matchLabels: Readonly<Record<string, string>>) {
+  return { selectors: [{ matchLabels, matchExpressions: [] }], tolerations: [] };
+}
+
+function classifierFault(value: unknown): string {
+  return refusalOf(nodeClassifierKind, JSON.stringify(value)) ?? "";
+}
+
+function together(changes: Partial<Parameters<typeof placementFaults>[0]>): string {
+  return placementFaults({
+    windowSchedule: null,
+    windowDuration: null,
+    fallbackDuration: 2_400_000,
+    maxFallbackDuration: 2_400_000,
+    ...changes,
+  }).join("; ");
+}
+
+pure("sentences of the settings of placement", () => {
+  const steady = selected({ pool: "steady" });
+  const none = { selectors: [], tolerations: [] };
+  const classFaults = (spot: typeof none | typeof steady, onDemand: typeof spot) =>
+    nodeClassesFaults({ spot, "on-demand": onDemand }).join("; ");
+  return assertSentences([
+    [
+      "spot selectors",
+      () => classFaults(none, steady),
+      "spotLabels must name at least one selector",
+    ],
+    [
+      "selector without labels",
+      () => classFaults(selected({}), steady),
+      "spotLabels[0] must have matchLabels alone: pods are sent to nodes by it",
+    ],
+    [
+      "on-demand selectors, by the keys of the setting",
+      () => classifierFault({ spotLabels: [{ matchLabels: { a: "b" } }], onDemandLabels: [] }),
+      "onDemandLabels must name at least one selector where spotTolerations has no taint that " +
+      "keeps on-demand pods off spot nodes",
+    ],
+    [
+      "selectors of the same nodes, by the keys of the setting",
+      () => classifierFault({ spot: "a=b", onDemand: "a=b" }),
+      "onDemand[0] must not select what spot select",
+    ],
+    [
+      "neither preset nor selectors",
+      () => classifierFault({ presett: "eks" }),
+      "presett is not known; must have a preset, or spotLabels and onDemandLabels",
+    ],
+    [
+      "labels",
+      () => classifierFault({ spot: "a", onDemand: "a=b" }),
+      'spot is "a": must be labels, for instance class=spot',
+    ],
+    [
+      "condition of health",
+      () => refusalOf(departureSignsKind, '{"conditions": ["Ready"]}') ?? "",
+      'conditions[0] is "Ready": must say that a node goes: Ready, MemoryPressure, DiskPressure, ' +
+      "PIDPressure describe its health",
+    ],
+    [
+      "window without duration",
+      () => together({ windowSchedule: "0 2 * * *" }),
+      "placement.disruptionWindow.schedule is set and placement.disruptionWindow.duration is not: " +
+      "set both or neither",
+    ],
+    [
+      "fallbackDuration",
+      () => together({ maxFallbackDuration: 1_800_000 }),
+      "placement.fallbackDuration is 40m and placement.maxFallbackDuration is 30m: the longest " +
+      "must be at least as long as the first",
+    ],
+  ]);
+});
+
+/** The action that is due for a whole Deployment of these pods; half of them belong on spot. */
+const step =
+  (pods: readonly PlacedPod[], changes: Partial<MoveDecisionInput> = {}) => (): string => {
+    const input = wholeInput(pods, { evictionFromMs: NOW, nowMs: NOW, ...changes });
+    const decision = decideMove(input);
+    return forecastStep(input, { decision, cooldownMs: 10_000, shortage: {} })?.action ?? "";
+  };
+
+const NOW = Date.UTC(2026, 0, 1);
+const RUNNING = placedPods({ spot: 3, "on-demand": 1 });
+const BUDGET = "budget web allows no disruption";
+const LEAVING = placedPod("web-9", { gone: true, departs: "taint spot-itn", departsSinceMs: NOW });
+const STRANDED = placedPod("web-0", {
+  ...{ class: "spot", scheduled: false, ready: false, createdAtMs: NOW },
+  unschedulableSinceMs: NOW,
+});
+const SHORTAGE = { sinceMs: NOW - 1, untilMs: NOW + 240_000, rounds: 1 };
+
+pure("sentences of the step that is due", () =>
+  assertTexts(
+    {
+      "youngest": step(RUNNING),
+      "bound": step(
+        RUNNING.map((pod) => ({
+          ...pod,
+          ...(pod.name.endsWith("x3") && { pinned: "its volume" }),
+        })),
+      ),
+      "cordoned": step(RUNNING.map((pod) => ({ ...pod, cordoned: pod.name.endsWith("x1") }))),
+      "budget": step(RUNNING.map((pod) => ({ ...pod, budget: BUDGET })), {
+        lastMoveAtMs: NOW - 4000,
+      }),
+      "leaving, budget": step([...RUNNING, { ...LEAVING, budget: BUDGET }]),
+      "fallback": step([STRANDED, placedPod("web-1"), { ...STRANDED, uid: "b", name: "web-2" }]),
+      "stranded": step([{ ...STRANDED, createdAtMs: 0 }], { shortage: SHORTAGE }),
+      "another fallback": step([STRANDED], { shortage: { ...SHORTAGE, untilMs: NOW + 60_000 } }),
+      "remade": step([STRANDED], {
+        shortage: { ...SHORTAGE, remade: { atMs: NOW - 1, count: 1 } },
+      }),
+    },
+    `\
+youngest
+  evict pod web-spot-x3 (youngest surplus spot) to on-demand
+bound
+  evict pod web-spot-x2 (youngest surplus spot that may go) to on-demand
+cordoned
+  evict pod web-spot-x1 (surplus spot on a cordoned node) to on-demand
+budget
+  wait until a budget lets one go (pod web-spot-x3: budget web allows no disruption)
+leaving, budget
+  evict pod web-9 from a node that is about to go (taint spot-itn), once its budget lets it: budget web allows no disruption
+fallback
+  new pods fall back to on-demand unless pod web-0 and 1 more finds a spot node
+stranded
+  evict pod web-0 (it finds no spot node) to on-demand
+another fallback
+  fall back once more unless pod web-0 finds a spot node, made for spot in this fallback
+remade
+  make pod web-0 again unless it finds a spot node, made for spot in this fallback: is the webhook asked?
+`,
+  ));
+
+pure("sentences of pods in a status", () => {
+  const pods = [
+    placedPod("web-1", { pinned: "its affinity allows no spot node", budget: BUDGET }),
+    placedPod("web-2", { cordoned: true, ready: false }),
+    placedPod("web-3", { scheduled: false }),
+    placedPod("web-4", { scheduled: false, unschedulableSinceMs: NOW }),
+    LEAVING,
+  ];
+  const invalid = { reason: "ConfigurationError", message: "" } as const;
+  const status = refusedStatus(invalid, () => ({ pods, nowMs: NOW }));
+  return assertTexts(
+    {
+      "pods": () => status.pods.map(({ name, notes }) => [name, ...notes].join("; ")).join("\n"),
+      "unreadable": () => readStatus("").message ?? "",
+    },
+    `\
+pods
+  web-1; stays: its affinity allows no spot node; budget web allows no disruption
+  web-2; not Ready; its node is cordoned
+  web-3; has no node yet
+  web-4; finds no node since 00:00:00Z
+  web-9; its node is about to go (taint spot-itn)
+unreadable
+  its published status can't be read
+`,
+  );
+});

@@ -1,0 +1,152 @@
+/**
+ * Checks: within which bounds, in which direction and how far may limits move now?
+ *
+ * @module
+ */
+import type { ContainerBounds } from "../../api/pod_allocation.ts";
+import { GRID } from "../../quantity.ts";
+import { changesOf, type ClaimFacts } from "../inputs/resize_input.ts";
+import type { WantedResources } from "../inputs/resources.ts";
+import { limitsOf, limitsWanted, presentLimits } from "../inputs/subject.ts";
+import type { Finding } from "../run_checks.ts";
+
+/** Holds until the agent has cleared with the pod. */
+export function waiting({ allocation: { spec } }: ClaimFacts): Finding | undefined {
+  if (spec.containers !== undefined && spec.market !== undefined) return undefined;
+  return { verdict: "hold", message: "the agent has not cleared with this pod yet" };
+}
+
+/** Holds until the agent has cleared with the bounds in force. */
+export function boundsStale({ allocation: { spec, status } }: ClaimFacts): Finding | undefined {
+  const revision = status?.bounds?.revision ?? 0;
+  const observed = spec.market?.observedBounds;
+  if (observed === revision) return undefined;
+  const message = `bounds are at revision ${revision}, the clearing used ${observed}`;
+  return { verdict: "hold", message };
+}
+
+/**
+ * Clamps each limit into the bounds that the controller itself published, and leaves out containers
+ * without any: an agent that is broken, or not ours, can't move a limit beyond them, nor one that is
+ * held.
+ */
+export function outsideBounds(
+  { allocation, pod }: ClaimFacts,
+  wanted: WantedResources,
+): Finding | undefined {
+  const present = presentLimits(pod);
+  const clamped = new Map<string, number>();
+  const outside: string[] = [];
+  for (const [name, limit] of limitsOf(wanted)) {
+    const bounds = allocation.status?.bounds?.containers.find((one) => one.name === name);
+    if (bounds === undefined) {
+      outside.push(`${name} has no bounds`);
+      continue;
+    }
+    const { floor, ceiling } = rangeOf(bounds, present.get(name));
+    const next = Math.max(floor, Math.min(limit, ceiling));
+    clamped.set(name, next);
+    if (next !== limit) outside.push(`${name} at ${limit}m is outside ${floor}m to ${ceiling}m`);
+  }
+  if (outside.length === 0) return undefined;
+  const message = outside.join(", ");
+  return clamped.size === 0
+    ? { verdict: "hold", message }
+    : { verdict: "clamp", message, wanted: limitsWanted(pod, clamped) };
+}
+
+/** What the limit may become; a hold takes precedence over floor and ceiling. */
+function rangeOf(
+  { held, floor, ceiling }: ContainerBounds,
+  present: number | undefined,
+): Pick<ContainerBounds, "floor" | "ceiling"> {
+  if (present === undefined || held === undefined || held === "half") return { floor, ceiling };
+  if (held === "both") return { floor: present, ceiling: present };
+  return { floor: Math.max(floor, present), ceiling: Math.max(ceiling, present) };
+}
+
+/** When to look again, ms: a list that finds nothing new reaches no pod. */
+const RETRY_MS = 2000;
+
+/**
+ * Raises nothing while a copy of the API's objects is out of sync: the namespace may have opted out
+ * meanwhile, or a quota may have become smaller. Decreases pass; they pay for raises elsewhere.
+ */
+export function outOfSync(facts: ClaimFacts, wanted: WantedResources): Finding | undefined {
+  const { outOfSync = [] } = facts;
+  if (outOfSync.length === 0) return undefined;
+  const message = `no raise while these are read anew: ${outOfSync.join(", ")}`;
+  return oneWay(facts, wanted, { choose: Math.min, message, retryAfterMs: RETRY_MS });
+}
+
+/**
+ * Holds where a LimitRange has raised a limit that {@linkcode outOfSync} has not: with a lower value the
+ * server would refuse the whole patch, and the decreases of the pod's other containers with it.
+ */
+export function raisedOutOfSync(facts: ClaimFacts, wanted: WantedResources): Finding | undefined {
+  const found = outOfSync(facts, wanted);
+  return found && { verdict: "hold", message: found.message, retryAfterMs: RETRY_MS };
+}
+
+/**
+ * Lowers nothing for a while after the limits were changed time and again: that ends each swing, and no
+ * container starves at the low end of one.
+ */
+export function oscillating(facts: ClaimFacts, wanted: WantedResources): Finding | undefined {
+  const { oscillatingMs: retryAfterMs = 0 } = facts;
+  if (retryAfterMs <= 0) return undefined;
+  const message =
+    "the limits were changed more than 100 times in 5 minutes: they are not lowered " +
+    "for 5 minutes";
+  return oneWay(facts, wanted, { choose: Math.max, message, retryAfterMs });
+}
+
+/** Clamps changes in the other direction to the present limits, and holds where nothing is left. */
+function oneWay(
+  { pod }: ClaimFacts,
+  wanted: WantedResources,
+  { choose, message, retryAfterMs }: {
+    /** The one of two limits that counts: the present one and the wanted one. */
+    readonly choose: (present: number, wanted: number) => number;
+    readonly message: string;
+    readonly retryAfterMs: number;
+  },
+): Finding | undefined {
+  const limits = limitsOf(wanted);
+  const present = presentLimits(pod);
+  const kept = new Map(
+    // Nothing is known of a container without a limit: its first one is neither raise nor decrease.
+    [...limits].map(([name, limit]) => [name, choose(present.get(name) ?? limit, limit)]),
+  );
+  if ([...limits].every(([name, limit]) => kept.get(name) === limit)) return undefined;
+  const rest = limitsWanted(pod, kept);
+  return changesOf(pod, rest).length === 0
+    ? { verdict: "hold", message, retryAfterMs }
+    : { verdict: "clamp", message, wanted: rest };
+}
+
+/**
+ * Clamps each limit to what one step may reach from the present one, outwards to the grid, so that each
+ * step leads nearer.
+ */
+export function stepLimited(
+  { pod, maxStep }: ClaimFacts,
+  wanted: WantedResources,
+): Finding | undefined {
+  if (maxStep === undefined) return undefined;
+  const present = presentLimits(pod);
+  const clamped = new Map<string, number>();
+  const cut: string[] = [];
+  for (const [name, limit] of limitsOf(wanted)) {
+    const from = present.get(name);
+    const most = Math.ceil((from ?? Infinity) * maxStep / GRID) * GRID;
+    const least = Math.floor((from ?? 0) / maxStep / GRID) * GRID;
+    const next = Math.min(Math.max(limit, least), most);
+    clamped.set(name, next);
+    if (next !== limit) {
+      cut.push(`${name} from ${from}m to ${next}m first, not to ${limit}m at once`);
+    }
+  }
+  if (cut.length === 0) return undefined;
+  return { verdict: "clamp", message: cut.join(", "), wanted: limitsWanted(pod, clamped) };
+}
