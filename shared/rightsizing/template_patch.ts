@@ -180,3 +180,14 @@ export function templateOwners(managedFields: unknown): TemplateOwners | undefin
   }
   return owners.size === 0 ? undefined : Object.fromEntries(owners);
 }
+
+/** All managers of the fields of the template's containers that `takes` accepts: names, sorted. */
+export function ownersOf(
+  managedFields: unknown,
+  takes: (container: string, field: ResourceField) => boolean,
+): readonly string[] {
+  const found = [...ownersIn(managedFields)].filter(({ list, container, field }) =>
+    list === "containers" && takes(container, field)
+  );
+  return [...new Set(found.map(({ manager }) => manager))].sort();
+}

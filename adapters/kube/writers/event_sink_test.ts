@@ -213,7 +213,7 @@ const cpuOf = (...names: readonly string[]) =>
 /** The managed fields of the containers' CPU requests. */
 function managed(manager: string, operation: string, ...names: readonly string[]): unknown {
   const spec = { "f:template": { "f:spec": { "f:containers": cpuOf(...names) } } };
-  return { manager, operation, time: "2026-01-01T00:00:00Z", fieldsV1: { "f:spec": spec } };
+  return { manager, operation, fieldsV1: { "f:spec": spec } };
 }
 
 interface Raw {
@@ -315,6 +315,19 @@ Deno.test("recreate() logs the managers that lose values to it, and no others", 
   await recreate(decidedOn(), WANTED, APPLY);
   assert.deepEqual(logged, [
     { workload: "Deployment shop/web", managers: "kubectl-client-side-apply" },
+  ]);
+});
+
+Deno.test("recreate() logs each manager of a value that several own, itself among them", async () => {
+  const owners = ["kubectl", "argocd-controller", "optipod"].map((manager, hour) => ({
+    ...Object(managed(manager, "Apply", "app")),
+    time: `2026-01-01T0${hour}:00:00Z`,
+  }));
+  await using server = serveCanned(answers([raw({ managedFields: owners })]));
+  const { recreate, logged } = writerOf(server);
+  await recreate(decidedOn(), WANTED, APPLY);
+  assert.deepEqual(logged, [
+    { workload: "Deployment shop/web", managers: "argocd-controller, kubectl" },
   ]);
 });
 

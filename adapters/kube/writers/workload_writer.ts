@@ -12,7 +12,11 @@ import {
   type WantedResources,
 } from "../../../shared/resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
-import { ownedFields, templatePatch } from "../../../shared/rightsizing/template_patch.ts";
+import {
+  ownedFields,
+  ownersOf,
+  templatePatch,
+} from "../../../shared/rightsizing/template_patch.ts";
 import type { RecreateOptions, WorkloadWriter } from "../../../shared/rightsizing/ports.ts";
 import {
   type RightsizedWorkload,
@@ -56,9 +60,10 @@ export function createWorkloadWriter(
   }
 
   async function write(
-    { workload, managedFields }: Present,
+    present: Present,
     { wanted, serverSideApply, auditID }: RecreateOptions & { readonly wanted: WantedResources },
   ): Promise<void> {
+    const { workload, managedFields } = present;
     const owned = ownedFields(managedFields, RIGHTSIZING_MANAGER);
     const patch = templatePatch(workload, { wanted, owned }, { serverSideApply });
     const { contentType, fieldManager, force, body } = patch;
@@ -72,7 +77,7 @@ export function createWorkloadWriter(
       // Values that the patch keeps may have changed since they were read: the version makes that a 409.
       body: { ...body, metadata: { ...body.metadata, resourceVersion } },
     });
-    const managers = formerOwners(workload, wanted);
+    const managers = formerOwners(present, wanted);
     const { namespace, name } = workload.metadata;
     if (managers.length === 0) return;
     log.info("Values of a template were taken from other field managers", {
@@ -127,21 +132,20 @@ function isSameTemplate(a: RightsizedWorkload, b: RightsizedWorkload): boolean {
 
 /**
  * Other field managers that own values which change: applying the present value takes it from no other. A
- * value that is set by force is taken from them.
+ * value that is set by force is taken from all of them.
  */
 function formerOwners(
-  { template, owners = {} }: RightsizedWorkload,
+  { workload: { template }, managedFields }: Present,
   wanted: WantedResources,
 ): readonly string[] {
-  const managers = template.containers.flatMap((container) => {
+  const changed = new Set(template.containers.flatMap((container) => {
     const values = wanted.get(container.name) ?? NO_RESOURCES;
     return RESOURCE_SIDES.flatMap((side) =>
-      RESOURCE_NAMES.flatMap((name) => {
-        const value = values[side][name];
-        const isChanged = value !== undefined && value !== container[side][name];
-        return isChanged ? owners[container.name]?.[`${side}.${name}`]?.manager ?? [] : [];
-      })
+      RESOURCE_NAMES.filter((name) =>
+        values[side][name] !== undefined && values[side][name] !== container[side][name]
+      ).map((name) => `${container.name}/${side}.${name}`)
     );
-  });
-  return [...new Set(managers)].filter((one) => one !== RIGHTSIZING_MANAGER).sort();
+  }));
+  return ownersOf(managedFields, (container, field) => changed.has(`${container}/${field}`))
+    .filter((manager) => manager !== RIGHTSIZING_MANAGER);
 }
