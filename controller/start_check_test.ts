@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
+import { ApiError } from "../shared/api/api_error.ts";
 import type { Node } from "../shared/api/node.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
@@ -7,7 +8,12 @@ import { sampleNode } from "../tests/contract/support/sample_objects.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { pure } from "../tests/fixtures/pure.ts";
 import { controllerRights } from "./rights.ts";
-import { reportOldKubelets, startCheck, type StartVerdict } from "./start_check.ts";
+import {
+  createServedResize,
+  reportOldKubelets,
+  startCheck,
+  type StartVerdict,
+} from "./start_check.ts";
 import type { ApiFindings } from "../adapters/kube/client/api_checks.ts";
 
 const FINE: ApiFindings = {
@@ -55,6 +61,43 @@ pure("startCheck() passes on a fault of the program, and can be stopped", async 
   stopped.abort();
   assert.equal(await check({}, stopped), "stopped");
 });
+
+pure(
+  "createServedResize() has the last answer of the server, and reports another one",
+  async () => {
+    const answers: readonly (Partial<ApiFindings> | ApiError)[] = [
+      { lowersMemoryLimits: true },
+      new ApiError(503, "ServiceUnavailable", "later"),
+      { servesPodResize: false, lowersMemoryLimits: false },
+    ];
+    const rest = answers.values();
+    const clock = createVirtualClock({ wallStart: 0 });
+    const ask = () => {
+      const { value = {} } = rest.next();
+      return value instanceof ApiError
+        ? Promise.reject(value)
+        : Promise.resolve({ ...FINE, ...value });
+    };
+    const first = { servesPodResize: true, lowersMemoryLimits: false };
+    const resize = createServedResize({ ask, clock, log: silentLog }, first);
+    let changes = 0;
+    resize.subscribe(() => changes++);
+    const over = new AbortController();
+    const running = resize.run(over.signal);
+    const found = [];
+    for (let count = 0; count <= answers.length; count++) {
+      found.push([resize.served, resize.lowersMemoryLimits, changes]);
+      await clock.runUntil(clock.monotonic() + 300_000);
+    }
+    assert.deepEqual(found, [[true, false, 0], [true, true, 0], [true, true, 0], [
+      false,
+      false,
+      1,
+    ]]);
+    over.abort();
+    await running;
+  },
+);
 
 pure("controllerRights() names one ConfigMap, or none", () => {
   const named = controllerRights({ namespace: "ns", configMap: "settings" });

@@ -31,7 +31,11 @@ import {
   type WorkloadEvent,
 } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommend.ts";
-import { valuesInForce, type WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import {
+  lacksMetrics,
+  valuesInForce,
+  type WorkloadRecord,
+} from "../../shared/rightsizing/workload_record.ts";
 import { type Applied, type ApplyDecision, templateAfter } from "./apply_decision.ts";
 
 /** A decision with the facts behind it, and what is reported whatever comes of it. */
@@ -257,7 +261,7 @@ const LEAST_PATIENCE_MS = 3_600_000;
  * Whether a workload that lacks samples now had enough of them within the last hour, or within the
  * window where that is longer, and still has half of what is needed. Where a window holds hardly more
  * than `minSamples`, it holds one less in every second cycle. Nothing is recommended in such a cycle, and
- * what was reported before stays.
+ * what was reported before stays, unless that was the want of metrics.
  */
 export function lacksSamplesBriefly(
   { nowMs, policy: { minSamples, windowMs }, samples, workload }: RightsizingFacts,
@@ -269,6 +273,7 @@ export function lacksSamplesBriefly(
   if (before === undefined) return false;
   const { status, reason, recommendedAtMs = -Infinity, uid, policy } = before;
   if (status === "Error" || reason === "InsufficientSamples" || uid !== now.uid) return false;
+  if (lacksMetrics(before)) return false;
   const { namespace, name } = now.policy;
   if (policy.namespace !== namespace || policy.name !== name) return false;
   if (nowMs - recommendedAtMs > Math.max(windowMs, LEAST_PATIENCE_MS)) return false;
