@@ -78,7 +78,7 @@ export function observePods(before: Reservations, pods: readonly CountedPod[]): 
     const index = named >= 0 ? named : left.findIndex((one) => isLike(one, pod));
     if (index >= 0) left.splice(index, 1);
   }
-  return { open: left, known: new Set([...known, ...uidsOf(unseen)]) };
+  return { open: left, known: known.union(uidsOf(unseen)) };
 }
 
 /**
@@ -135,6 +135,9 @@ const RESERVED_FOR_MS = 30_000;
  */
 const LATE_MS = 2000;
 
+/** So many UIDs of deleted pods are kept in any case: a set of all pods at each admission takes time. */
+const MOST_DELETED = 64;
+
 /** The decision, and the reservations from now on. */
 export interface PodAdmission extends PodPlacement {
   readonly reservations: Reservations;
@@ -147,8 +150,10 @@ export interface PodAdmission extends PodPlacement {
 export function admitPod(before: Reservations, input: AdmissionInput): PodAdmission {
   const { pod, workload, spec, nowMs } = input;
   const { revision, ...awaited } = pod;
-  const { open } = observePods(expire(before, nowMs), input.pods);
-  const present = { open, known: uidsOf(input.pods) };
+  const observed = observePods(expire(before, nowMs), input.pods);
+  // UIDs of deleted pods do no harm, but must not accumulate.
+  const isLarge = observed.known.size > 2 * input.pods.length + MOST_DELETED;
+  const present = isLarge ? { ...observed, known: uidsOf(input.pods) } : observed;
   const counted = input.pods.filter((one) => one.revision === revision && !one.gone);
   const most = workload.replicas - 1 - counted.length;
   // More pods than replicas are an old view, which says nothing of reservations.
