@@ -230,6 +230,17 @@ pure("createReconciler() restores at once after a refusal of the market's limits
   assert.deepEqual(sent, [["refused", false], ["accepted", true]]);
 });
 
+pure(
+  "createReconciler() holds limits of the market whose original ones nothing records",
+  async () => {
+    const { reconcile, setPod, status } = reconcilerStage();
+    setPod((pod) => limited(pod, 300));
+    await reconcile();
+    await reconcile();
+    assert.equal(status()?.reason, "OriginalUnknown");
+  },
+);
+
 pure("createReconciler() asks for one step where steps are limited", async () => {
   const { reconcile, want, patches } = reconcilerStage({ maxStep: 1.5 });
   await reconcile();
