@@ -15,7 +15,7 @@ import type { Informer } from "../../shared/control/informer.ts";
 import { defined } from "../../shared/defined.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import { recordsOf } from "../../shared/rightsizing/reports.ts";
+import { lastApplied, recordsOf } from "../../shared/rightsizing/reports.ts";
 import {
   resourcesOfAmounts,
   type ValuesInForce,
@@ -107,8 +107,9 @@ export function createCreationValues(
 
   return (namespace, ref) => {
     if (dryRun()) return undefined;
-    const [record] = reports.byIndex(namespace)
+    const [first, ...others] = reports.byIndex(namespace)
       .flatMap((report) => recordsIn(report).get(`${ref.kind}/${ref.name}`) ?? []);
+    const record = first && others.reduce(lastApplied, first);
     if (record === undefined || record.inForce.length === 0) return undefined;
     const policy = policies.get(`${record.policy.namespace}/${record.policy.name}`)?.spec;
     if (policy?.mode !== "Auto" || !policy.updateStrategy.allowInPlaceResize) return undefined;

@@ -127,6 +127,16 @@ pure("createCreationValues() has the values in force, and follows the reports", 
   assert.equal(values("shop", WEB), undefined);
 });
 
+pure("createCreationValues() has what was applied last, where a crash left two records", () => {
+  const { reports, given } = valuesWith();
+  const old = report(IN_FORCE, { appliedAtMs: 1000 });
+  const recent = report([{ container: "app", cpu: 250 }], { appliedAtMs: 2000 });
+  for (const both of [[old, recent], [recent, old]]) {
+    reports.splice(0, 2, ...both);
+    assert.deepEqual(given(), { requests: { cpu: 250 }, limits: {} });
+  }
+});
+
 pure("createCreationValues() leaves pods to their template where no policy changes them", () => {
   for (
     const spec of [

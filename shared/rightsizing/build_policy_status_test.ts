@@ -261,6 +261,14 @@ pure("reportParts() keeps each object below a megabyte, however much there is to
   assert.ok(!others.some(isReportName));
 });
 
+pure("recordsOf() has what was applied last, where a crash left two records", () => {
+  const web = largeRecord("web", { containers: 1, explanation: 10 });
+  const [old, recent] = [{ ...web, appliedAtMs: 1000 }, { ...web, appliedAtMs: 2000 }];
+  for (const both of [[old, recent], [recent, old]]) {
+    assert.deepEqual(recordsOf(both.flatMap((one) => reportParts([one])), "shop"), [recent]);
+  }
+});
+
 pure("reportParts() writes what the schema takes, and recordsOf() reads the same records", () => {
   fc.assert(
     fc.property(workloadRecords("shop", { mostContainers: 128 }), (records) => {

@@ -54,8 +54,12 @@ export function recordsOf(
 ): readonly WorkloadRecord[] {
   const records = reports.flatMap(({ workloads }) => workloads)
     .flatMap((reported) => recordOrNothing(reported, namespace) ?? []);
-  // A crash between two writes may leave an entry in two reports.
-  return [...new Map(records.map((one) => [keyOf(one), one])).values()];
+  return Array.from(Map.groupBy(records, keyOf).values(), (same) => same.reduce(lastApplied));
+}
+
+/** A crash between two writes may leave records of a workload in two reports: what was applied last counts. */
+export function lastApplied(one: WorkloadRecord, other: WorkloadRecord): WorkloadRecord {
+  return appliedAt(one) > appliedAt(other) ? one : other;
 }
 
 function recordOrNothing(
