@@ -5,7 +5,10 @@
  */
 import type { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
-import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
+import {
+  ENFORCEMENT_REASONS,
+  type EnforcementReason,
+} from "../../shared/api/reasons/enforcement_reasons.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import type { Random } from "../../shared/random.ts";
 import type { Decision } from "../../shared/resize/chain.ts";
@@ -151,7 +154,8 @@ async function reportHeld(
   const pendingMs = pendingLeftMs(reason, snapshot, context);
   if (pendingMs > 0) return notLaterThan(again, pendingMs);
   const { agentAway } = context.nodeWrites;
-  const isAway = reason !== undefined && isQuiet(reason) && reason !== allocation.status?.reason;
+  const isAway = reason !== undefined && isQuiet(ENFORCEMENT_REASONS[reason]) &&
+    reason !== allocation.status?.reason;
   if (!isAway) agentAway.leave(podKey);
   else if (!agentAway.take({ podKey })) return again;
   const status = await writeStatus(decision, snapshot, context);

@@ -6,10 +6,7 @@
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
 import { BOUND_REASONS, type BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
-import {
-  ENFORCEMENT_REASONS,
-  type EnforcementReason,
-} from "../../../shared/api/reasons/enforcement_reasons.ts";
+import { ENFORCEMENT_REASONS } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { Reason } from "../../../shared/api/reasons/reason.ts";
 import { MARKET_REASONS } from "../../../shared/api/reasons/market_reasons.ts";
 import { formatCPU, sumCPU } from "../../../shared/quantity.ts";
@@ -25,14 +22,9 @@ import type { ReconcileContext, ReconcileSnapshot } from "../reconcile_snapshot.
 import { type AnnotationWarning, type SharedSubject, sharedSubject } from "../ports.ts";
 import type { GatedEvent } from "./event_gate.ts";
 
-const REASONS: Readonly<Record<EnforcementReason | BoundReason, Reason>> = {
-  ...ENFORCEMENT_REASONS,
-  ...BOUND_REASONS,
-};
-
-/** True for reasons that give no event. */
-export function isQuiet(reason: EnforcementReason | BoundReason): boolean {
-  return REASONS[reason].quiet === true;
+/** True for reasons that give no event; a bound and a status may have the same one, with other flags. */
+export function isQuiet({ quiet }: Reason): boolean {
+  return quiet === true;
 }
 
 /** An event without the pod that it is about. */
@@ -96,11 +88,11 @@ export function reportBounds(
   { events }: Pick<ReconcileContext, "events">,
 ): void {
   const subjectOf = (reason: BoundReason): SharedSubject | undefined => {
-    const { about } = REASONS[reason];
+    const { about }: Reason = BOUND_REASONS[reason];
     if (about === "node") return node && sharedSubject("Node", node);
     return about && workload && sharedSubject(workload.kind, workload);
   };
-  const reported = rules.filter(({ reason }) => !isQuiet(reason));
+  const reported = rules.filter(({ reason }) => !isQuiet(BOUND_REASONS[reason]));
   for (const all of Map.groupBy(reported, ({ reason }) => subjectOf(reason)?.kind).values()) {
     const about = all[0] && subjectOf(all[0].reason);
     emitOn(pod, {
@@ -143,7 +135,7 @@ export function statusEvent(
 ): EventText | undefined {
   const type = status.phase === "Failed" ? "Warning" : "Normal";
   if (reason === "Restored") return { type, reason: "CPULimitsRestored", message };
-  if (reason === undefined || isQuiet(reason)) return undefined;
+  if (reason === undefined || isQuiet(ENFORCEMENT_REASONS[reason])) return undefined;
   if (reason !== "Applied") {
     return { type, reason: "CPULimitHeld", key: reason, message: `${reason}: ${message}` };
   }

@@ -150,7 +150,7 @@ async function assertRefusalsCounted(node: RealNode, reason: EnforcementReason):
 async function assertBoundEvent(node: RealNode, name: PodName, bound: BoundReason): Promise<void> {
   const reason = "CPULimitBounded";
   const test = ({ message }: SeenEvent): boolean => message.includes(`${bound}: `);
-  if (!isQuiet(bound)) return await whenEvent(node, name, { reason, test });
+  if (!isQuiet(BOUND_REASONS[bound])) return await whenEvent(node, name, { reason, test });
   const reported = (await eventsOf(node, name)).filter((event) =>
     event.reason === reason && test(event)
   );
