@@ -166,8 +166,8 @@ function eventOf<T extends ApiObject>(
 const RETRY_MS = 60_000;
 
 /**
- * A kind that was served counts as gone when lists get 404 for this long, ms: while API servers restart,
- * one of them may not know it yet.
+ * A kind that was served counts as gone when lists get 404, and nothing else, for this long, ms: while API
+ * servers restart, one of them may not know it yet.
  */
 const GONE_AFTER_MS = 5000;
 
@@ -182,6 +182,7 @@ export function optionalKind<T extends ApiObject>(
   source: ListWatch<T>,
   clock: Clock,
 ): ListWatch<T> {
+  /** -Infinity while it is not served, Infinity while it is. */
   let goneAtMs = -Infinity;
   return {
     async list(signal) {
@@ -190,9 +191,13 @@ export function optionalKind<T extends ApiObject>(
         goneAtMs = Infinity;
         return listed;
       } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 404) throw error;
+        if (!(error instanceof ApiError) || error.status !== 404) {
+          if (goneAtMs > -Infinity) goneAtMs = Infinity;
+          throw error;
+        }
         goneAtMs = Math.min(goneAtMs, clock.monotonic() + GONE_AFTER_MS);
         if (clock.monotonic() < goneAtMs) throw error;
+        goneAtMs = -Infinity;
         return { items: [], resourceVersion: NOT_SERVED };
       }
     },

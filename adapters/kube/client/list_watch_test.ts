@@ -253,6 +253,18 @@ pure(
     assert.deepEqual(await listed(), ["a"]);
     refusal = UNKNOWN;
     await assert.rejects(listed(), { status: 404 });
+    // It did not answer in between: the next 404 may come from another server that has just started.
+    refusal = new ApiError(0, "Unreachable", "no route");
+    await clock.runUntil(12_000);
+    await assert.rejects(listed(), { status: 0 });
+    refusal = UNKNOWN;
+    await assert.rejects(listed(), { status: 404 });
+    await clock.runUntil(17_000);
+    assert.deepEqual(await listed(), []);
+    refusal = new ApiError(0, "Unreachable", "no route");
+    await assert.rejects(listed(), { status: 0 });
+    refusal = UNKNOWN;
+    assert.deepEqual(await listed(), []);
   },
 );
 
