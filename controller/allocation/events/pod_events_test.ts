@@ -8,11 +8,13 @@ import {
   SKIP_GUARANTEED,
 } from "../../../shared/api/market_keys.ts";
 import type { Texts } from "../../../shared/api/object.ts";
+import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
 import {
   sampleAllocation,
   sampleDesired,
+  sampleNode,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
 import { limited, reconcilerStage } from "../../../tests/fixtures/market/reconciler_stage.ts";
@@ -20,7 +22,7 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { PodEvent } from "../../../shared/api/ports.ts";
 import { createEventGate, type EventGate, type GatedEvent } from "./event_gate.ts";
-import { statusEvent } from "./pod_events.ts";
+import { reportBounds, statusEvent } from "./pod_events.ts";
 import { type AnnotatedObjects, outsideWarnings, switchWarnings } from "./switch_warnings.ts";
 
 const MINUTE = 60_000;
@@ -145,6 +147,37 @@ pure("statusEvent() reports a change once, and why others don't happen", () => {
   assert.equal(event("BoundsStale"), undefined);
   assert.deepEqual(event("Restored"), { type, reason: "CPULimitsRestored", message: "so" });
 });
+
+pure(
+  "reportBounds() leaves out usual bounds, and reports shared ones on the node or workload",
+  async () => {
+    const seen: string[] = [];
+    const clock = createVirtualClock({ wallStart: 0 });
+    const events = createEventGate({
+      emit: ({ about, podName, message }) => void seen.push(`${about?.kind ?? podName} ${message}`),
+    }, clock);
+    const shared = { node: sampleNode("node-1"), workload: sampleWorkload() };
+    const reasons: readonly BoundReason[] = [
+      "BurstFactor",
+      "NodeCordoned",
+      "HPAFloor",
+      "RolloutInProgress",
+      "LimitRange",
+    ];
+    const rules = reasons.map((reason) => ({ reason, message: "" }));
+    const stop = new AbortController();
+    const running = events.run(stop.signal);
+    reportBounds({ pod: samplePod("web"), ...shared }, rules, { events });
+    await clock.runUntil(20 * MINUTE);
+    stop.abort();
+    await running;
+    assert.deepEqual(seen, [
+      "Node NodeCordoned: ",
+      "Deployment HPAFloor: ; RolloutInProgress: ",
+      "web LimitRange: ",
+    ]);
+  },
+);
 
 pure("reportOthers() reports once that the kernel lost or regained the quota", async () => {
   const { reconcile, want, setPod, events, clock } = reconcilerStage();
