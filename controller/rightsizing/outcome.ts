@@ -124,7 +124,7 @@ export function withoutUsage(
  * The events that say something new. A reason that has an event of its own is emitted once, whether it cuts
  * a change or blocks the rest of it; `WorkloadSkipped` is emitted for a blocked change only.
  */
-export function newEvents(
+function newEvents(
   events: readonly WorkloadEvent[],
   { record, before }: PreviousRecord & { readonly record: WorkloadRecord },
 ): readonly WorkloadEvent[] {

@@ -60,7 +60,7 @@ export async function readServerVersion(connection: KubeConnection): Promise<str
 }
 
 /** True when discovery lists the resource; `groupVersion` is `v1` or `group/version`. */
-export async function servesResource(
+async function servesResource(
   connection: KubeConnection,
   { groupVersion, resource }: { readonly groupVersion: string; readonly resource: string },
 ): Promise<boolean> {
