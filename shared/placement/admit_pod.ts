@@ -17,7 +17,7 @@ import {
 } from "./split.ts";
 import type { ShortagePhase } from "./shortage.ts";
 
-/** How a new pod is recognized, which gets its UID only later: by name, or by the prefix of a generated one. */
+/** How a new pod is recognized, as its UID comes later: by name, or by the prefix of a generated one. */
 export interface AwaitedPod {
   readonly name?: string | undefined;
   readonly generateName?: string | undefined;

@@ -127,8 +127,8 @@ export function shortageDueMs(input: ShortageInput, options: ShortageOptions = {
 /**
  * The shortage from now on. A fallback begins when a pod has found no spot node for `scheduleTimeoutMs`. It
  * lasts 2, 4, 8, 16, then 30 minutes by default, and recreates pods, see {@linkcode remakeDueMs}. The
- * shortage ends once each replica is Ready and on the class it should be on (`asSpecified`), or spot nodes seem to be back, see {@linkcode isOver}: a
- * workload that may not move would never be as specified.
+ * shortage ends once each replica is Ready and on the class it should be on (`asSpecified`), or spot nodes
+ * seem to be back, see {@linkcode isOver}: a workload that may not move would never be as specified.
  */
 export function nextShortage(
   input: ShortageInput & { readonly asSpecified: boolean },
