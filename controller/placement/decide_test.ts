@@ -73,6 +73,10 @@ pure("decide() begins a fallback, which evicts the pods that found no spot node"
   const pods = placedPods({ spot: 2 }, waiting);
   const plan = decide(snapshot({ pods }), DECIDE_CONFIG);
   assert.deepEqual([plan.memory.shortage?.rounds, plan.isMemoryNew], [1, true]);
+  // People see the fallback that has just begun.
+  assert.deepEqual([plan.status.phase, plan.status.readOnly], ["Fallback", undefined]);
+  const readOnly = { ...DECIDE_CONFIG, readOnly: true };
+  assert.equal(decide(snapshot({ pods }), readOnly).status.readOnly, true);
   assert.deepEqual(plan.leftBehind.map(({ pod }) => pod.name), ["web-spot-x1", "web-spot-x2"]);
   const before = decide(snapshot({ pods, nowMs: NOW_MS - 1 }), DECIDE_CONFIG);
   assert.deepEqual([before.memory, before.isMemoryNew, before.leftBehind], [{}, false, []]);
