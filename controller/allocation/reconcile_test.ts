@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import { MANAGED, MAX_CPU, SKIP_GUARANTEED } from "../../shared/api/market_keys.ts";
-import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
+import { sampleNode, sampleQuota } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { limited, reconcilerStage } from "../../tests/fixtures/market/reconciler_stage.ts";
 
@@ -241,13 +241,17 @@ pure(
   },
 );
 
-pure("createReconciler() asks for one step where steps are limited", async () => {
-  const { reconcile, want, patches } = reconcilerStage({ maxStep: 1.5 });
-  await reconcile();
-  want("400m");
-  await reconcile();
-  const sent = patches.map(({ spec }) => spec.containers?.[0]?.resources?.limits?.cpu);
-  assert.deepEqual(sent, ["300m"]);
+pure("createReconciler() raises by one step, and by what quotas leave", async () => {
+  const quota = sampleQuota({ hardLimitsCPU: 270, usedLimitsCPU: 200 });
+  const sent: unknown[] = [];
+  const full = reconcilerStage({ quotaHeadroom: 0 }, [quota]);
+  for (const stage of [reconcilerStage({ maxStep: 1.5 }), full]) {
+    await stage.reconcile();
+    stage.want("400m");
+    await stage.reconcile();
+    sent.push(...stage.patches.map(({ spec }) => spec.containers?.[0]?.resources?.limits?.cpu));
+  }
+  assert.deepEqual(sent, ["300m", "270m"]);
 });
 
 pure("createReconciler() forgets a refusal when a pod of the same name is born", async () => {
