@@ -9,6 +9,7 @@ import { cpuText, priceText, shareText, throttledText } from "./figures.ts";
 import type { ExplainedBounds, NodeExplanation } from "./explanation.ts";
 import { type Hold, holdOf, setsCeiling } from "../api/reasons/bound_reasons.ts";
 import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
+import { GRID } from "../quantity.ts";
 
 /** A container counts as throttled from this share of its limit on. */
 const THROTTLED_SHARE = 0.01;
@@ -81,7 +82,7 @@ export function boundsNotes(
 
 /** Need and share, and how one came from the other. */
 export function clearingText(
-  { need, share, floor, weight, credit }: ContainerView,
+  { need, share, floor, originalLimit, weight, credit }: ContainerView,
   { mode, price }: Pick<NodeExplanation, "mode" | "price">,
 ): string {
   const begin = `need ${cpuText(need)}, share ${cpuText(share)}`;
@@ -92,11 +93,14 @@ export function clearingText(
   const fair = price === null || price === 0 ? undefined : 1000 * weight * credit / price;
   const formula = `weight × credit / price = ${round(weight)} × ${credit.toFixed(2)} / ` +
     `${priceText(price)} = ${cpuText(fair)}`;
-  // The clearing gives the floor, or the need below it, before it divides the rest by weight.
-  if (fair !== undefined && fair < Math.min(floor, need)) {
-    return floor < need
-      ? `${begin}: its floor, since ${formula} is less`
-      : `${begin}: its need is within its floor, though ${formula} is less`;
+  // The clearing gives the floor, or the need below it, before it divides the rest by weight; where idle
+  // CPU is free the original limit, if all of them fit the node. Rounding adds a step at most.
+  const isAbove = share > floor;
+  const [name, first] = isAbove ? ["original limit", originalLimit] : ["floor", floor];
+  if (fair !== undefined && fair + (isAbove ? GRID : 0) < Math.min(first, need, share)) {
+    return first < need
+      ? `${begin}: its ${name}, since ${formula} is less`
+      : `${begin}: its need is within its ${name}, though ${formula} is less`;
   }
   return share < need
     ? `${begin}: ${formula}, less than it needs`

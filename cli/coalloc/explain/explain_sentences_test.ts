@@ -258,6 +258,14 @@ Deno.test("sentences of explain: stages", () =>
       "floor": () => clearingText(app({ share: 100 }).view, { mode: "congested", price: 1765 }),
       "need within the floor": () =>
         clearingText(app({ need: 90, share: 90 }).view, { mode: "congested", price: 1765 }),
+      "original limit": () =>
+        clearingText(app({ share: 300, originalLimit: 300 }).view, {
+          ...{ mode: "congested", price: 1765 },
+        }),
+      "need within the original limit": () =>
+        clearingText(app({ share: 480, originalLimit: 500 }).view, {
+          ...{ mode: "congested", price: 1765 },
+        }),
       "no market": () => lineOf("Market", { ...UNSEEN, market: undefined }),
       "no status": () => lineOf("Controller", { controller: {} }),
     },
@@ -274,6 +282,10 @@ floor
   need 480m, share 100m: its floor, since weight × credit / price = 100 × 1.20 / 1765 = 68m is less
 need within the floor
   need 90m, share 90m: its need is within its floor, though weight × credit / price = 100 × 1.20 / 1765 = 68m is less
+original limit
+  need 480m, share 300m: its original limit, since weight × credit / price = 100 × 1.20 / 1765 = 68m is less
+need within the original limit
+  need 480m, share 480m: its need is within its original limit, though weight × credit / price = 100 × 1.20 / 1765 = 68m is less
 no market
   Market       the agent has not cleared with this pod yet
 no status
