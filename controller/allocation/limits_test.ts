@@ -344,10 +344,13 @@ pure("isConfirmed() takes a clearing by bounds that this controller published", 
 });
 
 pure("needsConfirmation() is for limits that would move, and those that were restored", () => {
-  const needs = (allocation: PodAllocation): boolean =>
-    needsConfirmation({ pod: POD, allocation, memory: clearedMemory() });
+  const needs = (allocation: PodAllocation, pod = POD): boolean =>
+    needsConfirmation({ pod, allocation, memory: clearedMemory() });
   assert.equal(needs(wanting("300m")), true);
   assert.equal(needs(wanting("200m")), false);
+  // A container that takes no part has no desired limit.
+  const containers = [...POD.containers, sampleContainer({ name: "proxy" })];
+  assert.equal(needs(wanting("200m"), { ...POD, containers }), false);
   const { status, ...rest } = wanting("200m");
   const restored = { ...status, phase: "Applied", reason: "Restored" } as const;
   assert.equal(needs({ ...rest, status: restored }), true);
