@@ -102,13 +102,15 @@ export function marketContainer(
   const { credit, demand, metric, sample, throttledMs } = state;
   const { floor, ceiling, weight, boost } = bounds;
   const { held, present } = holdOf(one, context);
+  // One with a limit that no start may raise asks for what it needs.
+  const isPinned = held === "both" || (held === "lower" && present > ceiling);
   return {
     ...one,
     memory: state.pace,
     ...roundBounds(limitBounds({ floor, ceiling, held, present, demand })),
     originalLimit,
     weight: weight * credit,
-    boost: boost === true && held !== "both",
+    boost: boost === true && !isPinned,
     ...{ demand, metric, load: recentLoad(state, context.now), throttledMs },
     ...{ request: sample?.request, quota: sample?.quota },
     throttledMsPerS: sample?.throttledMsPerS ?? 0,

@@ -102,6 +102,9 @@ pure("clearAndPace() raises a container for what it needs", () => {
   }
   // A held one that starts asks for no more than it needs.
   assert.equal(last({ boost: true, held: "both" }, { usage: 50 }, 20).need, 50);
+  // So does one with a limit that is held above its ceiling.
+  const above = { boost: true, held: "lower", written: "800m", ceiling: 300 } as const;
+  assert.equal(last(above, { usage: 50, quota: 800 }, 20).need, 50);
 });
 
 pure("clearAndPace() gives a container that starts nothing that others need", () => {
