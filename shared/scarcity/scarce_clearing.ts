@@ -125,8 +125,8 @@ function bidOf(
   const grown = GROWTH * load.usage;
   const isStarved = waiting >= WAITS;
   const hasPressure = load.waiting !== undefined;
-  const growth = isStarved && !hasPressure ? Infinity : STARVED_GROWTH;
-  const starved = isStarved || !hasPressure ? Math.min(growth * grown, part) : 0;
+  const most = isStarved && !hasPressure ? part : Math.min(STARVED_GROWTH * grown, part);
+  const starved = isStarved || !hasPressure ? most : 0;
   const binds = limit < ceiling && load.usage1s > BINDS * limit;
   const wanted = binds ? Math.max(demand, part) : Math.max(grown, starved);
   // A step for each of a hundred idle containers would be half of a small node.

@@ -72,6 +72,9 @@ pure("clearScarce() without PSI lets a container that waits bid its part", () =>
   assert.deepEqual(cleared("bid", node({ usageNow: 400 }), 1400), [1470, 90, 1]);
 });
 
+/** Has used no CPU yet, on a kernel without PSI. */
+const IDLE: Change = { usage: 0, waiting: null };
+
 /** Which containers wait on a full node without PSI, by usage and request. */
 const waits = (...pairs: readonly (readonly [usage: number, request: number])[]): number[] =>
   cleared("waiting", pairs.map(([usage, request]) => ({ usage, request, waiting: null })), 0);
@@ -86,6 +89,8 @@ pure("clearScarce() takes containers for waiting that use what their weights giv
   // A request that is not known counts for nothing.
   assert.deepEqual(waits([500, 0], [900, 100]), [0, 1]);
   assert.deepEqual([waits([500, 0]), waits()], [[0], []]);
+  // Where pods outside of the market hold all CPU, one that has used none yet may wait.
+  assert.deepEqual([waits([0, 100]), cleared("bid", [{ ...IDLE, request: 100 }], 0)], [[1], [1]]);
 });
 
 forAll(
