@@ -136,6 +136,18 @@ Deno.test("placedPodsOf() counts no pod that ends or loses its node, and only th
   }
 });
 
+Deno.test("placedPodsOf() lets a pod that loses its node move, whatever node it asks for", () => {
+  const asked = { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] } as const;
+  const pods = [podOf("a", { nodeName: "node-1", requiredNodes: [[asked]] })];
+  const pinned = [tainted("other"), tainted("aws-node-termination-handler/spot-itn")].map(
+    (node) => {
+      const objects = objectsWith({ pods, nodes: [node] });
+      return placedPodsOf(WEB, { ...INPUT, objects })[0]?.pinned !== undefined;
+    },
+  );
+  assert.deepEqual(pinned, [true, false]);
+});
+
 Deno.test("placedPodsOf() has since when a pod without a node waits", () => {
   const found = placed(podOf("a", { nodeName: "", nodeSelector: SPOT, unschedulableSinceMs: 5 }));
   const { class: one, node, scheduled, unschedulableSinceMs } = found!;
