@@ -4,6 +4,7 @@
  * @module
  */
 import { type CgroupFiles, readPressure } from "../../shared/cgroup/cgroup_files.ts";
+import type { CPUPressure } from "../../shared/cgroup/kernel_text.ts";
 import { type CgroupLayout, findLayout, joinPath } from "../../shared/cgroup/layout.ts";
 import {
   type ContainerSample,
@@ -75,11 +76,21 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   const layout = findLayout(tree);
   log.info("Cgroup layout found", { layout: layout.description });
   const reported = new Set<string>();
-  const malformed = (error: SyntaxError, files: CgroupFiles): void => {
-    const file = malformedFile(error, files);
+  const report = (file: string, { message: error }: SyntaxError): void => {
     if (reported.has(file)) return;
     reported.add(file);
-    log.warn("Cannot use a cgroup's file", { file, error: error.message });
+    log.warn("Cannot use a cgroup's file", { file, error });
+  };
+  const malformed = (error: SyntaxError, files: CgroupFiles): void =>
+    report(malformedFile(error, files), error);
+  const pressureIn = (file: string): CPUPressure | undefined => {
+    try {
+      return readPressure(tree, file);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      report(file, error);
+      return undefined;
+    }
   };
   const forget = (files: CgroupFiles): void => {
     for (const file of pathsOf(files)) reported.delete(file);
@@ -116,10 +127,10 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     pressure() {
       if (layout.version === 1) return undefined;
       const pods = [...list.pods.values()].flatMap(({ uid, own }) => {
-        const read = own && readPressure(tree, own.files.pressure);
+        const read = own && pressureIn(own.files.pressure);
         return read === undefined ? [] : [[uid, read] as const];
       });
-      const node = readPressure(tree, joinPath(layout.cpu, "cpu.pressure"));
+      const node = pressureIn(joinPath(layout.cpu, "cpu.pressure"));
       return { pods: new Map(pods), ...(node === undefined ? {} : { node }) };
     },
     close: () => tree.release(""),

@@ -197,6 +197,22 @@ pure("sample() leaves out a container with malformed files, and warns of each on
   assert.match(String(errors.get(`${HOT}/cpu.stat`)), /line 1 is "many"/);
 });
 
+pure("pressure() leaves out what has a malformed file, and warns of each once", () => {
+  const warned: unknown[] = [];
+  const warn: Log["warn"] = (_message, { file } = {}) => void warned.push(file);
+  const { tree, sampler } = node({ log: { ...silentLog, warn } });
+  sampler.sample(0, NONE);
+  tree.write(`${POD}/cpu.pressure`, "some of it\n");
+  tree.write("cpu.pressure", "some avg10=12.50 avg60=0.00 avg300=0.00 total=7000000\n");
+  for (let time = 0; time < 2; time++) {
+    const node = { waitingMs: 7000, share: 0.125 };
+    assert.deepEqual(sampler.pressure(), { pods: new Map(), node });
+  }
+  tree.write("cpu.pressure", "none\n");
+  assert.deepEqual(sampler.pressure(), { pods: new Map() });
+  assert.deepEqual(warned, [`${POD}/cpu.pressure`, "cpu.pressure"]);
+});
+
 pure("sample() passes on that the tree may not be read", () => {
   const read = (): never => {
     throw new TypeError("Cannot read: not permitted");
