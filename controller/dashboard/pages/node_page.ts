@@ -285,6 +285,7 @@ function clearingBar({ node, shares, others }: NodeDetail): Html {
 function clearingText({ node, shares }: NodeDetail): string {
   if (node.price === 0) return "The needs fit the capacity: the price is 0, and no pod pays.";
   const short = shares.filter(isShort).length;
-  return `At price ${priceText(node.price)} a pod gets weight × credit / price, but its floor at ` +
-    `least; ${short} of ${shares.length} pods get less than they need.`;
+  const price = priceText(node.price);
+  return `At price ${price} a pod gets weight × credit / price, or more by its floor or its original ` +
+    `limit; ${short} of ${shares.length} pods get less than they need.`;
 }
