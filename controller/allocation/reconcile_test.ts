@@ -231,7 +231,7 @@ pure("createReconciler() restores at once after a refusal of the market's limits
 });
 
 pure(
-  "createReconciler() holds limits of the market whose original ones nothing records",
+  "createReconciler() holds limits of the market where nothing records the original ones",
   async () => {
     const { reconcile, setPod, status } = reconcilerStage();
     setPod((pod) => limited(pod, 300));
