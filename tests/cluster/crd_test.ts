@@ -15,7 +15,11 @@ import { INVALID_POLICIES } from "../fixtures/optipod/invalid_policies.ts";
 const kubectl = createKubectl();
 const namespace = `crd-${crypto.randomUUID().slice(0, 8)}`;
 
-Deno.test.beforeAll(async () => void await kubectl.must(["create", "namespace", namespace]));
+Deno.test.beforeAll(async () => {
+  // All of them at once: the category of the kinds lists those that are served.
+  await applyRights(kubectl);
+  await kubectl.must(["create", "namespace", namespace]);
+});
 Deno.test.afterAll(async () =>
   void await kubectl.must(["delete", "namespace", namespace, "--wait=false"])
 );
@@ -198,8 +202,6 @@ function policiesIn(folder: URL): readonly { file: string; object: Policy }[] {
 }
 
 Deno.test("OptimizationPolicy on a real API server", async (t) => {
-  await applyRights(kubectl);
-  await kubectl.must(["wait", "--for=condition=Established", "crd", "--all", "--timeout=20s"]);
   const connection = await connectKubeconfig();
   try {
     for (const { file, object } of policiesIn(EXAMPLES)) {

@@ -109,7 +109,6 @@ async function tryActs(
 Deno.test("each right of the manifests is needed, on a real API server", async (t) => {
   const kubectl = createKubectl();
   await applyRights(kubectl);
-  await kubectl.must(["wait", "--for=condition=Established", "crd", "--all", "--timeout=20s"]);
   const { base, whole, certified, added } = await render(kubectl);
   const admin = await connectKubeconfig();
   await using stack = new AsyncDisposableStack();

@@ -5,7 +5,9 @@
  */
 import { relative } from "node:path";
 import { parseAllDocuments, stringify } from "yaml";
+import * as z from "zod";
 import type { Kubectl } from "./kubectl.ts";
+import { until } from "./scene/until.ts";
 
 /** An object of a manifest: what every kind has, and the rest untyped. */
 export interface ManifestObject {
@@ -88,15 +90,12 @@ export function parseObjects(text: string): ManifestObject[] {
 
 /** Applies the definitions of rightsizing's objects alone, and waits until they are served. */
 export async function applyDefinitions(kubectl: Kubectl): Promise<void> {
-  const items = await renderManifests(kubectl, "crds/rightsizing");
-  await applyForced(kubectl, items);
-  const names = items.map(({ metadata: { name } }) => `crd/${name}`);
-  await kubectl.must(["wait", "--for=condition=Established", ...names, "--timeout=20s"]);
+  await applyForced(kubectl, await renderManifests(kubectl, "crds/rightsizing"));
 }
 
 /**
- * Applies definitions, rights and policies of the product without its programs; what is there already
- * stays.
+ * Applies definitions, rights and policies of the product without its programs, and waits until the
+ * definitions are served; what is there already stays.
  */
 export async function applyRights(kubectl: Kubectl): Promise<void> {
   const kinds = /^(Namespace|CustomResource|ServiceAccount|(Cluster)?Role|ValidatingAdmission)/;
@@ -107,10 +106,27 @@ export async function applyRights(kubectl: Kubectl): Promise<void> {
   await applyForced(kubectl, objects.filter(({ kind }) => kinds.test(kind)));
 }
 
+const definitionSchema = z.object({
+  spec: z.object({
+    group: z.string(),
+    names: z.object({ plural: z.string() }),
+    versions: z.tuple([z.object({ name: z.string() })]),
+  }),
+});
+
 async function applyForced(kubectl: Kubectl, items: readonly ManifestObject[]): Promise<void> {
   await kubectl.must(["apply", "--server-side", "--force-conflicts", "-f", "-"], {
     apiVersion: "v1",
     kind: "List",
     items,
   });
+  const definitions = items.filter(({ kind }) => kind === "CustomResourceDefinition");
+  for (const definition of definitions) {
+    const { spec: { group, names, versions: [{ name }] } } = definitionSchema.parse(definition);
+    // From the watch cache, which is made for the first request: until then the answer is a 429 to all.
+    const path = `/apis/${group}/${name}/${names.plural}?resourceVersion=0&limit=1`;
+    await until(`served ${names.plural}`, async () => {
+      return (await kubectl.run(["get", "--raw", path])).ok || undefined;
+    });
+  }
 }
