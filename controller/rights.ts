@@ -23,7 +23,7 @@ export interface RightsPlace {
   readonly placement?: boolean;
   /** Whether the dashboard is served, too. @default {false} */
   readonly dashboard?: boolean;
-  /** Where the certificates of the webhook come from; absent: there is no webhook. */
+  /** Where the certificates of the webhook come from; absent without a webhook. */
   readonly webhook?: CertificateSource;
 }
 

@@ -35,7 +35,7 @@ export function parseDocFindings(output: string): DocFinding[] {
 
 /**
  * Whether a finding counts. Four kinds do not: members of a documented interface, since their names say
- * enough where there is no unit or rule to add; schemas, with an inferred type that is their purpose;
+ * enough without a unit or rule to add; schemas, with an inferred type that is their purpose;
  * functions in a constant with a declared type that says what they return; and types of packages, which
  * are documented there.
  */

@@ -27,8 +27,8 @@ const INTRODUCTION = `# Configuration
 
 <!-- Made from the schemas of settings by \`deno task generate:docs\`; changes here are lost. -->
 
-A flag stands over a variable, a variable over the file, the file over the default. The file is YAML
-with one section per part of the product; both programs read the same one, in a cluster the key
+A flag takes precedence over a variable, a variable over the file, the file over the default. The file
+is YAML with one section per part of the product; both programs read the same one, in a cluster the key
 \`config.yaml\` of the ConfigMap \`mbcas-config\`. Each program checks the sections that it uses: an
 unknown key, variable or flag, and a value that does not fit, end it with exit code 2 and one line per
 fault. The images may read the variables of this page alone, and those of Spotalis that have another name
@@ -103,7 +103,7 @@ const OTHER_NAMES = `## Names that OptiPod and Spotalis had
 Flags and keys of OptiPod are accepted for these settings. The keys may stay what they were, keys in
 the \`data\` of the ConfigMap, now \`mbcas-config\`, beside \`config.yaml\` or without it; or they stand at
 the top of the file, in no section, numbers and switches in quotes too. They count as the file, flags
-and variables stand over them, and they are followed while the controller runs. Any other key beside
+and variables take precedence over them, and they are followed while the controller runs. Any other key beside
 \`config.yaml\` is a fault: certificates and the like belong into a volume of their own. An empty key is
 none.
 
@@ -113,7 +113,7 @@ the probes, too. [The form with a section \`controllers\`](placement.md#coming-f
 written anew, and so have its variables.
 
 Two flags, or two keys, that give one setting different values are a fault that names both; a flag
-stands over the file whichever names they use. \`--dry-run\`, \`--metrics-provider\`,
+takes precedence over the file whichever names they use. \`--dry-run\`, \`--metrics-provider\`,
 \`--enable-leader-election\` and \`--prometheus-url\` are this program's own.
 `;
 

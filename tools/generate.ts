@@ -54,6 +54,8 @@ function manifest(definition: JSONValue): string {
 
 for (const name of Deno.args.filter((one) => one !== "--check")) {
   const keep = PARTS[name];
-  if (keep === undefined) throw new RangeError(`Cannot generate ${name}: there is no such part`);
+  if (keep === undefined) {
+    throw new RangeError(`Cannot generate ${name}: expected ${Object.keys(PARTS).join(", ")}`);
+  }
   await keep();
 }

@@ -65,7 +65,7 @@ export function coallocCommand(handle: (call: Call) => void): Command {
   return root;
 }
 
-/** All flags of the call; the same flag behind the command stands over one before it. */
+/** All flags of the call; the same flag behind the command takes precedence over one before it. */
 function allFlags(command: Command): Readonly<Record<string, unknown>> {
   const given = (one: Command): Record<string, unknown> =>
     Object.fromEntries(

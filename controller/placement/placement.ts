@@ -28,7 +28,7 @@ export interface PlacementParts {
   /** Run by the controller. */
   readonly caches: Caches;
   readonly config: PlacementConfig;
-  /** False: there is no webhook; new pods are created unchanged, and moved afterwards. */
+  /** False without a webhook: new pods are created unchanged, and moved afterwards. */
   readonly webhook: boolean;
   /** @default {none} */
   readonly observer?: PlacementObserver;

@@ -1,6 +1,6 @@
 /**
- * Reports the reconcile of one workload: its record and the new events, also without a decision; asks whether
- * samples lack only for now, and which resizes are unfinished.
+ * Reports the reconcile of one workload: its record and the new events, also without a decision; finds out
+ * whether samples are only briefly short, and which resizes kubelets have not done.
  *
  * @module
  */
@@ -48,7 +48,7 @@ export interface Evaluation extends PreviousRecord {
   readonly events: readonly WorkloadEvent[];
 }
 
-/** Why there is no recommendation. */
+/** The cause of a missing recommendation. */
 export type MissingUsage = Cause<"MetricsMissing" | "ProviderUnavailable">;
 
 /** The outcome. */

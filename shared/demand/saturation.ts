@@ -127,7 +127,7 @@ export function createSaturation(): Saturation {
       return 0;
     }
     const threads = watch(signal);
-    // Where work may wait longer, saturation is no surprise for longer.
+    // Where work may wait longer, saturation is expected for longer.
     const enough = Math.max(patience, PATIENCE_MS * waitMs / PERIOD_MS);
     const again = trial !== undefined && quota > RIGHT * trial.from;
     const asks = trial === undefined || again;

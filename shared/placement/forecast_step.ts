@@ -37,7 +37,7 @@ export interface StepForecast {
   readonly notBefore?: string;
 }
 
-/** The decision of `decideMove()` for now, and the settings that later ones depend on. */
+/** The present decision of `decideMove()`, and the settings that later ones depend on. */
 export interface ForecastOptions {
   readonly decision: MoveDecision;
   readonly cooldownMs: number;

@@ -81,7 +81,7 @@ export interface WorkloadRecord {
   readonly usage?: readonly UsageSummary[];
 }
 
-/** True where there is no recommendation for want of metrics. */
+/** True where a recommendation is missing because metrics are. */
 export function lacksMetrics({ reason }: WorkloadRecord): boolean {
   return reason === "MetricsMissing" || reason === "ProviderUnavailable";
 }

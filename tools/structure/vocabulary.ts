@@ -24,6 +24,7 @@ export const VOCABULARY: readonly { readonly word: string; readonly instead: str
   { word: "keeps? house", instead: "garbage-collects" },
   { word: "busy server", instead: "API back-off" },
   { word: "won places", instead: "watched namespaces" },
+  { word: "stands? over", instead: "takes precedence over" },
 ];
 
 const PATTERNS = VOCABULARY.map(({ word, instead }) => ({

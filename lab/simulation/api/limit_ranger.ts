@@ -106,7 +106,7 @@ function problemOf(
 
 /**
  * `podRequests` and `podLimits`: Σ of containers and sidecars, or of an init container and the
- * sidecars that were started before it; what the pod says as a whole stands over it.
+ * sidecars that were started before it; the values of the pod as a whole take precedence.
  */
 function podTotal(
   { containers, initContainers, podLevel }: Pod,

@@ -212,7 +212,7 @@ export const ENFORCEMENT_REASONS = {
   DryRun: {
     means: "dry-run: the change is only reported",
     remedy:
-      "set controller.dryRun to false in ConfigMap mbcas-config; where the component dry-run is in the overlay, take it out: its variable stands over the ConfigMap",
+      "set controller.dryRun to false in ConfigMap mbcas-config; where the component dry-run is in the overlay, take it out: its variable takes precedence over the ConfigMap",
   },
   Restored: {
     means: "the original limits are back",
