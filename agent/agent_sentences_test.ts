@@ -205,6 +205,11 @@ const STAYING: readonly Row<
   ],
   ["at the share", { rationedAt: NOW, limit: 450 }, ""],
   [
+    "the share has just grown",
+    { rationedAt: NOW, limit: 400, raiseSince: NOW - 400 },
+    "raise to 450m waits 2 s: the share has just grown",
+  ],
+  [
     "close to the share",
     { rationedAt: NOW, limit: 440 },
     "raise to 450m is within the hysteresis of 5 %",

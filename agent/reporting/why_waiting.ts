@@ -80,7 +80,7 @@ function decreaseWaits(
 /** A container after a round; its share is what it gets of a scarce node. */
 export interface StayingLimit
   extends Pick<LimitedContainer, "ceiling" | "load">, Pick<PacedContainer, "share"> {
-  readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt" | "shortAt">;
+  readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "raiseSince" | "rationedAt" | "shortAt">;
 }
 
 /**
@@ -109,7 +109,7 @@ export function whyLimitStays(
 const TURN = `ceiling waits: ${RELEASES_PER_S} limits a second`;
 
 function rationedText(
-  { share, memory: { limit, fundedAt, shortAt = -Infinity } }: StayingLimit,
+  { share, memory: { limit, fundedAt, raiseSince, shortAt = -Infinity } }: StayingLimit,
   { now, load, pace }: {
     readonly now: number;
     readonly load: RecentLoad;
@@ -121,9 +121,11 @@ function rationedText(
   if (!isWorth([Math.max(limit, share), Math.min(limit, share)], pace)) {
     return `${change} is within the hysteresis of ${shareText(pace.shareHysteresis)}`;
   }
-  // A raise that is worth it has been made.
-  if (limit < share) return undefined;
-  if (load.usage1s <= share * (1 + pace.shareHysteresis)) {
+  if (limit < share) {
+    const left = secondsLeft((raiseSince ?? now) + pace.raiseWaitMs, now);
+    return `${change} waits ${left} s: the share has just grown`;
+  }
+  if (Math.min(load.usage1s, load.usageNow) <= share * (1 + pace.shareHysteresis)) {
     return "stays: the container uses its share at most";
   }
   const left = secondsLeft(Math.max(fundedAt, shortAt) + pace.fundingGapMs, now);

@@ -21,6 +21,8 @@ export interface PaceMemory {
   readonly fundedAt: number;
   /** Where idle CPU is free: when it last wanted more than its share. */
   readonly rationedAt?: number | undefined;
+  /** Where idle CPU is free: since when the share has been clearly above the limit. */
+  readonly raiseSince?: number | undefined;
   /** Where idle CPU is free: when others last took what it is due. */
   readonly shortAt?: number | undefined;
   /** Since when the share has been clearly below the limit, and the highest share since. */

@@ -42,6 +42,8 @@ export const DEFAULT_PACE = {
   fundingGapMs: 5000,
   /** A change of a limit on a scarce node is at least this share of it, and more than a grid step. */
   shareHysteresis: 0.05,
+  /** On a scarce node a limit rises after the share has been higher by that for this long. */
+  raiseWaitMs: 1500,
   /** On a scarce node a container gets its ceiling back when it got all that it wants for this long. */
   releaseAfterMs: 10_000,
   /** No decrease before readings are this old. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type MarketContainer, WAITS } from "../market/market_container.ts";
+import type { MarketContainer } from "../market/market_container.ts";
 import {
   afterChange,
   backToBounds,
@@ -14,7 +14,7 @@ import {
 } from "../pacing/paced_container.ts";
 import { GRID } from "../quantity.ts";
 import type { NodeState } from "./node_state.ts";
-import type { ScarceShare } from "./scarce_clearing.ts";
+import { isShort, type ScarceShare } from "./scarce_clearing.ts";
 
 /** A container with a limit that may change. */
 export interface LimitedContainer extends
@@ -37,14 +37,13 @@ export interface PlanLimitsOptions {
 }
 
 /** The settings of limits on a scarce node. */
-export type SharePace = Pick<PaceOptions, "fundingGapMs" | "shareHysteresis" | "releaseAfterMs">;
+export type SharePace = Pick<
+  PaceOptions,
+  "fundingGapMs" | "shareHysteresis" | "raiseWaitMs" | "releaseAfterMs"
+>;
 
 /** Limits that go to their ceilings in a second at most. */
 export const RELEASES_PER_S = 10;
-/**
- * A container that waits for CPU is short if it gets less than this share of its part for that time.
- */
-const SHORT_SHARE = 0.95;
 
 /** A plan in the making. */
 interface Draft {
@@ -52,6 +51,8 @@ interface Draft {
   readonly change?: PaceChange | undefined;
   /** While CPU is scarce: whether the container wants more than its share, or was just lowered. */
   readonly rationed?: boolean;
+  /** Since when the share is worth a raise that waits. */
+  readonly raiseSince?: number | undefined;
 }
 
 /** Plans the limits, in the order of the containers. */
@@ -86,9 +87,10 @@ export function planLimits(
     drafts[i] = { ...drafts[i], change: { limit, reason: "CPUFree" } };
   }
   return containers.map(({ memory: before }, i) => {
-    const { change, rationed = false } = drafts[i] ?? {};
+    const { change, rationed = false, raiseSince } = drafts[i] ?? {};
     const memory = {
       ...(change === undefined ? before : afterChange(before, { ...change, now })),
+      raiseSince,
       ...(rationed ? { rationedAt: now } : {}),
       ...(change?.reason === "NodeCongested" ? { fundedAt: now } : {}),
       // Others take what it is due.
@@ -115,13 +117,18 @@ function followShare(
   // another is below its own.
   const least = Math.max(share, Math.ceil(Math.min(part, originalLimit) / GRID) * GRID);
   const lower = Math.max(floor, Math.min(ceiling, least));
-  const takesMore = load.usage1s > lower * (1 + pace.shareHysteresis);
+  // What it took before others came does not count.
+  const takes = Math.min(load.usage1s, load.usageNow);
+  const takesMore = takes > lower * (1 + pace.shareHysteresis);
   const lowers = rationed && contested && takesMore && isWorth([limit, lower], pace) &&
     now - Math.max(fundedAt, shortAt) >= pace.fundingGapMs;
   if (lowers) return { change: { limit: lower, reason: "NodeCongested" }, rationed };
   const raise = Math.min(ceiling, share);
-  const raises = raise > limit && isWorth([raise, limit], pace);
-  return raises ? { change: { limit: raise, reason: "DemandRose" }, rationed } : { rationed };
+  if (raise <= limit || !isWorth([raise, limit], pace)) return { rationed };
+  // What others leave grows for a moment when their bursts end: one raise is to follow, not several.
+  const { raiseSince = now } = memory;
+  if (now - raiseSince < pace.raiseWaitMs) return { rationed, raiseSince };
+  return { change: { limit: raise, reason: "DemandRose" }, rationed };
 }
 
 /** Whether a change of a limit between the two, millicores, is more than the hysteresis. */
@@ -130,13 +137,4 @@ export function isWorth(
   { shareHysteresis }: Pick<SharePace, "shareHysteresis">,
 ): boolean {
   return high - low > Math.max(GRID, shareHysteresis * low);
-}
-
-/** Whether the kernel leaves the container less than its part, so that another must be lowered. */
-function isShort({ load, cleared, memory: { limit } }: LimitedContainer): boolean {
-  if (load === undefined || cleared === undefined) return false;
-  const { part, waiting } = cleared;
-  // By PSI it can have used its part only while it waited; above its limit it never can.
-  const used = load.waiting === undefined ? load.usageNow : load.usage;
-  return waiting >= WAITS && used < SHORT_SHARE * waiting * Math.min(part, limit);
 }

@@ -114,9 +114,10 @@ pure("planLimits() lowers a container that takes more than its share from one th
     [{ cleared: { bid: 1000 } }],
     [{ load: { usage: 1050 } }],
     [{ load: { usage: 1051 } }, 1000],
-    // The mean of 1 s decides: a neighbour that takes all CPU is seen before that of 1.5 s shows it.
+    // Before the mean of 1.5 s shows it; what it took before others came does not count.
     [{ load: { usage1s: 1050 } }],
-    [{ load: { usage: 900, usage1s: 1051 } }, 1000],
+    [{ load: { usageNow: 1050 } }],
+    [{ load: { usage: 900, usage1s: 1051, usageNow: 1051 } }, 1000],
     // By more than 5 % and a step, every 5 s, and 5 s after it was short itself.
     [{ memory: { limit: 1050, rationedAt } }],
     [{ memory: { limit: 1060, rationedAt } }, 1000],
@@ -141,9 +142,9 @@ pure("planLimits() lowers only while another waits and gets less than its part",
     [151, 0.2, {}, true],
     [152, 0.2, {}, false],
     [760, 1, {}, false],
-    // Its limit is what it waits for.
-    [190, 1, limited, false],
-    [189, 1, limited, true],
+    // From 0.8 of a limit on that is what it waits for.
+    [161, 1, limited, false],
+    [160, 1, limited, true],
   ];
   const cleared = { bid: 600, share: 600, part: 800 };
   for (const [usage, waiting, memory, lowers] of rows) {
@@ -164,11 +165,21 @@ pure("planLimits() lowers only while another waits and gets less than its part",
   assert.deepEqual(changes([one, taker()]), ["", "1000 NodeCongested"]);
 });
 
-pure("planLimits() raises to the share at once, and releases after 10 s without rationing", () => {
-  const below = (limit: number, change: Change = {}) =>
-    changes([taker({ ...change, memory: { limit, fundedAt: NOW - 1 } })])[0];
+pure("planLimits() raises to a share that lasts, and releases after 10 s without rationing", () => {
+  const since = NOW - 1500;
+  const below = (limit: number, { raiseSince = since, ...change }: Change & Partial<Memory> = {}) =>
+    changes([taker({ ...change, memory: { limit, fundedAt: NOW - 1, raiseSince } })])[0];
   assert.deepEqual([below(940), below(960)], ["1000 DemandRose", ""]);
   assert.equal(below(700, { ceiling: 900 }), "900 DemandRose");
+  // The time begins anew once the share is not worth a raise, and with each raise.
+  assert.equal(below(940, { raiseSince: since + 1 }), "");
+  const noted = (memory: Partial<Memory>) =>
+    planLimits([taker({ memory })], { now: NOW, state: "scarce", released: 0, pace: DEFAULT_PACE })
+      .map(({ memory: { raiseSince } }) => raiseSince)[0];
+  const notes = [{ limit: 940 }, { limit: 940, raiseSince: since + 1 }];
+  assert.deepEqual(notes.map(noted), [NOW, since + 1]);
+  const none = [{ limit: 940, raiseSince: since }, { limit: 960, raiseSince: since + 1 }];
+  assert.deepEqual(none.map(noted), [undefined, undefined]);
   const satisfied = (memory: Partial<Memory>) =>
     changes([taker({ memory: { limit: 1000, ...memory }, cleared: { bid: 1000 } })])[0];
   const found = [{ rationedAt: 90_001 }, { rationedAt: 90_000 }, {}].map(satisfied);
@@ -180,11 +191,18 @@ pure("planLimits() raises to the share at once, and releases after 10 s without 
 });
 
 pure("planLimits() follows the settings of shares", () => {
-  const pace = { fundingGapMs: 1000, shareHysteresis: 0.2, releaseAfterMs: 2000 };
+  const pace = {
+    ...{ fundingGapMs: 1000, shareHysteresis: 0.2, raiseWaitMs: 500, releaseAfterMs: 2000 },
+  };
   const changed = (change: Change): (string | undefined)[] =>
     [{}, { pace }].map((options) => changes([taker(change), VICTIM], options)[0]);
   assert.deepEqual(changed({ memory: { fundedAt: 98_000 } }), ["", "1000 NodeCongested"]);
-  assert.deepEqual(changed({ memory: { limit: 900 } }), ["1000 DemandRose", ""]);
+  const raiseSince = NOW - 1500;
+  assert.deepEqual(changed({ memory: { limit: 900, raiseSince } }), ["1000 DemandRose", ""]);
+  assert.deepEqual(changed({ memory: { limit: 500, raiseSince: NOW - 500 } }), [
+    "",
+    "1000 DemandRose",
+  ]);
   const satisfied = { memory: { limit: 1000, rationedAt: 97_000 }, cleared: { bid: 1000 } };
   assert.deepEqual(changed(satisfied), ["", "4000 CPUFree"]);
 });
@@ -199,6 +217,7 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
   memory: fc.record({
     fundedAt: fc.constantFrom(NOW - 100, NOW - 4000, NOW - 6000, -Infinity),
     shortAt: fc.constantFrom(NOW - 100, NOW - 4000, NOW - 6000, undefined),
+    raiseSince: fc.constantFrom(NOW - 1600, NOW - 1400, undefined),
     rationedAt: fc.constantFrom(NOW - 100, NOW - 9000, NOW - 20_000, undefined),
   }),
   usage: fc.nat(4000),
@@ -241,6 +260,7 @@ function checkChange(one: LimitedContainer, { change, rationed = false }: Planne
     case "FloorRose":
       return assert.ok(limit < floor && next === floor);
     case "DemandRose":
+      assert.ok(NOW - (memory.raiseSince ?? NOW) >= 1500);
       return assert.ok(next > limit && next <= (cleared?.share ?? 0));
     case "NodeCongested": {
       assert.ok(load !== undefined && cleared !== undefined && next < limit && rationed);
@@ -283,9 +303,9 @@ pure("planLimits() keeps original limits while a share exceeds another one's", (
       const bidders = containers.flatMap((one) => {
         if (one.load === undefined) return [];
         const weight = 1 + (one.cleared?.part ?? 0);
-        return [{ ...one, load: one.load, demand: one.load.usage, weight }];
+        return [{ ...one, load: one.load, weight }];
       });
-      const within = bidders.map(({ demand, originalLimit }) => Math.min(demand, originalLimit));
+      const within = bidders.map(({ load, originalLimit }) => Math.min(load.usage, originalLimit));
       const capacity = factor * within.reduce((sum, one) => sum + one, 0);
       const { shares } = clearScarce(bidders, capacity);
       const cleared = bidders.map((one, i) => ({ ...one, cleared: shares[i] }));
@@ -300,7 +320,7 @@ pure("planLimits() keeps original limits while a share exceeds another one's", (
         assert.ok(change.limit >= originalLimit || !exceeds, `${change.limit} of ${originalLimit}`);
       }
     }),
-    cases(8),
+    cases(12),
   );
   assert.ok(below > 10 && beyond > 10, `${below}, ${beyond}`);
 });

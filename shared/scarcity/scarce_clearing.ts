@@ -15,7 +15,7 @@ import { GRID } from "../quantity.ts";
 
 /** A container that runs. A limit that may bind lets its usage show its demand only in part. */
 export type ScarceBidder =
-  & Pick<MarketContainer, "ceiling" | "weight" | "request" | "originalLimit" | "demand">
+  & Pick<MarketContainer, "ceiling" | "weight" | "request" | "originalLimit">
   & { readonly load: RecentLoad; readonly memory: Pick<PaceMemory, "limit"> };
 
 /** Outcome of a clearing for a container. Millicores; bids and shares of a step and more on the grid. */
@@ -34,21 +34,24 @@ export interface ScarceShare {
 
 /** A container with a limit that does not bind bids this much above its usage, so that it can grow. */
 const GROWTH = 1.05;
-/** A limit below the ceiling binds from this share of it on that is used, and hides what would be. */
+/** A limit below the ceiling binds from this share of it on that is used: it hides the demand. */
 const BINDS = 0.8;
-/**
- * One that waits for CPU bids this much more, within its part. So does any container without PSI, and
- * there one that waits bids its part: what it used until now does not show a burst.
- */
+/** One that waits for CPU bids this much more, within its part; so does any container without PSI. */
 const STARVED_GROWTH = 2;
+/**
+ * A container that waits for CPU is short if it gets less than this share of its part for that time.
+ */
+const SHORT_SHARE = 0.95;
 /**
  * Share of the capacity that is divided: 97 %, where the capacity is 90 % of the node. To divide less
  * makes a price out of rounding, on a node that still has CPU to give.
  */
 export const DIVIDED = 1.08;
+/** Share of what containers use that is divided if that is more: others leave them CPU set aside. */
+export const USED = 0.97;
 
 /**
- * Divides 1.08 × `capacity`, millicores, among the bids by weight. Bids above the limits that users
+ * Divides 1.08 × `capacity`, millicores, or 0.97 of what is used, among the bids by weight. Bids above the limits that users
  * set count only after every bid has what it asks for within its own: a container gets less than
  * min(bid, original limit) only while none gets more than that. Σ shares is at most what is divided.
  */
@@ -56,7 +59,8 @@ export function clearScarce(
   bidders: readonly ScarceBidder[],
   capacity: number,
 ): Pick<Clearing, "mode" | "price"> & { readonly shares: readonly ScarceShare[] } {
-  const divided = DIVIDED * capacity;
+  const used = bidders.reduce((sum, { load }) => sum + load.usage1s, 0);
+  const divided = Math.max(DIVIDED * capacity, USED * used);
   const weights = bidders.reduce((sum, { weight }) => sum + weight, 0);
   const waiting = waitingOf(bidders, capacity);
   const all = bidders.map((bidder, i) => {
@@ -65,28 +69,80 @@ export function clearScarce(
     const owed = Math.max(part, Math.min(originalLimit, divided));
     const waits = waiting[i] as number;
     const bid = bidOf(bidder, { part: owed, waiting: waits });
-    return { bid, weight, part, owed, waiting: waits, least: Math.min(bid, originalLimit) };
+    return { bid, weight, part, owed, waiting: waits, originalLimit };
   });
-  const fits = all.reduce((sum, { least }) => sum + least, 0) <= divided;
+  const first = divide(all, divided);
+  // What a victim used until now does not show what it wants: one decrease is to answer its burst.
+  const bids = all.map((one, i) => {
+    const { load, memory, ceiling } = bidders[i] as ScarceBidder;
+    const part = first.fits ? one.owed : one.part;
+    const short = isShort({ load, memory, ceiling, cleared: { ...one, part } });
+    return short ? { ...one, bid: Math.max(one.bid, Math.min(ceiling, upToGrid(part))) } : one;
+  });
+  const isSame = bids.every((one, i) => one === all[i]);
+  const { mode, price, shares, fits } = isSame ? first : divide(bids, divided);
+  return {
+    ...{ mode, price },
+    shares: bids.map(({ bid, waiting, part, owed }, i) => ({
+      ...{ bid, waiting, share: shares[i] as number, part: fits ? owed : part },
+    })),
+  };
+}
+
+/** A bid, and what it may have within the limit that its user set. Millicores. */
+interface Bid extends Pick<ScarceBidder, "weight" | "originalLimit"> {
+  readonly bid: number;
+}
+
+/** Divides among bids; `fits` is whether each has what it asks for within its original limit. */
+function divide(
+  bids: readonly Bid[],
+  divided: number,
+): Pick<Clearing, "mode" | "price" | "shares"> & { readonly fits: boolean } {
+  const least = bids.map(({ bid, originalLimit }) => Math.min(bid, originalLimit));
+  const fits = least.reduce((sum, one) => sum + one, 0) <= divided;
   const { mode, price, shares } = clearMarket(
-    all.map(({ weight, bid, least }) =>
-      fits
-        ? { weight, floor: least, ceiling: bid, demand: bid }
-        : { weight, floor: 0, ceiling: least, demand: least }
-    ),
+    bids.map(({ weight, bid }, i) => {
+      const within = least[i] as number;
+      return fits
+        ? { weight, floor: within, ceiling: bid, demand: bid }
+        : { weight, floor: 0, ceiling: within, demand: within };
+    }),
     divided,
   );
-  const bounds = all.map(({ bid }, i) => ({
+  const bounds = bids.map(({ bid }, i) => ({
     floor: bid < GRID ? shares[i] as number : 0,
     ceiling: bid,
   }));
-  const onGrid = roundShares(shares, bounds, { capacity: divided });
-  return {
-    ...{ mode, price },
-    shares: all.map(({ bid, waiting, part, owed }, i) => ({
-      ...{ bid, waiting, share: onGrid[i] as number, part: fits ? owed : part },
-    })),
-  };
+  return { mode, price, fits, shares: roundShares(shares, bounds, { capacity: divided }) };
+}
+
+/** Whether the kernel leaves the container less than its part, so that another must be lowered. */
+export function isShort(
+  { load, cleared, ceiling, memory: { limit } }: {
+    readonly load?: RecentLoad | undefined;
+    readonly cleared?: Pick<ScarceShare, "part" | "waiting"> | undefined;
+    readonly ceiling: number;
+    readonly memory: Pick<PaceMemory, "limit">;
+  },
+): boolean {
+  if (load === undefined || cleared === undefined) return false;
+  // One that gets about as much as its limit lets it wait for no others.
+  if (binds({ load, ceiling, limit })) return false;
+  const { part, waiting } = cleared;
+  // By PSI it can have used its part only while it waited; above its limit it never can.
+  const used = load.waiting === undefined ? load.usageNow : load.usage;
+  return waiting >= WAITS && used < SHORT_SHARE * waiting * Math.min(part, limit);
+}
+
+function binds(
+  { load, ceiling, limit }: {
+    readonly load: RecentLoad;
+    readonly ceiling: number;
+    readonly limit: number;
+  },
+): boolean {
+  return limit < ceiling && load.usage1s > BINDS * limit;
 }
 
 /** A container waits if it uses this share of what its weight gives it among those that wait. */
@@ -119,16 +175,15 @@ function waitingOf(bidders: readonly ScarceBidder[], capacity: number): number[]
 }
 
 function bidOf(
-  { ceiling, memory: { limit }, load, demand = 0 }: ScarceBidder,
+  { ceiling, memory: { limit }, load }: ScarceBidder,
   { part, waiting }: { readonly part: number; readonly waiting: number },
 ): number {
-  const grown = GROWTH * load.usage;
   const isStarved = waiting >= WAITS;
-  const hasPressure = load.waiting !== undefined;
-  const most = isStarved && !hasPressure ? part : Math.min(STARVED_GROWTH * grown, part);
-  const starved = isStarved || !hasPressure ? most : 0;
-  const binds = limit < ceiling && load.usage1s > BINDS * limit;
-  const wanted = binds ? Math.max(demand, part) : Math.max(grown, starved);
+  // At the end of a burst its CPU is free at once.
+  const grown = GROWTH * (isStarved ? load.usage : load.usageNow);
+  const mayWait = isStarved || load.waiting === undefined;
+  const starved = mayWait ? Math.min(STARVED_GROWTH * grown, part) : 0;
+  const wanted = binds({ load, ceiling, limit }) ? ceiling : Math.max(grown, starved);
   // A step for each of a hundred idle containers would be half of a small node.
   return Math.min(ceiling, wanted < GRID ? Math.max(1, Math.ceil(wanted)) : upToGrid(wanted));
 }

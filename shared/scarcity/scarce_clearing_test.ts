@@ -6,21 +6,26 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import { clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
 import { nextLoad, type RecentLoad } from "../market/market_container.ts";
-import { clearScarce, DIVIDED, type ScarceBidder } from "./scarce_clearing.ts";
+import { clearScarce, DIVIDED, type ScarceBidder, USED } from "./scarce_clearing.ts";
 
-/** What differs from a container at its ceiling of 4000 m that uses 1000 m; null: no PSI. */
+/**
+ * What differs from a container at its ceiling of 4000 m that uses 1000 m; null: no PSI. Over 1 s it uses
+ * nothing by default, so that what is divided follows from the capacity.
+ */
 interface Change extends Partial<Omit<ScarceBidder, "load" | "memory">> {
   readonly limit?: number;
   readonly usage?: number;
+  readonly usage1s?: number;
   readonly usageNow?: number;
   readonly waiting?: number | null;
 }
 
 function bidder(change: Change = {}): ScarceBidder {
-  const { limit = 4000, usage = 1000, usageNow = usage, waiting = 0, ...rest } = change;
+  const { limit = 4000, usage = 1000, usage1s = 0, usageNow = usage, waiting = 0, ...rest } =
+    change;
   return {
-    ...{ ceiling: 4000, weight: 100, memory: { limit }, originalLimit: 500, demand: usage },
-    load: { usageNow, usage1s: usage, usage, ...(waiting === null ? {} : { waiting }) },
+    ...{ ceiling: 4000, weight: 100, memory: { limit }, originalLimit: 500 },
+    load: { usageNow, usage1s, usage, ...(waiting === null ? {} : { waiting }) },
     ...rest,
   };
 }
@@ -34,24 +39,29 @@ function cleared(
   return clearScarce(changes.map(bidder), capacity).shares.map((one) => Math.round(one[of]));
 }
 
-pure("clearScarce() lets containers bid by usage, demand and part", () => {
+pure("clearScarce() lets containers bid by usage, part and ceiling", () => {
   const other: Change = {};
-  const binds = { limit: 700, usage: 561, demand: 804 };
+  const binds = { limit: 700, usage: 561, usage1s: 561 };
   const rows: readonly (readonly [readonly Change[], bids: number[]])[] = [
-    // At the ceiling 1.05 of usage, whatever the demand: 1056.3 → 1060; below a step 1 to 9.
-    [[1000, 1006, 0, 8, 3900].map((usage) => ({ usage, demand: 2000 })), [1050, 1060, 1, 9, 4000]],
+    // At the ceiling 1.05 of usage: 1056.3 → 1060; below a step 1 to 9. The mean of 0.4 s counts.
+    [[1000, 1006, 0, 8, 3900].map((usage) => ({ usage })), [1050, 1060, 1, 9, 4000]],
+    [[{ usage: 1000, usageNow: 500 }, { usage: 500, usageNow: 1000 }], [530, 1050]],
     // One that waits twice as much, within its part of 1.08 × 4000: 2160. Without PSI it may wait.
     [[{ waiting: 0.2, usage: 900 }, other], [1890, 1050]],
     [[{ waiting: 0.19, usage: 900 }, other], [950, 1050]],
     [[{ waiting: null, usage: 900 }, other], [1890, 1050]],
     [[{ waiting: 1, usage: 2000 }, other], [2160, 1050]],
     [[{ waiting: 1, usage: 2200 }, other], [2310, 1050]],
-    // A limit below the ceiling that binds: the part, or the demand where that is more.
-    [[binds, other], [2160, 1050]],
-    [[{ ...binds, demand: 3000 }, other], [3000, 1050]],
-    [[binds], [4000]],
+    [[{ waiting: 0.2, usage: 900, usageNow: 500 }, other], [1890, 1050]],
+    // Its part, up to the ceiling, if it gets less than 0.95 of that for the time in which it waits.
+    [[{ waiting: 0.2, usage: 410 }, other], [2160, 1050]],
+    [[{ waiting: 0.2, usage: 411 }, other], [870, 1050]],
+    [[{ waiting: 0.19, usage: 100 }, other], [110, 1050]],
+    [[{ waiting: 1, usage: 100, ceiling: 1500 }, other], [1500, 1050]],
+    // A limit below the ceiling that binds: the ceiling.
+    [[binds, other], [4000, 1050]],
     // By usage again where it does not bind, and at the ceiling.
-    [[{ ...binds, usage: 560 }, other], [590, 1050]],
+    [[{ ...binds, usage1s: 560 }, other], [590, 1050]],
     [[{ ...binds, limit: 4000 }, other], [590, 1050]],
   ];
   for (const [changes, bids] of rows) assert.deepEqual(cleared("bid", changes, 4000), bids);
@@ -61,15 +71,15 @@ pure("clearScarce() without PSI lets a container that waits bid its part", () =>
   const blind = { waiting: null, request: 100 };
   // The burst of the second has just begun: it uses what its request gives it, and its part is more.
   const node = (change: Change = {}): Change[] => [
-    { ...blind, usage: 1400, usageNow: 700 },
-    { ...blind, weight: 300, usage: 40, usageNow: 600, ...change },
+    { ...blind, usage: 1400, usage1s: 1400, usageNow: 700 },
+    { ...blind, weight: 300, usage: 40, usage1s: 40, usageNow: 600, ...change },
     { ...blind, usage: 0 },
   ];
   assert.deepEqual(cleared("waiting", node(), 1400), [1, 1, 0]);
   assert.deepEqual(cleared("bid", node(), 1400), [1470, 910, 1]);
-  // On a node that is not full, or of less than its request gives it, only what it uses counts.
-  assert.deepEqual(cleared("bid", node(), 1500), [1470, 90, 1]);
-  assert.deepEqual(cleared("bid", node({ usageNow: 400 }), 1400), [1470, 90, 1]);
+  // On a node that is not full, or of less than its request gives it, only what it uses now counts.
+  assert.deepEqual(cleared("bid", node(), 1500), [740, 980, 1]);
+  assert.deepEqual(cleared("bid", node({ usageNow: 400 }), 1400), [1470, 840, 1]);
 });
 
 /** Has used no CPU yet, on a kernel without PSI. */
@@ -140,6 +150,12 @@ pure("clearScarce() divides 1.08 of the capacity by weight, original limits firs
   assert.deepEqual(cleared("part", [service, service, larger], 1000), [203, 203, 675]);
 });
 
+pure("clearScarce() divides 97 % of what is used where that is more", () => {
+  const raised = { usage: 2000, usage1s: 2000, originalLimit: 2000 };
+  assert.deepEqual(cleared("share", [raised, raised], 1000), [1940, 1940]);
+  assert.deepEqual(cleared("part", [raised, raised], 4000), [2160, 2160]);
+});
+
 pure("clearScarce() gives nothing of nothing", () => {
   for (const capacity of [0, 4000]) {
     const nothing = { mode: "uncongested", price: 0, shares: [] };
@@ -147,7 +163,7 @@ pure("clearScarce() gives nothing of nothing", () => {
   }
   const two = [{}, { limit: 500 }];
   assert.equal(clearScarce(two.map(bidder), 0).price, Infinity);
-  assert.deepEqual(cleared("bid", two, 0), [1050, 1000]);
+  assert.deepEqual(cleared("bid", two, 0), [1050, 1050]);
   assert.deepEqual([...cleared("share", two, 0), ...cleared("part", two, 0)], [0, 0, 0, 0]);
 });
 
@@ -159,8 +175,9 @@ const anyBidder: fc.Arbitrary<ScarceBidder> = fc.record({
   weight: fc.integer({ min: 1, max: 1000 }),
   limitAt: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
   originalLimit: fc.integer({ min: 10, max: 3000 }),
-  demand: fc.nat(4000),
   usage: fc.double({ min: 0, max: 4000, noNaN: true }),
+  usageNow: fc.double({ min: 0, max: 4000, noNaN: true }),
+  usage1s: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 4000, noNaN: true })),
   waiting: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
 }).map(({ floor, wide, limitAt, ...rest }) => {
   const limit = Math.ceil((floor + limitAt * wide) / GRID) * GRID;
@@ -192,7 +209,8 @@ forAll(
   ],
   (drawn, capacity) => {
     const bidders = [...drawn, ...drawn.slice(0, 1)];
-    const divided = DIVIDED * capacity;
+    const used = bidders.reduce((sum, { load }) => sum + load.usage1s, 0);
+    const divided = Math.max(DIVIDED * capacity, USED * used);
     const { price, mode, shares } = clearScarce(bidders, capacity);
     const best = optimum(bidders, shares.map(({ bid }) => bid), divided);
     seen.add(`${mode}, ${best.fits}`);
