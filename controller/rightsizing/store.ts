@@ -15,6 +15,7 @@ import {
   mergeRecords,
   recordsOf,
   reportParts,
+  writeOrder,
 } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import type { ReportStore } from "../../shared/rightsizing/ports.ts";
@@ -186,7 +187,7 @@ export class RecordStore {
   async #writeReports({ namespace, records, stored }: NamespaceRecords): Promise<void> {
     const { store } = this.#parts;
     const parts = reportParts([...records.values()]);
-    for (const part of parts) {
+    for (const part of writeOrder(parts, stored)) {
       const { resourceVersion } = stored.get(part.name)?.metadata ?? {};
       const version = resourceVersion === undefined ? {} : { resourceVersion };
       stored.set(part.name, await store.apply({ ...part, namespace, ...version }));

@@ -8,6 +8,7 @@ import { seededRandom } from "../../shared/random.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { recordOf } from "../../tests/fixtures/rightsizing_outcomes.ts";
+import { recommendation } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { NewReport } from "../../shared/rightsizing/ports.ts";
 import { RecordStore, writeAppliedRecords } from "./store.ts";
 
@@ -18,7 +19,8 @@ function world() {
   const table = api.store.tables.RecommendationReport;
   const applied: NewReport[] = [];
   const warnings: string[] = [];
-  const state = { refusal: undefined as Error | undefined };
+  /** Writes after the first `accepted` are refused. */
+  const state = { refusal: undefined as Error | undefined, accepted: 0 };
   const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
   const { list, apply, remove } = api.reportStore;
 
@@ -31,7 +33,7 @@ function world() {
         remove,
         async apply(report) {
           applied.push(report);
-          if (state.refusal !== undefined) throw state.refusal;
+          if (state.refusal !== undefined && applied.length > state.accepted) throw state.refusal;
           return await apply(report);
         },
       },
@@ -143,6 +145,35 @@ test("flush() leaves a deleted namespace alone", async ({ leader, state, applied
   await flush();
   assert.equal(applied.length, 1);
   assert.equal(records.unwritten("shop"), undefined);
+});
+
+test("flush() loses no record between two writes, whichever way workloads move", async ({ leader, onRecord, state, applied, table }) => {
+  const inForce = [{ container: "app", cpu: 5 }];
+  const recommendations = Array.from(
+    { length: 40 },
+    (_, i) => ({ ...recommendation(), container: `c${i}`, explanation: "because ".repeat(120) }),
+  );
+  const names = (prefix: string) => Array.from({ length: 15 }, (_, i) => `${prefix}${i + 10}`);
+  // New workloads come first and last, and go again: the old ones move up and down by reports.
+  for (const next of [["b", "d"], ["a", "b", "d"], ["d"], ["b", "c", "d", "e"], ["b", "d"]]) {
+    const all = next.flatMap(names);
+    for (let accepted = 0; accepted < 5; accepted++) {
+      const { records, flush } = leader();
+      const kept = Object.keys(onRecord()).filter((name) => all.includes(name));
+      records.keepOnly(({ workload: { name } }) => all.includes(name));
+      for (const name of all) {
+        records.set(recordOf(name, { recommendations, inForce, appliedAtMs: 5 }));
+      }
+      applied.length = 0;
+      const refusal = new ApiError(503, "ServiceUnavailable", "busy");
+      Object.assign(state, { refusal: accepted === 4 ? undefined : refusal, accepted });
+      await flush();
+      const found = onRecord();
+      assert.deepEqual(kept.filter((name) => found[name] === undefined), []);
+    }
+    assert.deepEqual(Object.keys(onRecord()).toSorted(), all.toSorted());
+  }
+  assert.ok(table.all().length > 1);
 });
 
 test("keepOnly() deletes the other records, and their reports", async ({ leader, onRecord, table }) => {

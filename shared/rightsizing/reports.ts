@@ -39,6 +39,28 @@ export function reportParts(records: readonly WorkloadRecord[]): readonly Report
   return parts.map((workloads, index) => ({ name: `recommendations-${index + 1}`, workloads }));
 }
 
+/**
+ * The order in which to write the parts: a workload that moves is in its new report before it leaves the
+ * one in which it is `stored`, by name. A crash between two writes then loses none.
+ */
+export function writeOrder(
+  parts: readonly ReportPart[],
+  stored: ReadonlyMap<string, Pick<ReportPart, "workloads">>,
+): readonly ReportPart[] {
+  const keysOf = (part: Pick<ReportPart, "workloads"> | undefined) =>
+    new Set(part?.workloads.map(({ kind, name }) => `${kind}/${name}`));
+  const left = new Map(parts.map((part) => [part, keysOf(part)]));
+  return parts.map(() => {
+    const free = [...left.keys()].find((part) => {
+      const held = keysOf(stored.get(part.name));
+      return [...left].every(([other, keys]) => other === part || keys.isDisjointFrom(held));
+    });
+    const [next] = free === undefined ? left.keys() : [free];
+    left.delete(next as ReportPart);
+    return next as ReportPart;
+  });
+}
+
 /** True for a name that `reportParts` gives: other objects of the kind belong to other clients. */
 export function isReportName(name: string): boolean {
   return /^recommendations-[1-9]\d*$/.test(name);
