@@ -260,6 +260,7 @@ pure("neighbourFigures() finds when equal services are equal and the neighbour r
       windows: 6,
       // A window from 6.5 s holds half a second of unequal shares, which looks a second apart hide.
       fairAfterS: 6.5,
+      jain: figures.jain,
       restsAfterS: 6,
       quota: 800,
       service: figures.service,
@@ -267,6 +268,7 @@ pure("neighbourFigures() finds when equal services are equal and the neighbour r
     },
   );
   assert.equal(figures.windows[0]?.jain.toFixed(4), "0.9608");
+  assert.equal(figures.jain.toFixed(5), "0.99984");
   assert.equal(figures.windows[5]?.neighbour, 800);
 });
 

@@ -32,6 +32,8 @@ export interface NeighbourFigures {
   readonly windows: readonly FairWindow[];
   /** From this second on Jain's index is {@linkcode FAIR} in each window; null where it never is. */
   readonly fairAfterS: number | null;
+  /** Jain's index of what the services got in all from 5 s after the neighbour began. */
+  readonly jain: number;
   /** When the neighbour's quota was changed last, s; null where it stayed at its ceiling. */
   readonly restsAfterS: number | null;
   /** The quota in the end, millicores. */
@@ -68,6 +70,7 @@ export function neighbourFigures(looks: readonly NeighbourLook[]): NeighbourFigu
     alone: mean(used(looks, { from: first, to: 0 }).services),
     windows: windowsEach(WINDOW_MS),
     fairAfterS: sliding[unfair + 1]?.fromS ?? null,
+    jain: used(looks, { from: WINDOW_MS, to: end }).jain,
     restsAfterS: changed < 0 ? null : restsAt / 1000,
     quota,
     service: mean(after.services),
@@ -138,7 +141,7 @@ export function neighbourTable({ scene, quiet, onset }: NeighbourReport): string
     `${agent.memoryMB.toFixed(0)} MB, ${agent.looksPerSecond.toFixed(1)} looks/s, ` +
     `P99 late by at most ${agent.lateP99Ms} ms`;
   const cell = (value: number): string => value.toFixed(0).padStart(6);
-  const { windows, fairAfterS, restsAfterS, quota, alone, service, neighbour } = onset;
+  const { windows, fairAfterS, jain, restsAfterS, quota, alone, service, neighbour } = onset;
   return [
     scene,
     stretch("quiet", quiet),
@@ -149,10 +152,12 @@ export function neighbourTable({ scene, quiet, onset }: NeighbourReport): string
         services.map(cell).join("")
       }`
     ),
-    `services ${alone.toFixed(0)}m each before; ` +
+    `services ${alone.toFixed(0)}m each before; Jain's index from 5 s on ${
+      jain.toFixed(5)
+    }, of 5 s ` +
     (fairAfterS === null
-      ? `Jain's index did not stay at ${FAIR}`
-      : `Jain's index at least ${FAIR} from ${fairAfterS.toFixed(1)} s on`),
+      ? `not always ${FAIR}`
+      : `at least ${FAIR} from ${fairAfterS.toFixed(1)} s on`),
     `neighbour's quota ${quota.toFixed(0)}m ` +
     (restsAfterS === null ? "all the time" : `from ${restsAfterS.toFixed(1)} s on`) +
     `; then it uses ${neighbour.toFixed(0)}m, a service ${service.toFixed(0)}m`,
