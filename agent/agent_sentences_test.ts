@@ -207,7 +207,17 @@ const STAYING: readonly Row<
   [
     "the share has just grown",
     { rationedAt: NOW, limit: 400, raiseSince: NOW - 400 },
-    "raise to 450m waits 2 s: the share has just grown",
+    "raise to 450m waits 2 s: to see whether the share stays that high",
+  ],
+  [
+    "the share grows for one that gets all it wants",
+    { limit: 400, rationedAt: NOW - 2000, raiseSince: NOW - 400 },
+    "raise to 450m waits 2 s: to see whether the share stays that high",
+  ],
+  [
+    "used more before others came",
+    { load: { ...BUSY, usageNow: 400 }, rationedAt: NOW },
+    "stays: the container uses its share at most",
   ],
   [
     "close to the share",

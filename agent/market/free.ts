@@ -51,7 +51,8 @@ export const FREE: Algorithm = (containers, context) => {
   const isScarce = nodeState.state === "scarce";
   const all = containers.map((one) => marketContainer(one, context));
   const running = all.filter(isRunning);
-  const { mode, price, shares } = clearScarce(running, capacity);
+  const bidders = running.map((one) => movesRequest(one) ? { ...one, ceiling: needOf(one) } : one);
+  const { mode, price, shares } = clearScarce(bidders, capacity);
   const shareOf = new Map<Container, ScarceShare | undefined>(
     running.map((one, i) => [one, shares[i]]),
   );
@@ -86,11 +87,18 @@ function clearedOf(
     return { ...one, least: floor, need: limit, share: limit, target: limit };
   }
   const follows = movesRequest(one);
-  const need = follows ? within(upToGrid(demand)) : cleared.bid;
+  // A bid of the ceiling says only that the limit hides what the container needs.
+  const seen = cleared.bid < ceiling ? cleared.bid : Math.max(needOf(one), cleared.share);
+  const need = follows ? needOf(one) : seen;
   const rationed = isScarce && cleared.share < cleared.bid;
   const share = rationed ? within(cleared.share) : need;
   const target = follows || rationed ? share : ceiling;
   return { ...one, least: floor, need, share, target, cleared };
+}
+
+/** The demand within the bounds, on the grid. */
+function needOf({ floor, ceiling, demand = 0 }: MarketContainer): number {
+  return Math.max(floor, Math.min(ceiling, upToGrid(demand)));
 }
 
 /** Plans limits: by need those that move requests, the others by the state of the node. */

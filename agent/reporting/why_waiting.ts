@@ -95,10 +95,13 @@ export function whyLimitStays(
     readonly pace: SharePace;
   },
 ): string | undefined {
-  const { ceiling, share, memory: { limit, rationedAt = -Infinity }, load } = container;
+  const { ceiling, share, memory, load } = container;
+  const { limit, rationedAt = -Infinity } = memory;
   if (state === "ample") return limit < ceiling ? TURN : undefined;
   if (load === undefined) return undefined;
-  if (rationedAt === now) return rationedText(container, { now, load, pace });
+  if (rationedAt === now || memory.raiseSince !== undefined) {
+    return rationedText(container, { now, load, pace });
+  }
   if (limit >= ceiling) {
     return share < ceiling ? "stays at the ceiling: the share covers the bid" : undefined;
   }
@@ -122,8 +125,9 @@ function rationedText(
     return `${change} is within the hysteresis of ${shareText(pace.shareHysteresis)}`;
   }
   if (limit < share) {
-    const left = secondsLeft((raiseSince ?? now) + pace.raiseWaitMs, now);
-    return `${change} waits ${left} s: the share has just grown`;
+    const wait = (raiseSince ?? now) + pace.raiseWaitMs;
+    const left = secondsLeft(Math.max(wait, fundedAt + pace.fundingGapMs), now);
+    return `${change} waits ${left} s: to see whether the share stays that high`;
   }
   if (Math.min(load.usage1s, load.usageNow) <= share * (1 + pace.shareHysteresis)) {
     return "stays: the container uses its share at most";

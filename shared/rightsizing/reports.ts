@@ -47,18 +47,25 @@ export function writeOrder(
   parts: readonly ReportPart[],
   stored: ReadonlyMap<string, Pick<ReportPart, "workloads">>,
 ): readonly ReportPart[] {
-  const keysOf = (part: Pick<ReportPart, "workloads"> | undefined) =>
-    new Set(part?.workloads.map(({ kind, name }) => `${kind}/${name}`));
-  const left = new Map(parts.map((part) => [part, keysOf(part)]));
-  return parts.map(() => {
-    const free = [...left.keys()].find((part) => {
-      const held = keysOf(stored.get(part.name));
-      return [...left].every(([other, keys]) => other === part || keys.isDisjointFrom(held));
-    });
-    const [next] = free === undefined ? left.keys() : [free];
-    left.delete(next as ReportPart);
-    return next as ReportPart;
-  });
+  const keysOf = ({ workloads }: Pick<ReportPart, "workloads">) =>
+    workloads.map(({ kind, name }) => `${kind}/${name}`);
+  const partOf = new Map(parts.flatMap((part) => keysOf(part).map((key) => [key, part] as const)));
+  const held = new Map(
+    parts.map((part) => [part, new Set(keysOf(stored.get(part.name) ?? { workloads: [] }))]),
+  );
+  const visited = new Set<ReportPart>();
+  const order: ReportPart[] = [];
+  const visit = (part: ReportPart): void => {
+    if (visited.has(part)) return;
+    visited.add(part);
+    for (const key of held.get(part) ?? []) {
+      const next = partOf.get(key);
+      if (next !== undefined && !held.get(next)?.has(key)) visit(next);
+    }
+    order.push(part);
+  };
+  parts.forEach(visit);
+  return order;
 }
 
 /** True for a name that `reportParts` gives: other objects of the kind belong to other clients. */

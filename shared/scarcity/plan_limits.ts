@@ -125,9 +125,11 @@ function followShare(
   if (lowers) return { change: { limit: lower, reason: "NodeCongested" }, rationed };
   const raise = Math.min(ceiling, share);
   if (raise <= limit || !isWorth([raise, limit], pace)) return { rationed };
-  // What others leave grows for a moment when their bursts end: one raise is to follow, not several.
+  // What others leave grows for a moment when their bursts end: one raise is to follow, not several,
+  // and not before the next decrease may come.
   const { raiseSince = now } = memory;
-  if (now - raiseSince < pace.raiseWaitMs) return { rationed, raiseSince };
+  const waits = now - raiseSince < pace.raiseWaitMs || now - fundedAt < pace.fundingGapMs;
+  if (waits) return { rationed, raiseSince };
   return { change: { limit: raise, reason: "DemandRose" }, rationed };
 }
 

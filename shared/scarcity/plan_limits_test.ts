@@ -141,9 +141,9 @@ pure("planLimits() lowers only while another waits and gets less than its part",
     [151, 0.2, {}, true],
     [152, 0.2, {}, false],
     [760, 1, {}, false],
-    // From 0.8 of a limit on that is what it waits for.
-    [161, 1, limited, false],
-    [160, 1, limited, true],
+    // Its limit is what it waits for.
+    [190, 1, limited, false],
+    [189, 1, limited, true],
   ];
   const cleared = { bid: 600, share: 600, part: 800 };
   for (const [usage, waiting, memory, lowers] of rows) {
@@ -166,12 +166,15 @@ pure("planLimits() lowers only while another waits and gets less than its part",
 
 pure("planLimits() raises to a share that lasts, and releases after 10 s without rationing", () => {
   const since = NOW - 1500;
-  const below = (limit: number, { raiseSince = since, ...change }: Change & Partial<Memory> = {}) =>
-    changes([taker({ ...change, memory: { limit, fundedAt: NOW - 1, raiseSince } })])[0];
+  const below = (
+    limit: number,
+    { raiseSince = since, fundedAt = NOW - 5000, ...change }: Change & Partial<Memory> = {},
+  ) => changes([taker({ ...change, memory: { limit, fundedAt, raiseSince } })])[0];
   assert.deepEqual([below(940), below(960)], ["1000 DemandRose", ""]);
   assert.equal(below(700, { ceiling: 900 }), "900 DemandRose");
   // The time begins anew once the share is not worth a raise, and with each raise.
   assert.equal(below(940, { raiseSince: since + 1 }), "");
+  assert.equal(below(940, { fundedAt: NOW - 4999 }), "");
   const noted = (memory: Partial<Memory>) =>
     planLimits([taker({ memory })], { now: NOW, state: "scarce", released: 0, pace: DEFAULT_PACE })
       .map(({ memory: { raiseSince } }) => raiseSince)[0];
@@ -319,7 +322,7 @@ pure("planLimits() keeps original limits while a share exceeds another one's", (
         assert.ok(change.limit >= originalLimit || !exceeds, `${change.limit} of ${originalLimit}`);
       }
     }),
-    cases(12),
+    cases(40),
   );
   assert.ok(below > 10 && beyond > 10, `${below}, ${beyond}`);
 });

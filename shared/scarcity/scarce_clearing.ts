@@ -36,7 +36,10 @@ export interface ScarceShare {
 const GROWTH = 1.05;
 /** A limit below the ceiling binds from this share of it on that is used: it hides the demand. */
 const BINDS = 0.8;
-/** One that waits for CPU bids this much more, within its part; so does any container without PSI. */
+/**
+ * One that waits for CPU bids this much more, within its part. So does any container without PSI, and
+ * there one that waits bids its part.
+ */
 const STARVED_GROWTH = 2;
 /**
  * A container that waits for CPU is short if it gets less than this share of its part for that time.
@@ -51,7 +54,8 @@ export const DIVIDED = 1.08;
 export const USED = 0.97;
 
 /**
- * Divides 1.08 × `capacity`, millicores, or 0.97 of what is used, among the bids by weight. Bids above the limits that users
+ * Divides 1.08 × `capacity`, millicores, or 0.97 of what containers use if that is more, among the bids
+ * by weight. Bids above the limits that users
  * set count only after every bid has what it asks for within its own: a container gets less than
  * min(bid, original limit) only while none gets more than that. Σ shares is at most what is divided.
  */
@@ -80,11 +84,12 @@ export function clearScarce(
     return short ? { ...one, bid: Math.max(one.bid, Math.min(ceiling, upToGrid(part))) } : one;
   });
   const isSame = bids.every((one, i) => one === all[i]);
-  const { mode, price, shares, fits } = isSame ? first : divide(bids, divided);
+  const { mode, price, shares } = isSame ? first : divide(bids, divided);
   return {
     ...{ mode, price },
     shares: bids.map(({ bid, waiting, part, owed }, i) => ({
-      ...{ bid, waiting, share: shares[i] as number, part: fits ? owed : part },
+      // The part by which victims were found: their own bids must not change it.
+      ...{ bid, waiting, share: shares[i] as number, part: first.fits ? owed : part },
     })),
   };
 }
@@ -127,22 +132,12 @@ export function isShort(
   },
 ): boolean {
   if (load === undefined || cleared === undefined) return false;
-  // One that gets about as much as its limit lets it wait for no others.
-  if (binds({ load, ceiling, limit })) return false;
+  // A container at its limit waits for that, not for others.
+  if (limit < ceiling && load.usage1s > SHORT_SHARE * limit) return false;
   const { part, waiting } = cleared;
   // By PSI it can have used its part only while it waited; above its limit it never can.
   const used = load.waiting === undefined ? load.usageNow : load.usage;
   return waiting >= WAITS && used < SHORT_SHARE * waiting * Math.min(part, limit);
-}
-
-function binds(
-  { load, ceiling, limit }: {
-    readonly load: RecentLoad;
-    readonly ceiling: number;
-    readonly limit: number;
-  },
-): boolean {
-  return limit < ceiling && load.usage1s > BINDS * limit;
 }
 
 /** A container waits if it uses this share of what its weight gives it among those that wait. */
@@ -179,11 +174,13 @@ function bidOf(
   { part, waiting }: { readonly part: number; readonly waiting: number },
 ): number {
   const isStarved = waiting >= WAITS;
-  // At the end of a burst its CPU is free at once.
+  // The mean of 0.4 s: at the end of a burst its CPU is free at once.
   const grown = GROWTH * (isStarved ? load.usage : load.usageNow);
-  const mayWait = isStarved || load.waiting === undefined;
-  const starved = mayWait ? Math.min(STARVED_GROWTH * grown, part) : 0;
-  const wanted = binds({ load, ceiling, limit }) ? ceiling : Math.max(grown, starved);
+  const hasPressure = load.waiting !== undefined;
+  const most = isStarved && !hasPressure ? part : Math.min(STARVED_GROWTH * grown, part);
+  const starved = isStarved || !hasPressure ? most : 0;
+  const binds = limit < ceiling && load.usage1s > BINDS * limit;
+  const wanted = binds ? ceiling : Math.max(grown, starved);
   // A step for each of a hundred idle containers would be half of a small node.
   return Math.min(ceiling, wanted < GRID ? Math.max(1, Math.ceil(wanted)) : upToGrid(wanted));
 }

@@ -60,6 +60,7 @@ pure("clearScarce() lets containers bid by usage, part and ceiling", () => {
     [[{ waiting: 1, usage: 100, ceiling: 1500 }, other], [1500, 1050]],
     // A limit below the ceiling that binds: the ceiling.
     [[binds, other], [4000, 1050]],
+    [[{ limit: 2000, usage: 1700, usage1s: 1700, waiting: 1 }, other], [4000, 1050]],
     // By usage again where it does not bind, and at the ceiling.
     [[{ ...binds, usage1s: 560 }, other], [590, 1050]],
     [[{ ...binds, limit: 4000 }, other], [590, 1050]],
@@ -177,7 +178,7 @@ const anyBidder: fc.Arbitrary<ScarceBidder> = fc.record({
   originalLimit: fc.integer({ min: 10, max: 3000 }),
   usage: fc.double({ min: 0, max: 4000, noNaN: true }),
   usageNow: fc.double({ min: 0, max: 4000, noNaN: true }),
-  usage1s: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 4000, noNaN: true })),
+  usage1s: fc.oneof(fc.constant(0), fc.double({ min: 0.001, max: 4000, noNaN: true })),
   waiting: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
 }).map(({ floor, wide, limitAt, ...rest }) => {
   const limit = Math.ceil((floor + limitAt * wide) / GRID) * GRID;
