@@ -15,8 +15,10 @@ import type { NodeState } from "../../shared/scarcity/node_state.ts";
 import {
   isWorth,
   type LimitedContainer,
+  raiseDueAt,
   RELEASES_PER_S,
   type SharePace,
+  takenBy,
 } from "../../shared/scarcity/plan_limits.ts";
 import { cpuText, shareText } from "../../shared/view/figures.ts";
 
@@ -125,11 +127,10 @@ function rationedText(
     return `${change} is within the hysteresis of ${shareText(pace.shareHysteresis)}`;
   }
   if (limit < share) {
-    const wait = (raiseSince ?? now) + pace.raiseWaitMs;
-    const left = secondsLeft(Math.max(wait, fundedAt + pace.fundingGapMs), now);
+    const left = secondsLeft(raiseDueAt({ raiseSince: raiseSince ?? now, fundedAt }, pace), now);
     return `${change} waits ${left} s: to see whether the share stays that high`;
   }
-  if (Math.min(load.usage1s, load.usageNow) <= share * (1 + pace.shareHysteresis)) {
+  if (takenBy(load) <= share * (1 + pace.shareHysteresis)) {
     return "stays: the container uses its share at most";
   }
   const left = secondsLeft(Math.max(fundedAt, shortAt) + pace.fundingGapMs, now);

@@ -47,8 +47,7 @@ export function writeOrder(
   parts: readonly ReportPart[],
   stored: ReadonlyMap<string, Pick<ReportPart, "workloads">>,
 ): readonly ReportPart[] {
-  const keysOf = ({ workloads }: Pick<ReportPart, "workloads">) =>
-    workloads.map(({ kind, name }) => `${kind}/${name}`);
+  const keysOf = ({ workloads }: Pick<ReportPart, "workloads">) => workloads.map(workloadKey);
   const partOf = new Map(parts.flatMap((part) => keysOf(part).map((key) => [key, part] as const)));
   const held = new Map(
     parts.map((part) => [part, new Set(keysOf(stored.get(part.name) ?? { workloads: [] }))]),
@@ -160,6 +159,10 @@ export function appliedAt(record: WorkloadRecord | undefined): number {
   return record?.appliedAtMs ?? -Infinity;
 }
 
-function keyOf({ workload: { kind, name } }: WorkloadRecord): string {
+function keyOf({ workload }: WorkloadRecord): string {
+  return workloadKey(workload);
+}
+
+function workloadKey({ kind, name }: Pick<ReportedWorkload, "kind" | "name">): string {
   return `${kind}/${name}`;
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { MarketContainer } from "../market/market_container.ts";
+import type { MarketContainer, RecentLoad } from "../market/market_container.ts";
 import {
   afterChange,
   backToBounds,
@@ -14,7 +14,7 @@ import {
 } from "../pacing/paced_container.ts";
 import { GRID } from "../quantity.ts";
 import type { NodeState } from "./node_state.ts";
-import { isShort, type ScarceShare } from "./scarce_clearing.ts";
+import type { ScarceShare } from "./scarce_clearing.ts";
 
 /** A container with a limit that may change. */
 export interface LimitedContainer extends
@@ -61,7 +61,7 @@ export function planLimits(
   { now, state, released, pace }: PlanLimitsOptions,
 ): PlannedContainer[] {
   const scarce = state === "scarce";
-  const short = containers.map((container) => scarce && isShort(container));
+  const short = containers.map(({ cleared }) => scarce && cleared?.short === true);
   const contested = short.includes(true);
   const drafts = containers.map((container, i): Draft => {
     const change = backToBounds(container.memory.limit, container);
@@ -117,9 +117,7 @@ function followShare(
   // another is below its own.
   const least = Math.max(share, Math.ceil(Math.min(part, originalLimit) / GRID) * GRID);
   const lower = Math.max(floor, Math.min(ceiling, least));
-  // What it took before others came does not count.
-  const takes = Math.min(load.usage1s, load.usageNow);
-  const takesMore = takes > lower * (1 + pace.shareHysteresis);
+  const takesMore = takenBy(load) > lower * (1 + pace.shareHysteresis);
   const lowers = rationed && contested && takesMore && isWorth([limit, lower], pace) &&
     now - Math.max(fundedAt, shortAt) >= pace.fundingGapMs;
   if (lowers) return { change: { limit: lower, reason: "NodeCongested" }, rationed };
@@ -128,9 +126,21 @@ function followShare(
   // What others leave grows for a moment when their bursts end: one raise is to follow, not several,
   // and not before the next decrease may come.
   const { raiseSince = now } = memory;
-  const waits = now - raiseSince < pace.raiseWaitMs || now - fundedAt < pace.fundingGapMs;
-  if (waits) return { rationed, raiseSince };
+  if (now < raiseDueAt({ raiseSince, fundedAt }, pace)) return { rationed, raiseSince };
   return { change: { limit: raise, reason: "DemandRose" }, rationed };
+}
+
+/** What a container takes from others, millicores: not what it used before they came. */
+export function takenBy({ usage1s, usageNow }: RecentLoad): number {
+  return Math.min(usage1s, usageNow);
+}
+
+/** When a raise may come that has been worth it since `raiseSince`; monotonic ms. */
+export function raiseDueAt(
+  { raiseSince, fundedAt }: { readonly raiseSince: number; readonly fundedAt: number },
+  { raiseWaitMs, fundingGapMs }: Pick<SharePace, "raiseWaitMs" | "fundingGapMs">,
+): number {
+  return Math.max(raiseSince + raiseWaitMs, fundedAt + fundingGapMs);
 }
 
 /** Whether a change of a limit between the two, millicores, is more than the hysteresis. */

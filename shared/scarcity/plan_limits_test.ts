@@ -7,7 +7,7 @@ import { DEFAULT_PACE, newPaceMemory, type PaceChange } from "../pacing/paced_co
 import { GRID } from "../quantity.ts";
 import { type LimitedContainer, planLimits, type PlanLimitsOptions } from "./plan_limits.ts";
 import type { RecentLoad } from "../market/market_container.ts";
-import { clearScarce, type ScarceShare } from "./scarce_clearing.ts";
+import { clearScarce, isShort, type ScarceShare } from "./scarce_clearing.ts";
 
 type Memory = LimitedContainer["memory"];
 
@@ -26,7 +26,10 @@ function taker({ memory, load, cleared, ...change }: Change = {}): LimitedContai
     ...change,
     memory: { ...newPaceMemory(ceiling, 0), ...memory },
     load: { usageNow: usage, usage1s: usage, usage, waiting: 0, ...load },
-    cleared: { bid: 2100, share: 1000, part: 800, waiting: load?.waiting ?? 0, ...cleared },
+    cleared: {
+      ...{ bid: 2100, share: 1000, part: 800, waiting: load?.waiting ?? 0, short: false },
+      ...cleared,
+    },
   };
 }
 
@@ -46,13 +49,19 @@ interface Planned {
   readonly short?: boolean;
 }
 
+/** The plan; which containers are short follows from their readings. */
 function plan(
   containers: readonly LimitedContainer[],
   options: Partial<PlanLimitsOptions> = {},
 ): Planned[] {
   const usual = { now: NOW, state: "scarce", released: 0, pace: DEFAULT_PACE } as const;
   const all = { ...usual, ...options };
-  return planLimits(containers, all).map(
+  const judged = containers.map((one) => {
+    const { load, cleared } = one;
+    if (load === undefined || cleared === undefined) return one;
+    return { ...one, cleared: { ...cleared, short: isShort({ ...one, load }, cleared) } };
+  });
+  return planLimits(judged, all).map(
     ({ memory: { limit, rationedAt, shortAt }, change }, i) => {
       assert.equal(limit, change?.limit ?? containers[i]?.memory.limit);
       return { change, rationed: rationedAt === all.now, short: shortAt === all.now };

@@ -30,6 +30,8 @@ export interface ScarceShare {
   readonly part: number;
   /** Share of the time in which it waits for CPU; without PSI 1 or 0, by what weights leave it. */
   readonly waiting: number;
+  /** Whether the kernel leaves it less than its part, so that another must be lowered. */
+  readonly short: boolean;
 }
 
 /** A container with a limit that does not bind bids this much above its usage, so that it can grow. */
@@ -55,9 +57,9 @@ export const USED = 0.97;
 
 /**
  * Divides 1.08 × `capacity`, millicores, or 0.97 of what containers use if that is more, among the bids
- * by weight. Bids above the limits that users
- * set count only after every bid has what it asks for within its own: a container gets less than
- * min(bid, original limit) only while none gets more than that. Σ shares is at most what is divided.
+ * by weight. Bids above the limits that users set count only after every bid has what it asks for within
+ * its own: a container gets less than min(bid, original limit) only while none gets more than that.
+ * Σ shares is at most what is divided.
  */
 export function clearScarce(
   bidders: readonly ScarceBidder[],
@@ -66,7 +68,7 @@ export function clearScarce(
   const used = bidders.reduce((sum, { load }) => sum + load.usage1s, 0);
   const divided = Math.max(DIVIDED * capacity, USED * used);
   const weights = bidders.reduce((sum, { weight }) => sum + weight, 0);
-  const waiting = waitingOf(bidders, capacity);
+  const waiting = waitingOf(bidders, { isFull: used >= capacity });
   const all = bidders.map((bidder, i) => {
     const { weight, originalLimit } = bidder;
     const part = divided * weight / weights;
@@ -76,20 +78,21 @@ export function clearScarce(
     return { bid, weight, part, owed, waiting: waits, originalLimit };
   });
   const first = divide(all, divided);
-  // What a victim used until now does not show what it wants: one decrease is to answer its burst.
-  const bids = all.map((one, i) => {
-    const { load, memory, ceiling } = bidders[i] as ScarceBidder;
-    const part = first.fits ? one.owed : one.part;
-    const short = isShort({ load, memory, ceiling, cleared: { ...one, part } });
-    return short ? { ...one, bid: Math.max(one.bid, Math.min(ceiling, upToGrid(part))) } : one;
+  // What a victim used until now does not show what it wants: one decrease is to answer its burst. Its
+  // larger bid changes no part: by that it is a victim.
+  const final = all.map(({ owed, ...one }, i) => {
+    const bidder = bidders[i] as ScarceBidder;
+    const part = first.fits ? owed : one.part;
+    const short = isShort(bidder, { ...one, part });
+    const victims = Math.max(one.bid, Math.min(bidder.ceiling, upToGrid(part)));
+    return { ...one, part, short, bid: short ? victims : one.bid };
   });
-  const isSame = bids.every((one, i) => one === all[i]);
-  const { mode, price, shares } = isSame ? first : divide(bids, divided);
+  const hasVictims = final.some(({ short }) => short);
+  const { mode, price, shares } = hasVictims ? divide(final, divided) : first;
   return {
     ...{ mode, price },
-    shares: bids.map(({ bid, waiting, part, owed }, i) => ({
-      // The part by which victims were found: their own bids must not change it.
-      ...{ bid, waiting, share: shares[i] as number, part: first.fits ? owed : part },
+    shares: final.map(({ bid, waiting, part, short }, i) => ({
+      ...{ bid, waiting, part, short, share: shares[i] as number },
     })),
   };
 }
@@ -122,19 +125,13 @@ function divide(
   return { mode, price, fits, shares: roundShares(shares, bounds, { capacity: divided }) };
 }
 
-/** Whether the kernel leaves the container less than its part, so that another must be lowered. */
+/** Whether the kernel leaves the container less than its part. */
 export function isShort(
-  { load, cleared, ceiling, memory: { limit } }: {
-    readonly load?: RecentLoad | undefined;
-    readonly cleared?: Pick<ScarceShare, "part" | "waiting"> | undefined;
-    readonly ceiling: number;
-    readonly memory: Pick<PaceMemory, "limit">;
-  },
+  { load, ceiling, memory: { limit } }: Pick<ScarceBidder, "load" | "ceiling" | "memory">,
+  { part, waiting }: Pick<ScarceShare, "part" | "waiting">,
 ): boolean {
-  if (load === undefined || cleared === undefined) return false;
   // A container at its limit waits for that, not for others.
   if (limit < ceiling && load.usage1s > SHORT_SHARE * limit) return false;
-  const { part, waiting } = cleared;
   // By PSI it can have used its part only while it waited; above its limit it never can.
   const used = load.waiting === undefined ? load.usageNow : load.usage;
   return waiting >= WAITS && used < SHORT_SHARE * waiting * Math.min(part, limit);
@@ -149,11 +146,13 @@ const BY_KERNEL = 0.85;
  * clearly less wants no more. Worked: with equal requests and usages of 100, 900 and 1000 the last two
  * wait.
  */
-function waitingOf(bidders: readonly ScarceBidder[], capacity: number): number[] {
+function waitingOf(
+  bidders: readonly ScarceBidder[],
+  { isFull }: { readonly isFull: boolean },
+): number[] {
   if (bidders.some(({ load }) => load.waiting !== undefined)) {
     return bidders.map(({ load }) => load.waiting ?? 0);
   }
-  const isFull = bidders.reduce((sum, { load }) => sum + load.usage1s, 0) >= capacity;
   let waiting = bidders.map(({ request = 0 }) => isFull && request > 0);
   for (;;) {
     let [used, requests] = [0, 0];
