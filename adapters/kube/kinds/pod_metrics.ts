@@ -33,7 +33,7 @@ export type KubePodMetrics = {
   readonly message: string;
 };
 
-/** The controller's port of this name. */
+/** Reads the usage of pods. */
 export interface KubePodMetricsReader {
   /** Reads all pods in one request. Never rejects; `signal` ends the wait. */
   read(signal: AbortSignal): Promise<KubePodMetrics>;
