@@ -190,7 +190,8 @@ const BUSY = { usageNow: 700, usage1s: 700, usage: 700 };
 
 /** A container at its ceiling of 800m on a scarce node, with a share of 450m. */
 const STAYING: readonly Row<
-  Partial<Omit<StayingLimit, "memory"> & StayingLimit["memory"]> & { readonly state?: NodeState }
+  & Partial<Omit<StayingLimit, "memory" | "cleared"> & StayingLimit["memory"]>
+  & { readonly state?: NodeState; readonly part?: number }
 >[] = [
   ["ample, at the ceiling", { state: "ample" }, ""],
   ["ample, below it", { state: "ample", limit: 450 }, "ceiling waits: 10 limits a second"],
@@ -249,15 +250,36 @@ const STAYING: readonly Row<
     { rationedAt: NOW },
     "decrease to 450m waits until another container waits for CPU",
   ],
+  [
+    "a part above the share",
+    { rationedAt: NOW, part: 520 },
+    "decrease to 520m waits until another container waits for CPU",
+  ],
+  [
+    "a part above the original limit",
+    { rationedAt: NOW, part: 700 },
+    "decrease to 600m waits until another container waits for CPU",
+  ],
+  ["at a part above the share", { rationedAt: NOW, part: 520, limit: 520 }, ""],
+  [
+    "uses less than a part above the share",
+    { rationedAt: NOW, part: 680, originalLimit: 700 },
+    "stays: the container uses its part of 680m at most",
+  ],
 ];
 
 pure(
   "sentences of whyLimitStays()",
   () =>
     assertSentences(STAYING.map(([code, change, expected]) => {
-      const { state = "scarce", share = 450, load, ...memory } = { load: BUSY, ...change };
+      const { state = "scarce", share = 450, part = 0, originalLimit = 600, load, ...memory } = {
+        load: BUSY,
+        ...change,
+      };
       const past = { limit: 800, fundedAt: -Infinity, ...memory };
-      const container = { ceiling: 800, share, load, memory: past };
+      const cleared = { bid: 800, share, part, waiting: 0, short: false };
+      const bounds = { floor: 100, ceiling: 800, originalLimit };
+      const container = { ...bounds, share, load, cleared, memory: past };
       const context = { now: NOW, state, pace: DEFAULT_PACE };
       return [code, () => whyLimitStays(container, context) ?? "", expected];
     })),

@@ -15,6 +15,7 @@ import type { NodeState } from "../../shared/scarcity/node_state.ts";
 import {
   isWorth,
   type LimitedContainer,
+  lowestLimit,
   raiseDueAt,
   RELEASES_PER_S,
   type SharePace,
@@ -81,7 +82,9 @@ function decreaseWaits(
 
 /** A container after a round; its share is what it gets of a scarce node. */
 export interface StayingLimit
-  extends Pick<LimitedContainer, "ceiling" | "load">, Pick<PacedContainer, "share"> {
+  extends
+    Pick<LimitedContainer, "floor" | "ceiling" | "originalLimit" | "load" | "cleared">,
+    Pick<PacedContainer, "share"> {
   readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "raiseSince" | "rationedAt" | "shortAt">;
 }
 
@@ -114,24 +117,31 @@ export function whyLimitStays(
 const TURN = `ceiling waits: ${RELEASES_PER_S} limits a second`;
 
 function rationedText(
-  { share, memory: { limit, fundedAt, raiseSince, shortAt = -Infinity } }: StayingLimit,
+  container: StayingLimit,
   { now, load, pace }: {
     readonly now: number;
     readonly load: RecentLoad;
     readonly pace: SharePace;
   },
 ): string | undefined {
-  if (limit === share) return undefined;
-  const change = `${limit < share ? "raise" : "decrease"} to ${cpuText(share)}`;
-  if (!isWorth([Math.max(limit, share), Math.min(limit, share)], pace)) {
+  const { share, cleared, memory } = container;
+  const { limit, fundedAt, raiseSince, shortAt = -Infinity } = memory;
+  const lowest = cleared === undefined ? share : lowestLimit({ ...container, cleared });
+  // From the share up to the lowest limit of a decrease, none is due.
+  const goal = limit < share ? share : Math.min(limit, lowest);
+  if (limit === goal) return undefined;
+  const change = `${limit < goal ? "raise" : "decrease"} to ${cpuText(goal)}`;
+  if (!isWorth([Math.max(limit, goal), Math.min(limit, goal)], pace)) {
     return `${change} is within the hysteresis of ${shareText(pace.shareHysteresis)}`;
   }
-  if (limit < share) {
+  if (limit < goal) {
     const left = secondsLeft(raiseDueAt({ raiseSince: raiseSince ?? now, fundedAt }, pace), now);
     return `${change} waits ${left} s: to see whether the share stays that high`;
   }
-  if (takenBy(load) <= share * (1 + pace.shareHysteresis)) {
-    return "stays: the container uses its share at most";
+  if (takenBy(load) <= goal * (1 + pace.shareHysteresis)) {
+    return goal > share
+      ? `stays: the container uses its part of ${cpuText(goal)} at most`
+      : "stays: the container uses its share at most";
   }
   const left = secondsLeft(Math.max(fundedAt, shortAt) + pace.fundingGapMs, now);
   if (left === 0) return `${change} waits until another container waits for CPU`;

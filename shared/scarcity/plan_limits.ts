@@ -5,6 +5,7 @@
  * @module
  */
 import type { MarketContainer, RecentLoad } from "../market/market_container.ts";
+import { upToGrid } from "../market/rounding.ts";
 import {
   afterChange,
   backToBounds,
@@ -110,13 +111,10 @@ function followShare(
   },
 ): Draft {
   if (load === undefined || cleared === undefined) return {};
-  const { bid, share, part } = cleared;
+  const { bid, share } = cleared;
   const { limit, fundedAt, shortAt = -Infinity } = memory;
   const rationed = share < bid;
-  // CPU above the limits that users set goes before any part: no container keeps it while
-  // another is below its own.
-  const least = Math.max(share, Math.ceil(Math.min(part, originalLimit) / GRID) * GRID);
-  const lower = Math.max(floor, Math.min(ceiling, least));
+  const lower = lowestLimit({ floor, ceiling, originalLimit, cleared });
   const takesMore = takenBy(load) > lower * (1 + pace.shareHysteresis);
   const lowers = rationed && contested && takesMore && isWorth([limit, lower], pace) &&
     now - Math.max(fundedAt, shortAt) >= pace.fundingGapMs;
@@ -128,6 +126,18 @@ function followShare(
   const { raiseSince = now } = memory;
   if (now < raiseDueAt({ raiseSince, fundedAt }, pace)) return { rationed, raiseSince };
   return { change: { limit: raise, reason: "DemandRose" }, rationed };
+}
+
+/** The limit that a decrease leads to, millicores: the share, or the part where that is more. */
+export function lowestLimit(
+  { floor, ceiling, originalLimit, cleared: { share, part } }:
+    & Pick<LimitedContainer, "floor" | "ceiling" | "originalLimit">
+    & { readonly cleared: Pick<ScarceShare, "share" | "part"> },
+): number {
+  // CPU above the limits that users set goes before any part: no container keeps it while
+  // another is below its own.
+  const least = Math.max(share, upToGrid(Math.min(part, originalLimit)));
+  return Math.max(floor, Math.min(ceiling, least));
 }
 
 /** What a container takes from others, millicores: not what it used before they came. */
