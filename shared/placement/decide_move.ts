@@ -8,10 +8,10 @@ import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import type { ReplicaCounts } from "../api/workload.ts";
 import { isWindowOpen, parseCronSchedule } from "./disruption_window.ts";
 import { cooldownAfter, ineffectiveMoveCount, type IneffectiveMoves } from "./move_cooldown.ts";
-import { type PlacedPod, secondOf } from "./placed_pod.ts";
+import { countByClass, type PlacedPod, secondOf } from "./placed_pod.ts";
 import type { PlacedKind, PlacementSpec } from "./eligibility.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
-import { misplaced, misplacedCount, type Move } from "./split.ts";
+import { floorOf, misplaced, misplacedCount, type Move } from "./split.ts";
 
 /** Replicas by the workload's spec and status. */
 export interface ReplicaStatus extends ReplicaCounts {
@@ -141,7 +141,14 @@ export function decideMove(
     if (wait !== undefined) return wait;
   }
   const isShort = shortagePhase(shortage, nowMs) === "fallback";
-  return firstAllowed(moves.filter(({ to }) => !isShort || to === "on-demand"));
+  const present = countByClass(pods.filter(({ gone }) => !gone));
+  // Where a budget or a volume keeps the pods that are to fill the floor, others must not leave it.
+  const isFloorBare = present["on-demand"] <= floorOf(workload.replicas, spec);
+  return firstAllowed(
+    moves.filter(({ pod, to }) =>
+      to === "on-demand" || (!isShort && (pod.class === "spot" || !isFloorBare))
+    ),
+  );
 }
 
 function firstAllowed(moves: readonly Move[]): MoveDecision {

@@ -70,6 +70,21 @@ pure("decideMove() moves one pod of the class with too many, or waits", () => {
   }
 });
 
+pure("decideMove() takes no on-demand pod of a StatefulSet from the floor", () => {
+  const decide = (minOnDemand: number, changes: Partial<PlacedPod>): string => {
+    const first = placedPod("db-0", { class: "spot", ...changes });
+    const pods = [first, ...[1, 2, 3].map((ordinal) => placedPod(`db-${ordinal}`))];
+    const { workload, ...input } = wholeInput(pods, { nowMs: NOW_MS });
+    const spec = { ...SPEC, minOnDemand };
+    return outcome({ ...input, spec, workload: { ...workload, kind: "StatefulSet" } });
+  };
+  // Beyond the floor a pod of the wrong class moves to spot, whatever blocks the others.
+  assert.equal(decide(2, { pinned: "volume data" }), "db-3 to spot");
+  assert.equal(decide(3, { pinned: "volume data" }), "NoneEvictable");
+  assert.equal(decide(3, { budget: "budget db" }), "BlockedByPDB");
+  assert.equal(decide(3, {}), "db-0 to on-demand");
+});
+
 pure("decideMove() waits with the time at which it ends", () => {
   const waits: readonly (readonly [Partial<MoveDecisionInput>, string, number])[] = [
     [{ spec: NIGHT }, "WindowClosed", NOW_MS + 10 * 3_600_000],
