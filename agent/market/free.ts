@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { NodeCPU } from "../../shared/cgroup/sample.ts";
 import type { MarketContainer } from "../../shared/market/market_container.ts";
 import { upToGrid } from "../../shared/market/rounding.ts";
 import type { PlannedContainer } from "../../shared/pacing/paced_container.ts";
@@ -38,6 +39,17 @@ export function nodeLoad(containers: readonly Container[], now: number): NodeLoa
     if (isBelow) throttled += state.sample?.throttledMsPerS ?? 0;
   }
   return { usage, wanted: usage + throttled };
+}
+
+/**
+ * CPU that the market's containers use and that no process uses, millicores. Where the kernel does not
+ * count what the node uses, no CPU is taken for idle.
+ */
+export function availableCPU(
+  { usage }: Pick<NodeLoad, "usage">,
+  { total, idle }: NodeCPU = { total: Infinity, idle: 0 },
+): number {
+  return Math.min(total, idle + usage);
 }
 
 /** A Guaranteed pod's request moves with its limit: a limit at the ceiling would fill the node. */

@@ -4,8 +4,8 @@
  * @module
  */
 import { type CgroupFiles, readPressure } from "../../shared/cgroup/cgroup_files.ts";
-import type { CPUPressure } from "../../shared/cgroup/kernel_text.ts";
 import { type CgroupLayout, findLayout, joinPath } from "../../shared/cgroup/layout.ts";
+import { readNodeUsage } from "../../shared/cgroup/node_files.ts";
 import {
   type ContainerSample,
   type NodePressure,
@@ -14,6 +14,7 @@ import {
 } from "../../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
+import { createIdleCPU } from "./idle_cpu.ts";
 import { createPodList } from "./pod_list.ts";
 import { isManaged, type PodState } from "./pod_state.ts";
 import { refreshQuota, type SampleContext, samplePod } from "./sample_pod.ts";
@@ -83,15 +84,17 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   };
   const malformed = (error: SyntaxError, files: CgroupFiles): void =>
     report(malformedFile(error, files), error);
-  const pressureIn = (file: string): CPUPressure | undefined => {
+  const readOrReport = <T>(file: string, read: () => T): T | undefined => {
     try {
-      return readPressure(tree, file);
+      return read();
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       report(file, error);
       return undefined;
     }
   };
+  const pressureIn = (file: string) => readOrReport(file, () => readPressure(tree, file));
+  const idleCPU = createIdleCPU({ cores });
   const forget = (files: CgroupFiles): void => {
     for (const file of pathsOf(files)) reported.delete(file);
     for (const directory of files.directories) tree.release(directory);
@@ -120,8 +123,9 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
           if (sample !== undefined) containers.set(id, sample);
         }
       }
+      const node = idleCPU(at, readOrReport("cpu.stat", () => readNodeUsage(tree, layout)));
       const unmanaged = unmanagedCPU([...list.pods.values()], { managed, cores });
-      return { containers, unmanaged };
+      return { containers, unmanaged, ...(node === undefined ? {} : { node }) };
     },
     pods: () => [...list.pods.values()],
     pressure() {

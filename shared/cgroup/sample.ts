@@ -89,12 +89,21 @@ export interface NodePressure {
   readonly pods: ReadonlyMap<string, CPUPressure>;
 }
 
+/** CPU of the whole node. Millicores. */
+export interface NodeCPU {
+  readonly total: number;
+  /** Used by no process: a fading mean with a time constant of 1 s. */
+  readonly idle: number;
+}
+
 /** A sample of a whole node. */
 export interface NodeSample {
   /** By hex container id. A container without two good readings is missing, never wrong. */
   readonly containers: ReadonlyMap<string, ContainerSample>;
   /** CPU that the market may not share because others hold it. */
   readonly unmanaged: number;
+  /** Absent where the kernel does not count what the node uses. */
+  readonly node?: NodeCPU;
 }
 
 /** A container that uses more of its quota than this may run into it before the next sample. */
