@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type CgroupFiles, readPressure } from "../../shared/cgroup/cgroup_files.ts";
+import { type CgroupFiles, readCPUs, readPressure } from "../../shared/cgroup/cgroup_files.ts";
 import { type CgroupLayout, findLayout, joinPath } from "../../shared/cgroup/layout.ts";
 import { readNodeUsage } from "../../shared/cgroup/node_files.ts";
 import {
@@ -14,7 +14,7 @@ import {
 } from "../../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
-import { createIdleCPU } from "./idle_cpu.ts";
+import { createIdleCPU, createSharedCPUs } from "./idle_cpu.ts";
 import { createPodList } from "./pod_list.ts";
 import { isManaged, type PodState } from "./pod_state.ts";
 import { refreshQuota, type SampleContext, samplePod } from "./sample_pod.ts";
@@ -100,6 +100,15 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     for (const directory of files.directories) tree.release(directory);
   };
   const list = createPodList({ tree, layout, forget });
+  const sharedCPUs = createSharedCPUs({
+    cores,
+    // A managed container has no CPUs of its own: those have no quota.
+    read: (managed) => {
+      const files = managed.values().map((id) => list.container(id)?.files)
+        .find((one) => one !== undefined);
+      return files && readOrReport(files.cpuset, () => readCPUs(tree, files));
+    },
+  });
   return {
     layout,
     sample(at, managed, { unsettled = [], everyMs = 250 } = {}) {
@@ -117,15 +126,13 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
         if (at >= sampledAt && at - sampledAt < waitMs) continue;
         if (!samplePod(pod, { ...context, managed: isIn })) list.relist(pod, at);
       }
-      const containers = new Map<string, ContainerSample>();
-      for (const pod of list.pods.values()) {
-        for (const { id, sample } of pod.containers.values()) {
-          if (sample !== undefined) containers.set(id, sample);
-        }
-      }
-      const node = idleCPU(at, readOrReport("cpu.stat", () => readNodeUsage(tree, layout)));
-      const unmanaged = unmanagedCPU([...list.pods.values()], { managed, cores });
-      return { containers, unmanaged, ...(node === undefined ? {} : { node }) };
+      const usedMs = readOrReport("cpu.stat", () => readNodeUsage(tree, layout));
+      const node = idleCPU({ at, usedMs, cores: sharedCPUs(at, managed) });
+      return {
+        containers: newestSamples(list.pods.values()),
+        unmanaged: unmanagedCPU([...list.pods.values()], { managed, cores }),
+        ...(node === undefined ? {} : { node }),
+      };
     },
     pods: () => [...list.pods.values()],
     pressure() {
@@ -141,9 +148,19 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   };
 }
 
+function newestSamples(pods: Iterable<PodState>): Map<string, ContainerSample> {
+  const samples = new Map<string, ContainerSample>();
+  for (const { containers } of pods) {
+    for (const { id, sample } of containers.values()) {
+      if (sample !== undefined) samples.set(id, sample);
+    }
+  }
+  return samples;
+}
+
 function pathsOf(files: CgroupFiles): string[] {
-  const { stat, usage, quota, period, pressure, weight, threads } = files;
-  return [stat, usage, quota, period, pressure, weight, threads];
+  const { stat, usage, quota, period, pressure, weight, threads, cpuset } = files;
+  return [stat, usage, quota, period, pressure, weight, threads, cpuset];
 }
 
 /** The path of the file that the error names: a parser knows the name, not the directory. */

@@ -65,26 +65,6 @@ pure("sample() gives rates after the second sample, in millicores", () => {
   assert.equal(containers.get(ID.pause)?.quota, undefined);
 });
 
-pure("sample() gives the node's idle CPU, fading with 1 s, where the root has a counter", () => {
-  const { tree, sampler } = node();
-  assert.equal(sampler.sample(0, NONE).node, undefined);
-  const idleAt = (at: number, usedMs: number | string) => {
-    const text = typeof usedMs === "string" ? usedMs : `usage_usec ${usedMs * 1000}\n`;
-    tree.write("cpu.stat", text);
-    const { total, idle } = sampler.sample(at, NONE).node ?? {};
-    return idle === undefined ? undefined : [total, Math.round(idle)];
-  };
-  assert.equal(idleAt(1000, 500), undefined);
-  // 0.4 of 2 CPUs in the first interval; then 2 for a second: 1600 / e.
-  assert.deepEqual(idleAt(1500, 700), [2000, 1600]);
-  assert.deepEqual(idleAt(2500, 2700), [2000, 589]);
-  // A counter that begins anew, and text that is malformed, change nothing.
-  assert.deepEqual(idleAt(3500, 0), [2000, 589]);
-  assert.equal(idleAt(4500, "usage\n"), undefined);
-  // Idle since 3500, two seconds: 2000 less 1411 / e².
-  assert.deepEqual(idleAt(5500, 0), [2000, 1809]);
-});
-
 pure("pressure() reads PSI of the node and of pods, where the kernel offers it", () => {
   const { tree, sampler } = node();
   sampler.sample(1000, NONE);
