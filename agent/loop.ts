@@ -19,7 +19,7 @@ import type { Random } from "../shared/random.ts";
 import { newNodeState, nextNodeState } from "../shared/scarcity/node_state.ts";
 import type { MarketSettings, NodeMarket } from "./market/algorithm.ts";
 import type { ContainerState, ContainerStates } from "./market/container_state.ts";
-import { availableCPU, nodeLoad } from "./market/free.ts";
+import { nodeLoad, nodeRoom } from "./market/free.ts";
 import {
   createParticipantIndex,
   type ParticipantIndex,
@@ -207,12 +207,13 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const isTight = settings.idleCPU === "tight";
   const load = nodeLoad(containers, now);
   const capacity = marketCapacity({
-    allocatable: node.allocatableCPU,
     unmanaged: sample.unmanaged,
     pressures: node.pressures.length,
     reserve: settings.reserve,
     // Limits that follow demand leave others what they request.
-    available: isTight ? 0 : availableCPU(load, sample.node),
+    ...(isTight
+      ? { allocatable: node.allocatableCPU }
+      : nodeRoom(node.allocatableCPU, load, sample.node)),
   });
   const nodeState = isTight
     ? state.nodeState
