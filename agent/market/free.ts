@@ -47,13 +47,12 @@ export function nodeLoad(containers: readonly Container[], now: number): NodeLoa
  * the node uses, no CPU is taken for idle.
  */
 export function nodeRoom(
-  allocatable: number,
-  { usage }: Pick<NodeLoad, "usage">,
-  { total, idle, system }: NodeCPU = { total: Infinity, idle: 0, system: 0 },
+  { allocatable, usage }: Pick<NodeLoad, "usage"> & { readonly allocatable: number },
+  node: NodeCPU = { total: Infinity, shared: Infinity, idle: 0, system: 0 },
 ): { readonly allocatable: number; readonly available: number } {
   return {
-    allocatable: Math.min(allocatable, total - system),
-    available: Math.min(total, idle + usage),
+    allocatable: Math.min(allocatable, node.total - node.system),
+    available: Math.min(node.shared, node.idle + usage),
   };
 }
 

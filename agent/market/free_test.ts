@@ -265,13 +265,16 @@ pure("FREE survives a node with hardly any capacity, or without pods", () => {
 
 pure("nodeRoom() is what pods can use, and what is idle or used by the market", () => {
   const rows = [
-    [{ total: 2000, idle: 700, system: 0 }, { allocatable: 1930, available: 1600 }],
-    [{ total: 2000, idle: 100, system: 400 }, { allocatable: 1600, available: 1000 }],
+    [{ total: 2000, shared: 2000, idle: 700, system: 0 }, { allocatable: 1930, available: 1600 }],
+    [{ total: 2000, shared: 2000, idle: 100, system: 400 }, { allocatable: 1600, available: 1000 }],
     // At the end of a burst usage is a moment behind.
-    [{ total: 2000, idle: 1500, system: 0 }, { allocatable: 1930, available: 2000 }],
+    [{ total: 2000, shared: 2000, idle: 1500, system: 0 }, { allocatable: 1930, available: 2000 }],
+    [{ total: 2000, shared: 1000, idle: 900, system: 0 }, { allocatable: 1930, available: 1000 }],
     [undefined, { allocatable: 1930, available: 900 }],
   ] as const;
-  for (const [node, room] of rows) assert.deepEqual(nodeRoom(1930, { usage: 900 }, node), room);
+  for (const [node, room] of rows) {
+    assert.deepEqual(nodeRoom({ allocatable: 1930, usage: 900 }, node), room);
+  }
 });
 
 pure("nodeLoad() counts throttled time below a ceiling, and no container that has ended", () => {

@@ -37,14 +37,14 @@ export function createIdleCPU(
   let mean: { readonly idle: number; readonly system: number } | undefined;
   return ({ at, usedMs: usageMs, cores, containers }) => {
     if (usageMs === undefined) return undefined;
-    const total = 1000 * cores;
+    const [total, shared] = [1000 * all, 1000 * cores];
     const now = { at, usageMs, periods: 0, throttledPeriods: 0, throttledMs: 0 };
     const interval = before && intervalBetween([{ ...now, ...before }, now], { cores: all });
     before = { at, usageMs };
     if (interval !== undefined) {
       const inPods = containers.values().reduce((sum, { usage }) => sum + usage, 0);
       const used = 1000 * interval.usageMs / interval.intervalMs;
-      const latest = { idle: Math.max(0, total - used), system: used - inPods };
+      const latest = { idle: Math.max(0, shared - used), system: used - inPods };
       const kept = Math.exp(-interval.intervalMs / MEAN_MS);
       const past = mean ?? latest;
       mean = {
@@ -54,7 +54,7 @@ export function createIdleCPU(
     }
     if (mean === undefined) return undefined;
     const { idle, system } = mean;
-    return { total, idle, system: system < LEAST_SYSTEM * total ? 0 : system };
+    return { total, shared, idle, system: system < LEAST_SYSTEM * total ? 0 : system };
   };
 }
 

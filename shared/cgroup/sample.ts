@@ -92,7 +92,9 @@ export interface NodePressure {
 /** CPU of the whole node. Millicores; fading means with a time constant of 1 s. */
 export interface NodeCPU {
   readonly total: number;
-  /** Used by no process. */
+  /** The CPUs that containers share: all, less those that a static CPU manager gave away. */
+  readonly shared: number;
+  /** That of the shared ones that no process uses. */
   readonly idle: number;
   /** Used outside of pods, for instance by the kubelet; 0 below a twentieth of the node. */
   readonly system: number;
