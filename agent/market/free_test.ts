@@ -16,7 +16,7 @@ import {
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { RoundContext } from "./algorithm.ts";
 import type { ContainerStates } from "./container_state.ts";
-import { availableCPU, nodeLoad } from "./free.ts";
+import { nodeLoad, nodeRoom } from "./free.ts";
 import { participantsOf } from "./participants.ts";
 import { clearAndPace, estimate, type RoundResult } from "./round.ts";
 
@@ -263,15 +263,17 @@ pure("FREE survives a node with hardly any capacity, or without pods", () => {
   assert.deepEqual([empty.play(2, {}), empty.state()], [[], "ample"]);
 });
 
-pure("availableCPU() is what is idle and what containers use, at most the node's CPU", () => {
+pure("nodeRoom() is what pods can use, and what is idle or used by the market", () => {
   const rows = [
-    [{ total: 2000, idle: 700 }, 900, 1600],
+    [{ total: 2000, shared: 2000, idle: 700, system: 0 }, { allocatable: 1930, available: 1600 }],
+    [{ total: 2000, shared: 2000, idle: 100, system: 400 }, { allocatable: 1600, available: 1000 }],
     // At the end of a burst usage is a moment behind.
-    [{ total: 2000, idle: 1500 }, 900, 2000],
-    [undefined, 900, 900],
+    [{ total: 2000, shared: 2000, idle: 1500, system: 0 }, { allocatable: 1930, available: 2000 }],
+    [{ total: 2000, shared: 1000, idle: 900, system: 0 }, { allocatable: 1930, available: 1000 }],
+    [undefined, { allocatable: 1930, available: 900 }],
   ] as const;
-  for (const [node, usage, available] of rows) {
-    assert.equal(availableCPU({ usage }, node), available);
+  for (const [node, room] of rows) {
+    assert.deepEqual(nodeRoom({ allocatable: 1930, usage: 900 }, node), room);
   }
 });
 

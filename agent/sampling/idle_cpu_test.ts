@@ -18,8 +18,8 @@ pure("sample() gives the node's idle CPU, fading with 1 s, where the root has a 
   const idleAt = (at: number, usedMs: number | string) => {
     const text = typeof usedMs === "string" ? usedMs : `usage_usec ${usedMs * 1000}\n`;
     tree.write("cpu.stat", text);
-    const { total, idle } = sampler.sample(at, NONE).node ?? {};
-    return idle === undefined ? undefined : [total, Math.round(idle)];
+    const { shared, idle } = sampler.sample(at, NONE).node ?? {};
+    return idle === undefined ? undefined : [shared, Math.round(idle)];
   };
   assert.equal(idleAt(1000, 500), undefined);
   // 0.4 of 2 CPUs in the first interval; then 2 for a second: 1600 / e.
@@ -40,9 +40,22 @@ pure("sample() counts the idle CPU of the CPUs that managed containers share", (
     return sampler.sample(at, managed).node;
   };
   idleAt(0, 0);
-  assert.deepEqual(idleAt(2000, 2000), { total: 8000, idle: 7000 });
+  assert.deepEqual(idleAt(2000, 2000), { total: 8000, shared: 8000, idle: 7000, system: 1000 });
   // A static CPU manager gave four CPUs to another container, which leaves them idle.
   tree.write(`${HOT}/cpuset.cpus.effective`, "0-1,6-7\n");
-  const { total, idle = 0 } = idleAt(20_000, 20_000) ?? {};
-  assert.deepEqual([total, Math.round(idle)], [4000, 3000]);
+  const { total, shared, idle = 0 } = idleAt(20_000, 20_000) ?? {};
+  assert.deepEqual([total, shared, Math.round(idle)], [8000, 4000, 3000]);
+});
+
+pure("sample() counts what processes outside of pods use, from a twentieth of the node on", () => {
+  const { tree, sampler } = node();
+  const systemAt = (at: number, usedMs: number, inPodsMs: number) => {
+    tree.write("cpu.stat", `usage_usec ${usedMs * 1000}\n`);
+    tree.write(`${HOT}/cpu.stat`, `usage_usec ${inPodsMs * 1000}\n`);
+    return Math.round(sampler.sample(at, NONE).node?.system ?? NaN);
+  };
+  systemAt(0, 0, 0);
+  assert.equal(systemAt(10_000, 8000, 5000), 300);
+  // 90 of 2000 m.
+  assert.equal(systemAt(20_000, 9900, 6000), 0);
 });

@@ -127,9 +127,10 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
         if (!samplePod(pod, { ...context, managed: isIn })) list.relist(pod, at);
       }
       const usedMs = readOrReport("cpu.stat", () => readNodeUsage(tree, layout));
-      const node = idleCPU({ at, usedMs, cores: sharedCPUs(at, managed) });
+      const containers = newestSamples(list.pods.values());
+      const node = idleCPU({ at, usedMs, cores: sharedCPUs(at, managed), containers });
       return {
-        containers: newestSamples(list.pods.values()),
+        containers,
         unmanaged: unmanagedCPU([...list.pods.values()], { managed, cores }),
         ...(node === undefined ? {} : { node }),
       };

@@ -89,11 +89,15 @@ export interface NodePressure {
   readonly pods: ReadonlyMap<string, CPUPressure>;
 }
 
-/** CPU of the whole node. Millicores. */
+/** CPU of the whole node. Millicores; fading means with a time constant of 1 s. */
 export interface NodeCPU {
   readonly total: number;
-  /** Used by no process: a fading mean with a time constant of 1 s. */
+  /** The CPUs that containers share: all, less those that a static CPU manager gave away. */
+  readonly shared: number;
+  /** That of the shared ones that no process uses. */
   readonly idle: number;
+  /** Used outside of pods, for instance by the kubelet; 0 below a twentieth of the node. */
+  readonly system: number;
 }
 
 /** A sample of a whole node. */
