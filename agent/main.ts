@@ -33,14 +33,19 @@ import { type Effective, effectiveFields } from "../shared/config/load.ts";
 import { agentLeaseMs } from "../shared/config/schema.ts";
 import { createInformer, type Informer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
-import { createDemandRule } from "../shared/demand/demand_rule.ts";
 import type { Log } from "../shared/log.ts";
 import { type NodeLoopParts, runNodeLoop } from "./loop.ts";
 import { createAgentMetrics } from "./reporting/metrics.ts";
 import { createLatestRound, type LatestRound } from "./reporting/node_view.ts";
 import { createNodeSampler } from "./sampling/node_sampler.ts";
 import { coresOf, nodeTable, sampleOnce } from "./sampling/sample_once.ts";
-import { AGENT_SETTINGS, type AgentSettings, OTHER_SECTIONS, paceOptions } from "./settings.ts";
+import {
+  AGENT_SETTINGS,
+  type AgentSettings,
+  loopSettings,
+  OTHER_SECTIONS,
+  paceOptions,
+} from "./settings.ts";
 
 /** The program's process: output, environment, time, and the signal that ends it. */
 export interface ProgramInput {
@@ -164,9 +169,8 @@ async function runAgent(
   settings: AgentSettings & { readonly nodeName: string },
   { connection, registry, tree, kernel, clock, log, signal }: AgentInput,
 ): Promise<void> {
-  const { nodeName, namespace, idleCPU, reserve, heartbeat: heartbeatMs } = settings;
+  const { nodeName, namespace, idleCPU } = settings;
   const random = { next: Math.random };
-  const pace = paceOptions(settings);
   const cores = settings.cores ?? coresOf(tree, log) ?? navigator.hardwareConcurrency;
   const sampler = createNodeSampler({
     ...{ tree, cores, log, pressure: idleCPU === "free" },
@@ -179,7 +183,7 @@ async function runAgent(
     relistEveryMs: RELIST_MS.least + random.next() * RELIST_MS.spread,
   });
   const latest = createLatestRound({
-    ...{ clock, pace, idleCPU, stuckAfterMs: settings.stuckAfter },
+    ...{ clock, pace: paceOptions(settings), idleCPU, stuckAfterMs: settings.stuckAfter },
     synced: () => allocations.synced,
     pressure: sampler.pressure,
   });
@@ -191,7 +195,7 @@ async function runAgent(
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   supervisor.supervise("allocations", allocations.run(supervisor.signal));
-  const durationSeconds = Math.ceil(agentLeaseMs(heartbeatMs) / 1000);
+  const durationSeconds = Math.ceil(agentLeaseMs(settings.heartbeat) / 1000);
   const parts: NodeLoopParts = {
     ...{ allocations, clock, random, log, sample: sampler.sample },
     limitsIgnored: () => ignoresLimits(kernel),
@@ -199,10 +203,7 @@ async function runAgent(
     link: createNodeLink(connection, { nodeName, namespace, clock, durationSeconds }),
   };
   const market = runNodeLoop(parts, supervisor.signal, {
-    ...{ pace, idleCPU, reserve, heartbeatMs, waitTargetMs: settings.waitTarget },
-    newDemandRule: () => createDemandRule({ meanMs: settings.usageMean }),
-    sampleMs: settings.sampleInterval,
-    busySampleMs: settings.busySampleInterval,
+    ...loopSettings(settings),
     alive: latest.alive,
     sampled: metrics.sampled,
     observe(round, roundInput) {

@@ -14,7 +14,7 @@ import { runProgram } from "./main.ts";
 import { type Participant, participantsOf } from "./market/participants.ts";
 import type { ContainerResult } from "./market/round.ts";
 import { createAgentMetrics } from "./reporting/metrics.ts";
-import { AGENT_SETTINGS, type AgentSettings, paceOptions } from "./settings.ts";
+import { AGENT_SETTINGS, type AgentSettings, loopSettings, paceOptions } from "./settings.ts";
 
 const UID = "0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01";
 const POD = `kubepods/burstable/pod${UID}`;
@@ -156,18 +156,18 @@ Deno.test("runProgram() ends with 2 for a wrong command line and 0 for help", as
   assert.match(help.out, /--cgroup-root/);
 });
 
+function valuesOf(text: string): AgentSettings {
+  const read = effectiveSettings(AGENT_SETTINGS, { file: { path: "f", text } });
+  assert.ok("values" in read, "faults" in read ? read.faults.join() : "");
+  return read.values;
+}
+
 Deno.test({
   name: "paceOptions() gives the market's own numbers by default, and follows the settings",
   permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
   fn() {
-    const valuesOf = (text: string): AgentSettings => {
-      const read = effectiveSettings(AGENT_SETTINGS, { file: { path: "f", text } });
-      assert.ok("values" in read, "faults" in read ? read.faults.join() : "");
-      return read.values;
-    };
     const usual = valuesOf("");
     assert.deepEqual(paceOptions(usual), DEFAULT_PACE);
-    assert.deepEqual([usual.waitTarget, usual.usageMean], [WAIT_TARGET_MS, 15_000]);
     const changed = valuesOf(
       "agent: {warmUp: 1m, decreaseHysteresis: 0.2, decreaseWait: 40s, raiseHysteresis: 0.02, " +
         "raiseGap: 2s, shareGap: 3s, shareHysteresis: 0.3, releaseAfter: 4s}",
@@ -176,6 +176,36 @@ Deno.test({
       ...DEFAULT_PACE,
       ...{ warmUpMs: 60_000, lowerHysteresis: 0.2, lowerWaitMs: 40_000, raiseHysteresis: 0.02 },
       ...{ raiseGapMs: 2000, fundingGapMs: 3000, shareHysteresis: 0.3, releaseAfterMs: 4000 },
+    });
+  },
+});
+
+Deno.test({
+  name: "loopSettings() gives the loop what users set, and a demand rule with their usageMean",
+  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
+  fn() {
+    const loopOf = (text: string): object => {
+      const { pace, newDemandRule, ...rest } = loopSettings(valuesOf(text));
+      const rule = newDemandRule();
+      const signal = { intervalMs: 1000, throttledMsPerS: 0, periods: 10, throttledPeriods: 0 };
+      const means = [1000, 1100].map((usage) =>
+        rule({ ...signal, usage, scarcity: 0, waitMs: WAIT_TARGET_MS }).mean
+      );
+      return { ...rest, warmUpMs: pace.warmUpMs, means };
+    };
+    assert.deepEqual(loopOf(""), {
+      ...{ idleCPU: "free", reserve: 0.1, heartbeatMs: 60_000, waitTargetMs: WAIT_TARGET_MS },
+      ...{ sampleMs: 250, busySampleMs: 100, warmUpMs: 10_000 },
+      means: [1000, 1000 + 100 * (1 - Math.exp(-1 / 15))],
+    });
+    const changed = loopOf(
+      "market: {idleCPU: tight}\nagent: {reserve: 0.2, heartbeat: 20s, waitTarget: 50ms, " +
+        "usageMean: 1m, sampleInterval: 500ms, busySampleInterval: 200ms, warmUp: 1m}",
+    );
+    assert.deepEqual(changed, {
+      ...{ idleCPU: "tight", reserve: 0.2, heartbeatMs: 20_000, waitTargetMs: 50 },
+      ...{ sampleMs: 500, busySampleMs: 200, warmUpMs: 60_000 },
+      means: [1000, 1000 + 100 * (1 - Math.exp(-1 / 60))],
     });
   },
 });

@@ -18,7 +18,9 @@ import {
 } from "../shared/config/kinds.ts";
 import { HEARTBEAT_SETTING, IDLE_CPU_SETTING, PROGRAM_SETTINGS } from "../shared/config/schema.ts";
 import { setting, type SettingValues } from "../shared/config/setting.ts";
+import { createDemandRule } from "../shared/demand/demand_rule.ts";
 import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/paced_container.ts";
+import type { NodeLoopOptions } from "./loop.ts";
 
 /** Paths are put together with a slash; the root itself keeps its own. */
 const directoryKind: Kind<string> = kindOf(
@@ -185,6 +187,25 @@ export const OTHER_SECTIONS: readonly string[] = [
   "controller",
   ...OPTIPOD_KEYS,
 ];
+
+/** The options of the loop that users can set: all but its observers and a constant. */
+export type LoopSettings = Required<
+  Omit<NodeLoopOptions, "needUpTo" | "observe" | "alive" | "sampled">
+>;
+
+/** The settings of the loop. */
+export function loopSettings(settings: AgentSettings): LoopSettings {
+  return {
+    pace: paceOptions(settings),
+    idleCPU: settings.idleCPU,
+    reserve: settings.reserve,
+    heartbeatMs: settings.heartbeat,
+    waitTargetMs: settings.waitTarget,
+    newDemandRule: () => createDemandRule({ meanMs: settings.usageMean }),
+    sampleMs: settings.sampleInterval,
+    busySampleMs: settings.busySampleInterval,
+  };
+}
 
 /** The settings of pacing. */
 export function paceOptions(
