@@ -129,8 +129,11 @@ export interface Pod extends ApiObject {
   /** `spec.priority`; 0 without a class. */
   readonly priority: number;
   readonly priorityClassName?: string;
-  /** When the kubelet took it on, before images were pulled, ms since 1970; absent until then. */
-  readonly startedAtMs?: number;
+  /**
+   * When the kubelet acknowledged it (`status.startTime`), before it pulled images, ms since 1970; absent
+   * until then.
+   */
+  readonly acknowledgedAtMs?: number;
   /** True where `spec.activeDeadlineSeconds` is set, as quotas' scope `Terminating` asks. */
   readonly hasDeadline?: true;
   readonly ready: boolean;

@@ -224,11 +224,11 @@ const startupBoost: BidRule = ({ pod, startupBoost: boost, nowMs }) => {
 
 /**
  * When the first container began, or now, where none has. Of a container that was started again that
- * is not known any more: then it is when the kubelet took the pod on.
+ * is not known any more: then it is when the kubelet acknowledged the pod.
  */
-function startedAt({ containers, startedAtMs: takenOnMs = -Infinity }: Pod, nowMs: number): number {
+function startedAt({ containers, acknowledgedAtMs = -Infinity }: Pod, nowMs: number): number {
   const starts = containers.map(({ startedAtMs = nowMs, restartedAtMs }) =>
-    restartedAtMs === undefined ? startedAtMs : takenOnMs
+    restartedAtMs === undefined ? startedAtMs : acknowledgedAtMs
   );
   return Math.min(nowMs, ...starts);
 }
