@@ -80,15 +80,6 @@ pure("observe() takes a kill from before the last application for its cause", ()
   }
 });
 
-pure("keepOnly() deletes the other workloads", () => {
-  const { observe, keepOnly } = memory();
-  const seen = { ...NOTHING, pods: [killed()] };
-  for (const key of [WEB, "Deployment/shop/db"]) observe(key, seen);
-  keepOnly((key) => key === WEB);
-  assert.equal(observe(WEB, NOTHING).size, 1);
-  assert.equal(observe("Deployment/shop/db", NOTHING).size, 0);
-});
-
 /** With this window each millisecond has a sample. */
 const WINDOW_MS = 480;
 
@@ -231,20 +222,6 @@ pure("createKeptCorrections() gives kills and demand to the next process", async
   });
   await second.end();
   assert.deepEqual([store.writes, logged], [[`apply ${NAME}`], []], "nothing has changed since");
-});
-
-pure("createKeptCorrections() writes changes, and deletes old entries", async () => {
-  const { pass, begin, store: { writes } } = stage();
-  const { memory, end } = await begin();
-  memory.observe(WEB, KILLED);
-  await pass(INTERVAL_MS);
-  memory.observe(WEB, KILLED);
-  await pass(10 * INTERVAL_MS);
-  assert.deepEqual(writes, [`apply ${NAME}`]);
-  memory.keepOnly(() => false);
-  await pass(INTERVAL_MS);
-  assert.deepEqual(writes.slice(1), [`remove ${NAME}`]);
-  await end();
 });
 
 pure("createKeptCorrections() keeps the latest 200 kills of each workload", async () => {

@@ -176,19 +176,6 @@ test("flush() loses no record between two writes, whichever way workloads move",
   assert.ok(table.all().length > 1);
 });
 
-test("keepOnly() deletes the other records, and their reports", async ({ leader, onRecord, table }) => {
-  const { records, reconcile, flush, nameOf } = leader();
-  for (const name of ["web", "db"]) reconcile(name);
-  await flush();
-  records.keepOnly(({ workload }) => workload.name === "web");
-  await flush();
-  assert.equal(records.get(nameOf("db")), undefined);
-  assert.deepEqual(Object.keys(onRecord()), ["web"]);
-  records.keepOnly(() => false);
-  await flush();
-  assert.deepEqual(table.all(), []);
-});
-
 test("flushApplied() writes namespaces in which something was applied, and leaves the rest to flush()", async ({ leader, done, applied }) => {
   const { records } = leader();
   for (
@@ -206,25 +193,6 @@ test("flushApplied() writes namespaces in which something was applied, and leave
     await done(records.flush());
     assert.equal(applied.length, byAll);
   }
-});
-
-test("flush() writes over the version that it knows, and after a conflict over what there is now", async ({ leader, onRecord, table, applied }) => {
-  const { reconcile, flush } = leader();
-  const other = leader();
-  const versions = () => applied.splice(0).map(({ resourceVersion }) => resourceVersion);
-  const stored = () => table.all()[0]?.metadata.resourceVersion;
-  reconcile("web");
-  await flush();
-  const first = stored();
-  assert.deepEqual(versions(), [undefined]);
-  other.reconcile("job");
-  await other.flush();
-  const second = stored();
-  assert.deepEqual(versions(), [undefined, first]);
-  reconcile("db");
-  await flush();
-  assert.deepEqual(versions(), [first, second]);
-  assert.deepEqual(Object.keys(onRecord()).toSorted(), ["db", "job", "web"]);
 });
 
 test("unwritten() has the failure of a minute, however many attempts, until a write succeeds", async ({ leader, state, clock }) => {
