@@ -68,13 +68,12 @@ pure("observe() takes a kill from before the last application for its cause", ()
   // No raise led to so little memory.
   const small = killed({ oomKilledAtMs: 5000, requests: { memory: 64 * MI } });
   // The kubelet reports whole seconds: at 5999 the kill may have come after the application.
-  for (
-    const [pod, lastAppliedMs, expected] of [
-      [raised, 6000, [{ hadBytes: 256 * MI }]],
-      [raised, 5999, [{ hadBytes: 400 * MI }]],
-      [small, 6000, undefined],
-    ] as const
-  ) {
+  const rows = [
+    [raised, 6000, [{ hadBytes: 256 * MI }]],
+    [raised, 5999, [{ hadBytes: 400 * MI }]],
+    [small, 6000, undefined],
+  ] as const;
+  for (const [pod, lastAppliedMs, expected] of rows) {
     const seen = { pods: [pod], windowMs: 9000, lastAppliedMs };
     assert.deepEqual(memory().seeing(seen)?.oomKills, expected);
   }

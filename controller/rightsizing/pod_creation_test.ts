@@ -191,13 +191,12 @@ pure("createCreationValues() gives no less memory than the peak + 15 %", () => {
   const large = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
   const adopted = [{ ...IN_FORCE[0], adoptedOn: large.requests }] as typeof IN_FORCE;
   const figures = { samples: 20, min: MI, p50: MI, p90: MI, p95: MI, p99: MI };
-  for (
-    const [policy, inForce, sent, peak, expected] of [
-      [autoPolicy(), adopted, large, 100 * MI, 126.5 * MI],
-      [narrow, IN_FORCE, TEMPLATE, undefined, 96 * MI],
-      [narrow, IN_FORCE, TEMPLATE, 60 * MI, 80 * MI],
-    ] as const
-  ) {
+  const rows = [
+    [autoPolicy(), adopted, large, 100 * MI, 126.5 * MI],
+    [narrow, IN_FORCE, TEMPLATE, undefined, 96 * MI],
+    [narrow, IN_FORCE, TEMPLATE, 60 * MI, 80 * MI],
+  ] as const;
+  for (const [policy, inForce, sent, peak, expected] of rows) {
     const { reports, given } = valuesWith(policy);
     const usage = peak === undefined
       ? {}

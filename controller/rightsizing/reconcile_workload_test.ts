@@ -231,12 +231,11 @@ const BEHIND = recordOf("web", {
 });
 
 pure("reconcileWorkload() calls nothing applied that no way leads to, and says why", async () => {
-  for (
-    const [choice, reason] of [
-      [{ resizeServed: false }, "InPlaceResizeUnavailable"],
-      [{ strategy: { allowInPlaceResize: false } }, "MethodNotAllowed"],
-    ] as const
-  ) {
+  const rows = [
+    [{ resizeServed: false }, "InPlaceResizeUnavailable"],
+    [{ strategy: { allowInPlaceResize: false } }, "MethodNotAllowed"],
+  ] as const;
+  for (const [choice, reason] of rows) {
     const { outcome, appliers } = await look({ before: BEHIND, ...choice });
     assert.deepEqual([outcome?.record.status, outcome?.record.reason], ["Skipped", reason]);
     assert.equal(outcome?.events.length, 1);

@@ -34,14 +34,13 @@ test("customSourceTableKind reads addresses and logins by name, and names what i
     ]),
   );
   assert.deepEqual(valueOf(customSourceTableKind, ""), new Map());
-  for (
-    const [name, address] of [
-      ["No_Name", "http://a"],
-      ["a", "billing"],
-      ["a", "http://me:hunter2@host"],
-      ["a", "http://a hunter2"],
-    ] as const
-  ) {
+  const rows = [
+    ["No_Name", "http://a"],
+    ["a", "billing"],
+    ["a", "http://me:hunter2@host"],
+    ["a", "http://a hunter2"],
+  ] as const;
+  for (const [name, address] of rows) {
     const text = JSON.stringify({ fine: "http://fine", [name]: address });
     assert.equal(valueOf(customSourceTableKind, text), undefined, address);
     const fault = refusalOf(customSourceTableKind, text) ?? "";

@@ -113,14 +113,13 @@ test("flush() sends no second write of a namespace while one is on its way", asy
 test("flush() tries again what has failed, and logs refusals once", async ({ leader, state, table, warnings, applied }) => {
   const { records, reconcile, flush } = leader();
   reconcile("web");
-  for (
-    const [refusal, tries, logged] of [
-      [new ApiError(503, "ServiceUnavailable", "busy"), 1, 1],
-      [new ApiError(503, "ServiceUnavailable", "busy"), 1, 1],
-      // Once more with what there is now.
-      [new ApiError(409, "Conflict", "modified"), 2, 1],
-    ] as const
-  ) {
+  const rows = [
+    [new ApiError(503, "ServiceUnavailable", "busy"), 1, 1],
+    [new ApiError(503, "ServiceUnavailable", "busy"), 1, 1],
+    // Once more with what there is now.
+    [new ApiError(409, "Conflict", "modified"), 2, 1],
+  ] as const;
+  for (const [refusal, tries, logged] of rows) {
     applied.length = 0;
     state.refusal = refusal;
     await flush();
@@ -178,14 +177,13 @@ test("flush() loses no record between two writes, whichever way workloads move",
 
 test("flushApplied() writes namespaces in which something was applied, and leaves the rest to flush()", async ({ leader, done, applied }) => {
   const { records } = leader();
-  for (
-    const [fields, byApplied, byAll] of [
-      [{ inForce: [] }, 0, 1],
-      [{ appliedAtMs: 1, inForce: [] }, 1, 1],
-      [{ appliedAtMs: 1, inForce: [], reason: "Cooldown" }, 0, 1],
-      [{ appliedAtMs: 1, inForce: [{ container: "app", cpu: 300 }] }, 1, 1],
-    ] as const
-  ) {
+  const rows = [
+    [{ inForce: [] }, 0, 1],
+    [{ appliedAtMs: 1, inForce: [] }, 1, 1],
+    [{ appliedAtMs: 1, inForce: [], reason: "Cooldown" }, 0, 1],
+    [{ appliedAtMs: 1, inForce: [{ container: "app", cpu: 300 }] }, 1, 1],
+  ] as const;
+  for (const [fields, byApplied, byAll] of rows) {
     records.set(recordOf("web", fields));
     applied.length = 0;
     for (let turn = 0; turn < 2; turn++) await done(records.flushApplied());
