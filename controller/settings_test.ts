@@ -301,16 +301,3 @@ test("takeFile() follows the keys beside the file, all or none of them", () => {
   const { market, dryRun: after } = live.values();
   assert.deepEqual([live.valid, market, after, seen.changes], [true, false, false, 3]);
 });
-
-test("takeFile() follows placement's settings where they go together", () => {
-  const { live, lines, take } = started();
-  const window = (inside: string) => `placement: {disruptionWindow: {${inside}}}`;
-  take(window("schedule: 0 2 * * *"));
-  assert.deepEqual([live.valid, live.values().windowSchedule], [false, null]);
-  assertMatches(lines, [
-    /^error .*refused placement\.disruptionWindow\.schedule .*disruptionWindow\.duration .*both/,
-  ]);
-  take(window("schedule: 0 2 * * *, duration: 2h"));
-  const { windowSchedule, windowDuration } = live.values();
-  assert.deepEqual([live.valid, windowSchedule, windowDuration], [true, "0 2 * * *", 7_200_000]);
-});

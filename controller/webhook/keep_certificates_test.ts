@@ -222,22 +222,6 @@ Deno.test("keepCertificates() has a new authority trusted beside the old one bef
   await later.stop();
 });
 
-Deno.test("keepCertificates() replaces what has expired while no controller ran", async () => {
-  const { clock, start, run, stored, bundles } = webhookScene();
-  const first = start();
-  await run(1000);
-  const old = stored("ca.crt");
-  await first.stop();
-  await run(400 * DAY_MS);
-  const second = start();
-  await run(1000);
-  assert.deepEqual(second.made, ["authority"]);
-  assert.ok((second.reported[0]?.notAfterMs ?? 0) > clock.wall());
-  assert.notEqual(stored("ca.crt"), old);
-  assert.deepEqual(bundles(), [stored("ca.crt"), stored("ca.crt")]);
-  await second.stop();
-});
-
 Deno.test("keepCertificates() serves on while the server refuses, reports so, and goes on afterwards", async () => {
   const { objects, start, startAt, run, stored } = webhookScene();
   const first = start();
