@@ -53,25 +53,46 @@ pure("take() keeps to the rate, in the order of arrival", async () => {
   assert.equal(order(), "a/p0 a/p1 a/p2 a/p3 a/p4 a/p5");
 });
 
-pure("take() serves the more urgent first, and the least urgent by half", async () => {
-  const { add, order, clock } = stage(1);
-  // The first one asks when no other is there.
-  add(...pods("x", 1, 4), ...pods("d", 2, 4), ...pods("c", 2, 2), ...pods("b", 2, 1));
-  add(...pods("a", 1, 0));
-  await clock.runUntil(60_000);
-  assert.equal(order(), "x/p0 a/p0 b/p0 b/p1 c/p0 c/p1 d/p0 d/p1");
-  const least = stage(10);
-  least.add(...pods("a", 40, 4));
-  await least.clock.runUntil(4000);
-  // A full bucket of 10, then 5 a second.
-  assert.equal(least.served.length, 30);
-});
+pure(
+  "take() serves the more urgent first, namespaces in turn, the oldest of each first",
+  async () => {
+    const rows: readonly (readonly [readonly TurnRequest[], order: string])[] = [
+      // The first one asks when no other is there.
+      [
+        [
+          ...pods("x", 1, 4),
+          ...pods("d", 2, 4),
+          ...pods("c", 2),
+          ...pods("b", 2, 1),
+          ...pods("a", 1, 0),
+        ],
+        "x/p0 a/p0 b/p0 b/p1 c/p0 c/p1 d/p0 d/p1",
+      ],
+      [
+        [...pods("x", 1), ...pods("a", 5), ...pods("b", 2), ...pods("c", 1)],
+        "x/p0 a/p0 b/p0 c/p0 a/p1 b/p1 a/p2 a/p3 a/p4",
+      ],
+      // One that becomes more urgent moves, and keeps its place otherwise.
+      [
+        [...pods("a", 4, 3), { podKey: "a/p3", urgency: 2 }, { podKey: "a/p2", urgency: 3 }],
+        "a/p0 a/p3 a/p1 a/p2",
+      ],
+    ];
+    for (const [requests, expected] of rows) {
+      const { add, order, clock } = stage(1);
+      add(...requests);
+      await clock.runUntil(60_000);
+      assert.equal(order(), expected);
+    }
+  },
+);
 
-pure("take() alternates between namespaces, the oldest of each first", async () => {
-  const { add, order, clock } = stage(1);
-  add(...pods("x", 1), ...pods("a", 5), ...pods("b", 2), ...pods("c", 1));
-  await clock.runUntil(60_000);
-  assert.equal(order(), "x/p0 a/p0 b/p0 c/p0 a/p1 b/p1 a/p2 a/p3 a/p4");
+pure("take() serves the least urgent by half", async () => {
+  const { add, served, clock } = stage(10);
+  add(...pods("a", 40, 4));
+  await clock.runUntil(4000);
+  // A full bucket of 10, then 5 a second.
+  assert.equal(served.length, 30);
 });
 
 pure("take() asks each of 4,000 waiting pods once more, when its turn has come", async () => {
@@ -80,13 +101,6 @@ pure("take() asks each of 4,000 waiting pods once more, when its turn has come",
   assert.equal(queue.waiting, 3950);
   await clock.runUntil(79_000);
   assert.deepEqual([served.length, asked()], [4000, 2 * 4000 - 50]);
-});
-
-pure("take() moves a pod that became more urgent, and keeps its place otherwise", async () => {
-  const { add, order, clock } = stage(1);
-  add(...pods("a", 4, 3), { podKey: "a/p3", urgency: 2 }, { podKey: "a/p2", urgency: 3 });
-  await clock.runUntil(10_000);
-  assert.equal(order(), "a/p0 a/p3 a/p1 a/p2");
 });
 
 pure("take() keeps the turn of a late pod, and passes over one that left", async () => {
