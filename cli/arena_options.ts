@@ -23,7 +23,7 @@ export interface ArenaOptions extends TaskFlags {
   readonly format?: TraceFormat;
   /** CPUs to which its 95th percentile is scaled. */
   readonly scaleP95?: number;
-  /** Names of algorithms; `ours` and `oracle` are among them. */
+  /** Names of algorithms; `coallocator` and `oracle` are among them. */
   readonly algorithms: readonly string[];
   readonly seeds: number;
   /** P99 latency to be held, ms; without it, made from that without any limit. */
@@ -74,7 +74,7 @@ function arenaCommand(): Command {
   return new Command("arena")
     .usage("[options]")
     .description(
-      "Replays traces under other control algorithms and ours, in virtual time on the same simulated\n" +
+      "Replays traces under other control algorithms and CoAllocator, in virtual time on the same simulated\n" +
         "node, and shows what each allocated and how long requests took.",
     )
     .option("--trace <file>", "one load of your own, plain or gzipped", filePath)
@@ -116,11 +116,11 @@ Algorithms: ${algorithmNames().join(", ")}
 
 The SLO of a trace is its P99 latency without any limit + 100 ms (one CFS period), the median over
 the seeds in whole ms, unless --slo-ms gives another. Of each algorithm the setting with the fewest cores
-that holds it is shown; ours has one. ours also plays ours-free,
+that holds it is shown; coallocator has one, with limits at their ceilings while CPU is ample, and also plays
 which leaves limits at their ceilings while CPU is ample. --json prints all settings.
 
 Without --trace: the busiest 2 hours of all traces of the project, and scenes of bursts, steps,
-nodes that are short, and services on a node that is not; on nodes of 100 pods ours alone. Requests
+nodes that are short, and services on a node that is not; on nodes of 100 pods coallocator alone. Requests
 of diurnal and bursty cost 8 ms of CPU. The unit of crane0 to crane5 is not known and azure-code
 says nothing of CPU: their 95th percentile is scaled to 2 CPUs.
 --quick plays bursty, crane0 and azure-code for 15 minutes each and four scenes, of --trace its

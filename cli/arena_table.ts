@@ -6,12 +6,12 @@
 import {
   ALONE,
   bestPerAlgorithm,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
   EQUAL_CORES,
   isRival,
   isSameEntry,
   ORACLE,
-  OURS,
-  OURS_TIGHT,
   UNLIMITED,
 } from "../lab/arena/outcome.ts";
 import type { Goal } from "../lab/arena/goals.ts";
@@ -25,14 +25,14 @@ import { paint, type TerminalLook } from "./terminal/terminal_text.ts";
 const NAME_WIDTH = 24;
 
 /**
- * A stage: the best setting of each rival, then the yardsticks, ours and the oracle.
+ * A stage: the best setting of each rival, then the yardsticks, CoAllocator and the oracle.
  * Medians over the seeds.
  */
 export function stageTable(result: StageResult, look: TerminalLook = {}): string {
   const { name, minutes, seeds, sloMs, p95Cores, outcomes } = result;
   const rows = [
     ...bestPerAlgorithm(outcomes.filter(isRival)),
-    ...[EQUAL_CORES, UNLIMITED, ALONE, OURS, OURS_TIGHT, ORACLE].flatMap((entry) =>
+    ...[EQUAL_CORES, UNLIMITED, ALONE, COALLOCATOR, COALLOCATOR_TIGHT, ORACLE].flatMap((entry) =>
       outcomes.filter((one) => isSameEntry(one, entry))
     ),
   ];
@@ -47,7 +47,7 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
       row.sloHeld ? "held" : "missed",
       ...columns.map(({ text }) => text(row.median)),
     ],
-    isOurs: isSameEntry(row, OURS),
+    isCoallocator: isSameEntry(row, COALLOCATOR),
   }));
   return [
     paint(title, "bold", look),
@@ -60,13 +60,13 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
 
 /** The goals of our algorithm, and whether it reached them. */
 export function goalTable(goals: readonly Goal[], look: TerminalLook = {}): string {
-  const head = [["", "goal", "", "ours", "", "best rival", ""]];
+  const head = [["", "goal", "", "coallocator", "", "best rival", ""]];
   const body = goals.map((goal) => ({
     cells: [
       shorten(`${goal.measure}: ${goal.where}`, 72),
       `${goal.bound === "at most" ? "≤" : "≥"} ${formatFigure(goal.goal)}`,
       "",
-      Number.isNaN(goal.ours) ? "SLO missed" : formatFigure(goal.ours),
+      Number.isNaN(goal.coallocator) ? "SLO missed" : formatFigure(goal.coallocator),
       goal.met
         ? "met"
         : goal.missedBy === undefined
@@ -78,17 +78,17 @@ export function goalTable(goals: readonly Goal[], look: TerminalLook = {}): stri
         30,
       ),
     ],
-    isOurs: goal.met,
+    isCoallocator: goal.met,
   }));
   return [
-    paint("What ours must reach", "bold", look),
+    paint("Goals of coallocator", "bold", look),
     ...aligned(head, { body, look, left: [0, 4, 6] }),
   ].map((line) => `${line}\n`).join("");
 }
 
 interface Row {
   readonly cells: readonly string[];
-  readonly isOurs: boolean;
+  readonly isCoallocator: boolean;
 }
 
 function aligned(
@@ -103,6 +103,6 @@ function aligned(
   const rows = [...head, ...body.map(({ cells }) => cells)];
   return alignedRows(rows, { gap: "  ", left }).map((line, index) => {
     if (index < head.length) return paint(line, "dim", look);
-    return body[index - head.length]?.isOurs ? paint(line, "green", look) : line;
+    return body[index - head.length]?.isCoallocator ? paint(line, "green", look) : line;
   });
 }

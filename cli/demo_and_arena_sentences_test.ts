@@ -41,7 +41,7 @@ pure("sentences of demo and arena", () => {
 arena: out of range
   Cannot run the arena: option '--seeds <count>' argument '0' is invalid. Give a whole number from 1 to 100; see deno task arena --help
 arena: no algorithm
-  Cannot run the arena: option '--algorithms <names>' argument 'magic' is invalid. No algorithm is named 'magic', only static, hpa, k8s-cpu, k8s-cpu-fast, captain, koordinator, vpa, mbcas, ours, oracle; see deno task arena --help
+  Cannot run the arena: option '--algorithms <names>' argument 'magic' is invalid. No algorithm is named 'magic', only static, hpa, k8s-cpu, k8s-cpu-fast, captain, koordinator, vpa, mbcas-original, coallocator, oracle; see deno task arena --help
 arena: no trace
   Cannot run the arena: option '--format rps' says how to read a trace, but --trace is missing; see deno task arena --help
 demo: out of range
@@ -67,7 +67,7 @@ trace: IsADirectory
 trace: PermissionDenied
   Cannot read trace "a.csv": you may not read it; see ls -l
 arena: goals
-  What ours must reach
+  Goals of coallocator
 chart: no throttling
 | No pod was throttled under any algorithm.
 chart: no step

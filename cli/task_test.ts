@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import type { Goal } from "../lab/arena/goals.ts";
 import {
   algorithmNames,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
   EQUAL_CORES,
   ORACLE,
-  OURS,
-  OURS_TIGHT,
   UNLIMITED,
 } from "../lab/arena/outcome.ts";
 import { TRACE_FORMATS } from "../lab/simulation/trace.ts";
@@ -106,7 +106,8 @@ const ARENA = {
   ...{ algorithms: algorithmNames(), seeds: 5, quick: false, json: false, report: "arena.html" },
 };
 const DEMO = { seed: 1, minutes: 30, pods: 20, giveUp: 10, json: false, report: "report.html" };
-const ALL = "--trace load.csv --format cores --scale-p95 1.5 --algorithms ours,captain --seeds 7 " +
+const ALL =
+  "--trace load.csv --format cores --scale-p95 1.5 --algorithms coallocator,captain --seeds 7 " +
   "--slo-ms 250 --minutes=30 --quick --json --no-report";
 
 const OWN_LOAD = "--seed -7 --minutes 5 --pods=3 --give-up 2.5 --trace load.csv --format cores";
@@ -117,7 +118,12 @@ pure("parseArenaOptions() and parseDemoOptions() read every flag, with defaults"
     ["arena --quick", { ...ARENA, quick: true, seeds: 2 }],
     ["arena --quick --seeds 3", { ...ARENA, quick: true, seeds: 3 }],
     [`arena ${ALL}`, {
-      ...{ trace: "load.csv", format: "cores", scaleP95: 1.5, algorithms: ["captain", "ours"] },
+      ...{
+        trace: "load.csv",
+        format: "cores",
+        scaleP95: 1.5,
+        algorithms: ["captain", "coallocator"],
+      },
       ...{ seeds: 7, sloMs: 250, minutes: 30, quick: true, json: true, report: false },
     }],
     ["arena --json", { ...ARENA, json: true, report: false }],
@@ -248,7 +254,7 @@ Deno.test("demo() says what is wrong with a trace, and exits with 1", () =>
 /** Exit code, output, errors and page of an arena of one seed over a trace, played in this thread. */
 async function playedArena(path: string, ...args: string[]) {
   const world = { ...taskInMemory(), workers: 0 };
-  const few = ["--seeds", "1", "--algorithms", "mbcas,ours,oracle"];
+  const few = ["--seeds", "1", "--algorithms", "mbcas-original,coallocator,oracle"];
   const code = await arena(["--trace", path, ...few, ...args], world);
   return { code, ...world.written };
 }
@@ -260,7 +266,7 @@ Deno.test("arena() shows a table and the goals, and writes the page", () =>
     const { code, out, err, page } = await playedArena(path);
     assert.equal(code, 0);
     assert.match(err, /^100 % /m);
-    for (const name of ["mbcas", "ours", "oracle", "static-equal", "best rival"]) {
+    for (const name of ["mbcas-original", "coallocator", "oracle", "static-equal", "best rival"]) {
       assert.ok(out.includes(name), `"${name}" is missing`);
     }
     assert.match(out, /Report: arena\.html\n$/);
@@ -292,7 +298,7 @@ Deno.test("arena() plays a quarter of an hour of a longer trace when it is to be
     const { out, err, page } = await playedArena(
       path,
       "--algorithms",
-      "mbcas",
+      "mbcas-original",
       "--quick",
       "--json",
     );
@@ -305,34 +311,42 @@ const OUTCOMES = [
   outcome({ algorithm: "captain", setting: "target 0.1", cores: 1.9 }),
   outcome({ algorithm: "captain", setting: "target 0.3", cores: 1.1, sloHeld: false }),
   outcome({ algorithm: "hpa", setting: "target 0.8", cores: 3, sloHeld: false }),
-  outcome({ ...OURS, cores: 1.5 }),
-  outcome({ ...OURS_TIGHT, cores: 4 }),
+  outcome({ ...COALLOCATOR, cores: 1.5 }),
+  outcome({ ...COALLOCATOR_TIGHT, cores: 4 }),
   outcome({ ...EQUAL_CORES, cores: 1.5 }),
   outcome({ ...UNLIMITED, cores: 8 }),
   outcome({ ...ORACLE, cores: 1.25 }),
 ];
 
-pure("stageTable() shows each rival's best setting, then yardsticks, ours and the oracle", () => {
-  const lines = stageTable(stageResult(OUTCOMES, { p95Cores: 2 })).split("\n");
-  assert.equal(lines[0], "bursty: 60 min, 5 seeds, SLO P99 ≤ 139 ms, P95 scaled to 2 CPUs");
-  assert.deepEqual(lines.slice(3, 10).map((line) => line.split(/ {2,}/).slice(0, 4)), [
-    ["captain", "target 0.1", "held", "1.90"],
-    ["hpa", "target 0.8", "missed", "3.00"],
-    ["static-equal", "cores of ours", "held", "1.50"],
-    ["unlimited", "no ceiling", "held", "8.00"],
-    ["ours", "default", "held", "1.50"],
-    ["ours-tight", "limits follow demand", "held", "4.00"],
-    ["oracle", "knows the future", "held", "1.25"],
-  ]);
-});
+pure(
+  "stageTable() shows each rival's best setting, then yardsticks, CoAllocator and the oracle",
+  () => {
+    const lines = stageTable(stageResult(OUTCOMES, { p95Cores: 2 })).split("\n");
+    assert.equal(lines[0], "bursty: 60 min, 5 seeds, SLO P99 ≤ 139 ms, P95 scaled to 2 CPUs");
+    assert.deepEqual(lines.slice(3, 10).map((line) => line.split(/ {2,}/).slice(0, 4)), [
+      ["captain", "target 0.1", "held", "1.90"],
+      ["hpa", "target 0.8", "missed", "3.00"],
+      ["static-equal", "cores of coallocator", "held", "1.50"],
+      ["unlimited", "no ceiling", "held", "8.00"],
+      ["coallocator", "default", "held", "1.50"],
+      ["coallocator-tight", "limits follow demand", "held", "4.00"],
+      ["oracle", "knows the future", "held", "1.25"],
+    ]);
+  },
+);
 
 pure("stageTable() leaves out columns without figures", () => {
   const plain = stageTable(stageResult(OUTCOMES));
   for (const head of ["reaction", "converged", "Jain"]) assert.ok(!plain.includes(head), head);
-  const burst = outcome({ ...OURS, reactionMsMedian: 500, reactionMsP95: 700, drainSMedian: 1 });
+  const burst = outcome({
+    ...COALLOCATOR,
+    reactionMsMedian: 500,
+    reactionMsP95: 700,
+    drainSMedian: 1,
+  });
   const bursts = stageTable(stageResult([burst], { kind: "bursts" }));
   assert.match(bursts, /reaction.*drained/);
-  const shared = stageTable(stageResult([outcome(OURS)], { kind: "shared node", seeds: 1 }));
+  const shared = stageTable(stageResult([outcome(COALLOCATOR)], { kind: "shared node", seeds: 1 }));
   assert.match(shared, /Jain.*envy/);
   assert.match(shared, /1 seed,/);
 });
@@ -341,9 +355,9 @@ pure("goalTable() says what is met, and by how much the rest is missed", () => {
   const base = { where: "bursty", bound: "at most", goal: 2 } as const;
   const bestRival = { algorithm: "captain", setting: "target 0.1", value: 2.1 };
   const goals: Goal[] = [
-    { ...base, measure: "cores", ours: 1.5, met: true, bestRival },
-    { ...base, measure: "changes", ours: 2.5, met: false, missedBy: 0.5 },
-    { ...base, measure: "more cores", ours: NaN, met: false },
+    { ...base, measure: "cores", coallocator: 1.5, met: true, bestRival },
+    { ...base, measure: "changes", coallocator: 2.5, met: false, missedBy: 0.5 },
+    { ...base, measure: "more cores", coallocator: NaN, met: false },
   ];
   const lines = goalTable(goals).split("\n");
   assert.match(lines[2] ?? "", /cores: bursty +≤ 2\.00 +1\.50 +met +2\.10 +captain target 0\.1/);

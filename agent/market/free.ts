@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { NodeCPU } from "../../shared/cgroup/sample.ts";
 import type { MarketContainer } from "../../shared/market/market_container.ts";
 import { upToGrid } from "../../shared/market/rounding.ts";
 import type { PlannedContainer } from "../../shared/pacing/paced_container.ts";
@@ -38,6 +39,21 @@ export function nodeLoad(containers: readonly Container[], now: number): NodeLoa
     if (isBelow) throttled += state.sample?.throttledMsPerS ?? 0;
   }
   return { usage, wanted: usage + throttled };
+}
+
+/**
+ * CPU of the node for the market, millicores: `allocatable` as far as processes outside of pods leave it;
+ * `available` is what the market's containers use and what is idle. Where the kernel does not count what
+ * the node uses, no CPU is taken for idle.
+ */
+export function nodeRoom(
+  { allocatable, usage }: Pick<NodeLoad, "usage"> & { readonly allocatable: number },
+  node: NodeCPU = { total: Infinity, shared: Infinity, idle: 0, system: 0 },
+): { readonly allocatable: number; readonly available: number } {
+  return {
+    allocatable: Math.min(allocatable, node.total - node.system),
+    available: Math.min(node.shared, node.idle + usage),
+  };
 }
 
 /** A Guaranteed pod's request moves with its limit: a limit at the ceiling would fill the node. */

@@ -16,7 +16,7 @@ import {
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { RoundContext } from "./algorithm.ts";
 import type { ContainerStates } from "./container_state.ts";
-import { nodeLoad } from "./free.ts";
+import { nodeLoad, nodeRoom } from "./free.ts";
 import { participantsOf } from "./participants.ts";
 import { clearAndPace, estimate, type RoundResult } from "./round.ts";
 
@@ -253,15 +253,28 @@ pure("FREE holds the limit of a Guaranteed pod at its need while CPU is scarce",
   assert.deepEqual(agent.play(120, { g: { usage: 450, pressure: 0.1 }, batch }), []);
 });
 
-pure("FREE survives a node without capacity, or without pods", () => {
-  const agent = freeAgent({ batch: {}, service: {} }, 0);
+pure("FREE survives a node with hardly any capacity, or without pods", () => {
+  const agent = freeAgent({ batch: {}, service: {} }, 1);
   agent.play(20, CONTENDED);
-  // What the containers use all the same is divided.
   const { price } = agent.round(CONTENDED);
   assert.ok(price > 0 && price < Infinity && agent.state() === "scarce", `${price}`);
   for (const limit of agent.limits.values()) assert.ok(limit >= 100);
   const empty = freeAgent({}, 0);
   assert.deepEqual([empty.play(2, {}), empty.state()], [[], "ample"]);
+});
+
+pure("nodeRoom() is what pods can use, and what is idle or used by the market", () => {
+  const rows = [
+    [{ total: 2000, shared: 2000, idle: 700, system: 0 }, { allocatable: 1930, available: 1600 }],
+    [{ total: 2000, shared: 2000, idle: 100, system: 400 }, { allocatable: 1600, available: 1000 }],
+    // At the end of a burst usage is a moment behind.
+    [{ total: 2000, shared: 2000, idle: 1500, system: 0 }, { allocatable: 1930, available: 2000 }],
+    [{ total: 2000, shared: 1000, idle: 900, system: 0 }, { allocatable: 1930, available: 1000 }],
+    [undefined, { allocatable: 1930, available: 900 }],
+  ] as const;
+  for (const [node, room] of rows) {
+    assert.deepEqual(nodeRoom({ allocatable: 1930, usage: 900 }, node), room);
+  }
 });
 
 pure("nodeLoad() counts throttled time below a ceiling, and no container that has ended", () => {

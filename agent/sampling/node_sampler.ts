@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { type CgroupFiles, readPressure } from "../../shared/cgroup/cgroup_files.ts";
-import type { CPUPressure } from "../../shared/cgroup/kernel_text.ts";
+import { type CgroupFiles, readCPUs, readPressure } from "../../shared/cgroup/cgroup_files.ts";
 import { type CgroupLayout, findLayout, joinPath } from "../../shared/cgroup/layout.ts";
+import { readNodeUsage } from "../../shared/cgroup/node_files.ts";
 import {
   type ContainerSample,
   type NodePressure,
@@ -14,6 +14,7 @@ import {
 } from "../../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
+import { createIdleCPU, createSharedCPUs } from "./idle_cpu.ts";
 import { createPodList } from "./pod_list.ts";
 import { isManaged, type PodState } from "./pod_state.ts";
 import { refreshQuota, type SampleContext, samplePod } from "./sample_pod.ts";
@@ -83,20 +84,31 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   };
   const malformed = (error: SyntaxError, files: CgroupFiles): void =>
     report(malformedFile(error, files), error);
-  const pressureIn = (file: string): CPUPressure | undefined => {
+  const readOrReport = <T>(file: string, read: () => T): T | undefined => {
     try {
-      return readPressure(tree, file);
+      return read();
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       report(file, error);
       return undefined;
     }
   };
+  const pressureIn = (file: string) => readOrReport(file, () => readPressure(tree, file));
+  const idleCPU = createIdleCPU({ cores });
   const forget = (files: CgroupFiles): void => {
     for (const file of pathsOf(files)) reported.delete(file);
     for (const directory of files.directories) tree.release(directory);
   };
   const list = createPodList({ tree, layout, forget });
+  const sharedCPUs = createSharedCPUs({
+    cores,
+    // A managed container has no CPUs of its own: those have no quota.
+    read: (managed) => {
+      const files = managed.values().map((id) => list.container(id)?.files)
+        .find((one) => one !== undefined);
+      return files && readOrReport(files.cpuset, () => readCPUs(tree, files));
+    },
+  });
   return {
     layout,
     sample(at, managed, { unsettled = [], everyMs = 250 } = {}) {
@@ -114,14 +126,14 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
         if (at >= sampledAt && at - sampledAt < waitMs) continue;
         if (!samplePod(pod, { ...context, managed: isIn })) list.relist(pod, at);
       }
-      const containers = new Map<string, ContainerSample>();
-      for (const pod of list.pods.values()) {
-        for (const { id, sample } of pod.containers.values()) {
-          if (sample !== undefined) containers.set(id, sample);
-        }
-      }
-      const unmanaged = unmanagedCPU([...list.pods.values()], { managed, cores });
-      return { containers, unmanaged };
+      const usedMs = readOrReport("cpu.stat", () => readNodeUsage(tree, layout));
+      const containers = newestSamples(list.pods.values());
+      const node = idleCPU({ at, usedMs, cores: sharedCPUs(at, managed), containers });
+      return {
+        containers,
+        unmanaged: unmanagedCPU([...list.pods.values()], { managed, cores }),
+        ...(node === undefined ? {} : { node }),
+      };
     },
     pods: () => [...list.pods.values()],
     pressure() {
@@ -137,9 +149,19 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   };
 }
 
+function newestSamples(pods: Iterable<PodState>): Map<string, ContainerSample> {
+  const samples = new Map<string, ContainerSample>();
+  for (const { containers } of pods) {
+    for (const { id, sample } of containers.values()) {
+      if (sample !== undefined) samples.set(id, sample);
+    }
+  }
+  return samples;
+}
+
 function pathsOf(files: CgroupFiles): string[] {
-  const { stat, usage, quota, period, pressure, weight, threads } = files;
-  return [stat, usage, quota, period, pressure, weight, threads];
+  const { stat, usage, quota, period, pressure, weight, threads, cpuset } = files;
+  return [stat, usage, quota, period, pressure, weight, threads, cpuset];
 }
 
 /** The path of the file that the error names: a parser knows the name, not the directory. */

@@ -52,8 +52,8 @@ function goalSentence(goals: readonly Goal[]): string {
   if (goals.length === 0) return "Control algorithms compared";
   const met = goals.filter((goal) => goal.met).length;
   return met === goals.length
-    ? `Ours meets all ${goals.length} goals`
-    : `Ours meets ${met} of ${goals.length} goals`;
+    ? `CoAllocator meets all ${goals.length} goals`
+    : `CoAllocator meets ${met} of ${goals.length} goals`;
 }
 
 /** A row per goal, in the order of the goals; nothing without any. */
@@ -61,7 +61,7 @@ function goalSection(goals: readonly Goal[]): Html {
   if (goals.length === 0) return html``;
   return html`
     <section id="goals">
-      <h2>What ours must reach</h2>
+      <h2>Goals of CoAllocator</h2>
       <div class="scroll" tabindex="0" role="region" aria-label="Goals">
         <table class="goals">
           <thead>
@@ -69,7 +69,7 @@ function goalSection(goals: readonly Goal[]): Html {
               <th scope="col">Measure</th>
               <th scope="col" style="text-align:left">Where</th>
               <th scope="col">Goal</th>
-              <th scope="col">Ours</th>
+              <th scope="col">CoAllocator</th>
               <th scope="col">Best rival</th>
               <th scope="col" style="text-align:left">Which</th>
               <th scope="col">Verdict</th>
@@ -80,21 +80,21 @@ function goalSection(goals: readonly Goal[]): Html {
       </div>
       <p class="caption">
         The best rival is the one that comes nearest to the goal or passes it farthest, at its best
-        setting on that trace; ours runs at its one default. A reaction is compared with rivals that
-        allocate at most 1.1 times the cores of ours.
+        setting on that trace; CoAllocator runs at its one default. A reaction is compared with rivals that
+        allocate at most 1.1 times the cores of CoAllocator.
       </p>
     </section>
   `;
 }
 
 function rowOf(goal: Goal): Html {
-  const { measure, where, bound, bestRival, ours } = goal;
+  const { measure, where, bound, bestRival, coallocator } = goal;
   return html`
     <tr>
       <th scope="row">${measure}</th>
       <td class="text">${where}</td>
       <td>${bound === "at most" ? "≤" : "≥"} ${formatFigure(goal.goal)}</td>
-      <td>${Number.isFinite(ours) ? figureBeside(goal) : NO_FIGURE}</td>
+      <td>${Number.isFinite(coallocator) ? figureBeside(goal) : NO_FIGURE}</td>
       <td>${formatFigure(bestRival?.value)}</td>
       <td class="text">${bestRival === undefined ? NO_FIGURE : entryName(bestRival)}</td>
       <td style="white-space:nowrap;color:var(--algorithm-${goal.met ? 3 : 1})">${verdict(
@@ -105,13 +105,13 @@ function rowOf(goal: Goal): Html {
 }
 
 /** Four digits where three would hide on which side of the goal it lies. */
-function figureBeside({ ours, goal, met }: Goal): string {
-  const text = formatFigure(ours);
-  return text === formatFigure(goal) && !met ? ours.toPrecision(5) : text;
+function figureBeside({ coallocator, goal, met }: Goal): string {
+  const text = formatFigure(coallocator);
+  return text === formatFigure(goal) && !met ? coallocator.toPrecision(5) : text;
 }
 
-function verdict({ met, missedBy, ours }: Goal): string {
+function verdict({ met, missedBy, coallocator }: Goal): string {
   if (met) return "✓ met";
   if (missedBy !== undefined) return `✗ missed by ${formatFigure(missedBy)}`;
-  return Number.isNaN(ours) ? "✗ missed: no figure" : "✗ missed";
+  return Number.isNaN(coallocator) ? "✗ missed: no figure" : "✗ missed";
 }

@@ -11,12 +11,12 @@ import { type ArenaScores, scoreArena } from "./arena_scores.ts";
 import {
   ALONE,
   AS_IT_IS,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
   type Entry,
   EQUAL_CORES,
   isSameEntry,
   ORACLE,
-  OURS,
-  OURS_TIGHT,
   UNLIMITED,
 } from "./outcome.ts";
 import { buildStage, type Stage } from "./stages.ts";
@@ -31,7 +31,7 @@ export interface Contest {
   /** Index of the stage among those of the arena. */
   readonly stage: number;
   readonly seed: number;
-  /** Played in this order. Those that need the cores of ours come after it. */
+  /** Played in this order. Those that need the cores of CoAllocator come after it. */
   readonly entries: readonly Entry[];
   /** What the oracle needs to know. */
   readonly oracle?: PlayOracleOptions;
@@ -58,7 +58,7 @@ export async function playContest(
   const { scene, ...known } = buildStage(stage, contest.seed);
   const played: Played[] = [];
   for (const entry of contest.entries) {
-    const ours = played.find((one) => isSameEntry(one, OURS_TIGHT));
+    const ours = played.find((one) => isSameEntry(one, COALLOCATOR_TIGHT));
     const run = await playInContest(entry, { scene, contest, ours });
     onPlayed();
     const { algorithm, setting } = entry;
@@ -76,7 +76,7 @@ export async function playContest(
 interface Situation {
   readonly scene: Scene;
   readonly contest: Contest;
-  /** The entry `OURS_TIGHT`, where it was played before. */
+  /** The entry `COALLOCATOR_TIGHT`, where it was played before. */
   readonly ours: Played | undefined;
 }
 
@@ -86,7 +86,9 @@ function playInContest(
   { scene, contest, ours }: Situation,
 ): RunSeries | Promise<RunSeries> {
   if (isSameEntry(entry, EQUAL_CORES)) {
-    if (ours === undefined) throw new Error("Cannot play equal cores: ours was not played before");
+    if (ours === undefined) {
+      throw new Error("Cannot play equal cores: coallocator was not played before");
+    }
     return playFixed(scene, { limits: equalLimits(scene, ours.scores.coresAllocated) });
   }
   if (isSameEntry(entry, ORACLE)) {
@@ -108,7 +110,7 @@ export interface PlayEntryOptions {
 }
 
 /**
- * The run of an entry that needs nothing from another's: ours, a rival, no limit, the limits as they
+ * The run of an entry that needs nothing from another's: CoAllocator, a rival, no limit, the limits as they
  * are. It is played at once when no promise is returned. Throws a RangeError for any other entry.
  */
 export function playEntry(
@@ -116,8 +118,8 @@ export function playEntry(
   { scene, ...reports }: PlayEntryOptions,
 ): RunSeries | Promise<RunSeries> {
   const is = (other: Entry) => isSameEntry(entry, other);
-  if (is(OURS)) return playMarket(scene, reports);
-  if (is(OURS_TIGHT)) return playMarket(scene, { agent: { idleCPU: "tight" }, ...reports });
+  if (is(COALLOCATOR)) return playMarket(scene, reports);
+  if (is(COALLOCATOR_TIGHT)) return playMarket(scene, { agent: { idleCPU: "tight" }, ...reports });
   if (is(UNLIMITED)) return playUnlimited(scene, reports);
   if (is(ALONE)) return playUnlimited(withoutNeighbour(scene), reports);
   if (is(AS_IT_IS)) {
@@ -149,7 +151,7 @@ function withoutNeighbour(scene: Scene): Scene {
 export interface PlayOracleOptions {
   /** No request may wait longer than this beyond its own work, ms, while the node is not short. */
   readonly sloMs: number;
-  /** How often limits may change then, per pod and minute: as often as ours. */
+  /** How often limits may change then, per pod and minute: as often as CoAllocator. */
   readonly changesPerPodMinute: number;
 }
 

@@ -1,19 +1,19 @@
 /**
- * What ours must reach, beside what it and the best rival did.
+ * Goals of CoAllocator, beside what it and the best rival reached.
  *
  * @module
  */
 import {
   ALONE,
   bestPerAlgorithm,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
   type Entry,
   EQUAL_CORES,
   type Figures,
   isRival,
   isSameEntry,
   ORACLE,
-  OURS,
-  OURS_TIGHT,
   UNLIMITED,
 } from "./outcome.ts";
 import type { StageResult } from "./stages.ts";
@@ -23,25 +23,25 @@ export interface Goal {
   readonly measure: string;
   /** Stage, or stages, that it was measured on. */
   readonly where: string;
-  /** Ours must be at most, or at least, this. */
+  /** CoAllocator must be at most, or at least, this. */
   readonly bound: "at most" | "at least";
   readonly goal: number;
-  /** NaN where there is no figure, for instance because ours missed the SLO. */
-  readonly ours: number;
+  /** NaN where there is no figure, for instance because CoAllocator missed the SLO. */
+  readonly coallocator: number;
   /**
    * The rival that comes nearest to the goal or passes it farthest, at its best setting. A reaction is
-   * compared with those that allocate no more than 1.1 times the cores of ours.
+   * compared with those that allocate no more than 1.1 times the cores of CoAllocator.
    */
   readonly bestRival?: Entry & { readonly value: number };
   readonly met: boolean;
-  /** By how much ours misses it; absent where it does not, or has no figure. */
+  /** By how much CoAllocator misses it; absent where it does not, or has no figure. */
   readonly missedBy?: number;
 }
 
 const REACTION_MEDIAN_MS = 600;
 const REACTION_P95_MS = 800;
 const CHANGES_PER_POD_MINUTE = 0.5;
-/** Cores: ours may take this share of the best rival's, or this one of the oracle's. */
+/** Cores: CoAllocator may take this share of the best rival's, or this one of the oracle's. */
 const SHARE_OF_RIVAL = 0.95;
 const SHARE_OF_ORACLE = 1.05;
 const SHARE_OF_EQUAL_CORES = 0.05;
@@ -50,7 +50,7 @@ const P99_OF_UNLIMITED = 1.2;
 const VICTIMS_P99_OF_ALONE = 1.1;
 const JAIN = 0.999;
 const CONVERGE_S = 60;
-/** A reaction is compared with rivals that allocate at most this much more than ours: cores buy it. */
+/** A reaction is compared with rivals that allocate at most this much more than CoAllocator: cores buy it. */
 const LIKE_CORES = 1.1;
 /** Algorithms that never change a limit: there, nothing reacts. */
 const FIXED = "static";
@@ -109,7 +109,7 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
  */
 function latencyGoal({ name, outcomes }: StageResult): Goal | undefined {
   const figures = (entry: Entry) => outcomes.find((one) => isSameEntry(one, entry))?.median;
-  const [ours, unlimited, alone] = [OURS, UNLIMITED, ALONE].map(figures);
+  const [ours, unlimited, alone] = [COALLOCATOR, UNLIMITED, ALONE].map(figures);
   if (ours === undefined || unlimited === undefined) return undefined;
   return alone === undefined
     ? judged({
@@ -117,14 +117,14 @@ function latencyGoal({ name, outcomes }: StageResult): Goal | undefined {
       where: name,
       bound: "at most",
       goal: P99_OF_UNLIMITED,
-      ours: (ours.p99Ms ?? NaN) / (unlimited.p99Ms ?? NaN),
+      coallocator: (ours.p99Ms ?? NaN) / (unlimited.p99Ms ?? NaN),
     }, [])
     : judged({
       measure: "victims' P99 as shipped / theirs alone",
       where: name,
       bound: "at most",
       goal: VICTIMS_P99_OF_ALONE,
-      ours: (ours.victimsP99Ms ?? NaN) / (alone.victimsP99Ms ?? NaN),
+      coallocator: (ours.victimsP99Ms ?? NaN) / (alone.victimsP99Ms ?? NaN),
     }, []);
 }
 
@@ -141,7 +141,7 @@ interface FigureGoal {
 /** A goal for a score as it is. */
 function figureGoal({ name, outcomes }: StageResult, options: FigureGoal): Goal | undefined {
   const { measure, score, goal, bound = "at most", likeCores = false } = options;
-  const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT));
+  const ours = outcomes.find((one) => isSameEntry(one, COALLOCATOR_TIGHT));
   if (ours === undefined) return undefined;
   const most = likeCores ? LIKE_CORES * (ours.median.coresAllocated ?? 0) : Infinity;
   const rivals = outcomes.filter((one) =>
@@ -153,21 +153,23 @@ function figureGoal({ name, outcomes }: StageResult, options: FigureGoal): Goal 
     value: median[score] ?? NaN,
   })).filter(({ value }) => Number.isFinite(value));
   return judged(
-    { measure, where: name, bound, goal, ours: ours.median[score] ?? NaN },
+    { measure, where: name, bound, goal, coallocator: ours.median[score] ?? NaN },
     values,
   );
 }
 
 /** Raises beyond capacity in any seed. */
 function beyondCapacityGoal(stages: readonly StageResult[]): Goal | undefined {
-  const ours = stages.map(({ outcomes }) => outcomes.find((one) => isSameEntry(one, OURS_TIGHT)));
+  const ours = stages.map(({ outcomes }) =>
+    outcomes.find((one) => isSameEntry(one, COALLOCATOR_TIGHT))
+  );
   if (ours.length === 0 || ours.some((one) => one === undefined)) return undefined;
   return judged({
     measure: "raises beyond capacity, s, worst seeds",
     where: "all stages",
     bound: "at most",
     goal: 0,
-    ours: ours.reduce(
+    coallocator: ours.reduce(
       (sum, one) => sum + (one?.most.overCapacityS ?? 0),
       0,
     ),
@@ -176,7 +178,7 @@ function beyondCapacityGoal(stages: readonly StageResult[]): Goal | undefined {
 
 /** Fewest cores at the SLO: at most 0.95 of the best rival's, or 1.05 of the oracle's. */
 function coresGoal({ name, outcomes }: StageResult): Goal | undefined {
-  const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT));
+  const ours = outcomes.find((one) => isSameEntry(one, COALLOCATOR_TIGHT));
   if (ours === undefined) return undefined;
   const holding = bestPerAlgorithm(outcomes.filter(isRival)).filter(({ sloHeld }) => sloHeld);
   const rivals = holding.map(({ algorithm, setting, median }) => ({
@@ -196,13 +198,13 @@ function coresGoal({ name, outcomes }: StageResult): Goal | undefined {
     where: name,
     bound: "at most",
     goal,
-    ours: ours.sloHeld ? ours.median.coresAllocated ?? NaN : NaN,
+    coallocator: ours.sloHeld ? ours.median.coresAllocated ?? NaN : NaN,
   }, rivals);
 }
 
 /** Throttled time as a share of that under static limits that cost the same. */
 function throttledGoal({ name, outcomes }: StageResult): Goal | undefined {
-  const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT))?.median.throttledMsPerS;
+  const ours = outcomes.find((one) => isSameEntry(one, COALLOCATOR_TIGHT))?.median.throttledMsPerS;
   const fixed = outcomes.find((one) => isSameEntry(one, EQUAL_CORES))?.median.throttledMsPerS;
   if (ours === undefined || fixed === undefined) return undefined;
   return judged({
@@ -210,7 +212,7 @@ function throttledGoal({ name, outcomes }: StageResult): Goal | undefined {
     where: name,
     bound: "at most",
     goal: SHARE_OF_EQUAL_CORES,
-    ours: ours === 0 ? 0 : ours / fixed,
+    coallocator: ours === 0 ? 0 : ours / fixed,
   }, []);
 }
 
@@ -220,7 +222,7 @@ function judged(
 ): Goal {
   const sign = goal.bound === "at most" ? 1 : -1;
   const [bestRival] = rivals.toSorted((a, b) => sign * (a.value - b.value));
-  const beyond = sign * (goal.ours - goal.goal);
+  const beyond = sign * (goal.coallocator - goal.goal);
   return {
     ...goal,
     ...(bestRival === undefined ? {} : { bestRival }),

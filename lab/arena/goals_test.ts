@@ -7,11 +7,11 @@ import { checkGoals, type Goal } from "./goals.ts";
 import {
   type AlgorithmOutcome,
   ALONE,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
   EQUAL_CORES,
   isSameEntry,
   ORACLE,
-  OURS,
-  OURS_TIGHT,
   UNLIMITED,
 } from "./outcome.ts";
 import { playHere, playInWorkers } from "./play_contests.ts";
@@ -31,7 +31,7 @@ pure("checkGoals() allows 0.95 of the best rival's cores, or 1.05 of the oracle'
     outcome({ algorithm: "captain", setting: "target 0.3", cores: 1, sloHeld: false }),
     outcome({ algorithm: "hpa", cores: 3 }),
   ];
-  const ours = outcome({ ...OURS_TIGHT, cores: 1.95 });
+  const ours = outcome({ ...COALLOCATOR_TIGHT, cores: 1.95 });
   const cores = (...more: ReturnType<typeof outcome>[]) =>
     find(checkGoals([stageResult([...rivals, ours, ...more])]), /cores allocated/);
   const against = cores();
@@ -43,11 +43,14 @@ pure("checkGoals() allows 0.95 of the best rival's cores, or 1.05 of the oracle'
   assert.equal(cores(outcome({ ...ORACLE, cores: 1.5 })).met, false);
 });
 
-pure("checkGoals() has no figure for cores where ours missed the SLO", () => {
-  const result = stageResult([outcome({ cores: 2 }), outcome({ ...OURS_TIGHT, sloHeld: false })]);
+pure("checkGoals() has no figure for cores where CoAllocator missed the SLO", () => {
+  const result = stageResult([
+    outcome({ cores: 2 }),
+    outcome({ ...COALLOCATOR_TIGHT, sloHeld: false }),
+  ]);
   const goal = find(checkGoals([result]), /cores allocated/);
   assert.equal(goal.met, false);
-  assert.ok(Number.isNaN(goal.ours));
+  assert.ok(Number.isNaN(goal.coallocator));
   assert.equal(goal.missedBy, undefined);
 });
 
@@ -55,14 +58,14 @@ pure("checkGoals() compares throttled time with fixed limits of the same cores",
   const of = (throttledMsPerS: number) =>
     find(
       checkGoals([stageResult([
-        outcome({ ...OURS_TIGHT, throttledMsPerS }),
+        outcome({ ...COALLOCATOR_TIGHT, throttledMsPerS }),
         outcome({ ...EQUAL_CORES, throttledMsPerS: 100 }),
       ])]),
       /throttled/,
     );
   assert.equal(of(5).met, true);
   assert.equal(of(6).met, false);
-  assert.equal(of(0).ours, 0);
+  assert.equal(of(0).coallocator, 0);
 });
 
 pure("checkGoals() compares reactions with rivals of about the same cores that do react", () => {
@@ -75,7 +78,7 @@ pure("checkGoals() compares reactions with rivals of about the same cores that d
     outcome({ algorithm: "static", ...reaction(2, 0) }),
     outcome({ algorithm: "hpa", ...reaction(3, 0) }),
     outcome({ algorithm: "captain", ...reaction(2, 1500) }),
-    outcome({ ...OURS_TIGHT, ...reaction(2, 550) }),
+    outcome({ ...COALLOCATOR_TIGHT, ...reaction(2, 550) }),
   ], { kind: "bursts", name: "bursts-1" })]);
   const median = find(goals, /reaction.*median/);
   assert.equal(median.met, true);
@@ -85,12 +88,15 @@ pure("checkGoals() compares reactions with rivals of about the same cores that d
 
 pure("checkGoals() sums raises beyond capacity over all stages, and asks Jain to be high", () => {
   const goals = checkGoals([
-    stageResult([outcome({ ...OURS_TIGHT, overCapacityS: 0 })]),
-    stageResult([outcome({ ...OURS_TIGHT, overCapacityS: 2, jain: 0.99 })], {
+    stageResult([outcome({ ...COALLOCATOR_TIGHT, overCapacityS: 0 })]),
+    stageResult([outcome({ ...COALLOCATOR_TIGHT, overCapacityS: 2, jain: 0.99 })], {
       kind: "shared node",
       name: "eight-equal",
     }),
-    stageResult([outcome({ ...OURS_TIGHT, convergeS: 59 })], { kind: "steps", name: "steps" }),
+    stageResult([outcome({ ...COALLOCATOR_TIGHT, convergeS: 59 })], {
+      kind: "steps",
+      name: "steps",
+    }),
   ]);
   assert.equal(find(goals, /beyond capacity/).missedBy, 2);
   assert.equal(find(goals, /Jain/).met, false);
@@ -102,17 +108,17 @@ pure("checkGoals() compares latency as shipped with that without limits or neigh
   const of = (p99Ms: number, ...more: AlgorithmOutcome[]) =>
     find(
       checkGoals([
-        stageResult([outcome({ ...OURS, p99Ms, victimsP99Ms: p99Ms }), unlimited, ...more]),
+        stageResult([outcome({ ...COALLOCATOR, p99Ms, victimsP99Ms: p99Ms }), unlimited, ...more]),
       ]),
       /P99 as shipped/,
     );
-  assert.deepEqual([of(60).met, of(60).ours, of(61).met], [true, 1.2, false]);
+  assert.deepEqual([of(60).met, of(60).coallocator, of(61).met], [true, 1.2, false]);
   const alone = outcome({ ...ALONE, victimsP99Ms: 100 });
   assert.equal(of(110, alone).met, true);
-  assert.deepEqual([of(125, alone).met, of(125, alone).ours], [false, 1.25]);
+  assert.deepEqual([of(125, alone).met, of(125, alone).coallocator], [false, 1.25]);
 });
 
-pure("checkGoals() says nothing of what ours was not played on", () => {
+pure("checkGoals() says nothing of what CoAllocator was not played on", () => {
   assert.deepEqual(checkGoals([stageResult([outcome()])]), []);
   assert.deepEqual(checkGoals([]), []);
 });
@@ -121,12 +127,12 @@ const GUIDE = new URL("../../docs/reference.md", import.meta.url);
 const HEADING = "## `simulate` and the arena";
 
 const TRACE = stageResult([
-  outcome({ ...OURS, cores: 1.5 }),
-  outcome({ ...OURS_TIGHT, cores: 1.5 }),
+  outcome({ ...COALLOCATOR, cores: 1.5 }),
+  outcome({ ...COALLOCATOR_TIGHT, cores: 1.5 }),
   outcome({ algorithm: "captain", setting: "target 0.1" }),
   outcome({ ...UNLIMITED, cores: 64 }),
 ], { p95Cores: 2 });
-const STEPS = stageResult([outcome({ ...OURS_TIGHT, convergeS: 90 })], {
+const STEPS = stageResult([outcome({ ...COALLOCATOR_TIGHT, convergeS: 90 })], {
   kind: "steps",
   name: "steps",
 });
@@ -170,7 +176,13 @@ function tinyStage(name = "tiny"): Stage {
 }
 
 function plan(some: Partial<ArenaPlan> = {}): ArenaPlan {
-  return { stages: [tinyStage()], algorithms: ["mbcas"], seeds: 1, keepSeries: false, ...some };
+  return {
+    stages: [tinyStage()],
+    algorithms: ["mbcas-original"],
+    seeds: 1,
+    keepSeries: false,
+    ...some,
+  };
 }
 
 async function here(tried: ArenaPlan) {
@@ -178,15 +190,15 @@ async function here(tried: ArenaPlan) {
   return await runArena(tried, { player });
 }
 
-pure("runArena() gives each setting of a rival and mode of ours an entry", async () => {
-  const [result] = await here(plan({ algorithms: ["static", "ours", "oracle"] }));
+pure("runArena() gives each setting of a rival and mode of CoAllocator an entry", async () => {
+  const [result] = await here(plan({ algorithms: ["static", "coallocator", "oracle"] }));
   assert(result !== undefined);
   const algorithms = result.outcomes.map(({ algorithm }) => algorithm);
   assert.deepEqual(algorithms, [
     ...["static", "static", "static", "static", "static"],
-    ...["ours", "ours-tight", "static-equal", "oracle", "unlimited"],
+    ...["coallocator", "coallocator-tight", "static-equal", "oracle", "unlimited"],
   ]);
-  const [ours, equal] = [OURS_TIGHT, EQUAL_CORES].map((entry) =>
+  const [ours, equal] = [COALLOCATOR_TIGHT, EQUAL_CORES].map((entry) =>
     result.outcomes.find((one) => isSameEntry(one, entry))
   );
   const cores = ours?.median.coresAllocated ?? 0;
@@ -196,13 +208,13 @@ pure("runArena() gives each setting of a rival and mode of ours an entry", async
 
 pure("runArena() plays victims of a neighbour without it", async () => {
   const stages: Stage[] = [{ kind: "services", name: "busy-neighbour", minutes: 1 }];
-  const [result] = await here(plan({ stages, algorithms: ["ours"] }));
+  const [result] = await here(plan({ stages, algorithms: ["coallocator"] }));
   const victims = new Map(
     result?.outcomes.map(({ algorithm, median }) => [algorithm, median.victimsP99Ms ?? 0]),
   );
-  const algorithms = ["ours", "ours-tight", "static-equal", "unlimited", "alone"];
+  const algorithms = ["coallocator", "coallocator-tight", "static-equal", "unlimited", "alone"];
   assert.deepEqual([...victims.keys()], algorithms);
-  const [alone = 0, free = 0] = [victims.get("alone"), victims.get("ours")];
+  const [alone = 0, free = 0] = [victims.get("alone"), victims.get("coallocator")];
   assert.ok(alone > 0 && alone <= free, `${alone} ms alone, ${free} ms beside the neighbour`);
 });
 
@@ -230,7 +242,7 @@ pure("runArena() keeps the series of the first seed's best settings, if wanted",
 
 pure("runArena() reports how much is done, up to all of it", async () => {
   const shares: number[] = [];
-  const tried = plan({ algorithms: ["mbcas", "ours", "oracle"], seeds: 2 });
+  const tried = plan({ algorithms: ["mbcas-original", "coallocator", "oracle"], seeds: 2 });
   await runArena(tried, {
     player: playHere(tried.stages),
     onShare: (share) => void shares.push(share),

@@ -85,11 +85,14 @@ export interface Entry {
 }
 
 /** The market with the product's defaults: limits are at their ceilings while CPU is ample. */
-export const OURS: Entry = { algorithm: "ours", setting: "default" };
+export const COALLOCATOR: Entry = { algorithm: "coallocator", setting: "default" };
 /** The market that allocates what is needed and no more: `market.idleCPU: tight`. */
-export const OURS_TIGHT: Entry = { algorithm: "ours-tight", setting: "limits follow demand" };
-/** The users' original limits, scaled so that their sum is the mean of ours. */
-export const EQUAL_CORES: Entry = { algorithm: "static-equal", setting: "cores of ours" };
+export const COALLOCATOR_TIGHT: Entry = {
+  algorithm: "coallocator-tight",
+  setting: "limits follow demand",
+};
+/** The users' original limits, scaled so that their sum is the mean of CoAllocator's. */
+export const EQUAL_CORES: Entry = { algorithm: "static-equal", setting: "cores of coallocator" };
 /** The users' original limits, never changed. */
 export const AS_IT_IS: Entry = { algorithm: "static", setting: "as it is" };
 /** No limit, not even the ceiling: what the SLO is made from. */
@@ -101,7 +104,7 @@ export const ORACLE: Entry = { algorithm: "oracle", setting: "knows the future" 
 
 /** Names of the algorithms that can be chosen. */
 export function algorithmNames(): string[] {
-  return [...rivalAlgorithms(), OURS.algorithm, ORACLE.algorithm];
+  return [...rivalAlgorithms(), COALLOCATOR.algorithm, ORACLE.algorithm];
 }
 
 /** The rivals among the algorithms so named, setting by setting. */
@@ -121,18 +124,18 @@ export function isSameEntry(a: Entry, b: Entry): boolean {
 
 /**
  * True for what is no algorithm of its own: no limit at all, no neighbour, and fixed limits made from
- * ours.
+ * CoAllocator's.
  */
 export function isYardstick({ algorithm }: Pick<Entry, "algorithm">): boolean {
   return [EQUAL_CORES, UNLIMITED, ALONE].some((one) => one.algorithm === algorithm);
 }
 
 /** True for the market in any of its modes. */
-export function isOurs({ algorithm }: Pick<Entry, "algorithm">): boolean {
-  return algorithm === OURS.algorithm || algorithm === OURS_TIGHT.algorithm;
+export function isCoallocator({ algorithm }: Pick<Entry, "algorithm">): boolean {
+  return algorithm === COALLOCATOR.algorithm || algorithm === COALLOCATOR_TIGHT.algorithm;
 }
 
-/** True for an algorithm that ours is measured against. */
+/** True for an algorithm that CoAllocator is measured against. */
 export function isRival(entry: Entry): boolean {
-  return !isYardstick(entry) && !isOurs(entry) && entry.algorithm !== ORACLE.algorithm;
+  return !isYardstick(entry) && !isCoallocator(entry) && entry.algorithm !== ORACLE.algorithm;
 }

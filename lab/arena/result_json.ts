@@ -23,10 +23,10 @@ export interface StageJSON {
   readonly format: string;
   readonly seeds: number;
   readonly sloMs: number;
-  /** Rivals with an entry per setting, each mode of ours and the oracle with one. */
+  /** Rivals with an entry per setting, each mode of CoAllocator and the oracle with one. */
   readonly algorithms: readonly AlgorithmJSON[];
   /**
-   * Not to be had as algorithms: no limit at all, no neighbour, and fixed limits of the cores that ours
+   * Not to be had as algorithms: no limit at all, no neighbour, and fixed limits of the cores that CoAllocator
    * took.
    */
   readonly yardsticks: readonly AlgorithmJSON[];
@@ -78,7 +78,7 @@ function algorithmJSON(outcome: AlgorithmOutcome): AlgorithmJSON {
 
 /** JSON knows no NaN. */
 function goalJSON(goal: Goal): Record<string, unknown> {
-  return { ...goal, ours: Number.isNaN(goal.ours) ? null : goal.ours };
+  return { ...goal, coallocator: Number.isNaN(goal.coallocator) ? null : goal.coallocator };
 }
 
 /** Everything: traces, scenes, goals. */

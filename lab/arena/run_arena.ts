@@ -10,14 +10,14 @@ import {
   algorithmOutcome,
   ALONE,
   bestPerAlgorithm,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
   type Entry,
   EQUAL_CORES,
-  isOurs,
+  isCoallocator,
   isSameEntry,
   isYardstick,
   ORACLE,
-  OURS,
-  OURS_TIGHT,
   rivalEntries,
   UNLIMITED,
 } from "./outcome.ts";
@@ -27,7 +27,7 @@ import { hasVictims, type Stage, type StageResult } from "./stages.ts";
 /** What the arena is to find out. */
 export interface ArenaPlan {
   readonly stages: readonly Stage[];
-  /** Names of algorithms, `ours` and `oracle` included. */
+  /** Names of algorithms, `coallocator` and `oracle` included. */
   readonly algorithms: readonly string[];
   /** Seeds 1 to this. */
   readonly seeds: number;
@@ -114,12 +114,12 @@ function longestFirst(plan: ArenaPlan, contests: readonly Contest[]): Contest[] 
   return contests.toSorted((a, b) => costOfContest(plan, b) - costOfContest(plan, a));
 }
 
-/** Ours and what stands beside it. */
+/** CoAllocator and what stands beside it. */
 function oursOn(algorithms: readonly string[]): Entry[] {
-  if (!algorithms.includes(OURS.algorithm)) {
-    return algorithms.includes(ORACLE.algorithm) ? [OURS_TIGHT] : [];
+  if (!algorithms.includes(COALLOCATOR.algorithm)) {
+    return algorithms.includes(ORACLE.algorithm) ? [COALLOCATOR_TIGHT] : [];
   }
-  return [OURS, OURS_TIGHT, EQUAL_CORES];
+  return [COALLOCATOR, COALLOCATOR_TIGHT, EQUAL_CORES];
 }
 
 function oracleContests(
@@ -128,7 +128,7 @@ function oracleContests(
 ): Contest[] {
   return stages.flatMap((on, stage) =>
     (isCrowded(on) ? [] : played[stage] ?? []).map((ofSeed, index): Contest => {
-      const ours = ofSeed.find((one) => isSameEntry(one, OURS_TIGHT));
+      const ours = ofSeed.find((one) => isSameEntry(one, COALLOCATOR_TIGHT));
       return {
         stage,
         seed: index + 1,
@@ -179,10 +179,11 @@ function stageResult(
       .map(({ scores }) => scores);
   const outcomes = [
     ...rivalEntries(algorithms),
-    ...[OURS, OURS_TIGHT, EQUAL_CORES, ORACLE, UNLIMITED, ALONE],
+    ...[COALLOCATOR, COALLOCATOR_TIGHT, EQUAL_CORES, ORACLE, UNLIMITED, ALONE],
   ]
     .filter((entry) =>
-      isYardstick(entry) || algorithms.includes(isOurs(entry) ? OURS.algorithm : entry.algorithm)
+      isYardstick(entry) ||
+      algorithms.includes(isCoallocator(entry) ? COALLOCATOR.algorithm : entry.algorithm)
     )
     .flatMap((entry): AlgorithmOutcome[] => {
       const runs = scoresOf(entry);
@@ -212,7 +213,7 @@ function costOfContest({ stages }: ArenaPlan, { stage, entries }: Contest): numb
 
 function costOf({ kind, minutes }: Stage, { algorithm }: Entry): number {
   const perMinute = kind === "shared node" || kind === "services" ? COST_OF_SHARED_NODE : 1;
-  const ofAlgorithm = isOurs({ algorithm })
+  const ofAlgorithm = isCoallocator({ algorithm })
     ? COST_OF_OURS
     : algorithm === ORACLE.algorithm
     ? COST_OF_ORACLE

@@ -10,7 +10,14 @@ import type { Trace } from "../simulation/trace.ts";
 import { arenaPage } from "./arena_page.ts";
 import { checkGoals } from "./goals.ts";
 import { burstScene, stepScene } from "./made_scenes.ts";
-import { algorithmNames, EQUAL_CORES, ORACLE, OURS, OURS_TIGHT, UNLIMITED } from "./outcome.ts";
+import {
+  algorithmNames,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
+  EQUAL_CORES,
+  ORACLE,
+  UNLIMITED,
+} from "./outcome.ts";
 import { algorithmNote, entryName } from "./page/algorithm_note.ts";
 import { stageRecords } from "./page/stage_section.ts";
 import { SHARED_NODE_SCENES, shareRequests } from "./shared_node_scenes.ts";
@@ -188,7 +195,7 @@ function parsed(markup: string): Node {
   return new DOMParser().parseFromString(markup, "text/html") as unknown as Node;
 }
 
-/** Every rival with every setting, ours, the oracle and yardsticks; figures are made up. */
+/** Every rival with every setting, CoAllocator, the oracle and yardsticks; figures are made up. */
 function fullStage(some: Partial<StageResult> = {}): StageResult {
   const rivals = allRivals().map(({ algorithm, setting }, index) =>
     outcome({
@@ -205,13 +212,13 @@ function fullStage(some: Partial<StageResult> = {}): StageResult {
   assert(best !== undefined);
   return stageResult([
     ...rivals,
-    outcome({ ...OURS, cores: 1.5 }),
+    outcome({ ...COALLOCATOR, cores: 1.5 }),
     outcome({ ...EQUAL_CORES, cores: 1.5 }),
     outcome({ ...ORACLE, cores: 1.4 }),
     outcome({ ...UNLIMITED, cores: 64 }),
   ], {
     minutes: 10,
-    records: [OURS, best, ORACLE].map(({ algorithm, setting }) => ({
+    records: [COALLOCATOR, best, ORACLE].map(({ algorithm, setting }) => ({
       ...base,
       algorithm,
       description: setting,
@@ -264,7 +271,7 @@ pure("arenaPage() has plots without a coordinate that is not a number, each with
 });
 
 pure("arenaPage() draws what there is, and says where figures, series or goals lack", () => {
-  const odd = outcome({ ...OURS, p50Ms: 0, p99Ms: Infinity, p999Ms: NaN, cores: 0 });
+  const odd = outcome({ ...COALLOCATOR, p50Ms: 0, p99Ms: Infinity, p999Ms: NaN, cores: 0 });
   const markup = arenaPage([stageResult([odd]), stageResult([], { sloMs: 0 })], []);
   assert.match(markup, />No series /);
   assert(!/NaN|undefined/.test(markup));
@@ -311,25 +318,28 @@ pure("algorithmNote() has a note for each algorithm", () => {
 });
 
 pure("entryName() leaves out a setting that says nothing", () => {
-  assert.equal(entryName(OURS), "ours");
+  assert.equal(entryName(COALLOCATOR), "coallocator");
   assert.equal(entryName(ORACLE), "oracle");
   assert.equal(entryName({ algorithm: "captain", setting: "target 0.1" }), "captain, target 0.1");
 });
 
-pure("stageRecords() takes ours, the best rival and the oracle, whatever their order", () => {
-  const [run] = syntheticRuns({ pods: 1, minutes: 1 });
-  assert(run !== undefined);
-  const best = outcome({ algorithm: "captain", setting: "target 0.1", cores: 1 });
-  const other = outcome({ algorithm: "hpa", setting: "target 0.5", cores: 3 });
-  const outcomes = [ORACLE, OURS_TIGHT, OURS].map((entry) => outcome(entry));
-  const records = [other, ...outcomes, best].map(({ algorithm, setting }) => ({
-    ...run,
-    algorithm,
-    description: setting,
-  }));
-  const result = stageResult([other, best, ...outcomes], { records });
-  assert.deepEqual(stageRecords(result).map(({ algorithm }) => algorithm), [
-    ...["ours", "ours-tight", "captain, target 0.1", "oracle"],
-  ]);
-  assert.deepEqual(stageRecords({ ...result, records: [] }), []);
-});
+pure(
+  "stageRecords() takes CoAllocator, the best rival and the oracle, whatever their order",
+  () => {
+    const [run] = syntheticRuns({ pods: 1, minutes: 1 });
+    assert(run !== undefined);
+    const best = outcome({ algorithm: "captain", setting: "target 0.1", cores: 1 });
+    const other = outcome({ algorithm: "hpa", setting: "target 0.5", cores: 3 });
+    const outcomes = [ORACLE, COALLOCATOR_TIGHT, COALLOCATOR].map((entry) => outcome(entry));
+    const records = [other, ...outcomes, best].map(({ algorithm, setting }) => ({
+      ...run,
+      algorithm,
+      description: setting,
+    }));
+    const result = stageResult([other, best, ...outcomes], { records });
+    assert.deepEqual(stageRecords(result).map(({ algorithm }) => algorithm), [
+      ...["coallocator", "coallocator-tight", "captain, target 0.1", "oracle"],
+    ]);
+    assert.deepEqual(stageRecords({ ...result, records: [] }), []);
+  },
+);

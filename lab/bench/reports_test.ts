@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { OURS, VPA } from "../simulation/rightsizing/contestants.ts";
+import { COALLOCATOR, VPA } from "../simulation/rightsizing/contestants.ts";
 import type { Judgement } from "../simulation/rightsizing/judge_replay.ts";
 import type { PlayedRules } from "../simulation/rightsizing/play_rules.ts";
 import { quantile } from "../simulation/statistics.ts";
@@ -146,9 +146,9 @@ function twoRules(): PlayedRules {
   return {
     series: series.map(({ name, ours, vpa }) => ({
       name,
-      rules: [{ label: OURS, judgement: ours }, { label: VPA, judgement: vpa }],
+      rules: [{ label: COALLOCATOR, judgement: ours }, { label: VPA, judgement: vpa }],
     })),
-    rules: [OURS, VPA].map((label) => ({
+    rules: [COALLOCATOR, VPA].map((label) => ({
       label,
       coverage: 0.93,
       waste: 2,
@@ -165,7 +165,7 @@ pure("backTestTable() has a line per rule, and one per rule for the series", () 
   const text = backTestTable([{ title: "CPU", resource: "cpu", result: twoRules() }]);
   assert.match(text, /^CPU\nrule +covered % +short days % +waste +waste days +changes +min over/);
   assert.match(text, /^vpa, its updater +93\.00 +0\.0 12\.5 100\.0 +2\.00 .* 1\.25 +21$/m);
-  assert.match(text, /^ours.* 24 h +90\.00\/2\.00 3k +99\.00\/1\.00 +90\.00\/3\.00$/m);
+  assert.match(text, /^coallocator.* 24 h +90\.00\/2\.00 3k +99\.00\/1\.00 +90\.00\/3\.00$/m);
   assert.doesNotMatch(text, /kills$/m);
 });
 

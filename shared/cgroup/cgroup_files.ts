@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  countCpus,
   type CPUPressure,
   parseCfsPeriod,
   parseCfsQuota,
@@ -38,6 +39,8 @@ export interface CgroupFiles {
   readonly weight: string;
   /** `pids.current`; in version 1 under a mount of its own. */
   readonly threads: string;
+  /** The CPUs that it may run on; in version 1 under a mount of its own. */
+  readonly cpuset: string;
 }
 
 /** The files of a directory below the layout's mount points. */
@@ -46,9 +49,14 @@ export function cgroupFiles({ version, cpu, cpuacct }: CgroupLayout, below: stri
   const usageDirectory = joinPath(cpuacct, below);
   return {
     version,
-    directories: version === 2
-      ? [directory]
-      : [...new Set([directory, usageDirectory, joinPath("pids", below)])],
+    directories: version === 2 ? [directory] : [
+      ...new Set([
+        directory,
+        usageDirectory,
+        joinPath("pids", below),
+        joinPath("cpuset", below),
+      ]),
+    ],
     stat: `${directory}/cpu.stat`,
     usage: `${usageDirectory}/cpuacct.usage`,
     quota: `${directory}/${version === 1 ? "cpu.cfs_quota_us" : "cpu.max"}`,
@@ -56,6 +64,9 @@ export function cgroupFiles({ version, cpu, cpuacct }: CgroupLayout, below: stri
     pressure: `${directory}/cpu.pressure`,
     weight: `${directory}/${version === 1 ? "cpu.shares" : "cpu.weight"}`,
     threads: `${version === 1 ? joinPath("pids", below) : directory}/pids.current`,
+    cpuset: version === 1
+      ? `${joinPath("cpuset", below)}/cpuset.effective_cpus`
+      : `${directory}/cpuset.cpus.effective`,
   };
 }
 
@@ -92,6 +103,12 @@ export function readPressure(tree: CgroupTree, file: string): CPUPressure | unde
 export function readUsage(tree: CgroupTree, { usage }: CgroupFiles): number | undefined {
   const text = tree.read(usage);
   return text === undefined ? undefined : parseCpuacctUsage(text);
+}
+
+/** How many CPUs it may run on, or undefined where none are offered. Throws a `SyntaxError`. */
+export function readCPUs(tree: CgroupTree, { cpuset }: CgroupFiles): number | undefined {
+  const text = tree.read(cpuset);
+  return text === undefined ? undefined : countCpus(text, cpuset.replace(/^.*\//, "")) || undefined;
 }
 
 /**

@@ -19,7 +19,7 @@ import {
   requestOfLinearWeight,
 } from "./kernel_text.ts";
 import { findLayout } from "./layout.ts";
-import { ignoresLimits, readNodeCores } from "./node_files.ts";
+import { ignoresLimits, readNodeCores, readNodeUsage } from "./node_files.ts";
 import { listPods } from "./pod_cgroups.ts";
 
 const FIXTURES = new URL("../../tests/fixtures/cgroup-fixtures/fixtures/cgroup/", import.meta.url);
@@ -179,6 +179,22 @@ function checkOutcome(parse: () => unknown): void {
   assert.ok(value === undefined || !/null/.test(JSON.stringify(value)), JSON.stringify(value));
   assert.ok(!/:-|^-/.test(JSON.stringify(value) ?? ""), JSON.stringify(value));
 }
+
+pure("readNodeUsage() reads the root's CPU time in either version, at any mount point", () => {
+  const of = (layout: Parameters<typeof readNodeUsage>[1], files: Record<string, string>) =>
+    readNodeUsage(createMemoryTree(files), layout);
+  const [v1, v2] = [{ version: 1, cpu: "cpu", cpuacct: "cpuacct" }, {
+    version: 2,
+    cpu: "",
+    cpuacct: "",
+  }] as const;
+  assert.equal(of(v1, { "cpuacct/cpuacct.usage": "2500000\n" }), 2.5);
+  // The root has no bandwidth counters.
+  assert.equal(of(v2, { "cpu.stat": "usage_usec 7000\nuser_usec 5000\nsystem_usec 2000\n" }), 7);
+  assert.equal(of({ ...v2, cpu: "unified" }, { "unified/cpu.stat": "usage_usec 9000\n" }), 9);
+  assert.equal(of(v1, { "cpu.stat": "usage_usec 7000\n" }), undefined);
+  assert.throws(() => of(v2, { "cpu.stat": "usage 7\n" }), SyntaxError);
+});
 
 pure("readNodeCores() counts the root's CPUs in either version", () => {
   const of = (files: Record<string, string>) => readNodeCores(createMemoryTree(files));

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { countCpus } from "./kernel_text.ts";
+import { countCpus, parseCpuacctUsage, parseCpuStatV2 } from "./kernel_text.ts";
+import { type CgroupLayout, joinPath } from "./layout.ts";
 import type { CgroupTree } from "./tree.ts";
 
 /** The root's CPUs, in version 2 and version 1. */
@@ -24,6 +25,21 @@ export function readNodeCores(tree: CgroupTree): number | undefined {
     if (count > 0) return count;
   }
   return undefined;
+}
+
+/**
+ * Milliseconds of CPU time that all processes of the node have used, or undefined where the root has no
+ * such counter (version 2 before Linux 5.8). Throws a `SyntaxError` for bad text.
+ */
+export function readNodeUsage(
+  tree: Pick<CgroupTree, "read">,
+  { version, cpu, cpuacct }: Pick<CgroupLayout, "version" | "cpu" | "cpuacct">,
+): number | undefined {
+  const text = tree.read(
+    version === 1 ? joinPath(cpuacct, "cpuacct.usage") : joinPath(cpu, "cpu.stat"),
+  );
+  if (text === undefined) return undefined;
+  return version === 1 ? parseCpuacctUsage(text) : parseCpuStatV2(text).usageMs;
 }
 
 /** Below `/sys/kernel`: `disabled`, `enabling`, `enabled` or `disabling`. Kernels before 6.12 have none. */

@@ -89,12 +89,25 @@ export interface NodePressure {
   readonly pods: ReadonlyMap<string, CPUPressure>;
 }
 
+/** CPU of the whole node. Millicores; fading means with a time constant of 1 s. */
+export interface NodeCPU {
+  readonly total: number;
+  /** The CPUs that containers share: all, less those that a static CPU manager gave away. */
+  readonly shared: number;
+  /** That of the shared ones that no process uses. */
+  readonly idle: number;
+  /** Used outside of pods, for instance by the kubelet; 0 below a twentieth of the node. */
+  readonly system: number;
+}
+
 /** A sample of a whole node. */
 export interface NodeSample {
   /** By hex container id. A container without two good readings is missing, never wrong. */
   readonly containers: ReadonlyMap<string, ContainerSample>;
   /** CPU that the market may not share because others hold it. */
   readonly unmanaged: number;
+  /** Absent where the kernel does not count what the node uses. */
+  readonly node?: NodeCPU;
 }
 
 /** A container that uses more of its quota than this may run into it before the next sample. */

@@ -12,18 +12,22 @@ import { type Bid, clearMarket, type Mode } from "./solver.ts";
 const PRESSURE_FACTOR = 0.9;
 
 /**
- * allocatable × (1 − reserve) × 0.9^pressures − unmanaged, at least 0; millicores. 8000 m with 500 m
- * held by pods that take no part, and no pressure condition (memory, disk, PIDs): 6700 m.
+ * (1 − reserve) × 0.9^pressures of allocatable, less `unmanaged`, at least 0; millicores. 8000 m with
+ * 500 m held by pods that take no part, and no pressure condition (memory, disk, PIDs): 6700 m. At least
+ * the same share of `available`, so that CPU that other pods request and leave idle is divided as well.
  */
 export function marketCapacity(
-  { allocatable, unmanaged, pressures, reserve = 0.1 }: {
+  { allocatable, unmanaged, pressures, reserve = 0.1, available = 0 }: {
     readonly allocatable: number;
     readonly unmanaged: number;
     readonly pressures: number;
     readonly reserve?: number;
+    /** CPU that only the market's containers use, or nothing. */
+    readonly available?: number;
   },
 ): number {
-  return Math.max(0, allocatable * (1 - reserve) * PRESSURE_FACTOR ** pressures - unmanaged);
+  const share = (1 - reserve) * PRESSURE_FACTOR ** pressures;
+  return Math.max(0, share * allocatable - unmanaged, share * available);
 }
 
 /** Least CPU that any bid asks for: the smallest quota the kubelet sets. */

@@ -19,17 +19,24 @@ import { splitByRequest } from "./pod_split.ts";
 import { type LimitRange, roundBounds, roundShares, upToGrid } from "./rounding.ts";
 import { type Bid, clearMarket, type Mode } from "./solver.ts";
 
-pure("marketCapacity() takes off a reserve, pressures and unmanaged use", () => {
-  const rows = [
-    [{ allocatable: 8000, unmanaged: 500, pressures: 0 }, 6700],
-    [{ allocatable: 8000, unmanaged: 0, pressures: 0, reserve: 0 }, 8000],
-    [{ allocatable: 10_000, unmanaged: 0, pressures: 2 }, 7290],
-    [{ allocatable: 1000, unmanaged: 5000, pressures: 3 }, 0],
-  ] as const;
-  for (const [input, capacity] of rows) {
-    assert.ok(Math.abs(marketCapacity(input) - capacity) < 1e-9, `${capacity}`);
-  }
-});
+pure(
+  "marketCapacity() takes off a reserve, pressures, and unmanaged CPU that is not available",
+  () => {
+    const rows = [
+      [{ allocatable: 8000, unmanaged: 500, pressures: 0 }, 6700],
+      [{ allocatable: 8000, unmanaged: 0, pressures: 0, reserve: 0 }, 8000],
+      [{ allocatable: 10_000, unmanaged: 0, pressures: 2 }, 7290],
+      [{ allocatable: 1000, unmanaged: 5000, pressures: 3 }, 0],
+      // Others request 4000 m and use 500 m; then they use all.
+      [{ allocatable: 8000, unmanaged: 4000, pressures: 0, available: 7500 }, 6750],
+      [{ allocatable: 8000, unmanaged: 4000, pressures: 1, available: 7500 }, 6075],
+      [{ allocatable: 8000, unmanaged: 4000, pressures: 0, available: 3500 }, 3200],
+    ] as const;
+    for (const [input, capacity] of rows) {
+      assert.ok(Math.abs(marketCapacity(input) - capacity) < 1e-9, `${capacity}`);
+    }
+  },
+);
 
 const LIMIT: HeldLimit = { floor: 100, ceiling: 800, present: 300, demand: 400 };
 

@@ -52,12 +52,9 @@ const SHORT_SHARE = 0.95;
  * makes a price out of rounding, on a node that still has CPU to give.
  */
 export const DIVIDED = 1.08;
-/** Share of what containers use that is divided if that is more: others leave them CPU set aside. */
-export const USED = 0.97;
 
 /**
- * Divides 1.08 × `capacity`, millicores, or 0.97 of what containers use if that is more, among the bids
- * by weight. Bids above the limits that users set count only after every bid has what it asks for within
+ * Divides 1.08 × `capacity`, millicores, among the bids by weight. Bids above the limits that users set count only after every bid has what it asks for within
  * its own: a container gets less than min(bid, original limit) only while none gets more than that.
  * Σ shares is at most what is divided.
  */
@@ -66,7 +63,7 @@ export function clearScarce(
   capacity: number,
 ): Pick<Clearing, "mode" | "price"> & { readonly shares: readonly ScarceShare[] } {
   const used = bidders.reduce((sum, { load }) => sum + load.usage1s, 0);
-  const divided = Math.max(DIVIDED * capacity, USED * used);
+  const divided = DIVIDED * capacity;
   const weights = bidders.reduce((sum, { weight }) => sum + weight, 0);
   const waiting = waitingOf(bidders, { isFull: used >= capacity });
   const all = bidders.map((bidder, i) => {

@@ -6,11 +6,11 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import { clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
 import { nextLoad, type RecentLoad } from "../market/market_container.ts";
-import { clearScarce, DIVIDED, type ScarceBidder, USED } from "./scarce_clearing.ts";
+import { clearScarce, DIVIDED, type ScarceBidder } from "./scarce_clearing.ts";
 
 /**
- * What differs from a container at its ceiling of 4000 m that uses 1000 m; null: no PSI. Over 1 s it uses
- * nothing by default, so that what is divided follows from the capacity.
+ * What differs from a container at its ceiling of 4000 m that uses 1000 m, and over 1 s nothing; null: no
+ * PSI.
  */
 interface Change extends Partial<Omit<ScarceBidder, "load" | "memory">> {
   readonly limit?: number;
@@ -151,12 +151,6 @@ pure("clearScarce() divides 1.08 of the capacity by weight, original limits firs
   assert.deepEqual(cleared("part", [service, service, larger], 1000), [203, 203, 675]);
 });
 
-pure("clearScarce() divides 97 % of what is used where that is more", () => {
-  const raised = { usage: 2000, usage1s: 2000, originalLimit: 2000 };
-  assert.deepEqual(cleared("share", [raised, raised], 1000), [1940, 1940]);
-  assert.deepEqual(cleared("part", [raised, raised], 4000), [2160, 2160]);
-});
-
 pure("clearScarce() gives nothing of nothing", () => {
   for (const capacity of [0, 4000]) {
     const nothing = { mode: "uncongested", price: 0, shares: [] };
@@ -210,8 +204,7 @@ forAll(
   ],
   (drawn, capacity) => {
     const bidders = [...drawn, ...drawn.slice(0, 1)];
-    const used = bidders.reduce((sum, { load }) => sum + load.usage1s, 0);
-    const divided = Math.max(DIVIDED * capacity, USED * used);
+    const divided = DIVIDED * capacity;
     const { price, mode, shares } = clearScarce(bidders, capacity);
     const best = optimum(bidders, shares.map(({ bid }) => bid), divided);
     seen.add(`${mode}, ${best.fits}`);

@@ -103,7 +103,10 @@ export const nodeViewSchema = z.object({
   held: z.string().optional(),
   price,
   allocatable: millicores,
-  /** CPU that the market may share: allocatable less reserve, pressure and `unmanaged`. */
+  /**
+   * CPU that the market may share: allocatable less reserve, pressure and `unmanaged`. Where idle CPU is
+   * free, at least the same share of what processes outside of the market leave unused.
+   */
   capacity: millicores,
   /** Held by pods that take no part. */
   unmanaged: millicores,

@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { arenaPage } from "../../lab/arena/arena_page.ts";
-import { EQUAL_CORES, ORACLE, OURS } from "../../lab/arena/outcome.ts";
+import { COALLOCATOR, EQUAL_CORES, ORACLE } from "../../lab/arena/outcome.ts";
 import { checkGoals } from "../../lab/arena/goals.ts";
 import { allRivals } from "../../lab/simulation/rivals/all_rivals.ts";
 import { openBrowser, withoutBrowser } from "../../tools/open_browser.ts";
@@ -29,7 +29,7 @@ function madePage(): string {
     outcome({ algorithm, setting, cores: 1.6 + index / 9, p99Ms: 60 + 400 * (index % 7) })
   );
   const runs = syntheticRuns({ pods: 1, minutes: 10 });
-  const named = [OURS, EQUAL_CORES, ORACLE];
+  const named = [COALLOCATOR, EQUAL_CORES, ORACLE];
   const records = named.flatMap(({ algorithm, setting }, index) => {
     const run = runs[index];
     return run === undefined ? [] : [{ ...run, algorithm, description: setting }];

@@ -20,7 +20,7 @@ const STAGES: readonly Stage[] = [
 Deno.test("runArena() has the same results in this thread, in one worker and in two", async () => {
   const plan: ArenaPlan = {
     stages: STAGES,
-    algorithms: ["mbcas", "ours", "oracle"],
+    algorithms: ["mbcas-original", "coallocator", "oracle"],
     seeds: 1,
     keepSeries: true,
   };

@@ -1,9 +1,11 @@
 /** What limits do where idle CPU is free, in a closed loop with the model of a node. */
 import assert from "node:assert/strict";
 import { readDemoScene } from "../../cli/demo_scene.ts";
-import { SHARED_NODE_SCENES } from "../../lab/arena/shared_node_scenes.ts";
+import { endlessWork, SHARED_NODE_SCENES } from "../../lab/arena/shared_node_scenes.ts";
+import { startMarketCluster } from "../../lab/simulation/market_cluster.ts";
 import { playMarket } from "../../lab/simulation/play_market.ts";
 import type { RunSeries } from "../../lab/simulation/run_record.ts";
+import { sceneContainerID } from "../../lab/simulation/running_pod.ts";
 import type { Scene } from "../../lab/simulation/scene.ts";
 import { jainIndex } from "../../lab/simulation/scores.ts";
 import type { Workload } from "../../lab/simulation/workload.ts";
@@ -15,6 +17,7 @@ import { coallocScene } from "../fixtures/cli/coalloc_scene.ts";
 import { type ControllerScene, loopTest, sceneTest } from "./controller_scene.ts";
 
 const BURST_FACTOR = 8;
+const OUTSIDE_UID = "11111111-2222-4333-8444-555555555555";
 
 /** The scene under the market as it is where idle CPU is free. */
 function play(scene: Scene): Promise<RunSeries> {
@@ -36,6 +39,14 @@ function until(workload: Workload, endMs: number): Workload {
     next: () => workload.next(),
     coresAt: (ms) => ms > endMs ? 0 : workload.coresAt(ms),
   };
+}
+
+/** The scene with workloads that end at this second. */
+function endingAt(scene: Scene, endS: number, ends = (_name: string) => true): Scene {
+  const pods = scene.pods.map((pod) =>
+    ends(pod.name) ? { ...pod, workload: () => until(pod.workload(), endS * 1000) } : pod
+  );
+  return { ...scene, pods };
 }
 
 /** Every pod's limit ends at its ceiling. */
@@ -110,15 +121,38 @@ Deno.test("playMarket() lowers what takes from others that wait, from 5 s after 
 Deno.test("playMarket() brings limits back to their ceilings when the load has ended", async () => {
   const END_S = 15;
   const made = SHARED_NODE_SCENES["eight-equal"]({ seed: 2, minutes: 1 });
-  const scene = {
-    ...made,
-    pods: made.pods.map((pod) => ({ ...pod, workload: () => until(pod.workload(), END_S * 1000) })),
-  };
-  const series = await play(scene);
+  const series = await play(endingAt(made, END_S));
   // 5 s of work are left when the load ends; 10 s and the time that a change takes follow.
   assertAtCeilings(series);
   const last = Math.max(...series.changes.map(({ atS }) => atS));
   assert.ok(last < END_S + 10 + 15, `${last}`);
+});
+
+Deno.test("startMarketCluster() divides CPU that an idle pod outside of the market requests", async () => {
+  const made = SHARED_NODE_SCENES["light-services"]({ seed: 1, minutes: 1 });
+  const scene = endingAt(made, 20, (name) => name !== "batch");
+  /** Limits after 15 s of contention, and after 40 s; half of the 8 CPUs may be requested by others. */
+  const limitsBeside = async (requested: number): Promise<(number | undefined)[][]> => {
+    const cluster = startMarketCluster(scene, {
+      agent: { idleCPU: "free" },
+      controller: { burstFactor: BURST_FACTOR },
+    });
+    const { node, clock } = cluster;
+    const idle = { id: "f".repeat(64), threads: 1, workload: endlessWork(0), request: requested };
+    if (requested > 0) node.addPod({ uid: OUTSIDE_UID, containers: [idle] });
+    const limits: (number | undefined)[][] = [];
+    for (const second of [15, 40]) {
+      await clock.runUntil(second * 1000);
+      limits.push(scene.pods.map((pod) => node.container(sceneContainerID(pod)).quota));
+    }
+    await cluster.stop();
+    return limits;
+  };
+  const [contended = [], ample = []] = await limitsBeside(4000);
+  assert.deepEqual([contended, ample], await limitsBeside(0));
+  // Services at their ceilings, 8 × 400 m; the batch job at what they leave, then at nearly all.
+  assert.deepEqual(contended.slice(0, 3), [3200, 3200, 3200]);
+  assert.ok((contended[3] ?? 0) > 4000 && (ample[3] ?? 0) > 6900, `${contended[3]}, ${ample[3]}`);
 });
 
 const GUARANTEED = { containers: [sampleGuaranteed()] };

@@ -8,10 +8,10 @@ import {
   type AlgorithmOutcome,
   algorithmOutcome,
   AS_IT_IS,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
   type Entry,
   isSameEntry,
-  OURS,
-  OURS_TIGHT,
   UNLIMITED,
 } from "../../../lab/arena/outcome.ts";
 import { playEntry } from "../../../lab/arena/contest.ts";
@@ -161,22 +161,22 @@ export interface ReplayedAlgorithm extends Entry {
 /** The limit that knows the load beforehand. */
 export const P90: Entry = limitOfP90();
 
-/** As text: `ours`, `ours, tight`, `vpa: limit by ratio, at 10 %`. */
+/** As text: `coallocator`, `coallocator, tight`, `vpa: limit by ratio, at 10 %`. */
 export function algorithmLabel(entry: Entry): string {
-  if (isSameEntry(entry, OURS)) return "ours";
-  if (isSameEntry(entry, OURS_TIGHT)) return "ours, tight";
+  if (isSameEntry(entry, COALLOCATOR)) return "coallocator";
+  if (isSameEntry(entry, COALLOCATOR_TIGHT)) return "coallocator, tight";
   return `${entry.algorithm}: ${entry.setting}`;
 }
 
-/** All of them, ours first. */
+/** All of them, CoAllocator first. */
 export function replayedAlgorithms(): readonly ReplayedAlgorithm[] {
   return [
     described(
-      OURS,
+      COALLOCATOR,
       "CoAllocator's agent and controller set the limit: its ceiling while CPU is free",
     ),
     described(
-      OURS_TIGHT,
+      COALLOCATOR_TIGHT,
       "the same with market.idleCPU: tight, so that the limit follows demand",
     ),
     described(AS_IT_IS, "the container's original limit, never changed"),

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { type CoallocScene, sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
-import { type AlgorithmOutcome, AS_IT_IS, OURS, OURS_TIGHT } from "../../../lab/arena/outcome.ts";
+import {
+  type AlgorithmOutcome,
+  AS_IT_IS,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
+} from "../../../lab/arena/outcome.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { algorithmLabel } from "./replay.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
@@ -38,7 +43,7 @@ traceTest("simulateCommand() shows every algorithm and the verdict", async (scen
   const algorithms = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
   const statics = ["request x 1", "request x 2", "request x 4", "P90 x 1.15"];
   assert.deepEqual(algorithms.slice(0, 7), [
-    ...["ours", "ours, tight", algorithmLabel(AS_IT_IS)],
+    ...["coallocator", "coallocator, tight", algorithmLabel(AS_IT_IS)],
     ...statics.map((setting) => algorithmLabel({ algorithm: "static", setting })),
   ]);
   assert(algorithms.slice(7).every((one) => one?.startsWith("vpa: ")), algorithms.join());
@@ -73,7 +78,7 @@ traceTest("simulateCommand() prints one object in the arena's shape", async (sce
   });
   assert.equal(algorithms.length, 11);
   const [ours] = algorithms;
-  assert.deepEqual([ours.algorithm, ours.sloHeld], ["ours", true]);
+  assert.deepEqual([ours.algorithm, ours.sloHeld], ["coallocator", true]);
   const figures = "cores p50Ms p99Ms p999Ms throttledMsPerS changesPerPodMinute slack jain " +
     "overCapacityS";
   for (const name of figures.split(" ")) assert.equal(typeof ours[name], "number", name);
@@ -228,7 +233,7 @@ const FIGURES = {
 };
 
 const OUTCOME: AlgorithmOutcome = {
-  ...OURS,
+  ...COALLOCATOR,
   sloHeld: true,
   sloHeldShare: 1,
   median: FIGURES,
@@ -254,7 +259,7 @@ function story(): Story {
       freeP99Ms: 39,
       outcomes: [
         OUTCOME,
-        { ...OUTCOME, ...OURS_TIGHT },
+        { ...OUTCOME, ...COALLOCATOR_TIGHT },
         { ...OUTCOME, ...AS_IT_IS, sloHeld: false, median },
       ],
       runs: [],
@@ -268,13 +273,13 @@ const rowOf = (text: string, algorithm: string): string | undefined =>
 pure("simulateText() has a line per algorithm, and leaves out columns for narrow terminals", () => {
   const text = simulateText(story());
   assert.match(
-    rowOf(text, "ours") ?? "",
-    /^ours +held +1\.20 +6\.00 +57\.0 +130 +150 +0\.400 +450\/700$/,
+    rowOf(text, "coallocator") ?? "",
+    /^coallocator +held +1\.20 +6\.00 +57\.0 +130 +150 +0\.400 +450\/700$/,
   );
   assert.match(rowOf(text, algorithmLabel(AS_IT_IS)) ?? "", / missed .* -$/);
   const wide = simulateText(story(), { wide: true });
   assert.match(rowOf(wide, "ALGORITHM") ?? "", /SLACK %$/);
-  assert.match(rowOf(wide, "ours") ?? "", /25\.0$/);
+  assert.match(rowOf(wide, "coallocator") ?? "", /25\.0$/);
   const narrow = rowOf(simulateText(story(), { columns: 80 }), "ALGORITHM") ?? "";
   assert(narrow.length <= 80 && !narrow.includes("P50") && narrow.includes("P99"), narrow);
   assert.match(rowOf(simulateText(story(), { columns: 20 }), "ALGORITHM") ?? "", /CORES/);

@@ -2,9 +2,9 @@
 import {
   type AlgorithmOutcome,
   AS_IT_IS,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
   type Entry,
-  OURS,
-  OURS_TIGHT,
 } from "../../../lab/arena/outcome.ts";
 import { traceScene } from "../../../lab/arena/trace_scene.ts";
 import { assertTexts, messageOf } from "../../../tests/fixtures/assert_sentences.ts";
@@ -36,7 +36,11 @@ function outcome(
 /** One of the sentences about these figures. */
 const found =
   (index: number, ours: Figures, own: Figures, ...others: readonly AlgorithmOutcome[]) => () => {
-    const known = [outcome(OURS, 8, 39), outcome(OURS_TIGHT, ...ours), outcome(AS_IT_IS, ...own)];
+    const known = [
+      outcome(COALLOCATOR, 8, 39),
+      outcome(COALLOCATOR_TIGHT, ...ours),
+      outcome(AS_IT_IS, ...own),
+    ];
     return verdict([...known, ...others], { sloMs: SLO_MS }).at(index) ?? "";
   };
 
@@ -60,15 +64,15 @@ pure("sentences of simulate: verdict", () =>
   assertTexts(
     {
       "both hold": found(0, [1.2, 57], [4, 41]),
-      "ours holds": found(0, [3, 57], [2, 900]),
+      "coallocator holds": found(0, [3, 57], [2, 900]),
       "own holds": found(0, [1, 200], [1, 41]),
       "none holds": found(0, [3, 200], [4, 900]),
       "other for more": found(1, [1.2, 57], [4, 900], outcome(VPA, 3, 50)),
       "other for less": found(1, [1.2, 57], [4, 900], outcome(P90, 1, 50)),
       "other for the same": found(1, [1.2, 57], [4, 900], outcome(VPA, 1.205, 50)),
-      "other where ours misses": found(1, [1.2, 500], [4, 900], outcome(VPA, 1, 50)),
+      "other where coallocator misses": found(1, [1.2, 500], [4, 900], outcome(VPA, 1, 50)),
       "a side is missing": () =>
-        messageOf(() => verdict([outcome(OURS, 8, 39)], { sloMs: SLO_MS })),
+        messageOf(() => verdict([outcome(COALLOCATOR, 8, 39)], { sloMs: SLO_MS })),
       "no other": found(1, [1.2, 57], [4, 900]),
       "no cheaper other": found(1, [1.2, 57], [4, 100], outcome(VPA, 5, 50)),
       "as shipped": found(2, [1, 50], [4, 50]),
@@ -76,7 +80,7 @@ pure("sentences of simulate: verdict", () =>
     `\
 both hold
   CoAllocator with market.idleCPU: tight would have allocated 1.20 cores on average instead of 4.00 (70 % less) and kept P99 at 57.0 ms (as it is: 41.0 ms), within the SLO of 140 ms.
-ours holds
+coallocator holds
   CoAllocator with market.idleCPU: tight would have allocated 3.00 cores on average instead of 2.00 (50 % more) and kept P99 at 57.0 ms, within the SLO of 140 ms; as it is, P99 was 900 ms.
 own holds
   CoAllocator with market.idleCPU: tight would have allocated 1.00 cores, as many as your limit, but let P99 rise to 200 ms, beyond the SLO of 140 ms; your limit as it is kept it at 41.0 ms.
@@ -88,10 +92,10 @@ other for less
   Of the other algorithms "static: P90 x 1.15", which knows the whole load beforehand, held the SLO with the fewest cores: 1.00, fewer than CoAllocator.
 other for the same
   Of the other algorithms "vpa: s" held the SLO with the fewest cores: 1.21, as many as CoAllocator.
-other where ours misses
+other where coallocator misses
   Of the other algorithms "vpa: s" held the SLO with the fewest cores: 1.00.
 a side is missing
-  Cannot compare: ours and the limit as it is were not both played
+  Cannot compare: coallocator and the limit as it is were not both played
 no other
   No other algorithm in the table held the SLO.
 no cheaper other
@@ -113,7 +117,9 @@ pure("sentences of simulate: what was replayed", () =>
       "usage at the limit": () => notes(story({ originalLimit: 1010 })).join("\n"),
       "page": () => {
         const { replay, ...rest } = story();
-        const outcomes = [OURS, OURS_TIGHT, AS_IT_IS].map((entry) => outcome(entry, 1, 50));
+        const outcomes = [COALLOCATOR, COALLOCATOR_TIGHT, AS_IT_IS].map((entry) =>
+          outcome(entry, 1, 50)
+        );
         const runs = syntheticRuns({ pods: 1, minutes: 1 });
         const text = simulatePage({ ...rest, replay: { ...replay, outcomes, runs } });
         return [/<title>.*(?=<\/title>)/, /One container alone[^.]*\.[^.]*\./]

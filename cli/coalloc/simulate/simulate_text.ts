@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type AlgorithmOutcome, isSameEntry, OURS } from "../../../lab/arena/outcome.ts";
+import { type AlgorithmOutcome, COALLOCATOR, isSameEntry } from "../../../lab/arena/outcome.ts";
 import { mean, quantile } from "../../../lab/simulation/statistics.ts";
 import { formatCount, formatFigure } from "../../../lab/simulation/report/figure.ts";
 import { expectedDemand } from "../../../lab/simulation/workload.ts";
@@ -142,7 +142,7 @@ function table(outcomes: readonly AlgorithmOutcome[], look: SimulateLook): strin
 
 function algorithmCell(outcome: AlgorithmOutcome): Cell {
   const text = algorithmLabel(outcome);
-  return isSameEntry(outcome, OURS) ? { text, how: "bold" } : { text };
+  return isSameEntry(outcome, COALLOCATOR) ? { text, how: "bold" } : { text };
 }
 
 function cellOf(outcome: AlgorithmOutcome, { head, text }: ReplayMeasure): Cell {

@@ -7,10 +7,10 @@ import {
   type AlgorithmOutcome,
   AS_IT_IS,
   bestSetting,
-  isOurs,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
+  isCoallocator,
   isSameEntry,
-  OURS,
-  OURS_TIGHT,
 } from "../../../lab/arena/outcome.ts";
 import { formatFigure } from "../../../lab/simulation/report/figure.ts";
 import { algorithmLabel, P90 } from "./replay.ts";
@@ -19,19 +19,19 @@ import { algorithmLabel, P90 } from "./replay.ts";
 const SAME_COST = 0.01;
 
 /**
- * Sentences: ours with `market.idleCPU: tight` beside the limit as it is; the cheapest other algorithm
- * that holds the SLO; ours with its defaults: their limits cost nothing while CPU is free. Throws a
+ * Sentences: CoAllocator with `market.idleCPU: tight` beside the limit as it is; the cheapest other algorithm
+ * that holds the SLO; CoAllocator with its defaults: their limits cost nothing while CPU is free. Throws a
  * RangeError when one of these was not played.
  */
 export function verdict(
   outcomes: readonly AlgorithmOutcome[],
   { sloMs }: { readonly sloMs: number },
 ): string[] {
-  const [shipped, ours, own] = [OURS, OURS_TIGHT, AS_IT_IS].map((entry) =>
+  const [shipped, ours, own] = [COALLOCATOR, COALLOCATOR_TIGHT, AS_IT_IS].map((entry) =>
     outcomes.find((one) => isSameEntry(one, entry))
   );
   if (shipped === undefined || ours === undefined || own === undefined) {
-    throw new RangeError("Cannot compare: ours and the limit as it is were not both played");
+    throw new RangeError("Cannot compare: coallocator and the limit as it is were not both played");
   }
   const slo = `the SLO of ${formatFigure(sloMs)} ms`;
   return [
@@ -71,12 +71,12 @@ function latencyOf(
     : `with P99 at ${mine} ms instead of ${theirs} ms; neither holds ${slo}.`;
 }
 
-/** The cheapest of those that are not ours, and whether it is cheaper. */
+/** The cheapest of those that are not CoAllocator, and whether it is cheaper. */
 function bestOther(
   outcomes: readonly AlgorithmOutcome[],
   { ours, own }: { readonly ours: AlgorithmOutcome; readonly own: AlgorithmOutcome },
 ): string {
-  const best = bestSetting(outcomes.filter((one) => !isOurs(one) && one.sloHeld));
+  const best = bestSetting(outcomes.filter((one) => !isCoallocator(one) && one.sloHeld));
   if (best === undefined) return "No other algorithm in the table held the SLO.";
   const cores = coresOf(best);
   if (own.sloHeld && cores >= coresOf(own)) {

@@ -5,18 +5,18 @@
  */
 import {
   ALONE,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
   type Entry,
   EQUAL_CORES,
-  isOurs,
+  isCoallocator,
   ORACLE,
-  OURS,
-  OURS_TIGHT,
   UNLIMITED,
 } from "../outcome.ts";
 
-/** An algorithm with its setting; ours and the oracle have a name alone. */
+/** An algorithm with its setting; CoAllocator and the oracle have a name alone. */
 export function entryName({ algorithm, setting }: Entry): string {
-  return isOurs({ algorithm }) || algorithm === ORACLE.algorithm
+  return isCoallocator({ algorithm }) || algorithm === ORACLE.algorithm
     ? algorithm
     : `${algorithm}, ${setting}`;
 }
@@ -36,20 +36,20 @@ const NOTES: ReadonlyMap<string, string> = new Map([
     "Koordinator's CPU burst: raises a throttled quota by a fifth, up to three times the limit",
   ],
   ["vpa", "Kubernetes' VerticalPodAutoscaler: P90 of a decaying histogram, and 15 %"],
-  ["mbcas", "an earlier market: writes every 15 s, with a cooldown of 30 s"],
+  ["mbcas-original", "an earlier market: writes every 15 s, with a cooldown of 30 s"],
   [
-    OURS.algorithm,
+    COALLOCATOR.algorithm,
     "the market with the product's defaults: limits are at their ceilings, eight times what users set, until CPU is scarce",
   ],
   [
-    OURS_TIGHT.algorithm,
+    COALLOCATOR_TIGHT.algorithm,
     "the market that allocates what is needed and no more, not tuned per trace",
   ],
   [
     ORACLE.algorithm,
-    "knows the future: the least limits at which no request waits longer than the SLO, changed no more often than ours; an algorithm that lets one request in a hundred wait longer may cost less",
+    "knows the future: the least limits at which no request waits longer than the SLO, changed no more often than CoAllocator; an algorithm that lets one request in a hundred wait longer may cost less",
   ],
-  [EQUAL_CORES.algorithm, "a yardstick: fixed limits that cost the cores of ours"],
+  [EQUAL_CORES.algorithm, "a yardstick: fixed limits that cost the cores of CoAllocator"],
   [
     ALONE.algorithm,
     "a yardstick: the pods beside a noisy neighbour, without it and without limits",

@@ -5,7 +5,7 @@
  */
 import { formatCount, formatFigure } from "../../simulation/report/figure.ts";
 import { type Html, html, trusted } from "../../simulation/report/html.ts";
-import { type AlgorithmOutcome, bestPerAlgorithm, isSameEntry, OURS } from "../outcome.ts";
+import { type AlgorithmOutcome, bestPerAlgorithm, COALLOCATOR, isSameEntry } from "../outcome.ts";
 import { type OutcomeColumn, outcomeColumns } from "../outcome_columns.ts";
 import type { StageResult } from "../stages.ts";
 
@@ -33,8 +33,10 @@ function table(
   const best = new Set(bestPerAlgorithm(result.outcomes));
   const heads = columns.map(({ head }) => html`<th scope="col">${headText(head)}</th>`);
   const rows = outcomes.map((outcome) => {
-    // Where all rows are the best of their algorithm, bold says nothing: there it marks ours.
-    const isBold = outcomes.length === best.size ? isSameEntry(outcome, OURS) : best.has(outcome);
+    // Where all rows are the best of their algorithm, bold says nothing: there it marks CoAllocator.
+    const isBold = outcomes.length === best.size
+      ? isSameEntry(outcome, COALLOCATOR)
+      : best.has(outcome);
     const cells = columns.map((column) =>
       html`<td${isBold ? BEST : NOT_BEST}>${cellText(outcome, column)}</td>`
     );

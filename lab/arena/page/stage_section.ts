@@ -11,12 +11,12 @@ import type { RunRecord } from "../../simulation/run_record.ts";
 import {
   type AlgorithmOutcome,
   bestSetting,
+  COALLOCATOR,
+  COALLOCATOR_TIGHT,
   type Entry,
   isRival,
   isSameEntry,
   ORACLE,
-  OURS,
-  OURS_TIGHT,
 } from "../outcome.ts";
 import type { StageResult } from "../stages.ts";
 import { scaleSentence } from "./arena_method.ts";
@@ -54,7 +54,7 @@ export function stageSection(result: StageResult, id: string): Html {
       (kind === "shared node" || kind === "services") && runs.length > 0
         ? coresPlot(runs)
         : limitsPlot(
-          runs.filter(({ algorithm }) => algorithm !== OURS.algorithm),
+          runs.filter(({ algorithm }) => algorithm !== COALLOCATOR.algorithm),
           `${name}: limit against demand`,
         )}
     </section>
@@ -62,27 +62,29 @@ export function stageSection(result: StageResult, id: string): Html {
 }
 
 /**
- * The runs that are drawn over time, as far as there are series: ours, also where limits follow
+ * The runs that are drawn over time, as far as there are series: CoAllocator, also where limits follow
  * demand, the best rival and the oracle, named as in the tables.
  */
 export function stageRecords({ outcomes, records }: StageResult): RunRecord[] {
   const rival: Entry | undefined = bestSetting(outcomes.filter(isRival));
-  return [OURS, OURS_TIGHT, ...(rival === undefined ? [] : [rival]), ORACLE].flatMap((entry) => {
-    // A record holds the setting where a report has a description.
-    const record = records.find(({ algorithm, description }) =>
-      algorithm === entry.algorithm && description === entry.setting
-    );
-    return record === undefined ? [] : [{ ...record, algorithm: entryName(entry) }];
-  });
+  return [COALLOCATOR, COALLOCATOR_TIGHT, ...(rival === undefined ? [] : [rival]), ORACLE].flatMap(
+    (entry) => {
+      // A record holds the setting where a report has a description.
+      const record = records.find(({ algorithm, description }) =>
+        algorithm === entry.algorithm && description === entry.setting
+      );
+      return record === undefined ? [] : [{ ...record, algorithm: entryName(entry) }];
+    },
+  );
 }
 
-/** Cores and P99 of ours, of the best rival and of the oracle. */
+/** Cores and P99 of CoAllocator, of the best rival and of the oracle. */
 function findings({ outcomes }: StageResult): string {
-  const ours = outcomes.find((one) => isSameEntry(one, OURS));
+  const ours = outcomes.find((one) => isSameEntry(one, COALLOCATOR));
   const rival = bestSetting(outcomes.filter(isRival));
   const oracle = outcomes.find((one) => isSameEntry(one, ORACLE));
   const named: (readonly [string, AlgorithmOutcome | undefined])[] = [
-    ["Ours", ours],
+    ["CoAllocator", ours],
     [rival === undefined ? "" : `The best rival (${entryName(rival)})`, rival],
     ["The oracle", oracle],
   ];

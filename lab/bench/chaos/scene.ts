@@ -75,7 +75,7 @@ const APPS: readonly App[] = [
     replicas: 2,
     container: { request: "30m", limit: "80m", ...BURST },
   },
-  // Holds CPU by its request and uses none: what is left to the market is soon scarce.
+  // Holds CPU by its request and uses none: the market divides it all the same.
   {
     name: "ballast",
     place: "services",

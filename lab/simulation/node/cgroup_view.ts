@@ -64,6 +64,7 @@ function indexOf(node: SimulatedNode): Index {
   const lastCPU = Math.ceil(node.cores) - 1;
   const files = new Map<string, () => string>([
     ["cgroup.controllers", () => CONTROLLERS],
+    ["cpu.stat", () => `usage_usec ${node.usageUs}\n`],
     ["cpuset.cpus.effective", () => lastCPU === 0 ? "0\n" : `0-${lastCPU}\n`],
   ]);
 

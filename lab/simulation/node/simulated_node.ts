@@ -82,6 +82,8 @@ export class SimulatedNode {
   readonly #crowd: PodState[] = [];
   readonly #slice: { -readonly [K in keyof Slice]: Slice[K] };
   #slices = 0;
+  /** CPU time of pods that were removed, ms. */
+  #removedMs = 0;
 
   constructor({ cores, random, tickMs = 4 }: SimulatedNodeOptions) {
     this.cores = cores;
@@ -91,6 +93,12 @@ export class SimulatedNode {
   /** Virtual time up to which it has run, ms. */
   get now(): number {
     return this.#slices * SLICE_MS;
+  }
+
+  /** CPU time that all pods have used, µs. */
+  get usageUs(): number {
+    const usedMs = this.#pods.reduce((sum, { usage }) => sum + usage, this.#removedMs);
+    return Math.round(usedMs * 1000);
   }
 
   /** Puts a pod on the node; its arrivals before now are dropped. */
@@ -119,6 +127,7 @@ export class SimulatedNode {
   /** Takes a pod from the node. */
   removePod(uid: string): void {
     const pod = this.#findPod(uid);
+    this.#removedMs += pod.usage;
     this.#pods.splice(this.#pods.indexOf(pod), 1);
     for (const { id } of pod.containers) this.#containers.delete(id);
     this.revision++;

@@ -161,9 +161,9 @@ function rowOf({ ours, theirs, reasons }: PodRow): Html {
       <td>${formatMillicores(ours.originalLimit)}</td>
       <td>${formatMillicores(ours.meanLimit)}</td>
       <td>${formatMillicores(ours.meanUsage)}</td>
-      <td class="ours">${formatFigure(ours.throttledMsPerS)}</td>
+      <td class="coallocator">${formatFigure(ours.throttledMsPerS)}</td>
       <td>${formatFigure(theirs?.throttledMsPerS)}</td>
-      <td class="ours">${p99(ours)}</td>
+      <td class="coallocator">${p99(ours)}</td>
       <td>${p99(theirs)}</td>
       <td>${ours.changes}</td>
       <td class="text why">${why}</td>

@@ -85,7 +85,7 @@ td.best { font-weight: 700; }
   position: sticky; left: 0; background: var(--surface); }
 .pods .text { white-space: nowrap; }
 .pods .why { min-width: 13em; white-space: normal; color: var(--soft); font-size: .92em; }
-.pods .ours { color: var(--limit); font-weight: 600; padding-left: 22px; }
+.pods .coallocator { color: var(--limit); font-weight: 600; padding-left: 22px; }
 .reasons td:first-child { text-align: right; padding-right: 16px; }
 .reasons thead th { text-align: left; }
 .changes td:nth-child(2), .changes td:nth-child(5), .changes th:nth-child(2),

@@ -13,7 +13,7 @@ import { vpaRule } from "./vpa_rule.ts";
 
 /** A rule, and what decides whether its proposals are applied. */
 export interface Contestant {
-  /** A title, the same for every history: `ours, P90 × 1.2, 24 h`. */
+  /** A title, the same for every history: `coallocator, P90 × 1.2, 24 h`. */
   readonly label: string;
   readonly rule: RightsizingRule;
   readonly guard: Guard;
@@ -27,13 +27,13 @@ const PERCENTILES: readonly Percentile[] = ["P90", "P95", "P99"];
 const FACTOR = 1.2;
 
 /** A policy with defaults. */
-export const OURS = "ours, P90 × 1.2, 24 h";
+export const COALLOCATOR = "coallocator, P90 × 1.2, 24 h";
 /** The VPA as it is installed. */
 export const VPA = "vpa, its updater";
 
 /**
- * All of them for one history: ours by percentile and window, the VPA's recommender with our guards
- * and with its own updater, of CPU under limits ours with the
+ * All of them for one history: CoAllocator by percentile and window, the VPA's recommender with its guards
+ * and with its own updater, of CPU under limits CoAllocator with the
  * correction for throttling, percentiles without a factor, and two that know the future.
  */
 export function contestants(
@@ -45,12 +45,15 @@ export function contestants(
   const careful = history.resource === "memory" ? thresholdGuard({ keepsPeak: true }) : plain;
   const ours = WINDOWS_MS.flatMap((windowMs) =>
     PERCENTILES.map((percentile) =>
-      contestant(percentileRule("ours", { percentile, safetyFactor: FACTOR, windowMs }), careful)
+      contestant(
+        percentileRule("coallocator", { percentile, safetyFactor: FACTOR, windowMs }),
+        careful,
+      )
     )
   );
   const corrected = history.resource === "memory" || limitFactor === undefined ? [] : [
     contestant(
-      percentileRule("ours", {
+      percentileRule("coallocator", {
         percentile: "P90",
         safetyFactor: FACTOR,
         windowMs: DAY_MS,

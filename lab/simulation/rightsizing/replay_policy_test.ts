@@ -2,7 +2,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { minuteHistory } from "../../../tests/fixtures/lab/minute_history.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { fixedMaximum, nextMaximum, OURS, VPA } from "./contestants.ts";
+import { COALLOCATOR, fixedMaximum, nextMaximum, VPA } from "./contestants.ts";
 import { everyChange, thresholdGuard, vpaUpdater } from "./guard.ts";
 import { judgeReplay } from "./judge_replay.ts";
 import { percentileRule } from "./percentile_rule.ts";
@@ -150,13 +150,13 @@ pure("playRules() plays every rule on every series, and sums them up", () => {
   assert.equal(new Set(labels).size, labels.length);
   for (const { rules: own } of series) assert.deepEqual(own.map(({ label }) => label), labels);
   const of = (label: string) => ruleOf(rules, label);
-  assert.deepEqual([of(OURS).kills, of(VPA).kills], [0, 0]);
+  assert.deepEqual([of(COALLOCATOR).kills, of(VPA).kills], [0, 0]);
   // P90 of a day knows nothing of an hour in it: 23 of 24 are covered, on both.
-  assert.ok(Math.abs(of(OURS).coverage - 23 / 24) < 1e-9, `${of(OURS).coverage}`);
-  assert.equal(of(OURS).overLimitMinutes, 2 * 2 * 60);
-  assert.ok(Math.abs(of(OURS).shortDays.p50 - 1 / 24) < 1e-9);
+  assert.ok(Math.abs(of(COALLOCATOR).coverage - 23 / 24) < 1e-9, `${of(COALLOCATOR).coverage}`);
+  assert.equal(of(COALLOCATOR).overLimitMinutes, 2 * 2 * 60);
+  assert.ok(Math.abs(of(COALLOCATOR).shortDays.p50 - 1 / 24) < 1e-9);
   // P99 does, once it has seen one: the judged days come after it.
-  assert.equal(of("ours, P99 × 1.2, 24 h").coverage, 1);
+  assert.equal(of("coallocator, P99 × 1.2, 24 h").coverage, 1);
   const oracle = of("oracle, maximum");
   assert.deepEqual([oracle.coverage, oracle.waste], [1, 0]);
   assert.equal(of("fixed, maximum").changesPerDay, 0);
@@ -169,7 +169,7 @@ pure("playRules() kills memory under limits, and rules learn of it", () => {
   });
   const kills = (label: string): number => ruleOf(rules, label).kills;
   // 220 Mi below the peak of 1000: rules that know no kills would die each day, on each step.
-  for (const label of [OURS, VPA]) {
+  for (const label of [COALLOCATOR, VPA]) {
     const died = kills(label);
     assert.ok(died >= 2 && died <= 10, `${label}: ${died}`);
   }
@@ -179,7 +179,7 @@ pure("playRules() kills memory under limits, and rules learn of it", () => {
 pure("playRules() plays the correction for throttling only where limits hold CPU", () => {
   const corrects = (resource: UsageHistory["resource"], limitFactor?: number): boolean =>
     playRules([history("a", resource, 2 ** 20)], limitFactor === undefined ? {} : { limitFactor })
-      .rules.some(({ label }) => label === `${OURS}, corrected`);
+      .rules.some(({ label }) => label === `${COALLOCATOR}, corrected`);
   assert.equal(corrects("cpu", 1), true);
   assert.equal(corrects("cpu"), false);
   assert.equal(corrects("memory", 1.1), false);
@@ -213,7 +213,7 @@ pure("nextMaximum() covers all, and no rule that does wastes less", () => {
           replayRule(of, { ...options, rule: nextMaximum(of, HOUR_MS) }),
         );
         const fixed = judgeReplay(replayRule(of, { ...options, rule: fixedMaximum(of) }));
-        const rule = percentileRule("ours", {
+        const rule = percentileRule("coallocator", {
           percentile: "P99",
           safetyFactor,
           windowMs: 24 * HOUR_MS,

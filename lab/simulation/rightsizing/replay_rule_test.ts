@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { minuteHistory } from "../../../tests/fixtures/lab/minute_history.ts";
 import { near } from "../../../tests/fixtures/near.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { contestants, OURS, VPA } from "./contestants.ts";
+import { COALLOCATOR, contestants, VPA } from "./contestants.ts";
 import { everyChange, thresholdGuard } from "./guard.ts";
 import { type Judgement, judgeReplay } from "./judge_replay.ts";
 import {
@@ -195,7 +195,7 @@ pure("replayRule() sets nothing by what comes later", () => {
       fc.array(fc.double({ min: 0, max: 5000, noNaN: true }), { minLength: 300, maxLength: 300 }),
       fc.array(fc.double({ min: 0, max: 5000, noNaN: true }), { minLength: 120, maxLength: 120 }),
       fc.constantFrom("cpu" as const, "memory" as const),
-      fc.constantFrom(OURS, VPA),
+      fc.constantFrom(COALLOCATOR, VPA),
       (past, other, resource, label) => {
         const steps = (values: readonly number[]): RuleReplay["steps"] => {
           const of = history(values, resource);

@@ -46,7 +46,7 @@ export interface RuleRun {
 
 /** A rule. */
 export interface RightsizingRule {
-  /** For instance `ours`. */
+  /** For instance `coallocator`. */
   readonly name: string;
   /** Its parameters in short; may be empty. */
   readonly setting: string;

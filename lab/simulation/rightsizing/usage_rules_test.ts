@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const MEBIBYTE = 2 ** 20;
 
 function begin(options: Partial<PercentileOptions> = {}): RuleRun {
-  return percentileRule("ours", {
+  return percentileRule("coallocator", {
     percentile: "P90",
     safetyFactor: 1.2,
     windowMs: DAY_MS,
@@ -35,7 +35,12 @@ pure("percentileRule() is the percentile times the factor, cut to whole units", 
 
 pure("percentileRule() says its parameters", () => {
   const setting = (options: Partial<PercentileOptions>): string =>
-    percentileRule("ours", { percentile: "P95", safetyFactor: 1.2, windowMs: DAY_MS, ...options })
+    percentileRule("coallocator", {
+      percentile: "P95",
+      safetyFactor: 1.2,
+      windowMs: DAY_MS,
+      ...options,
+    })
       .setting;
   assert.equal(setting({}), "P95 × 1.2, 24 h");
   assert.equal(setting({ windowMs: 7 * DAY_MS, safetyFactor: 1 }), "P95, 7 d");
@@ -70,7 +75,7 @@ pure("percentileRule() raises the cut-off usage by that share, CPU alone and onl
     options: Partial<PercentileOptions>,
     { held, resource = "cpu" }: { readonly held: number; readonly resource?: ResourceName },
   ): number | undefined => {
-    const run = percentileRule("ours", {
+    const run = percentileRule("coallocator", {
       percentile: "P90",
       safetyFactor: 1,
       windowMs: DAY_MS,

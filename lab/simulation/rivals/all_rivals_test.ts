@@ -21,7 +21,7 @@ pure("allRivals() has every setting of every algorithm, each under a name of its
     ["captain", 9],
     ["koordinator", 2],
     ["vpa", 4],
-    ["mbcas", 1],
+    ["mbcas-original", 1],
   ]);
   const names = allRivals().map(({ algorithm, setting }) => `${algorithm} ${setting}`);
   assert.equal(new Set(names).size, names.length);

@@ -41,7 +41,7 @@ interface Memory {
  * last changed 30 s ago or earlier gets its share, at most 1.5 times the present limit.
  */
 export function mbcasSeed(): Rival {
-  return { algorithm: "mbcas", setting: "defaults", lookMs: LOOK_MS, start: startRun };
+  return { algorithm: "mbcas-original", setting: "defaults", lookMs: LOOK_MS, start: startRun };
 }
 
 function startRun(pods: readonly RivalPod[], { capacity }: RivalNode): RivalRun {
