@@ -32,10 +32,9 @@ const NOTHING: ObservedWorkload = { pods: [], allocations: [], nowMs: 1000, wind
 function memory() {
   const kept = new CorrectionMemory();
   const observe: CorrectionMemory["observe"] = (workload, seen) => kept.observe(workload, seen);
-  const keepOnly: CorrectionMemory["keepOnly"] = (keep) => kept.keepOnly(keep);
   const seeing = (seen: Partial<ObservedWorkload>): Corrections | undefined =>
     observe(WEB, { ...NOTHING, ...seen }).get("app");
-  return { observe, keepOnly, seeing };
+  return { observe, seeing };
 }
 
 const killed = (fields: Partial<PodContainer> = {}): Pod =>

@@ -110,15 +110,6 @@ pure("createQuotaRooms() bounds a Guaranteed pod by limits and requests, others 
   ]);
 });
 
-pure("createQuotaRooms() keeps room for one more pod of the largest size", () => {
-  const used = quota([1000, 600], [600, 500]);
-  // Own values count: 200 m of limits, 150 m of requests.
-  assertRooms(namespaceOf({ fixed: moved(400), web }, { quotaHeadroom: 1 }), [
-    ["web", [used], [200, 400, 0]],
-    ["fixed", [used], [-50, 350, 0]],
-  ]);
-});
-
 pure("book() counts raises in requests and limits, where a quota counts them", () => {
   const { of, room } = namespaceOf({ fixed, web });
   const quotas = [quota([2000, 1000], [1000, 700]), quota([300, 300], undefined, { scopes })];
