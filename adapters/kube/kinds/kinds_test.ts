@@ -320,13 +320,12 @@ pure("parseResourceQuota() reads both names of CPU requests, and keeps to the ti
   assert.equal(of({ "limits.cpu": "2" }), undefined);
 });
 
-/** Readers of kinds of which the server may have another schema than this version's. */
 const PARSERS = {
   VerticalPodAutoscaler: parseVerticalPodAutoscaler,
   PodAllocation: parseAllocation,
   OptimizationPolicy: parseOptimizationPolicy,
   RecommendationReport: parseRecommendationReport,
-} satisfies Readonly<Partial<Record<keyof typeof RAW_OBJECTS, (raw: unknown) => ApiObject>>>;
+} satisfies Readonly<Record<keyof typeof RAW_OBJECTS, (raw: unknown) => ApiObject>>;
 
 /** Ranges of members; all others are counts or millicores. */
 const RANGES: Readonly<Record<string, readonly [least: number, most: number]>> = {
