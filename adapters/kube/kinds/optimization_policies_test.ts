@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type Log, type LogFields, silentLog } from "../../../shared/log.ts";
 import type { PolicyDefaults } from "../../../shared/rightsizing/policy_spec.ts";
 import { recordsOf, reportParts } from "../../../shared/rightsizing/reports.ts";
-import { serveCanned, statusAnswer, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
 import { mutatedJSON } from "../../../tests/fixtures/mutated_json.ts";
 import { workloadRecords } from "../../../tests/fixtures/rightsizing/workload_records.ts";
 import {
