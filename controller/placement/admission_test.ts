@@ -16,20 +16,20 @@ import {
   DB_OWNER,
   dbStatefulSet,
   manualCaches,
-  PLACEMENT_RULES,
   podRequest,
   SHOP,
   storedPod,
   WEB_SET,
   webDeployment,
 } from "../../tests/fixtures/placement/placement_caches.ts";
+import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
 import { createPodCreationMutator } from "../rightsizing/pod_creation.ts";
 import { createAdmissionDecider } from "./admission.ts";
 import { createWebhookView } from "./caches.ts";
 import { createPlacementMutator, createPlacementWarner } from "./mutators.ts";
 import type { AdmissionReport } from "./ports.ts";
 
-const { classes } = PLACEMENT_RULES;
+const { classes } = PLACEMENT_CONFIG;
 const SIGNAL = new AbortController().signal;
 
 type Changes = Parameters<typeof podRequest>[1];
@@ -38,7 +38,7 @@ type Changes = Parameters<typeof podRequest>[1];
 async function stage({ caches = manualCaches(), readOnly = false, settled = true } = {}) {
   const clock = createVirtualClock({ wallStart: 0 });
   const current = { shortage: "none" as ShortagePhase };
-  const config = { ...PLACEMENT_RULES, readOnly };
+  const config = { ...PLACEMENT_CONFIG, readOnly };
   const decider = createAdmissionDecider({
     view: createWebhookView(caches, { config, evicted: new Set() }),
     config,
@@ -240,7 +240,7 @@ function decisionStage(decision: PlacementDecision | Error, { readOnly = false }
       decide: () =>
         decision instanceof Error ? Promise.reject(decision) : Promise.resolve(decision),
     },
-    config: { ...PLACEMENT_RULES, readOnly },
+    config: { ...PLACEMENT_CONFIG, readOnly },
     observer: { admitted: (one) => reports.push(one) },
     clock: createVirtualClock({ wallStart: 0 }),
     log: silentLog,
@@ -297,7 +297,7 @@ const SHARE = { "spotalis.io/spot-percentage": "70%" };
 
 function warnerStage() {
   const caches = manualCaches();
-  const config = PLACEMENT_RULES;
+  const config = PLACEMENT_CONFIG;
   const view = createWebhookView(caches, { config, evicted: new Set() });
   const warner = createPlacementWarner({ view, config });
   const warned = async (

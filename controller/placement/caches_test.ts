@@ -6,19 +6,19 @@ import { sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import {
   DB_OWNER,
   manualCaches,
-  PLACEMENT_RULES,
   podRequest,
   storedPod,
   WEB_OWNER,
   WEB_SET,
   webDeployment,
 } from "../../tests/fixtures/placement/placement_caches.ts";
+import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
 import { cachedObjects, createWebhookView } from "./caches.ts";
 
 function stage() {
   const caches = manualCaches();
   const evicted = new Set<string>();
-  const config = { ...PLACEMENT_RULES };
+  const config = { ...PLACEMENT_CONFIG };
   const view = createWebhookView(caches, { config, evicted });
   const of = (owner = WEB_OWNER) => view.workloadOf({ namespace: "shop", owner });
   return {
@@ -113,7 +113,7 @@ Deno.test("createWebhookView() counts a pod anew when its node, an eviction or a
     [() => caches.pods.put({ ...webPod(1), nodeName: "n1" }), "on-demand false"],
     [() => caches.nodes.put(NODE), "spot false"],
     [() => config.classes = NODE_CLASS_PRESETS.eks, "on-demand false"],
-    [() => config.classes = PLACEMENT_RULES.classes, "spot false"],
+    [() => config.classes = PLACEMENT_CONFIG.classes, "spot false"],
     [() => caches.nodes.put({ ...NODE, taints }), "spot true"],
     [() => config.departures = { taints: [], conditions: [] }, "spot false"],
     [() => evicted.add("uid-web-5f-1"), "spot true"],

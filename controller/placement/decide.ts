@@ -4,7 +4,7 @@
  * @module
  */
 import type { Workload } from "../../shared/api/workload.ts";
-import type { PlacementConfig } from "../../shared/placement/settings.ts";
+import type { DecisionConfig } from "../../shared/placement/settings.ts";
 import {
   type CostChange,
   costChanges,
@@ -79,7 +79,7 @@ export interface PlannedMove extends PlannedEviction {
 /** Decides what to do. Pure. */
 export function decide(
   snapshot: PlacementSnapshot,
-  config: Pick<PlacementConfig, "cooldownMs" | "shortage" | "readOnly">,
+  config: DecisionConfig,
 ): PlacementPlan {
   const { replicas, spec, pods, nowMs } = snapshot;
   const { shortage: before, ineffectiveMoves, ...others } = snapshot.memory;

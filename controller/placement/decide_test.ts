@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
+import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { decide, type PlacementSnapshot } from "./decide.ts";
 
 const NOW_MS = 1_000_000_000;
-const DECIDE_CONFIG = { cooldownMs: 10_000, shortage: {}, readOnly: false };
 const SPEC = { spotPercentage: 50, minOnDemand: 0, paused: false } as const;
 const REPLICAS = { kind: "Deployment", replicas: 4, observed: true, present: 4 } as const;
 
@@ -26,7 +26,7 @@ function snapshot(changes: Partial<PlacementSnapshot> = {}): PlacementSnapshot {
 pure("decide() plans a move, what to store of it, and missing deletion costs", () => {
   const { move, memory, isMemoryNew, costs, departing, leftBehind } = decide(
     snapshot(),
-    DECIDE_CONFIG,
+    PLACEMENT_CONFIG,
   );
   const ineffectiveMoves = { count: 0, misplaced: 2, spec: { spotPercentage: 50, minOnDemand: 0 } };
   assert.deepEqual([move?.pod.name, move?.why], ["web-spot-x4", "to on-demand"]);
@@ -36,18 +36,18 @@ pure("decide() plans a move, what to store of it, and missing deletion costs", (
   assert.deepEqual([departing, leftBehind], [[], []]);
   const again = { lastMoveAtMs: 0, ineffectiveMoves };
   assert.equal(
-    decide(snapshot({ memory: again }), DECIDE_CONFIG).move?.tried?.ineffectiveMoves?.count,
+    decide(snapshot({ memory: again }), PLACEMENT_CONFIG).move?.tried?.ineffectiveMoves?.count,
     1,
   );
 });
 
 pure("decide() skips denied evictions, and clears ineffective moves at the end", () => {
   const denials = new Map([["uid-web-spot-x4", "no"]]);
-  assert.equal(decide(snapshot({ denials }), DECIDE_CONFIG).move?.pod.name, "web-spot-x3");
+  assert.equal(decide(snapshot({ denials }), PLACEMENT_CONFIG).move?.pod.name, "web-spot-x3");
   const pods = placedPods({ spot: 2, "on-demand": 2 });
   const ineffectiveMoves = { count: 3, misplaced: 2, spec: SPEC };
   const memory = { lastMoveAtMs: 5, ineffectiveMoves };
-  const plan = decide(snapshot({ pods, memory }), DECIDE_CONFIG);
+  const plan = decide(snapshot({ pods, memory }), PLACEMENT_CONFIG);
   assert.ok("wait" in plan.decision && plan.decision.wait === "AsSpecified");
   assert.deepEqual([plan.memory, plan.isMemoryNew, plan.move], [
     { lastMoveAtMs: 5 },
@@ -61,23 +61,23 @@ pure("decide() evicts pods of departing nodes at once, unless pinned or paused",
   const [first, ...others] = placedPods({ spot: 2 }, departs);
   assert.ok(first !== undefined);
   const pods = [{ ...first, pinned: "an annotation" }, ...others];
-  const [only, ...more] = decide(snapshot({ pods }), DECIDE_CONFIG).departing;
+  const [only, ...more] = decide(snapshot({ pods }), PLACEMENT_CONFIG).departing;
   assert.deepEqual([only?.pod.name, more], ["web-spot-x2", []]);
   assert.match(only?.why ?? "", /\(taint x\)$/);
   const paused = { ...SPEC, paused: true };
-  assert.deepEqual(decide(snapshot({ pods, spec: paused }), DECIDE_CONFIG).departing, []);
+  assert.deepEqual(decide(snapshot({ pods, spec: paused }), PLACEMENT_CONFIG).departing, []);
 });
 
 pure("decide() begins a fallback, which evicts the pods that found no spot node", () => {
   const waiting = { scheduled: false, ready: false, unschedulableSinceMs: NOW_MS - 60_000 };
   const pods = placedPods({ spot: 2 }, waiting);
-  const plan = decide(snapshot({ pods }), DECIDE_CONFIG);
+  const plan = decide(snapshot({ pods }), PLACEMENT_CONFIG);
   assert.deepEqual([plan.memory.shortage?.rounds, plan.isMemoryNew], [1, true]);
   // People see the fallback that has just begun.
   assert.deepEqual([plan.status.phase, plan.status.readOnly], ["Fallback", undefined]);
-  const readOnly = { ...DECIDE_CONFIG, readOnly: true };
+  const readOnly = { ...PLACEMENT_CONFIG, readOnly: true };
   assert.equal(decide(snapshot({ pods }), readOnly).status.readOnly, true);
   assert.deepEqual(plan.leftBehind.map(({ pod }) => pod.name), ["web-spot-x1", "web-spot-x2"]);
-  const before = decide(snapshot({ pods, nowMs: NOW_MS - 1 }), DECIDE_CONFIG);
+  const before = decide(snapshot({ pods, nowMs: NOW_MS - 1 }), PLACEMENT_CONFIG);
   assert.deepEqual([before.memory, before.isMemoryNew, before.leftBehind], [{}, false, []]);
 });

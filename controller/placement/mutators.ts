@@ -88,7 +88,6 @@ export function createPlacementWarner({ view, config }: PlacementWarnerParts): M
       if (metadata === undefined) return undefined;
       const { name, labels, annotations } = objectOf(object["metadata"]);
       const { faults = [] } = checkEligibility({
-        kind,
         labels: textsOf(labels),
         annotations: textsOf(annotations),
         namespace: { name: namespace, metadata },

@@ -2,7 +2,8 @@ import { placedPod } from "../../tests/fixtures/placement/placed_pods.ts";
 import { readStatus } from "../../shared/placement/status.ts";
 import { silentLog } from "../../shared/log.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { manualCaches, PLACEMENT_RULES } from "../../tests/fixtures/placement/placement_caches.ts";
+import { manualCaches } from "../../tests/fixtures/placement/placement_caches.ts";
+import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
 import { createWebhookView } from "./caches.ts";
 import type { PlacementResult } from "./reconcile.ts";
 import { createPlacementWarner } from "./mutators.ts";
@@ -74,8 +75,8 @@ Deno.test({
 
 Deno.test("sentences of warnings of placement", () => {
   const warner = createPlacementWarner({
-    view: createWebhookView(manualCaches(), { config: PLACEMENT_RULES, evicted: new Set() }),
-    config: PLACEMENT_RULES,
+    view: createWebhookView(manualCaches(), { config: PLACEMENT_CONFIG, evicted: new Set() }),
+    config: PLACEMENT_CONFIG,
   });
   const annotations = { "spotalis.io/enabled": "true", "spotalis.io/spot-percentage": "most" };
   return assertSentences([

@@ -5,21 +5,13 @@ import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { settleVirtually } from "../../tests/contract/support/settle_virtually.ts";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
-import { PLACEMENT_RULES, podRequest } from "../../tests/fixtures/placement/placement_caches.ts";
+import { podRequest } from "../../tests/fixtures/placement/placement_caches.ts";
+import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";
 import { createCaches, namedCaches } from "../caches.ts";
 import { placementRights } from "../rights.ts";
 import { connectPlacementAPI } from "./connect.ts";
 import { createPlacement, type PlacementParts } from "./placement.ts";
-
-const CONFIG: PlacementParts["config"] = {
-  ...PLACEMENT_RULES,
-  resyncPeriodMs: 30_000,
-  workers: 1,
-  cooldownMs: 10_000,
-  evictions: { perSecond: 1, burst: 1 },
-  shortage: {},
-};
 
 /** Placement on an empty server, with informers that run until the end. */
 function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer">) {
@@ -44,7 +36,7 @@ function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer
       events: { emit() {} },
     },
     caches,
-    config: CONFIG,
+    config: PLACEMENT_CONFIG,
     webhook,
     ...(observer === undefined ? {} : { observer }),
   });

@@ -14,7 +14,7 @@ const PRESSURE_FACTOR = 0.9;
 /**
  * (1 − reserve) × 0.9^pressures of allocatable, less `unmanaged`, at least 0; millicores. 8000 m with
  * 500 m held by pods that take no part, and no pressure condition (memory, disk, PIDs): 6700 m. At least
- * the same share of `available`, so that CPU that other pods request and leave idle is not held back.
+ * the same share of `available`, so that CPU that other pods request and leave idle is divided as well.
  */
 export function marketCapacity(
   { allocatable, unmanaged, pressures, reserve = 0.1, available = 0 }: {

@@ -10,6 +10,7 @@ import { isWindowOpen, parseCronSchedule } from "./disruption_window.ts";
 import { cooldownAfter, ineffectiveMoveCount, type IneffectiveMoves } from "./move_cooldown.ts";
 import { countByClass, type PlacedPod, secondOf } from "./placed_pod.ts";
 import type { PlacedKind, PlacementSpec } from "./eligibility.ts";
+import type { DecisionConfig } from "./settings.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
 import { floorOf, misplaced, misplacedCount, type Move } from "./split.ts";
 
@@ -45,21 +46,26 @@ export interface MoveWait {
   readonly untilMs?: number;
 }
 
-interface CheckInput extends MoveDecisionInput {
+interface RuleInput extends MoveDecisionInput {
+  readonly config: Partial<DecisionConfig>;
+  /** The moves that the rules before allow, the best first. */
   readonly moves: readonly Move[];
-  readonly cooldownMs: number;
 }
 
-type MoveCheck = (input: CheckInput) => MoveWait | undefined;
+/**
+ * Returns the moves that it allows, at least one, or why it allows none. It gets at least one after
+ * `somethingIsMisplaced`.
+ */
+type MoveRule = (input: RuleInput) => readonly Move[] | MoveWait;
 
-const allReplicasAreReady: MoveCheck = ({ workload, pods }) => {
+const allReplicasAreReady: MoveRule = ({ moves, workload, pods }) => {
   const { replicas, observed, present, ready, updated } = workload;
   // A pod on a node that is drained runs until it leaves.
   const live = pods.filter((one) => !one.gone || leavesInTurn(one));
   const liveReady = live.filter((one) => one.ready).length;
   // Pods and status come from different caches: neither may be the older one.
   if (observed && [present, ready, updated, live.length, liveReady].every((n) => n === replicas)) {
-    return undefined;
+    return moves;
   }
   return {
     wait: "NotWhole",
@@ -68,23 +74,23 @@ const allReplicasAreReady: MoveCheck = ({ workload, pods }) => {
   };
 };
 
-const somethingIsMisplaced: MoveCheck = ({ moves }) =>
-  moves.length > 0
-    ? undefined
-    : { wait: "AsSpecified", message: "each replica is where it should be" };
+const somethingIsMisplaced: MoveRule = ({ moves }) =>
+  moves.length > 0 ? moves : { wait: "AsSpecified", message: "each replica is where it should be" };
 
-const isNotPaused: MoveCheck = ({ spec }) =>
-  spec.paused ? { wait: "PlacementPaused", message: "spotalis.io/paused is set" } : undefined;
+const isNotPaused: MoveRule = ({ moves, spec }) =>
+  spec.paused ? { wait: "PlacementPaused", message: "spotalis.io/paused is set" } : moves;
 
-/** A move to on-demand needs no spot node. */
-const spotIsNotShort: MoveCheck = ({ moves, shortage, nowMs }) =>
-  shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback" ||
-    moves.some(({ to }) => to === "on-demand")
-    ? undefined
+/** In a shortage pods move to on-demand alone. */
+const spotIsNotShort: MoveRule = ({ moves, shortage, nowMs }) => {
+  if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return moves;
+  const toOnDemand = moves.filter(({ to }) => to === "on-demand");
+  return toOnDemand.length > 0
+    ? toOnDemand
     : { wait: "SpotFallback", message: "spot nodes are short", untilMs: shortage.untilMs };
+};
 
-const windowIsOpen: MoveCheck = ({ spec: { window }, nowMs }) => {
-  if (window === undefined || isWindowOpen(window, nowMs)) return undefined;
+const windowIsOpen: MoveRule = ({ moves, spec: { window }, nowMs }) => {
+  if (window === undefined || isWindowOpen(window, nowMs)) return moves;
   const untilMs = parseCronSchedule(window.schedule).next(nowMs);
   return {
     wait: "WindowClosed",
@@ -93,13 +99,13 @@ const windowIsOpen: MoveCheck = ({ spec: { window }, nowMs }) => {
   };
 };
 
-const cooldownIsOver: MoveCheck = (input) => {
-  const { workload, spec, pods, lastMoveAtMs = -Infinity, nowMs } = input;
+const cooldownIsOver: MoveRule = (input) => {
+  const { moves, config, workload, spec, pods, lastMoveAtMs = -Infinity, nowMs } = input;
   const now = { misplaced: misplacedCount(pods, { ...workload, spec }), spec };
   const ineffective = ineffectiveMoveCount(input.ineffectiveMoves, now);
-  const cooldownMs = cooldownAfter(ineffective, input.cooldownMs);
+  const cooldownMs = cooldownAfter(ineffective, config.cooldownMs ?? 10_000);
   const untilMs = lastMoveAtMs + cooldownMs;
-  if (nowMs >= untilMs) return undefined;
+  if (nowMs >= untilMs) return moves;
   const doubt = "is the webhook asked, and may pods be evicted?";
   const why = ineffective === 0 ? "" : `, as ${ineffective} in a row have not helped: ${doubt}`;
   return {
@@ -109,13 +115,42 @@ const cooldownIsOver: MoveCheck = (input) => {
   };
 };
 
-const rateAllowsIt: MoveCheck = ({ evictionFromMs, nowMs }) =>
+const rateAllowsIt: MoveRule = ({ moves, evictionFromMs, nowMs }) =>
   nowMs >= evictionFromMs
-    ? undefined
+    ? moves
     : { wait: "EvictionRate", message: "it is used up", untilMs: evictionFromMs };
 
-/** In this order: what is wrong with the workload, then what blocks it, then what passes by itself. */
-const CHECKS: readonly MoveCheck[] = [
+/** Where a budget or a volume keeps the pods that are to fill the floor, others do not leave it. */
+const floorStaysFilled: MoveRule = ({ moves, workload, spec, pods }) => {
+  const present = countByClass(pods.filter(({ gone }) => !gone));
+  const isBare = present["on-demand"] <= floorOf(workload.replicas, spec);
+  return unlessAll(
+    moves,
+    "NoneEvictable",
+    ({ pod, to }) =>
+      isBare && pod.class !== "spot" && to === "spot" ? "the floor needs it" : undefined,
+  );
+};
+
+const podMayMove: MoveRule = ({ moves }) =>
+  unlessAll(moves, "NoneEvictable", ({ pod }) => pod.pinned);
+
+const budgetAllowsIt: MoveRule = ({ moves }) =>
+  unlessAll(moves, "BlockedByPDB", ({ pod }) => pod.budget);
+
+/** The moves without an obstacle; if all have one, waits because of the first. */
+function unlessAll(
+  moves: readonly Move[],
+  wait: PlacementReason,
+  obstacle: (move: Move) => string | undefined,
+): readonly Move[] | MoveWait {
+  const free = moves.filter((move) => obstacle(move) === undefined);
+  const first = moves[0]!;
+  return free.length > 0 ? free : { wait, message: `pod ${first.pod.name}: ${obstacle(first)}` };
+}
+
+/** In this order: faults of the workload, blocks, waits that pass by themselves, then single pods. */
+const RULES: readonly MoveRule[] = [
   allReplicasAreReady,
   somethingIsMisplaced,
   isNotPaused,
@@ -123,45 +158,28 @@ const CHECKS: readonly MoveCheck[] = [
   windowIsOpen,
   cooldownIsOver,
   rateAllowsIt,
+  floorStaysFilled,
+  podMayMove,
+  budgetAllowsIt,
 ];
 
 /**
- * The one pod to evict now, or the reason to wait. Pods that leave their node in turn go first. `cooldownMs`
- * is the time between two moves of a workload, 10 s by default.
+ * The one pod to evict now, or the reason to wait. Pods that leave their node in turn go first. Without
+ * `cooldownMs` there are 10 s between two moves of a workload.
  */
 export function decideMove(
   input: MoveDecisionInput,
-  { cooldownMs = 10_000 }: { readonly cooldownMs?: number } = {},
+  config: Partial<DecisionConfig> = {},
 ): MoveDecision {
-  const { spec, workload, pods, shortage, nowMs } = input;
+  const { spec, workload, pods } = input;
   const leaving = pods.filter(leavesInTurn).map((pod): Move => ({ pod, to: pod.class }));
-  const moves = leaving.length > 0 ? leaving : misplaced(pods, { ...workload, spec });
-  for (const check of CHECKS) {
-    const wait = check({ ...input, moves, cooldownMs });
-    if (wait !== undefined) return wait;
+  let moves = leaving.length > 0 ? leaving : misplaced(pods, { ...workload, spec });
+  for (const rule of RULES) {
+    const allowed = rule({ ...input, moves, config });
+    if ("wait" in allowed) return allowed;
+    moves = allowed;
   }
-  const isShort = shortagePhase(shortage, nowMs) === "fallback";
-  const present = countByClass(pods.filter(({ gone }) => !gone));
-  // Where a budget or a volume keeps the pods that are to fill the floor, others must not leave it.
-  const isFloorBare = present["on-demand"] <= floorOf(workload.replicas, spec);
-  return firstAllowed(
-    moves.filter(({ pod, to }) =>
-      to === "on-demand" || (!isShort && (pod.class === "spot" || !isFloorBare))
-    ),
-  );
-}
-
-function firstAllowed(moves: readonly Move[]): MoveDecision {
-  const free = moves.filter(({ pod }) => pod.pinned === undefined);
-  const move = free.find(({ pod }) => pod.budget === undefined);
-  if (move !== undefined) return { move };
-  const [blocked] = free;
-  if (blocked !== undefined) {
-    const { name, budget } = blocked.pod;
-    return { wait: "BlockedByPDB", message: `pod ${name}: ${budget}` };
-  }
-  const pod = moves[0]?.pod;
-  return { wait: "NoneEvictable", message: `pod ${pod?.name}: ${pod?.pinned}` };
+  return { move: moves[0]! };
 }
 
 /** True if each replica is Ready and where it should be. */

@@ -42,7 +42,6 @@ export interface LabeledObject {
 
 /** A workload and its namespace. */
 export interface EligibilityInput extends LabeledObject {
-  readonly kind: string;
   readonly namespace: {
     readonly name: string;
     /** Absent while the namespace is not known: it sets nothing, and no selector matches it then. */
@@ -257,9 +256,8 @@ export interface PlacementScope {
  * throws.
  */
 export function checkEligibility(input: EligibilityInput, scope: PlacementScope): Eligibility {
-  const { kind, namespace: { name, metadata } } = input;
+  const { namespace: { name, metadata } } = input;
   const { ownNamespace, namespaceSelector, window } = scope;
-  if (!isPlacedKind(kind)) return { reason: "KindNotPlaced", message: `it is a ${kind}` };
   if (name === ownNamespace || SYSTEM_NAMESPACES.includes(name)) {
     return { reason: "NamespaceProtected", message: `namespace ${name} is the system's` };
   }

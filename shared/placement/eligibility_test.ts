@@ -45,7 +45,6 @@ pure("checkEligibility() gives the spec of the annotations", () => {
 
 function web(namespace: string, labels: Labels = {}): EligibilityInput {
   return {
-    kind: "Deployment",
     labels: { [ENABLED]: "true" },
     annotations: { [SPOT_PERCENTAGE]: "70%" },
     namespace: { name: namespace, metadata: { labels, annotations: {} } },

@@ -14,6 +14,7 @@ import {
 import { misplaced, type Move } from "./split.ts";
 import { type NodeClass, otherClass } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
+import type { DecisionConfig } from "./settings.ts";
 import {
   fallbackDueMs,
   isLeftBehind,
@@ -40,8 +41,7 @@ export interface StepForecast {
 /** The present decision of `decideMove()`, and the settings that later ones depend on. */
 export interface ForecastOptions {
   readonly decision: MoveDecision;
-  readonly cooldownMs: number;
-  readonly shortage: ShortageOptions;
+  readonly config: DecisionConfig;
 }
 
 /** Window, fallback, cooldown and rate follow each other once. */
@@ -52,7 +52,8 @@ export function forecastStep(
   input: MoveDecisionInput,
   options: ForecastOptions,
 ): StepForecast | undefined {
-  return departureStep(input) ?? shortageStep(input, options.shortage) ?? moveStep(input, options);
+  return departureStep(input) ?? shortageStep(input, options.config.shortage) ??
+    moveStep(input, options);
 }
 
 function departureStep({ pods, spec }: MoveDecisionInput): StepForecast | undefined {
@@ -125,14 +126,14 @@ function namesOf(pods: readonly PlacedPod[]): string {
 
 function moveStep(
   input: MoveDecisionInput,
-  { decision: now, cooldownMs }: ForecastOptions,
+  { decision: now, config }: ForecastOptions,
 ): StepForecast | undefined {
   let decision = now;
   let { nowMs } = input;
   for (let waits = 0; waits < MOST_WAITS; waits++) {
     if ("move" in decision || decision.untilMs === undefined || decision.untilMs <= nowMs) break;
     nowMs = decision.untilMs;
-    decision = decideMove({ ...input, nowMs }, { cooldownMs });
+    decision = decideMove({ ...input, nowMs }, config);
   }
   const later = nowMs > input.nowMs ? { notBefore: timeText(nowMs) } : {};
   if ("move" in decision) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods, wholeInput } from "../../tests/fixtures/placement/placed_pods.ts";
+import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { decideMove, type MoveDecisionInput } from "./decide_move.ts";
 import { forecastStep } from "./forecast_step.ts";
@@ -16,7 +17,7 @@ function assertSteps(
   for (const [expected, pods, changes = {}] of rows) {
     const input = wholeInput(pods, { nowMs: NOW, evictionFromMs: NOW, ...changes });
     const decision = decideMove(input);
-    const step = forecastStep(input, { decision, cooldownMs: 10_000, shortage: {} });
+    const step = forecastStep(input, { decision, config: PLACEMENT_CONFIG });
     const time = step?.notBefore === undefined ? [] : [step.notBefore.slice(11, 23)];
     const parts = [
       step?.action ?? "-",

@@ -6,6 +6,7 @@ import {
   sampleBudget,
   wholeInput,
 } from "../../tests/fixtures/placement/placed_pods.ts";
+import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import {
   DISRUPTION_DURATION,
@@ -29,7 +30,7 @@ import { placementFaults } from "./settings.ts";
 import { refusalOf } from "../config/kinds.ts";
 
 function gate(changes: Partial<EligibilityInput>, scope: Partial<PlacementScope> = {}): string {
-  const web = { kind: "Deployment", labels: { [ENABLED]: "true" }, annotations: {} };
+  const web = { labels: { [ENABLED]: "true" }, annotations: {} };
   const subject = { ...web, namespace: { name: "shop" }, ...changes };
   const answer = checkEligibility(subject, { ownNamespace: "coallocator", ...scope });
   return answer.spec === undefined ? answer.message : "takes part";
@@ -43,7 +44,6 @@ pure("sentences of workloads that take no part in placement", () => {
   const noTeam = { namespaceSelector: { matchLabels: { team: "a" }, matchExpressions: [] } };
   const optedOut = { name: "shop", metadata: { labels: { [ENABLED]: "false" }, annotations: {} } };
   return assertSentences([
-    ["KindNotPlaced", () => gate({ kind: "Job" }), "it is a Job"],
     [
       "NamespaceProtected",
       () => gate({ namespace: { name: "kube-system" } }),
@@ -89,60 +89,6 @@ pure("sentences of workloads that take no part in placement", () => {
       "annotation spotalis.io/disruption-duration of the workload is missing: must be more than 0 " +
       "with a unit, for instance 2h or 90m",
     ],
-  ]);
-});
-
-const NOON = { nowMs: Date.parse("2026-05-04T12:00:00Z") };
-const SPOT: MoveDecisionInput = wholeInput(placedPods({ spot: 4 }), NOON);
-
-function waiting(changes: Partial<MoveDecisionInput>): string {
-  const decision = decideMove({ ...SPOT, ...changes });
-  return "move" in decision ? "a move" : decision.message;
-}
-
-const withPods = (changes: Partial<PlacedPod>) =>
-  waiting({ pods: placedPods({ spot: 4 }, changes) });
-
-pure("sentences of workloads of which no pod is moved", () => {
-  const { nowMs, spec, workload } = SPOT;
-  const shortage = { untilMs: nowMs + 1, rounds: 1 };
-  const ineffectiveMoves = { count: 1, misplaced: 2, spec };
-  return assertSentences([
-    [
-      "NotWhole",
-      () => waiting({ workload: { ...workload, present: 5, ready: 3, updated: 2 } }),
-      "of 4 replicas 5 are there, 3 Ready, 2 updated; of 4 pods 4 are Ready",
-    ],
-    [
-      "AsSpecified",
-      () => waiting({ pods: placedPods({ spot: 2, "on-demand": 2 }) }),
-      "each replica is where it should be",
-    ],
-    [
-      "PlacementPaused",
-      () => waiting({ spec: { ...spec, paused: true } }),
-      "spotalis.io/paused is set",
-    ],
-    [
-      "SpotFallback",
-      () => waiting({ pods: placedPods({ "on-demand": 4 }), shortage }),
-      "spot nodes are short",
-    ],
-    [
-      "WindowClosed",
-      () => waiting({ spec: { ...spec, window: { schedule: "0 22 * * *", durationMs: 1 } } }),
-      "0 22 * * * opens it",
-    ],
-    ["MoveCooldown", () => waiting({ lastMoveAtMs: nowMs }), "it lasts 10 s after a move"],
-    [
-      "MoveCooldown after ineffective moves",
-      () => waiting({ lastMoveAtMs: nowMs, ineffectiveMoves }),
-      "it lasts 40 s after a move, as 2 in a row have not helped: is the webhook asked, and may " +
-      "pods be evicted?",
-    ],
-    ["EvictionRate", () => waiting({ evictionFromMs: nowMs + 1 }), "it is used up"],
-    ["NoneEvictable", () => withPods({ pinned: "its PV" }), "pod web-spot-x4: its PV"],
-    ["BlockedByPDB", () => withPods({ budget: "budget web" }), "pod web-spot-x4: budget web"],
   ]);
 });
 
@@ -291,7 +237,7 @@ const step =
   (pods: readonly PlacedPod[], changes: Partial<MoveDecisionInput> = {}) => (): string => {
     const input = wholeInput(pods, { evictionFromMs: NOW, nowMs: NOW, ...changes });
     const decision = decideMove(input);
-    return forecastStep(input, { decision, cooldownMs: 10_000, shortage: {} })?.action ?? "";
+    return forecastStep(input, { decision, config: PLACEMENT_CONFIG })?.action ?? "";
   };
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -219,6 +219,9 @@ export interface PlacementConfig {
   readonly shortage: ShortageOptions;
 }
 
+/** The settings that decide about moves and their status. */
+export type DecisionConfig = Pick<PlacementConfig, "cooldownMs" | "shortage" | "readOnly">;
+
 /** The controller's settings that placement reads. */
 export interface PlacementSettings extends PlacementValues {
   /** The installation's. */

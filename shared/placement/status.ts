@@ -5,7 +5,12 @@
  * @module
  */
 import * as z from "zod";
-import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
+import {
+  PLACEMENT_PHASES,
+  PLACEMENT_REASONS,
+  type PlacementPhase,
+  type PlacementReason,
+} from "../api/reasons/placement_reasons.ts";
 import type { Ineligibility, PlacementSpec } from "./eligibility.ts";
 import { decideMove, type MoveDecision, type MoveDecisionInput } from "./decide_move.ts";
 import { forecastStep, type StepForecast } from "./forecast_step.ts";
@@ -17,7 +22,7 @@ import {
   runningByClass,
   waitingByClass,
 } from "./placed_pod.ts";
-import type { PlacementConfig } from "./settings.ts";
+import type { DecisionConfig } from "./settings.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
 import {
   ordinalClass,
@@ -26,28 +31,6 @@ import {
   splitReplicas,
   type SplitSpec,
 } from "./split.ts";
-
-const PLACEMENT_PHASES = [
-  "AsSpecified",
-  "Converging",
-  "Fallback",
-  "Returning",
-  "Paused",
-  "OutsideWindow",
-  "Cooldown",
-  "BlockedByBudget",
-  "Bound",
-  "NotWhole",
-  "Misconfigured",
-  "LeftAlone",
-  "Unknown",
-] as const;
-
-/**
- * The phase of a workload. `Bound`: each replica that would have to move forbids it. `LeftAlone`: it takes
- * no part. `Unknown`: the status can't be read.
- */
-export type PlacementPhase = (typeof PLACEMENT_PHASES)[number];
 
 /** The phase and its reason. */
 export interface PhaseStatus {
@@ -103,12 +86,11 @@ export interface PlacementStatus extends PhaseStatus {
 /** The status of a workload that takes part; its pods have their budgets. */
 export function placementStatus(
   input: MoveDecisionInput,
-  config: Pick<PlacementConfig, "cooldownMs" | "shortage" | "readOnly">,
+  config: DecisionConfig,
 ): PlacementStatus {
   const { workload, spec, pods, shortage, nowMs } = input;
-  const { cooldownMs, readOnly } = config;
-  const decision = decideMove(input, { cooldownMs });
-  const next = forecastStep(input, { decision, cooldownMs, shortage: config.shortage });
+  const decision = decideMove(input, config);
+  const next = forecastStep(input, { decision, config });
   return {
     ...phaseOf({ decision, shortage, nowMs }),
     ...(next === undefined ? {} : { next }),
@@ -116,7 +98,7 @@ export function placementStatus(
     replicas: workload.replicas,
     desired: splitReplicas(workload.replicas, spec),
     ...countsAndPods({ pods, nowMs }, { ...workload, spec }),
-    ...(readOnly ? { readOnly: true } : {}),
+    ...(config.readOnly ? { readOnly: true } : {}),
   };
 }
 
@@ -129,26 +111,6 @@ export function refusedStatus(
     ? { phase: "Misconfigured", reason, message, ...countsAndPods(pods()) }
     : { phase: "LeftAlone", reason, message, revisions: [], pods: [] };
 }
-
-/** The phases of the reasons for which no replica moves. */
-const PHASES: Readonly<Record<PlacementReason, PlacementPhase>> = {
-  KindNotPlaced: "LeftAlone",
-  NamespaceProtected: "LeftAlone",
-  NamespaceNotSelected: "LeftAlone",
-  NamespaceOptedOut: "LeftAlone",
-  PlacementOff: "LeftAlone",
-  PlacementUntuned: "LeftAlone",
-  ConfigurationError: "Misconfigured",
-  NotWhole: "NotWhole",
-  AsSpecified: "AsSpecified",
-  PlacementPaused: "Paused",
-  SpotFallback: "Fallback",
-  WindowClosed: "OutsideWindow",
-  MoveCooldown: "Cooldown",
-  EvictionRate: "Cooldown",
-  NoneEvictable: "Bound",
-  BlockedByPDB: "BlockedByBudget",
-};
 
 /** Waits that belong to the return from a fallback, and do not delay it. */
 const RETURNING: readonly PlacementReason[] = ["NotWhole", "MoveCooldown", "EvictionRate"];
@@ -180,7 +142,7 @@ export function phaseOf(
   }
   const { wait: reason, untilMs, message } = wait;
   return {
-    phase: returns ? "Returning" : PHASES[reason],
+    phase: returns ? "Returning" : PLACEMENT_REASONS[reason].phase,
     ...(untilMs === undefined ? {} : { until: new Date(untilMs).toISOString() }),
     reason,
     message,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
+import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { MoveDecision, MoveWait } from "./decide_move.ts";
 import type { PlacedPod } from "./placed_pod.ts";
@@ -16,7 +17,6 @@ import {
 const NOW = Date.UTC(2026, 0, 1, 12);
 const MOVE: MoveDecision = { move: { pod: placedPod("web-0"), to: "spot" } };
 const HALF_SPEC = { spotPercentage: 50, minOnDemand: 0, paused: false };
-const CONFIG = { cooldownMs: 10_000, shortage: {}, readOnly: false };
 
 const PENDING = { class: "spot", node: "", scheduled: false, ready: false } as const;
 
@@ -31,7 +31,7 @@ function statusWith(
 ) {
   const workload = { kind, replicas, observed: true, present: 0, ready: 0, updated: 0 };
   const times = { evictionFromMs: NOW, nowMs: NOW };
-  return placementStatus({ workload, spec: HALF_SPEC, pods, ...times }, CONFIG);
+  return placementStatus({ workload, spec: HALF_SPEC, pods, ...times }, PLACEMENT_CONFIG);
 }
 
 pure("phaseOf() names a phase for each reason, with its end", () => {

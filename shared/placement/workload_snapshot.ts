@@ -39,11 +39,11 @@ export interface PlacedObjects {
 
 /** The input of `checkEligibility()`. */
 export function eligibilityInput(
-  { kind, metadata: { namespace: name, labels = {}, annotations } }: Workload,
+  { metadata: { namespace: name, labels = {}, annotations } }: Workload,
   objects: Pick<PlacedObjects, "namespace">,
 ): EligibilityInput {
   const metadata = objects.namespace(name)?.metadata;
-  return { kind, labels, annotations, namespace: { name, metadata } };
+  return { labels, annotations, namespace: { name, metadata } };
 }
 
 /** The workload's replicas; undefined for a DaemonSet. */

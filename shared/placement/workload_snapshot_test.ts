@@ -15,7 +15,7 @@ import {
   replicaStatus,
 } from "./workload_snapshot.ts";
 import { listedObjects, type ObjectLists } from "../../tests/fixtures/placement/listed_objects.ts";
-import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
+import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
 import { NODE_CLASS_PRESETS } from "./node_classes.ts";
 import {
   classifyPod,
@@ -57,7 +57,7 @@ function objectsWith({ nodes = [], ...lists }: ObjectLists): PlacedObjects {
 }
 
 const INPUT = {
-  config: { classes: NODE_CLASS_PRESETS.karpenter, departures: DEFAULT_DEPARTURE_SIGNS },
+  config: PLACEMENT_CONFIG,
   evicted: new Set<string>(),
 };
 

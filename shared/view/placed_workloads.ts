@@ -4,12 +4,12 @@
  *
  * @module
  */
+import type { PlacementPhase } from "../api/reasons/placement_reasons.ts";
 import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
 import { defined } from "../defined.ts";
 import { isPlacedKind, type PlacedKind } from "../placement/eligibility.ts";
 import {
   type PhaseStatus,
-  type PlacementPhase,
   type PlacementStatus,
   readStatus,
   timeOfDay,
@@ -73,7 +73,7 @@ interface PhaseLook {
   readonly particulars?: true;
 }
 
-const PHASES: Readonly<Record<PlacementPhase, PhaseLook>> = {
+const PHASE_LOOKS: Readonly<Record<PlacementPhase, PhaseLook>> = {
   AsSpecified: { text: "as specified", how: "green" },
   Converging: { text: "converging", how: "cyan" },
   Fallback: { text: "fallback", how: "yellow" },
@@ -91,13 +91,13 @@ const PHASES: Readonly<Record<PlacementPhase, PhaseLook>> = {
 
 /** `fallback until 12:04:00Z`. */
 export function phaseText({ phase, until }: PhaseStatus, nowMs: number): string {
-  const { text } = PHASES[phase];
+  const { text } = PHASE_LOOKS[phase];
   return until === undefined ? text : `${text} until ${timeOfDay(until, nowMs)}`;
 }
 
 /** The text's colour; undefined: none. */
 export function phasePaint(phase: PlacementPhase): Tone | undefined {
-  return PHASES[phase].how;
+  return PHASE_LOOKS[phase].how;
 }
 
 /**
@@ -107,7 +107,7 @@ export function phasePaint(phase: PlacementPhase): Tone | undefined {
 export function nextText(workload: ShownWorkload, nowMs: number): string {
   const { phase, message, next } = workload;
   if (next === undefined) {
-    const particular = PHASES[phase].particulars ? message : undefined;
+    const particular = PHASE_LOOKS[phase].particulars ? message : undefined;
     return particular === undefined ? UNKNOWN : `none: ${particular}`;
   }
   const { action, notBefore } = next;

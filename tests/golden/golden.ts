@@ -107,6 +107,8 @@ export interface GoldenRequest {
   readonly parts: readonly GoldenPart[];
   /** All files that some part has: others are left over. */
   readonly known: readonly string[];
+  /** Inputs of new rows, JSON; they come last in each part. */
+  readonly append: readonly string[];
   /** Stores what differs. */
   readonly accept: boolean;
   /** Shows the notes of each part. */
@@ -120,14 +122,16 @@ const MOST_BYTES = 300_000;
 
 /** Resolves with the exit code: 0 when all is equal or stored, 1 when something differs. */
 export async function golden(
-  { parts, known, accept, verbose, complete }: GoldenRequest,
+  { parts, known, append, accept, verbose, complete }: GoldenRequest,
   { stored, out }: { readonly stored: StoredOutputs; readonly out: (line: string) => void },
 ): Promise<0 | 1> {
   let failed = false;
   for (const { name, file, compute } of parts) {
     const since = performance.now();
     const before = await stored.read(file);
-    const { text, leftOut = "", notes, problems } = await compute(before ?? "");
+    const { text, leftOut = "", notes, problems } = await compute(
+      [before ?? "", ...append.map((input) => `{"in":${input}}\n`)].join(""),
+    );
     for (const problem of problems) out(`${name}: ${problem}`);
     failed ||= problems.length > 0;
     if (text === undefined) {

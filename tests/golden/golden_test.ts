@@ -26,6 +26,7 @@ async function play(
   const code = await golden({
     parts: [{ name: "moves", file: "moves.jsonl", compute }],
     known: ["moves.jsonl"],
+    append: [],
     accept: false,
     verbose: false,
     complete: false,
@@ -68,6 +69,10 @@ pure("golden() compares, stores what is accepted, and says what is wrong", async
     assert.match(played.lines.join(" "), line);
     assert.deepEqual(played.files, files);
   }
+  const compute = (text: string) => Promise.resolve({ text, notes: [], problems: [] });
+  const parts = [{ name: "moves", file: "moves.jsonl", compute }];
+  const { files } = await play({}, { parts, append: ["1", '{"a":2}'], accept: true });
+  assert.equal(files["moves.jsonl"], 'old\n{"in":1}\n{"in":{"a":2}}\n');
 });
 
 pure("inputsOf() reads what tableOf() has written", () => {

@@ -4,7 +4,7 @@
  * @module
  */
 import { Command, InvalidArgumentError } from "commander";
-import { golden, GOLDEN_PARTS, type GoldenPart } from "./golden.ts";
+import { golden, GOLDEN_PARTS, type GoldenPart, type GoldenRequest } from "./golden.ts";
 import { storedOutputs } from "./stored_outputs.ts";
 
 const NAMES = GOLDEN_PARTS.map(({ name }) => name);
@@ -16,20 +16,38 @@ function partsOf(text: string): readonly GoldenPart[] {
   throw new InvalidArgumentError(`There is no part "${unknown}"; parts: ${NAMES.join(", ")}`);
 }
 
-const { accept, only, verbose } = new Command("golden")
+function jsonOf(text: string, before: readonly string[]): readonly string[] {
+  try {
+    return [...before, JSON.stringify(JSON.parse(text))];
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : "");
+  }
+}
+
+const program = new Command("golden")
   .description(
     "Computes the golden outputs and compares them with tests/golden/expected. Ends with code 1\n" +
       "when one differs, and shows the first difference.",
+  )
+  .option(
+    "--append <input>",
+    "adds a row to the one table of --only: its input, JSON; may be repeated",
+    jsonOf,
+    [],
   )
   .option("--accept", "store what differs", false)
   .option("--only <names>", "these parts, separated by commas", partsOf)
   .option("--verbose", "show how often each reason occurs in the decision tables", false)
   .addHelpText("after", `\nParts: ${NAMES.join(", ")}`)
-  .parse(Deno.args[0] === "--" ? Deno.args.slice(1) : Deno.args, { from: "user" })
-  .opts<{ accept: boolean; only?: readonly GoldenPart[]; verbose: boolean }>();
+  .parse(Deno.args[0] === "--" ? Deno.args.slice(1) : Deno.args, { from: "user" });
+const { accept, append, only, verbose } = program.opts<
+  Pick<GoldenRequest, "accept" | "append" | "verbose"> & { only?: readonly GoldenPart[] }
+>();
+if (append.length > 0 && only?.length !== 1) program.error("--append needs --only with one table");
 Deno.exitCode = await golden({
   parts: only ?? GOLDEN_PARTS,
   known: GOLDEN_PARTS.map(({ file }) => file),
+  append,
   accept,
   verbose,
   complete: Deno.env.get("CI") === "true",

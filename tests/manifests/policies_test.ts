@@ -136,7 +136,7 @@ function placedOf(manifest: WorkloadManifest) {
   const within = { name: namespace, metadata: textsOf(around) };
   const scope = { ownNamespace: "mbcas-system" };
   const { spec, ...left } = checkEligibility(
-    { kind, namespace: within, labels, annotations },
+    { namespace: within, labels, annotations },
     scope,
   );
   assert.ok(spec !== undefined && replicas !== undefined, `${name}: ${JSON.stringify(left)}`);

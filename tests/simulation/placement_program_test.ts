@@ -360,3 +360,20 @@ clusterTest("a denied eviction is tried of others, and becomes rare", async (clu
   await cluster.pass(60 * MINUTE_MS);
   assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
 });
+
+clusterTest(
+  "runController() evicts pods of departing nodes once, wherever they return",
+  async (cluster) => {
+    cluster.share = "0%";
+    await cluster.begin(6);
+    // Without a taint, the replacements come to the same nodes.
+    for (const index of [0, 1, 2]) {
+      cluster.changeNode(
+        `on-demand-${index}`,
+        (node) => ({ ...node, alarms: ["PreemptScheduled"] }),
+      );
+    }
+    await cluster.pass(120_000);
+    assert.deepEqual([cluster.evictions, cluster.live.length], [6, 6]);
+  },
+);

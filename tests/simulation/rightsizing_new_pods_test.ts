@@ -12,9 +12,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import { NO_RESOURCES, type Pod, type Resources } from "../../shared/api/pod.ts";
 import { silentLog } from "../../shared/log.ts";
-import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
-import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
-import type { PlacementConfig } from "../../shared/placement/settings.ts";
+import { PLACEMENT_CONFIG } from "../fixtures/placement/placement_config.ts";
 import { seededRandom } from "../../shared/random.ts";
 import type { ShownWorkload } from "../../shared/view/placed_workloads.ts";
 import { type CoallocScene, coallocScene } from "../fixtures/cli/coalloc_scene.ts";
@@ -241,18 +239,6 @@ Deno.test("the worlds of births have values in force, and pods that are taken an
   for (const [what, count] of Object.entries(outcomes)) assert.ok(count > 10, `${what} ${count}`);
 });
 
-const CONFIG: PlacementConfig = {
-  scope: { ownNamespace: "mbcas-system" },
-  classes: NODE_CLASS_PRESETS.karpenter,
-  departures: DEFAULT_DEPARTURE_SIGNS,
-  readOnly: false,
-  resyncPeriodMs: 30_000,
-  workers: 2,
-  cooldownMs: 10_000,
-  evictions: { perSecond: 5, burst: 5 },
-  shortage: {},
-};
-
 /** Runs the controller for a while; resolves with the pods that it evicted. */
 async function controlled(
   scene: CoallocScene,
@@ -279,7 +265,7 @@ async function controlled(
     ...options,
     caches,
     state: createPlacementState({ store, clock, log: silentLog }),
-    config: { ...CONFIG, readOnly },
+    config: { ...PLACEMENT_CONFIG, readOnly },
     publisher: createStatusPublisher({ statuses: store, clock, log: silentLog }),
     evictor: {
       evict(pod) {

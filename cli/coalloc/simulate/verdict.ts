@@ -20,7 +20,7 @@ const SAME_COST = 0.01;
 
 /**
  * Sentences: CoAllocator with `market.idleCPU: tight` beside the limit as it is; the cheapest other algorithm
- * that holds the SLO; CoAllocator with its defaults, whose limits cost nothing while CPU is free. Throws a
+ * that holds the SLO; CoAllocator with its defaults: their limits cost nothing while CPU is free. Throws a
  * RangeError when one of these was not played.
  */
 export function verdict(

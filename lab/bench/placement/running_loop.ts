@@ -15,8 +15,7 @@ import { createPlacementInformers } from "../../../controller/placement/caches.t
 import { runPlacementLoop } from "../../../controller/placement/loop.ts";
 import { createStatusPublisher } from "../../../controller/placement/publisher.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
-import { DEFAULT_DEPARTURE_SIGNS } from "../../../shared/placement/node_departure.ts";
-import { NODE_CLASS_PRESETS } from "../../../shared/placement/node_classes.ts";
+import { PLACEMENT_CONFIG } from "../../../tests/fixtures/placement/placement_config.ts";
 import { type Random, seededRandom } from "../../../shared/random.ts";
 import { cacheSources, createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { type ClusterSize, rawDeployment, rawObjects } from "./cluster_objects.ts";
@@ -31,20 +30,7 @@ export interface RunningPlacement extends AsyncDisposable {
   change(index: number, share: number): Promise<number>;
 }
 
-/** Patience of 30 s, as by default. */
-const RESYNC_MS = 30_000;
-
-const CONFIG = {
-  scope: { ownNamespace: "mbcas-system" },
-  classes: NODE_CLASS_PRESETS.karpenter,
-  departures: DEFAULT_DEPARTURE_SIGNS,
-  readOnly: false,
-  resyncPeriodMs: RESYNC_MS,
-  workers: 5,
-  cooldownMs: 10_000,
-  evictions: { perSecond: 1000, burst: 1000 },
-  shortage: {},
-};
+const CONFIG = { ...PLACEMENT_CONFIG, evictions: { perSecond: 1000, burst: 1000 } };
 
 function placementCaches(
   connection: KubeConnection,

@@ -13,11 +13,8 @@ import { createWebhookView } from "../../../controller/placement/caches.ts";
 import { createPlacementMutator } from "../../../controller/placement/mutators.ts";
 import { createAdmissionDecider } from "../../../controller/placement/admission.ts";
 import { silentLog as log } from "../../../shared/log.ts";
-import {
-  manualCaches,
-  PLACEMENT_RULES,
-  webDeployment,
-} from "../../../tests/fixtures/placement/placement_caches.ts";
+import { manualCaches, webDeployment } from "../../../tests/fixtures/placement/placement_caches.ts";
+import { PLACEMENT_CONFIG } from "../../../tests/fixtures/placement/placement_config.ts";
 import { memoryAfterGC } from "../memory.ts";
 import type { FromLeader, ToLeader } from "./leader.ts";
 import { ROUTE } from "./load.ts";
@@ -26,7 +23,7 @@ const send = (message: FromLeader): void => console.log(JSON.stringify(message))
 const copies = manualCaches();
 
 async function start(certificate: KeyedCertificate): Promise<void> {
-  const config = PLACEMENT_RULES;
+  const config = PLACEMENT_CONFIG;
   const view = createWebhookView(copies, { config, evicted: new Set() });
   const parts = { view, config, clock, log };
   const decider = createAdmissionDecider({ ...parts, shortageOf: () => "none" });

@@ -18,9 +18,8 @@ import {
   replicaStatus,
 } from "../../../../shared/placement/workload_snapshot.ts";
 import { listedObjects } from "../../../fixtures/placement/listed_objects.ts";
+import { PLACEMENT_CONFIG } from "../../../fixtures/placement/placement_config.ts";
 import { misplacedCount } from "../../../../shared/placement/split.ts";
-import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_classes.ts";
-import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
 import { checkEligibility, type PlacementSpec } from "../../../../shared/placement/eligibility.ts";
 import { given, rawMetadata } from "../raw_pod.ts";
 import {
@@ -65,7 +64,7 @@ export function moveResult(input: MoveInput): MoveResult {
     ),
   });
   const gate = checkEligibility(eligibilityInput(workload, objects), {
-    ownNamespace: "mbcas-system",
+    ...PLACEMENT_CONFIG.scope,
     ...(input.selectsTeam === undefined
       ? {}
       : { namespaceSelector: { matchLabels: { team: "shop" }, matchExpressions: [] } }),
@@ -86,7 +85,7 @@ function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveRes
   const { shortageEndsInS, lastMoveSecondsAgo, vainMoves, evictionInMs = 0 } = input;
   const pods = placedPodsWithBudgets(workload, {
     objects,
-    config: { classes: NODE_CLASS_PRESETS.karpenter, departures: DEFAULT_DEPARTURE_SIGNS },
+    config: PLACEMENT_CONFIG,
     evicted: new Set<string>(),
     signSinceMs: () => NOW_MS - 1000,
   });

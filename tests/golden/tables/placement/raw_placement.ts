@@ -16,7 +16,7 @@ export type PlacementAnnotations = Readonly<Record<string, string>>;
 
 /** One input of the table of moves. What is absent is as usual, or is not there. */
 export interface MoveInput {
-  readonly kind: "Deployment" | "StatefulSet" | "DaemonSet";
+  readonly kind: "Deployment" | "StatefulSet";
   readonly namespace?: string;
   readonly namespaceLabels?: PlacementAnnotations;
   readonly annotations: PlacementAnnotations;

@@ -10,8 +10,8 @@ import {
   type CountedPod,
   noReservations,
 } from "../../../../shared/placement/admit_pod.ts";
-import { NODE_CLASS_PRESETS, type NodeClass } from "../../../../shared/placement/node_classes.ts";
-import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
+import type { NodeClass } from "../../../../shared/placement/node_classes.ts";
+import { PLACEMENT_CONFIG } from "../../../fixtures/placement/placement_config.ts";
 import { classifyPod, type PlacedPod } from "../../../../shared/placement/placed_pod.ts";
 import { checkEligibility } from "../../../../shared/placement/eligibility.ts";
 import { splitReplicas } from "../../../../shared/placement/split.ts";
@@ -57,9 +57,10 @@ export interface SplitInput {
 export function splitResult(input: SplitInput): SplitResult {
   const { kind, annotations, replicas, firstOrdinal, spot, onDemand } = input;
   const answer = checkEligibility({
-    ...{ kind, labels: {}, annotations: placementAnnotations(annotations) },
+    labels: {},
+    annotations: placementAnnotations(annotations),
     namespace: { name: "shop" },
-  }, { ownNamespace: "mbcas-system" });
+  }, PLACEMENT_CONFIG.scope);
   if (answer.spec === undefined) {
     throw new RangeError(`Cannot decide a row: ${answer.message}`);
   }
@@ -101,8 +102,7 @@ function podsOf({ kind, spot, onDemand }: SplitInput): readonly CountedPod[] {
   return placementPods({ kind, pods }).map((pod, index) =>
     classifyPod(pod, {
       node: nodes[index],
-      classes: NODE_CLASS_PRESETS.karpenter,
-      departures: DEFAULT_DEPARTURE_SIGNS,
+      ...PLACEMENT_CONFIG,
       evicted: false,
     })
   );
