@@ -36,7 +36,6 @@ import { podListWatch } from "./pods.ts";
 import { replicaSetListWatch } from "./workloads.ts";
 
 /** Where each kind is listed. */
-
 const KINDS: Readonly<Record<string, OpenListWatch<ApiObject>>> = {
   "/api/v1/nodes": nodeListWatch,
   "/api/v1/persistentvolumes": persistentVolumeListWatch,
