@@ -118,10 +118,8 @@ Deno.test("createHTTPLogin() trusts a server by the authorities of its file, and
 });
 
 Deno.test("createTokenReader() reads anew after a minute and on demand, and survives a gap", async () => {
-  const directory = await Deno.makeTempDir();
-  const path = `${directory}/token`;
-  try {
-    await Deno.writeTextFile(path, "one\n");
+  await withFiles({ token: "one\n" }, async (folder) => {
+    const path = `${folder}/token`;
     const clock = createVirtualClock({ wallStart: 0 });
     const read = createTokenReader(path, { clock });
     assert.equal(await read({ refresh: false }), "one");
@@ -138,9 +136,7 @@ Deno.test("createTokenReader() reads anew after a minute and on demand, and surv
       createTokenReader(path, { clock })({ refresh: false }),
       Deno.errors.NotFound,
     );
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
+  });
 });
 
 const QUESTION = {
