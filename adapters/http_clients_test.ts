@@ -4,6 +4,7 @@ import { Registry } from "prom-client";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { counter, gauge, histogram } from "../shared/metrics/metric.ts";
 import { cgroupTreeContract } from "../tests/contract/cgroup_tree_contract.ts";
+import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { serveCanned } from "../tests/fixtures/canned_server.ts";
 import { mutatedJSON } from "../tests/fixtures/mutated_json.ts";
 import { pure } from "../tests/fixtures/pure.ts";
@@ -209,6 +210,7 @@ Deno.test("createCustomUsageClient() reports a rejected query and a failing serv
     "unreachable",
     "HTTP 401",
   ]);
+  assertMatches(await problemOf(ANSWER, { mostBytes: 20 }), [/^unreadable$/, / 20 bytes$/]);
 });
 
 Deno.test("createCustomUsageClient() reports which part of an answer is none", async () => {
