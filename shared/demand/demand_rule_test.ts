@@ -6,14 +6,16 @@ import { exponential, logNormal, type Random, seededRandom } from "../random.ts"
 import {
   commonWait,
   createDemandRule,
+  createUsageLevel,
   demandOf,
+  type LevelOptions,
   MOST_WAIT_MS,
   queueingNeed,
   type SharingContainer,
+  type UsageLevel,
   WAIT_TARGET_MS,
 } from "./demand_rule.ts";
 import type { DemandSignal } from "./saturation.ts";
-import { createUsageLevel, type LevelOptions, type UsageLevel } from "./usage_level.ts";
 
 const INTERVAL_MS = 250;
 
