@@ -34,7 +34,7 @@ import { agentLeaseMs } from "../shared/config/schema.ts";
 import { createInformer, type Informer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
 import type { Log } from "../shared/log.ts";
-import { type NodeLoopParts, runNodeLoop } from "./loop.ts";
+import { type NodeLoopOptions, type NodeLoopParts, runNodeLoop } from "./loop.ts";
 import { createAgentMetrics } from "./reporting/metrics.ts";
 import { createLatestRound, type LatestRound } from "./reporting/node_view.ts";
 import { createNodeSampler } from "./sampling/node_sampler.ts";
@@ -42,6 +42,7 @@ import { coresOf, nodeTable, sampleOnce } from "./sampling/sample_once.ts";
 import {
   AGENT_SETTINGS,
   type AgentSettings,
+  type LoopSettings,
   loopSettings,
   OTHER_SECTIONS,
   paceOptions,
@@ -202,15 +203,19 @@ async function runAgent(
     writer: metrics.countingWrites(createDesiredWriter(connection)),
     link: createNodeLink(connection, { nodeName, namespace, clock, durationSeconds }),
   };
-  const market = runNodeLoop(parts, supervisor.signal, {
-    ...loopSettings(settings),
-    alive: latest.alive,
-    sampled: metrics.sampled,
-    observe(round, roundInput) {
-      latest.observe(round, roundInput);
-      metrics.cleared(round, roundInput.clearMs);
-    },
-  });
+  const market = runNodeLoop(
+    parts,
+    supervisor.signal,
+    {
+      ...loopSettings(settings),
+      alive: latest.alive,
+      sampled: metrics.sampled,
+      observe(round, roundInput) {
+        latest.observe(round, roundInput);
+        metrics.cleared(round, roundInput.clearMs);
+      },
+    } satisfies LoopSettings & NodeLoopOptions,
+  );
   supervisor.supervise("market", market);
   try {
     await supervisor.done();
