@@ -51,7 +51,7 @@ export interface NodeLoopParts {
   readonly log: Log;
 }
 
-/** Settings of the loop; times in milliseconds. What is absent is as in {@linkcode DEFAULTS}. */
+/** Settings of the loop; times in milliseconds. What is absent is as in {@linkcode LOOP_DEFAULTS}. */
 export interface NodeLoopOptions extends Partial<MarketSettings> {
   readonly sampleMs?: number;
   /**
@@ -71,7 +71,13 @@ export interface NodeLoopOptions extends Partial<MarketSettings> {
   readonly sampled?: (tookMs: number, lateMs: number) => void;
 }
 
-const DEFAULTS = {
+/** The settings that have a default. */
+export type LoopDefaults =
+  & MarketSettings
+  & Required<Pick<NodeLoopOptions, "sampleMs" | "busySampleMs" | "heartbeatMs" | "reserve">>;
+
+/** The settings of an agent that is given none. */
+export const LOOP_DEFAULTS: LoopDefaults = {
   needUpTo: 0.85,
   waitTargetMs: WAIT_TARGET_MS,
   pace: DEFAULT_PACE,
@@ -81,7 +87,7 @@ const DEFAULTS = {
   busySampleMs: 100,
   heartbeatMs: 60_000,
   reserve: 0.1,
-} satisfies NodeLoopOptions;
+};
 
 /** Input of a round, beside the allocations. */
 export interface RoundInput {
@@ -108,7 +114,7 @@ interface LoopState extends NodeMarket {
   readonly dueAt: number;
 }
 
-type LoopSettings = NodeLoopOptions & Required<Pick<NodeLoopOptions, keyof typeof DEFAULTS>>;
+type LoopSettings = NodeLoopOptions & LoopDefaults;
 
 /** Parts and settings of a tick. */
 interface Loop
@@ -119,7 +125,7 @@ interface Loop
 }
 
 /** While no container runs into its quota the market is cleared this often. */
-const QUIET_ROUND_MS = 1000;
+export const QUIET_ROUND_MS = 1000;
 /** A node that uses more than this share of its CPU may soon have none left for a burst. */
 const BUSY_SHARE = 0.8;
 /** Time in which API, controller and kubelet bring a change into force, if they do. */
@@ -141,7 +147,7 @@ export async function runNodeLoop(
     // A node has CPUs: a kubelet that can't count them, or has not yet, reports none.
     if (now.allocatableCPU > 0) node = now;
   };
-  const settings: LoopSettings = { ...DEFAULTS, ...options };
+  const settings: LoopSettings = { ...LOOP_DEFAULTS, ...options };
   const { sampleMs } = settings;
   const loop: Loop = { ...parts, outbox, settings, participantsOf: createParticipantIndex(log) };
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { ContainerBounds } from "../../shared/api/pod_allocation.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
-import { createDemandRule } from "../../shared/demand/demand_rule.ts";
 import {
   newNodeState,
   nextNodeState,
@@ -14,6 +13,7 @@ import {
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import { LOOP_DEFAULTS } from "../loop.ts";
 import type { RoundContext } from "./algorithm.ts";
 import type { ContainerStates } from "./container_state.ts";
 import { nodeLoad, nodeRoom } from "./free.ts";
@@ -62,9 +62,8 @@ function freeAgent(changes: Readonly<Record<string, PodChange>>, capacity = 2000
     });
     const sample = { containers: new Map(samples.map((one) => [one.containerID, one])) };
     const context: RoundContext = {
-      ...{ now, capacity, nodeState, needUpTo: 0.85, waitTargetMs: 100 },
-      ...{ freeFraction: 0, waitMs: 100, pace: SAMPLE_PACE, newDemandRule: createDemandRule },
-      idleCPU: "free",
+      ...LOOP_DEFAULTS,
+      ...{ now, capacity, nodeState, freeFraction: 0, waitMs: 100, pace: SAMPLE_PACE },
     };
     const { containers } = estimate(participants, { sample, states, context });
     nodeState = nextNodeState(nodeState, { now, capacity, ...nodeLoad(containers, now) });
