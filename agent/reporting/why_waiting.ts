@@ -9,6 +9,7 @@ import {
   isLastRaise,
   lowerWait,
   rationedHysteresis,
+  type RestingContainer,
 } from "../../shared/pacing/limit_moves.ts";
 import type { PacedContainer, PaceOptions } from "../../shared/pacing/paced_container.ts";
 import type { NodeState } from "../../shared/scarcity/node_state.ts";
@@ -22,12 +23,6 @@ import {
   takenBy,
 } from "../../shared/scarcity/plan_limits.ts";
 import { cpuText, shareText } from "../../shared/view/figures.ts";
-
-/** The part of a container that the answer depends on. */
-export type WaitingContainer = Pick<
-  PacedContainer,
-  "memory" | "need" | "share" | "ceiling" | "throttledMsPerS"
->;
 
 /** The monotonic time, ms, and the settings of pacing. */
 export interface WaitingContext {
@@ -43,7 +38,7 @@ const MS_PER_S = 1000;
  * a share of 800 m that was raised 300 ms ago gives "raise to 800m waits 1 s after the last".
  */
 export function whyWaiting(
-  container: WaitingContainer,
+  container: RestingContainer,
   context: WaitingContext,
 ): string | undefined {
   const { memory: { limit }, share } = container;
@@ -51,7 +46,7 @@ export function whyWaiting(
   return (share > limit ? raiseWaits : decreaseWaits)(container, context);
 }
 
-function raiseWaits(container: WaitingContainer, { now, options }: WaitingContext): string {
+function raiseWaits(container: RestingContainer, { now, options }: WaitingContext): string {
   const { memory, share } = container;
   const raise = `raise to ${cpuText(share)}`;
   const isLarge = isLargeRaise(container, share, { now, options });
@@ -65,7 +60,7 @@ function raiseWaits(container: WaitingContainer, { now, options }: WaitingContex
 }
 
 function decreaseWaits(
-  { memory, share }: WaitingContainer,
+  { memory, share }: RestingContainer,
   { now, options }: WaitingContext,
 ): string {
   const { limit, lower, since } = memory;
