@@ -2,7 +2,7 @@ import { pure } from "../tests/fixtures/pure.ts";
 import { ApiError } from "../shared/api/api_error.ts";
 import { type LogFields, silentLog } from "../shared/log.ts";
 import type { PaceMemory } from "../shared/market/market_container.ts";
-import type { RestingContainer } from "../shared/pacing/limit_moves.ts";
+import type { DelayedLimit } from "../shared/pacing/limit_moves.ts";
 import { DEFAULT_PACE, newPaceMemory } from "../shared/pacing/paced_container.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
@@ -135,7 +135,7 @@ type Row<Change> = readonly [code: string, change: Change, sentence: string];
 const HIGHEST = { since: NOW - 12_500, highest: 100 };
 
 /** A container with readings for a minute and a limit of 200m. */
-const WAITING: readonly Row<Partial<Omit<RestingContainer, "memory"> & PaceMemory>>[] = [
+const WAITING: readonly Row<Partial<Omit<DelayedLimit, "memory"> & PaceMemory>>[] = [
   ["at the share", {}, ""],
   ["raise, hysteresis", { share: 230 }, "raise to 230m is within the hysteresis of 20 %"],
   [
@@ -187,7 +187,7 @@ pure(
     })),
 );
 
-const BUSY = { usageNow: 700, usage1s: 700, usage: 700 };
+const BUSY = { usage400ms: 700, usage1s: 700, usage1500ms: 700 };
 
 /** A container at its ceiling of 800m on a scarce node, with a share of 450m. */
 const STAYING: readonly Row<
@@ -218,7 +218,7 @@ const STAYING: readonly Row<
   ],
   [
     "used more before others came",
-    { load: { ...BUSY, usageNow: 400 }, rationedAt: NOW },
+    { load: { ...BUSY, usage400ms: 400 }, rationedAt: NOW },
     "stays: the container uses its share at most",
   ],
   [

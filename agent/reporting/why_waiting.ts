@@ -5,11 +5,11 @@
  */
 import type { PaceMemory, RecentLoad } from "../../shared/market/market_container.ts";
 import {
+  type DelayedLimit,
   isLargeRaise,
   isLastRaise,
   lowerWait,
   rationedHysteresis,
-  type RestingContainer,
 } from "../../shared/pacing/limit_moves.ts";
 import type { PacedContainer, PaceOptions } from "../../shared/pacing/paced_container.ts";
 import type { NodeState } from "../../shared/scarcity/node_state.ts";
@@ -38,7 +38,7 @@ const MS_PER_S = 1000;
  * a share of 800 m that was raised 300 ms ago gives "raise to 800m waits 1 s after the last".
  */
 export function whyWaiting(
-  container: RestingContainer,
+  container: DelayedLimit,
   context: WaitingContext,
 ): string | undefined {
   const { memory: { limit }, share } = container;
@@ -46,7 +46,7 @@ export function whyWaiting(
   return (share > limit ? raiseWaits : decreaseWaits)(container, context);
 }
 
-function raiseWaits(container: RestingContainer, { now, options }: WaitingContext): string {
+function raiseWaits(container: DelayedLimit, { now, options }: WaitingContext): string {
   const { memory, share } = container;
   const raise = `raise to ${cpuText(share)}`;
   const isLarge = isLargeRaise(container, share, { now, options });
@@ -60,7 +60,7 @@ function raiseWaits(container: RestingContainer, { now, options }: WaitingContex
 }
 
 function decreaseWaits(
-  { memory, share }: RestingContainer,
+  { memory, share }: DelayedLimit,
   { now, options }: WaitingContext,
 ): string {
   const { limit, lower, since } = memory;

@@ -15,7 +15,7 @@ const REST_MS = 60_000;
 const LEAST_HYSTERESIS = 0.02;
 
 /** The part of a container that says why its limit rests, or when it moves. */
-export type RestingContainer = Pick<
+export type DelayedLimit = Pick<
   PacedContainer,
   "memory" | "share" | "need" | "ceiling" | "throttledMsPerS"
 >;
@@ -28,7 +28,7 @@ export type RestingContainer = Pick<
  * A need moves all the time, a ration with its price only, a ceiling not at all, so few changes follow.
  */
 export function rationedHysteresis(
-  container: RestingContainer,
+  container: DelayedLimit,
   usual: number,
   { now }: { readonly now: number },
 ): number {
@@ -43,7 +43,7 @@ export function rationedHysteresis(
  * step of the grid now to one and now to another: no container that is rationed is raised for that.
  */
 export function isLargeRaise(
-  container: RestingContainer,
+  container: DelayedLimit,
   limit: number,
   { now, options: { raiseHysteresis } }: { readonly now: number; readonly options: PaceOptions },
 ): boolean {
@@ -60,7 +60,7 @@ export function isLargeRaise(
  * that no container pays.
  */
 export function isLastRaise(
-  container: Omit<RestingContainer, "need">,
+  container: Omit<DelayedLimit, "need">,
 ): boolean {
   const { memory, share, ceiling } = container;
   return share > memory.limit && share > ceiling - GRID && isThrottled(container);
