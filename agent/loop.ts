@@ -19,7 +19,7 @@ import type { Random } from "../shared/random.ts";
 import { newNodeState, nextNodeState } from "../shared/scarcity/node_state.ts";
 import type { MarketSettings, NodeMarket } from "./market/algorithm.ts";
 import type { ContainerState, ContainerStates } from "./market/container_state.ts";
-import { nodeLoad, nodeRoom } from "./market/free.ts";
+import { availableCPU, nodeLoad } from "./market/free.ts";
 import {
   createParticipantIndex,
   type ParticipantIndex,
@@ -206,7 +206,6 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const sample = loop.sample(now, participants.containerIDs, how);
   const sampledAt = clock.monotonic();
   settings.sampled?.(sampledAt - now, Math.max(0, now - state.dueAt));
-  const { allocatableCPU: allocatable, pressures } = node;
   const { containers, nearLimit, urgent } = estimate(participants.list, {
     ...{ sample, states, context: { ...settings, ...state, now } },
     limitOf: publishedLimit(loop.outbox.written),
@@ -214,17 +213,18 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const isTight = settings.idleCPU === "tight";
   const load = nodeLoad(containers, now);
   const capacity = marketCapacity({
+    allocatable: node.allocatableCPU,
     unmanaged: sample.unmanaged,
-    pressures: pressures.length,
+    pressures: node.pressures.length,
     reserve: settings.reserve,
     // Limits that follow demand leave others what they request.
-    ...(isTight ? { allocatable } : nodeRoom({ allocatable, ...load }, sample.node)),
+    available: isTight ? 0 : availableCPU(load, sample.node),
   });
   const nodeState = isTight
     ? state.nodeState
     : nextNodeState(state.nodeState, { now, capacity, ...load });
   const usage = sample.containers.values().reduce((sum, container) => sum + container.usage, 0);
-  const isBusy = usage > BUSY_SHARE * allocatable;
+  const isBusy = usage > BUSY_SHARE * node.allocatableCPU;
   const everyMs = isBusy ? settings.busySampleMs : settings.sampleMs;
   const sleepMs = nearLimit ? settings.busySampleMs : everyMs;
   const next = { ...state, everyMs, sleepMs, nodeState };
