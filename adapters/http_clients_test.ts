@@ -119,10 +119,8 @@ Deno.test("createHTTPLogin() trusts a server by the authorities of its file, and
 });
 
 Deno.test("createTokenReader() reads anew after a minute and on demand, and survives a gap", async () => {
-  const directory = await Deno.makeTempDir();
-  const path = `${directory}/token`;
-  try {
-    await Deno.writeTextFile(path, "one\n");
+  await withFiles({ token: "one\n" }, async (folder) => {
+    const path = `${folder}/token`;
     const clock = createVirtualClock({ wallStart: 0 });
     const read = createTokenReader(path, { clock });
     assert.equal(await read({ refresh: false }), "one");
@@ -139,9 +137,7 @@ Deno.test("createTokenReader() reads anew after a minute and on demand, and surv
       createTokenReader(path, { clock })({ refresh: false }),
       Deno.errors.NotFound,
     );
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
+  });
 });
 
 const QUESTION = {
@@ -214,8 +210,6 @@ Deno.test("createCustomUsageClient() reports a rejected query and a failing serv
     "unreachable",
     "HTTP 401",
   ]);
-  const away = new Response(null, { status: 307, headers: { location: "http://elsewhere" } });
-  assertMatches(await problemOf(away), [/^unreachable$/, /^HTTP 307: /]);
   assertMatches(await problemOf(ANSWER, { mostBytes: 20 }), [/^unreadable$/, / 20 bytes$/]);
 });
 

@@ -15,8 +15,8 @@ import { nodeTable, sampleOnce } from "./sampling/sample_once.ts";
 import { createParticipantIndex } from "./market/participants.ts";
 import { PLAIN_PACE } from "../tests/fixtures/market/paced_sample.ts";
 import {
+  type DelayedLimit,
   type StayingLimit,
-  type WaitingContainer,
   whyLimitStays,
   whyWaiting,
 } from "./reporting/why_waiting.ts";
@@ -139,7 +139,7 @@ type Row<Change> = readonly [code: string, change: Change, sentence: string];
 const HIGHEST = { since: NOW - 12_500, highest: 100 };
 
 /** A container with readings for a minute and a limit of 200m. */
-const WAITING: readonly Row<Partial<Omit<WaitingContainer, "memory"> & PaceMemory>>[] = [
+const WAITING: readonly Row<Partial<Omit<DelayedLimit, "memory"> & PaceMemory>>[] = [
   ["at the share", {}, ""],
   ["raise, hysteresis", { share: 230 }, "raise to 230m is within the hysteresis of 20 %"],
   [
@@ -186,7 +186,7 @@ pure(
     })),
 );
 
-const BUSY = { usageNow: 700, usage1s: 700, usage: 700 };
+const BUSY = { usage400ms: 700, usage1s: 700, usage1500ms: 700 };
 
 /** A container at its ceiling of 800m on a scarce node, with a share of 450m. */
 const STAYING: readonly Row<
@@ -217,7 +217,7 @@ const STAYING: readonly Row<
   ],
   [
     "used more before others came",
-    { load: { ...BUSY, usageNow: 400 }, rationedAt: NOW },
+    { load: { ...BUSY, usage400ms: 400 }, rationedAt: NOW },
     "stays: the container uses its share at most",
   ],
   [

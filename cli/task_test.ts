@@ -274,20 +274,11 @@ Deno.test("arena() shows a table and the goals, and writes the page", () =>
   }));
 
 Deno.test("arena() says what is wrong with a trace, and exits with 1", async () => {
-  for (
-    const [text, problem] of [
-      ["12\ntwelve\n", /line 2.*twelve/],
-      ["1\n2\n3\n", / 3 s long, .*minute: export/],
-      ["0\n".repeat(60), / load .* 0: export/],
-      ["90000000\n".repeat(60), /scale-p95/],
-    ] as const
-  ) {
-    await withFile(text, async (path) => {
-      const { code, out, err } = await playedArena(path);
-      assert.deepEqual([code, out], [1, ""]);
-      assert.match(err, problem);
-    });
-  }
+  await withFile("90000000\n".repeat(60), async (path) => {
+    const { code, out, err } = await playedArena(path);
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(err, /scale-p95/);
+  });
   const { code, err } = await playedArena("/tmp/gone");
   assert.equal(code, 1);
   assert.match(err, /Cannot read trace "\/tmp\/gone"/);

@@ -20,6 +20,18 @@ import { createControllerMetrics, createDropCounter } from "./metrics.ts";
 import type { ControllerAPI } from "./run_controller.ts";
 import { CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
 
+/** A registry, and the metrics of a controller with these allocations. */
+function metricsOf(allocations: readonly PodAllocation[]) {
+  const registry = new Registry();
+  const metrics = createControllerMetrics(registry, {
+    allocations: () => allocations,
+    synced: () => [["pods", true]],
+    settings: () => ({ market: true, dryRun: false }) as ControllerSettings,
+    settingsValid: () => true,
+  });
+  return { registry, metrics };
+}
+
 Deno.test("createControllerMetrics() counts reasons of other versions under one reason", async () => {
   const rules = ["NodeSize", "NodeSize", "Later", "Latest"].map((reason) => ({
     ...{ reason, message: "as published" },
@@ -30,14 +42,9 @@ Deno.test("createControllerMetrics() counts reasons of other versions under one 
     { phase: "Failed", reason: "OfALaterVersion" },
     { bounds: { revision: 1, reason: "", containers: [], rules } },
   ];
-  const registry = new Registry();
-  const metrics = createControllerMetrics(registry, {
-    allocations: () =>
-      statuses.map((status) => ({ ...sampleAllocation(samplePod("web")), status })),
-    synced: () => [],
-    settings: () => ({ market: true, dryRun: false }) as ControllerSettings,
-    settingsValid: () => true,
-  });
+  const { registry, metrics } = metricsOf(
+    statuses.map((status) => ({ ...sampleAllocation(samplePod("web")), status })),
+  );
   const reasons = async (): Promise<readonly string[]> =>
     (await registry.metrics()).split("\n").filter((line) => line.includes("reason="));
   metrics.leads(true);
@@ -79,20 +86,15 @@ pure("createControllerMetrics() adds up the unmet demand by reason", async () =>
       status: { ...status, bounds: { revision: 1, reason: "", containers, rules } },
     };
   };
-  const registry = new Registry();
-  createControllerMetrics(registry, {
-    allocations: () => [
-      pod(900, 400, { reasons: ["HPADamped", "MaxCPU"] }),
-      pod(500, 400, { reasons: ["MaxCPU"] }),
-      pod(400, 400, { reasons: ["NodeSize"] }),
-      pod(700, 400, { reasons: ["QuotaExceeded"] }),
-      pod(700, 800, { reasons: [], reason: "QuotaExceeded", appliedCPULimit: "500m" }),
-      { ...pod(700, 400, { reasons: [] }), status: {} },
-    ],
-    synced: () => [],
-    settings: () => ({ market: true, dryRun: false }) as ControllerSettings,
-    settingsValid: () => true,
-  }).leads(true);
+  const { registry, metrics } = metricsOf([
+    pod(900, 400, { reasons: ["HPADamped", "MaxCPU"] }),
+    pod(500, 400, { reasons: ["MaxCPU"] }),
+    pod(400, 400, { reasons: ["NodeSize"] }),
+    pod(700, 400, { reasons: ["QuotaExceeded"] }),
+    pod(700, 800, { reasons: [], reason: "QuotaExceeded", appliedCPULimit: "500m" }),
+    { ...pod(700, 400, { reasons: [] }), status: {} },
+  ]);
+  metrics.leads(true);
   assert.deepEqual((await registry.metrics()).match(/^mbcas_demand_held_cores\{.*$/gm), [
     'mbcas_demand_held_cores{reason="MaxCPU"} 0.6',
     'mbcas_demand_held_cores{reason="QuotaExceeded"} 0.5',
@@ -100,13 +102,7 @@ pure("createControllerMetrics() adds up the unmet demand by reason", async () =>
 });
 
 pure("createControllerMetrics() serves the cluster's state from the leader", async () => {
-  const registry = new Registry();
-  const metrics = createControllerMetrics(registry, {
-    allocations: () => [sampleAllocation(samplePod("web"))],
-    synced: () => [["pods", true]],
-    settings: () => ({ market: true, dryRun: false }) as ControllerSettings,
-    settingsValid: () => true,
-  });
+  const { registry, metrics } = metricsOf([sampleAllocation(samplePod("web"))]);
   const gauges = async (): Promise<readonly string[]> =>
     (await registry.metrics()).split("\n").filter((line) =>
       !line.startsWith("#") && !/_(total|bucket|sum|count)[ {]/.test(line) && line !== ""

@@ -248,16 +248,15 @@ test("takeFile() refuses a text with faults as a whole, and keeps all without a 
 });
 
 test("takeFile() follows the off switch of a text with faults, and nothing else of it", () => {
-  for (
-    const text of [
-      "market: {enabled: false, managementPolicy: OptIn, burstFactors: 3}",
-      "market: off\nmarkets: {burstFactor: 3}",
-      "market: {managementPolicy: OptIn, enabled: 'off'}\nlog: {level: loud}",
-      "market: off\nlog: [",
-      "market: off\nlog: {level: *none}",
-      "log: {level: debug}\nlog: {level: info}\nmarket: {enabled: off}",
-    ]
-  ) {
+  const rows = [
+    "market: {enabled: false, managementPolicy: OptIn, burstFactors: 3}",
+    "market: off\nmarkets: {burstFactor: 3}",
+    "market: {managementPolicy: OptIn, enabled: 'off'}\nlog: {level: loud}",
+    "market: off\nlog: [",
+    "market: off\nlog: {level: *none}",
+    "log: {level: debug}\nlog: {level: info}\nmarket: {enabled: off}",
+  ];
+  for (const text of rows) {
     const { live, lines, seen, take } = started();
     take(text);
     const { market, managementPolicy, burstFactor, logLevel } = live.values();
@@ -272,12 +271,11 @@ test("takeFile() follows the off switch of a text with faults, and nothing else 
 });
 
 test("takeFile() reports values of the file that a flag or a variable overrides", () => {
-  for (
-    const [sources, ...holds] of [
-      [{ flags: new Map([["--market", "on"]]) }, "on", "flag", "--market"],
-      [{ env: { MBCAS_MARKET: "true" } }, "true", "env", "MBCAS_MARKET"],
-    ] as const
-  ) {
+  const rows = [
+    [{ flags: new Map([["--market", "on"]]) }, "on", "flag", "--market"],
+    [{ env: { MBCAS_MARKET: "true" } }, "true", "env", "MBCAS_MARKET"],
+  ] as const;
+  for (const [sources, ...holds] of rows) {
     const { live, lines, seen, take } = started(sources);
     for (const text of ["market: off", "market: {enabled: off, burstFactors: 2}"]) {
       take(text);
@@ -302,17 +300,4 @@ test("takeFile() follows the keys beside the file, all or none of them", () => {
   take({ "config.yaml": "market: off" });
   const { market, dryRun: after } = live.values();
   assert.deepEqual([live.valid, market, after, seen.changes], [true, false, false, 3]);
-});
-
-test("takeFile() follows placement's settings where they go together", () => {
-  const { live, lines, take } = started();
-  const window = (inside: string) => `placement: {disruptionWindow: {${inside}}}`;
-  take(window("schedule: 0 2 * * *"));
-  assert.deepEqual([live.valid, live.values().windowSchedule], [false, null]);
-  assertMatches(lines, [
-    /^error .*refused placement\.disruptionWindow\.schedule .*disruptionWindow\.duration .*both/,
-  ]);
-  take(window("schedule: 0 2 * * *, duration: 2h"));
-  const { windowSchedule, windowDuration } = live.values();
-  assert.deepEqual([live.valid, windowSchedule, windowDuration], [true, "0 2 * * *", 7_200_000]);
 });

@@ -266,17 +266,6 @@ Deno.test("serveWebhook() takes no more connections than configured", async () =
   await server.shutdown();
 });
 
-Deno.test("serveWebhook() names an address that is wrong or taken", async () => {
-  const one = await chain("one");
-  await assert.rejects(serve(ECHO, one, { address: "9443" }), /listen on "9443"/);
-  const server = await serve(ECHO, one);
-  const { address } = server;
-  await assert.rejects(serve(ECHO, one, { address }), {
-    message: new RegExp(`^Cannot listen on ${address}: `),
-  });
-  await server.shutdown();
-});
-
 async function* chunksOf(sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   for (const [index, size] of sizes.entries()) {
     await Promise.resolve();

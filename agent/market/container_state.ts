@@ -25,7 +25,7 @@ export interface ContainerState {
   readonly rule: DemandRule;
   /** Estimate from the readings; absent until the first are there. */
   estimate?: DemandEstimate;
-  /** The demand that it bids for; as absent as the estimate. */
+  /** Its demand, which it bids for where limits follow demand; as absent as the estimate. */
   demand?: number;
   /** True while that is what a metric asks for, and more than the readings show. */
   metric?: boolean;
@@ -102,7 +102,7 @@ export function addSample(
 }
 
 /**
- * Sets the demand that the container bids for: that of its readings, or the metric's (`asked`) if that is
+ * Sets the container's demand: that of its readings, or the metric's (`asked`) if that is
  * more. Without readings it has none, whatever a metric asks for.
  */
 export function updateDemand(

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { commonWait, type WaitingContainer } from "../../shared/demand/demand_rule.ts";
+import { commonWait, type SharingContainer } from "../../shared/demand/demand_rule.ts";
 import {
   clearRound,
   type RoundOutcome,
@@ -65,7 +65,7 @@ function waitOnNode(
     if (state.estimate === undefined) room -= state.pace.limit;
     else weights += bounds.weight * state.credit;
   }
-  const waiting = containers.flatMap(({ participant, state }): WaitingContainer[] => {
+  const waiting = containers.flatMap(({ participant, state }): SharingContainer[] => {
     const { floor, ceiling, weight, demand: asked } = participant.bounds;
     const { estimate, credit } = state;
     if (estimate === undefined) return [];

@@ -24,7 +24,7 @@ import {
 import { cpuText, shareText } from "../../shared/view/figures.ts";
 
 /** The part of a container that the answer depends on. */
-export type WaitingContainer = Pick<
+export type DelayedLimit = Pick<
   PacedContainer,
   "memory" | "need" | "share" | "ceiling" | "throttledMsPerS"
 >;
@@ -43,7 +43,7 @@ const MS_PER_S = 1000;
  * a share of 800 m that was raised 300 ms ago gives "raise to 800m waits 1 s after the last".
  */
 export function whyWaiting(
-  container: WaitingContainer,
+  container: DelayedLimit,
   context: WaitingContext,
 ): string | undefined {
   const { memory: { limit }, share } = container;
@@ -51,7 +51,7 @@ export function whyWaiting(
   return (share > limit ? raiseWaits : decreaseWaits)(container, context);
 }
 
-function raiseWaits(container: WaitingContainer, { now, options }: WaitingContext): string {
+function raiseWaits(container: DelayedLimit, { now, options }: WaitingContext): string {
   const { memory, share } = container;
   const raise = `raise to ${cpuText(share)}`;
   const isLarge = isLargeRaise(container, share, { now, options });
@@ -65,7 +65,7 @@ function raiseWaits(container: WaitingContainer, { now, options }: WaitingContex
 }
 
 function decreaseWaits(
-  { memory, share }: WaitingContainer,
+  { memory, share }: DelayedLimit,
   { now, options }: WaitingContext,
 ): string {
   const { limit, lower, since } = memory;

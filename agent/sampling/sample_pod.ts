@@ -70,7 +70,7 @@ interface ContainerInterval {
   readonly container: ContainerCgroupState;
   readonly interval: Interval;
   /** Whether it was idle before, and no longer is. */
-  readonly rising: boolean;
+  readonly nearsQuota: boolean;
 }
 
 /**
@@ -100,7 +100,7 @@ export function samplePod(
     isWhole &&= container.previous !== undefined;
     container.sample = undefined;
     if (interval !== undefined) {
-      read.push({ container, interval, rising: wasIdle && !container.idle });
+      read.push({ container, interval, nearsQuota: wasIdle && !container.idle });
     }
   }
   if (idle) {
@@ -255,7 +255,7 @@ function readOwnInterval(
 }
 
 function setSample(
-  { container, interval, rising }: ContainerInterval,
+  { container, interval, nearsQuota }: ContainerInterval,
   { throttledMs, throttledPeriods, roomMs }: ThrottledTime,
 ): void {
   const { at, intervalMs, usageMs, periods, pressureMs } = interval;
@@ -270,7 +270,7 @@ function setSample(
     periods,
     throttledPeriods,
     ...(pressureMs === undefined ? {} : { pressure: Math.min(1, pressureMs / intervalMs) }),
-    ...(rising ? { rising: true as const } : {}),
+    ...(nearsQuota ? { nearsQuota: true as const } : {}),
     ...(request === undefined ? {} : { request: request.linear }),
     ...(quota === undefined ? {} : { quota }),
   };

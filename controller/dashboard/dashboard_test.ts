@@ -73,31 +73,30 @@ Deno.test("podDetail() explains a pod as `kubectl coalloc explain`, with its las
 
 Deno.test("dashboardRoutes() answers by what the token's user may list", async () => {
   const other = podPath.replace("/shop/", "/data/");
-  for (
-    const [path, token, status] of [
-      ["/", undefined, 401],
-      ["/api/pods", undefined, 401],
-      ["/", "bad", 401],
-      ["/live/", "bad", 401],
-      ["/", "broken", 502],
-      ["/", TOKENS.admin, 200],
-      ["/nodes/node-1", TOKENS.admin, 200],
-      ["/nodes/none", TOKENS.admin, 404],
-      ["/none", TOKENS.admin, 404],
-      [podPath, TOKENS.admin, 200],
-      [`${podPath}-none`, TOKENS.admin, 404],
-      ["/", TOKENS.shop, 403],
-      ["/api/cluster", TOKENS.shop, 403],
-      ["/nodes/node-1", TOKENS.shop, 403],
-      ["/pods", TOKENS.shop, 200],
-      [podPath, TOKENS.shop, 200],
-      [other, TOKENS.shop, 403],
-      [`/api${other}`, TOKENS.shop, 403],
-      [`/live${other}`, TOKENS.shop, 200],
-      ["/rightsizing", TOKENS.shop, 200],
-      ["/placement", TOKENS.shop, 200],
-    ] as const
-  ) {
+  const rows = [
+    ["/", undefined, 401],
+    ["/api/pods", undefined, 401],
+    ["/", "bad", 401],
+    ["/live/", "bad", 401],
+    ["/", "broken", 502],
+    ["/", TOKENS.admin, 200],
+    ["/nodes/node-1", TOKENS.admin, 200],
+    ["/nodes/none", TOKENS.admin, 404],
+    ["/none", TOKENS.admin, 404],
+    [podPath, TOKENS.admin, 200],
+    [`${podPath}-none`, TOKENS.admin, 404],
+    ["/", TOKENS.shop, 403],
+    ["/api/cluster", TOKENS.shop, 403],
+    ["/nodes/node-1", TOKENS.shop, 403],
+    ["/pods", TOKENS.shop, 200],
+    [podPath, TOKENS.shop, 200],
+    [other, TOKENS.shop, 403],
+    [`/api${other}`, TOKENS.shop, 403],
+    [`/live${other}`, TOKENS.shop, 200],
+    ["/rightsizing", TOKENS.shop, 200],
+    ["/placement", TOKENS.shop, 200],
+  ] as const;
+  for (const [path, token, status] of rows) {
     const response = await app.request(path, token === undefined ? {} : bearer(token));
     assert.equal(response.status, status, `${path} ${token}`);
     assert.equal(response.headers.get("cache-control"), "no-store", path);
@@ -276,15 +275,14 @@ Deno.test("createAccess() keeps tokens and rights for half a minute, and refusal
       },
     },
   });
-  for (
-    const [atMs, token, mine, other] of [
-      [0, 1, 1, 1],
-      [29_000, 1, 1, 1],
-      [31_000, 2, 2, 1],
-      [299_000, 3, 3, 1],
-      [330_000, 4, 4, 2],
-    ] as const
-  ) {
+  const rows = [
+    [0, 1, 1, 1],
+    [29_000, 1, 1, 1],
+    [31_000, 2, 2, 1],
+    [299_000, 3, 3, 1],
+    [330_000, 4, 4, 2],
+  ] as const;
+  for (const [atMs, token, mine, other] of rows) {
     await clock.runUntil(atMs);
     const viewer = await access.viewerOf("a");
     assert.deepEqual([await viewer?.maySee("mine"), await viewer?.maySee("other")], [true, false]);
@@ -316,15 +314,14 @@ Deno.test("createAccess() reviews few unknown tokens at a time", async () => {
 });
 
 Deno.test("lastHour() names the present value: infinite, of a late agent, or not known", () => {
-  for (
-    const [values, now] of [
-      [[1, 2, 3], "3"],
-      [[1, 2, null], "2"],
-      [[1, 2, Infinity], "∞"],
-      [[Infinity, Infinity, Infinity], "∞"],
-      [[1, null, null, null], "-"],
-    ] as const
-  ) {
+  const rows = [
+    [[1, 2, 3], "3"],
+    [[1, 2, null], "2"],
+    [[1, 2, Infinity], "∞"],
+    [[Infinity, Infinity, Infinity], "∞"],
+    [[1, null, null, null], "-"],
+  ] as const;
+  for (const [values, now] of rows) {
     const lines = [{ label: "Price", tone: "price", values }];
     const markup = String(lastHour(0, [{ title: "Price", unit: "each", lines }]));
     assert.equal(/Price: (\S+) each now/.exec(markup)?.[1], now, String(values));
@@ -362,12 +359,11 @@ Deno.test("pages show CPU pressure where the kernel measures it, and a dash else
 Deno.test("nodePage() says why limits are held, and since when CPU is scarce", () => {
   const detail = nodeDetail(state, { ...EVERYTHING, node: "node-1" });
   assert.ok(detail);
-  for (
-    const [node, expected] of [
-      [{ held: "SchedExt" }, /held \(SchedExt\): a sched_ext scheduler is attached/],
-      [{ state: "scarce", stateSeconds: 340 }, /scarce for 5m/],
-    ] as const
-  ) {
+  const rows = [
+    [{ held: "SchedExt" }, /held \(SchedExt\): a sched_ext scheduler is attached/],
+    [{ state: "scarce", stateSeconds: 340 }, /scarce for 5m/],
+  ] as const;
+  for (const [node, expected] of rows) {
     const { content } = nodePage({ ...detail, node: { ...detail.node, ...node } });
     assert.match(String(content), expected);
   }

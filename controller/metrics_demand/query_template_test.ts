@@ -35,27 +35,26 @@ function filled(text: string, values: Partial<typeof WEB> = {}): string | undefi
 }
 
 pure("fillQuery() puts names into strings, and leaves all else as it is", () => {
-  for (
-    const [text, expected] of [
-      ["vector(1)", "vector(1)"],
-      [
-        'sum(rate(busy{namespace="$namespace", pod="$pod"}[1m]))',
-        'sum(rate(busy{namespace="shop", pod="web-7d58cb54b7-5q96x"}[1m]))',
-      ],
-      ["up{job='$namespace/$workload'}", "up{job='shop/web'}"],
-      ["up{job=`$workload`}", "up{job=`web`}"],
-      [
-        `label_replace(up, "to", "$1", "from", "(.*)$")`,
-        `label_replace(up, "to", "$1", "from", "(.*)$")`,
-      ],
-      [
-        'label_replace(up, "to", "${1}-$2", "from", "(.*)-(.*)$")',
-        'label_replace(up, "to", "${1}-$2", "from", "(.*)-(.*)$")',
-      ],
-      ["up # of ${namespace}\n", "up # of ${namespace}\n"],
-      ['up{a="it\\"s $pod"} # don\'t "mind', 'up{a="it\\"s web-7d58cb54b7-5q96x"} # don\'t "mind'],
-    ] as const
-  ) assert.equal(filled(text), expected);
+  const rows = [
+    ["vector(1)", "vector(1)"],
+    [
+      'sum(rate(busy{namespace="$namespace", pod="$pod"}[1m]))',
+      'sum(rate(busy{namespace="shop", pod="web-7d58cb54b7-5q96x"}[1m]))',
+    ],
+    ["up{job='$namespace/$workload'}", "up{job='shop/web'}"],
+    ["up{job=`$workload`}", "up{job=`web`}"],
+    [
+      `label_replace(up, "to", "$1", "from", "(.*)$")`,
+      `label_replace(up, "to", "$1", "from", "(.*)$")`,
+    ],
+    [
+      'label_replace(up, "to", "${1}-$2", "from", "(.*)-(.*)$")',
+      'label_replace(up, "to", "${1}-$2", "from", "(.*)-(.*)$")',
+    ],
+    ["up # of ${namespace}\n", "up # of ${namespace}\n"],
+    ['up{a="it\\"s $pod"} # don\'t "mind', 'up{a="it\\"s web-7d58cb54b7-5q96x"} # don\'t "mind'],
+  ] as const;
+  for (const [text, expected] of rows) assert.equal(filled(text), expected);
 });
 
 pure("fillQuery() lets no value end its string", () => {
@@ -123,7 +122,6 @@ pure("readQueryTemplate() refuses other languages' variables, and names ours", (
       assert.equal(fault(`up{a=~'x-${text}'}`), `has ${text}, expected $${name}`);
     }
   }
-  assert.match(fault('up{a="${cluster}"}'), /^has \$\{cluster\}, .*; known are \$n/);
   assert.match(fault('up{a="${}"}'), /^has \$\{\}, .*; known /);
   assert.match(fault('up{a="${ pod }"}'), /^has \$\{, .*; known /);
   assert.match(fault('up{a="$$cluster"}'), /^has \$\$cluster, .*; known /);
@@ -138,10 +136,6 @@ const FAULTS: readonly (readonly [string, ...RegExp[]])[] = [
   [
     "metrics: {queries: {Web: up, jobs: '$pod', ok: up, none: ''}}",
     /^f: metrics\.queries: "Web" [^;]*; jobs has \$pod [^;]*; none [^;]*$/,
-  ],
-  [
-    "metrics: {queries: {jobs: 'up{n=\"${namespace}\"}'}}",
-    /^f: metrics\.queries: jobs has \$\{namespace\}, .* \$namespace$/,
   ],
   [
     "metrics: {queries: {a: 3, b: [up]}}",

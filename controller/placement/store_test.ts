@@ -4,7 +4,10 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { silentLog } from "../../shared/log.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";
+import type { PlacementStatus } from "../../shared/placement/status.ts";
 import { createPlacementState, decodeMemory, memoryAt, type PlacementMemory } from "./store.ts";
+import type { PlacementSubject } from "./ports.ts";
+import { createStatusPublisher } from "./publisher.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const MOVED: PlacementMemory = { lastMoveAtMs: NOW_MS };
@@ -115,4 +118,163 @@ pure("memoryAt() ignores a clock that was far ahead, and tolerates one that was 
     lastMoveAtMs: nowMs,
     shortage: { untilMs: nowMs + 120_000, rounds: 1 },
   });
+});
+
+const SUBJECT: PlacementSubject = { kind: "Deployment", namespace: "shop", name: "web" };
+const FAR = { ...SUBJECT, namespace: "far" };
+const OFF = status("LeftAlone", { reason: "PlacementOff" });
+
+function status(
+  phase: PlacementStatus["phase"],
+  more: Partial<PlacementStatus> = {},
+): PlacementStatus {
+  return { phase, revisions: [], pods: [], ...more };
+}
+
+function publisherStage() {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const store = keptCheckpoints();
+  const end = new AbortController();
+  const warned: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => void warned.push(message) };
+  const open = () => {
+    const publisher = createStatusPublisher({ statuses: store, clock, log });
+    void publisher.run(end.signal);
+    return publisher;
+  };
+  /** The phases in a ConfigMap after the next write. */
+  const phases = async (namespace = "shop"): Promise<Readonly<Record<string, unknown>>> => {
+    await clock.runUntil(clock.monotonic() + 2000);
+    const { data = {} } = store.kept.get(`mbcas-placement-${namespace}`) ?? {};
+    return Object.fromEntries(
+      Object.entries(data).map(([key, text]) => [key, JSON.parse(text).phase]),
+    );
+  };
+  return { clock, store, open, phases, warned, stop: () => end.abort() };
+}
+
+Deno.test("createStatusPublisher() writes a namespace when a status changes, and only then", async () => {
+  const { store, open, phases, stop } = publisherStage();
+  const publisher = open();
+  publisher.publish(SUBJECT, status("Cooldown"));
+  publisher.publish({ ...SUBJECT, name: "api" }, OFF);
+  publisher.publish(FAR, OFF);
+  assert.deepEqual(await phases(), { "Deployment.api": "LeftAlone", "Deployment.web": "Cooldown" });
+  publisher.publish(SUBJECT, status("Cooldown"));
+  await phases();
+  // A namespace that placement does not concern has none.
+  assert.deepEqual(store.writes, ["apply mbcas-placement-shop"]);
+  publisher.publish(SUBJECT, status("Converging"));
+  assert.equal((await phases())["Deployment.web"], "Converging");
+  stop();
+});
+
+Deno.test("createStatusPublisher() keeps statuses of the former leader until they are replaced", async () => {
+  const { store, open, phases, stop } = publisherStage();
+  const former = open();
+  for (const name of ["web", "old", "api"]) {
+    former.publish({ ...SUBJECT, name }, status("Paused"));
+  }
+  await phases();
+  const next = open();
+  next.publish(SUBJECT, status("Cooldown"));
+  const { "Deployment.web": web, ...others } = await phases();
+  assert.deepEqual([web, Object.keys(others)], ["Cooldown", ["Deployment.api", "Deployment.old"]]);
+  next.remove({ ...SUBJECT, name: "old" });
+  next.remove(FAR);
+  assert.deepEqual(Object.keys(await phases()), ["Deployment.api", "Deployment.web"]);
+  next.retain([SUBJECT]);
+  assert.deepEqual(await phases(), { "Deployment.web": "Cooldown" });
+  next.retain([]);
+  await phases();
+  assert.equal(store.kept.size, 0);
+  stop();
+});
+
+Deno.test("createStatusPublisher() retries failed writes ever later, and logs the first of a row", async () => {
+  const { clock, store, open, warned, stop } = publisherStage();
+  const publisher = open();
+  await clock.runUntil(2000);
+  publisher.publish(SUBJECT, status("Cooldown"));
+  publisher.publish(FAR, status("Cooldown"));
+  let tries = 0;
+  const apply = store.apply;
+  store.apply = (one, signal) => {
+    if (!one.name.endsWith("-shop")) return apply(one, signal);
+    tries++;
+    return Promise.reject(new ApiError(413, "", "too large"));
+  };
+  await clock.runUntil(62_000);
+  assert.equal(tries, 5);
+  assert.equal(warned.length, 1);
+  // A namespace that can't be written keeps no other one from it.
+  assert.deepEqual([...store.kept.keys()], ["mbcas-placement-far"]);
+  store.apply = apply;
+  await clock.runUntil(130_000);
+  assert.equal(store.kept.size, 2);
+  stop();
+});
+
+Deno.test("createStatusPublisher() reads the former leader's statuses before it writes", async () => {
+  const { store, open, phases, warned, stop } = publisherStage();
+  store.refusal = new ApiError(503, "", "busy");
+  open().publish(SUBJECT, status("Cooldown"));
+  assert.deepEqual(await phases(), {});
+  store.refusal = undefined;
+  assert.deepEqual(await phases(), { "Deployment.web": "Cooldown" });
+  assert.equal(warned.length, 1);
+  stop();
+});
+
+Deno.test("createStatusPublisher() writes large ConfigMaps less often", async () => {
+  const { clock, store, open, stop } = publisherStage();
+  const publisher = open();
+  for (let second = 0; second < 60; second++) {
+    const message = `${second}`.padStart(500_000);
+    publisher.publish(SUBJECT, status("Cooldown", { message }));
+    publisher.publish(FAR, status("Cooldown", { message: `${second}` }));
+    await clock.runUntil((second + 1) * 1000);
+  }
+  const count = (namespace: string): number =>
+    store.writes.filter((one) => one.endsWith(namespace)).length;
+  assert.deepEqual([count("far"), count("shop")], [30, 3]);
+  stop();
+});
+
+Deno.test("createStatusPublisher() leaves out what a ConfigMap has no room for", async () => {
+  const counts = { spot: 1, "on-demand": 0 };
+  const large = "\u00e4".repeat(100_000);
+  const blank = { revision: "", node: "", ready: true, notes: [] };
+  const pod = { ...blank, name: large, class: "spot" as const };
+  const revision = { revision: large, actual: counts, pending: counts };
+  const written = async (statuses: Readonly<Record<string, PlacementStatus>>) => {
+    const { store, open, phases, stop } = publisherStage();
+    const publisher = open();
+    for (const [name, one] of Object.entries(statuses)) {
+      publisher.publish({ ...SUBJECT, name }, one);
+    }
+    await phases();
+    stop();
+    const { data = {} } = store.kept.get("mbcas-placement-shop") ?? {};
+    return Object.entries(data).map(([key, text]) => {
+      const { pods, revisions } = JSON.parse(text);
+      return [key.slice("Deployment.".length), revisions.length, pods.length];
+    });
+  };
+  const web = (pods: number, revisions: number) =>
+    status("Cooldown", {
+      pods: Array.from({ length: pods }, () => pod),
+      revisions: Array.from({ length: revisions }, () => revision),
+    });
+  const off = { ...OFF, message: large.repeat(3) };
+  // 200 kB each.
+  assert.deepEqual(await written({ web: web(3, 1) }), [["web", 1, 3]]);
+  assert.deepEqual(await written({ web: web(4, 1) }), [["web", 1, 0]]);
+  assert.deepEqual(await written({ off, web: web(1, 1) }), [["off", 0, 0], ["web", 1, 0]]);
+  assert.deepEqual(await written({ off, web: web(1, 2) }), [["web", 2, 0]]);
+  assert.deepEqual(await written({ off, web: web(1, 5) }), [["web", 0, 0]]);
+  // Workloads that still find no room.
+  const long = { ...web(1, 1), message: large.repeat(2) };
+  const many = Object.fromEntries([1, 2, 3].map((number) => [`web-${number}`, long]));
+  assert.deepEqual(await written(many), [["web-1", 0, 0], ["web-2", 0, 0]]);
 });

@@ -7,7 +7,7 @@ import {
   samplePod,
 } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { type RecordedAudit, recordedAudit } from "../../tests/fixtures/recorded_audit.ts";
+import { recordedAudit } from "../../tests/fixtures/recorded_audit.ts";
 import {
   describeLimits,
   type RequestedChanges,
@@ -25,19 +25,15 @@ function change(name: string, limitCPU: number): LimitChange {
   return { name, sidecar: false, requests: {}, limits: { cpu: limitCPU } };
 }
 
-/** Two containers at 300 m with original limits of 200 m; requests are noted as `manager version names`. */
+/**
+ * Sends changes of two containers at 300 m with original limits of 200 m: the requests as `manager
+ * version names`, and the answers as they are counted and audited.
+ */
 async function send(
   changes: readonly ResourceChange[],
   answers: readonly (string | Error)[],
   source: Source = "market",
-): Promise<{
-  readonly sent: SentChanges;
-  readonly requests: readonly string[];
-  /** Answers as they are counted. */
-  readonly counted: readonly ResizeAnswer[];
-  /** Changes as they are recorded, with the ID of their request. */
-  readonly audited: RecordedAudit["changes"];
-}> {
+) {
   const containers = ["app", "jvm"].map((name) =>
     sampleContainer({ name, limits: { cpu: 300, memory: 2 ** 20 } })
   );
@@ -65,35 +61,33 @@ async function send(
   return { sent, requests, counted, audited: audit.changes };
 }
 
-pure("sendChanges() sends one patch where all values are of one field manager", async () => {
-  const market = [change("app", 400), change("jvm", 250)];
-  const { sent, requests } = await send(market, ["8"]);
-  assert.partialDeepStrictEqual(sent, { changes: market, version: "8" });
-  assert.deepEqual(requests, ["mbcas/200m,200m 1 app+jvm"]);
+pure("sendChanges() sends a patch for each field manager, first what sets CPU free", async () => {
+  const raised = [change("app", 400), change("jvm", 250)];
   const own = [change("app", 200), change("jvm", 200)];
-  assert.deepEqual((await send(own, ["8"])).requests, ["mbcas-restore 1 app+jvm"]);
-});
-
-pure("sendChanges() keeps own values apart, and sends first what sets CPU free", async () => {
   const mixed = [change("app", 200), change("jvm", 400)];
-  const { sent, requests } = await send(mixed, ["8", "9"]);
-  assert.deepEqual(requests, ["mbcas-restore 1 app", "mbcas/200m,200m 8 jvm"]);
-  assert.deepEqual(sent, { changes: mixed, version: "9", refusal: undefined });
   const lower = [change("app", 200), change("jvm", 100)];
-  assert.deepEqual((await send(lower, ["8", "9"])).requests, [
-    "mbcas/200m,200m 1 jvm",
-    "mbcas-restore 8 app",
-  ]);
+  const [APP, JVM] = ["mbcas-restore 1 app", "mbcas/200m,200m 8 jvm"] as const;
+  const rows: readonly (readonly [
+    changes: readonly ResourceChange[],
+    requests: readonly string[],
+    sent?: Partial<SentChanges>,
+  ])[] = [
+    [raised, ["mbcas/200m,200m 1 app+jvm"], { version: "8" }],
+    [own, ["mbcas-restore 1 app+jvm"], { version: "8" }],
+    [mixed, [APP, JVM]],
+    [lower, ["mbcas/200m,200m 1 jvm", "mbcas-restore 8 app"], { changes: lower.toReversed() }],
+  ];
+  for (const [changes, requests, expected] of rows) {
+    const found = await send(changes, ["8", "9"]);
+    assert.deepEqual(found.requests, requests);
+    assert.deepEqual(found.sent, { changes, version: "9", refusal: undefined, ...expected });
+  }
 });
 
 pure("sendChanges() ends with a refusal, and says what was taken before", async () => {
   const mixed = [change("app", 200), change("jvm", 400)];
-  assert.deepEqual((await send(mixed, [FULL])).sent, {
-    changes: [],
-    version: undefined,
-    refusal: FULL,
-  });
-  const half = await send(mixed, ["8", FULL]);
+  const [none, half] = [await send(mixed, [FULL]), await send(mixed, ["8", FULL])];
+  assert.deepEqual(none.sent, { changes: [], version: undefined, refusal: FULL });
   assert.deepEqual(half.sent, { changes: [change("app", 200)], version: "8", refusal: FULL });
   await assert.rejects(send(mixed, [new TypeError("a bug")]), /a bug/);
 });

@@ -9,11 +9,7 @@ import {
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import type { RecordedAudit } from "../../tests/fixtures/recorded_audit.ts";
-import {
-  type RecordedAppliers,
-  recordedAppliers,
-} from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
   type FactsChoice,
@@ -27,6 +23,9 @@ import { type Applied, type ApplyDecision, applyDecision } from "./apply_decisio
 import type { UsageAnswer } from "./ports.ts";
 import { learnUsage, silentSource } from "./reconcile_workload.ts";
 
+const BUSY = new ApiError(503, "ServiceUnavailable", "busy");
+const CHANGED = new ApiError(409, "Conflict", "changed");
+const GONE = new ApiError(404, "NotFound", "gone");
 const FORBIDDEN = new ApiError(
   403,
   "Forbidden",
@@ -41,55 +40,109 @@ function decisionFor(method: ApplyDecision["method"], limit?: number): ApplyDeci
   return { outcome: "apply", method, wanted, clamps: [] };
 }
 
+const IN_PLACE = decisionFor("InPlace");
 const RECREATE = decisionFor("Recreate");
+
+interface ApplyChoice extends FactsChoice {
+  readonly refusals?: Readonly<Record<string, ApiError>>;
+  /** Of the pods as they are; the user's own where absent. */
+  readonly marketLimit?: number;
+}
 
 async function applied(
   decision: ApplyDecision,
-  { refusals = [], marketLimit, ...choice }: FactsChoice & {
-    readonly refusals?: readonly (readonly [string, ApiError])[];
-    /** Of the pods as they are; the user's own where absent. */
-    readonly marketLimit?: number;
-  } = {},
-): Promise<
-  Applied & Pick<RecordedAppliers, "asked"> & { readonly audited: RecordedAudit["changes"] }
-> {
+  { refusals = {}, marketLimit, ...choice }: ApplyChoice = {},
+) {
   const facts = rightsizingFacts(choice);
   const appliers = recordedAppliers();
-  for (const [what, refusal] of refusals) appliers.refusals.set(what, refusal);
+  for (const [what, refusal] of Object.entries(refusals)) appliers.refusals.set(what, refusal);
+  const containers = [templateContainer({ limits: { cpu: marketLimit ?? NaN } })];
   const pods = new Map(
     facts.pods.map((pod) => [
       pod.metadata.uid,
-      marketLimit === undefined
-        ? pod
-        : { ...pod, containers: [templateContainer({ limits: { cpu: marketLimit } })] },
+      marketLimit === undefined ? pod : { ...pod, containers },
     ]),
   );
-  return {
-    ...await applyDecision(facts, decision, { pods, appliers: appliers }),
-    asked: appliers.asked,
-    audited: appliers.audit.changes,
-  };
+  const { inForce, failure, behind } = await applyDecision(facts, decision, { pods, appliers });
+  const { asked, audit } = appliers;
+  return { asked, audited: audit.changes, cpu: inForce?.get("app")?.requests.cpu, failure, behind };
 }
 
-pure("applyDecision() by recreation changes the template once", async () => {
-  const { asked, inForce, failure, audited } = await applied(decisionFor("Recreate"));
-  assert.equal(asked.length, 1);
-  assert.match(asked[0] ?? "", /^recreate web .*cpu 150m$/);
-  assert.deepEqual([...inForce ?? []], [["app", { requests: { cpu: 150 }, limits: {} }]]);
-  assert.equal(failure, undefined);
-  assert.partialDeepStrictEqual(audited, [{
+const [FIRST = "", SECOND = ""] = ["web-1", "web-2"].map((name) =>
+  `resize ${name} app requests.cpu=150m`
+);
+const TEMPLATE = "recreate web app cpu 150m";
+const LACKS = "leave patch pods/resize in namespace shop";
+const MARKET = { marketManages: true, strategy: { updateRequestsOnly: false } };
+
+pure(
+  "applyDecision() asks in order, and puts in force what a pod has or none can have",
+  async () => {
+    const limits = decisionFor("InPlace", 300);
+    const [raised = "", other = ""] = ["web-1", "web-2"].map((name) =>
+      `market ${name} app limits.cpu=150m`
+    );
+    const rows: readonly (readonly [ApplyDecision, ApplyChoice, {
+      readonly asked: readonly string[];
+      /** In force from now on, m. @default {150} */
+      readonly cpu?: number | undefined;
+      readonly failure?: string;
+      readonly behind?: readonly string[];
+    }])[] = [
+      [RECREATE, {}, { asked: [TEMPLATE] }],
+      [RECREATE, { refusals: { "recreate web": CHANGED } }, {
+        ...{ asked: [TEMPLATE], cpu: undefined, failure: "fresh" },
+      }],
+      [IN_PLACE, {}, { asked: [FIRST, SECOND] }],
+      [IN_PLACE, { pods: [] }, { asked: [] }],
+      [IN_PLACE, { refusals: { "resize web-2": BUSY } }, {
+        ...{ asked: [FIRST, SECOND], failure: "back-off", behind: ["web-2"] },
+      }],
+      [IN_PLACE, { refusals: { "resize web-1": BUSY, "resize web-2": BUSY } }, {
+        ...{ asked: [FIRST, SECOND], cpu: undefined, failure: "back-off" },
+        behind: ["web-1", "web-2"],
+      }],
+      // A pod that is gone is no failure; a missing permission ends it.
+      [IN_PLACE, { refusals: { "resize web-1": GONE } }, { asked: [FIRST, SECOND] }],
+      [IN_PLACE, { refusals: { "resize web-1": FORBIDDEN } }, {
+        ...{ asked: [FIRST], cpu: undefined, failure: LACKS, behind: ["web-1"] },
+      }],
+      // Limits become the original ones of the market's pods that have the request.
+      [limits, MARKET, { asked: [FIRST, SECOND, "own web-1 app=300", "own web-2 app=300"] }],
+      [limits, { ...MARKET, refusals: { "resize web-2": BUSY } }, {
+        ...{ asked: [FIRST, SECOND, "own web-1 app=300"], failure: "back-off", behind: ["web-2"] },
+      }],
+      [limits, { ...MARKET, refusals: { "resize web-2": FORBIDDEN } }, {
+        ...{ asked: [FIRST, SECOND], failure: LACKS, behind: ["web-2"] },
+      }],
+      // A limit below the new request is raised first.
+      [IN_PLACE, { marketLimit: 120 }, { asked: [raised, FIRST, other, SECOND] }],
+      [IN_PLACE, { marketLimit: 120, refusals: { "market web-1": CHANGED } }, {
+        ...{ asked: [raised, other, SECOND], failure: "fresh", behind: ["web-1"] },
+      }],
+    ];
+    for (const [decision, choice, expected] of rows) {
+      const { asked, cpu, failure, behind } = await applied(decision, choice);
+      const { next = "", permission = "" } = failure ?? {};
+      assert.deepEqual(
+        { asked, cpu, failure: `${next} ${permission}`.trim(), behind },
+        { cpu: 150, failure: "", behind: [], ...expected },
+      );
+    }
+  },
+);
+
+pure("applyDecision() audits each change by its answer", async () => {
+  const { audited: [template] } = await applied(RECREATE);
+  assert.partialDeepStrictEqual(template, {
     ...{ source: "rightsizing", action: "template", outcome: "accepted", auditID: "id0" },
     ...{ reason: "OptimizationApplied", kind: "Deployment", namespace: "shop", name: "web" },
     ...{ container: "app", before: {}, after: { requests: { cpu: "150m" } } },
-  }]);
-});
-
-pure("applyDecision() by recreation keeps refused values out of force", async () => {
-  const { inForce, failure, audited } = await applied(decisionFor("Recreate"), {
-    refusals: [["recreate web", new ApiError(409, "Conflict", "changed")]],
   });
-  assert.deepEqual([inForce, failure?.next], [undefined, "fresh"]);
-  assert.deepEqual(audited.map(({ outcome }) => outcome), ["conflict"]);
+  const refused = await applied(RECREATE, { refusals: { "recreate web": CHANGED } });
+  assert.deepEqual(refused.audited.map(({ outcome }) => outcome), ["conflict"]);
+  const resized = (await applied(IN_PLACE)).audited.map(({ source, name }) => [source, name]);
+  assert.deepEqual(resized, [["rightsizing", "web-1"], ["rightsizing", "web-2"]]);
 });
 
 pure("applyDecision() counts server-side applies of templates by the answer", async () => {
@@ -115,91 +168,11 @@ pure("applyDecision() counts server-side applies of templates by the answer", as
   assert.deepEqual(counted, outcomes.map((outcome) => `Deployment ${outcome}`));
 });
 
-pure("applyDecision() in place resizes each pod, and puts values in force", async () => {
-  const { asked, inForce, audited } = await applied(decisionFor("InPlace"));
-  assert.deepEqual(audited.map(({ source, name }) => `${source} ${name}`), [
-    "rightsizing web-1",
-    "rightsizing web-2",
-  ]);
-  assert.deepEqual(asked, [
-    "resize web-1 app requests.cpu=150m",
-    "resize web-2 app requests.cpu=150m",
-  ]);
-  assert.equal(inForce?.get("app")?.requests.cpu, 150);
-  const none = await applied(decisionFor("InPlace"), { pods: [] });
-  assert.deepEqual(none.asked, []);
-  assert.equal(none.inForce?.get("app")?.requests.cpu, 150);
-});
-
-pure("applyDecision() names pods that are behind", async () => {
-  const busy = new ApiError(503, "ServiceUnavailable", "busy");
-  const { inForce, failure, behind } = await applied(decisionFor("InPlace"), {
-    refusals: [["resize web-2", busy]],
-  });
-  assert.equal(inForce?.get("app")?.requests.cpu, 150);
-  assert.deepEqual([failure?.next, behind], ["back-off", ["web-2"]]);
-  const none = await applied(decisionFor("InPlace"), {
-    refusals: [["resize web-1", busy], ["resize web-2", busy]],
-  });
-  assert.equal(none.inForce, undefined);
-});
-
-pure("applyDecision() makes limits the original ones of the market's pods", async () => {
-  const market = { marketManages: true, strategy: { updateRequestsOnly: false } };
-  const { asked } = await applied(decisionFor("InPlace", 300), market);
-  assert.deepEqual(asked.filter((line) => line.startsWith("own")), [
-    "own web-1 app=300",
-    "own web-2 app=300",
-  ]);
-  const busy = await applied(decisionFor("InPlace", 300), {
-    ...market,
-    refusals: [["resize web-2", new ApiError(503, "ServiceUnavailable", "busy")]],
-  });
-  assert.deepEqual(busy.asked.filter((line) => line.startsWith("own")), ["own web-1 app=300"]);
-  const pods = [workloadPod("web-1", rightsizingFacts().workload.template.containers)];
-  const denied = await applied(decisionFor("InPlace", 300), {
-    ...market,
-    pods,
-    refusals: [["resize web-1", FORBIDDEN]],
-  });
-  assert.deepEqual(denied.asked.filter((line) => line.startsWith("own")), []);
-  assert.match(denied.failure?.permission ?? "", /pods\/resize/);
-});
-
 pure("applyDecision() throws errors that the server did not answer", async () => {
+  const resizer = { resize: () => Promise.reject(new TypeError("Cannot send it")) };
+  const appliers = { ...recordedAppliers(), resizer };
   const facts = rightsizingFacts();
-  const appliers = {
-    ...recordedAppliers(),
-    resizer: { resize: () => Promise.reject(new TypeError("Cannot send it")) },
-  };
-  await assert.rejects(
-    () => applyDecision(facts, decisionFor("InPlace"), { pods: new Map(), appliers: appliers }),
-    TypeError,
-  );
-});
-
-pure("applyDecision() first raises a limit below the new request", async () => {
-  const { asked } = await applied(decisionFor("InPlace"), { marketLimit: 120 });
-  assert.deepEqual(asked.slice(0, 2), [
-    "market web-1 app limits.cpu=150m",
-    "resize web-1 app requests.cpu=150m",
-  ]);
-  const refused = await applied(decisionFor("InPlace"), {
-    marketLimit: 120,
-    refusals: [["market web-1", new ApiError(409, "Conflict", "changed")]],
-  });
-  assert.deepEqual(refused.behind, ["web-1"]);
-  assert.ok(!refused.asked.some((line) => line.startsWith("resize web-1")));
-});
-
-pure("applyDecision() skips a pod that is gone, and ends without permission", async () => {
-  const gone = await applied(decisionFor("InPlace"), {
-    refusals: [["resize web-1", new ApiError(404, "NotFound", "gone")]],
-  });
-  assert.deepEqual([gone.failure, gone.behind, gone.asked.length], [undefined, [], 2]);
-  const denied = await applied(decisionFor("InPlace"), { refusals: [["resize web-1", FORBIDDEN]] });
-  assert.deepEqual(denied.asked, ["resize web-1 app requests.cpu=150m"]);
-  assert.match(denied.failure?.permission ?? "", /^patch pods\/resize .*shop$/);
+  await assert.rejects(applyDecision(facts, IN_PLACE, { pods: new Map(), appliers }), TypeError);
 });
 
 function usageOf(container: string, cpu: number[], memory: number[]): ContainerUsage {
@@ -239,45 +212,33 @@ pure("learnUsage() recommends for each container but sidecars, with samples and 
   assert.equal(memoryPeaks.get("app"), 90 * MI);
   assert.deepEqual([...samples], [["app", 20]]);
   assert.equal(missing, undefined);
-});
-
-pure("learnUsage() counts the samples of the resource that has fewer", () => {
-  const { found } = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4))));
-  assert.ok("recommendations" in found);
-  assert.equal(found.samples.get("app"), 4);
-  assert.deepEqual(found.recommendations, []);
+  // The resource that has fewer counts.
+  const fewer = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4)))).found;
+  assert.ok("samples" in fewer);
+  assert.deepEqual([fewer.samples.get("app"), fewer.recommendations], [4, []]);
 });
 
 pure("learnUsage() has a reason where a source does not answer", () => {
-  for (
-    const [problem, reason] of [
-      ["unreachable", "ProviderUnavailable"],
-      ["unavailable", "ProviderUnavailable"],
-      ["refused", "MetricsMissing"],
-      ["unreadable", "MetricsMissing"],
-    ] as const
-  ) {
+  const rows = [["unreachable", "ProviderUnavailable"], ["unavailable", "ProviderUnavailable"], [
+    "refused",
+    "MetricsMissing",
+  ], ["unreadable", "MetricsMissing"]] as const;
+  for (const [problem, reason] of rows) {
     const { found } = evaluated({ problem, message: "why" });
     assert.deepEqual(found, { reason, message: "why" });
   }
 });
 
-pure("silentSource() misses metrics of pods that were Ready for ten minutes", () => {
-  const nothing = { usage: new Map([["app", usageOf("app", [], [])]]) };
-  const missing = (readyMs?: number, watchedMs?: number) =>
+pure("silentSource() misses metrics of pods that were Ready, and watched, for ten minutes", () => {
+  const usage = new Map([["app", usageOf("app", [], [])]]);
+  const rows = [[undefined], [599_999], [3_600_000, 0], [3_600_000, 599_999]];
+  const found = [...rows, [600_000], [3_600_000, 600_000]].map(([readyMs, watchedMs]) =>
     evaluated(
-      watchedMs === undefined ? nothing : { ...nothing, watchedSinceMs: NOW_MS - watchedMs },
+      watchedMs === undefined ? { usage } : { usage, watchedSinceMs: NOW_MS - watchedMs },
       readyMs === undefined ? undefined : NOW_MS - readyMs,
-    ).missing;
-  for (
-    const [readyMs, watchedMs] of [[undefined], [599_999], [3_600_000, 0], [3_600_000, 599_999]]
-  ) {
-    assert.equal(missing(readyMs, watchedMs), undefined);
-  }
-  assert.equal(missing(3_600_000, 600_000)?.reason, "MetricsMissing");
-  const { reason, message } = missing(600_000) ?? assert.fail();
-  assert.equal(reason, "MetricsMissing");
-  assert.match(message, /web-1 .* 10 min$/);
+    ).missing?.reason
+  );
+  assert.deepEqual(found, [...rows.map(() => undefined), "MetricsMissing", "MetricsMissing"]);
 });
 
 const IN_FORCE = { requests: { cpu: 105, memory: 96 * MI }, limits: {} };

@@ -349,13 +349,12 @@ Deno.test("createRightsizingMetrics() observes sources in seconds, and counts te
   // Neither is a policy's.
   metrics.policyGone(ALL);
   const text = await registry.metrics();
-  for (
-    const line of [
-      'optipod_metrics_collection_duration_seconds_sum{provider="prometheus"} 2.04',
-      'optipod_metrics_collection_duration_seconds_bucket{le="0.025",provider="prometheus"} 0',
-      'optipod_metrics_collection_duration_seconds_bucket{le="0.05",provider="prometheus"} 1',
-      'optipod_ssa_patch_total{kind="Deployment",outcome="accepted"} 2',
-      'optipod_ssa_patch_total{kind="Deployment",outcome="conflict"} 1',
-    ]
-  ) assert.ok(text.includes(`${line}\n`), line);
+  const rows = [
+    'optipod_metrics_collection_duration_seconds_sum{provider="prometheus"} 2.04',
+    'optipod_metrics_collection_duration_seconds_bucket{le="0.025",provider="prometheus"} 0',
+    'optipod_metrics_collection_duration_seconds_bucket{le="0.05",provider="prometheus"} 1',
+    'optipod_ssa_patch_total{kind="Deployment",outcome="accepted"} 2',
+    'optipod_ssa_patch_total{kind="Deployment",outcome="conflict"} 1',
+  ];
+  for (const line of rows) assert.ok(text.includes(`${line}\n`), line);
 });

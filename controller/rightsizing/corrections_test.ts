@@ -32,10 +32,9 @@ const NOTHING: ObservedWorkload = { pods: [], allocations: [], nowMs: 1000, wind
 function memory() {
   const kept = new CorrectionMemory();
   const observe: CorrectionMemory["observe"] = (workload, seen) => kept.observe(workload, seen);
-  const keepOnly: CorrectionMemory["keepOnly"] = (keep) => kept.keepOnly(keep);
   const seeing = (seen: Partial<ObservedWorkload>): Corrections | undefined =>
     observe(WEB, { ...NOTHING, ...seen }).get("app");
-  return { observe, keepOnly, seeing };
+  return { observe, seeing };
 }
 
 const killed = (fields: Partial<PodContainer> = {}): Pod =>
@@ -68,25 +67,15 @@ pure("observe() takes a kill from before the last application for its cause", ()
   // No raise led to so little memory.
   const small = killed({ oomKilledAtMs: 5000, requests: { memory: 64 * MI } });
   // The kubelet reports whole seconds: at 5999 the kill may have come after the application.
-  for (
-    const [pod, lastAppliedMs, expected] of [
-      [raised, 6000, [{ hadBytes: 256 * MI }]],
-      [raised, 5999, [{ hadBytes: 400 * MI }]],
-      [small, 6000, undefined],
-    ] as const
-  ) {
+  const rows = [
+    [raised, 6000, [{ hadBytes: 256 * MI }]],
+    [raised, 5999, [{ hadBytes: 400 * MI }]],
+    [small, 6000, undefined],
+  ] as const;
+  for (const [pod, lastAppliedMs, expected] of rows) {
     const seen = { pods: [pod], windowMs: 9000, lastAppliedMs };
     assert.deepEqual(memory().seeing(seen)?.oomKills, expected);
   }
-});
-
-pure("keepOnly() deletes the other workloads", () => {
-  const { observe, keepOnly } = memory();
-  const seen = { ...NOTHING, pods: [killed()] };
-  for (const key of [WEB, "Deployment/shop/db"]) observe(key, seen);
-  keepOnly((key) => key === WEB);
-  assert.equal(observe(WEB, NOTHING).size, 1);
-  assert.equal(observe("Deployment/shop/db", NOTHING).size, 0);
 });
 
 /** With this window each millisecond has a sample. */
@@ -231,20 +220,6 @@ pure("createKeptCorrections() gives kills and demand to the next process", async
   });
   await second.end();
   assert.deepEqual([store.writes, logged], [[`apply ${NAME}`], []], "nothing has changed since");
-});
-
-pure("createKeptCorrections() writes changes, and deletes old entries", async () => {
-  const { pass, begin, store: { writes } } = stage();
-  const { memory, end } = await begin();
-  memory.observe(WEB, KILLED);
-  await pass(INTERVAL_MS);
-  memory.observe(WEB, KILLED);
-  await pass(10 * INTERVAL_MS);
-  assert.deepEqual(writes, [`apply ${NAME}`]);
-  memory.keepOnly(() => false);
-  await pass(INTERVAL_MS);
-  assert.deepEqual(writes.slice(1), [`remove ${NAME}`]);
-  await end();
 });
 
 pure("createKeptCorrections() keeps the latest 200 kills of each workload", async () => {

@@ -125,10 +125,7 @@ pure("createCreationValues() has the values in force, and follows the reports", 
   assert.deepEqual(given(), { requests: { cpu: 250 }, limits: {} });
   reports[0] = report([], { resourceVersion: "3" });
   assert.equal(values("shop", WEB), undefined);
-});
-
-pure("createCreationValues() has what was applied last, where a crash left two records", () => {
-  const { reports, given } = valuesWith();
+  // Where a crash left two records, what was applied last counts.
   const old = report(IN_FORCE, { appliedAtMs: 1000 });
   const recent = report([{ container: "app", cpu: 250 }], { appliedAtMs: 2000 });
   for (const both of [[old, recent], [recent, old]]) {
@@ -138,13 +135,8 @@ pure("createCreationValues() has what was applied last, where a crash left two r
 });
 
 pure("createCreationValues() leaves pods to their template where no policy changes them", () => {
-  for (
-    const spec of [
-      autoPolicy({}, { mode: "Recommend" }),
-      autoPolicy({}, { mode: "Disabled" }),
-      autoPolicy({ allowInPlaceResize: false, allowRecreate: true }),
-    ]
-  ) {
+  const modes = (["Recommend", "Disabled"] as const).map((mode) => autoPolicy({}, { mode }));
+  for (const spec of [...modes, autoPolicy({ allowInPlaceResize: false, allowRecreate: true })]) {
     assert.equal(valuesWith(spec).given(), undefined);
   }
   assert.equal(valuesWith(autoPolicy(), { dryRun: true }).given(), undefined);
@@ -164,24 +156,16 @@ pure("createCreationValues() leaves a resource to the author that edited it", ()
   const raised = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
   // The copy of the template is older than the pod.
   assert.deepEqual(given(raised), { requests: { cpu: 180 }, limits: {} });
-  const template = [
-    bareContainer("app", { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } }),
-  ];
-  const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } };
+  const limited = { ...TEMPLATE, limits: { memory: 4096 * MI } };
+  const template = [bareContainer("app", limited)];
   assert.deepEqual(valuesWith(autoPolicy(), { template }).given(limited), {
     requests: { cpu: 180 },
     limits: {},
   });
   // The template of a rollout is newer than the pod, which is of that of the adoption.
   assert.deepEqual(valuesWith(autoPolicy(), { template }).given(), ALL);
-});
-
-pure("createCreationValues() takes defaults of a LimitRange for no edit", () => {
-  const { given } = valuesWith();
-  assert.deepEqual(
-    given({ ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 500, memory: 512 * MI } }),
-    ALL,
-  );
+  // Defaults of a LimitRange are no edit.
+  assert.deepEqual(given({ ...TEMPLATE, limits: { cpu: 500, memory: 512 * MI } }), ALL);
 });
 
 pure("createCreationValues() gives nothing that an autoscaler or a bound forbids", () => {
@@ -207,13 +191,12 @@ pure("createCreationValues() gives no less memory than the peak + 15 %", () => {
   const large = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
   const adopted = [{ ...IN_FORCE[0], adoptedOn: large.requests }] as typeof IN_FORCE;
   const figures = { samples: 20, min: MI, p50: MI, p90: MI, p95: MI, p99: MI };
-  for (
-    const [policy, inForce, sent, peak, expected] of [
-      [autoPolicy(), adopted, large, 100 * MI, 126.5 * MI],
-      [narrow, IN_FORCE, TEMPLATE, undefined, 96 * MI],
-      [narrow, IN_FORCE, TEMPLATE, 60 * MI, 80 * MI],
-    ] as const
-  ) {
+  const rows = [
+    [autoPolicy(), adopted, large, 100 * MI, 126.5 * MI],
+    [narrow, IN_FORCE, TEMPLATE, undefined, 96 * MI],
+    [narrow, IN_FORCE, TEMPLATE, 60 * MI, 80 * MI],
+  ] as const;
+  for (const [policy, inForce, sent, peak, expected] of rows) {
     const { reports, given } = valuesWith(policy);
     const usage = peak === undefined
       ? {}
@@ -248,13 +231,8 @@ const REPLICA_SET = {
 
 function request(object: object, fields: Partial<AdmissionRequest> = {}): AdmissionRequest {
   return {
-    uid: "1",
-    kind: "Pod",
-    resource: "pods",
-    operation: "CREATE",
-    namespace: "shop",
-    name: "",
-    dryRun: false,
+    ...{ uid: "1", kind: "Pod", resource: "pods", operation: "CREATE", dryRun: false },
+    ...{ namespace: "shop", name: "" },
     object: object as Readonly<Record<string, unknown>>,
     ...fields,
   };
@@ -276,17 +254,13 @@ pure("createPodCreationMutator() gives a new pod what is in force", async () => 
 
 pure("createPodCreationMutator() leaves all else alone", async () => {
   const pod = podOf(REPLICA_SET);
-  for (
-    const other of [
-      request(pod, { namespace: "bank" }),
-      request(pod, { operation: "UPDATE" }),
-      request(pod, { resource: "pods/resize" }),
-      request(podOf(undefined)),
-      request(podOf({ ...REPLICA_SET, controller: false })),
-      request(podOf({ ...REPLICA_SET, name: "db-5d9c" })),
-      request(podOf(REPLICA_SET, {})),
-    ]
-  ) {
+  const requests = [{ namespace: "bank" }, { operation: "UPDATE" }, { resource: "pods/resize" }]
+    .map((fields) => request(pod, fields as Partial<AdmissionRequest>));
+  const pods = [
+    ...[podOf(undefined), podOf({ ...REPLICA_SET, controller: false })],
+    ...[podOf({ ...REPLICA_SET, name: "db-5d9c" }), podOf(REPLICA_SET, {})],
+  ];
+  for (const other of [...requests, ...pods.map((one) => request(one))]) {
     assert.equal(await mutator.mutate(other, signal), undefined);
   }
 });

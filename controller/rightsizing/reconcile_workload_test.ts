@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
-import type { KubeConnection, KubeRequest } from "../../adapters/kube/client/connection.ts";
-import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { effectiveSettings } from "../../shared/config/load.ts";
-import { silentLog } from "../../shared/log.ts";
-import { seededRandom } from "../../shared/random.ts";
+import type { Pod, ResizeCondition } from "../../shared/api/pod.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { type ContainerFields, withFields } from "../../tests/fixtures/container_fields.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
@@ -20,9 +17,13 @@ import {
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { createUsageAnswers } from "../../tests/fixtures/rightsizing/usage_answers.ts";
 import { recordOf } from "../../tests/fixtures/rightsizing_outcomes.ts";
-import { CONTROLLER_SETTINGS } from "../settings.ts";
-import { connectRightsizingAPI } from "./api.ts";
-import { failedOutcome, type ReconcileOutcome, unreadableOutcome } from "./outcome.ts";
+import {
+  failedOutcome,
+  lacksSamplesBriefly,
+  type ReconcileOutcome,
+  unfinishedResizes,
+  unreadableOutcome,
+} from "./outcome.ts";
 import { type ReconcileSubject, reconcileWorkload } from "./reconcile_workload.ts";
 
 const MINUTE_MS = 60_000;
@@ -42,17 +43,8 @@ interface PassChoice extends FactsChoice {
 }
 
 /** A look at Deployment `web`, which uses 150 m and 80 Mi: 180 m and 96 Mi are recommended. */
-async function look(
-  {
-    before,
-    refusals = {},
-    seen = 120,
-    aborted = false,
-    takesMs = 0,
-    unmanaged = [],
-    ...choice
-  }: PassChoice = {},
-) {
+async function look({ before, unmanaged = [], ...rest }: PassChoice = {}) {
+  const { refusals = {}, seen = 120, aborted = false, takesMs = 0, ...choice } = rest;
   const { samples: _samples, memoryPeaks: _peaks, recommendations: _none, ...facts } =
     rightsizingFacts(choice);
   const source = createUsageAnswers();
@@ -92,7 +84,7 @@ const eventsOf = (outcome: ReconcileOutcome | undefined): string[] =>
   outcome?.events.map(({ reason }) => reason) ?? [];
 
 pure("reconcileWorkload() applies what it recommends, and records it", async () => {
-  const { outcome, appliers } = await look();
+  const { outcome, appliers } = await look({ takesMs: MINUTE_MS });
   const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
   assert.deepEqual([status, method], ["Applied", "InPlace"]);
   assert.deepEqual(inForce, [{
@@ -101,6 +93,7 @@ pure("reconcileWorkload() applies what it recommends, and records it", async () 
     memory: 96 * MI,
     adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
   }]);
+  // Kills follow applied values, so those count from the begin.
   assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS]);
   assert.equal(appliers.asked.length, 2);
   assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
@@ -108,12 +101,7 @@ pure("reconcileWorkload() applies what it recommends, and records it", async () 
 
 pure("reconcileWorkload() asks for all containers but sidecars", async () => {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
-  const { question, appliers } = await look({
-    containers,
-    marketManages: true,
-    strategy: { updateRequestsOnly: false },
-    unmanaged: ["db-1"],
-  });
+  const { question } = await look({ containers, unmanaged: ["db-1"] });
   assert.deepEqual(question, {
     namespace: "shop",
     workload: { kind: "Deployment", name: "web", uid: "uid-web" },
@@ -122,14 +110,6 @@ pure("reconcileWorkload() asks for all containers but sidecars", async () => {
     containers: ["app"],
     window: { fromMs: NOW_MS - autoPolicy().windowMs, toMs: NOW_MS },
   });
-  const own = appliers.asked.filter((line) => line.startsWith("own"));
-  assert.deepEqual(own, ["own web-1 app=180", "own web-2 app=180"]);
-});
-
-pure("reconcileWorkload() dates applied values by its begin: kills follow them", async () => {
-  const { outcome, appliers } = await look({ takesMs: MINUTE_MS });
-  assert.equal(appliers.asked.length, 2);
-  assert.equal(outcome?.record.appliedAtMs, NOW_MS);
 });
 
 pure("reconcileWorkload() reports a failure once, and a cut when it was done", async () => {
@@ -143,23 +123,6 @@ pure("reconcileWorkload() reports a failure once, and a cut when it was done", a
   assert.deepEqual(eventsOf(second.outcome), []);
   const third = await look({ before: second.outcome?.record });
   assert.deepEqual(eventsOf(third.outcome), ["OptimizationApplied"]);
-});
-
-pure("reconcileWorkload() ends after a 403, and names pod and permission", async () => {
-  const message =
-    'pods "web-2" is forbidden: User "u" cannot patch resource "pods/resize" in API ' +
-    'group "" in the namespace "shop"';
-  const pods = ["web-1", "web-2", "web-3"].map((name) => workloadPod(name, [templateContainer()]));
-  const refusals = { "resize web-2": new ApiError(403, "Forbidden", message) };
-  const { outcome, appliers } = await look({ pods, refusals });
-  assert.deepEqual(appliers.asked.map((line) => /web-\d/.exec(line)?.[0]), ["web-1", "web-2"]);
-  const { status, reason, message: text, inForce } = outcome?.record ?? {};
-  assert.deepEqual([status, reason], ["Error", "RBACError"]);
-  assert.match(text ?? "", /^1 pods, web-2: .*pods\/resize .*shop$/);
-  // What one pod has is in force: the others get it once the right is there.
-  const [{ adoptedOn: _template, ...values } = assert.fail()] = inForce ?? [];
-  assert.deepEqual(values, { container: "app", cpu: 180, memory: 96 * MI });
-  assert.deepEqual(eventsOf(outcome), ["OptimizationApplied", "RBACError"]);
 });
 
 pure("reconcileWorkload() keeps values and recommendation while samples lack", async () => {
@@ -196,21 +159,13 @@ pure("reconcileWorkload() leaves applied what was cut, and reports it once", asy
   const containers = [templateContainer({ limits: { cpu: 120 } })];
   const first = (await look({ containers })).outcome ?? assert.fail();
   assert.deepEqual([first.record.status, first.record.reason], ["Applied", "RequestAboveLimit"]);
-  const [values] = first.record.inForce;
-  const pods = ["web-1", "web-2"].map((name) =>
-    workloadPod(name, [
-      templateContainer({
-        requests: { cpu: values?.cpu ?? NaN, memory: values?.memory ?? NaN },
-        limits: { cpu: 120 },
-      }),
-    ])
-  );
+  const [{ cpu = NaN, memory = NaN } = assert.fail()] = first.record.inForce;
+  const resized = templateContainer({ requests: { cpu, memory }, limits: { cpu: 120 } });
+  const pods = ["web-1", "web-2"].map((name) => workloadPod(name, [resized]));
   const { appliedAtMs: _at, ...before } = first.record;
   const { outcome, appliers } = await look({ containers, pods, before });
-  assert.deepEqual([outcome?.record.status, outcome?.record.reason], [
-    "Applied",
-    "RequestAboveLimit",
-  ]);
+  const { status, reason } = outcome?.record ?? {};
+  assert.deepEqual([status, reason], ["Applied", "RequestAboveLimit"]);
   assert.deepEqual([outcome?.record.inForce, appliers.asked], [before.inForce, []]);
   assert.deepEqual(eventsOf(outcome), []);
   // Under another reason, it does not count as skipped either.
@@ -229,16 +184,8 @@ pure("reconcileWorkload() has applied nothing to a workload made anew under its 
 pure("reconcileWorkload() reports what kubelets have against the values in force", async () => {
   const before = (await look()).outcome?.record;
   const containers = [templateContainer({ requests: { cpu: 180, memory: 96 * MI } })];
-  const condition = {
-    type: "PodResizePending",
-    reason: "Infeasible",
-    observedGeneration: 9,
-  } as const;
-  const message = "Node didn't have enough capacity: cpu";
-  const pods = [{
-    ...workloadPod("web-1", containers),
-    resizeConditions: [{ ...condition, message }],
-  }];
+  const condition = { type: "PodResizePending", ...INFEASIBLE, observedGeneration: 9 } as const;
+  const pods = [{ ...workloadPod("web-1", containers), resizeConditions: [condition] }];
   const { outcome } = await look({ before, pods });
   assert.deepEqual([outcome?.record.status, outcome?.record.reason], ["Error", "NodeCapacity"]);
   assert.deepEqual(eventsOf(outcome), ["UpdateFailed"]);
@@ -284,12 +231,11 @@ const BEHIND = recordOf("web", {
 });
 
 pure("reconcileWorkload() calls nothing applied that no way leads to, and says why", async () => {
-  for (
-    const [choice, reason] of [
-      [{ resizeServed: false }, "InPlaceResizeUnavailable"],
-      [{ strategy: { allowInPlaceResize: false } }, "MethodNotAllowed"],
-    ] as const
-  ) {
+  const rows = [
+    [{ resizeServed: false }, "InPlaceResizeUnavailable"],
+    [{ strategy: { allowInPlaceResize: false } }, "MethodNotAllowed"],
+  ] as const;
+  for (const [choice, reason] of rows) {
     const { outcome, appliers } = await look({ before: BEHIND, ...choice });
     assert.deepEqual([outcome?.record.status, outcome?.record.reason], ["Skipped", reason]);
     assert.equal(outcome?.events.length, 1);
@@ -313,61 +259,87 @@ pure("reconcileWorkload() reports few samples in mode Recommend, too", async () 
   ]);
 });
 
-Deno.test({
-  name: "connectRightsizingAPI() resizes under a name of its own, and keeps corrections apart",
-  // The YAML parser looks at two variables for its own debugging.
-  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
-  async fn() {
-    const asked: KubeRequest[] = [];
-    const connection: KubeConnection = {
-      request(request) {
-        asked.push(request);
-        const metadata = { resourceVersion: "9" };
-        const list = { kind: "PodMetricsList", items: [] };
-        return Promise.resolve({ metadata, ...list });
-      },
-      async *lines() {},
-    };
-    const settings = effectiveSettings(CONTROLLER_SETTINGS, {});
-    assert.ok(!("faults" in settings));
-    const api = connectRightsizingAPI(connection, {
-      namespace: "ns",
-      settings: () => settings.values,
-      events: { emit: () => {} },
-      clock: createVirtualClock({ wallStart: 0 }),
-      random: seededRandom(1),
-      log: silentLog,
-    });
-    const patch = { metadata: { uid: "u" }, spec: {} };
-    await api.resizer.resize("shop", "web-0", patch);
-    assert.deepEqual(asked, [{
-      method: "PATCH",
-      path: "/api/v1/namespaces/shop/pods/web-0/resize",
-      query: { fieldManager: "optipod" },
-      contentType: "application/strategic-merge-patch+json",
-      body: patch,
-      auditID: undefined,
-    }]);
-    asked.length = 0;
-    const { signal } = new AbortController();
-    assert.deepEqual(await api.correctionStore.list(signal), []);
-    assert.deepEqual(asked, [{
-      path: "/api/v1/namespaces/ns/configmaps",
-      query: { labelSelector: "optipod.io/corrections=true" },
-      signal,
-    }]);
-    asked.length = 0;
-    const over = new AbortController();
-    const { run, close } = api.usage({
-      ofReading: () => () => undefined,
-      isWanted: () => true,
-      workloadUIDs: () => (over.abort(), undefined),
-    }, undefined);
-    await run(over.signal);
-    close();
-    assert.deepEqual(asked.map(({ path, query }) => [path, query?.["labelSelector"]]), [
-      ["/api/v1/namespaces/ns/configmaps", "optipod.io/usage-history=true"],
-      ["/apis/metrics.k8s.io/v1beta1/pods", undefined],
-    ]);
-  },
+const NAMED = { namespace: "shop", name: "all" };
+const RECORDED = recordOf("web", {
+  ...{ uid: "uid-web", status: "Applied", recommendedAtMs: NOW_MS - MINUTE_MS },
+});
+
+pure("lacksSamplesBriefly() is true within an hour, for half the samples", () => {
+  const of = (change: Partial<WorkloadRecord>, have = 9, windowMs = 300_000): boolean => {
+    const samples = new Map([["app", have]]);
+    const facts = rightsizingFacts({ samples, policy: autoPolicy({}, { windowMs }) });
+    const now = { uid: "uid-web", policy: NAMED };
+    return lacksSamplesBriefly(facts, { before: { ...RECORDED, ...change }, now });
+  };
+  const anHourAgo = { recommendedAtMs: NOW_MS - 3_600_001 };
+  const rows = [
+    [of({}), true],
+    [of({}, 5), true],
+    [of({}, 4), false],
+    [of({ status: "Error" }), false],
+    [of({ reason: "InsufficientSamples" }), false],
+    [of({ status: "Skipped", reason: "ProviderUnavailable" }), false],
+    [of({ status: "Skipped", reason: "MetricsMissing" }), false],
+    [of({ status: "Skipped", reason: "Cooldown" }), true],
+    [of({ uid: "uid-former" }), false],
+    [of({ policy: { ...NAMED, name: "other" } }), false],
+    [of(anHourAgo), false],
+    [of(anHourAgo, 9, 4_000_000), true],
+    [lacksSamplesBriefly(rightsizingFacts(), { before: undefined, now: RECORDED }), false],
+  ] as const;
+  for (const [index, [found, expected]] of rows.entries()) {
+    assert.equal(found, expected, `${index}`);
+  }
+});
+
+function podOf(name: string, condition?: Partial<ResizeCondition>): Pod {
+  const pod = workloadPod(name, [templateContainer()]);
+  if (condition === undefined) return pod;
+  const whole = { type: "PodResizePending", reason: "", message: "", ...condition } as const;
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, generation: 2 },
+    resizeConditions: [{ observedGeneration: 2, ...whole }],
+  };
+}
+
+const DEFERRED = { reason: "Deferred", message: "node is full" };
+const INFEASIBLE = { reason: "Infeasible", message: "Node didn't have enough capacity: cpu" };
+const IN_PROGRESS = { type: "PodResizeInProgress" } as const;
+
+pure("unfinishedResizes() has the worst resize condition, and counts pods", () => {
+  const of = (...conditions: readonly (Partial<ResizeCondition> | undefined)[]) => {
+    const pods = conditions.map((one, index) => podOf(`web-${index}`, one));
+    const found = unfinishedResizes(pods, { marketManages: false });
+    return found && `${found.reason}: ${found.message}`;
+  };
+  assert.equal(of(undefined), undefined);
+  assert.equal(of(IN_PROGRESS), undefined);
+  assert.equal(of(undefined, DEFERRED), "ResizeDeferred: 1 pods, web-1: node is full");
+  const worst = `NodeCapacity: 2 pods, web-1: ${INFEASIBLE.message}`;
+  assert.equal(of(DEFERRED, INFEASIBLE, undefined), worst);
+  assert.match(
+    of(DEFERRED, { ...IN_PROGRESS, reason: "Error" }) ?? "",
+    /^ResizeError: 2 pods, web-1/,
+  );
+  // Of an older spec.
+  assert.equal(of({ ...INFEASIBLE, observedGeneration: 1 }), undefined);
+});
+
+pure("unfinishedResizes() leaves out what only the market's limits wait for", () => {
+  const waiting = (container: ContainerFields): string | undefined => {
+    const pod = podOf("web-1", DEFERRED);
+    const containers = pod.containers.map((one) => withFields(one, container));
+    return unfinishedResizes([{ ...pod, containers }], { marketManages: true })?.reason;
+  };
+  const requests = { cpu: 100, memory: 64 };
+  const limit = { requests, limits: { cpu: 400 }, applied: { limits: { cpu: 200 } } };
+  const memoryLimit = { limits: { memory: 128 }, applied: { limits: { memory: 256 } } };
+  const lessCPU = { requests, allocated: { ...requests, cpu: 90 } };
+  assert.equal(waiting({ ...limit, allocated: requests }), undefined);
+  assert.equal(waiting(limit), undefined);
+  assert.equal(waiting({ ...lessCPU, sidecar: true }), undefined);
+  assert.equal(waiting(lessCPU), "ResizeDeferred");
+  assert.equal(waiting({ requests, allocated: { ...requests, memory: 63 } }), "ResizeDeferred");
+  assert.equal(waiting({ requests, allocated: requests, ...memoryLimit }), "ResizeDeferred");
 });

@@ -1,16 +1,21 @@
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
+import type { KubeConnection, KubeRequest } from "../../adapters/kube/client/connection.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { OPTIPOD_KEYS } from "../../shared/config/aliases.ts";
 import { commandFlags } from "../../shared/config/command_line.ts";
 import { settingsAmong } from "../../shared/config/file.ts";
 import { refusalOf, valueOf } from "../../shared/config/kinds.ts";
 import { effectiveSettings, type SettingSources } from "../../shared/config/load.ts";
 import { fileKeysOf, sectionOf, settingsOf } from "../../shared/config/setting.ts";
+import { silentLog } from "../../shared/log.ts";
+import { seededRandom } from "../../shared/random.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "../settings.ts";
+import { connectRightsizingAPI } from "./api.ts";
 import { rightsizingConfig } from "./config.ts";
 import { customSourceTableKind, RIGHTSIZING_SETTINGS } from "./settings.ts";
 
-function test(name: string, fn: () => void): void {
+function test(name: string, fn: () => void | Promise<void>): void {
   // The YAML parser looks at two variables for its own debugging.
   Deno.test({ name, permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] }, fn });
 }
@@ -29,14 +34,13 @@ test("customSourceTableKind reads addresses and logins by name, and names what i
     ]),
   );
   assert.deepEqual(valueOf(customSourceTableKind, ""), new Map());
-  for (
-    const [name, address] of [
-      ["No_Name", "http://a"],
-      ["a", "billing"],
-      ["a", "http://me:hunter2@host"],
-      ["a", "http://a hunter2"],
-    ] as const
-  ) {
+  const rows = [
+    ["No_Name", "http://a"],
+    ["a", "billing"],
+    ["a", "http://me:hunter2@host"],
+    ["a", "http://a hunter2"],
+  ] as const;
+  for (const [name, address] of rows) {
     const text = JSON.stringify({ fine: "http://fine", [name]: address });
     assert.equal(valueOf(customSourceTableKind, text), undefined, address);
     const fault = refusalOf(customSourceTableKind, text) ?? "";
@@ -173,3 +177,58 @@ test("OTHER_SECTIONS of the agent are all that the controller's table has in the
   const names = Object.keys(RIGHTSIZING_SETTINGS.shape);
   assert.ok(names.every((name) => name in CONTROLLER_SETTINGS.shape));
 });
+
+test(
+  "connectRightsizingAPI() resizes under a name of its own, and keeps corrections apart",
+  async () => {
+    const asked: KubeRequest[] = [];
+    const connection: KubeConnection = {
+      request(request) {
+        asked.push(request);
+        const metadata = { resourceVersion: "9" };
+        const list = { kind: "PodMetricsList", items: [] };
+        return Promise.resolve({ metadata, ...list });
+      },
+      async *lines() {},
+    };
+    const api = connectRightsizingAPI(connection, {
+      namespace: "ns",
+      settings: () => valuesOf({}),
+      events: { emit: () => {} },
+      clock: createVirtualClock({ wallStart: 0 }),
+      random: seededRandom(1),
+      log: silentLog,
+    });
+    const patch = { metadata: { uid: "u" }, spec: {} };
+    await api.resizer.resize("shop", "web-0", patch);
+    assert.deepEqual(asked, [{
+      method: "PATCH",
+      path: "/api/v1/namespaces/shop/pods/web-0/resize",
+      query: { fieldManager: "optipod" },
+      contentType: "application/strategic-merge-patch+json",
+      body: patch,
+      auditID: undefined,
+    }]);
+    asked.length = 0;
+    const { signal } = new AbortController();
+    assert.deepEqual(await api.correctionStore.list(signal), []);
+    assert.deepEqual(asked, [{
+      path: "/api/v1/namespaces/ns/configmaps",
+      query: { labelSelector: "optipod.io/corrections=true" },
+      signal,
+    }]);
+    asked.length = 0;
+    const over = new AbortController();
+    const { run, close } = api.usage({
+      ofReading: () => () => undefined,
+      isWanted: () => true,
+      workloadUIDs: () => (over.abort(), undefined),
+    }, undefined);
+    await run(over.signal);
+    close();
+    assert.deepEqual(asked.map(({ path, query }) => [path, query?.["labelSelector"]]), [
+      ["/api/v1/namespaces/ns/configmaps", "optipod.io/usage-history=true"],
+      ["/apis/metrics.k8s.io/v1beta1/pods", undefined],
+    ]);
+  },
+);

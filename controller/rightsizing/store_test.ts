@@ -113,14 +113,13 @@ test("flush() sends no second write of a namespace while one is on its way", asy
 test("flush() tries again what has failed, and logs refusals once", async ({ leader, state, table, warnings, applied }) => {
   const { records, reconcile, flush } = leader();
   reconcile("web");
-  for (
-    const [refusal, tries, logged] of [
-      [new ApiError(503, "ServiceUnavailable", "busy"), 1, 1],
-      [new ApiError(503, "ServiceUnavailable", "busy"), 1, 1],
-      // Once more with what there is now.
-      [new ApiError(409, "Conflict", "modified"), 2, 1],
-    ] as const
-  ) {
+  const rows = [
+    [new ApiError(503, "ServiceUnavailable", "busy"), 1, 1],
+    [new ApiError(503, "ServiceUnavailable", "busy"), 1, 1],
+    // Once more with what there is now.
+    [new ApiError(409, "Conflict", "modified"), 2, 1],
+  ] as const;
+  for (const [refusal, tries, logged] of rows) {
     applied.length = 0;
     state.refusal = refusal;
     await flush();
@@ -176,29 +175,15 @@ test("flush() loses no record between two writes, whichever way workloads move",
   assert.ok(table.all().length > 1);
 });
 
-test("keepOnly() deletes the other records, and their reports", async ({ leader, onRecord, table }) => {
-  const { records, reconcile, flush, nameOf } = leader();
-  for (const name of ["web", "db"]) reconcile(name);
-  await flush();
-  records.keepOnly(({ workload }) => workload.name === "web");
-  await flush();
-  assert.equal(records.get(nameOf("db")), undefined);
-  assert.deepEqual(Object.keys(onRecord()), ["web"]);
-  records.keepOnly(() => false);
-  await flush();
-  assert.deepEqual(table.all(), []);
-});
-
 test("flushApplied() writes namespaces in which something was applied, and leaves the rest to flush()", async ({ leader, done, applied }) => {
   const { records } = leader();
-  for (
-    const [fields, byApplied, byAll] of [
-      [{ inForce: [] }, 0, 1],
-      [{ appliedAtMs: 1, inForce: [] }, 1, 1],
-      [{ appliedAtMs: 1, inForce: [], reason: "Cooldown" }, 0, 1],
-      [{ appliedAtMs: 1, inForce: [{ container: "app", cpu: 300 }] }, 1, 1],
-    ] as const
-  ) {
+  const rows = [
+    [{ inForce: [] }, 0, 1],
+    [{ appliedAtMs: 1, inForce: [] }, 1, 1],
+    [{ appliedAtMs: 1, inForce: [], reason: "Cooldown" }, 0, 1],
+    [{ appliedAtMs: 1, inForce: [{ container: "app", cpu: 300 }] }, 1, 1],
+  ] as const;
+  for (const [fields, byApplied, byAll] of rows) {
     records.set(recordOf("web", fields));
     applied.length = 0;
     for (let turn = 0; turn < 2; turn++) await done(records.flushApplied());
@@ -206,25 +191,6 @@ test("flushApplied() writes namespaces in which something was applied, and leave
     await done(records.flush());
     assert.equal(applied.length, byAll);
   }
-});
-
-test("flush() writes over the version that it knows, and after a conflict over what there is now", async ({ leader, onRecord, table, applied }) => {
-  const { reconcile, flush } = leader();
-  const other = leader();
-  const versions = () => applied.splice(0).map(({ resourceVersion }) => resourceVersion);
-  const stored = () => table.all()[0]?.metadata.resourceVersion;
-  reconcile("web");
-  await flush();
-  const first = stored();
-  assert.deepEqual(versions(), [undefined]);
-  other.reconcile("job");
-  await other.flush();
-  const second = stored();
-  assert.deepEqual(versions(), [undefined, first]);
-  reconcile("db");
-  await flush();
-  assert.deepEqual(versions(), [first, second]);
-  assert.deepEqual(Object.keys(onRecord()).toSorted(), ["db", "job", "web"]);
 });
 
 test("unwritten() has the failure of a minute, however many attempts, until a write succeeds", async ({ leader, state, clock }) => {

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import type { Validity } from "../../adapters/webhook/certificates.ts";
@@ -67,31 +66,6 @@ pure("certificateStep() renews what is unusable, or past two thirds of its life"
     ["nothing", stored, -2 * 3_600_000],
   ];
   for (const [expected, pair, afterMs] of rows) assert.equal(step(pair, afterMs), expected);
-});
-
-pure("certificateStep() never lets anything end that is made in time, whenever it looks", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.integer({ min: 1, max: 28 * DAY_MS }), { minLength: 30, maxLength: 80 }),
-      (pauses) => {
-        let nowMs = START_MS;
-        let stored = pairs(LONG, SHORT);
-        for (const pauseMs of pauses) {
-          nowMs += pauseMs;
-          const next = certificateStep(stored, { names: NAMES, nowMs });
-          // Looked at in time, nothing has ended: a third of 90 days is 30.
-          assert.ok(nowMs < stored.serving.notAfterMs && nowMs < stored.authority.notAfterMs);
-          if (next === undefined) continue;
-          const authority = next.make === "authority"
-            ? lifeFrom(nowMs, AUTHORITY_LIFE_MS)
-            : stored.authority;
-          stored = pairs(authority, lifeFrom(nowMs, SERVING_LIFE_MS));
-          assert.ok(stored.serving.notAfterMs <= stored.authority.notAfterMs);
-          assert.equal(certificateStep(stored, { names: NAMES, nowMs }), undefined);
-        }
-      },
-    ),
-  );
 });
 
 pure("trustedAuthorities() names the present one first, and older ones until they end", () => {

@@ -5,10 +5,10 @@
  */
 import type { ApiObject } from "./object.ts";
 
-/** Conditions that each take some of the node's CPU out of the market. */
+/** Conditions that each lower the market's capacity by a tenth. */
 export const NODE_PRESSURES = ["MemoryPressure", "DiskPressure", "PIDPressure"] as const;
 
-/** A condition that takes some of the node's CPU out of the market. */
+/** One of {@linkcode NODE_PRESSURES}. */
 export type NodePressure = typeof NODE_PRESSURES[number];
 
 /** A taint. */

@@ -78,7 +78,7 @@ export interface ContainerSample {
   /** CPU request, as the cgroup's weight has it; absent when that is unreadable. */
   readonly request?: number;
   /** Set when it began in this interval to use so much that its quota may run out. */
-  readonly rising?: true;
+  readonly nearsQuota?: true;
   /** The container's quota now; absent when it has none. */
   readonly quota?: number;
 }
@@ -117,6 +117,6 @@ const BUSY_SHARE = 0.8;
  * True for a container that is close to its quota, or that seems to be on its way there: of a burst
  * that begins late in an interval the usage in it shows little. One without a quota never is.
  */
-export function isBusy({ usage, rising, quota = Infinity }: ContainerSample): boolean {
-  return rising === true || usage > BUSY_SHARE * quota;
+export function isBusy({ usage, nearsQuota, quota = Infinity }: ContainerSample): boolean {
+  return nearsQuota === true || usage > BUSY_SHARE * quota;
 }

@@ -25,7 +25,7 @@ export function createDemandRule(options: LevelOptions = {}): DemandRule {
   };
 }
 
-/** The demand that a container bids for: its need, or the trial if that is more. Millicores. */
+/** The demand: the need, or the trial if that is more. Millicores. In `tight` the container bids for it. */
 export function demandOf(estimate: Omit<DemandEstimate, "saturatedMs">, waitMs: number): number {
   return Math.max(estimate.trial, queueingNeed(estimate, waitMs));
 }
@@ -57,7 +57,7 @@ export function queueingNeed(
 }
 
 /** A container that shares the node. Millicores. */
-export interface WaitingContainer {
+export interface SharingContainer {
   readonly estimate: DemandEstimate;
   readonly ceiling: number;
   /** Demand by a metric; absent where there is none. */
@@ -90,7 +90,7 @@ const STEPS = 9;
  * headroom shrinks until work waits equally long everywhere.
  */
 export function commonWait(
-  containers: readonly WaitingContainer[],
+  containers: readonly SharingContainer[],
   { room, targetMs }: { readonly room: number; readonly targetMs: number },
 ): number {
   const fits = (waitMs: number): boolean => needsOf(containers, waitMs) <= room + ROUNDING;
@@ -106,7 +106,7 @@ export function commonWait(
   return Math.exp(long);
 }
 
-function needsOf(containers: readonly WaitingContainer[], waitMs: number): number {
+function needsOf(containers: readonly SharingContainer[], waitMs: number): number {
   return containers.reduce((sum, { estimate, ceiling, part, asked = 0 }) => {
     const most = estimate.saturatedMs >= INSATIABLE_MS ? Math.min(ceiling, part) : ceiling;
     return sum + Math.min(most, Math.max(queueingNeed(estimate, waitMs), Math.min(asked, part)));

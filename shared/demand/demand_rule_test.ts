@@ -9,8 +9,8 @@ import {
   demandOf,
   MOST_WAIT_MS,
   queueingNeed,
+  type SharingContainer,
   WAIT_TARGET_MS,
-  type WaitingContainer,
 } from "./demand_rule.ts";
 import type { DemandSignal } from "./saturation.ts";
 import { createUsageLevel, type LevelOptions, type UsageLevel } from "./usage_level.ts";
@@ -281,16 +281,16 @@ const PRECISION = 0.01;
 /** Needs may exceed the room by the last digits, millicores. */
 const ROUNDING = 1e-6;
 
-function waiting(mean: number, burstinessMs: number, ceiling = 1e6): WaitingContainer {
+function waiting(mean: number, burstinessMs: number, ceiling = 1e6): SharingContainer {
   return { estimate: { mean, burstinessMs, trial: 0, saturatedMs: 0 }, ceiling, part: ceiling };
 }
 
-function waitFor(containers: readonly WaitingContainer[], room: number): number {
+function waitFor(containers: readonly SharingContainer[], room: number): number {
   return commonWait(containers, { room, targetMs: WAIT_TARGET_MS });
 }
 
-function needs(containers: readonly WaitingContainer[], waitMs: number): number {
-  const needOf = ({ estimate, ceiling }: WaitingContainer): number =>
+function needs(containers: readonly SharingContainer[], waitMs: number): number {
+  const needOf = ({ estimate, ceiling }: SharingContainer): number =>
     Math.min(ceiling, queueingNeed(estimate, waitMs));
   return containers.reduce((sum, one) => sum + needOf(one), 0);
 }
@@ -339,7 +339,7 @@ forAll(
   (weights, size) => {
     const all = weights.reduce((sum, weight) => sum + weight, 0);
     const estimate = { mean: 1e6, burstinessMs: 20, trial: 0, saturatedMs: 10_000 };
-    const containers = weights.map((weight): WaitingContainer => ({
+    const containers = weights.map((weight): SharingContainer => ({
       ...{ estimate, ceiling: 1e6, part: size * weight / all },
     }));
     assert.equal(waitFor(containers, size), WAIT_TARGET_MS);

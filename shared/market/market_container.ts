@@ -69,11 +69,11 @@ export const WAITS = 0.2;
 /** Exponentially fading means. */
 export interface RecentLoad {
   /** Millicores used, with a time constant of 0.4 s. */
-  readonly usageNow: number;
+  readonly usage400ms: number;
   /** Millicores used, with a time constant of 1 s. */
   readonly usage1s: number;
   /** Millicores used, with a time constant of 1.5 s. */
-  readonly usage: number;
+  readonly usage1500ms: number;
   /** Share of the time in which a task waited for CPU (PSI `some`), 1.5 s; absent without PSI. */
   readonly waiting?: number;
 }
@@ -89,9 +89,9 @@ export function nextLoad(
   const mean = (past: number | undefined, value: number, constantMs: number): number =>
     past === undefined ? value : value + (past - value) * Math.exp(-intervalMs / constantMs);
   return {
-    usageNow: mean(before?.usageNow, usage, 400),
+    usage400ms: mean(before?.usage400ms, usage, 400),
     usage1s: mean(before?.usage1s, usage, 1000),
-    usage: mean(before?.usage, usage, RECENT_MS),
+    usage1500ms: mean(before?.usage1500ms, usage, RECENT_MS),
     ...(pressure === undefined ? {} : { waiting: mean(before?.waiting ?? 0, pressure, RECENT_MS) }),
   };
 }

@@ -141,8 +141,8 @@ export function lowestLimit(
 }
 
 /** What a container takes from others, millicores: not what it used before they came. */
-export function takenBy({ usage1s, usageNow }: RecentLoad): number {
-  return Math.min(usage1s, usageNow);
+export function takenBy({ usage1s, usage400ms }: RecentLoad): number {
+  return Math.min(usage1s, usage400ms);
 }
 
 /** When a raise may come that has been worth it since `raiseSince`; monotonic ms. */

@@ -20,12 +20,12 @@ interface Change extends Partial<Omit<LimitedContainer, "memory" | "load" | "cle
 
 function taker({ memory, load, cleared, ...change }: Change = {}): LimitedContainer {
   const ceiling = change.ceiling ?? 4000;
-  const usage = load?.usage ?? 2000;
+  const usage = load?.usage1500ms ?? 2000;
   return {
     ...{ floor: 100, ceiling, originalLimit: ceiling, throttledMs: 0, boost: false },
     ...change,
     memory: { ...newPaceMemory(ceiling, 0), ...memory },
-    load: { usageNow: usage, usage1s: usage, usage, waiting: 0, ...load },
+    load: { usage400ms: usage, usage1s: usage, usage1500ms: usage, waiting: 0, ...load },
     cleared: {
       ...{ bid: 2100, share: 1000, part: 800, waiting: load?.waiting ?? 0, short: false },
       ...cleared,
@@ -35,7 +35,7 @@ function taker({ memory, load, cleared, ...change }: Change = {}): LimitedContai
 
 /** A container that waits and gets less than its part. */
 const VICTIM = taker({
-  load: { usage: 400, waiting: 1 },
+  load: { usage1500ms: 400, waiting: 1 },
   cleared: { bid: 600, share: 600, part: 800 },
 });
 
@@ -120,12 +120,12 @@ pure("planLimits() lowers a container that takes more than its share from one th
     [{ originalLimit: 1100, cleared: { part: 1234 } }, 1100],
     // One that gets what it bids for, or uses less than its share.
     [{ cleared: { bid: 1000 } }],
-    [{ load: { usage: 1050 } }],
-    [{ load: { usage: 1051 } }, 1000],
+    [{ load: { usage1500ms: 1050 } }],
+    [{ load: { usage1500ms: 1051 } }, 1000],
     // Before the mean of 1.5 s shows it; what it took before others came does not count.
     [{ load: { usage1s: 1050 } }],
-    [{ load: { usageNow: 1050 } }],
-    [{ load: { usage: 900, usage1s: 1051, usageNow: 1051 } }, 1000],
+    [{ load: { usage400ms: 1050 } }],
+    [{ load: { usage1500ms: 900, usage1s: 1051, usage400ms: 1051 } }, 1000],
     // By more than 5 % and a step, every 5 s, and 5 s after it was short itself.
     [{ memory: { limit: 1050, rationedAt } }],
     [{ memory: { limit: 1060, rationedAt } }, 1000],
@@ -156,18 +156,21 @@ pure("planLimits() lowers only while another waits and gets less than its part",
   ];
   const cleared = { bid: 600, share: 600, part: 800 };
   for (const [usage, waiting, memory, lowers] of rows) {
-    const [change] = changes([taker(), taker({ load: { usage, waiting }, memory, cleared })]);
+    const [change] = changes([
+      taker(),
+      taker({ load: { usage1500ms: usage, waiting }, memory, cleared }),
+    ]);
     assert.equal(change, lowers ? "1000 NodeCongested" : "", `${usage}, ${waiting}`);
   }
   // Without PSI by what a waiting container uses now.
-  const blind = (usageNow: number, waiting: number): string | undefined => {
+  const blind = (usage400ms: number, waiting: number): string | undefined => {
     const other = taker({ cleared: { ...cleared, waiting } });
-    return changes([taker(), { ...other, load: { usageNow, usage1s: 0, usage: 0 } }])[0];
+    return changes([taker(), { ...other, load: { usage400ms, usage1s: 0, usage1500ms: 0 } }])[0];
   };
   const found = [blind(759, 1), blind(760, 1), blind(759, 0)];
   assert.deepEqual(found, ["1000 NodeCongested", "", ""]);
   // None is lowered because it is short itself: at a burst's end the 0.4 s mean is below its part.
-  const ending = { usageNow: 700, usage1s: 1500, usage: 2000 };
+  const ending = { usage400ms: 700, usage1s: 1500, usage1500ms: 2000 };
   const one = { ...taker({ cleared: { waiting: 1 } }), load: ending };
   assert.deepEqual(plan([one]), [{ change: undefined, rationed: true, short: true }]);
   assert.deepEqual(changes([one, taker()]), ["", "1000 NodeCongested"]);
@@ -247,7 +250,7 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
   const share = Math.floor(drawn.shareOfBid * bid / GRID) * GRID;
   const limit = Math.max(0, Math.ceil((floor + limitAt * wide) / GRID) * GRID);
   const memory = { ...drawn.memory, limit };
-  const load = { usage, waiting };
+  const load = { usage1500ms: usage, waiting };
   const cleared = { bid, share, part, waiting };
   const one = taker({ floor, ceiling, originalLimit, throttledMs, boost, memory, load, cleared });
   return read ? one : { ...one, load: undefined, cleared: undefined };
@@ -310,13 +313,15 @@ pure("planLimits() keeps original limits while a share exceeds another one's", (
   const shortage = fc.double({ min: 0.5, max: 1.5, noNaN: true });
   fc.assert(
     fc.property(anyContainers, shortage, (drawn, factor) => {
-      const containers = [...drawn, taker({ load: { usage: 20, waiting: 1 } })];
+      const containers = [...drawn, taker({ load: { usage1500ms: 20, waiting: 1 } })];
       const bidders = containers.flatMap((one) => {
         if (one.load === undefined) return [];
         const weight = 1 + (one.cleared?.part ?? 0);
         return [{ ...one, load: one.load, weight }];
       });
-      const within = bidders.map(({ load, originalLimit }) => Math.min(load.usage, originalLimit));
+      const within = bidders.map(({ load, originalLimit }) =>
+        Math.min(load.usage1500ms, originalLimit)
+      );
       const capacity = factor * within.reduce((sum, one) => sum + one, 0);
       const { shares } = clearScarce(bidders, capacity);
       const cleared = bidders.map((one, i) => ({ ...one, cleared: shares[i] }));

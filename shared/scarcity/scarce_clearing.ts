@@ -130,7 +130,7 @@ export function isShort(
   // A container at its limit waits for that, not for others.
   if (limit < ceiling && load.usage1s > SHORT_SHARE * limit) return false;
   // By PSI it can have used its part only while it waited; above its limit it never can.
-  const used = load.waiting === undefined ? load.usageNow : load.usage;
+  const used = load.waiting === undefined ? load.usage400ms : load.usage1500ms;
   return waiting >= WAITS && used < SHORT_SHARE * waiting * Math.min(part, limit);
 }
 
@@ -154,11 +154,11 @@ function waitingOf(
   for (;;) {
     let [used, requests] = [0, 0];
     bidders.forEach(({ load, request = 0 }, i) => {
-      if (waiting[i]) [used, requests] = [used + load.usageNow, requests + request];
+      if (waiting[i]) [used, requests] = [used + load.usage400ms, requests + request];
     });
     const least = BY_KERNEL * used / requests;
     const next = bidders.map(({ load, request = 0 }, i) =>
-      waiting[i] === true && load.usageNow >= least * request
+      waiting[i] === true && load.usage400ms >= least * request
     );
     if (next.every((waits, i) => waits === waiting[i])) return next.map(Number);
     waiting = next;
@@ -171,7 +171,7 @@ function bidOf(
 ): number {
   const isStarved = waiting >= WAITS;
   // The mean of 0.4 s: at the end of a burst its CPU is free at once.
-  const grown = GROWTH * (isStarved ? load.usage : load.usageNow);
+  const grown = GROWTH * (isStarved ? load.usage1500ms : load.usage400ms);
   const hasPressure = load.waiting !== undefined;
   const most = isStarved && !hasPressure ? part : Math.min(STARVED_GROWTH * grown, part);
   const starved = isStarved || !hasPressure ? most : 0;

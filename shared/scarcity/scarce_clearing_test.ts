@@ -16,16 +16,16 @@ interface Change extends Partial<Omit<ScarceBidder, "load" | "memory">> {
   readonly limit?: number;
   readonly usage?: number;
   readonly usage1s?: number;
-  readonly usageNow?: number;
+  readonly usage400ms?: number;
   readonly waiting?: number | null;
 }
 
 function bidder(change: Change = {}): ScarceBidder {
-  const { limit = 4000, usage = 1000, usage1s = 0, usageNow = usage, waiting = 0, ...rest } =
+  const { limit = 4000, usage = 1000, usage1s = 0, usage400ms = usage, waiting = 0, ...rest } =
     change;
   return {
     ...{ ceiling: 4000, weight: 100, memory: { limit }, originalLimit: 500 },
-    load: { usageNow, usage1s, usage, ...(waiting === null ? {} : { waiting }) },
+    load: { usage400ms, usage1s, usage1500ms: usage, ...(waiting === null ? {} : { waiting }) },
     ...rest,
   };
 }
@@ -45,14 +45,14 @@ pure("clearScarce() lets containers bid by usage, part and ceiling", () => {
   const rows: readonly (readonly [readonly Change[], bids: number[]])[] = [
     // At the ceiling 1.05 of usage: 1056.3 → 1060; below a step 1 to 9. The mean of 0.4 s counts.
     [[1000, 1006, 0, 8, 3900].map((usage) => ({ usage })), [1050, 1060, 1, 9, 4000]],
-    [[{ usage: 1000, usageNow: 500 }, { usage: 500, usageNow: 1000 }], [530, 1050]],
+    [[{ usage: 1000, usage400ms: 500 }, { usage: 500, usage400ms: 1000 }], [530, 1050]],
     // One that waits twice as much, within its part of 1.08 × 4000: 2160. Without PSI it may wait.
     [[{ waiting: 0.2, usage: 900 }, other], [1890, 1050]],
     [[{ waiting: 0.19, usage: 900 }, other], [950, 1050]],
     [[{ waiting: null, usage: 900 }, other], [1890, 1050]],
     [[{ waiting: 1, usage: 2000 }, other], [2160, 1050]],
     [[{ waiting: 1, usage: 2200 }, other], [2310, 1050]],
-    [[{ waiting: 0.2, usage: 900, usageNow: 500 }, other], [1890, 1050]],
+    [[{ waiting: 0.2, usage: 900, usage400ms: 500 }, other], [1890, 1050]],
     // Its part, up to the ceiling, if it gets less than 0.95 of that for the time in which it waits.
     [[{ waiting: 0.2, usage: 410 }, other], [2160, 1050]],
     [[{ waiting: 0.2, usage: 411 }, other], [870, 1050]],
@@ -72,15 +72,15 @@ pure("clearScarce() without PSI lets a container that waits bid its part", () =>
   const blind = { waiting: null, request: 100 };
   // The burst of the second has just begun: it uses what its request gives it, and its part is more.
   const node = (change: Change = {}): Change[] => [
-    { ...blind, usage: 1400, usage1s: 1400, usageNow: 700 },
-    { ...blind, weight: 300, usage: 40, usage1s: 40, usageNow: 600, ...change },
+    { ...blind, usage: 1400, usage1s: 1400, usage400ms: 700 },
+    { ...blind, weight: 300, usage: 40, usage1s: 40, usage400ms: 600, ...change },
     { ...blind, usage: 0 },
   ];
   assert.deepEqual(cleared("waiting", node(), 1400), [1, 1, 0]);
   assert.deepEqual(cleared("bid", node(), 1400), [1470, 910, 1]);
   // On a node that is not full, or of less than its request gives it, only what it uses now counts.
   assert.deepEqual(cleared("bid", node(), 1500), [740, 980, 1]);
-  assert.deepEqual(cleared("bid", node({ usageNow: 400 }), 1400), [1470, 840, 1]);
+  assert.deepEqual(cleared("bid", node({ usage400ms: 400 }), 1400), [1470, 840, 1]);
 });
 
 /** Has used no CPU yet, on a kernel without PSI. */
@@ -171,7 +171,7 @@ const anyBidder: fc.Arbitrary<ScarceBidder> = fc.record({
   limitAt: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
   originalLimit: fc.integer({ min: 10, max: 3000 }),
   usage: fc.double({ min: 0, max: 4000, noNaN: true }),
-  usageNow: fc.double({ min: 0, max: 4000, noNaN: true }),
+  usage400ms: fc.double({ min: 0, max: 4000, noNaN: true }),
   usage1s: fc.oneof(fc.constant(0), fc.double({ min: 0.001, max: 4000, noNaN: true })),
   waiting: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
 }).map(({ floor, wide, limitAt, ...rest }) => {
@@ -233,18 +233,23 @@ const rounded = (load: RecentLoad): object =>
   Object.fromEntries(Object.entries(load).map(([name, value]) => [name, value.toFixed(6)]));
 
 pure("nextLoad() fades usage with 0.4 s, 1 s and 1.5 s, waiting with 1.5 s from 0 on", () => {
-  const before = { usageNow: 100, usage1s: 100, usage: 100, waiting: 0.5 };
+  const before = { usage400ms: 100, usage1s: 100, usage1500ms: 100, waiting: 0.5 };
   const expected = {
-    usageNow: 100 + 1000 * (1 - Math.exp(-2.5)),
+    usage400ms: 100 + 1000 * (1 - Math.exp(-2.5)),
     usage1s: 100 + 1000 * (1 - Math.exp(-1)),
-    usage: 100 + 1000 * (1 - Math.exp(-1 / 1.5)),
+    usage1500ms: 100 + 1000 * (1 - Math.exp(-1 / 1.5)),
     waiting: 0.5 + 0.5 * (1 - Math.exp(-1 / 1.5)),
   };
   const sample = { usage: 1100, pressure: 1, intervalMs: 1000 };
   assert.deepEqual(rounded(nextLoad(before, sample)), rounded(expected));
-  const first = { usageNow: 1100, usage1s: 1100, usage: 1100, waiting: 1 - Math.exp(-1 / 1.5) };
+  const first = {
+    usage400ms: 1100,
+    usage1s: 1100,
+    usage1500ms: 1100,
+    waiting: 1 - Math.exp(-1 / 1.5),
+  };
   assert.deepEqual(rounded(nextLoad(undefined, sample)), rounded(first));
-  const blind = { usageNow: 100, usage1s: 100, usage: 100 };
+  const blind = { usage400ms: 100, usage1s: 100, usage1500ms: 100 };
   assert.deepEqual(nextLoad(before, { usage: 100, intervalMs: 250 }), blind);
 });
 
@@ -266,7 +271,7 @@ forAll(
     }
     assert.deepEqual(rounded(often), rounded(once));
     const [least, most] = [Math.min(first.usage, then.usage), Math.max(first.usage, then.usage)];
-    for (const mean of [once.usageNow, once.usage1s, once.usage]) {
+    for (const mean of [once.usage400ms, once.usage1s, once.usage1500ms]) {
       assert.ok(least - 1e-9 <= mean && mean <= most + 1e-9, `${mean}`);
     }
     assert.ok((once.waiting ?? NaN) >= 0 && (once.waiting ?? NaN) <= 1);

@@ -31,17 +31,19 @@ import { systemClock } from "../../adapters/system_clock.ts";
 import type { PodEvent } from "../../shared/api/ports.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { allocationStoreContract } from "../contract/allocation_store_contract.ts";
-import { desiredWriterContract } from "../contract/desired_writer_contract.ts";
-import { endpointSliceContract } from "../contract/endpoint_slice_contract.ts";
+import {
+  allocationStoreContract,
+  desiredWriterContract,
+} from "../contract/allocation_contracts.ts";
+import {
+  endpointSliceContract,
+  leaseStoreContract,
+  nodeLinkContract,
+} from "../contract/lease_contracts.ts";
 import { eventSinkContract, eventText } from "../contract/event_sink_contract.ts";
-import { leaseStoreContract } from "../contract/lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "../contract/list_watch_contract.ts";
-import { nodeLinkContract } from "../contract/node_link_contract.ts";
-import { podEvictorContract } from "../contract/pod_evictor_contract.ts";
-import { podResizerContract } from "../contract/pod_resizer_contract.ts";
-import { policyStatusContract } from "../contract/policy_status_contract.ts";
-import { reportStoreContract } from "../contract/report_store_contract.ts";
+import { podEvictorContract, podResizerContract } from "../contract/pod_contracts.ts";
+import { policyStatusContract, reportStoreContract } from "../contract/rightsizing_contracts.ts";
 import { workloadWriterContract } from "../contract/workload_writer_contract.ts";
 import {
   SAMPLE_POLICY_SPEC,

@@ -17,18 +17,13 @@ import { seededRandom } from "../../shared/random.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { createPaperCertificates } from "../fixtures/webhook/paper_certificates.ts";
 import { serveWebhookObjects } from "../fixtures/webhook/webhook_objects.ts";
-import { allocationStoreContract } from "./allocation_store_contract.ts";
-import { desiredWriterContract } from "./desired_writer_contract.ts";
-import { endpointSliceContract } from "./endpoint_slice_contract.ts";
+import { allocationStoreContract, desiredWriterContract } from "./allocation_contracts.ts";
+import { endpointSliceContract, leaseStoreContract, nodeLinkContract } from "./lease_contracts.ts";
 import { eventSinkContract, eventText } from "./event_sink_contract.ts";
 import { instantQueriesContract, metricResults } from "./instant_queries_contract.ts";
-import { leaseStoreContract } from "./lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "./list_watch_contract.ts";
-import { nodeLinkContract } from "./node_link_contract.ts";
-import { podEvictorContract } from "./pod_evictor_contract.ts";
-import { podResizerContract } from "./pod_resizer_contract.ts";
-import { policyStatusContract } from "./policy_status_contract.ts";
-import { reportStoreContract } from "./report_store_contract.ts";
+import { podEvictorContract, podResizerContract } from "./pod_contracts.ts";
+import { policyStatusContract, reportStoreContract } from "./rightsizing_contracts.ts";
 import {
   type ContractHarness,
   contractTests,

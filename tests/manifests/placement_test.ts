@@ -39,13 +39,19 @@ function containerOf(objects: readonly Rendered[]) {
   return container as typeof container & { readonly ports: readonly unknown[] };
 }
 
-renderTest("component placement turns the setting on", async () => {
-  const [usual, added] = await Promise.all([render("base"), renderWith(["placement"])]);
-  const { placement } = PLACEMENT_SETTINGS.shape;
-  const { env: name } = settingOf(placement);
-  assert.deepEqual([placement.parse(undefined), placement.parse("on")], [false, true]);
-  assert.deepEqual(containerOf(added).env, [...containerOf(usual).env, { name, value: "on" }]);
-});
+for (
+  const [component, setting] of [
+    ["placement", PLACEMENT_SETTINGS.shape.placement],
+    ["rightsizing", RIGHTSIZING_SETTINGS.shape.rightsizing],
+  ] as const
+) {
+  renderTest(`component ${component} turns the setting on, which is off without it`, async () => {
+    const [usual, added] = await Promise.all([render("base"), renderWith([component])]);
+    const { env: name } = settingOf(setting);
+    assert.deepEqual([setting.parse(undefined), setting.parse("on")], [false, true]);
+    assert.deepEqual(containerOf(added).env, [...containerOf(usual).env, { name, value: "on" }]);
+  });
+}
 
 renderTest("component placement gives the rights that are asked for, and no others", async () => {
   const objects = await renderWith(["placement"]);
@@ -56,11 +62,6 @@ renderTest("component placement gives the rights that are asked for, and no othe
       `${verb} ${group}/${[resource, subresource].filter(Boolean).join("/")}`
     );
     assert.deepEqual(rightsOf(one(objects, kind, "mbcas-placement")).sort(), texts.sort());
-    const { subjects } = one(objects, `${kind}Binding`, "mbcas-placement") as unknown as {
-      readonly subjects: readonly unknown[];
-    };
-    const account = { kind: "ServiceAccount", name: "mbcas-controller", namespace: NAMESPACE };
-    assert.deepEqual(subjects, [account]);
   }
   // An account that may not delete pods passes no budget over.
   const all = keysOf(objects).filter((key) => /^(Cluster)?Role /.test(key)).flatMap((key) => {

@@ -11,7 +11,6 @@ const root = new URL("../../", import.meta.url).pathname;
 /** What tests read of a container. */
 export interface RenderedContainer {
   readonly image: string;
-  readonly imagePullPolicy?: string;
   readonly securityContext: unknown;
   readonly resources: Readonly<Record<"requests" | "limits", Record<string, string>>>;
   readonly livenessProbe: { readonly httpGet: { readonly path: string } };
@@ -27,28 +26,7 @@ export interface RenderedPodSpec {
   readonly containers: readonly [RenderedContainer, ...RenderedContainer[]];
   readonly hostNetwork?: boolean;
   readonly hostPID?: boolean;
-  readonly priorityClassName?: string;
-  readonly tolerations?: readonly unknown[];
-  readonly nodeSelector?: Readonly<Record<string, string>>;
-  readonly volumes: readonly { readonly hostPath?: { readonly path: string } }[];
-  readonly topologySpreadConstraints: readonly [{ readonly topologyKey: string }];
-}
-
-/** What they read of an alert. */
-export interface RenderedAlert {
-  readonly alert: string;
-  readonly expr: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-}
-
-/** What they read of a destination of a NetworkPolicy. */
-export interface RenderedPeer {
-  readonly namespaceSelector?: {
-    readonly matchLabels?: unknown;
-    readonly matchExpressions?: readonly { readonly values: readonly string[] }[];
-  };
-  readonly ipBlock?: { readonly cidr: string };
+  readonly volumes: readonly unknown[];
 }
 
 /** An object of a manifest, with the fields that its kind has: a wrong path fails a test. */
@@ -56,26 +34,13 @@ export interface Rendered {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly labels?: Record<string, string> };
   readonly spec: {
-    readonly replicas?: number;
-    readonly maxUnavailable?: number;
     readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
-    readonly updateStrategy: { readonly rollingUpdate: { readonly maxUnavailable: string } };
     readonly template: {
       readonly metadata: { readonly labels: Readonly<Record<string, string>> };
       readonly spec: RenderedPodSpec;
     };
-    readonly egress: readonly {
-      readonly to?: readonly RenderedPeer[];
-      readonly ports: readonly { readonly port: number; readonly protocol: string }[];
-    }[];
-    readonly podMetricsEndpoints: readonly [
-      { readonly port: string; readonly honorLabels?: boolean },
-    ];
-    readonly matchConstraints: {
-      readonly resourceRules: readonly Readonly<Record<"resources" | "operations", string[]>>[];
-    };
-    readonly failurePolicy: string;
-    readonly groups: readonly { readonly rules: readonly RenderedAlert[] }[];
+    readonly podMetricsEndpoints: readonly [{ readonly honorLabels?: boolean }];
+    readonly groups: readonly { readonly rules: readonly { readonly expr: string }[] }[];
   };
   readonly rules: readonly Readonly<
     Partial<Record<"apiGroups" | "resources" | "verbs" | "resourceNames", readonly string[]>>

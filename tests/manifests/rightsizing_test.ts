@@ -2,13 +2,11 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { patchText } from "../../cli/coalloc/recommend/patch_text.ts";
-import { RIGHTSIZING_SETTINGS } from "../../controller/rightsizing/settings.ts";
 import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
 import { BOUND_REASONS } from "../../shared/api/reasons/bound_reasons.ts";
 import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { PLACEMENT_REASONS } from "../../shared/api/reasons/placement_reasons.ts";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
-import { settingOf } from "../../shared/config/setting.ts";
 import type { MetricTable } from "../../shared/metrics/metric.ts";
 import { UNPLACED_REASONS } from "../../shared/placement/new_pod.ts";
 import { adviseAll } from "../../shared/view/advise.ts";
@@ -152,10 +150,6 @@ Deno.test("dashboards have Grafana's form, and ask for metrics and labels that t
   assert.deepEqual([...uids], ["coallocator-fleet", "coallocator-node"]);
 });
 
-function envOf(objects: readonly Rendered[]) {
-  return one(objects, "Deployment", "mbcas-controller").spec.template.spec.containers[0].env;
-}
-
 renderTest("component rightsizing brings its definitions, which the base has not", async () => {
   const definitionsIn = (objects: readonly Rendered[]): readonly string[] =>
     objects.flatMap(({ kind, metadata: { name } }) =>
@@ -169,14 +163,6 @@ renderTest("component rightsizing brings its definitions, which the base has not
     assert.deepEqual(definitionsIn(await render(path)), expected, path);
   }
   assert.deepEqual(definitionsIn(await renderWith(["rightsizing"])), all);
-});
-
-renderTest("component rightsizing turns the setting on, which is off without it", async () => {
-  const [usual, added] = [envOf(await render("base")), envOf(await renderWith(["rightsizing"]))];
-  const { rightsizing } = RIGHTSIZING_SETTINGS.shape;
-  const { env: name } = settingOf(rightsizing);
-  assert.deepEqual(added, [...usual, { name, value: "on" }]);
-  assert.deepEqual([rightsizing.parse("on"), rightsizing.parse(undefined)], [true, false]);
 });
 
 renderTest("component rightsizing gives no right twice, and none of the base's", async () => {

@@ -142,13 +142,6 @@ renderTest("component webhook gives the rights that are asked for, by name alone
     "create /secrets",
     "create discovery.k8s.io/endpointslices",
   ]);
-  for (const [kind, name] of ROLES) {
-    const { subjects } = one(objects, `${kind}Binding`, name) as unknown as {
-      readonly subjects: readonly unknown[];
-    };
-    const account = { kind: "ServiceAccount", name: "mbcas-controller", namespace: NAMESPACE };
-    assert.deepEqual(subjects, [account]);
-  }
 });
 
 renderTest("component webhook-cert-manager leaves trust to cert-manager", async () => {

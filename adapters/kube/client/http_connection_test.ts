@@ -9,8 +9,6 @@ import { createHTTPConnection } from "./http_connection.ts";
 import { type ObservedRequest, verbAndResource } from "./observed_request.ts";
 import { responseError, statusError } from "./response_errors.ts";
 
-/** What becomes of open streams when a request over the same connections has no answer. */
-
 /** The error of a call; it must be an `ApiError`, and never contain the token. */
 async function refusalOf(call: Promise<unknown>): Promise<ApiError> {
   const error = await call.then(() => assert.fail("it was not refused"), (error: unknown) => error);

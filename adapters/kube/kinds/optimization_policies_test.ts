@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type Log, type LogFields, silentLog } from "../../../shared/log.ts";
 import type { PolicyDefaults } from "../../../shared/rightsizing/policy_spec.ts";
 import { recordsOf, reportParts } from "../../../shared/rightsizing/reports.ts";
-import { serveCanned, statusAnswer, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
 import { mutatedJSON } from "../../../tests/fixtures/mutated_json.ts";
 import { workloadRecords } from "../../../tests/fixtures/rightsizing/workload_records.ts";
 import {
@@ -96,22 +96,6 @@ Deno.test("optimizationPolicyListWatch() lists a policy that can't be read, and 
   assert.deepEqual(warned.map((fields) => fields?.["name"]), ["typo"]);
   assert.match(String(warned[0]?.["error"]), /OptimizationPolicy: spec\.mode is "Sometimes": /);
   assert.equal(server.requests[0]?.path, "/apis/optipod.io/v1alpha1/optimizationpolicies");
-});
-
-Deno.test("optimizationPolicyListWatch() reports a policy that has become unreadable", async () => {
-  await using server = serveCanned(() =>
-    streamAnswer([`${JSON.stringify({ type: "MODIFIED", object: MALFORMED })}\n`])
-  );
-  const seen: unknown[] = [];
-  const own = optimizationPolicyListWatch(server.connection, { namespace: "shop" });
-  for await (const event of own.watch("7", signal)) {
-    seen.push(event.type === "BOOKMARK" ? event.type : event.object.faults.length);
-  }
-  assert.deepEqual(seen, [1]);
-  assert.equal(
-    server.requests[0]?.path,
-    "/apis/optipod.io/v1alpha1/namespaces/shop/optimizationpolicies",
-  );
 });
 
 Deno.test("parseOptimizationPolicy() reads what it can of a status that others have spoiled", () => {

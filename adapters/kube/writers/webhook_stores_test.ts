@@ -15,8 +15,6 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import type { ApiError } from "../../../shared/api/api_error.ts";
 import { createSecretStore, createTrustStore } from "./webhook_stores.ts";
 
-/** The webhook's Secret and configuration: what is sent, and how answers are read. */
-
 const PLACE = { namespace: "mbcas-system", name: "mbcas-webhook", labels: { app: "webhook" } };
 const SECRETS = "/api/v1/namespaces/mbcas-system/secrets";
 const CONFIGURATION =

@@ -194,9 +194,8 @@ pure("CHECKS warn of rejections that go on, and mention those that are over", ()
     return diagnose(snapshotOf({ priorityLevels: [level] }), CHECKS).findings
       .map(({ severity }) => severity);
   };
-  assert.deepEqual([severities(0), severities(1), severities()], [["info"], ["warning"], [
-    "warning",
-  ]]);
+  const found = [severities(0), severities(1), severities()];
+  assert.deepEqual(found, [["info"], ["warning"], ["warning"]]);
 });
 
 pureYAML("diagnose() orders findings by severity, and names checks without their parts", () => {

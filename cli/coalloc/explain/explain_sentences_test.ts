@@ -293,8 +293,6 @@ no status
 `,
   ));
 
-/** The sentences of `explain` on whether CPU is scarce. */
-
 const FREE = { mode: "uncongested", price: 0, state: "ample", idleCPU: "free" } as const;
 
 /** The sentence of a node with these containers; empty where there is none. */

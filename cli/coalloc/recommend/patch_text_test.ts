@@ -160,13 +160,6 @@ pureYAML("patchText() makes no container of one that the template no longer has"
   assert.match(text, /^# proxy of deployment\/web: left out: .*template/m);
 });
 
-pureYAML("patchText() asks for no more than the limits that it leaves alone", () => {
-  const limits = { cpu: 300, memory: 64 * MEBI };
-  const own = { name: "app", sidecar: false, requests: {}, limits };
-  const { read } = patched([WEB], [template("Deployment/web", 1, [own])]);
-  assert.deepEqual([...read.values()], [[{ container: "app", ...limits }]]);
-});
-
 pureYAML("patchText() lowers memory no nearer to the usage than is safe, in any mode", () => {
   const [usage] = WEB.usage ?? [];
   assert.ok(usage?.memory !== undefined);
@@ -181,15 +174,6 @@ pureYAML("patchText() lowers memory no nearer to the usage than is safe, in any 
   // The workload's reason may be of another container.
   const reason = "UnsafeMemoryDecrease";
   assert.partialDeepStrictEqual(memoryAt(1, { reason }), { memory: 88_617_123 });
-});
-
-pureYAML("patchText() brings memory that is raised, also where lowering it is unsafe", () => {
-  const memory = { memory: MEBI };
-  const own = { name: "db", sidecar: false, requests: memory, limits: memory };
-  const { text, read } = patched([DB], [template("StatefulSet/db", 1, [own])]);
-  const raised = { memory: 512 * MEBI, memoryLimit: 600 * MEBI };
-  assert.partialDeepStrictEqual([...read.values()], [[raised]]);
-  assert.doesNotMatch(text, /left out/);
 });
 
 pureYAML("patchText() lets no text out of comments, and is one where nothing is to patch", () => {

@@ -9,15 +9,6 @@ import type { AdviceView } from "../../../shared/view/advice_view.ts";
 
 const forbidden = new ApiError(403, "Forbidden", 'User "u" cannot list resource "x"');
 
-shopTest("recommendCommand() takes a workload by each of its names", async (scene) => {
-  const byName = await recommended(scene, "web");
-  assert.match(byName[1], /^Deployment shop\/web: Recommended, .* 3 pods\n/);
-  for (const argument of ["deployment/web", "deploy/web"]) {
-    assert.deepEqual(await recommended(scene, argument), byName);
-  }
-  assert.equal((await recommended(scene, "statefulset/web"))[0], 1);
-});
-
 shopTest("recommendCommand() draws usage in a terminal, in lines that fit", async (scene) => {
   scene.terminal = { columns: 100, rows: 20 };
   const [, out] = await recommended(scene, "web");
@@ -101,7 +92,7 @@ shopTest("recommendCommand() gives programs one view, as JSON and as YAML", asyn
     changes,
     notes: [],
   });
-  assert.deepEqual(parse((await recommended(scene, "db", "-o", "yaml"))[1]), view);
+  assert.deepEqual(parse((await recommended(scene, "sts/db", "-o", "yaml"))[1]), view);
   const [app] =
     JSON.parse((await recommended(scene, "web", "-o", "json"))[1]).workloads[0].containers;
   assert.deepEqual(app.pods.map(({ count, cpu }: Record<string, number>) => [count, cpu]), [

@@ -188,22 +188,6 @@ table("bidEffects() damps under an HPA unless the first annotation that can be r
   [annotated(undefined, "true", "false"), HEEDED],
 ]);
 
-const source = "query jobs";
-const pair = (metric: Change["metric"]): Change => ({ ...of(...PAIR), metric });
-
-table("bidEffects() gives each container its part of a metric's demand", [
-  [
-    pair({ demand: new Map([["app", 700], ["proxy", 0]]), source, untilMs: FACTS_NOW_MS + 5 }),
-    ["MetricDemand app 700 5 ms", "MetricDemand proxy 0 5 ms"],
-  ],
-  [
-    pair({ demand: 0.6, source, untilMs: FACTS_NOW_MS + 5 }),
-    ["MetricDemand app 400 5 ms", "MetricDemand proxy 200 5 ms"],
-  ],
-  [pair({ missing: "query jobs: refused", fault: true }), ["MetricMissing"]],
-  [pair({ ignored: "no such query" }), []],
-]);
-
 /** Containers that were started so long ago, ms; undefined: they don't run. */
 function started(...times: readonly (number | undefined)[]): Partial<Pod> {
   const containers = times.map((ms, index) =>

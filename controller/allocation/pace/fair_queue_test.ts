@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
@@ -11,7 +10,6 @@ import {
   sampleDesired,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { cases } from "../../../tests/fixtures/cases.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { createAPIBackoff } from "./api_backoff.ts";
 import { FairQueue, type TurnRequest } from "./fair_queue.ts";
@@ -55,25 +53,46 @@ pure("take() keeps to the rate, in the order of arrival", async () => {
   assert.equal(order(), "a/p0 a/p1 a/p2 a/p3 a/p4 a/p5");
 });
 
-pure("take() serves the more urgent first, and the least urgent by half", async () => {
-  const { add, order, clock } = stage(1);
-  // The first one asks when no other is there.
-  add(...pods("x", 1, 4), ...pods("d", 2, 4), ...pods("c", 2, 2), ...pods("b", 2, 1));
-  add(...pods("a", 1, 0));
-  await clock.runUntil(60_000);
-  assert.equal(order(), "x/p0 a/p0 b/p0 b/p1 c/p0 c/p1 d/p0 d/p1");
-  const least = stage(10);
-  least.add(...pods("a", 40, 4));
-  await least.clock.runUntil(4000);
-  // A full bucket of 10, then 5 a second.
-  assert.equal(least.served.length, 30);
-});
+pure(
+  "take() serves the more urgent first, namespaces in turn, the oldest of each first",
+  async () => {
+    const rows: readonly (readonly [readonly TurnRequest[], order: string])[] = [
+      // The first one asks when no other is there.
+      [
+        [
+          ...pods("x", 1, 4),
+          ...pods("d", 2, 4),
+          ...pods("c", 2),
+          ...pods("b", 2, 1),
+          ...pods("a", 1, 0),
+        ],
+        "x/p0 a/p0 b/p0 b/p1 c/p0 c/p1 d/p0 d/p1",
+      ],
+      [
+        [...pods("x", 1), ...pods("a", 5), ...pods("b", 2), ...pods("c", 1)],
+        "x/p0 a/p0 b/p0 c/p0 a/p1 b/p1 a/p2 a/p3 a/p4",
+      ],
+      // One that becomes more urgent moves, and keeps its place otherwise.
+      [
+        [...pods("a", 4, 3), { podKey: "a/p3", urgency: 2 }, { podKey: "a/p2", urgency: 3 }],
+        "a/p0 a/p3 a/p1 a/p2",
+      ],
+    ];
+    for (const [requests, expected] of rows) {
+      const { add, order, clock } = stage(1);
+      add(...requests);
+      await clock.runUntil(60_000);
+      assert.equal(order(), expected);
+    }
+  },
+);
 
-pure("take() alternates between namespaces, the oldest of each first", async () => {
-  const { add, order, clock } = stage(1);
-  add(...pods("x", 1), ...pods("a", 5), ...pods("b", 2), ...pods("c", 1));
-  await clock.runUntil(60_000);
-  assert.equal(order(), "x/p0 a/p0 b/p0 c/p0 a/p1 b/p1 a/p2 a/p3 a/p4");
+pure("take() serves the least urgent by half", async () => {
+  const { add, served, clock } = stage(10);
+  add(...pods("a", 40, 4));
+  await clock.runUntil(4000);
+  // A full bucket of 10, then 5 a second.
+  assert.equal(served.length, 30);
 });
 
 pure("take() asks each of 4,000 waiting pods once more, when its turn has come", async () => {
@@ -82,13 +101,6 @@ pure("take() asks each of 4,000 waiting pods once more, when its turn has come",
   assert.equal(queue.waiting, 3950);
   await clock.runUntil(79_000);
   assert.deepEqual([served.length, asked()], [4000, 2 * 4000 - 50]);
-});
-
-pure("take() moves a pod that became more urgent, and keeps its place otherwise", async () => {
-  const { add, order, clock } = stage(1);
-  add(...pods("a", 4, 3), { podKey: "a/p3", urgency: 2 }, { podKey: "a/p2", urgency: 3 });
-  await clock.runUntil(10_000);
-  assert.equal(order(), "a/p0 a/p3 a/p1 a/p2");
 });
 
 pure("take() keeps the turn of a late pod, and passes over one that left", async () => {
@@ -123,28 +135,6 @@ pure("holdUntil() lets only the most urgent through before its time", async () =
   add(...pods("a", 2, 1), ...pods("b", 2, 0));
   await clock.runUntil(10_000);
   assert.deepEqual(served, [["b/p0", 0], ["b/p1", 0], ["a/p0", 4000], ["a/p1", 4000]]);
-});
-
-pure("take() serves every pod, no more than the rate allows", async () => {
-  const request = fc.record({
-    podKey: fc.tuple(fc.constantFrom("a", "b", "c"), fc.integer({ min: 0, max: 40 }))
-      .map(([namespace, index]) => `${namespace}/p${index}`),
-    urgency: fc.constantFrom(0, 1, 2, 3, 4),
-  });
-  const distinct = fc.uniqueArray(request, { selector: ({ podKey }) => podKey, maxLength: 40 });
-  await fc.assert(
-    fc.asyncProperty(distinct, fc.integer({ min: 1, max: 20 }), async (requests, perSecond) => {
-      const { add, served, clock } = stage(perSecond);
-      add(...requests as readonly TurnRequest[]);
-      await clock.runUntil(100_000);
-      assert.equal(served.length, requests.length);
-      for (const [index, [, atMs]] of served.entries()) {
-        // The bucket's burst, and what has come back since.
-        assert.ok(index + 1 <= perSecond + Math.floor(atMs * perSecond / 1000 + 1e-6));
-      }
-    }),
-    cases(1),
-  );
 });
 
 pure("boundCrowd() finds when a crowd begins and ends", () => {
@@ -292,11 +282,8 @@ pure("note() holds all resizes for as long as the server asks, each time", () =>
   const waits = [0, 5000, 10_000, 15_000].map((nowMs) => busy(nowMs, "a/p", asking(5000)).waitMs);
   assert.deepEqual(waits, [5000, 5000, 5000, 5000]);
   assert.deepEqual(holds, [5000, 10_000, 15_000, 20_000]);
-});
-
-pure("note() lets a restore wait for 5 s at most", () => {
-  const { busy } = backoffStage();
   assert.equal(busy(0, "a/p", asking(60_000)).waitMs, 60_000);
+  // A restore waits for 5 s at most.
   assert.equal(busy(0, "a/p", asking(60_000), true).waitMs, 5000);
 });
 

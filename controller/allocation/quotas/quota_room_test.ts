@@ -12,7 +12,6 @@ import {
 } from "../../../tests/contract/support/sample_objects.ts";
 import { createWatchedCache } from "../../../tests/fixtures/market/watched_cache.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import type { QuotaBid } from "./quota_bids.ts";
 import { createQuotaLedger } from "./quota_ledger.ts";
 import { createQuotaRooms, giveBack } from "./quota_room.ts";
 
@@ -41,11 +40,9 @@ type Room = readonly [headroom: number, share: number | undefined, owed: number]
  */
 function namespaceOf(
   containers: Readonly<Record<string, PodContainer>>,
-  { quotaHeadroom = 0, changes = {}, bids }: {
+  { quotaHeadroom = 0, changes = {} }: {
     readonly quotaHeadroom?: number;
     readonly changes?: Readonly<Record<string, Partial<Pod>>>;
-    /** Of each pod by its key; by default those of a ceiling of 1000 m. */
-    readonly bids?: ReadonlyMap<string, readonly QuotaBid[]>;
   } = {},
 ) {
   const pods = createWatchedCache<Pod>();
@@ -68,7 +65,7 @@ function namespaceOf(
     caches: { pods, allocations },
     clock: { monotonic: () => time.nowMs },
     config: { quotaHeadroom },
-    bidsOf: (podKey) => bids === undefined ? [bid] : bids.get(podKey) ?? [],
+    bidsOf: () => [bid],
     wake: () => {},
   });
   const of = (name: string, ...quotas: readonly ResourceQuota[]) =>
@@ -110,15 +107,6 @@ pure("createQuotaRooms() bounds a Guaranteed pod by limits and requests, others 
     ["fixed", [quota([500, 400])], [100, 250, 0]],
     ["fixed", [quota(undefined, [400, 300])], [100, 300, 0]],
     ["web", [quota(undefined, [400, 300])], undefined],
-  ]);
-});
-
-pure("createQuotaRooms() keeps room for one more pod of the largest size", () => {
-  const used = quota([1000, 600], [600, 500]);
-  // Own values count: 200 m of limits, 150 m of requests.
-  assertRooms(namespaceOf({ fixed: moved(400), web }, { quotaHeadroom: 1 }), [
-    ["web", [used], [200, 400, 0]],
-    ["fixed", [used], [-50, 350, 0]],
   ]);
 });
 
@@ -196,43 +184,6 @@ pure("createQuotaRooms() reads only the pod itself where no other has changed", 
   assert.deepEqual([look(), look()], [600 + 400, 400]);
 });
 
-const anyPod = fc.record({
-  floor: fc.integer({ min: 1, max: 500 }),
-  more: fc.nat(3000),
-  weight: fc.integer({ min: 1, max: 1000 }),
-  limit: fc.integer({ min: 1, max: 3000 }),
-  managed: fc.boolean(),
-});
-
-pure("createQuotaRooms() gives the same shares in any order", () => {
-  const pods = fc.array(anyPod, { minLength: 1, maxLength: 12 });
-  fc.assert(fc.property(pods, fc.nat(12_000), (drawn, hard) => {
-    const named = drawn.map((one, index) => ({ ...one, name: `p${index}` }));
-    const bids = new Map(
-      named.filter(({ managed }) => managed).map(({ name, weight, floor, more }) =>
-        [`shop/${name}`, [{ name: "app", weight, floor, ceiling: floor + more }]] as const
-      ),
-    );
-    const sharesIn = (order: typeof named) => {
-      const containers = Object.fromEntries(order.map(({ name, limit }) => [name, raised(limit)]));
-      const { room } = namespaceOf(containers, { bids });
-      return named.map(({ name }) => room(name, quota([hard, 0]))?.[1]);
-    };
-    const shares = sharesIn(named);
-    assert.deepEqual(sharesIn(named.toReversed()), shares);
-    // Agents keep to the grid.
-    const used = named.reduce((sum, { managed, limit, floor }, i) => {
-      const share = Math.max(floor, Math.floor((shares[i] ?? NaN) / 10) * 10);
-      return sum + (managed ? share : limit);
-    }, 0);
-    const isAtFloors = named.every(({ managed, floor }, i) => !managed || shares[i] === floor);
-    assert.ok(used <= hard || isAtFloors, `${used} of ${hard}`);
-    for (const [i, { managed, floor }] of named.entries()) {
-      assert.ok(managed ? (shares[i] ?? NaN) >= floor : shares[i] === undefined);
-    }
-  }));
-});
-
 pure("giveBack() brings together what is missing, a step each at most", () => {
   const parts = (missing: number, ...raises: readonly number[]): readonly number[] => {
     const all = raises.reduce((sum, raise) => sum + raise, 0);
@@ -266,7 +217,6 @@ function stage() {
     left: (quota: ResourceQuota = QUOTA) => headroom(quota, "limits"),
     headroom,
     book: (change: number, quota = QUOTA) => book([quota], change, { resources: ["limits"] }),
-    bookAll: book,
   };
 }
 
@@ -329,14 +279,6 @@ pure("headroom() counts a raise with an unknown outcome for two seconds", () => 
   assert.equal(left(), 250);
   time.now = 32_000;
   assert.equal(left(), 300);
-});
-
-pure("book() counts a raise in each resource that it takes, and in no other", () => {
-  const { headroom, bookAll } = stage();
-  const both = { ...QUOTA, requestsCPU: { hard: 500, used: 100 } };
-  bookAll([both], 60, { resources: ["limits"] });
-  bookAll([both], 50, { resources: ["limits", "requests"] });
-  assert.deepEqual([headroom(both, "limits"), headroom(both, "requests")], [190, 350]);
 });
 
 /** A server that counts raises before it answers, and decreases when it gets round to them. */

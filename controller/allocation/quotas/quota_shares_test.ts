@@ -1,10 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { ApiObject } from "../../../shared/api/object.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { Informer } from "../../../shared/control/informer.ts";
-import { objectKey } from "../../../shared/control/object_key.ts";
 import { roundBounds } from "../../../shared/market/rounding.ts";
 import {
   sampleAllocation,
@@ -14,8 +11,9 @@ import {
   sampleQuota,
 } from "../../../tests/contract/support/sample_objects.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
+import { fixedCache } from "../../../tests/fixtures/fixed_cache.ts";
+import { marketCaches } from "../../../tests/fixtures/market/market_caches.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import type { Caches } from "../../caches.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { PodUse } from "./pod_use.ts";
 import { createQuotaBids, type QuotaBid } from "./quota_bids.ts";
@@ -99,14 +97,6 @@ function stage(names: readonly string[]) {
   return { state, woken, of, divisions: () => divisions };
 }
 
-pure("createQuotaShares() divides once, however often it is asked", () => {
-  const { of, woken, divisions } = stage(["a", "b", "c"]);
-  for (let round = 0; round < 5; round++) {
-    for (const name of ["a", "b", "c"]) assert.deepEqual(of(name), [300, undefined]);
-  }
-  assert.deepEqual([divisions(), woken], [1, []]);
-});
-
 pure("createQuotaShares() divides anew for another room or other pods", () => {
   const { state, of, woken } = stage(["a", "b", "c"]);
   of("a");
@@ -135,19 +125,6 @@ pure("createQuotaShares() divides for a crowd every ten milliseconds a pod", () 
   assert.equal(divisions(), 2);
 });
 
-function cacheOf<T extends ApiObject>(...objects: readonly T[]): Informer<T> {
-  const byKey = new Map(objects.map((one) => [objectKey(one.metadata), one]));
-  return {
-    get: (key) => byKey.get(key),
-    all: () => objects.values(),
-    byIndex: () => [],
-    synced: true,
-    whenSynced: () => Promise.resolve(true),
-    subscribe: () => () => {},
-    run: () => Promise.resolve(),
-  };
-}
-
 interface Choice {
   readonly container?: ContainerFields;
   readonly pod?: Partial<Pod>;
@@ -166,20 +143,11 @@ function bidsOf({ container = {}, pod: change = {}, own, burstFactor = 4, draini
     ...(own === undefined ? {} : { status: { originalLimits: [{ name: "app", cpu: own }] } }),
   };
   const node = sampleNode("node-1");
-  const caches: Caches = {
-    pods: cacheOf(pod),
-    allocations: cacheOf(allocation),
-    nodes: cacheOf(draining ? { ...node, draining } : node),
-    namespaces: cacheOf(),
-    leases: cacheOf(),
-    limitRanges: cacheOf(),
-    resourceQuotas: cacheOf(),
-    deployments: cacheOf(),
-    statefulSets: cacheOf(),
-    daemonSets: cacheOf(),
-    horizontalPodAutoscalers: cacheOf(),
-    verticalPodAutoscalers: cacheOf(),
-  };
+  const caches = marketCaches({
+    pods: fixedCache([pod]),
+    allocations: fixedCache([allocation]),
+    nodes: fixedCache([draining ? { ...node, draining } : node]),
+  });
   const config = { ...DEFAULT_MARKET_CONFIG, burstFactor };
   return createQuotaBids({ caches, clock: { wall: () => 0 }, config })("shop/web")
     .map(({ weight, floor, ceiling }) => [weight, floor, ceiling]);
@@ -187,17 +155,14 @@ function bidsOf({ container = {}, pod: change = {}, own, burstFactor = 4, draini
 
 pure("createQuotaBids() bids from the original limit to the ceiling, by weight", () => {
   assert.deepEqual(bidsOf(), [[100, 200, 800]]);
+  assert.deepEqual(bidsOf({ pod: { phase: "Pending" } }), bidsOf());
+  assert.deepEqual(bidsOf({ container: { containerID: "containerd://a" } }), bidsOf());
   assert.deepEqual(bidsOf({ burstFactor: 8, pod: { priority: 2000 } }), [[150, 200, 1600]]);
   // The limit that the market has set says nothing.
   assert.deepEqual(bidsOf({ container: { limits: { cpu: 700 } }, own: "200m" }), [[100, 200, 800]]);
   const annotations = { "mbcas.io/max-cpu": "150m" };
   const { metadata } = samplePod("web");
   assert.deepEqual(bidsOf({ pod: { metadata: { ...metadata, annotations } } }), [[100, 150, 150]]);
-});
-
-pure("createQuotaBids() bids the same before a pod runs", () => {
-  assert.deepEqual(bidsOf({ pod: { phase: "Pending" } }), bidsOf());
-  assert.deepEqual(bidsOf({ container: { containerID: "containerd://a" } }), bidsOf());
 });
 
 pure("createQuotaBids() bids what a container keeps in any case", () => {

@@ -192,19 +192,6 @@ pure("createQuotaUses() sums a namespace's pods, as they come, change and go", (
   assert.equal(sums(), "0 0 0 0");
 });
 
-pure("createQuotaUses() counts for a quota with scopes what those take in", () => {
-  const { pods, sums } = stage();
-  pods.put(limited("web", 200));
-  pods.put(limited("job", 700, { hasDeadline: true }));
-  const classes = [{ name: "PriorityClass", operator: "In", values: ["high"] }];
-  assert.equal(sums("limits", ...TERMINATING), "700 0 700 700");
-  assert.deepEqual([sums(), sums("limits", ...classes)], ["900 0 900 700", "0 0 0 0"]);
-  // A pod that is to end some day is in another scope from then on.
-  pods.put(limited("web", 200, { hasDeadline: true, priorityClassName: "high" }));
-  assert.equal(sums("limits", ...TERMINATING), "900 0 900 700");
-  assert.equal(sums("limits", ...classes), "200 0 200 200");
-});
-
 pure("createQuotaUses() reads a namespace once, and then one pod for each that changes", () => {
   const { pods, allocations, sums, uses, reads } = stage();
   for (let index = 0; index < 500; index++) pods.put(limited(`p${index}`, 100));

@@ -129,12 +129,11 @@ pure("run() records a workload that can't be read, and reconciles the others", a
 
 pure("run() reconciles nothing for a policy that is disabled or can't be read", async () => {
   const { asked, run } = stage();
-  for (
-    const [policy, reason] of [
-      [storedPolicy("off", { mode: "Disabled" }), undefined],
-      [storedPolicy("broken", null), "ValidationFailed"],
-    ] as const
-  ) {
+  const rows = [
+    [storedPolicy("off", { mode: "Disabled" }), undefined],
+    [storedPolicy("broken", null), "ValidationFailed"],
+  ] as const;
+  for (const [policy, reason] of rows) {
     const outcome = await run(policy);
     assert.deepEqual([outcome.matched, asked, outcome.problem?.reason], [[], [], reason]);
   }

@@ -117,14 +117,13 @@ pure("queueAffected() queues policies of workloads that the policy had, or has",
     schedule.queueAffected(KEY, schedule.policyChanged(KEY) ?? assert.fail("it has changed"));
     return (await due(2000)).filter((key) => key !== KEY);
   };
-  for (
-    const [generation, spec, expected] of [
-      [1, {}, ["shop/other"]],
-      [2, nothing, ["shop/other"]],
-      [3, nothing, []],
-      [4, {}, ["shop/other"]],
-    ] as const
-  ) {
+  const rows = [
+    [1, {}, ["shop/other"]],
+    [2, nothing, ["shop/other"]],
+    [3, nothing, []],
+    [4, {}, ["shop/other"]],
+  ] as const;
+  for (const [generation, spec, expected] of rows) {
     put("all", generation, spec);
     assert.deepEqual(await affected(), expected, `generation ${generation}`);
   }

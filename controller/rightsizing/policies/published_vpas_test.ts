@@ -64,17 +64,6 @@ function stage() {
   return { table, publisher, events, copy, vpas, publish };
 }
 
-pure("publish() creates a VPA for each workload, and updates it", async () => {
-  const { publisher, events, publish } = stage();
-  await publish();
-  await publish();
-  assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
-  publisher.asked.length = 0;
-  await publish(reconciledWith({ cpu: 300 }));
-  assert.deepEqual(publisher.asked, [`recommend ${NAME} app=300m,96Mi`]);
-  assert.deepEqual(events, []);
-});
-
 pure("publish() writes nothing for a hundredth, however often it adds up", async () => {
   const { publisher, publish } = stage();
   await publish(reconciledWith({ cpu: 1000 }));
@@ -169,17 +158,6 @@ pure("publish() asks once while the kind is not defined", async () => {
   publisher.asked.length = 0;
   await publish(reconciled);
   assert.equal(publisher.asked.length, 6);
-});
-
-pure("publish() reports a refusal with the server's message, and retries", async () => {
-  const { publisher, events, publish } = stage();
-  await publish();
-  publisher.refusal = new ApiError(403, "Forbidden", "forbidden");
-  await publish(reconciledWith({ cpu: 300 }));
-  assert.match(events[0]?.message ?? "", /: forbidden;/);
-  publisher.refusal = undefined;
-  await publish(reconciledWith({ cpu: 300 }));
-  assert.equal(publisher.asked.at(-1), `recommend ${NAME} app=300m,96Mi`);
 });
 
 pure("keepOnly() deletes published VPAs, and no others", async () => {

@@ -86,13 +86,13 @@ export function sampleAllocation(pod: Pod): PodAllocation {
 }
 
 /** A clearing's outcome for a pod of one container. Default price 0.01 per millicore. */
-export function sampleDesired(cpuLimit: string, price: number | undefined = 0.01): Desired {
+export function sampleDesired(cpuLimit: string, price = 0.01): Desired {
   return {
     desiredCPULimit: cpuLimit,
     containers: [{ name: "app", cpuLimit }],
     market: {
-      mode: price === undefined ? "overloaded" : "congested",
-      ...(price === undefined ? {} : { price }),
+      mode: "congested",
+      price,
       demand: 500,
       need: 400,
       credit: 1,

@@ -1,0 +1,169 @@
+/**
+ * The contracts of `LeaseStore`, `NodeLink` and `EndpointSliceStore`.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { Lease } from "../../shared/api/lease.ts";
+import type { LeaseStore } from "../../shared/control/leader_election.ts";
+import {
+  assertRefused,
+  CONFLICT,
+  type ContractHarness,
+  contractTests,
+  EXISTS,
+  NOT_FOUND,
+  type OpenHarness,
+} from "./support/contract_harness.ts";
+import type { NodeLink } from "../../shared/api/ports.ts";
+import type { EndpointSliceSpec, EndpointSliceStore } from "../../shared/admission/ports.ts";
+
+/** A server without the Lease. */
+export interface LeaseStoreHarness extends ContractHarness {
+  readonly subject: LeaseStore;
+}
+
+const TAKEN: Lease = {
+  metadata: { name: "", namespace: "", uid: "", resourceVersion: "" },
+  holder: "a",
+  durationSeconds: 15,
+  acquireTimeMs: 1_767_225_600_000,
+  renewTimeMs: 1_767_225_600_250,
+  transitions: 2,
+};
+
+/** What candidates write of a Lease. */
+function written({ metadata: _metadata, ...record }: Lease): Omit<Lease, "metadata"> {
+  return record;
+}
+
+/** Registers the suite. */
+export function leaseStoreContract(open: OpenHarness<LeaseStoreHarness>): void {
+  const contract = contractTests(open);
+  contract("read() gives nothing before create(), and then what it stored", async (h) => {
+    assert.equal(await h.subject.read(), undefined);
+    const created = await h.subject.create(TAKEN);
+    assert.deepEqual(written(created), written(TAKEN));
+    assert.ok(created.metadata.uid !== "" && created.metadata.resourceVersion !== "");
+    assert.deepEqual(await h.subject.read(), created);
+  });
+
+  contract("create() is refused with 409 to the second client", async (h) => {
+    const created = await h.subject.create(TAKEN);
+    await assertRefused(h.subject.create({ ...TAKEN, holder: "b" }), EXISTS);
+    assert.deepEqual(await h.subject.read(), created);
+  });
+
+  contract("update() lets one of two win that read the same record", async (h) => {
+    const seen = await h.subject.create(TAKEN);
+    const won = await h.subject.update({ ...seen, holder: "b", transitions: 3 });
+    await assertRefused(h.subject.update({ ...seen, holder: "c" }), CONFLICT);
+    assert.deepEqual(await h.subject.read(), won);
+    assert.deepEqual(written(won), { ...written(TAKEN), holder: "b", transitions: 3 });
+    assert.notEqual(won.metadata.resourceVersion, seen.metadata.resourceVersion);
+  });
+
+  contract("update() can release the record, which has no holder then", async (h) => {
+    const seen = await h.subject.create(TAKEN);
+    const free = await h.subject.update({
+      ...seen,
+      holder: "",
+      renewTimeMs: undefined,
+      durationSeconds: 1,
+    });
+    assert.deepEqual([free.holder, free.renewTimeMs], ["", undefined]);
+    const next = await h.subject.update({ ...free, holder: "b", durationSeconds: 15 });
+    assert.equal(next.holder, "b");
+  });
+}
+
+/** A server with one node. */
+export interface NodeLinkHarness extends ContractHarness {
+  /** The link of the node's agent. */
+  readonly subject: NodeLink;
+  readonly nodeName: string;
+  /** The link of an agent with a node that does not exist. */
+  readonly lost: NodeLink;
+  /** When the agent's Lease was last renewed, ms since the Unix epoch; undefined without one. */
+  renewedAt(): Promise<number | undefined>;
+  /** Lets some time pass, at least a millisecond. */
+  pass(): Promise<void>;
+}
+
+/** Registers the suite. */
+export function nodeLinkContract(open: OpenHarness<NodeLinkHarness>): void {
+  const contract = contractTests(open);
+  contract("node() returns the node as it is now", async (harness) => {
+    const node = await harness.subject.node();
+    assert.equal(node.metadata.name, harness.nodeName);
+    assert.ok(node.allocatableCPU > 0);
+  });
+
+  contract("node() is refused with 404 when the node is gone", async (harness) => {
+    await assertRefused(harness.lost.node(), NOT_FOUND);
+  });
+
+  contract("renewLease() makes the Lease and moves it forward each time", async (harness) => {
+    assert.equal(await harness.renewedAt(), undefined);
+    await harness.subject.renewLease();
+    const first = await harness.renewedAt() ?? assert.fail("no Lease");
+    await harness.pass();
+    await harness.subject.renewLease();
+    const second = await harness.renewedAt() ?? assert.fail("no Lease");
+    assert.ok(second > first, `${second} is not after ${first}`);
+  });
+}
+
+/** A server without the EndpointSlice. */
+export interface EndpointSliceHarness extends ContractHarness {
+  readonly subject: EndpointSliceStore;
+}
+
+const FIRST: EndpointSliceSpec = {
+  service: "webhook",
+  addressType: "IPv4",
+  endpoints: [{ addresses: ["10.0.0.1"], ready: true }],
+  ports: [{ name: "https", port: 9443 }],
+};
+const NEXT: EndpointSliceSpec = {
+  ...FIRST,
+  endpoints: [{ addresses: ["10.0.0.2"], ready: true }],
+  ports: [{ name: "https", port: 10443 }],
+};
+
+/** Registers the suite. */
+export function endpointSliceContract(open: OpenHarness<EndpointSliceHarness>): void {
+  const contract = contractTests(open);
+  async function read({ subject }: EndpointSliceHarness) {
+    return await subject.read() ?? assert.fail("there is none");
+  }
+
+  async function specIn(harness: EndpointSliceHarness): Promise<EndpointSliceSpec> {
+    const { metadata: _metadata, ...spec } = await read(harness);
+    return spec;
+  }
+
+  contract(
+    "EndpointSliceStore.read() gives nothing before create(), and then what it stored",
+    async (h) => {
+      assert.equal(await h.subject.read(), undefined);
+      await h.subject.create(FIRST);
+      assert.deepEqual(await specIn(h), FIRST);
+      await assertRefused(h.subject.create(NEXT), EXISTS);
+      assert.deepEqual(await specIn(h), FIRST);
+    },
+  );
+
+  contract(
+    "EndpointSliceStore.replace() writes all of it, and none of an old version",
+    async (h) => {
+      await h.subject.create(FIRST);
+      const seen = await read(h);
+      await h.subject.replace(seen, NEXT);
+      assert.deepEqual(await specIn(h), NEXT);
+      await assertRefused(h.subject.replace(seen, FIRST), CONFLICT);
+      await h.subject.replace(await read(h), { ...NEXT, endpoints: [] });
+      assert.deepEqual((await read(h)).endpoints, []);
+    },
+  );
+}
