@@ -2,6 +2,7 @@ import { pure } from "../tests/fixtures/pure.ts";
 import { ApiError } from "../shared/api/api_error.ts";
 import { type LogFields, silentLog } from "../shared/log.ts";
 import type { PaceMemory } from "../shared/market/market_container.ts";
+import type { DelayedLimit } from "../shared/pacing/limit_moves.ts";
 import { DEFAULT_PACE, newPaceMemory } from "../shared/pacing/paced_container.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
@@ -14,12 +15,7 @@ import { createLatestRound } from "./reporting/node_view.ts";
 import { nodeTable, sampleOnce } from "./sampling/sample_once.ts";
 import { createParticipantIndex } from "./market/participants.ts";
 import { PLAIN_PACE } from "../tests/fixtures/market/paced_sample.ts";
-import {
-  type DelayedLimit,
-  type StayingLimit,
-  whyLimitStays,
-  whyWaiting,
-} from "./reporting/why_waiting.ts";
+import { type StayingLimit, whyLimitStays, whyWaiting } from "./reporting/why_waiting.ts";
 import type { NodeState } from "../shared/scarcity/node_state.ts";
 
 /** Why an allocation with these bounds is left out. */
@@ -156,8 +152,13 @@ const WAITING: readonly Row<Partial<Omit<DelayedLimit, "memory"> & PaceMemory>>[
   ["funds", { share: 800 }, "raise to 800m waits for funds"],
   [
     "free CPU",
-    { share: 800, throttledMsPerS: 100, limit: 750 },
+    { share: 800, throttledMsPerS: 100, limit: 750, changedAt: NOW },
     "raise to 800m waits until free CPU suffices",
+  ],
+  [
+    "funds for the ceiling, after a rest",
+    { share: 800, throttledMsPerS: 100, limit: 750, changedAt: NOW - 120_000 },
+    "raise to 800m waits for funds",
   ],
   ["decrease", { share: 190 }, "decrease to 190m is within the hysteresis of 10 %"],
   ["decrease, time", { share: 50 }, "decrease to 50m waits 30 s"],

@@ -19,7 +19,7 @@ import type { Random } from "../shared/random.ts";
 import { newNodeState, nextNodeState } from "../shared/scarcity/node_state.ts";
 import type { MarketSettings, NodeMarket } from "./market/algorithm.ts";
 import type { ContainerState, ContainerStates } from "./market/container_state.ts";
-import { nodeLoad, nodeRoom } from "./market/free.ts";
+import { availableCPU, nodeLoad } from "./market/free.ts";
 import {
   createParticipantIndex,
   type ParticipantIndex,
@@ -51,7 +51,7 @@ export interface NodeLoopParts {
   readonly log: Log;
 }
 
-/** Settings of the loop; times in milliseconds. What is absent is as in {@linkcode DEFAULTS}. */
+/** Settings of the loop; times in milliseconds. What is absent is as in {@linkcode LOOP_DEFAULTS}. */
 export interface NodeLoopOptions extends Partial<MarketSettings> {
   readonly sampleMs?: number;
   /**
@@ -71,7 +71,13 @@ export interface NodeLoopOptions extends Partial<MarketSettings> {
   readonly sampled?: (tookMs: number, lateMs: number) => void;
 }
 
-const DEFAULTS = {
+/** The settings that have a default. */
+export type LoopDefaults =
+  & MarketSettings
+  & Required<Pick<NodeLoopOptions, "sampleMs" | "busySampleMs" | "heartbeatMs" | "reserve">>;
+
+/** The settings of an agent that is given none. */
+export const LOOP_DEFAULTS: LoopDefaults = {
   needUpTo: 0.85,
   waitTargetMs: WAIT_TARGET_MS,
   pace: DEFAULT_PACE,
@@ -81,7 +87,7 @@ const DEFAULTS = {
   busySampleMs: 100,
   heartbeatMs: 60_000,
   reserve: 0.1,
-} satisfies NodeLoopOptions;
+};
 
 /** Input of a round, beside the allocations. */
 export interface RoundInput {
@@ -108,7 +114,7 @@ interface LoopState extends NodeMarket {
   readonly dueAt: number;
 }
 
-type LoopSettings = NodeLoopOptions & Required<Pick<NodeLoopOptions, keyof typeof DEFAULTS>>;
+type LoopSettings = NodeLoopOptions & LoopDefaults;
 
 /** Parts and settings of a tick. */
 interface Loop
@@ -119,7 +125,7 @@ interface Loop
 }
 
 /** While no container runs into its quota the market is cleared this often. */
-const QUIET_ROUND_MS = 1000;
+export const QUIET_ROUND_MS = 1000;
 /** A node that uses more than this share of its CPU may soon have none left for a burst. */
 const BUSY_SHARE = 0.8;
 /** Time in which API, controller and kubelet bring a change into force, if they do. */
@@ -141,7 +147,7 @@ export async function runNodeLoop(
     // A node has CPUs: a kubelet that can't count them, or has not yet, reports none.
     if (now.allocatableCPU > 0) node = now;
   };
-  const settings: LoopSettings = { ...DEFAULTS, ...options };
+  const settings: LoopSettings = { ...LOOP_DEFAULTS, ...options };
   const { sampleMs } = settings;
   const loop: Loop = { ...parts, outbox, settings, participantsOf: createParticipantIndex(log) };
 
@@ -200,7 +206,6 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const sample = loop.sample(now, participants.containerIDs, how);
   const sampledAt = clock.monotonic();
   settings.sampled?.(sampledAt - now, Math.max(0, now - state.dueAt));
-  const { allocatableCPU: allocatable, pressures } = node;
   const { containers, nearLimit, urgent } = estimate(participants.list, {
     ...{ sample, states, context: { ...settings, ...state, now } },
     limitOf: publishedLimit(loop.outbox.written),
@@ -208,17 +213,18 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const isTight = settings.idleCPU === "tight";
   const load = nodeLoad(containers, now);
   const capacity = marketCapacity({
+    allocatable: node.allocatableCPU,
     unmanaged: sample.unmanaged,
-    pressures: pressures.length,
+    pressures: node.pressures.length,
     reserve: settings.reserve,
     // Limits that follow demand leave others what they request.
-    ...(isTight ? { allocatable } : nodeRoom({ allocatable, ...load }, sample.node)),
+    available: isTight ? 0 : availableCPU(load, sample.node),
   });
   const nodeState = isTight
     ? state.nodeState
     : nextNodeState(state.nodeState, { now, capacity, ...load });
   const usage = sample.containers.values().reduce((sum, container) => sum + container.usage, 0);
-  const isBusy = usage > BUSY_SHARE * allocatable;
+  const isBusy = usage > BUSY_SHARE * node.allocatableCPU;
   const everyMs = isBusy ? settings.busySampleMs : settings.sampleMs;
   const sleepMs = nearLimit ? settings.busySampleMs : everyMs;
   const next = { ...state, everyMs, sleepMs, nodeState };

@@ -42,18 +42,14 @@ export function nodeLoad(containers: readonly Container[], now: number): NodeLoa
 }
 
 /**
- * CPU of the node for the market, millicores: `allocatable` as far as processes outside of pods leave it;
- * `available` is what the market's containers use and what is idle. Where the kernel does not count what
+ * CPU that the market's containers use and that is idle, millicores. Where the kernel does not count what
  * the node uses, no CPU is taken for idle.
  */
-export function nodeRoom(
-  { allocatable, usage }: Pick<NodeLoad, "usage"> & { readonly allocatable: number },
-  node: NodeCPU = { total: Infinity, shared: Infinity, idle: 0, system: 0 },
-): { readonly allocatable: number; readonly available: number } {
-  return {
-    allocatable: Math.min(allocatable, node.total - node.system),
-    available: Math.min(node.shared, node.idle + usage),
-  };
+export function availableCPU(
+  { usage }: Pick<NodeLoad, "usage">,
+  { shared, idle }: NodeCPU = { shared: Infinity, idle: 0 },
+): number {
+  return Math.min(shared, idle + usage);
 }
 
 /** A Guaranteed pod's request moves with its limit: a limit at the ceiling would fill the node. */

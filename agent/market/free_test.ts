@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { ContainerBounds } from "../../shared/api/pod_allocation.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
-import { createDemandRule } from "../../shared/demand/demand_rule.ts";
 import {
   newNodeState,
   nextNodeState,
@@ -14,9 +13,10 @@ import {
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import { LOOP_DEFAULTS } from "../loop.ts";
 import type { RoundContext } from "./algorithm.ts";
 import type { ContainerStates } from "./container_state.ts";
-import { nodeLoad, nodeRoom } from "./free.ts";
+import { availableCPU, nodeLoad } from "./free.ts";
 import { participantsOf } from "./participants.ts";
 import { clearAndPace, estimate, type RoundResult } from "./round.ts";
 
@@ -62,9 +62,8 @@ function freeAgent(changes: Readonly<Record<string, PodChange>>, capacity = 2000
     });
     const sample = { containers: new Map(samples.map((one) => [one.containerID, one])) };
     const context: RoundContext = {
-      ...{ now, capacity, nodeState, needUpTo: 0.85, waitTargetMs: 100 },
-      ...{ freeFraction: 0, waitMs: 100, pace: SAMPLE_PACE, newDemandRule: createDemandRule },
-      idleCPU: "free",
+      ...LOOP_DEFAULTS,
+      ...{ now, capacity, nodeState, freeFraction: 0, waitMs: 100, pace: SAMPLE_PACE },
     };
     const { containers } = estimate(participants, { sample, states, context });
     nodeState = nextNodeState(nodeState, { now, capacity, ...nodeLoad(containers, now) });
@@ -263,19 +262,23 @@ pure("FREE survives a node with hardly any capacity, or without pods", () => {
   assert.deepEqual([empty.play(2, {}), empty.state()], [[], "ample"]);
 });
 
-pure("nodeRoom() is what pods can use, and what is idle or used by the market", () => {
-  const rows = [
-    [{ total: 2000, shared: 2000, idle: 700, system: 0 }, { allocatable: 1930, available: 1600 }],
-    [{ total: 2000, shared: 2000, idle: 100, system: 400 }, { allocatable: 1600, available: 1000 }],
-    // At the end of a burst usage is a moment behind.
-    [{ total: 2000, shared: 2000, idle: 1500, system: 0 }, { allocatable: 1930, available: 2000 }],
-    [{ total: 2000, shared: 1000, idle: 900, system: 0 }, { allocatable: 1930, available: 1000 }],
-    [undefined, { allocatable: 1930, available: 900 }],
-  ] as const;
-  for (const [node, room] of rows) {
-    assert.deepEqual(nodeRoom({ allocatable: 1930, usage: 900 }, node), room);
-  }
-});
+pure(
+  "availableCPU() is what is idle and what containers use, at most the CPUs that they share",
+  () => {
+    const rows = [
+      [{ shared: 2000, idle: 700 }, 1600],
+      // At the end of a burst usage is a moment behind.
+      [{ shared: 2000, idle: 1500 }, 2000],
+      [undefined, 900],
+    ] as const;
+    for (const [node, available] of rows) {
+      assert.equal(
+        availableCPU({ usage: 900 }, node),
+        available,
+      );
+    }
+  },
+);
 
 pure("nodeLoad() counts throttled time below a ceiling, and no container that has ended", () => {
   const agent = freeAgent({ a: { ceiling: 2005 }, b: {} });

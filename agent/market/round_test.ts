@@ -12,6 +12,7 @@ import {
   sampleID,
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
+import { LOOP_DEFAULTS } from "../loop.ts";
 import { desiredWrites } from "../reporting/desired.ts";
 import { QUOTA_OFF_MS } from "./container_state.ts";
 import type { ContainerResult, RoundResult } from "./round.ts";
@@ -227,17 +228,18 @@ const rule: DemandRule = ({ usage: mean }) => ({
 const NEED_AT_TWICE = queueingNeed({ mean: 300, burstinessMs: 50 }, 2 * WAIT_TARGET_MS);
 
 pure(
-  "clearAndPace() lets work wait longer where needs would take over four fifths of the CPU",
+  "clearAndPace() lets work wait longer where needs would take more than their part of the CPU",
   () => {
     const playWith = (capacity: number | undefined, ...pods: PodAllocation[]): RoundResult =>
       playedAgent({ rule, ...(capacity === undefined ? {} : { capacity }) })
         .play(pods, (at) => [readingOf("a", at, { usage: 300 })]);
+    const { needUpTo } = LOOP_DEFAULTS;
     const ample = playWith(undefined, pod());
     assert.equal(ample.waitMs, WAIT_TARGET_MS);
     assert.ok(onlyContainer(ample).need > NEED_AT_TWICE);
-    const short = playWith(NEED_AT_TWICE / 0.8, pod());
+    const short = playWith(NEED_AT_TWICE / needUpTo, pod());
     // What a container without readings holds is taken off the room for needs.
-    const beside = playWith((NEED_AT_TWICE + 500) / 0.8, pod(), pod({}, "b"));
+    const beside = playWith((NEED_AT_TWICE + 500) / needUpTo, pod(), pod({}, "b"));
     for (const { waitMs } of [short, beside]) {
       // The bisection is exact within a hundredth.
       assert.ok(waitMs >= 2 * WAIT_TARGET_MS && waitMs <= 2.02 * WAIT_TARGET_MS, `${waitMs} ms`);

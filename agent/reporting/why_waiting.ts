@@ -5,6 +5,7 @@
  */
 import type { PaceMemory, RecentLoad } from "../../shared/market/market_container.ts";
 import {
+  type DelayedLimit,
   isLargeRaise,
   isLastRaise,
   lowerWait,
@@ -22,12 +23,6 @@ import {
   takenBy,
 } from "../../shared/scarcity/plan_limits.ts";
 import { cpuText, shareText } from "../../shared/view/figures.ts";
-
-/** The part of a container that the answer depends on. */
-export type DelayedLimit = Pick<
-  PacedContainer,
-  "memory" | "need" | "share" | "ceiling" | "throttledMsPerS"
->;
 
 /** The monotonic time, ms, and the settings of pacing. */
 export interface WaitingContext {

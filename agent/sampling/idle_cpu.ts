@@ -1,9 +1,9 @@
 /**
- * CPU of the node that no process uses, and that processes outside of pods use.
+ * CPU of the node that no process uses.
  *
  * @module
  */
-import { type ContainerSample, intervalBetween, type NodeCPU } from "../../shared/cgroup/sample.ts";
+import { intervalBetween, type NodeCPU } from "../../shared/cgroup/sample.ts";
 
 /** Time constant of the mean, ms: that of the usage by which CPU counts as scarce. */
 const MEAN_MS = 1000;
@@ -16,15 +16,7 @@ export interface NodeReading {
   readonly usedMs: number | undefined;
   /** CPUs that containers share: those of the node, less what a static CPU manager gave away. */
   readonly cores: number;
-  /** Those of all pods. */
-  readonly containers: ReadonlyMap<string, Pick<ContainerSample, "usage">>;
 }
-
-/**
- * A smaller share of the node outside of pods is covered by the reserve, and within the error of readings
- * at different moments.
- */
-const LEAST_SYSTEM = 0.05;
 
 /**
  * Returns a function that takes each reading and gives the node's CPU once there are two. What a
@@ -34,27 +26,19 @@ export function createIdleCPU(
   { cores: all }: { readonly cores: number },
 ): (reading: NodeReading) => NodeCPU | undefined {
   let before: { readonly at: number; readonly usageMs: number } | undefined;
-  let mean: { readonly idle: number; readonly system: number } | undefined;
-  return ({ at, usedMs: usageMs, cores, containers }) => {
+  let idle: number | undefined;
+  return ({ at, usedMs: usageMs, cores }) => {
     if (usageMs === undefined) return undefined;
-    const [total, shared] = [1000 * all, 1000 * cores];
+    const shared = 1000 * cores;
     const now = { at, usageMs, periods: 0, throttledPeriods: 0, throttledMs: 0 };
     const interval = before && intervalBetween([{ ...now, ...before }, now], { cores: all });
     before = { at, usageMs };
     if (interval !== undefined) {
-      const inPods = containers.values().reduce((sum, { usage }) => sum + usage, 0);
-      const used = 1000 * interval.usageMs / interval.intervalMs;
-      const latest = { idle: Math.max(0, shared - used), system: used - inPods };
-      const kept = Math.exp(-interval.intervalMs / MEAN_MS);
-      const past = mean ?? latest;
-      mean = {
-        idle: latest.idle + (past.idle - latest.idle) * kept,
-        system: latest.system + (past.system - latest.system) * kept,
-      };
+      const { intervalMs } = interval;
+      const unused = Math.max(0, shared - 1000 * interval.usageMs / intervalMs);
+      idle = unused + ((idle ?? unused) - unused) * Math.exp(-intervalMs / MEAN_MS);
     }
-    if (mean === undefined) return undefined;
-    const { idle, system } = mean;
-    return { total, shared, idle, system: system < LEAST_SYSTEM * total ? 0 : system };
+    return idle === undefined ? undefined : { shared, idle };
   };
 }
 

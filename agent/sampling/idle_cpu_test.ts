@@ -40,22 +40,9 @@ pure("sample() counts the idle CPU of the CPUs that managed containers share", (
     return sampler.sample(at, managed).node;
   };
   idleAt(0, 0);
-  assert.deepEqual(idleAt(2000, 2000), { total: 8000, shared: 8000, idle: 7000, system: 1000 });
+  assert.deepEqual(idleAt(2000, 2000), { shared: 8000, idle: 7000 });
   // A static CPU manager gave four CPUs to another container, which leaves them idle.
   tree.write(`${HOT}/cpuset.cpus.effective`, "0-1,6-7\n");
-  const { total, shared, idle = 0 } = idleAt(20_000, 20_000) ?? {};
-  assert.deepEqual([total, shared, Math.round(idle)], [8000, 4000, 3000]);
-});
-
-pure("sample() counts what processes outside of pods use, from a twentieth of the node on", () => {
-  const { tree, sampler } = node();
-  const systemAt = (at: number, usedMs: number, inPodsMs: number) => {
-    tree.write("cpu.stat", `usage_usec ${usedMs * 1000}\n`);
-    tree.write(`${HOT}/cpu.stat`, `usage_usec ${inPodsMs * 1000}\n`);
-    return Math.round(sampler.sample(at, NONE).node?.system ?? NaN);
-  };
-  systemAt(0, 0, 0);
-  assert.equal(systemAt(10_000, 8000, 5000), 300);
-  // 90 of 2000 m.
-  assert.equal(systemAt(20_000, 9900, 6000), 0);
+  const { shared, idle = 0 } = idleAt(20_000, 20_000) ?? {};
+  assert.deepEqual([shared, Math.round(idle)], [4000, 3000]);
 });

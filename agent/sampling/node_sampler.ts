@@ -127,10 +127,9 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
         if (!samplePod(pod, { ...context, managed: isIn })) list.relist(pod, at);
       }
       const usedMs = readOrReport("cpu.stat", () => readNodeUsage(tree, layout));
-      const containers = newestSamples(list.pods.values());
-      const node = idleCPU({ at, usedMs, cores: sharedCPUs(at, managed), containers });
+      const node = idleCPU({ at, usedMs, cores: sharedCPUs(at, managed) });
       return {
-        containers,
+        containers: newestSamples(list.pods.values()),
         unmanaged: unmanagedCPU([...list.pods.values()], { managed, cores }),
         ...(node === undefined ? {} : { node }),
       };

@@ -5,7 +5,12 @@
  */
 import { GRID } from "../../shared/quantity.ts";
 import { logNormal, seededRandom } from "../../shared/random.ts";
-import { createWorkload, expectedDemand, type Workload } from "../simulation/workload.ts";
+import {
+  createWorkload,
+  endlessWork,
+  expectedDemand,
+  type Workload,
+} from "../simulation/workload.ts";
 import { quantile } from "../simulation/statistics.ts";
 import type { Contention, Scene, ScenePod } from "../simulation/scene.ts";
 import type { Trace } from "../simulation/trace.ts";
@@ -176,19 +181,5 @@ export function shareRequests(scene: Scene): Scene {
       const log = readRequestLog(original, scene.minutes * 60_000);
       return { ...pod, workload: () => Object.assign(arrivalsOf(log), { coresAt }) };
     }),
-  };
-}
-
-/** Occupies `threads` threads for ever. */
-export function endlessWork(threads: number): Workload {
-  let started = 0;
-  return {
-    nextAt: threads > 0 ? 0 : Infinity,
-    nextCost: Infinity,
-    next() {
-      started++;
-      if (started >= threads) this.nextAt = Infinity;
-    },
-    coresAt: () => threads,
   };
 }

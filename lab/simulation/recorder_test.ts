@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ContainerResult, RoundResult } from "../../agent/market/round.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { busyLoop } from "../../tests/fixtures/lab/busy_loop.ts";
+import { endlessWork } from "./workload.ts";
 import { requests } from "../../tests/fixtures/lab/one_pod_node.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { type BurstInput, findBursts } from "./bursts.ts";
@@ -33,7 +33,7 @@ function record(): Recorder {
   node.addPod({
     uid: "u",
     phaseMs: 0,
-    containers: [{ id: "c", request: 100, limit: 200, threads: 1, workload: busyLoop(1) }],
+    containers: [{ id: "c", request: 100, limit: 200, threads: 1, workload: endlessWork(1) }],
   });
   const recorder = createRecorder(node, { pods: [POD], capacity: 1800, seconds: 4 });
   for (let ms = 100; ms <= 4000; ms += 100) {

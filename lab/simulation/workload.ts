@@ -70,6 +70,20 @@ export function createWorkload(trace: Trace, options: WorkloadOptions): Workload
   return workload;
 }
 
+/** Occupies `threads` threads from `startMs` (default 0) on, for ever. */
+export function endlessWork(threads: number, { startMs = 0 } = {}): Workload {
+  let started = 0;
+  return {
+    nextAt: threads > 0 ? startMs : Infinity,
+    nextCost: Infinity,
+    next() {
+      started++;
+      if (started >= threads) this.nextAt = Infinity;
+    },
+    coresAt: (ms) => ms < startMs ? 0 : threads,
+  };
+}
+
 /** Mean CPU time of a request, ms, and requests per ms, per step. */
 function sizeOf(
   trace: Trace,

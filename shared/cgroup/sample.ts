@@ -89,15 +89,12 @@ export interface NodePressure {
   readonly pods: ReadonlyMap<string, CPUPressure>;
 }
 
-/** CPU of the whole node. Millicores; fading means with a time constant of 1 s. */
+/** CPU of the whole node. Millicores. */
 export interface NodeCPU {
-  readonly total: number;
   /** The CPUs that containers share: all, less those that a static CPU manager gave away. */
   readonly shared: number;
-  /** That of the shared ones that no process uses. */
+  /** That of the shared ones that no process uses: a fading mean with a time constant of 1 s. */
   readonly idle: number;
-  /** Used outside of pods, for instance by the kubelet; 0 below a twentieth of the node. */
-  readonly system: number;
 }
 
 /** A sample of a whole node. */

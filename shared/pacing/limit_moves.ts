@@ -14,18 +14,26 @@ const REST_MS = 60_000;
 /** … down to this share of the limit. */
 const LEAST_HYSTERESIS = 0.02;
 
+/** The part of a container that says why its limit rests, or when it moves. */
+export type DelayedLimit = Pick<
+  PacedContainer,
+  "memory" | "share" | "need" | "ceiling" | "throttledMsPerS"
+>;
+
 /**
  * The hysteresis, a share of the limit, that holds for a container at the monotonic time `now`, ms:
  * `usual` where its share is all that it needs. Where it is less, the clearing divides what there is,
- * and a difference that hysteresis keeps is unfair for as long as nothing else changes: it shrinks
- * while the limit rests. A need moves all the time, a ration with its price only, so few changes follow.
+ * and where the container is throttled below its ceiling, its need is at least that: a difference that
+ * hysteresis keeps is unfair for as long as nothing else changes, so it shrinks while the limit rests.
+ * A need moves all the time, a ration with its price only, a ceiling not at all, so few changes follow.
  */
 export function rationedHysteresis(
-  { memory, share, need }: Pick<PacedContainer, "memory" | "share" | "need">,
+  container: DelayedLimit,
   usual: number,
   { now }: { readonly now: number },
 ): number {
-  if (share >= need) return usual;
+  const { memory, share, need } = container;
+  if (share >= need && !isLastRaise(container)) return usual;
   const rested = usual * Math.exp(-(now - memory.changedAt) / REST_MS);
   return Math.min(usual, Math.max(LEAST_HYSTERESIS, rested));
 }
@@ -35,7 +43,7 @@ export function rationedHysteresis(
  * step of the grid now to one and now to another: no container that is rationed is raised for that.
  */
 export function isLargeRaise(
-  container: Pick<PacedContainer, "memory" | "share" | "need">,
+  container: DelayedLimit,
   limit: number,
   { now, options: { raiseHysteresis } }: { readonly now: number; readonly options: PaceOptions },
 ): boolean {
@@ -48,10 +56,11 @@ export function isLargeRaise(
 /**
  * Whether the clearing gives a throttled container all that its ceiling allows, however little more
  * that is. A first raise may end shortly below the ceiling; within the hysteresis no other would
- * follow while the container is busy. It comes from free CPU only, so that no container pays.
+ * follow while the container is busy. Until the hysteresis has shrunk it comes from free CPU only, so
+ * that no container pays.
  */
 export function isLastRaise(
-  container: Pick<PacedContainer, "memory" | "share" | "ceiling" | "throttledMsPerS">,
+  container: Omit<DelayedLimit, "need">,
 ): boolean {
   const { memory, share, ceiling } = container;
   return share > memory.limit && share > ceiling - GRID && isThrottled(container);

@@ -71,12 +71,16 @@ forAll(
   1,
 );
 
-pure("rationedHysteresis() shrinks while a rationed container rests, to two hundredths", () => {
-  const after = (seconds: number, { need = 601, usual = 0.15, changedAt = 0 } = {}): string =>
-    rationedHysteresis(pacedSample({ share: 600, need }, { changedAt }), usual, {
-      now: seconds * 1000,
-    }).toFixed(9);
+pure("rationedHysteresis() shrinks while limits rest below a ration or a ceiling", () => {
+  const after = (seconds: number, change: Record<string, number> = {}): string => {
+    const { need = 601, usual = 0.15, changedAt = 0, ...others } = change;
+    const container = pacedSample({ share: 600, need, ...others }, { changedAt });
+    return rationedHysteresis(container, usual, { now: seconds * 1000 }).toFixed(9);
+  };
   assert.equal(after(1e6, { need: 600 }), "0.150000000", "it has all that it needs");
+  const atCeiling = { need: 600, ceiling: 600 };
+  assert.equal(after(600, atCeiling), "0.150000000", "it is not throttled");
+  assert.equal(after(600, { ...atCeiling, throttledMsPerS: 60 }), "0.020000000");
   assert.deepEqual([after(0), after(600)], ["0.150000000", "0.020000000"]);
   assert.equal(after(60), (0.15 / Math.E).toFixed(9));
   assert.equal(after(0, { changedAt: -Infinity }), "0.020000000");
@@ -84,18 +88,21 @@ pure("rationedHysteresis() shrinks while a rationed container rests, to two hund
   assert.equal(after(1000, { usual: 0.01 }), "0.010000000");
 });
 
-pure("isLargeRaise() begins above the hysteresis, less for rationed containers that rest", () => {
-  const raise = (share: number, restS: number, need = 900) =>
-    isLargeRaise(pacedSample({ share, need }, { changedAt: 0 }), share, {
-      ...{ now: restS * 1000, options: PLAIN_PACE },
-    });
-  assert.deepEqual([raise(600, 0), raise(610, 0)], [false, true]);
-  assert.deepEqual([raise(600, 9999, 600), raise(610, 9999, 610)], [false, true]);
-  // 500 × (1 + 0.2 × e^(−60 / 60)) = 536.8
-  assert.deepEqual([raise(530, 60), raise(540, 60)], [false, true]);
-  // In the end two hundredths, and more than a step of the grid.
-  assert.deepEqual([raise(510, 9999), raise(520, 9999)], [false, true]);
-});
+pure(
+  "isLargeRaise() begins above the hysteresis, less where limits rest below a ration or a ceiling",
+  () => {
+    const raise = (share: number, restS: number, need = 900) =>
+      isLargeRaise(pacedSample({ share, need }, { changedAt: 0 }), share, {
+        ...{ now: restS * 1000, options: PLAIN_PACE },
+      });
+    assert.deepEqual([raise(600, 0), raise(610, 0)], [false, true]);
+    assert.deepEqual([raise(600, 9999, 600), raise(610, 9999, 610)], [false, true]);
+    // 500 × (1 + 0.2 × e^(−60 / 60)) = 536.8
+    assert.deepEqual([raise(530, 60), raise(540, 60)], [false, true]);
+    // In the end two hundredths, and more than a step of the grid.
+    assert.deepEqual([raise(510, 9999), raise(520, 9999)], [false, true]);
+  },
+);
 
 pure("isLastRaise() is one of a throttled container to its ceiling, on the grid or off it", () => {
   const nearly = { share: 540, ceiling: 540, throttledMsPerS: 60 };
@@ -315,7 +322,7 @@ pure("planChanges() raises, lowers or leaves a single container", () => {
     [{ ...nearly, throttledMsPerS: 0 }, {}, ""],
     [{ ...nearly, ceiling: 550 }, {}, ""],
     [nearly, { raisedAt: 99_001 }, ""],
-    [nearly, {}, "", { capacity: 550 }],
+    [nearly, { changedAt: 99_000 }, "", { capacity: 550 }],
     [{ share: 100 }, {}, "100 NodeOverloaded", { mode: "overloaded", capacity: 50 }],
     // Lower demand after the wait, and a smaller node by its name.
     [{ share: 200, need: 195 }, { lower }, "200 DemandFell"],
@@ -328,13 +335,14 @@ pure("planChanges() raises, lowers or leaves a single container", () => {
 });
 
 pure("planChanges() grants what is free, and lets the surplus of others pay", () => {
-  const nearly: Given = [{ share: 540, ceiling: 545, throttledMsPerS: 60 }];
-  assert.deepEqual(
-    changes([nearly, [{ share: 100, need: 100 }, { limit: 300 }]], { capacity: 840 }),
-    ["", ""],
-  );
+  // Another pays for the last 40 m to a ceiling once the limit has rested: 20 % × e^(−100 / 60) = 4 %.
+  const nearly = { share: 540, ceiling: 545, throttledMsPerS: 60 };
+  const surplus: Given = [{ share: 100, need: 100 }, { limit: 300 }];
+  const since = (changedAt: number) =>
+    changes([[nearly, { changedAt }], surplus], { capacity: 840 });
+  assert.deepEqual([since(100_000), since(0)], [["", ""], ["", "270 FundsRaise"]]);
   // Raises that relieve more go before those to a close ceiling. Free: 970 − 500 − 370 = 100.
-  const close: Given = [{ share: 590, ceiling: 590, throttledMsPerS: 60 }];
+  const close: Given = [{ share: 590, ceiling: 590, throttledMsPerS: 60 }, { changedAt: 100_000 }];
   const third: Given = [{ share: 270 }, { limit: 270 }];
   const found = changes([close, [{ share: 400 }, { limit: 100 }], third]);
   assert.deepEqual(found, ["", "200 DemandRose", ""]);

@@ -260,8 +260,8 @@ pure("planChanges() comes to rest under constant demand on a node that is short,
         const table = seated(drawn);
         lastChange(table, first, { from: 0, endMs: 60_000, capacity });
         lastChange(table, second, { from: 60_000, endMs: 360_000, capacity });
-        // What many changes added to the hysteresis fades: then small decreases may come, and raises to
-        // what they free.
+        // The hysteresis of limits that rest below a ration or a ceiling shrinks: then small decreases may
+        // come, and raises to what they free.
         const fading = { from: 360_000, endMs: 1_200_000, capacity, roundMs: 2000 };
         const last = lastChange(table, second, fading);
         assert.ok(last < 1_080_000, `the last change came ${last - 60_000} ms after the step`);

@@ -7,27 +7,13 @@
  */
 import assert from "node:assert/strict";
 import { allocationPath, allocationsPath } from "../../adapters/kube/kinds/allocations.ts";
-import {
-  createAllocationStore,
-  createDesiredWriter,
-} from "../../adapters/kube/writers/allocation_writers.ts";
-import { createNodeLink } from "../../adapters/kube/writers/lease_writers.ts";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { resourcePath } from "../../adapters/kube/client/connection.ts";
-import { parsePod } from "../../adapters/kube/kinds/pods.ts";
-import {
-  createDeletionCostWriter,
-  createPodResizer,
-} from "../../adapters/kube/writers/pod_writers.ts";
 import { LEASES } from "../../adapters/kube/kinds/leases.ts";
-import { systemClock } from "../../adapters/system_clock.ts";
 import { CONTROLLER_LEASE } from "../../shared/installation.ts";
 import { agentLeaseRef } from "../../shared/api/lease.ts";
 import { desiredSchema, podAllocationSchema } from "../../shared/api/pod_allocation.ts";
 import { DELETION_COST } from "../../shared/placement/split.ts";
-import { MARKET_MANAGER } from "../../shared/resize/original_limits.ts";
-import { resizePatch } from "../../shared/resize/patch.ts";
-import { sampleAllocation, sampleDesired, samplePod } from "../contract/support/sample_objects.ts";
 import {
   allocationBody,
   assertRefused,
@@ -289,60 +275,6 @@ function requestRows({ open, plain, here, there }: PolicyStage) {
   ] as const;
 }
 
-/** By the product's adapters, with the rights of the manifests. */
-async function products(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
-  const { accounts: { admin, agentHere, agentThere, controller }, plain, here, there } = stage;
-  await t.step("an agent writes limits, and not the status, which holds its bounds", async () => {
-    const metadata = { namespace: plain, name: "beyond" };
-    await createDesiredWriter(agentHere).writeDesired(metadata, sampleDesired("300m"));
-    const stored = await admin.request({ path: allocationPath(metadata) });
-    assert.partialDeepStrictEqual(stored, { spec: { desiredCPULimit: "300m" } });
-    const pod = samplePod("beyond", { namespace: plain, nodeName: here.name });
-    const allocation = sampleAllocation(pod);
-    const named = { ...allocation, metadata: { ...allocation.metadata, ...metadata } };
-    const store = createAllocationStore(agentHere);
-    await assertRefused(() => store.writeStatus({ ...named, status: {} }), byRBAC("update"));
-  });
-  await t.step("the controller makes allocations, writes their status, deletes them", async () => {
-    const store = createAllocationStore(controller);
-    const pod = samplePod("enrolled", { namespace: plain, nodeName: there.name });
-    const allocation = sampleAllocation({ ...pod, metadata: { ...pod.metadata, uid: "enrolled" } });
-    const { ownerReferences: _pod, ...metadata } = allocation.metadata;
-    // Without an owner: the garbage collector would look for a pod that never was.
-    const created = await store.create({ ...allocation, metadata });
-    const bounds = { revision: 1, reason: "", containers: [] };
-    const written = await store.writeStatus({ ...created, status: { bounds } });
-    assert.equal(written.status?.bounds?.revision, 1);
-    await store.remove(written);
-    await assertRefused(() => admin.request({ path: allocationPath(written.metadata) }), GONE);
-  });
-  await t.step("the controller writes deletion costs and resizes pods", async () => {
-    const { namespace, name, uid } = parsePod(stage.pod).metadata;
-    assert.ok(await createDeletionCostWriter(controller).write({ namespace, name, uid }, -7));
-    const resizer = createPodResizer(controller, { fieldManager: MARKET_MANAGER });
-    const changes = [{ name: "app", sidecar: false, requests: {}, limits: { cpu: 300 } }];
-    await resizer.resize(namespace, name, resizePatch(uid, changes));
-  });
-  await t.step("an agent gives signs of life for its node, and for no other", async () => {
-    const link = (by: typeof agentHere, nodeName: string) =>
-      createNodeLink(by, { nodeName, clock: systemClock, durationSeconds: 120 });
-    const path = `${resourcePath({ ...LEASES, namespace: PRODUCT_NAMESPACE })}/${
-      agentLeaseRef(there.name).name
-    }`;
-    // Made the first time, renewed the second.
-    for (let time = 0; time < 2; time++) await link(agentThere, there.name).renewLease();
-    try {
-      assert.partialDeepStrictEqual(await admin.request({ path }), {
-        spec: { holderIdentity: there.name },
-      });
-      await assertRefused(() => link(agentHere, there.name).renewLease(), OWN_ONLY);
-      await assertRefused(() => link(agentThere, here.name).renewLease(), OWN_ONLY);
-    } finally {
-      await admin.request({ path, method: "DELETE" });
-    }
-  });
-}
-
 Deno.test("admission policies over allocations, Leases and pods, on a real API server", async (t) => {
   await using stage = await setPolicyStage();
   await changes(t, stage);
@@ -352,5 +284,4 @@ Deno.test("admission policies over allocations, Leases and pods, on a real API s
       await (refusal === undefined ? attempt() : assertRefused(attempt, refusal));
     });
   }
-  await products(t, stage);
 });

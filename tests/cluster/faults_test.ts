@@ -4,14 +4,12 @@
  * @module
  */
 import {
-  appliedAllocation,
   assertAgreement,
   assertRestored,
   quotaOf,
   raisedPod,
   whenQuota,
   whenRaised,
-  whenUnallocated,
 } from "./scene/limits.ts";
 import { compactHistory, withoutAPIServer } from "./scene/harness_access.ts";
 import { loadPod } from "./scene/load_pod.ts";
@@ -69,26 +67,6 @@ async function assertLargerQuota(node: RealNode, name: PodName): Promise<void> {
   await whenQuota(node, name, (quota) => quota > 200, { timeoutMs: 90_000 });
   await assertAgreement(node, name);
 }
-
-Deno.test(
-  "a pod that is deleted and reborn under the same name starts anew, and the dead one's allocation goes",
-  onNode(async (node, namespace) => {
-    const first = await node.run(load(namespace, "phoenix"));
-    await assertRaised(node, namespace.pod("phoenix"));
-    const path = `/api/v1/namespaces/${namespace.name}/pods/phoenix`;
-    await node.remove(path);
-    await until(
-      "end of the first pod",
-      async () => await node.pod(namespace.pod("phoenix")) === undefined ? true : undefined,
-    );
-    const second = await node.run(load(namespace, "phoenix"));
-    assert.notEqual(second.metadata.uid, first.metadata.uid);
-    const { status } = await appliedAllocation(node, second);
-    assert.equal(status?.originalLimits?.[0]?.cpu, "100m", "the limit of the new pod is its own");
-    await whenUnallocated(node, { namespace: namespace.name, uid: first.metadata.uid });
-    await assertRaised(node, namespace.pod("phoenix"));
-  }),
-);
 
 /** Resolves when another one leads, be it a new life of the same pod. */
 async function whenLedByAnother(node: RealNode, old: string, timeoutMs: number): Promise<void> {

@@ -1,5 +1,6 @@
 /**
- * Guaranteed pods on a real node: left alone, and taken in with request and limit where they ask.
+ * QoS and priority classes on a real node: Guaranteed pods are left alone, and taken in with request and
+ * limit where they ask; a pod weighs by the priority that its class gives it.
  *
  * @module
  */
@@ -8,7 +9,7 @@ import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/client/json_fields.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { coalloc, restoresFor } from "./scene/product.ts";
-import { SETTLED } from "./scene/limits.ts";
+import { boundsOf, SETTLED } from "./scene/limits.ts";
 import { assertReported, assertRestores, eventTexts } from "./scene/reported.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories, weighedRequests } from "./scene/node_cgroups.ts";
@@ -19,8 +20,9 @@ import {
   podPath,
   type RealNode,
   type ScratchNamespace,
+  withObject,
 } from "./scene/real_node.ts";
-import { pause, testsAtOnce, until } from "./scene/until.ts";
+import { pause, until } from "./scene/until.ts";
 
 const OWN = 100;
 const TAKE_IN = { "mbcas.io/skip-guaranteed": "false" };
@@ -109,10 +111,7 @@ async function roomOnNode(node: RealNode): Promise<number> {
   return room;
 }
 
-/**
- * A pod of the market that asks for all but so many millicores of the node, and uses nothing: its idle
- * floor costs the market nothing.
- */
+/** A pod that asks for all but so many millicores of the node, and uses nothing. */
 async function fillNode(
   node: RealNode,
   { namespace, leaving }: { readonly namespace: string; readonly leaving: number },
@@ -126,13 +125,8 @@ async function fillNode(
 
 /** Fails if the pod was touched at any time, as the server's record has it. */
 async function assertUntouched(node: RealNode, name: PodName): Promise<void> {
-  assert.deepEqual(await valuesOf(node, name), {
-    spec: OWN,
-    quota: OWN,
-    podQuota: OWN,
-    weight: OWN,
-    podWeight: OWN,
-  });
+  const all = { spec: OWN, quota: OWN, podQuota: OWN, weight: OWN, podWeight: OWN };
+  assert.deepEqual(await valuesOf(node, name), all);
   await assertLeftAlone(node, name);
 }
 
@@ -145,110 +139,59 @@ async function assertLeftAlone(node: RealNode, name: PodName): Promise<void> {
   assert.ok(managers.length > 0 && managers.every((manager) => !/mbcas/.test(String(manager))));
 }
 
-// Not beside those that fill the node.
-testsAtOnce({
-  "a Guaranteed pod that asks for it is raised, request and limit together, and one that doesn't is never touched":
-    onNode(async (node, namespace) => {
-      const [web, still] = await Promise.all([
-        guaranteedPod(node, { namespace: namespace.name, name: "web", annotations: TAKE_IN }),
-        guaranteedPod(node, namespace.pod("still")),
-      ]);
-      const bare = namespace.pod("bare");
-      // A little: what such a pod uses is not the market's.
-      const beating = [{ name: "load", beat: { count: 1000, sleepMs: 100 } }];
-      const { qosClass } = await node.run(loadPod({ ...bare, containers: beating }));
-      assert.equal(qosClass, "BestEffort");
-      const born = await node.pod(web);
-      for (const name of [web, still]) await node.signal(name, "load");
-      const raised = await whenAll(node, web, (spec) => spec > 2 * OWN);
-      assert.ok(raised <= 8 * OWN, `${raised}`);
-      await assertUntouched(node, still);
-      await assertLeftAlone(node, bare);
-      for (const name of [still, bare]) {
-        await assertReported(node, name, { outside: "NotBurstable", restored: false });
-      }
-      const now = await node.pod(web);
-      assert.deepEqual([now?.metadata.uid, now?.containers[0]?.containerID], [
-        born?.metadata.uid,
-        born?.containers[0]?.containerID,
-      ]);
-      assert.equal(await restartsOf(node, web), 0);
-      const allocation = await node.allocation(web.namespace, born?.metadata.uid ?? "");
-      assert.deepEqual(allocation?.status?.originalRequests, [{ name: "load", cpu: `${OWN}m` }]);
-      const [bound] = allocation?.status?.bounds?.containers ?? [];
-      assert.deepEqual([bound?.floor, bound?.weight], [OWN, OWN], "by its own request");
-
-      const restoresBefore = await restoresFor(node, "NotBurstable");
-      await annotate(node, web, null);
-      await whenAll(node, web, (spec) => spec === OWN);
-      for (let i = 0; i < 30; i++) {
-        await pause(100);
-        assert.equal((await valuesOf(node, web)).spec, OWN);
-      }
-      assert.equal(await node.allocation(web.namespace, born?.metadata.uid ?? ""), undefined);
-      await assertRestores(node, "NotBurstable", { before: restoresBefore, count: 1 });
-      await assertReported(node, web, { outside: "NotBurstable" });
-      assert.equal(await restartsOf(node, web), 0);
-      await assertUntouched(node, still);
-      assert.deepEqual(await failures(node, namespace.name), []);
-
-      await annotate(node, web, "no");
-      await until("warning", async () => {
-        const reason = "AnnotationIgnored";
-        const texts = await eventTexts(node, { namespace: namespace.name, reason });
-        return /skip-guaranteed\W+no\W+is not \W+true/.test(texts.join()) || undefined;
-      }, SETTLED);
-      assert.equal((await valuesOf(node, web)).spec, OWN);
-    }),
-  "a quota on requests bounds the raise of a Guaranteed pod, without a refused write": onNode(
-    async (node, namespace) => {
-      // OWN is used, and as much is kept for one more such pod.
-      await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
-        metadata: { name: "requests" },
-        spec: { hard: { "requests.cpu": `${2 * OWN + 120}m` } },
-      });
-      const web = await guaranteedPod(node, {
-        namespace: namespace.name,
-        name: "web",
-        annotations: TAKE_IN,
-      });
-      await node.signal(web, "load");
-      await whenAll(node, web, (spec) => spec === OWN + 120);
-      for (let i = 0; i < 50; i++) {
-        await pause(100);
-        assert.ok((await valuesOf(node, web)).spec <= OWN + 120);
-      }
-      assert.deepEqual(await failures(node, namespace.name), []);
-      await assertReported(node, web, { bound: "QuotaExceeded" });
-    },
-  ),
-});
-
 Deno.test(
-  "a Guaranteed pod is raised no further than the other requests on its node leave",
+  "a Guaranteed pod that asks for it is raised, request and limit together, and one that doesn't is never touched",
   onNode(async (node, namespace) => {
-    const web = await guaranteedPod(node, namespace.pod("web"));
-    const filler = await fillNode(node, { namespace: namespace.name, leaving: 150 });
-    const most = OWN + Math.floor(await roomOnNode(node) / 10) * 10;
-    await annotate(node, web, "false");
-    await node.signal(web, "load");
-    await whenAll(node, web, (spec) => spec === most);
-    const { metadata } = await node.pod(web) ?? assert.fail("the pod is gone");
-    const allocation = await node.allocation(namespace.name, metadata.uid);
-    const rules = allocation?.status?.bounds?.rules ?? [];
-    assert.match(
-      rules.find(({ reason }) => reason === "NodeCapacity")?.message ?? "",
-      new RegExp(`\\bload\\b.*\\b${most}m\\b`),
-    );
-    await assertReported(node, web, { bound: "NodeCapacity" });
-    for (let i = 0; i < 50; i++) {
-      await pause(100);
-      assert.equal((await valuesOf(node, web)).spec, most);
-      assert.deepEqual((await node.pod(web))?.resizeConditions, [], "nothing is put off");
+    const [web, still] = await Promise.all([
+      guaranteedPod(node, { namespace: namespace.name, name: "web", annotations: TAKE_IN }),
+      guaranteedPod(node, namespace.pod("still")),
+    ]);
+    const bare = namespace.pod("bare");
+    // A little: what such a pod uses is not the market's.
+    const beating = [{ name: "load", beat: { count: 1000, sleepMs: 100 } }];
+    const { qosClass } = await node.run(loadPod({ ...bare, containers: beating }));
+    assert.equal(qosClass, "BestEffort");
+    const born = await node.pod(web);
+    for (const name of [web, still]) await node.signal(name, "load");
+    const raised = await whenAll(node, web, (spec) => spec > 2 * OWN);
+    assert.ok(raised <= 8 * OWN, `${raised}`);
+    await assertUntouched(node, still);
+    await assertLeftAlone(node, bare);
+    for (const name of [still, bare]) {
+      await assertReported(node, name, { outside: "NotBurstable", restored: false });
     }
+    const now = await node.pod(web);
+    assert.deepEqual([now?.metadata.uid, now?.containers[0]?.containerID], [
+      born?.metadata.uid,
+      born?.containers[0]?.containerID,
+    ]);
+    assert.equal(await restartsOf(node, web), 0);
+    const allocation = await node.allocation(web.namespace, born?.metadata.uid ?? "");
+    assert.deepEqual(allocation?.status?.originalRequests, [{ name: "load", cpu: `${OWN}m` }]);
+    const [bound] = allocation?.status?.bounds?.containers ?? [];
+    assert.deepEqual([bound?.floor, bound?.weight], [OWN, OWN], "by its own request");
+
+    const restoresBefore = await restoresFor(node, "NotBurstable");
+    await annotate(node, web, null);
+    await whenAll(node, web, (spec) => spec === OWN);
+    for (let i = 0; i < 30; i++) {
+      await pause(100);
+      assert.equal((await valuesOf(node, web)).spec, OWN);
+    }
+    assert.equal(await node.allocation(web.namespace, born?.metadata.uid ?? ""), undefined);
+    await assertRestores(node, "NotBurstable", { before: restoresBefore, count: 1 });
+    await assertReported(node, web, { outside: "NotBurstable" });
+    assert.equal(await restartsOf(node, web), 0);
+    await assertUntouched(node, still);
     assert.deepEqual(await failures(node, namespace.name), []);
-    await node.remove(podPath(filler));
-    await whenAll(node, web, (spec) => spec > most);
+
+    await annotate(node, web, "no");
+    await until("warning", async () => {
+      const reason = "AnnotationIgnored";
+      const texts = await eventTexts(node, { namespace: namespace.name, reason });
+      return /skip-guaranteed\W+no\W+is not \W+true/.test(texts.join()) || undefined;
+    }, SETTLED);
+    assert.equal((await valuesOf(node, web)).spec, OWN);
   }),
 );
 
@@ -286,5 +229,46 @@ Deno.test(
     assert.equal(restored.code, 0, restored.stdout + restored.stderr);
     assert.match(restored.stdout, /→ 100m \(request and limit\)/);
     await whenAll(node, web, (spec) => spec === OWN);
+  }),
+);
+
+/** Priorities, and the multiples of the request that pods of them weigh. */
+const PRIORITIES: readonly (readonly [priority: number, weight: number])[] = [
+  [-1, 0.5],
+  [2000, 1.5],
+  [4000, 2],
+  [1_000_000_000, 10],
+];
+const CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses";
+
+Deno.test(
+  "pods weigh by their PriorityClass, unless their own annotation takes the multiplier back",
+  onNode(async (node, namespace) => {
+    await using classes = new AsyncDisposableStack();
+    const containers = [{ name: "load", request: "10m", limit: "20m" }];
+    const whenWeight = (name: PodName, multiplier: number): Promise<boolean> =>
+      until(`weight of ${name.name}`, async () => {
+        assert.equal((await boundsOf(node, name))?.containers[0]?.weight, 10 * multiplier);
+        return true;
+      }, SETTLED);
+    await Promise.all(PRIORITIES.map(async ([value, weight], index) => {
+      const priorityClassName = `${namespace.name}-${index}`;
+      classes.use(
+        await withObject(node, CLASSES, { metadata: { name: priorityClassName }, value }),
+      );
+      const name = namespace.pod(`of-${index}`);
+      const pod = loadPod({ ...name, containers, priorityClassName });
+      // The server's admission plugin reads the classes from a cache, which is late for a moment.
+      await until("PriorityClass in the API server's cache", async () => {
+        await node.create(`/api/v1/namespaces/${name.namespace}/pods?dryRun=All`, pod);
+        return true;
+      });
+      const { priority } = await node.run(pod);
+      assert.equal(priority, value);
+      await whenWeight(name, weight);
+      const annotations = { "mbcas.io/priority-multiplier": "1" };
+      await node.merge(podPath(name), { metadata: { annotations } });
+      await whenWeight(name, 1);
+    }));
   }),
 );

@@ -1,12 +1,17 @@
 /**
  * Pods in trouble keep their limits, where a pod that is well is lowered beside them: one that is not
- * Ready, was restarted of late, crashes again and again, rolls out, or is critical for the system.
+ * Ready, was restarted of late, crashes again and again, rolls out, or is critical for the system. Under
+ * an HPA limits stay above what it looks at, go down by half steps, and not at all while it has just
+ * scaled. What the HPA makes of it: `hpa_signal_test.ts`.
+ *
  * All of them are on the node at once, and before the first test the healthy one was lowered: there is
  * a pod that takes what the others would give.
  *
  * @module
  */
 import assert from "node:assert/strict";
+import { parseHorizontalPodAutoscaler } from "../../adapters/kube/kinds/autoscalers.ts";
+import { HPA_COORDINATION } from "../../shared/api/market_keys.ts";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { createKubectl } from "./kubectl.ts";
 import {
@@ -15,12 +20,19 @@ import {
   crowd,
   deploymentPods,
   quotaOf,
+  readyPod,
   SETTLED,
   thePod,
   whenQuota,
 } from "./scene/limits.ts";
 import { assertReported, assertUnreported, eventTexts } from "./scene/reported.ts";
-import { type LoadContainer, loadDeployment, loadPod } from "./scene/load_pod.ts";
+import {
+  autoscalerOf,
+  autoscalersPath,
+  type LoadContainer,
+  loadDeployment,
+  loadPod,
+} from "./scene/load_pod.ts";
 import { openRealNode, type PodName, type RealNode, sharedNamespace } from "./scene/real_node.ts";
 import { pause, testsAtOnce, until } from "./scene/until.ts";
 import { withTightLimits } from "./scene/product.ts";
@@ -28,6 +40,18 @@ import { withTightLimits } from "./scene/product.ts";
 const OWN = 200;
 const READY_FILE = "/tmp/ready";
 const LOAD: LoadContainer = { name: "load", request: "10m", limit: `${OWN}m` };
+/** Its HPA aims at 250 m, which makes a floor of 300 m. */
+const SCALED: LoadContainer = { name: "load", request: "100m", limit: "400m" };
+const SCALED_FLOOR = 300;
+/** Uses some 30 m, many times what its HPA aims at: it is scaled to two. */
+const BEATING: LoadContainer = {
+  name: "load",
+  request: "20m",
+  limit: `${OWN}m`,
+  beat: { count: 1000, sleepMs: 100 },
+};
+/** The stabilization window of their HPAs. */
+const WINDOW_S = 45;
 const kubectl = createKubectl();
 function exec({ namespace, name }: PodName, ...command: string[]): Promise<string> {
   return kubectl.must(["exec", "-n", namespace, name, "-c", "load", "--", ...command]);
@@ -72,11 +96,16 @@ const shared = sharedNamespace(async (node, { name: namespace }) => {
   await make("restarted", { containers: [LOAD, other] });
   await make("crashing", { containers: [LOAD, { ...other, crashes: true }] });
   await make("critical", { priorityClassName: "system-cluster-critical" });
-  await node.deploy(loadDeployment({
-    name: "rolling",
-    namespace,
-    containers: [{ ...LOAD, readyFile: READY_FILE }],
-  }));
+  for (
+    const [name, container, annotations] of [
+      ["rolling", { ...LOAD, readyFile: READY_FILE }, {}],
+      ["beating", BEATING, {}],
+      ["loose", BEATING, { [HPA_COORDINATION]: "false" }],
+    ] as const
+  ) {
+    const deployment = loadDeployment({ name, namespace, containers: [container] });
+    await node.deploy({ ...deployment, metadata: { name, namespace, annotations } });
+  }
   for (const name of ["healthy", "unready", "restarted", "crashing", "critical"]) {
     await running(node, pod(name));
   }
@@ -96,6 +125,19 @@ const shared = sharedNamespace(async (node, { name: namespace }) => {
 
 function pod(name: string): PodName {
   return shared.pod(name);
+}
+
+/** The Deployment's oldest pod, once it is Ready. */
+async function firstPod(node: RealNode, name: string): Promise<PodName> {
+  return (await readyPod(node, pod(name), { timeoutMs: 240_000 })).metadata;
+}
+
+/** The Deployment's second pod, once it is Ready. */
+function secondPod(node: RealNode, name: string): Promise<PodName> {
+  return until(`second pod of ${name}`, async () => {
+    const [, second] = await deploymentPods(node, pod(name));
+    return second?.ready ? second.metadata : undefined;
+  }, { timeoutMs: 240_000, everyMs: 250 });
 }
 
 /**
@@ -144,7 +186,7 @@ testsAtOnce({
     await exec(name, "touch", READY_FILE);
     await whenQuota(node, name, (quota) => quota < OWN);
     assert.equal((await boundsOf(node, name))?.reason, "BurstFactor");
-    await assertUnreported(node, name, "PodNotReady");
+    await assertUnreported(name, "PodNotReady");
   },
   "a pod of which a container restarted is not lowered": async () => {
     using node = await openRealNode();
@@ -184,6 +226,57 @@ testsAtOnce({
       await kubectl.must(["rollout", "pause", "-n", namespace, "deployment/rolling"]);
       await whenQuota(node, old, (quota) => quota < OWN);
       assert.equal((await boundsOf(node, old))?.reason, "BurstFactor");
-      await assertUnreported(node, old, "RolloutInProgress");
+      await assertUnreported(old, "RolloutInProgress");
+    },
+  "under an HPA limits go down by half steps, and not below 1.2 times what it aims at":
+    async () => {
+      using node = await openRealNode();
+      const own = 400;
+      for (const name of ["scaled", "free"]) {
+        await node.deploy(loadDeployment({ ...pod(name), containers: [SCALED] }));
+      }
+      await node.create(autoscalersPath(shared.name), autoscalerOf("scaled", 250));
+      const [scaled, free] = await Promise.all([firstPod(node, "scaled"), firstPod(node, "free")]);
+      const bounds = await boundBy(node, scaled, "HPAFloor");
+      assert.deepEqual([bounds.floor, bounds.held], [SCALED_FLOOR, "half"]);
+      const [half, whole = NaN] = await Promise.all(
+        [scaled, free].map((name) => whenQuota(node, name, (quota) => quota < own)),
+      );
+      // Half of the way to the floor, on the grid; without an HPA it is all of the way.
+      assert.equal(half, own - (own - SCALED_FLOOR) / 2);
+      assert.ok(whole < SCALED_FLOOR, `${whole}`);
+      const [reported] = await eventTexts(node, { ...pod("scaled"), reason: "CPULimitBounded" });
+      assert.match(
+        reported ?? "",
+        /HPAFloor: load\b.*\b300m: 1\.2 × 250m.*HPADamped: .*\bscaled\b/,
+      );
+    },
+  "no limit is lowered for one stabilization window after an HPA has scaled, and then it is":
+    async () => {
+      using node = await openRealNode();
+      const behavior = { scaleDown: { stabilizationWindowSeconds: WINDOW_S } };
+      const secondOf = async (name: string): Promise<PodName> => {
+        await firstPod(node, name);
+        await node.create(autoscalersPath(shared.name), autoscalerOf(name, 50, { behavior }));
+        return await secondPod(node, name);
+      };
+      const [held, loose] = await Promise.all([secondOf("beating"), secondOf("loose")]);
+      assert.equal((await boundBy(node, held, "HPAScaled")).held, "lower");
+      await whenQuota(node, loose, (quota) => quota < OWN);
+
+      const path = `${autoscalersPath(shared.name)}/beating`;
+      const { lastScaleMs = 0, stabilizationMs } = parseHorizontalPodAutoscaler(
+        await node.connection.request({ path }),
+      );
+      assert.equal(stabilizationMs, 1000 * WINDOW_S);
+      let seen = 0;
+      while (Date.now() < lastScaleMs + stabilizationMs - 1000) {
+        assert.ok(await quotaOf(node, held) >= OWN, "the window is not over");
+        seen++;
+        await pause(250);
+      }
+      assert.ok(seen > 0, "the window was over before it was looked at");
+      await whenQuota(node, held, (quota) => quota < OWN);
+      assert.ok(!(await boundsOf(node, held))?.reason.includes("HPAScaled"));
     },
 });

@@ -1,6 +1,6 @@
 /**
  * The market on a real node: agent and controller run as pods, the kernel throttles, limits move. How
- * they come down when a load ends: `market_decrease_test.ts`. Every way out of the market gives a pod the
+ * they come down when a load ends: `demand_test.ts`. Every way out of the market gives a pod the
  * limits that it came with, and they stay.
  *
  * @module

@@ -8,15 +8,7 @@
  */
 import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import { assertReported, assertRestores, assertUnreported, eventTexts } from "./scene/reported.ts";
-import {
-  boundsOf,
-  quotaOf,
-  readyPod,
-  SETTLED,
-  thePod,
-  whenQuota,
-  whenUnallocated,
-} from "./scene/limits.ts";
+import { boundsOf, quotaOf, readyPod, thePod, whenQuota, whenUnallocated } from "./scene/limits.ts";
 import { type LoadContainer, loadDeployment, loadPod } from "./scene/load_pod.ts";
 import { productMetrics, restoresFor, withLiveSettings } from "./scene/product.ts";
 import {
@@ -51,14 +43,10 @@ type Kind = "labels" | "annotations";
 async function say(
   { connection }: RealNode,
   path: string,
-  { kind, value, key = MANAGED }: {
-    readonly kind: Kind;
-    readonly value: string | null;
-    readonly key?: string;
-  },
+  { kind, value }: { readonly kind: Kind; readonly value: string | null },
 ): Promise<void> {
   await connection.request(
-    patchRequest("merge", { path, body: { metadata: { [kind]: { [key]: value } } } }),
+    patchRequest("merge", { path, body: { metadata: { [kind]: { [MANAGED]: value } } } }),
   );
 }
 
@@ -171,7 +159,7 @@ Deno.test("pods of a VPA that acts get their original limits back (VPAConflict),
   }
   await assertRestores(node, "VPAConflict", { before: restoresBefore, count: ACTING.length });
   await assertReported(node, await podOf(node, "Auto"), { outside: "VPAConflict" });
-  await assertUnreported(node, await podOf(node, "Off"), "VPAConflict");
+  await assertUnreported(await podOf(node, "Off"), "VPAConflict");
 });
 
 Deno.test("pods are managed again once their VPA is Off or gone", async () => {
@@ -221,7 +209,7 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
   await Promise.all(
     [byLabel, tenant].map((name) => assertReported(node, name, { outside: "OptedOut" })),
   );
-  await assertUnreported(node, faithful, "OptedOut");
+  await assertUnreported(faithful, "OptedOut");
 
   await Promise.all([
     say(node, pathOf(byLabel), { kind: "labels", value: null }),
@@ -231,46 +219,29 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
 });
 
 Deno.test(
-  "under OptIn only labelled namespaces take part, and pods by their own value where an administrator allows it; the others do again under OptOut",
+  "under OptIn only labelled namespaces take part; the others do again under OptOut",
   onNode(async (node, namespace) => {
-    const labels = (more: Record<string, string>) => ({ labels: { ...LITTLE, ...more } });
-    const optIn = { labels: { [MANAGED]: "true" } };
-    await using plain = await scratchNamespace(node.connection, labels({}));
-    await using labelled = await scratchNamespace(node.connection, labels({ [MANAGED]: "true" }));
-    await using allowing = await scratchNamespace(
-      node.connection,
-      labels({ "mbcas.io/allow-overrides": "true" }),
-    );
+    await using labelled = await scratchNamespace(node.connection, {
+      labels: { ...LITTLE, [MANAGED]: "true" },
+    });
     const before = await busyPod(node, namespace.pod("before"));
     await whenRaised(node, before);
     const restoresBefore = await restoresFor(node, "NotOptedIn");
-    const silent = plain.pod("silent");
+    const silent = namespace.pod("silent");
     {
       await using _settings = await withLiveSettings({ market: { managementPolicy: "OptIn" } });
       await assertRestored(node, before);
-      const [pushing, member, volunteer, quiet] = await Promise.all([
-        busyPod(node, plain.pod("pushing"), optIn),
+      const [member] = await Promise.all([
         busyPod(node, labelled.pod("member")),
-        busyPod(node, allowing.pod("volunteer"), optIn),
-        busyPod(node, allowing.pod("quiet")),
         busyPod(node, silent),
       ]);
-      await Promise.all([member, volunteer].map((name) => whenRaised(node, name)));
-      await assertAlone(node, [before, silent, pushing, quiet]);
-      for (const name of [silent, pushing]) assert.equal(await boundsOf(node, name), undefined);
+      await whenRaised(node, member);
+      await assertAlone(node, [before, silent]);
+      assert.equal(await boundsOf(node, silent), undefined);
       assert.ok(await restoresFor(node, "NotOptedIn") > restoresBefore);
       await assertReported(node, before, { outside: "NotOptedIn" });
       await assertReported(node, silent, { outside: "NotOptedIn", restored: false });
-      // The administrator's value counts at once, too.
-      await say(node, `/api/v1/namespaces/${plain.name}`, {
-        kind: "labels",
-        key: "mbcas.io/allow-overrides",
-        value: "true",
-      });
-      await whenRaised(node, pushing);
-      assert.equal(await quotaOf(node, silent), OWN);
     }
-    await until("bounds", async () => await boundsOf(node, silent), SETTLED);
     await Promise.all([silent, before].map((one) => whenRaised(node, one)));
   }, { labels: LITTLE }),
 );

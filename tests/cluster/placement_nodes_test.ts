@@ -8,9 +8,13 @@ import { systemClock } from "../../adapters/system_clock.ts";
 import { createKubectl } from "./kubectl.ts";
 import { PLACEMENT_TIMES } from "./scene/all_components.ts";
 import { whenReported } from "./scene/reported.ts";
-import { placedWorkload, type PlacedWorkloadOptions, placementBed } from "./scene/placement_bed.ts";
+import {
+  countsOf,
+  placedWorkload,
+  type PlacedWorkloadOptions,
+  placementBed,
+} from "./scene/placement_bed.ts";
 import { testsAtOnce } from "./scene/until.ts";
-import { countsOf } from "./scene/seen_replicas.ts";
 
 const kubectl = createKubectl();
 

@@ -1,6 +1,6 @@
 /**
- * How replicas are divided on a real cluster: as they are made, when their number, their share or their
- * template changes, and with pods that are never touched.
+ * How replicas are divided on a real cluster: as they are made, when their number or their share changes,
+ * and with pods that are never touched.
  *
  * @module
  */
@@ -10,18 +10,16 @@ import { createKubectl } from "./kubectl.ts";
 import { PLACEMENT_TIMES } from "./scene/all_components.ts";
 import {
   admissionProbe,
+  countsOf,
   placedWorkload,
   type PlacedWorkloadOptions,
   placementBed,
   placementTest,
-  type RotatedCertificate,
-  rotatedCertificate,
-  scenePodSpec,
+  type SeenReplica,
 } from "./scene/placement_bed.ts";
 import { eventsOf, eventTexts, whenReported } from "./scene/reported.ts";
 import { metricsByPod } from "./scene/product.ts";
 import { pause, testsAtOnce } from "./scene/until.ts";
-import { countsOf, type SeenReplica } from "./scene/seen_replicas.ts";
 
 const SCENE = "split";
 const kubectl = createKubectl();
@@ -33,23 +31,11 @@ const bed = placementBed([
   { name: "split-steady-2", class: "on-demand", scene: SCENE },
 ]);
 
-// It takes a minute, in which the other tests go on.
-const stage: { rotation?: RotatedCertificate } = {};
-Deno.test.beforeAll(async () => {
-  stage.rotation = await rotatedCertificate(bed, { kubectl, scene: SCENE, pods: ROTATION_PODS });
-});
-Deno.test.afterAll(async () => {
-  await stage.rotation?.[Symbol.asyncDispose]();
-});
-
 /**
  * Of 100 pods: those that the webhook leaves as they are sent, as it has no answer in time where the
  * machine has more to do than it can. A quiet one has none.
  */
 const LATE = 10;
-
-/** Pods that are asked for while the certificate changes. */
-const ROTATION_PODS = 500;
 
 /** A move takes a look, an eviction, a new pod and the cooldown; the machine may be slow. */
 const MOVES = { timeoutMs: 60_000 } as const;
@@ -130,41 +116,6 @@ placementTest("scale 5 → 15 → 8 keeps floor and share at every step that is 
   assert.deepEqual(await movesOf(name), [], "no pod had to move");
 });
 
-placementTest("rollout: old and new revision each keep the split", async () => {
-  const name = "rollout";
-  const wanted = { spotPercentage: 60, minOnDemand: 2 };
-  const spec = {
-    // One pod at a time, so that each moment is one step.
-    strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
-  };
-  const workload = { name, replicas: 10, share: "60%", floor: 2, spec };
-  await apply(workload);
-  const before = await bed.replicas.whenDivided(name, { spot: 6, "on-demand": 4 });
-  const sizes = new Set<string>();
-  const moments = bed.replicas.everyMoment(name, (replicas) => {
-    const revisions = Map.groupBy(replicas, ({ revision }) => revision);
-    sizes.add([...revisions.values()].map(({ length }) => length).join());
-    for (const one of revisions.values()) {
-      assert.deepEqual(countsOf(one), split(one.length, wanted), `of ${one.length}`);
-    }
-  });
-  const change = { spec: { template: { metadata: { annotations: { release: "2" } } } } };
-  await kubectl.must([
-    ...["patch", `deployment/${name}`, "-n", bed.namespace],
-    ...["-p", JSON.stringify(change)],
-  ]);
-  const old = before[0]?.revision;
-  await kubectl.must([
-    ...["rollout", "status", `deployment/${name}`, "-n", bed.namespace],
-    "--timeout=60s",
-  ]);
-  const after = await bed.replicas.whenDivided(name, { spot: 6, "on-demand": 4 });
-  moments.end();
-  assert.ok(after.every(({ revision }) => revision !== old));
-  assert.ok(sizes.size >= 10, `${[...sizes]}`);
-  assert.deepEqual(await movesOf(name), [], "no pod had to move");
-});
-
 placementTest("manifests of Spotalis' users work as they are, and stay as they are", async () => {
   const workloads: readonly Wanted[] = [
     { name: "label-percent", replicas: 10, share: "60%", floor: 2 },
@@ -223,44 +174,6 @@ testsAtOnce({
       `${name}-2`,
     ]);
   },
-  "foreign pods are never evicted, whatever labels they have": async () => {
-    const name = "shared";
-    await apply({ name, replicas: 2, share: "100%" });
-    const own = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 0 });
-    const pods = `/api/v1/namespaces/${bed.namespace}/pods`;
-    const spec = scenePodSpec(SCENE);
-    const onSpot = {
-      ...spec,
-      nodeSelector: { ...Object(spec["nodeSelector"]), "karpenter.sh/capacity-type": "spot" },
-    };
-    const owner = await bed.node.create(`/api/v1/namespaces/${bed.namespace}/configmaps`, {
-      metadata: { name: "owner" },
-    }) as { metadata: { uid: string } };
-    const hash = { "pod-template-hash": own[0]?.revision ?? "" };
-    const controller = {
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      name: "owner",
-      uid: owner.metadata.uid,
-      controller: true,
-    };
-    for (
-      const metadata of [
-        { name: "bare", labels: { app: name, "spotalis.io/capacity": "spot" } },
-        { name: "foreign", labels: { app: name, ...hash }, ownerReferences: [controller] },
-      ]
-    ) await bed.node.create(pods, { metadata, spec: onSpot });
-    const all = await bed.replicas.whenDivided(name, { spot: 4, "on-demand": 0 });
-    const foreign = all.filter(({ name }) => name === "bare" || name === "foreign");
-    assert.equal(foreign.length, 2);
-
-    await apply({ name, replicas: 2, share: "0%" });
-    const after = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 2 }, MOVES);
-    await pause(5 * PLACEMENT_TIMES.cooldownMs);
-    const kept = uids(after.filter((one) => one.class === "spot"));
-    assert.deepEqual(kept, uids(foreign));
-    assert.deepEqual(uids(bed.replicas.of(name)), uids(after));
-  },
   "annotations missing or invalid → untouched": async () => {
     // Only the controller knows time zones.
     const unreadable = {
@@ -307,12 +220,4 @@ testsAtOnce({
     assert.equal(ok, false);
     assert.match(stderr, /spotalis\.io\/spot-percentage .*"170%"/);
   },
-});
-
-placementTest("certificates rotated under load with zero failed admissions", async () => {
-  const { asked, unplaced, failures } = await stage.rotation?.end() ??
-    assert.fail("nothing rotates");
-  assert.ok(asked >= ROTATION_PODS, `${asked}`);
-  assert.equal(failures, 0, `of ${asked} pods and those of the other tests`);
-  assert.ok(unplaced <= asked / 100, `${unplaced} of ${asked} pods were not placed`);
 });

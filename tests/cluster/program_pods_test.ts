@@ -1,15 +1,15 @@
 /**
  * What the shipped programs can do and can't: their own pods with image, account and permissions, in
- * which only the script is another one, and the agent's token by itself. The controller's pods meet Pod
- * Security "restricted"; the agent's do not, and why.
+ * which only the script is another one. The controller's pods meet Pod Security "restricted"; the agent's
+ * do not, and why.
  */
 import { PROGRAMS } from "../../tools/build/programs.ts";
 import { programEntrypoint } from "./images/program_image.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
-import { createKubectl, type KubectlAnswer } from "./kubectl.ts";
-import { requestToken, tokenKubeconfig } from "./scene/account_token.ts";
+import { createKubectl } from "./kubectl.ts";
 import { applyRights, type ManifestObject, renderManifests } from "./rendered_manifests.ts";
 import { PRODUCT_NAMESPACE } from "./scene/product.ts";
+import { scratchNamespace } from "./scene/real_node.ts";
 import assert from "node:assert/strict";
 
 const kubectl = createKubectl();
@@ -155,119 +155,57 @@ Deno.test("the shipped agent and controller do what they must and nothing else",
       "the agent in its pod: reads cgroups and allocations; no files, hosts, programs, pods",
       async () => assert.deepEqual(await runProbe(AGENT), AGENT.outcomes),
     );
-
-    const connection = await connectKubeconfig();
-    const account = { namespace: system, account: "mbcas-agent" };
-    const token = await requestToken(connection, account).finally(() => connection.close());
-    {
-      await using kubeconfig = await tokenKubeconfig(token);
-      const agent = createKubectl({ kubeconfig: kubeconfig.path });
-      await t.step("the agent by its token: no access to pods, whatever the verb", async () => {
-        for (const verb of ["get", "list", "watch", "create", "update", "patch", "delete"]) {
-          for (
-            const resource of ["pods", "pods/resize", "pods/exec", "pods/log", "pods/eviction"]
-          ) {
-            const { stdout } = await agent.run(["auth", "can-i", verb, resource, "-A"]);
-            assert.equal(stdout.trim(), "no", `${verb} ${resource}`);
-          }
-        }
-      });
-
-      await t.step("the agent by its token: a pod can neither be read nor patched", async () => {
-        const read = await agent.run(["get", "pod", name, "-n", system]);
-        assert.match(read.stderr, /Forbidden.*cannot get resource "pods"/);
-        const request = ["-n", system, "--type=merge", "-p", '{"metadata":{"labels":{"a":"b"}}}'];
-        const patched = await agent.run(["patch", "pod", name, ...request]);
-        assert.match(patched.stderr, /Forbidden.*resource "pods"/);
-      });
-    }
   } finally {
     await kubectl.run(["delete", "configmap", name, "-n", system]);
   }
 });
 
-/** Levels of the Pod Security Standards, the strictest first. */
-const LEVELS = ["restricted", "baseline", "privileged"] as const;
-type Level = (typeof LEVELS)[number];
+type ProgramKind = Proof["kind"];
 
-function labels(level: Level): Record<string, string> {
-  return { "pod-security.kubernetes.io/enforce": level };
-}
+/** Namespaces that enforce a level, and why the program's pod is refused there; undefined: it is taken. */
+const POD_SECURITY: readonly (readonly [level: string, kind: ProgramKind, why?: RegExp])[] = [
+  ["restricted", "Deployment"],
+  [
+    "restricted",
+    "DaemonSet",
+    /"restricted:latest": restricted volume types \(volumes "cgroup", "kernel" use .*"hostPath"\)$/,
+  ],
+  ["baseline", "DaemonSet", /"baseline:latest": hostPath volumes \(volumes "cgroup", "kernel"\)$/],
+  ["privileged", "DaemonSet"],
+];
 
-/** A namespace that enforces this level. Pods are refused until it has its default account. */
-async function createNamespace(name: string, level: Level): Promise<void> {
-  const object = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: labels(level) } };
-  await kubectl.must(["create", "-f", "-"], object);
-  const made = ["wait", "--for=create", "serviceaccount/default", "-n", name, "--timeout=30s"];
-  await kubectl.must(made);
-}
-
-/** Tries a workload's pod in a namespace, without an account and a priority class of its own. */
-function tryPod(
+/** The pod of a workload, without an account and a priority class of its own. */
+function candidate(
   objects: readonly ManifestObject[],
-  { kind, namespace }: { readonly kind: "DaemonSet" | "Deployment"; readonly namespace: string },
-): Promise<KubectlAnswer> {
+  { kind, namespace }: { readonly kind: ProgramKind; readonly namespace: string },
+): Record<string, unknown> {
   const workload = objects.find((object) => object.kind === kind);
   const { template } = workload?.["spec"] as { template: { spec: Record<string, unknown> } };
   const { priorityClassName: _class, serviceAccountName: _account, ...spec } = template.spec;
-  const metadata = { name: "candidate", namespace };
-  const pod = { apiVersion: "v1", kind: "Pod", metadata, spec };
-  return kubectl.run(["create", "--dry-run=server", "-f", "-"], pod);
-}
-
-/** What a level has against the pod. */
-function reasons({ ok, stderr }: KubectlAnswer, level: Level): string {
-  assert.equal(ok, false, "it was taken");
-  return new RegExp(`violates PodSecurity "${level}:latest": (.*)`).exec(stderr)?.[1] ?? stderr;
+  return { apiVersion: "v1", kind: "Pod", metadata: { name: "candidate", namespace }, spec };
 }
 
 Deno.test("Pod Security of the programs on a real API server", async (t) => {
-  const suffix = crypto.randomUUID().slice(0, 8);
-  const namespaceOf = (level: Level): string => `try-${level}-${suffix}`;
+  const admin = await connectKubeconfig();
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => admin.close());
   const objects = await renderManifests(kubectl, "overlays/release");
-  const attempt = (kind: "DaemonSet" | "Deployment", level: Level): Promise<KubectlAnswer> =>
-    tryPod(objects, { kind, namespace: namespaceOf(level) });
-  try {
-    await Promise.all(LEVELS.map((level) => createNamespace(namespaceOf(level), level)));
-
-    for (const level of LEVELS) {
-      await t.step(`the controller's pod is taken in a ${level} namespace`, async () => {
-        const { ok, stderr } = await attempt("Deployment", level);
-        assert.ok(ok, stderr);
-      });
-    }
-    await t.step("the agent's pod is refused by restricted for its hostPath alone", async () => {
-      assert.match(
-        reasons(await attempt("DaemonSet", "restricted"), "restricted"),
-        /^restricted volume types \(volumes "cgroup", "kernel" use .*"hostPath"\)$/,
-      );
+  const enforce = "pod-security.kubernetes.io/enforce";
+  for (const [level, kind, why] of POD_SECURITY) {
+    const verb = why === undefined ? "taken" : "refused for its hostPath alone";
+    await t.step(`the pod of the ${kind} is ${verb} in a ${level} namespace`, async () => {
+      await using scratch = await scratchNamespace(admin, { labels: { [enforce]: level } });
+      const pod = candidate(objects, { kind, namespace: scratch.name });
+      const { ok, stderr } = await kubectl.run(["create", "--dry-run=server", "-f", "-"], pod);
+      assert.equal(ok, why === undefined, stderr);
+      if (why !== undefined) assert.match(stderr.trim(), why);
     });
-    await t.step("the agent's pod is refused by baseline for its hostPath alone", async () => {
-      const why = reasons(await attempt("DaemonSet", "baseline"), "baseline");
-      assert.match(why, /^hostPath volumes \(volumes "cgroup", "kernel"\)$/);
-    });
-    await t.step("the agent's pod is taken in a privileged namespace", async () => {
-      const { ok, stderr } = await attempt("DaemonSet", "privileged");
-      assert.ok(ok, stderr);
-    });
-    await t.step("the product's namespace says that it is privileged, for all modes", async () => {
-      const stated = Object.fromEntries(
-        ["enforce", "warn", "audit"].map((mode) =>
-          [`pod-security.kubernetes.io/${mode}`, "privileged"] as const
-        ),
-      );
-      const rendered = objects.filter(({ kind }) => kind === "Namespace");
-      assert.deepEqual(rendered.map(({ metadata }) => metadata.name), [PRODUCT_NAMESPACE]);
-      const read = ["get", "namespace", PRODUCT_NAMESPACE, "-o", "json"];
-      const installed: ManifestObject = JSON.parse(await kubectl.must(read));
-      for (const { metadata } of [...rendered, installed]) {
-        const own = Object.entries(metadata.labels ?? {})
-          .filter(([key]) => key.startsWith("pod-security."));
-        assert.deepEqual(Object.fromEntries(own), stated);
-      }
-    });
-  } finally {
-    const made = LEVELS.map(namespaceOf);
-    await kubectl.must(["delete", "namespace", ...made, "--wait=false", "--ignore-not-found"]);
   }
+  await t.step("the product's namespace says that it is privileged, for all modes", async () => {
+    const read = ["get", "namespace", PRODUCT_NAMESPACE, "-o", "json"];
+    const { metadata }: ManifestObject = JSON.parse(await kubectl.must(read));
+    for (const mode of ["enforce", "warn", "audit"]) {
+      assert.equal(metadata.labels?.[`pod-security.kubernetes.io/${mode}`], "privileged");
+    }
+  });
 });

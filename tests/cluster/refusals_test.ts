@@ -2,7 +2,7 @@
  * What the platform refuses or puts off. Each kind of bound of a LimitRange beside the same pod without
  * one: a pod that is older than a LimitRange can be such that the server refuses all of its resizes, or
  * writes its defaults into other containers with each: then none is tried. All these pods are on the node
- * at once. A kubelet defers a resize of a pod that its node does not suit.
+ * at once.
  *
  * @module
  */
@@ -10,27 +10,13 @@ import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
-import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
-import { MANAGED } from "../../shared/api/market_keys.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { refusalReason } from "../../shared/resize/refusal.ts";
-import {
-  assertAgreement,
-  boundBy,
-  boundsOf,
-  quotaOf,
-  SETTLED,
-  takeIn,
-  thePod,
-  whenQuota,
-  whenReason,
-} from "./scene/limits.ts";
+import { boundBy, boundsOf, quotaOf, SETTLED, takeIn, thePod, whenQuota } from "./scene/limits.ts";
 import { eventTexts } from "./scene/reported.ts";
 import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
 import {
-  firstNode,
-  onNode,
   openRealNode,
   type PodName,
   type RealNode,
@@ -49,7 +35,6 @@ const LOAD: LoadContainer = { name: "load", request: "20m", limit: `${OWN}m`, bu
 const SIDE: LoadContainer = { name: "side", request: "10m", limit: "20m" };
 /** Its request is already more than the LimitRange that comes later allows as a limit. */
 const LARGE: LoadContainer = { name: "side", request: "160m", limit: "170m" };
-const UNLIMITED: LoadContainer = { name: "side", request: "10m" };
 const LARGE_INIT: LoadContainer = { name: "prepare", request: "10m", limit: "300m" };
 /** From it the API makes a default limit and request of 150 m, too. */
 const MAX = { type: "Container", max: { cpu: "150m" } };
@@ -66,9 +51,6 @@ interface Row {
 const CAP = 60;
 const CAPS: Readonly<Record<string, Row>> = {
   "max": { item: { type: "Container", max: { cpu: "60m" } } },
-  // Beyond the own 60 m the pod may have 30 m, which are divided 20 to 10.
-  "pod-max": { item: { type: "Pod", max: { cpu: "90m" } }, side: SIDE },
-  "ratio": { item: { type: "Container", maxLimitRequestRatio: { cpu: "3" } } },
   "pod-ratio": { item: { type: "Pod", maxLimitRequestRatio: { cpu: "3" } }, side: SIDE },
 };
 
@@ -81,25 +63,10 @@ const REFUSALS: Readonly<Record<string, Row & { readonly problem: string }>> = {
     item: { type: "Container", min: { cpu: "30m" } },
     problem: "the LimitRange asks for 30m, it would be 20m",
   },
-  "pod-min": {
-    item: { type: "Pod", min: { cpu: "40m" } },
-    side: SIDE,
-    problem: "the LimitRange asks for 40m, it would be 30m",
-  },
   "sibling": {
     item: MAX,
     side: LARGE,
     problem: "the LimitRange allows a limit of 150m, the request is 160m already",
-  },
-  "unlimited": {
-    item: { type: "Container", maxLimitRequestRatio: { cpu: "4" } },
-    side: UNLIMITED,
-    problem: "the LimitRange asks for a limit, there is none",
-  },
-  "init": {
-    item: MAX,
-    init: LARGE_INIT,
-    problem: "the LimitRange allows a limit of 150m, it would be 300m",
   },
   "pod-init": {
     item: { type: "Pod", max: { cpu: "150m" } },
@@ -113,7 +80,6 @@ const REFUSALS: Readonly<Record<string, Row & { readonly problem: string }>> = {
  */
 const DEFAULTS: Readonly<Record<string, Row & { readonly subject: string }>> = {
   "bare": { item: MAX, side: { name: "side" }, subject: "container side" },
-  "bare-init": { item: MAX, init: { name: "prepare" }, subject: "init container prepare" },
 };
 
 const LATE = { ...REFUSALS, ...DEFAULTS };
@@ -285,43 +251,3 @@ Deno.test("a pod that a resize would write a LimitRange's defaults into is left 
     assert.deepEqual(otherLimits(await thePod(node, podOf(row))), [undefined], row);
   }));
 });
-
-Deno.test(
-  "a resize that the kubelet defers is pending with its reason, and applied when it can be",
-  onNode(async (node, { name: namespace }) => {
-    const label = `try-${namespace}`;
-    const nodeName = await firstNode(node);
-    const mark = (value: string | null): Promise<unknown> =>
-      node.merge(`/api/v1/nodes/${nodeName}`, { metadata: { labels: { [label]: value } } });
-    await mark("yes");
-    try {
-      await node.run(
-        loadPod({
-          name: "deferred",
-          namespace,
-          containers: [{ name: "load", request: "50m", limit: "100m", burstSeconds: 300 }],
-          nodeSelector: { [label]: "yes" },
-          annotations: { [MANAGED]: "false" },
-        }),
-      );
-      const name = { namespace, name: "deferred" };
-      await mark(null);
-      // The kubelet looks at its node's labels every ten seconds.
-      await pause(12_000);
-      await node.merge(podPath(name), { metadata: { annotations: { [MANAGED]: null } } });
-      await whenReason(node, name, "ResizeDeferred");
-      assert.equal((await node.pod(name))?.resizeConditions[0]?.reason, "Deferred");
-      await mark("yes");
-      // A kubelet tries deferred resizes again every three minutes, and when a pod has gone. It looks
-      // at its node's labels every ten seconds only.
-      await node.run(loadPod({ name: "passer-by", namespace, containers: [SIDE] }));
-      await pause(15_000);
-      const path = `/api/v1/namespaces/${namespace}/pods/passer-by`;
-      await node.remove(path);
-      await whenQuota(node, name, (quota) => quota > 100, { timeoutMs: 240_000, everyMs: 500 });
-      await assertAgreement(node, name);
-    } finally {
-      await mark(null);
-    }
-  }),
-);

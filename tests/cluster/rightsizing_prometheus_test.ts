@@ -1,6 +1,5 @@
 /**
- * Rightsizing from what a real Prometheus collects of the real kubelet's cAdvisor; without the server
- * nothing changes, and when it is back the work goes on.
+ * Rightsizing from what a real Prometheus collects of the real kubelet's cAdvisor.
  *
  * @module
  */
@@ -11,11 +10,10 @@ import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
 import { requestToken } from "./scene/account_token.ts";
 import { PROMETHEUS_ADDRESS, withAllComponents } from "./scene/all_components.ts";
-import { deploymentPods, readyPod } from "./scene/limits.ts";
+import { readyPod } from "./scene/limits.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
 import {
   CYCLES,
-  deploymentText,
   optimizationPolicy,
   UNDERSIZED,
   whenRecord,
@@ -27,10 +25,8 @@ import {
   type ScratchNamespace,
   scratchNamespace,
 } from "./scene/real_node.ts";
-import { pause, until } from "./scene/until.ts";
+import { until } from "./scene/until.ts";
 
-/** Three cycles and more. */
-const QUIET_MS = 35_000;
 const ACCOUNT = "collector";
 
 const kubectl = createKubectl();
@@ -89,87 +85,34 @@ async function readyOf(node: RealNode, { namespace, name }: PodName): Promise<Co
   return { status: String(value), reason: String(reason) };
 }
 
-Deno.test("a policy asks Prometheus of what cAdvisor saw, and while Prometheus is gone it changes nothing and says so", async () => {
+Deno.test("a policy asks Prometheus of what cAdvisor saw, and says so while Prometheus is gone", async () => {
   using node = await openRealNode();
   await using _installed = await withAllComponents(kubectl);
   await using namespace = await scratchNamespace(node.connection);
   await using kubelet = await kubeletJob(node, namespace);
-  const options = {
+  await using prometheus = await startPrometheus({
     listen: PROMETHEUS_ADDRESS,
     target: `${NETWORK.node}:10250`,
     job: kubelet.job,
-  };
-  await using prometheus = await startPrometheus(options);
-  const workload = (name: string): PodName => ({ namespace: namespace.name, name });
-  const deploy = async (name: string): Promise<string> => {
-    await kubectl.must(
-      ["apply", "-f", "-"],
-      loadDeployment({ ...workload(name), containers: [UNDERSIZED] }),
-    );
-    const pod = await readyPod(node, workload(name), CYCLES);
-    return `${pod.metadata.uid} ${pod.containers[0]?.containerID}`;
-  };
-  const requests = async (name: string): Promise<string> => {
-    const [pod] = await deploymentPods(node, workload(name));
-    const [
-      { requests: { cpu: requestCPU, memory: requestMemory }, containerID } = assert.fail(name),
-    ] = pod?.containers ??
-      [];
-    return `${pod?.metadata.uid} ${containerID} ${requestCPU} ${requestMemory}`;
-  };
-  const first = await deploy("first");
-  await kubectl.must(
-    ["apply", "-f", "-"],
-    optimizationPolicy({
-      mode: "Auto",
-      namespace: namespace.name,
-      provider: "prometheus",
-      // One change within the test: whatever comes after is not the cycle's.
-      strategy: { cooldown: "1h" },
-    }),
-  );
-  const record = await whenRecord(
-    node,
-    workload("first"),
-    ({ appliedAtMs }) => appliedAtMs !== undefined,
-  );
+  });
+  const web = namespace.pod("web");
+  await node.deploy(loadDeployment({ ...web, containers: [UNDERSIZED] }));
+  await readyPod(node, web, CYCLES);
+  const policy = optimizationPolicy({
+    mode: "Auto",
+    namespace: namespace.name,
+    provider: "prometheus",
+  });
+  await kubectl.must(["apply", "-f", "-"], policy);
+  const record = await whenRecord(node, web, ({ appliedAtMs }) => appliedAtMs !== undefined);
   assert.equal(record.method, "InPlace");
   assert.match(record.recommendations[0]?.explanation ?? "", /samples/);
-  assert.deepEqual(await readyOf(node, workload("all")), {
-    status: "True",
-    reason: "PolicyValid",
-  });
+  const ready = () => readyOf(node, namespace.pod("all"));
+  assert.deepEqual(await ready(), { status: "True", reason: "PolicyValid" });
 
   await prometheus.stop();
   await until("report of the missing server", async () => {
-    const { status, reason } = await readyOf(node, workload("all"));
-    return status === "False" && reason === "ProviderUnavailable" ? true : undefined;
+    assert.deepEqual(await ready(), { status: "False", reason: "ProviderUnavailable" });
+    return true;
   }, CYCLES);
-  // One that it would have to raise, and has never seen.
-  await deploy("second");
-  const held = [await requests("first"), await requests("second")];
-  const texts = [
-    await deploymentText(kubectl, workload("first")),
-    await deploymentText(kubectl, workload("second")),
-  ];
-  await pause(QUIET_MS);
-  assert.deepEqual([await requests("first"), await requests("second")], held);
-  assert.deepEqual([
-    await deploymentText(kubectl, workload("first")),
-    await deploymentText(kubectl, workload("second")),
-  ], texts);
-  assert.ok(held[0]?.startsWith(first), `${held[0]}: another pod or container than ${first}`);
-  const lost = await whenRecord(
-    node,
-    workload("second"),
-    ({ reason }) => reason === "ProviderUnavailable",
-  );
-  assert.deepEqual([lost.status, lost.inForce], ["Skipped", []]);
-
-  await using _again = await startPrometheus(options);
-  await whenRecord(node, workload("second"), ({ appliedAtMs }) => appliedAtMs !== undefined);
-  assert.deepEqual(await readyOf(node, workload("all")), {
-    status: "True",
-    reason: "PolicyValid",
-  });
 });

@@ -70,5 +70,5 @@ Deno.test("a pod that starts has its boosted limit until it has been Ready for t
   const allocation = await node.allocation(boosted.namespace, metadata.uid);
   const rules = allocation?.status?.bounds?.rules ?? [];
   assert.deepEqual(rules.filter(({ reason }) => reason === "StartupBoost"), []);
-  await assertUnreported(node, boosted, "StartupBoost");
+  await assertUnreported(boosted, "StartupBoost");
 });

@@ -223,6 +223,19 @@ function show(changes: readonly LimitChange[]): string {
   ).join("; ");
 }
 
+/** The second container is due its ceiling, 1520m, a twelfth more than it got in the first minutes. */
+const SHORT_OF_CEILING: [Bounds[], number, Settings] = [
+  [
+    { tens: 2, more: 194, weight: 679, idleThreads: 5 },
+    { tens: 30, more: 8, weight: 712, idleThreads: 2 },
+  ],
+  0.3026140268895688,
+  {
+    ...{ seed: 797248, sampleMs: 2000, busySampleMs: 250, waitTargetMs: 512 },
+    ...{ lowerHysteresis: 0.41, lowerWaitMs: 20_011 },
+  },
+];
+
 pure(
   "the algorithm comes to rest at the clearing's shares where all want more than there is",
   () => {
@@ -259,7 +272,7 @@ pure(
           assert.ok(fair - limit > freeFraction * capacity - GRID, `${limit} for ${fair}`);
         }
       }),
-      { ...cases(0.2), endOnFailure: true },
+      { ...cases(0.2), endOnFailure: true, examples: [SHORT_OF_CEILING] },
     );
   },
 );

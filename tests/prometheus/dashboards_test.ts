@@ -4,8 +4,7 @@ import * as z from "zod";
 import { until } from "../cluster/scene/until.ts";
 import { dashboards, dashboardSchema, queriesOf } from "../fixtures/metrics/dashboards.ts";
 import { agentMetrics, controllerMetrics } from "../fixtures/metrics/served_metrics.ts";
-import { freePort } from "./free_port.ts";
-import { startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
+import { freePort, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
 
 const HOST = "127.0.0.1";
 

@@ -3,8 +3,7 @@ import { createInstantQueries } from "../../adapters/prometheus/instant_queries.
 import { systemClock } from "../../adapters/system_clock.ts";
 import { instantQueriesContract, METRIC_SERIES } from "../contract/instant_queries_contract.ts";
 import { serveExporter } from "./exporter.ts";
-import { freePort } from "./free_port.ts";
-import { startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
+import { freePort, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
 
 const HOST = "127.0.0.1";
 

@@ -117,3 +117,9 @@ export async function promtool(...args: readonly string[]): Promise<void> {
   if (success) return;
   throw new Error(`Cannot run promtool ${args[0]}: ${text.decode(stdout)}${text.decode(stderr)}`);
 }
+
+/** A port of the address without a listener now. */
+export function freePort(hostname: string): number {
+  using listener = Deno.listen({ hostname, port: 0 });
+  return listener.addr.port;
+}

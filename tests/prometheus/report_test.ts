@@ -6,8 +6,7 @@ import type { ReportView } from "../../cli/coalloc/report/report_view.ts";
 import { runCoalloc } from "../../cli/coalloc/run_coalloc.ts";
 import { addMarketPod, coallocScene } from "../fixtures/cli/coalloc_scene.ts";
 import { serveExporter } from "./exporter.ts";
-import { freePort } from "./free_port.ts";
-import { startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
+import { freePort, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
 import {
   recordedAgent,
   recordedController,

@@ -6,8 +6,12 @@ import { createPrometheusUsageSource } from "../../controller/rightsizing/source
 import { sceneQuestion } from "../contract/support/usage_scene.ts";
 import { usageSourceContract, type UsageSourceHarness } from "../contract/usage_source_contract.ts";
 import { serveExporter } from "./exporter.ts";
-import { freePort } from "./free_port.ts";
-import { type OwnPrometheus, startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
+import {
+  freePort,
+  type OwnPrometheus,
+  startPrometheus,
+  withoutPrometheus,
+} from "./own_prometheus.ts";
 import { usageHistory } from "./usage_history.ts";
 
 const HOST = "127.0.0.1";

@@ -1,14 +1,14 @@
 /** What limits do where idle CPU is free, in a closed loop with the model of a node. */
 import assert from "node:assert/strict";
 import { readDemoScene } from "../../cli/demo_scene.ts";
-import { endlessWork, SHARED_NODE_SCENES } from "../../lab/arena/shared_node_scenes.ts";
+import { SHARED_NODE_SCENES } from "../../lab/arena/shared_node_scenes.ts";
 import { startMarketCluster } from "../../lab/simulation/market_cluster.ts";
 import { playMarket } from "../../lab/simulation/play_market.ts";
 import type { RunSeries } from "../../lab/simulation/run_record.ts";
 import { sceneContainerID } from "../../lab/simulation/running_pod.ts";
 import type { Scene } from "../../lab/simulation/scene.ts";
 import { jainIndex } from "../../lab/simulation/scores.ts";
-import type { Workload } from "../../lab/simulation/workload.ts";
+import { endlessWork, type Workload } from "../../lab/simulation/workload.ts";
 import { SKIP_GUARANTEED } from "../../shared/api/market_keys.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { DIVIDED } from "../../shared/scarcity/scarce_clearing.ts";

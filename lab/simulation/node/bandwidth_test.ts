@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { seededRandom } from "../../../shared/random.ts";
-import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
 import { nodeWith, onePod, requests } from "../../../tests/fixtures/lab/one_pod_node.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { createWorkload } from "../workload.ts";
+import { createWorkload, endlessWork } from "../workload.ts";
 import { createSimulatedNode, type PodSpec, type SimulatedNode } from "./simulated_node.ts";
 
 /** Recorded on a real kernel with at least 4 cores; the tolerance is a share of `throttledS`. */
@@ -40,7 +39,7 @@ const CLOSED_CASES = [
 
 for (const { name, limit, threads, seconds = 10, throttledS, usedS, tolerance } of CLOSED_CASES) {
   pure(`createSimulatedNode() reproduces the recorded closed case ${name}`, () => {
-    const node = nodeWith(4, onePod(busyLoop(threads), { limit, threads }));
+    const node = nodeWith(4, onePod(endlessWork(threads), { limit, threads }));
     // One slice more: the last period is accounted at the refill that ends it.
     node.advance(seconds * 1000 + 10);
     const pod = node.pod("pod");
@@ -64,7 +63,7 @@ pure(
           const n = Math.min(threads, cores);
           // Enough to pay in one period for what may be used on credit.
           const limit = Math.max(drawn, 50 * threads);
-          const node = nodeWith(cores, onePod(busyLoop(threads), { limit, threads }));
+          const node = nodeWith(cores, onePod(endlessWork(threads), { limit, threads }));
           node.advance(2000);
           const before = node.pod("pod").usageUs;
           node.advance(2010);
@@ -98,7 +97,7 @@ pure(
 
 pure("createSimulatedNode() holds threads at ticks, and the next quota pays the credit", () => {
   // 1 ms a period, and the first tick that finds it used up comes within 8 ms: many periods a pause.
-  const node = nodeWith(4, onePod(busyLoop(1), { limit: 10, threads: 1 }));
+  const node = nodeWith(4, onePod(endlessWork(1), { limit: 10, threads: 1 }));
   node.advance(50);
   const first = node.pod("pod").usageUs;
   assert.ok(first > 1000 && first <= 5000, `${first}`);
@@ -139,7 +138,7 @@ pure("createSimulatedNode() may hold one thread while another has quota in hand"
 });
 
 pure("setContainerQuota() and setPodQuota() count at once, as a whole quota anew", () => {
-  const node = nodeWith(4, onePod(busyLoop(1), { limit: 200 }));
+  const node = nodeWith(4, onePod(endlessWork(1), { limit: 200 }));
   node.advance(50);
   const held = node.pod("pod").usageUs;
   assert.ok(held >= 20_000 && held < 24_000);
@@ -167,7 +166,7 @@ pure("setContainerQuota() and setPodQuota() count at once, as a whole quota anew
 });
 
 pure("setContainerQuota() does not let go what the pod's quota holds, nor conversely", () => {
-  const node = nodeWith(4, onePod(busyLoop(1), { limit: 200 }));
+  const node = nodeWith(4, onePod(endlessWork(1), { limit: 200 }));
   node.setPodQuota("pod", 100);
   node.advance(50);
   const used = node.pod("pod").usageUs;
@@ -230,7 +229,7 @@ pure("createSimulatedNode() lets a saturated pod use its whole quota at each lev
   for (const [level, prepare] of Object.entries(levels)) {
     for (const limit of QUOTAS) {
       for (const threads of THREADS) {
-        const spec = onePod(busyLoop(threads), { limit, threads });
+        const spec = onePod(endlessWork(threads), { limit, threads });
         const [got = NaN] = used({ cores: 8, seed: 1 }, [spec], prepare);
         const wanted = Math.min(limit, 1000 * threads);
         assert.ok(isAll(got, { wanted, threads }), `${level} ${limit}m x${threads}: ${got}`);
@@ -262,7 +261,7 @@ pure("createSimulatedNode() wastes nothing of small quotas at two levels and any
     for (const threads of [1, 4, 16]) {
       // Another name, other ticks.
       for (const uid of ["a", "b", "c", "d"]) {
-        const spec = onePod(busyLoop(threads), { uid, limit, threads });
+        const spec = onePod(endlessWork(threads), { uid, limit, threads });
         const [got = NaN] = used({ cores: 4, seed: 6 }, [spec]);
         assert.ok(
           isAll(got, { wanted: limit, threads: 4 }),
@@ -278,7 +277,7 @@ function greedy(limits: readonly number[], requestOf: (index: number) => number)
   return limits.map((limit, index) => {
     const threads = THREADS[(index + 1) % THREADS.length] ?? 1;
     const request = requestOf(index);
-    return onePod(busyLoop(threads), { uid: `pod-${index}`, limit, threads, request });
+    return onePod(endlessWork(threads), { uid: `pod-${index}`, limit, threads, request });
   });
 }
 

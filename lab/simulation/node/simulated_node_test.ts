@@ -10,7 +10,7 @@ import { findLayout } from "../../../shared/cgroup/layout.ts";
 import { readNodeCores } from "../../../shared/cgroup/node_files.ts";
 import { listPods } from "../../../shared/cgroup/pod_cgroups.ts";
 import { seededRandom } from "../../../shared/random.ts";
-import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
+import { endlessWork } from "../workload.ts";
 import { nodeWith, onePod, requests } from "../../../tests/fixtures/lab/one_pod_node.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { cgroupView } from "./cgroup_view.ts";
@@ -62,7 +62,7 @@ pure(
   () => {
     // Weights 39 and 118 of 2 cores: 2 × 39 / 157 = 0.497 and 1.503 cores.
     const [small, large] = [{ uid: "small", request: 1000 }, { uid: "large", request: 3000 }];
-    const node = nodeWith(2, onePod(busyLoop(4), small), onePod(busyLoop(4), large));
+    const node = nodeWith(2, onePod(endlessWork(4), small), onePod(endlessWork(4), large));
     node.advance(5000);
     const { usageUs: before, waitedUs, throttledUs } = node.pod("small");
     assert.ok(Math.abs(before - 5e6 * 2 * 39 / 157) <= 1);
@@ -83,7 +83,7 @@ pure("createSimulatedNode() divides a pod's share among its containers, by its q
     request,
     limit: 1000,
     threads: 2,
-    workload: busyLoop(2),
+    workload: endlessWork(2),
   });
   const spec = { uid: "p", phaseMs: 0, containers: [container("a", 1000), container("b", 1000)] };
   const node = nodeWith(8, { ...spec, podLimit: 1000 });
@@ -144,7 +144,7 @@ pure(
 pure("createSimulatedNode() gives an endless thread of a late pod its CPU from then on", () => {
   const node = nodeWith(2);
   node.advance(1000);
-  node.addPod(onePod(busyLoop(1)));
+  node.addPod(onePod(endlessWork(1)));
   node.addPod(onePod(requests([400, 1600], 10), { uid: "late" }));
   node.advance(3000);
   assert.equal(node.pod("pod").usageUs, 2_000_000);
@@ -172,7 +172,7 @@ function busyNode() {
     uid: UID,
     podLimit: 400,
     phaseMs: 0,
-    containers: [{ id: ID, request: 100, limit: 200, threads: 1, workload: busyLoop(1) }],
+    containers: [{ id: ID, request: 100, limit: 200, threads: 1, workload: endlessWork(1) }],
   });
   node.advance(310);
   return node;

@@ -2,11 +2,10 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { seededRandom } from "../../../shared/random.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
-import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { latencyQuantile } from "../node/latency_histogram.ts";
 import { createSimulatedNode } from "../node/simulated_node.ts";
-import { createWorkload } from "../workload.ts";
+import { createWorkload, endlessWork } from "../workload.ts";
 import { dueWork } from "./due_work.ts";
 import { oracleLimits, type OraclePod } from "./oracle_rival.ts";
 import type { PlannedLimit } from "../play_rival.ts";
@@ -301,7 +300,7 @@ pure("oracleLimits() are the pods' own plans while they fit", () => {
 });
 
 pure("oracleLimits() share a short node exactly, to the step", () => {
-  const greedy = { ...pod(3, 1), arrivals: busyLoop(4), weight: 300 };
+  const greedy = { ...pod(3, 1), arrivals: endlessWork(4), weight: 300 };
   const limits = oracleLimits([pod(1, 0.6), greedy], { ...RUN, capacity: 2000 });
   for (let at = 0; at < RUN.durationMs; at += 1000) {
     const sum = limits.reduce((total, changes) => total + limitAt(changes, at), 0);
@@ -310,7 +309,7 @@ pure("oracleLimits() share a short node exactly, to the step", () => {
 });
 
 pure("oracleLimits() go by what comes on a node that is always short, if requests may wait", () => {
-  const greedy = { ...pod(3, 1), arrivals: busyLoop(4), weight: 300 };
+  const greedy = { ...pod(3, 1), arrivals: endlessWork(4), weight: 300 };
   const options = { ...RUN, capacity: 2000, sloMs: 10_000 };
   const [first, second] = oracleLimits([pod(1, 0.6), greedy], options);
   const at30 = limitAt(first, 30_000);

@@ -2,12 +2,11 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { seededRandom } from "../../../shared/random.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
-import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { createLatencyHistogram, recordLatency } from "../node/latency_histogram.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
 import { createSimulatedNode } from "../node/simulated_node.ts";
-import { createWorkload } from "../workload.ts";
+import { createWorkload, endlessWork } from "../workload.ts";
 import { type NeedyPod, offeredWork, shareShortNode } from "./oracle_rival.ts";
 import { playLog, type PlayOptions } from "./play_log.ts";
 import { periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
@@ -257,7 +256,7 @@ pure("readRequestLog() has room for more requests than it began with", () => {
 });
 
 pure("readRequestLog() writes a thread that never ends as work that comes at 1 ms per ms", () => {
-  const log = readRequestLog(busyLoop(2, { startMs: 15 }), 40);
+  const log = readRequestLog(endlessWork(2, { startMs: 15 }), 40);
   assert.deepEqual([...log.atMs], [15, 15, 25, 25, 35, 35]);
   assert.deepEqual([...log.costMs], [10, 10, 10, 10, 5, 5]);
 });

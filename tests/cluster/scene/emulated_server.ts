@@ -151,7 +151,6 @@ function serverArguments(
   ];
 }
 
-import recordedDeferred from "../../fixtures/kubelet-status/deferred.json" with { type: "json" };
 import recordedRunning from "../../fixtures/kubelet-status/running.json" with { type: "json" };
 
 /** The node's name. */
@@ -180,15 +179,7 @@ export interface PuppetPod {
   readonly nodeName?: string;
 }
 
-/** What the kubelet says of a pod's resize. */
-export interface ResizeCondition {
-  readonly reason: "Deferred" | "Infeasible";
-  readonly message: string;
-  /** The generation that it speaks of; kubelets 1.33 name none. */
-  readonly observedGeneration?: number;
-}
-
-/** Speaks for kubelets of one version. */
+/** Speaks for the kubelets. */
 export interface PuppetNode {
   /** Makes the pods' namespace. */
   addNamespace(): Promise<void>;
@@ -198,19 +189,13 @@ export interface PuppetNode {
   run(name: string, pod: PuppetPod): Promise<Pod>;
   /** The pod now. */
   pod(name: string): Promise<Pod>;
-  /** Sets why a resize is pending, as the last recorded condition of a kubelet. */
-  pending(name: string, change?: Partial<ResizeCondition>): Promise<Pod>;
 }
 
 const PODS = `/api/v1/namespaces/${PUPPET_NAMESPACE}/pods`;
 
-/** The recorded reason for which a kubelet has put off a resize. */
-export const RECORDED_DEFERRAL: string = recordedDeferred.conditions[0]?.message ?? "";
-
-/** A puppet's hand on this server. `numbered` is false for kubelets 1.33. */
+/** A puppet's hand on this server. */
 export function createPuppetNode(
   connection: KubeConnection,
-  { numbered }: { readonly numbered: boolean },
 ): PuppetNode {
   const post = (path: string, body: unknown): Promise<unknown> =>
     connection.request({ method: "POST", path, body });
@@ -234,23 +219,10 @@ export function createPuppetNode(
         metadata: { name, annotations: pod.annotations ?? {} },
         spec: specOf(pod),
       });
-      const { spec, metadata } = objectOf(stored);
-      const generation = numbered ? { observedGeneration: objectOf(metadata).generation } : {};
-      const status = { ...statusOf(objectOf(spec)), ...generation, ...pod.status };
+      const status = { ...statusOf(objectOf(objectOf(stored).spec)), ...pod.status };
       return parsePod(await patchStatus(`${PODS}/${name}`, status));
     },
     pod: read,
-    async pending(name, change = {}) {
-      const { metadata: { generation } } = await read(name);
-      const { observedGeneration = generation, ...said } = change;
-      const [condition] = unnumbered(recordedDeferred.conditions) as unknown[];
-      const conditions = [{
-        ...objectOf(condition),
-        ...said,
-        ...(numbered ? { observedGeneration } : {}),
-      }];
-      return parsePod(await patchStatus(`${PODS}/${name}`, { conditions }));
-    },
   };
 }
 

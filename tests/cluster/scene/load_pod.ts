@@ -213,7 +213,7 @@ interface PodSpec {
 }
 
 /** Figures of the node as its agent has them, millicores. */
-export async function nodeFigures(
+async function nodeFigures(
   node: Pick<RealNode, "connection">,
 ): Promise<Readonly<Record<"allocatable" | "capacity" | "unmanaged" | "committed", number>>> {
   const metrics = await productMetrics(node, "mbcas-agent");

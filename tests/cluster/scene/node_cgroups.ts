@@ -5,7 +5,6 @@
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
-import { levelCounters } from "../../host/level_counters.ts";
 
 /** CFS limits in millicores; undefined where there is no quota. */
 export interface EnforcedLimits {
@@ -13,8 +12,8 @@ export interface EnforcedLimits {
   readonly containers: ReadonlyMap<string, number | undefined>;
 }
 
-/** Throttled time and usage of a pod's cgroup since its start, ms. */
-export interface CPUAccount {
+/** Throttled time and usage of a cgroup since its start, ms. */
+interface CPUAccount {
   readonly throttledMs: number;
   readonly usageMs: number;
 }
@@ -112,6 +111,23 @@ export function cpuAccount({ version, pod, containers }: PodDirectories): CPUAcc
   return {
     throttledMs: same ? larger : outside.throttledMs + inside,
     usageMs: outside.usageMs,
+  };
+}
+
+/** Reads the counters of a directory, in version 1 one of the `cpu` tree. */
+function levelCounters(directory: string, version: 1 | 2): CPUAccount {
+  const stat = new Map(
+    read(`${directory}/cpu.stat`).split("\n").map((line) => {
+      const [key = "", value = "0"] = line.split(" ");
+      return [key, Number(value)];
+    }),
+  );
+  const ms = (key: string, perMs: number): number => (stat.get(key) ?? 0) / perMs;
+  return {
+    usageMs: version === 1
+      ? Number(read(`${directory.replace("/cpu/", "/cpuacct/")}/cpuacct.usage`)) / 1e6
+      : ms("usage_usec", 1e3),
+    throttledMs: version === 1 ? ms("throttled_time", 1e6) : ms("throttled_usec", 1e3),
   };
 }
 

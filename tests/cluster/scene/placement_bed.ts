@@ -1,29 +1,29 @@
 /**
  * The installed product with placement and its webhook, simulated nodes of both classes, and a
- * namespace: what the tests of one file about placement share.
+ * namespace with its pods as a watch shows them: what the tests of one file about placement share.
  *
  * @module
  */
-import { createKubectl, type Kubectl } from "../kubectl.ts";
+import { createKubectl } from "../kubectl.ts";
 import { withAllComponents } from "./all_components.ts";
 import { openRealNode, type RealNode, scratchNamespace } from "./real_node.ts";
-import { type SeenReplicas, seenReplicas } from "./seen_replicas.ts";
 import {
   openSimulatedNodes,
   sceneBounds,
   type SimulatedNode,
   type SimulatedNodes,
 } from "./simulated_nodes.ts";
-import { pause, until } from "./until.ts";
+import { until, type UntilOptions } from "./until.ts";
 import { listOf, objectOf, textOf, textsOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { CAPACITY } from "../../../shared/api/placement_keys.ts";
-import { metricsByPod, PRODUCT_NAMESPACE, seriesIn } from "./product.ts";
-import { createCertificateMaker } from "../../../adapters/webhook/certificates.ts";
-import { createSecretStore } from "../../../adapters/kube/writers/webhook_stores.ts";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
-import { lifeFrom, SERVING_LIFE_MS } from "../../../controller/webhook/certificate_step.ts";
-import { servingNames, WEBHOOK_SECRET } from "../../../controller/webhook/webhook_objects.ts";
+import { createInformer } from "../../../shared/control/informer.ts";
+import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
+import { systemClock } from "../../../adapters/system_clock.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import { silentLog } from "../../../shared/log.ts";
+import type { ClassCounts, NodeClass } from "../../../shared/placement/node_classes.ts";
 
 /** May be used in tests only. */
 export interface PlacementBed {
@@ -105,8 +105,6 @@ export interface PlacedWorkloadOptions {
   readonly enabledBy?: "label" | "annotation";
   /** More annotations. */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** More of its spec. */
-  readonly spec?: Readonly<Record<string, unknown>>;
 }
 
 /** The object. */
@@ -121,7 +119,6 @@ export function placedWorkload(
     floor,
     enabledBy = "label",
     annotations = {},
-    spec = {},
   }: PlacedWorkloadOptions,
 ): Record<string, unknown> {
   const enabled = share === undefined ? {} : { "spotalis.io/enabled": "true" };
@@ -147,13 +144,12 @@ export function placedWorkload(
         metadata: { labels: { app: name } },
         spec: scenePodSpec(scene),
       },
-      ...spec,
     },
   };
 }
 
 /** The spec of a pod that runs on a scene's nodes; its container never starts. */
-export function scenePodSpec(scene: string): Record<string, unknown> {
+function scenePodSpec(scene: string): Record<string, unknown> {
   return {
     ...sceneBounds(scene),
     automountServiceAccountToken: false,
@@ -234,127 +230,137 @@ export async function admissionProbe(
   };
 }
 
-/** The load, and the new certificate that is on its way. */
-export interface RotatedCertificate extends AsyncDisposable {
+/** A pod that is not ending. */
+export interface SeenReplica {
+  readonly name: string;
+  readonly uid: string;
+  /** Of the node that it is on; undefined until it has one, or where that is no simulated one. */
+  readonly class: NodeClass | undefined;
+  /** What the label says that it was made for; undefined where there is none. */
+  readonly label: string | undefined;
+  readonly ready: boolean;
+  readonly nodeName: string;
+}
+
+/** Reports pods by their label `app`. */
+interface SeenReplicas extends AsyncDisposable {
+  of(app: string): readonly SeenReplica[];
+  /** Waits until there are exactly these, all Ready; returns them. */
+  whenDivided(
+    app: string,
+    counts: ClassCounts,
+    options?: DividedOptions,
+  ): Promise<readonly SeenReplica[]>;
+  /** Waits until there are so many, wherever, all Ready; returns them. */
+  whenReady(app: string, count: number): Promise<readonly SeenReplica[]>;
+  /** Looks at each moment that the watch shows, until it is ended. */
+  everyMoment(app: string, check: (replicas: readonly SeenReplica[]) => void): Moments;
+}
+
+/** How long to wait, and for which pods. */
+interface DividedOptions extends UntilOptions {
+  /** Is it these that were waited for? @default {any will do} */
+  readonly suits?: (replicas: readonly SeenReplica[]) => boolean;
+}
+
+/** Moments that are looked at. */
+interface Moments {
   /**
-   * Waits until the leader serves the new one, goes on until as many pods were asked for as the
-   * test needs, of them {@link AFTER_ROTATION} with the new one, ends the load, and reports.
+   * Looks no more. Throws what the first check has thrown that did; otherwise the number of moments.
    */
-  end(): Promise<AdmissionCount & { readonly failures: number }>;
+  end(): number;
 }
 
-const PER_SECOND = 20;
-/** The leader reads the Secret every 60 s. */
-const ROTATES = { timeoutMs: 120_000, everyMs: 1000 } as const;
-const ENDS = "mbcas_webhook_certificate_end_timestamp_seconds";
-const AFTER_ROTATION = 100;
-
-/** Begins both. */
-export async function rotatedCertificate(
-  bed: PlacementBed,
-  { kubectl, scene, pods }: {
-    readonly kubectl: Kubectl;
-    readonly scene: string;
-    /** So many pods are asked for at least. The leader may read the Secret at any time of its minute. */
-    readonly pods: number;
+/** Follows the pods of a namespace. */
+async function seenReplicas(
+  connection: KubeConnection,
+  { namespace, classOf }: {
+    readonly namespace: string;
+    readonly classOf: (nodeName: string) => NodeClass | undefined;
   },
-): Promise<RotatedCertificate> {
-  const probe = await admissionProbe(bed, { scene });
-  const before = await webhookFailures(kubectl);
-  const load = steadyAdmissions(probe, { perSecond: PER_SECOND });
-  const endsMs = await renewServing(bed.node.connection, Date.now());
-  return {
-    async end() {
-      await until("new certificate at the leader", async () => {
-        const series = [...(await metricsByPod(bed.node, "mbcas-controller")).values()];
-        return series.some((one) => one.get(ENDS) === endsMs / 1000) || undefined;
-      }, ROTATES);
-      const wanted = Math.max(pods, load.asked() + AFTER_ROTATION);
-      await until(`${wanted} pods asked for`, () => load.asked() >= wanted || undefined, ROTATES);
-      const count = await load.end();
-      return { ...count, failures: await webhookFailures(kubectl) - before };
-    },
-    [Symbol.asyncDispose]: async () => void await load.end(),
-  };
-}
-
-/** The load while it lasts. */
-export interface SteadyAdmissions {
-  /** The pods asked for until now. */
-  asked(): number;
-  /** Ends it, waits for the last answers, and reports. Throws what a request has thrown. */
-  end(): Promise<AdmissionCount>;
-}
-
-/** Pods that were tried. */
-export interface AdmissionCount {
-  readonly asked: number;
-  /** Those that would have been stored as they were sent. */
-  readonly unplaced: number;
-}
-
-/** Asks so often, however long the answers take. */
-function steadyAdmissions(
-  probe: Pick<AdmissionProbe, "ask">,
-  { perSecond }: { readonly perSecond: number },
-): SteadyAdmissions {
+): Promise<SeenReplicas> {
+  const pods = createInformer({
+    source: podListWatch(connection, { namespace }),
+    clock: systemClock,
+    random: { next: () => 0.5 },
+    log: silentLog,
+    name: "Pod",
+    indexBy: ({ metadata }) => metadata.labels["app"],
+  });
   const end = new AbortController();
-  const answers: Promise<string | undefined>[] = [];
-  const failures: unknown[] = [];
+  const running = pods.run(end.signal);
+  await pods.whenSynced(end.signal);
 
-  async function run(): Promise<void> {
-    const begunMs = performance.now();
-    while (!end.signal.aborted) {
-      const answer = probe.ask();
-      answer.catch((error: unknown) => failures.push(error));
-      answers.push(answer);
-      await pause(Math.max(0, begunMs + answers.length * 1000 / perSecond - performance.now()));
-    }
-  }
+  const seen = ({ metadata, nodeName, ready }: Pod): SeenReplica => ({
+    name: metadata.name,
+    uid: metadata.uid,
+    class: classOf(nodeName),
+    label: metadata.labels[CAPACITY],
+    ready,
+    nodeName,
+  });
+  const of = (app: string): readonly SeenReplica[] =>
+    pods.byIndex(app).filter(({ metadata }) => !metadata.terminating).map(seen);
 
-  const running = run();
   return {
-    asked: () => answers.length,
-    async end() {
+    of,
+    whenDivided: (app, counts, { suits = () => true, ...options } = {}) =>
+      until(
+        `${counts.spot} pods of ${app} on spot and ${counts["on-demand"]} on on-demand nodes`,
+        () => {
+          const now = of(app);
+          const { spot, "on-demand": onDemand } = countsOf(now);
+          const settled = now.every(({ ready, class: one }) => ready && one !== undefined);
+          const isDivided = spot === counts.spot && onDemand === counts["on-demand"];
+          if (settled && isDivided && suits(now)) return now;
+          const ready = now.filter((one) => one.ready).length;
+          throw new Error(`${spot} and ${onDemand}; of ${now.length} pods ${ready} are Ready`);
+        },
+        options,
+      ),
+    whenReady: (app, count) =>
+      until(`${count} ready pods of ${app}`, () => {
+        const now = of(app);
+        return now.length === count && now.every(({ ready }) => ready) ? now : undefined;
+      }),
+    everyMoment(app, check) {
+      let moments = 0;
+      let failure: { readonly error: unknown } | undefined;
+      const look = (): void => {
+        if (failure !== undefined) return;
+        moments++;
+        try {
+          check(of(app));
+        } catch (error) {
+          failure = { error };
+        }
+      };
+      const unsubscribe = pods.subscribe((key) => {
+        // The owner of a deleted pod is unknown.
+        const pod = pods.get(key);
+        if (pod === undefined || pod.metadata.labels["app"] === app) look();
+      });
+      return {
+        end() {
+          unsubscribe();
+          if (failure !== undefined) throw failure.error;
+          return moments;
+        },
+      };
+    },
+    async [Symbol.asyncDispose]() {
       end.abort();
       await running;
-      const all = await Promise.allSettled(answers);
-      if (failures.length > 0) throw failures[0];
-      const unplaced = all.filter((one) => one.status === "fulfilled" && one.value === undefined);
-      return { asked: all.length, unplaced: unplaced.length };
     },
   };
 }
 
-const FAILED = /^apiserver_admission_webhook_fail_open_count\{.*name="[a-z.]+\.mbcas\.io"/;
-
-/** How often the server has let an object pass because the webhook had not answered. */
-async function webhookFailures(kubectl: Kubectl): Promise<number> {
-  const series = seriesIn(await kubectl.must(["get", "--raw", "/metrics"]));
-  return [...series].filter(([name]) => FAILED.test(name))
-    .reduce((sum, [, value]) => sum + value, 0);
-}
-
-const SERVICE = "mbcas-webhook";
-const HOUR_MS = 3_600_000;
-
-/** Puts a new certificate of the same authority in; returns when it ends, ms since 1970. */
-async function renewServing(connection: KubeConnection, nowMs: number): Promise<number> {
-  const store = createSecretStore(connection, {
-    namespace: PRODUCT_NAMESPACE,
-    name: WEBHOOK_SECRET,
-    labels: {},
-  });
-  const stored = await store.read();
-  if (stored === undefined) throw new Error("Cannot renew the certificate: there is no Secret");
-  const authority = { cert: stored.data["ca.crt"] ?? "", key: stored.data["ca.key"] ?? "" };
-  // An hour less than the product's own, so that it is distinguished from those.
-  const validity = lifeFrom(nowMs, SERVING_LIFE_MS - HOUR_MS);
-  const names = servingNames(SERVICE, PRODUCT_NAMESPACE);
-  const { cert, key } = await createCertificateMaker().makeServing(authority, {
-    ...validity,
-    names,
-  });
-  await store.replace(stored, { ...stored.data, "tls.crt": cert, "tls.key": key });
-  return validity.notAfterMs;
+/** How many are where; a pod without a node counts as what it was made for. */
+export function countsOf(replicas: readonly SeenReplica[]): ClassCounts {
+  const counts = { spot: 0, "on-demand": 0 };
+  for (const { class: one, label } of replicas) {
+    if ((one ?? label) === "spot") counts.spot++;
+    else counts["on-demand"]++;
+  }
+  return counts;
 }

@@ -151,13 +151,18 @@ export function withSettings(settings: Settings): Promise<AsyncDisposable> {
   return replaceMeanwhile(settings, apply);
 }
 
-/** Limits follow demand, and end at four times the original: for files of the lane `alone`. */
-export function withTightLimits(): void {
-  let settings: AsyncDisposable | undefined;
+/** The same for the tests of this file, which is of the lane `alone`. */
+export function withFileSettings(settings: Settings): void {
+  let replaced: AsyncDisposable | undefined;
   Deno.test.beforeAll(async () => {
-    settings = await withSettings({ market: { idleCPU: "tight", burstFactor: 4 } });
+    replaced = await withSettings(settings);
   });
-  Deno.test.afterAll(async () => void await settings?.[Symbol.asyncDispose]());
+  Deno.test.afterAll(async () => void await replaced?.[Symbol.asyncDispose]());
+}
+
+/** For the tests of this file limits follow demand, and end at four times the original. */
+export function withTightLimits(): void {
+  withFileSettings({ market: { idleCPU: "tight", burstFactor: 4 } });
 }
 
 /** Replaces the settings file, which a controller follows while it runs; the old one comes back. */

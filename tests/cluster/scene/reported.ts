@@ -1,24 +1,21 @@
 /**
- * What users see of a reason: by `kubectl coalloc explain`, the controllers' metrics and events.
+ * What users see of a reason: by `kubectl coalloc explain` and events.
  *
  * @module
  */
 import assert from "node:assert/strict";
-import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { isQuiet } from "../../../controller/allocation/events/pod_events.ts";
 import { BOUND_REASONS, type BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
-import {
-  ENFORCEMENT_REASONS,
-  type EnforcementReason,
-  type EventReason,
+import type {
+  EnforcementReason,
+  EventReason,
 } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { SETTLED, thePod } from "./limits.ts";
-import { coalloc, productMetrics, restoresFor } from "./product.ts";
+import { coalloc, restoresFor } from "./product.ts";
 import type { PodName, RealNode } from "./real_node.ts";
 import { until, type UntilOptions } from "./until.ts";
-import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { parseTime } from "../../../adapters/kube/kinds/object_fields.ts";
 
 /** A reason, by the object that carries it. */
@@ -39,63 +36,38 @@ export type Reported =
   };
 
 /**
- * Fails unless `explain` gives the reason with its sentence and remedy, the controllers' gauges count
- * as many pods as have it, and an event reports it. The pod must have the reason already.
+ * Fails unless `explain` gives the reason with its sentence and remedy, and an event reports it. The pod
+ * must have the reason already.
  */
 export async function assertReported(
   node: RealNode,
   name: PodName,
   reported: Reported,
 ): Promise<void> {
+  const test = (): boolean => true;
   if ("bound" in reported) {
     const { bound, event = true } = reported;
-    await Promise.all([
-      assertExplained(
-        name,
-        bound,
-        new RegExp(`^ +${bound}: ${literal(sentenceOf(bound))} \\(`, "m"),
-      ),
-      assertCounted(node, name, { gauge: "bounds", reason: bound }),
-      ...(event ? [assertBoundEvent(node, name, bound)] : []),
-    ]);
+    const line = new RegExp(`^ +${bound}: ${literal(sentenceOf(bound))} \\(`, "m");
+    await assertExplained(name, bound, line);
+    if (event) await assertBoundEvent(node, name, bound);
   } else if ("refusal" in reported) {
     const { refusal } = reported;
-    const line = new RegExp(
-      `^Controller +(\\w+, )?${refusal}: ${literal(sentenceOf(refusal))}`,
-      "m",
-    );
-    await Promise.all([
-      assertExplained(name, refusal, line),
-      assertCounted(node, name, { gauge: "allocations", reason: refusal }),
-      assertRefusalsCounted(node, refusal),
-      whenEvent(node, name, { reason: "CPULimitFailed", test: () => true }),
-    ]);
+    const sentence = `^Controller +(\\w+, )?${refusal}: ${literal(sentenceOf(refusal))}`;
+    await assertExplained(name, refusal, new RegExp(sentence, "m"));
+    await whenEvent(node, name, { reason: "CPULimitFailed", test });
   } else {
     const { outside, restored = true } = reported;
-    await Promise.all([
-      assertExplained(name, outside, new RegExp(`^[^:\\n]+: ${outside}: `, "m")),
-      ...(restored
-        ? [whenEvent(node, name, { reason: "CPULimitsRestored", test: () => true })]
-        : []),
-    ]);
+    await assertExplained(name, outside, new RegExp(`^[^:\\n]+: ${outside}: `, "m"));
+    if (restored) await whenEvent(node, name, { reason: "CPULimitsRestored", test });
   }
 }
 
-/**
- * Fails unless `explain` is without the reason, and the pod none of those that a gauge counts by it.
- */
+/** Fails unless `explain` is without the reason. */
 export async function assertUnreported(
-  node: RealNode,
   name: PodName,
   reason: BoundReason | EnforcementReason,
 ): Promise<void> {
-  const gauges = gaugesOf(reason);
-  assert.ok(gauges.length > 0, `no gauge counts by ${reason}`);
-  const [text] = await Promise.all([
-    explain(name),
-    ...gauges.map((gauge) => assertCounted(node, name, { gauge, reason, one: false })),
-  ]);
-  assert.doesNotMatch(text, new RegExp(`\\b${reason}\\b`));
+  assert.doesNotMatch(await explain(name), new RegExp(`\\b${reason}\\b`));
 }
 
 async function explain({ namespace, name }: PodName): Promise<string> {
@@ -111,40 +83,6 @@ async function assertExplained(name: PodName, reason: string, line: RegExp): Pro
   if (remedy !== undefined) {
     assert.ok(text.toLowerCase().includes(`: ${remedy}`.toLowerCase()), text);
   }
-}
-
-/**
- * Waits until the gauge counts as many pods by this reason as the server's allocations have it, of
- * which this pod's is one or is not.
- */
-async function assertCounted(
-  node: RealNode,
-  name: PodName,
-  { gauge, reason, one = true }: {
-    readonly gauge: Gauge;
-    readonly reason: string;
-    readonly one?: boolean;
-  },
-): Promise<void> {
-  const { metadata: { uid } } = await thePod(node, name);
-  const { series, has } = GAUGES[gauge];
-  const path = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
-  await until(`count of ${reason} in the metrics`, async () => {
-    const { items } = objectOf(await node.connection.request({ path }));
-    const having = listOf(items).map(parseAllocation).filter((each) => has(each, reason));
-    assert.equal(having.some(({ spec }) => spec.podUID === uid), one, `${name.name} has ${reason}`);
-    const counts = [...await productMetrics(node, "mbcas-controller")]
-      .filter(([each]) => series(reason).test(each)).map(([, count]) => count);
-    const count = counts.reduce((sum, part) => sum + part, 0);
-    assert.equal(count, having.length, `pods with ${reason}`);
-    return true;
-  }, SETTLED);
-}
-
-async function assertRefusalsCounted(node: RealNode, reason: EnforcementReason): Promise<void> {
-  const metrics = await productMetrics(node, "mbcas-controller");
-  const series = `mbcas_resizes_total{outcome="refused",reason="${reason}"}`;
-  assert.ok((metrics.get(series) ?? 0) > 0, series);
 }
 
 async function assertBoundEvent(node: RealNode, name: PodName, bound: BoundReason): Promise<void> {
@@ -176,33 +114,6 @@ async function whenEvent(
 
 function literal(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-
-/**
- * What the controllers count allocations by: the series of a reason, and whether one has the reason.
- */
-const GAUGES = {
-  bounds: {
-    series: (reason: string): RegExp => new RegExp(`^mbcas_bounds\\{reason="${reason}"\\}$`),
-    has: ({ status }: PodAllocation, reason: string): boolean =>
-      status?.bounds?.rules?.some((rule) => rule.reason === reason) === true,
-  },
-  allocations: {
-    series: (reason: string): RegExp =>
-      new RegExp(`^mbcas_allocations\\{phase="\\w+",reason="${reason}"\\}$`),
-    has: ({ status }: PodAllocation, reason: string): boolean => status?.reason === reason,
-  },
-} as const;
-
-/** Name of a gauge. */
-export type Gauge = keyof typeof GAUGES;
-
-/** The gauges that may count by the reason: some are reasons of bounds and of refusals. */
-function gaugesOf(reason: string): readonly Gauge[] {
-  return [
-    ...(Object.hasOwn(BOUND_REASONS, reason) ? ["bounds"] as const : []),
-    ...(Object.hasOwn(ENFORCEMENT_REASONS, reason) ? ["allocations"] as const : []),
-  ];
 }
 
 /** Waits until so many pods more than `before`, and no others, have got their original limits back. */
