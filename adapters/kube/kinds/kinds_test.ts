@@ -36,6 +36,7 @@ import { podListWatch } from "./pods.ts";
 import { replicaSetListWatch } from "./workloads.ts";
 
 /** Where each kind is listed. */
+
 const KINDS: Readonly<Record<string, OpenListWatch<ApiObject>>> = {
   "/api/v1/nodes": nodeListWatch,
   "/api/v1/persistentvolumes": persistentVolumeListWatch,
@@ -319,12 +320,13 @@ pure("parseResourceQuota() reads both names of CPU requests, and keeps to the ti
   assert.equal(of({ "limits.cpu": "2" }), undefined);
 });
 
+/** Readers of kinds of which the server may have another schema than this version's. */
 const PARSERS = {
   VerticalPodAutoscaler: parseVerticalPodAutoscaler,
   PodAllocation: parseAllocation,
   OptimizationPolicy: parseOptimizationPolicy,
   RecommendationReport: parseRecommendationReport,
-} satisfies Readonly<Record<keyof typeof RAW_OBJECTS, (raw: unknown) => ApiObject>>;
+} satisfies Readonly<Partial<Record<keyof typeof RAW_OBJECTS, (raw: unknown) => ApiObject>>>;
 
 /** Ranges of members; all others are counts or millicores. */
 const RANGES: Readonly<Record<string, readonly [least: number, most: number]>> = {
