@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { Command } from "commander";
 
 /** What is there. */
 export interface DevInput {
@@ -132,6 +133,21 @@ function waitSteps(context: readonly string[]): DevStep[] {
   }));
 }
 
+/** The command line; anything else is an error, so that a slip does not build and deploy. */
+export function devCommand(): Command {
+  return new Command("dev")
+    .description(
+      "Builds the images, loads them into Kind, or into the node of cluster:up, deploys, waits and " +
+        "follows the logs.",
+    )
+    .option("--no-follow", "end when everything runs")
+    .option(
+      "--use-installed",
+      "take another cluster than Kind's, with what is installed there",
+      false,
+    );
+}
+
 /** What a program prints, or undefined where it is not there or fails. */
 async function answer(program: string, ...args: string[]): Promise<string | undefined> {
   try {
@@ -145,6 +161,8 @@ async function answer(program: string, ...args: string[]): Promise<string | unde
 }
 
 if (import.meta.main) {
+  const { follow, useInstalled } = devCommand().parse(Deno.args, { from: "user" })
+    .opts<{ follow: boolean; useInstalled: boolean }>();
   const [docker, daemon, kind, kubectl, clusters, context] = await Promise.all([
     answer("docker", "--version"),
     answer("docker", "info"),
@@ -161,8 +179,7 @@ if (import.meta.main) {
     ),
     dockerRuns: daemon !== undefined,
     kindClusters: clusters?.split("\n") ?? [],
-    follow: !Deno.args.includes("--no-follow"),
-    useInstalled: Deno.args.includes("--use-installed"),
+    ...{ follow, useInstalled },
     ...(harness === undefined ? {} : { harness }),
     ...(context === undefined ? {} : { context }),
   });

@@ -13,7 +13,7 @@ import {
 import { pure } from "../tests/fixtures/pure.ts";
 import { permissionFlags } from "./build/permission_flags.ts";
 import { settingsPage } from "./configuration_page.ts";
-import { type DevInput, devPlan } from "./dev.ts";
+import { devCommand, type DevInput, devPlan } from "./dev.ts";
 import { castText, drawTerminal, framesOf, parseCast } from "./terminal_picture/draw.ts";
 import { groupModule, projectPath, selectedTests, testGroups } from "./test/test_groups.ts";
 import { parseTestOptions } from "./test/main.ts";
@@ -158,6 +158,15 @@ pure("devPlan() goes from what is there to commands, or says what is missing", (
     const steps = "steps" in plan ? plan.steps.map(({ command }) => command.join(" ")) : [];
     assert.deepEqual(steps.map((step, at) => step.slice(0, expected[at]?.length)), expected);
   }
+});
+
+pure("devCommand() refuses an option that it does not know, before anything is built", () => {
+  const parsed = (...args: string[]) =>
+    devCommand().exitOverride().configureOutput({ writeErr: () => {} })
+      .parse(args, { from: "user" }).opts();
+  assert.deepEqual(parsed(), { follow: true, useInstalled: false });
+  assert.deepEqual(parsed("--no-follow", "--use-installed"), { follow: false, useInstalled: true });
+  for (const odd of ["--nofollow", "again"]) assert.throws(() => parsed(odd), /error: /);
 });
 
 pure("permissionFlags() allows what the set names and never asks", () => {
