@@ -266,7 +266,7 @@ export const EVENT_REASONS = {
   AnnotationIgnored: {
     means:
       "a value can't be read, may not count, counts for less than it says, or stands where it is not " +
-      "reads it",
+      "read",
     remedy: "the message names annotation or label, and what counts",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
