@@ -212,17 +212,20 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   });
   const isTight = settings.idleCPU === "tight";
   const load = nodeLoad(containers, now);
-  const capacity = marketCapacity({
-    allocatable: node.allocatableCPU,
-    unmanaged: sample.unmanaged,
-    pressures: node.pressures.length,
-    reserve: settings.reserve,
-    // Limits that follow demand leave others what they request.
-    available: isTight ? 0 : availableCPU(load, sample.node),
-  });
+  const available = availableCPU(load, sample.node);
+  const capacityOf = (available: number): number =>
+    marketCapacity({
+      allocatable: node.allocatableCPU,
+      unmanaged: sample.unmanaged,
+      pressures: node.pressures.length,
+      reserve: settings.reserve,
+      // Limits that follow demand leave others what they request.
+      available: isTight ? 0 : available,
+    });
+  const present = capacityOf(available.now);
   const nodeState = isTight
     ? state.nodeState
-    : nextNodeState(state.nodeState, { now, capacity, ...load });
+    : nextNodeState(state.nodeState, { now, capacity: present, ...load });
   const usage = sample.containers.values().reduce((sum, container) => sum + container.usage, 0);
   const isBusy = usage > BUSY_SHARE * node.allocatableCPU;
   const everyMs = isBusy ? settings.busySampleMs : settings.sampleMs;
@@ -233,7 +236,8 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
     now - state.clearedAt >= QUIET_ROUND_MS * ON_TIME;
   if (!isDue) return next;
 
-  const context = { ...settings, ...next, now, capacity };
+  const shared = { capacity: capacityOf(available.lasting), isFull: load.usage >= present };
+  const context = { ...settings, ...next, now, ...shared };
   const round = clearAndPace(containers, context);
   loop.outbox.keepOnly(participants.keys);
   if (!limitsIgnored) publish(round, loop);

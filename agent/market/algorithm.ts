@@ -60,6 +60,8 @@ export interface RoundContext extends MarketSettings, NodeMarket {
   readonly now: number;
   /** Millicores that the market may share. */
   readonly capacity: number;
+  /** Whether the containers use all that they can have at present. */
+  readonly isFull: boolean;
   /** True while the kernel enforces no CPU quota: no limit is moved. @default {false} */
   readonly limitsIgnored?: boolean;
 }

@@ -42,14 +42,17 @@ export function nodeLoad(containers: readonly Container[], now: number): NodeLoa
 }
 
 /**
- * CPU that the market's containers use and that is idle, millicores. Where the kernel does not count what
- * the node uses, no CPU is taken for idle.
+ * CPU that the market's containers can have, millicores: `now`, and over minutes, so that shares do not
+ * follow each burst of others. Where the kernel does not count what the node uses, no CPU is taken for
+ * idle.
  */
 export function availableCPU(
   { usage }: Pick<NodeLoad, "usage">,
-  { shared, idle }: NodeCPU = { shared: Infinity, idle: 0 },
-): number {
-  return Math.min(shared, idle + usage);
+  node: NodeCPU | undefined,
+): { readonly now: number; readonly lasting: number } {
+  if (node === undefined) return { now: usage, lasting: usage };
+  const { shared, idle, others } = node;
+  return { now: Math.min(shared, idle + usage), lasting: Math.max(0, shared - others) };
 }
 
 /** A Guaranteed pod's request moves with its limit: a limit at the ceiling would fill the node. */
@@ -59,12 +62,12 @@ function movesRequest({ participant: { bounds } }: Container): boolean {
 
 /** While CPU is ample limits go to their ceilings; while it is scarce the market divides it. */
 export const FREE: Algorithm = (containers, context) => {
-  const { nodeState, waitTargetMs, capacity } = context;
+  const { nodeState, waitTargetMs, capacity, isFull } = context;
   const isScarce = nodeState.state === "scarce";
   const all = containers.map((one) => marketContainer(one, context));
   const running = all.filter(isRunning);
   const bidders = running.map((one) => movesRequest(one) ? { ...one, ceiling: needOf(one) } : one);
-  const { mode, price, shares } = clearScarce(bidders, capacity);
+  const { mode, price, shares } = clearScarce(bidders, { capacity, isFull });
   const shareOf = new Map<Container, ScarceShare | undefined>(
     running.map((one, i) => [one, shares[i]]),
   );

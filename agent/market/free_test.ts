@@ -63,11 +63,20 @@ function freeAgent(changes: Readonly<Record<string, PodChange>>, capacity = 2000
     const sample = { containers: new Map(samples.map((one) => [one.containerID, one])) };
     const context: RoundContext = {
       ...LOOP_DEFAULTS,
-      ...{ now, capacity, nodeState, freeFraction: 0, waitMs: 100, pace: SAMPLE_PACE },
+      ...{
+        now,
+        capacity,
+        isFull: false,
+        nodeState,
+        freeFraction: 0,
+        waitMs: 100,
+        pace: SAMPLE_PACE,
+      },
     };
     const { containers } = estimate(participants, { sample, states, context });
-    nodeState = nextNodeState(nodeState, { now, capacity, ...nodeLoad(containers, now) });
-    const current = { ...context, nodeState };
+    const load = nodeLoad(containers, now);
+    nodeState = nextNodeState(nodeState, { now, capacity, ...load });
+    const current = { ...context, nodeState, isFull: load.usage >= capacity };
     const result = clearAndPace(containers, current);
     for (const { participant, limit, need, share, target, state } of result.containers) {
       limits.set(participant.allocation.metadata.name, limit);
@@ -263,19 +272,16 @@ pure("FREE survives a node with hardly any capacity, or without pods", () => {
 });
 
 pure(
-  "availableCPU() is what is idle and what containers use, at most the CPUs that they share",
+  "availableCPU() is what is idle and what containers use; over minutes, what others leave",
   () => {
     const rows = [
-      [{ shared: 2000, idle: 700 }, 1600],
+      [{ shared: 2000, idle: 700, others: 600 }, { now: 1600, lasting: 1400 }],
       // At the end of a burst usage is a moment behind.
-      [{ shared: 2000, idle: 1500 }, 2000],
-      [undefined, 900],
+      [{ shared: 2000, idle: 1500, others: 2100 }, { now: 2000, lasting: 0 }],
+      [undefined, { now: 900, lasting: 900 }],
     ] as const;
     for (const [node, available] of rows) {
-      assert.equal(
-        availableCPU({ usage: 900 }, node),
-        available,
-      );
+      assert.deepEqual(availableCPU({ usage: 900 }, node), available);
     }
   },
 );

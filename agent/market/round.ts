@@ -65,7 +65,7 @@ export function estimate(
   { sample, states, context, limitOf = () => undefined }: {
     readonly sample: Pick<NodeSample, "containers">;
     readonly states: ContainerStates;
-    readonly context: Omit<RoundContext, "capacity">;
+    readonly context: Omit<RoundContext, "capacity" | "isFull">;
     readonly limitOf?: (participant: Participant) => number | undefined;
   },
 ): EstimatedNode {

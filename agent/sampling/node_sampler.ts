@@ -14,9 +14,9 @@ import {
 } from "../../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
-import { createIdleCPU, createSharedCPUs } from "./idle_cpu.ts";
+import { createNodeCPU, createSharedCPUs } from "./node_cpu.ts";
 import { createPodList } from "./pod_list.ts";
-import { isManaged, type PodState } from "./pod_state.ts";
+import { type ContainerCgroupState, isManaged, type PodState } from "./pod_state.ts";
 import { refreshQuota, type SampleContext, samplePod } from "./sample_pod.ts";
 import { unmanagedCPU } from "./unmanaged_cpu.ts";
 
@@ -94,7 +94,7 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     }
   };
   const pressureIn = (file: string) => readOrReport(file, () => readPressure(tree, file));
-  const idleCPU = createIdleCPU({ cores });
+  const nodeCPU = createNodeCPU();
   const forget = (files: CgroupFiles): void => {
     for (const file of pathsOf(files)) reported.delete(file);
     for (const directory of files.directories) tree.release(directory);
@@ -102,10 +102,8 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   const list = createPodList({ tree, layout, forget });
   const sharedCPUs = createSharedCPUs({
     cores,
-    // A managed container has no CPUs of its own: those have no quota.
-    read: (managed) => {
-      const files = managed.values().map((id) => list.container(id)?.files)
-        .find((one) => one !== undefined);
+    read: () => {
+      const files = sharingContainer(list.pods.values())?.files;
       return files && readOrReport(files.cpuset, () => readCPUs(tree, files));
     },
   });
@@ -113,6 +111,8 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     layout,
     sample(at, managed, { unsettled = [], everyMs = 250 } = {}) {
       const context: SampleContext = { tree, cores, pressure, malformed, at };
+      // Before the pods, so that it belongs to this time.
+      const usedMs = readOrReport("the root's usage", () => readNodeUsage(tree, layout));
       list.refresh(at, managed);
       for (const id of unsettled) {
         const container = list.container(id);
@@ -126,13 +126,12 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
         if (at >= sampledAt && at - sampledAt < waitMs) continue;
         if (!samplePod(pod, { ...context, managed: isIn })) list.relist(pod, at);
       }
-      const usedMs = readOrReport("cpu.stat", () => readNodeUsage(tree, layout));
-      const node = idleCPU({ at, usedMs, cores: sharedCPUs(at, managed) });
-      return {
-        containers: newestSamples(list.pods.values()),
-        unmanaged: unmanagedCPU([...list.pods.values()], { managed, cores }),
-        ...(node === undefined ? {} : { node }),
-      };
+      const pods = [...list.pods.values()];
+      const { held: unmanaged, yielding } = unmanagedCPU(pods, { managed, cores });
+      const containers = newestSamples(pods);
+      const usage = usageOf(managed, containers);
+      const node = nodeCPU({ at, usedMs, cores: sharedCPUs(at), managed: usage, yielding });
+      return { containers, unmanaged, ...(node && { node }) };
     },
     pods: () => [...list.pods.values()],
     pressure() {
@@ -146,6 +145,20 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     },
     close: () => tree.release(""),
   };
+}
+
+function usageOf(ids: ReadonlySet<string>, samples: ReadonlyMap<string, ContainerSample>): number {
+  return ids.values().reduce((sum, id) => sum + (samples.get(id)?.usage ?? 0), 0);
+}
+
+/** A container of a class that a static CPU manager gives no CPUs of its own. */
+function sharingContainer(pods: Iterable<PodState>): ContainerCgroupState | undefined {
+  for (const { directory = "", containers } of pods) {
+    const isShared = directory.includes("burstable") || directory.includes("besteffort");
+    const [first] = isShared ? containers.values() : [];
+    if (first !== undefined) return first;
+  }
+  return undefined;
 }
 
 function newestSamples(pods: Iterable<PodState>): Map<string, ContainerSample> {

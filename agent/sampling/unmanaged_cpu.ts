@@ -5,8 +5,15 @@
  */
 import { type ContainerCgroupState, isManaged, type PodState } from "./pod_state.ts";
 
+/** CPU of pods outside of the market. Millicores. */
+export interface UnmanagedCPU {
+  readonly held: number;
+  /** Usage now that gives way as soon as containers with requests want the CPU. */
+  readonly yielding: number;
+}
+
 /**
- * Millicores. A pod outside of the market holds the larger of its request and the 95th percentile of
+ * A pod outside of the market holds the larger of its request and the 95th percentile of
  * its usage over 5 minutes; usage alone would make every clearing follow every burst of a neighbour.
  * Usage counts as far as the kernel's weights defend it: CPU that was idle is free for those with
  * requests as soon as they run. Inside a managed pod the same holds for each container without a
@@ -21,13 +28,15 @@ export function unmanagedCPU(
     /** CPUs of the node. */
     readonly cores: number;
   },
-): number {
+): UnmanagedCPU {
   const requests = pods.reduce((sum, { own }) => sum + (own?.request?.linear ?? 0), 0);
   // By weight a request gets this much of its amount while all CPU is used.
   const perRequest = 1000 * cores / requests;
+  const defended = (request: number): number => requests === 0 ? Infinity : perRequest * request;
   const heldFor = (request: number, usage: number): number =>
-    Math.max(request, Math.min(usage, requests === 0 ? Infinity : perRequest * request));
+    Math.max(request, Math.min(usage, defended(request)));
   let held = 0;
+  let yielding = 0;
   for (const pod of pods) {
     const { own, containers } = pod;
     const isIn = isManaged(pod, managed);
@@ -39,9 +48,15 @@ export function unmanagedCPU(
       held += heldFor(requestOfSibling(container, pod), window.percentile());
     }
     const request = own?.request?.linear;
-    if (!isIn) held += request === undefined ? usage : heldFor(request, usage);
+    if (isIn) continue;
+    held += request === undefined ? usage : heldFor(request, usage);
+    if (request !== undefined) yielding += Math.max(0, usageNow(pod) - defended(request));
   }
-  return held;
+  return { held, yielding };
+}
+
+function usageNow({ containers }: PodState): number {
+  return containers.values().reduce((sum, { sample }) => sum + (sample?.usage ?? 0), 0);
 }
 
 /**

@@ -93,8 +93,13 @@ export interface NodePressure {
 export interface NodeCPU {
   /** The CPUs that containers share: all, less those that a static CPU manager gave away. */
   readonly shared: number;
-  /** That of the shared ones that no process uses: a fading mean with a time constant of 1 s. */
+  /**
+   * That of the shared ones that no process uses, or only pods that give way to requests: a fading mean
+   * with a time constant of 1 s.
+   */
   readonly idle: number;
+  /** Used by others than the market's containers that do not give way: P95 over 5 minutes. */
+  readonly others: number;
 }
 
 /** A sample of a whole node. */

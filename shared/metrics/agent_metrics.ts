@@ -63,7 +63,7 @@ export const NODE_METRICS = {
     help: "Time in which at least one thread of the node waited for CPU or quota (PSI).",
   }),
   allocatable: gauge("mbcas_node_allocatable_cores", { help: "CPU that the node's pods may use." }),
-  capacity: gauge("mbcas_node_capacity_cores", { help: "Part of it that the market may share." }),
+  capacity: gauge("mbcas_node_capacity_cores", { help: "CPU that the market may share." }),
   unmanaged: gauge("mbcas_node_unmanaged_cores", {
     help: "CPU held by pods outside of the market.",
   }),

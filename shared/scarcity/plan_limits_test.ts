@@ -323,7 +323,7 @@ pure("planLimits() keeps original limits while a share exceeds another one's", (
         Math.min(load.usage1500ms, originalLimit)
       );
       const capacity = factor * within.reduce((sum, one) => sum + one, 0);
-      const { shares } = clearScarce(bidders, capacity);
+      const { shares } = clearScarce(bidders, { capacity, isFull: false });
       const cleared = bidders.map((one, i) => ({ ...one, cleared: shares[i] }));
       const exceeds = cleared.some(({ cleared: { share = 0 } = {}, originalLimit }) =>
         share >= originalLimit + GRID

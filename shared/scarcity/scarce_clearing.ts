@@ -60,12 +60,15 @@ export const DIVIDED = 1.08;
  */
 export function clearScarce(
   bidders: readonly ScarceBidder[],
-  capacity: number,
+  { capacity, isFull }: {
+    readonly capacity: number;
+    /** Whether the bidders use all that they can have; without PSI none waits before. */
+    readonly isFull: boolean;
+  },
 ): Pick<Clearing, "mode" | "price"> & { readonly shares: readonly ScarceShare[] } {
-  const used = bidders.reduce((sum, { load }) => sum + load.usage1s, 0);
   const divided = DIVIDED * capacity;
   const weights = bidders.reduce((sum, { weight }) => sum + weight, 0);
-  const waiting = waitingOf(bidders, { isFull: used >= capacity });
+  const waiting = waitingOf(bidders, { isFull });
   const all = bidders.map((bidder, i) => {
     const { weight, originalLimit } = bidder;
     const part = divided * weight / weights;

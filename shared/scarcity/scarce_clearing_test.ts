@@ -36,7 +36,9 @@ function cleared(
   changes: readonly Change[],
   capacity: number,
 ): number[] {
-  return clearScarce(changes.map(bidder), capacity).shares.map((one) => Math.round(one[of]));
+  const bidders = changes.map(bidder);
+  const isFull = bidders.reduce((sum, { load }) => sum + load.usage1s, 0) >= capacity;
+  return clearScarce(bidders, { capacity, isFull }).shares.map((one) => Math.round(one[of]));
 }
 
 pure("clearScarce() lets containers bid by usage, part and ceiling", () => {
@@ -154,10 +156,10 @@ pure("clearScarce() divides 1.08 of the capacity by weight, original limits firs
 pure("clearScarce() gives nothing of nothing", () => {
   for (const capacity of [0, 4000]) {
     const nothing = { mode: "uncongested", price: 0, shares: [] };
-    assert.deepEqual(clearScarce([], capacity), nothing);
+    assert.deepEqual(clearScarce([], { capacity, isFull: true }), nothing);
   }
   const two = [{}, { limit: 500 }];
-  assert.equal(clearScarce(two.map(bidder), 0).price, Infinity);
+  assert.equal(clearScarce(two.map(bidder), { capacity: 0, isFull: true }).price, Infinity);
   assert.deepEqual(cleared("bid", two, 0), [1050, 1050]);
   assert.deepEqual([...cleared("share", two, 0), ...cleared("part", two, 0)], [0, 0, 0, 0]);
 });
@@ -205,7 +207,7 @@ forAll(
   (drawn, capacity) => {
     const bidders = [...drawn, ...drawn.slice(0, 1)];
     const divided = DIVIDED * capacity;
-    const { price, mode, shares } = clearScarce(bidders, capacity);
+    const { price, mode, shares } = clearScarce(bidders, { capacity, isFull: capacity % 2 < 1 });
     const best = optimum(bidders, shares.map(({ bid }) => bid), divided);
     seen.add(`${mode}, ${best.fits}`);
     assert.deepEqual([price, mode], [best.price, best.mode]);

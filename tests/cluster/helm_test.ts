@@ -90,6 +90,9 @@ async function helmOnly(chart: string, node: RealNode): Promise<void> {
   await helm("test", "coallocator");
   await kubectl.must(["scale", ...controller, "--replicas=0"]);
   await kubectl.must(["rollout", "status", ...controller]);
+  // A controller that ends goes on answering for a moment.
+  const pods = ["pod", "-l", "app.kubernetes.io/name=mbcas-controller", "-n", OTHER_NAMESPACE];
+  await kubectl.must(["wait", "--for=delete", ...pods, "--timeout=60s"]);
   await assert.rejects(helm("test", "coallocator"));
   await kubectl.must(["scale", ...controller, "--replicas=2"]);
 

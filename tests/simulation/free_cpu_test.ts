@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readDemoScene } from "../../cli/demo_scene.ts";
 import { SHARED_NODE_SCENES } from "../../lab/arena/shared_node_scenes.ts";
+import type { ArrivalProcess } from "../../lab/simulation/node/request_server.ts";
 import { startMarketCluster } from "../../lab/simulation/market_cluster.ts";
 import { playMarket } from "../../lab/simulation/play_market.ts";
 import type { RunSeries } from "../../lab/simulation/run_record.ts";
@@ -17,7 +18,6 @@ import { coallocScene } from "../fixtures/cli/coalloc_scene.ts";
 import { type ControllerScene, loopTest, sceneTest } from "./controller_scene.ts";
 
 const BURST_FACTOR = 8;
-const OUTSIDE_UID = "11111111-2222-4333-8444-555555555555";
 
 /** The scene under the market as it is where idle CPU is free. */
 function play(scene: Scene): Promise<RunSeries> {
@@ -128,31 +128,80 @@ Deno.test("playMarket() brings limits back to their ceilings when the load has e
   assert.ok(last < END_S + 10 + 15, `${last}`);
 });
 
-Deno.test("startMarketCluster() divides CPU that an idle pod outside of the market requests", async () => {
-  const made = SHARED_NODE_SCENES["light-services"]({ seed: 1, minutes: 1 });
-  const scene = endingAt(made, 20, (name) => name !== "batch");
-  /** Limits after 15 s of contention, and after 40 s; half of the 8 CPUs may be requested by others. */
-  const limitsBeside = async (requested: number): Promise<(number | undefined)[][]> => {
-    const cluster = startMarketCluster(scene, {
-      agent: { idleCPU: "free" },
-      controller: { burstFactor: BURST_FACTOR },
-    });
-    const { node, clock } = cluster;
-    const idle = { id: "f".repeat(64), threads: 1, workload: endlessWork(0), request: requested };
-    if (requested > 0) node.addPod({ uid: OUTSIDE_UID, containers: [idle] });
-    const limits: (number | undefined)[][] = [];
-    for (const second of [15, 40]) {
-      await clock.runUntil(second * 1000);
-      limits.push(scene.pods.map((pod) => node.container(sceneContainerID(pod)).quota));
-    }
-    await cluster.stop();
-    return limits;
+/** A pod outside of the market. */
+interface OutsidePod {
+  /** CPU request, millicores. */
+  readonly request: number;
+  readonly threads?: number;
+  readonly workload?: () => ArrivalProcess;
+}
+
+/** Uses this many CPUs for 10 s, nothing for 10 s, and so on. */
+function burstsOf(cores: number): ArrivalProcess {
+  const [costMs, onMs] = [10, 10_000];
+  return {
+    nextAt: 0,
+    nextCost: costMs,
+    next() {
+      this.nextAt += costMs / cores;
+      if (this.nextAt % (2 * onMs) >= onMs) this.nextAt = Math.ceil(this.nextAt / onMs) * onMs;
+    },
   };
-  const [contended = [], ample = []] = await limitsBeside(4000);
-  assert.deepEqual([contended, ample], await limitsBeside(0));
-  // Services at their ceilings, 8 × 400 m; the batch job at what they leave, then at nearly all.
-  assert.deepEqual(contended.slice(0, 3), [3200, 3200, 3200]);
-  assert.ok((contended[3] ?? 0) > 4000 && (ample[3] ?? 0) > 6900, `${contended[3]}, ${ample[3]}`);
+}
+
+/** Limits of light-services beside such pods at the last second, and changes from second 60 on. */
+async function limitsBeside(outside: readonly OutsidePod[], { seconds = 15 } = {}) {
+  const made = SHARED_NODE_SCENES["light-services"]({ seed: 1, minutes: 3 });
+  const scene = endingAt(made, 120, (name) => name !== "batch");
+  let now = 0;
+  let lateChanges = 0;
+  const cluster = startMarketCluster(scene, {
+    agent: { idleCPU: "free" },
+    controller: { burstFactor: BURST_FACTOR },
+    observe: ({ containers }) => {
+      const changed = containers.filter(({ changedFor }) => changedFor !== undefined);
+      if (now > 60) lateChanges += changed.length;
+    },
+  });
+  const { node, clock } = cluster;
+  outside.forEach(({ request, threads = 1, workload = () => endlessWork(0) }, i) => {
+    const id = `${i}`.repeat(64);
+    const containers = [{ id, threads, workload: workload(), request }];
+    node.addPod({ uid: `1111111${i}-2222-4333-8444-555555555555`, containers });
+  });
+  while (now < seconds) {
+    now++;
+    await clock.runUntil(now * 1000);
+  }
+  const limits = scene.pods.map((pod) => node.container(sceneContainerID(pod)).quota ?? NaN);
+  await cluster.stop();
+  return { limits, lateChanges };
+}
+
+const HALF: OutsidePod = { request: 4000 };
+const BEST_EFFORT: OutsidePod = { request: 2, threads: 8, workload: () => endlessWork(8) };
+
+for (
+  const [what, outside] of [
+    ["requests and leaves idle", [HALF]],
+    ["requests, and that a pod without requests uses meanwhile", [HALF, BEST_EFFORT]],
+  ] as const
+) {
+  Deno.test(`startMarketCluster() divides CPU that a pod outside of the market ${what}`, async () => {
+    const { limits } = await limitsBeside(outside);
+    // Services at their ceilings, 8 × 400 m; the batch job at what they leave of nearly all.
+    assert.deepEqual(limits.slice(0, 3), [3200, 3200, 3200]);
+    assert.ok((limits[3] ?? 0) > 4000, `${limits[3]}`);
+    // When the services have ended the job has nearly all.
+    const { limits: [, , , alone = 0] } = await limitsBeside(outside, { seconds: 150 });
+    assert.ok(alone > 6300, `${alone}`);
+  });
+}
+
+Deno.test("startMarketCluster() does not follow the bursts of a pod outside of the market", async () => {
+  const bursts = { ...HALF, threads: 4, workload: () => burstsOf(4) };
+  const { lateChanges } = await limitsBeside([bursts], { seconds: 120 });
+  assert.ok(lateChanges <= 2, `${lateChanges}`);
 });
 
 const GUARANTEED = { containers: [sampleGuaranteed()] };
