@@ -61,7 +61,7 @@ export interface NodeLoopOptions extends Partial<MarketSettings> {
   readonly busySampleMs?: number;
   /** Mean time between two renewals of the agent's lease. */
   readonly heartbeatMs?: number;
-  /** Share of allocatable that is never shared out. */
+  /** Share of the CPU that the market could have which it leaves to the node. */
   readonly reserve?: number;
   /** Called after each round, for metrics, `/view` and records. */
   readonly observe?: (round: RoundResult, input: RoundInput) => void;
@@ -212,15 +212,15 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   });
   const isTight = settings.idleCPU === "tight";
   const load = nodeLoad(containers, now);
-  const available = availableCPU(load, sample.node);
+  // Limits that follow demand leave others what they request.
+  const available = isTight ? { now: 0, lasting: 0 } : availableCPU(load, sample.node);
   const capacityOf = (available: number): number =>
     marketCapacity({
       allocatable: node.allocatableCPU,
       unmanaged: sample.unmanaged,
       pressures: node.pressures.length,
       reserve: settings.reserve,
-      // Limits that follow demand leave others what they request.
-      available: isTight ? 0 : available,
+      available,
     });
   const present = capacityOf(available.now);
   const nodeState = isTight
@@ -236,8 +236,8 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
     now - state.clearedAt >= QUIET_ROUND_MS * ON_TIME;
   if (!isDue) return next;
 
-  const shared = { capacity: capacityOf(available.lasting), isFull: load.usage >= present };
-  const context = { ...settings, ...next, now, ...shared };
+  const capacity = capacityOf(available.lasting);
+  const context = { ...settings, ...next, now, capacity, isFull: load.usage >= present };
   const round = clearAndPace(containers, context);
   loop.outbox.keepOnly(participants.keys);
   if (!limitsIgnored) publish(round, loop);

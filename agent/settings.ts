@@ -78,7 +78,7 @@ const AGENT_SHAPE = {
   reserve: setting("agent.reserve", {
     kind: numberKind({ most: 0.9 }),
     default: "0.1",
-    description: "Share of the node's allocatable CPU that is never shared out",
+    description: "Share of the CPU that the market could have which it leaves to the node",
   }),
   waitTarget: setting("agent.waitTarget", {
     kind: durationKind({ leastMs: 10, mostMs: 2000 }),

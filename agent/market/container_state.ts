@@ -102,8 +102,8 @@ export function addSample(
 }
 
 /**
- * Sets the container's demand: that of its readings, or the metric's (`asked`) if that is
- * more. Without readings it has none, whatever a metric asks for.
+ * Sets the container's demand: that of its readings, or the metric's (`asked`) if that is more.
+ * Without readings it has none, whatever a metric asks for.
  */
 export function updateDemand(
   state: ContainerState,

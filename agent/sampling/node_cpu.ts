@@ -5,6 +5,7 @@
  */
 import { type NodeCPU, SHORTEST_INTERVAL_MS } from "../../shared/cgroup/sample.ts";
 import { createUsageWindow } from "../../shared/cgroup/usage_window.ts";
+import { fadingMean } from "../../shared/fading_mean.ts";
 
 /** Time constant of the mean, ms: that of the usage by which CPU counts as scarce. */
 const MEAN_MS = 1000;
@@ -44,14 +45,15 @@ export function createNodeCPU(): (reading: NodeReading) => NodeCPU | undefined {
     const shared = 1000 * cores;
     const intervalMs = at - (before?.at ?? at);
     const grown = usedMs - (before?.usedMs ?? usedMs);
-    if (before === undefined || intervalMs < 0 || grown < 0) before = { at, usedMs };
-    else if (intervalMs >= SHORTEST_INTERVAL_MS) {
-      before = { at, usedMs };
+    const isNew = before === undefined || intervalMs < 0 || grown < 0;
+    const isInterval = !isNew && intervalMs >= SHORTEST_INTERVAL_MS;
+    if (isNew || isInterval) before = { at, usedMs };
+    if (isInterval) {
+      const used = 1000 * grown / intervalMs;
       // No more than all CPUs can be in use, whatever a counter says.
-      const unused = Math.max(-shared, shared - 1000 * grown / intervalMs + yielding);
-      idle = unused + ((idle ?? unused) - unused) * Math.exp(-intervalMs / MEAN_MS);
-      const used = 1000 * grown / intervalMs - managed - yielding;
-      others = used + ((others ?? used) - used) * Math.exp(-intervalMs / OTHERS_MS);
+      const unused = Math.max(-shared, shared - used + yielding);
+      idle = fadingMean(idle, unused, { intervalMs, constantMs: MEAN_MS });
+      others = fadingMean(others, used - managed - yielding, { intervalMs, constantMs: OTHERS_MS });
       othersMs += Math.max(0, others) * intervalMs / 1000;
     }
     window.add(at, othersMs);

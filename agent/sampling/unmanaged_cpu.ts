@@ -13,8 +13,8 @@ export interface UnmanagedCPU {
 }
 
 /**
- * A pod outside of the market holds the larger of its request and the 95th percentile of
- * its usage over 5 minutes; usage alone would make every clearing follow every burst of a neighbour.
+ * A pod outside of the market holds the larger of its request and the 95th percentile of its usage
+ * over 5 minutes; usage alone would make every clearing follow every burst of a neighbour.
  * Usage counts as far as the kernel's weights defend it: CPU that was idle is free for those with
  * requests as soon as they run. Inside a managed pod the same holds for each container without a
  * quota that the bounds do not name (a sandbox holds nothing); one with a quota bids, or will as soon

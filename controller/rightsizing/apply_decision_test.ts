@@ -102,7 +102,7 @@ pure(
         ...{ asked: [FIRST, SECOND], cpu: undefined, failure: "back-off" },
         behind: ["web-1", "web-2"],
       }],
-      // A pod that is gone is no failure; a missing permission ends it.
+      // A missing pod does not fail it; a missing permission ends it.
       [IN_PLACE, { refusals: { "resize web-1": GONE } }, { asked: [FIRST, SECOND] }],
       [IN_PLACE, { refusals: { "resize web-1": FORBIDDEN } }, {
         ...{ asked: [FIRST], cpu: undefined, failure: LACKS, behind: ["web-1"] },

@@ -26,7 +26,7 @@ export interface Goal {
   /** CoAllocator must be at most, or at least, this. */
   readonly bound: "at most" | "at least";
   readonly goal: number;
-  /** NaN where there is no figure, for instance because CoAllocator missed the SLO. */
+  /** NaN without a figure, for instance because CoAllocator missed the SLO. */
   readonly coallocator: number;
   /**
    * The rival that comes nearest to the goal or passes it farthest, at its best setting. A reaction is

@@ -54,7 +54,7 @@ const LONGEST_WINDOW = 8;
 const SURPRISE = 5;
 /** (millicores)²: steadier than the readings themselves nothing is. */
 const LEAST_VARIANCE = 1;
-/** Millicores; a level below is no base to scale from. */
+/** Millicores; a level below is too low to scale from. */
 const LEAST_LEVEL = 1;
 /** A difference between two blocks counts up to this many standard deviations of usual work. */
 const MOST_DEVIATIONS = 5;

@@ -4,6 +4,7 @@
  * @module
  */
 import type { ContainerSample } from "../cgroup/sample.ts";
+import { fadingMean } from "../fading_mean.ts";
 
 /** State of pacing for a container. CPU in millicores, times monotonic in milliseconds. */
 export interface PaceMemory {
@@ -87,7 +88,7 @@ export function nextLoad(
   { usage, pressure, intervalMs }: Pick<ContainerSample, "usage" | "pressure" | "intervalMs">,
 ): RecentLoad {
   const mean = (past: number | undefined, value: number, constantMs: number): number =>
-    past === undefined ? value : value + (past - value) * Math.exp(-intervalMs / constantMs);
+    fadingMean(past, value, { intervalMs, constantMs });
   return {
     usage400ms: mean(before?.usage400ms, usage, 400),
     usage1s: mean(before?.usage1s, usage, 1000),

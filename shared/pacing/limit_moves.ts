@@ -9,7 +9,7 @@ import { clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
 import { isThrottled, type PacedContainer, type PaceOptions } from "./paced_container.ts";
 
-/** Hysteresis of a rationed container fades with this time constant after a change, … */
+/** Hysteresis of a container that gets too little fades with this time constant after a change, … */
 const REST_MS = 60_000;
 /** … down to this share of the limit. */
 const LEAST_HYSTERESIS = 0.02;
@@ -40,7 +40,7 @@ export function rationedHysteresis(
 
 /**
  * Whether a raise to `limit`, millicores, relieves enough for others to pay for it. Rounding gives a
- * step of the grid now to one and now to another: no container that is rationed is raised for that.
+ * step of the grid now to one and now to another: no container that gets too little is raised for that.
  */
 export function isLargeRaise(
   container: DelayedLimit,

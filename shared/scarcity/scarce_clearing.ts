@@ -54,9 +54,9 @@ const SHORT_SHARE = 0.95;
 export const DIVIDED = 1.08;
 
 /**
- * Divides 1.08 × `capacity`, millicores, among the bids by weight. Bids above the limits that users set count only after every bid has what it asks for within
- * its own: a container gets less than min(bid, original limit) only while none gets more than that.
- * Σ shares is at most what is divided.
+ * Divides 1.08 × `capacity`, millicores, among the bids by weight. Bids above the limits that users
+ * set count only after every bid has what it asks for within its own: a container gets less than
+ * min(bid, original limit) only while none gets more than that. Σ shares is at most what is divided.
  */
 export function clearScarce(
   bidders: readonly ScarceBidder[],

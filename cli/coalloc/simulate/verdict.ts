@@ -19,9 +19,9 @@ import { algorithmLabel, P90 } from "./replay.ts";
 const SAME_COST = 0.01;
 
 /**
- * Sentences: CoAllocator with `market.idleCPU: tight` beside the limit as it is; the cheapest other algorithm
- * that holds the SLO; CoAllocator with its defaults: their limits cost nothing while CPU is free. Throws a
- * RangeError when one of these was not played.
+ * Sentences: CoAllocator with `market.idleCPU: tight` beside the limit as it is; the cheapest other
+ * algorithm that holds the SLO; CoAllocator with its defaults: their limits cost nothing while CPU is
+ * free. Throws a RangeError when one of these was not played.
  */
 export function verdict(
   outcomes: readonly AlgorithmOutcome[],

@@ -234,7 +234,7 @@ export async function admissionProbe(
 export interface SeenReplica {
   readonly name: string;
   readonly uid: string;
-  /** Of the node that it is on; undefined until it has one, or where that is no simulated one. */
+  /** Of the node that it is on; undefined until it has one, or where that is a real node. */
   readonly class: NodeClass | undefined;
   /** What the label says that it was made for; undefined where there is none. */
   readonly label: string | undefined;
