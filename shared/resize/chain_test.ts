@@ -277,11 +277,18 @@ pure("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
   }));
 });
 
+const small = { limitRange: cpuRanges({ min: 250 }), ...guaranteed(200, 400) };
+
 table("decide() makes a partial raise within the quota, and holds without any room", [
   [{ quotaRoom: { millicores: 55 } }, "app 250; QuotaExceeded"],
   [{ quotaRoom: { millicores: 9 } }, "QuotaExceeded"],
   [{ quotaRoom: { millicores: -50 } }, "QuotaExceeded"],
   [{ quotaRoom: { millicores: -50 }, ...wants(150) }, "app 150"],
+  // Waits that follow in the chain do not hide that there is no room.
+  [{ quotaRoom: { millicores: 9 }, restMs: 300 }, "QuotaExceeded"],
+  // A raise that a LimitRange asks for is made whole, or not at all.
+  [{ ...small, ...wants(150), quotaRoom: { millicores: 50 } }, "app 250/250; LimitRange"],
+  [{ ...small, ...wants(150), quotaRoom: { millicores: 49 } }, "QuotaExceeded"],
 ]);
 
 /** Containers of these present limits that want others, each at its request of 1 m. */
