@@ -278,7 +278,7 @@ pure(
         ...change,
       };
       const past = { limit: 800, fundedAt: -Infinity, ...memory };
-      const cleared = { bid: 800, share, part, waiting: 0, short: false };
+      const cleared = { bid: 800, share, shareOfUsed: share, part, waiting: 0, short: false };
       const bounds = { floor: 100, ceiling: 800, originalLimit };
       const container = { ...bounds, share, load, cleared, memory: past };
       const context = { now: NOW, state, pace: DEFAULT_PACE };

@@ -213,8 +213,8 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const isTight = settings.idleCPU === "tight";
   const load = nodeLoad(containers, now);
   // Limits that follow demand leave others what they request.
-  const available = isTight ? { now: 0, lasting: 0 } : availableCPU(load, sample.node);
-  const capacityOf = (available: number): number =>
+  const available = isTight ? undefined : availableCPU(load, sample.node);
+  const capacityOf = (available = 0): number =>
     marketCapacity({
       allocatable: node.allocatableCPU,
       unmanaged: sample.unmanaged,
@@ -222,7 +222,7 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
       reserve: settings.reserve,
       available,
     });
-  const present = capacityOf(available.now);
+  const present = capacityOf(available?.last1s);
   const nodeState = isTight
     ? state.nodeState
     : nextNodeState(state.nodeState, { now, capacity: present, ...load });
@@ -236,8 +236,9 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
     now - state.clearedAt >= QUIET_ROUND_MS * ON_TIME;
   if (!isDue) return next;
 
-  const capacity = capacityOf(available.lasting);
-  const context = { ...settings, ...next, now, capacity, isFull: load.usage >= present };
+  const capacity = capacityOf(available?.lasting);
+  const isFull = load.usage400ms >= capacityOf(available?.last400ms);
+  const context = { ...settings, ...next, now, capacity, isFull };
   const round = clearAndPace(containers, context);
   loop.outbox.keepOnly(participants.keys);
   if (!limitsIgnored) publish(round, loop);

@@ -1,7 +1,7 @@
 import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { NodeSample } from "../shared/cgroup/sample.ts";
+import type { NodeCPU, NodeSample } from "../shared/cgroup/sample.ts";
 import { createInformer } from "../shared/control/informer.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import { parseCPU } from "../shared/quantity.ts";
@@ -47,7 +47,7 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
   for (const pod of PODS) allocations.seed(boundedAllocation(pod));
   /** Millicores that each pod would use; `unmanaged` takes no part. */
   const demand = new Map<string, number>(PODS.map((pod) => [pod, 300]));
-  const kernel = { ignoresLimits: false };
+  const kernel: { ignoresLimits: boolean; node?: NodeCPU } = { ignoresLimits: false };
   const limitOf = (pod: string): number => {
     const usual = pod === "unmanaged" ? "4" : "500m";
     return parseCPU(allocations.get(`shop/${pod}`)?.spec.desiredCPULimit ?? usual);
@@ -58,10 +58,11 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
       const throttledMsPerS = Math.max(0, wanted - quota);
       const throttledPeriods = throttledMsPerS > 0 ? 2 : 0;
       const usage = wanted - throttledMsPerS;
-      return sampleReading(pod, { at, usage, throttledMsPerS, throttledPeriods, quota });
+      const request = 100;
+      return sampleReading(pod, { at, usage, throttledMsPerS, throttledPeriods, quota, request });
     });
     const byID = new Map(containers.map((one) => [one.containerID, one]));
-    return { containers: byID, unmanaged: 0 };
+    return { containers: byID, unmanaged: 0, ...(kernel.node && { node: kernel.node }) };
   };
 
   async function* late<T>(events: AsyncIterable<T>): AsyncGenerator<T> {
@@ -156,6 +157,21 @@ loopTest("samples more often while 80 % of the node's CPU are used", async (scen
     assert.equal(samples.count - before, expected);
   }
 }, { agent: { idleCPU: "free" } });
+
+for (const [idle400ms, limit] of [[0, 1160], [1000, 4000]] as const) {
+  loopTest(`takes containers for waiting by idle CPU of 0.4 s (${idle400ms}m)`, async (scene) => {
+    const { kernel, demand, pass, limitOf } = scene;
+    kernel.node = { shared: 5000, idle: 0, idle400ms, others: 0 };
+    scene.setBounds("a", sampleBounds("a", { ceiling: 4000 }));
+    scene.setBounds("b", sampleBounds("b", { ceiling: 4000, weight: 300 }));
+    demand.set("a", 3300).set("b", 0);
+    await pass(20_000);
+    assert.deepEqual(scene.limits(), [4000, 4000]);
+    demand.set("a", 1900).set("b", 1800);
+    await pass(3000);
+    assert.equal(limitOf("a"), limit);
+  }, { agent: { idleCPU: "free" } });
+}
 
 loopTest("reports by how much its samples are late", async ({ pass }, { samples }) => {
   await pass(MINUTE_MS);

@@ -27,32 +27,41 @@ import {
 import { recentLoad } from "./container_state.ts";
 
 /** Usage and wanted CPU of the node's containers at the monotonic time `now`, ms. */
-export function nodeLoad(containers: readonly Container[], now: number): NodeLoad {
+export function nodeLoad(
+  containers: readonly Container[],
+  now: number,
+): NodeLoad & { readonly usage400ms: number } {
   let usage = 0;
+  let usage400ms = 0;
   let throttled = 0;
   for (const { participant, state } of containers) {
     const load = recentLoad(state, now);
     if (load === undefined) continue;
     usage += load.usage1s;
+    usage400ms += load.usage400ms;
     // A ceiling off the grid is never reached whole.
     const isBelow = state.pace.limit + GRID <= participant.bounds.ceiling;
     if (isBelow) throttled += state.sample?.throttledMsPerS ?? 0;
   }
-  return { usage, wanted: usage + throttled };
+  return { usage, usage400ms, wanted: usage + throttled };
 }
 
 /**
- * CPU that the market's containers can have, millicores: `now`, and over minutes, so that shares do not
- * follow each burst of others. Where the kernel does not count what the node uses, no CPU is taken for
- * idle.
+ * CPU that the market's containers can have, millicores: by means of 0.4 s and of 1 s, and over
+ * minutes, so that shares do not follow each burst of others. Where the kernel does not count what the
+ * node uses, no CPU is taken for idle.
  */
 export function availableCPU(
-  { usage }: Pick<NodeLoad, "usage">,
+  { usage, usage400ms }: Pick<ReturnType<typeof nodeLoad>, "usage" | "usage400ms">,
   node: NodeCPU | undefined,
-): { readonly now: number; readonly lasting: number } {
-  if (node === undefined) return { now: usage, lasting: usage };
-  const { shared, idle, others } = node;
-  return { now: Math.min(shared, idle + usage), lasting: Math.max(0, shared - others) };
+): { readonly last400ms: number; readonly last1s: number; readonly lasting: number } {
+  if (node === undefined) return { last400ms: usage400ms, last1s: usage, lasting: usage };
+  const { shared, idle, idle400ms, others } = node;
+  return {
+    last400ms: Math.min(shared, idle400ms + usage400ms),
+    last1s: Math.min(shared, idle + usage),
+    lasting: Math.max(0, shared - others),
+  };
 }
 
 /** A Guaranteed pod's request moves with its limit: a limit at the ceiling would fill the node. */

@@ -76,7 +76,7 @@ function freeAgent(changes: Readonly<Record<string, PodChange>>, capacity = 2000
     const { containers } = estimate(participants, { sample, states, context });
     const load = nodeLoad(containers, now);
     nodeState = nextNodeState(nodeState, { now, capacity, ...load });
-    const current = { ...context, nodeState, isFull: load.usage >= capacity };
+    const current = { ...context, nodeState, isFull: load.usage400ms >= capacity };
     const result = clearAndPace(containers, current);
     for (const { participant, limit, need, share, target, state } of result.containers) {
       limits.set(participant.allocation.metadata.name, limit);
@@ -275,13 +275,14 @@ pure(
   "availableCPU() is what is idle and what containers use; over minutes, what others leave",
   () => {
     const rows = [
-      [{ shared: 2000, idle: 700, others: 600 }, { now: 1600, lasting: 1400 }],
+      [{ shared: 2000, idle: 700, idle400ms: 500, others: 600 }, [1500, 1600, 1400]],
       // At the end of a burst usage is a moment behind.
-      [{ shared: 2000, idle: 1500, others: 2100 }, { now: 2000, lasting: 0 }],
-      [undefined, { now: 900, lasting: 900 }],
+      [{ shared: 2000, idle: 1500, idle400ms: 1900, others: 2100 }, [2000, 2000, 0]],
+      [undefined, [1000, 900, 900]],
     ] as const;
     for (const [node, available] of rows) {
-      assert.deepEqual(availableCPU({ usage: 900 }, node), available);
+      const { last400ms, last1s, lasting } = availableCPU({ usage: 900, usage400ms: 1000 }, node);
+      assert.deepEqual([last400ms, last1s, lasting], available);
     }
   },
 );
@@ -292,13 +293,14 @@ pure("nodeLoad() counts throttled time below a ceiling, and no container that ha
   agent.round({ a: busy, b: busy });
   const { containers } = agent.round({ a: busy, b: busy });
   assert.deepEqual([...agent.limits.values()], [2000, 2000]);
-  assert.deepEqual(nodeLoad(containers, 500), { usage: 800, wanted: 800 });
+  const load = { usage: 800, usage400ms: 800 };
+  assert.deepEqual(nodeLoad(containers, 500), { ...load, wanted: 800 });
   const { state } = containers[0] ?? assert.fail("there is a container");
   state.pace = { ...state.pace, limit: 1990 };
   for (const now of [500, 15_500]) {
-    assert.deepEqual(nodeLoad(containers, now), { usage: 800, wanted: 950 });
+    assert.deepEqual(nodeLoad(containers, now), { ...load, wanted: 950 });
   }
-  assert.deepEqual(nodeLoad(containers, 15_501), { usage: 0, wanted: 0 });
+  assert.deepEqual(nodeLoad(containers, 15_501), { usage: 0, usage400ms: 0, wanted: 0 });
 });
 
 pure("FREE divides nothing among containers that have ended", () => {

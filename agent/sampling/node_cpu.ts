@@ -9,6 +9,8 @@ import { fadingMean } from "../../shared/fading_mean.ts";
 
 /** Time constant of the mean, ms: that of the usage by which CPU counts as scarce. */
 const MEAN_MS = 1000;
+/** That of the usage by which a container seems to wait on a full node, ms. */
+const SHORT_MEAN_MS = 400;
 /** That of what others use, ms: readings at different moments make one of a second uncertain. */
 const OTHERS_MS = 5000;
 
@@ -34,12 +36,13 @@ export function createNodeCPU(): (reading: NodeReading) => NodeCPU | undefined {
   let before: { readonly at: number; readonly usedMs: number } | undefined;
   /** It may be below 0 for a moment: pods are not read at the same time as the node. */
   let idle: number | undefined;
+  let idle400ms: number | undefined;
   let others: number | undefined;
   let othersMs = 0;
   const window = createUsageWindow();
   return ({ at, usedMs, cores, managed, yielding }) => {
     if (usedMs === undefined) {
-      before = idle = undefined;
+      before = idle = idle400ms = undefined;
       return undefined;
     }
     const shared = 1000 * cores;
@@ -53,12 +56,18 @@ export function createNodeCPU(): (reading: NodeReading) => NodeCPU | undefined {
       // No more than all CPUs can be in use, whatever a counter says.
       const unused = Math.max(-shared, shared - used + yielding);
       idle = fadingMean(idle, unused, { intervalMs, constantMs: MEAN_MS });
+      idle400ms = fadingMean(idle400ms, unused, { intervalMs, constantMs: SHORT_MEAN_MS });
       others = fadingMean(others, used - managed - yielding, { intervalMs, constantMs: OTHERS_MS });
       othersMs += Math.max(0, others) * intervalMs / 1000;
     }
     window.add(at, othersMs);
-    if (idle === undefined) return undefined;
-    return { shared, idle: Math.max(0, idle), others: window.percentile() };
+    if (idle === undefined || idle400ms === undefined) return undefined;
+    return {
+      shared,
+      idle: Math.max(0, idle),
+      idle400ms: Math.max(0, idle400ms),
+      others: window.percentile(),
+    };
   };
 }
 

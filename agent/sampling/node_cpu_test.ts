@@ -83,7 +83,9 @@ pure("sample() reads the root's usage, and the CPUs that containers share", () =
     return sampler.sample(at, new Set([ID])).node;
   };
   nodeAt(0, 0);
-  assert.deepEqual(nodeAt(2000, 2000), { shared: 8000, idle: 7000, others: 1000 });
+  assert.deepEqual(nodeAt(2000, 2000), {
+    ...{ shared: 8000, idle: 7000, idle400ms: 7000, others: 1000 },
+  });
   // A static CPU manager gave four CPUs to another container, which leaves them idle.
   tree.write(`${HOT}/cpuset.cpus.effective`, "0-1,6-7\n");
   const { shared, idle = 0 } = nodeAt(20_000, 20_000) ?? {};

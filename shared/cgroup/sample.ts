@@ -98,6 +98,8 @@ export interface NodeCPU {
    * with a time constant of 1 s.
    */
   readonly idle: number;
+  /** The same with a time constant of 0.4 s. */
+  readonly idle400ms: number;
   /** Used by others than the market's containers that do not give way: P95 over 5 minutes. */
   readonly others: number;
 }

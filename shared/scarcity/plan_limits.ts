@@ -128,15 +128,15 @@ function followShare(
   return { change: { limit: raise, reason: "DemandRose" }, rationed };
 }
 
-/** The limit that a decrease leads to, millicores: the share, or the part where that is more. */
+/** The limit that a decrease leads to, millicores: the larger share, or the part where that is more. */
 export function lowestLimit(
-  { floor, ceiling, originalLimit, cleared: { share, part } }:
+  { floor, ceiling, originalLimit, cleared: { shareOfUsed, part } }:
     & Pick<LimitedContainer, "floor" | "ceiling" | "originalLimit">
-    & { readonly cleared: Pick<ScarceShare, "share" | "part"> },
+    & { readonly cleared: Pick<ScarceShare, "shareOfUsed" | "part"> },
 ): number {
   // CPU above the limits that users set goes before any part: no container keeps it while
   // another is below its own.
-  const least = Math.max(share, upToGrid(Math.min(part, originalLimit)));
+  const least = Math.max(shareOfUsed, upToGrid(Math.min(part, originalLimit)));
   return Math.max(floor, Math.min(ceiling, least));
 }
 

@@ -28,7 +28,7 @@ function taker({ memory, load, cleared, ...change }: Change = {}): LimitedContai
     load: { usage400ms: usage, usage1s: usage, usage1500ms: usage, waiting: 0, ...load },
     cleared: {
       ...{ bid: 2100, share: 1000, part: 800, waiting: load?.waiting ?? 0, short: false },
-      ...cleared,
+      ...{ shareOfUsed: cleared?.share ?? 1000, ...cleared },
     },
   };
 }
@@ -118,6 +118,9 @@ pure("planLimits() lowers a container that takes more than its share from one th
     [{ floor: 1500 }, 1500],
     // A part beyond the original limit protects nothing while others lack what is within theirs.
     [{ originalLimit: 1100, cleared: { part: 1234 } }, 1100],
+    // What it may have of all that is used.
+    [{ cleared: { shareOfUsed: 1500 } }, 1500],
+    [{ cleared: { shareOfUsed: 1910 } }],
     // One that gets what it bids for, or uses less than its share.
     [{ cleared: { bid: 1000 } }],
     [{ load: { usage1500ms: 1050 } }],
