@@ -147,21 +147,24 @@ pure(
   },
 );
 
-pure("leavesAtOnce() and leavesInTurn() take pods that are older than the sign of their node", () => {
-  const departing = { gone: true, departs: "taint x" };
-  const rows: readonly (readonly [Partial<PlacedPod>, boolean])[] = [
-    [{}, false],
-    [{ gone: true }, false],
-    [departing, true],
-    // It was created at an unknown time in the second from 1000 on.
-    [{ ...departing, departsSinceMs: 999 }, false],
-    [{ ...departing, departsSinceMs: 1999 }, false],
-    [{ ...departing, departsSinceMs: 2000 }, true],
-  ];
-  for (const [changes, leaves] of rows) {
-    const pod = placedPod("web-1", { createdAtMs: 1000, ...changes });
-    assert.deepEqual([leavesAtOnce(pod), leavesInTurn(pod)], [leaves, false]);
-    const drained = { ...pod, drained: true };
-    assert.deepEqual([leavesAtOnce(drained), leavesInTurn(drained)], [false, leaves]);
-  }
-});
+pure(
+  "leavesAtOnce() and leavesInTurn() take pods that are older than the sign of their node",
+  () => {
+    const departing = { gone: true, departs: "taint x" };
+    const rows: readonly (readonly [Partial<PlacedPod>, boolean])[] = [
+      [{}, false],
+      [{ gone: true }, false],
+      [departing, true],
+      // It was created at an unknown time in the second from 1000 on.
+      [{ ...departing, departsSinceMs: 999 }, false],
+      [{ ...departing, departsSinceMs: 1999 }, false],
+      [{ ...departing, departsSinceMs: 2000 }, true],
+    ];
+    for (const [changes, leaves] of rows) {
+      const pod = placedPod("web-1", { createdAtMs: 1000, ...changes });
+      assert.deepEqual([leavesAtOnce(pod), leavesInTurn(pod)], [leaves, false]);
+      const drained = { ...pod, drained: true };
+      assert.deepEqual([leavesAtOnce(drained), leavesInTurn(drained)], [false, leaves]);
+    }
+  },
+);

@@ -76,6 +76,11 @@ table("decide() changes a limit, and holds for identity, the agent and the pod's
     { ...pod(enforcedContainer(), jvm({ restartsOnCPU: true })), ...wants(400, 400) },
     "app 400; RestartPolicy",
   ],
+  // Waits that follow in the chain do not hide it where nothing else is to change.
+  [
+    { ...pod(enforcedContainer(), jvm({ restartsOnCPU: true })), ...wants(200, 400), restMs: 300 },
+    "RestartPolicy",
+  ],
   [{ ...pod(TIGHT), ...wants(100) }, "QoSWouldChange"],
   [
     { ...pod(at(200, { limits: { cpu: 300 } })), backOffMs: 1500 },

@@ -263,33 +263,36 @@ sceneTest("restoreCommand() restores where the user can't see the controller", a
   await assert.rejects(scene.run("restore", "web"), /a fault/);
 });
 
-sceneTest("awaitRelease() looks each second, and when time is up or it is stopped", async (scene) => {
-  const { clock, cluster: { reader } } = scene;
-  addMarketPod(scene, "web", CHANGED);
-  const restored = { namespace: "shop", pod: "web", message: "", steps: [], tookMs: 0 };
-  const rows = [
-    { releasedMs: 700, timeoutMs: 5000, expected: ["Restored", 1000] },
-    { releasedMs: 1700, timeoutMs: 1500, expected: ["RestoreBlocked", 1500] },
-    { releasedMs: Infinity, timeoutMs: 5000, stoppedMs: 300, expected: ["RestoreBlocked", 300] },
-  ];
-  for (const { releasedMs, timeoutMs, stoppedMs = Infinity, expected } of rows) {
-    const beganMs = clock.monotonic();
-    const ending = new AbortController();
-    clock.at(beganMs + stoppedMs, () => ending.abort());
-    let lookedMs = NaN;
-    const allocations = async () => {
-      lookedMs = clock.monotonic() - beganMs;
-      return lookedMs < releasedMs ? await reader.allocations() : [];
-    };
-    const controllerIsAlive = () => Promise.resolve(true);
-    const release = awaitRelease([{ ...restored, outcome: "Restored" }], {
-      ...{ reader: { ...reader, allocations, controllerIsAlive }, clock, timeoutMs },
-      signal: ending.signal,
-    });
-    const { results } = await settleVirtually(clock, release);
-    assert.deepEqual([results[0]?.outcome, lookedMs], expected);
-  }
-});
+sceneTest(
+  "awaitRelease() looks each second, and when time is up or it is stopped",
+  async (scene) => {
+    const { clock, cluster: { reader } } = scene;
+    addMarketPod(scene, "web", CHANGED);
+    const restored = { namespace: "shop", pod: "web", message: "", steps: [], tookMs: 0 };
+    const rows = [
+      { releasedMs: 700, timeoutMs: 5000, expected: ["Restored", 1000] },
+      { releasedMs: 1700, timeoutMs: 1500, expected: ["RestoreBlocked", 1500] },
+      { releasedMs: Infinity, timeoutMs: 5000, stoppedMs: 300, expected: ["RestoreBlocked", 300] },
+    ];
+    for (const { releasedMs, timeoutMs, stoppedMs = Infinity, expected } of rows) {
+      const beganMs = clock.monotonic();
+      const ending = new AbortController();
+      clock.at(beganMs + stoppedMs, () => ending.abort());
+      let lookedMs = NaN;
+      const allocations = async () => {
+        lookedMs = clock.monotonic() - beganMs;
+        return lookedMs < releasedMs ? await reader.allocations() : [];
+      };
+      const controllerIsAlive = () => Promise.resolve(true);
+      const release = awaitRelease([{ ...restored, outcome: "Restored" }], {
+        ...{ reader: { ...reader, allocations, controllerIsAlive }, clock, timeoutMs },
+        signal: ending.signal,
+      });
+      const { results } = await settleVirtually(clock, release);
+      assert.deepEqual([results[0]?.outcome, lookedMs], expected);
+    }
+  },
+);
 
 sceneTest("restoreCommand() has a summary also when the wait is interrupted", async (scene) => {
   addMarketPod(scene, "web", CHANGED);
