@@ -76,6 +76,11 @@ table("decide() changes a limit, and holds for identity, the agent and the pod's
     { ...pod(enforcedContainer(), jvm({ restartsOnCPU: true })), ...wants(400, 400) },
     "app 400; RestartPolicy",
   ],
+  // Waits that follow in the chain do not hide it where nothing else is to change.
+  [
+    { ...pod(enforcedContainer(), jvm({ restartsOnCPU: true })), ...wants(200, 400), restMs: 300 },
+    "RestartPolicy",
+  ],
   [{ ...pod(TIGHT), ...wants(100) }, "QoSWouldChange"],
   [
     { ...pod(at(200, { limits: { cpu: 300 } })), backOffMs: 1500 },
@@ -277,11 +282,18 @@ pure("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
   }));
 });
 
+const small = { limitRange: cpuRanges({ min: 250 }), ...guaranteed(200, 400) };
+
 table("decide() makes a partial raise within the quota, and holds without any room", [
   [{ quotaRoom: { millicores: 55 } }, "app 250; QuotaExceeded"],
   [{ quotaRoom: { millicores: 9 } }, "QuotaExceeded"],
   [{ quotaRoom: { millicores: -50 } }, "QuotaExceeded"],
   [{ quotaRoom: { millicores: -50 }, ...wants(150) }, "app 150"],
+  // Waits that follow in the chain do not hide that there is no room.
+  [{ quotaRoom: { millicores: 9 }, restMs: 300 }, "QuotaExceeded"],
+  // A raise that a LimitRange asks for is made whole, or not at all.
+  [{ ...small, ...wants(150), quotaRoom: { millicores: 50 } }, "app 250/250; LimitRange"],
+  [{ ...small, ...wants(150), quotaRoom: { millicores: 49 } }, "QuotaExceeded"],
 ]);
 
 /** Containers of these present limits that want others, each at its request of 1 m. */
