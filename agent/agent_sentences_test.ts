@@ -249,17 +249,17 @@ const STAYING: readonly Row<
   [
     "without a victim",
     { rationedAt: NOW },
-    "decrease to 450m waits until another container waits for CPU",
+    "decrease to 450m waits until another container gets less than its part",
   ],
   [
     "a part above the share",
     { rationedAt: NOW, part: 520 },
-    "decrease to 520m waits until another container waits for CPU",
+    "decrease to 520m waits until another container gets less than its part",
   ],
   [
     "a part above the original limit",
     { rationedAt: NOW, part: 700 },
-    "decrease to 600m waits until another container waits for CPU",
+    "decrease to 600m waits until another container gets less than its part",
   ],
   ["at a part above the share", { rationedAt: NOW, part: 520, limit: 520 }, ""],
   [

@@ -139,7 +139,7 @@ function rationedText(
       : "stays: the container uses its share at most";
   }
   const left = secondsLeft(Math.max(fundedAt, shortAt) + pace.fundingGapMs, now);
-  if (left === 0) return `${change} waits until another container waits for CPU`;
+  if (left === 0) return `${change} waits until another container gets less than its part`;
   return fundedAt > shortAt
     ? `${change} waits ${left} s after the last`
     : `${change} waits ${left} s: the container catches up on CPU that it lacked`;
