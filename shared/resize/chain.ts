@@ -20,7 +20,7 @@ import {
   alreadyThere,
   backOff,
   identityMismatch,
-  notRunning,
+  notLive,
   originalUnknown,
   rateLimited,
   resizeInProgress,
@@ -126,7 +126,7 @@ const CHAIN: readonly Row[] = [
   [["market"], "Waiting", waiting],
   [["market"], "BoundsStale", boundsStale],
   [["market"], "OutsideBounds", outsideBounds],
-  [ALL, "NotRunning", notRunning],
+  [ALL, "NotRunning", notLive],
   [NOT_RESTORE, "NeverResizable", platform],
   // A pod that has the values is done before it matters whether a change would restart it.
   [ALL, "AlreadyThere", alreadyThere],
