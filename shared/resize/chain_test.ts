@@ -14,6 +14,7 @@ import {
   enforcedContainer,
   enforcedPod,
   guaranteedContainer,
+  guaranteedPair,
   guaranteedPod,
   jvm,
   marketClaim,
@@ -146,7 +147,7 @@ pure("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
   }));
 });
 
-const small = { limitRange: cpuRanges({ min: 250 }), ...guaranteed(200, 400) };
+const small = { limitRange: cpuRanges({ min: 250 }), ...guaranteedPair(200, 400) };
 
 table("decide() makes a partial raise within the quota, and holds without any room", [
   [{ quotaRoom: { millicores: 55 } }, "app 250; QuotaExceeded"],

@@ -2,15 +2,13 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import {
   bounded,
-  type ClaimFields as Fields,
   claimTable as table,
   containerAt as at,
   cpuRanges,
   decideClaim,
   enforcedContainer,
   enforcedPod,
-  guaranteedContainer,
-  guaranteedPod,
+  guaranteedPair,
   jvm,
   marketClaim,
   marketDecision as market,
@@ -77,30 +75,19 @@ table(
 );
 
 const raising = { outOfSync: ["resourceQuotas"], limitRange: cpuRanges({ min: 250 }) };
-const guaranteed = (app: number, jvm: number): Fields => {
-  const amounts = (cpu: number) => ({
-    ...{ requests: { cpu }, limits: { cpu }, applied: { requests: { cpu }, limits: { cpu } } },
-  });
-  return {
-    pod: guaranteedPod(
-      guaranteedContainer(amounts(app)),
-      guaranteedContainer({ name: "jvm", ...amounts(jvm) }),
-    ),
-  };
-};
 
 table(
   "decide() sends no raise to a LimitRange's minimum while out of sync, and nothing beside it",
   [
     // The request goes with the limit, so that both may be raised to a minimum above the present ones.
-    [{ ...raising, ...guaranteed(200, 400), ...wants(150) }, "OutOfSync/raised OutOfSync"],
-    [{ ...raising, ...guaranteed(200, 400), ...wants(250, 300) }, "OutOfSync/raised OutOfSync"],
+    [{ ...raising, ...guaranteedPair(200, 400), ...wants(150) }, "OutOfSync/raised OutOfSync"],
+    [{ ...raising, ...guaranteedPair(200, 400), ...wants(250, 300) }, "OutOfSync/raised OutOfSync"],
     [
-      { ...raising, ...guaranteed(300, 400), ...wants(200, 300) },
+      { ...raising, ...guaranteedPair(300, 400), ...wants(200, 300) },
       "app 250/250, jvm 300/300; LimitRange",
     ],
     [
-      { ...raising, outOfSync: [], ...guaranteed(200, 400), ...wants(150, 300) },
+      { ...raising, outOfSync: [], ...guaranteedPair(200, 400), ...wants(150, 300) },
       "app 250/250, jvm 300/300; LimitRange",
     ],
   ],
