@@ -192,7 +192,7 @@ const BUSY = { usage400ms: 700, usage1s: 700, usage1500ms: 700 };
 /** A container at its ceiling of 800m on a scarce node, with a share of 450m. */
 const STAYING: readonly Row<
   & Partial<Omit<StayingLimit, "memory" | "cleared"> & StayingLimit["memory"]>
-  & { readonly state?: NodeState; readonly part?: number }
+  & { readonly state?: NodeState; readonly part?: number; readonly partOfUsed?: number }
 >[] = [
   ["ample, at the ceiling", { state: "ample" }, ""],
   ["ample, below it", { state: "ample", limit: 450 }, "ceiling waits: 10 limits a second"],
@@ -267,18 +267,24 @@ const STAYING: readonly Row<
     { rationedAt: NOW, part: 680, originalLimit: 700 },
     "stays: the container uses its part of 680m at most",
   ],
+  [
+    "uses no more than its part of what is used",
+    { rationedAt: NOW, partOfUsed: 670.4 },
+    "stays: the container uses its part of 670m at most",
+  ],
 ];
 
 pure(
   "sentences of whyLimitStays()",
   () =>
     assertSentences(STAYING.map(([code, change, expected]) => {
-      const { state = "scarce", share = 450, part = 0, originalLimit = 600, load, ...memory } = {
+      const { state = "scarce", share = 450, part = 0, partOfUsed = 0, ...rest } = {
         load: BUSY,
         ...change,
       };
+      const { originalLimit = 600, load, ...memory } = rest;
       const past = { limit: 800, fundedAt: -Infinity, ...memory };
-      const cleared = { bid: 800, share, shareOfUsed: share, part, waiting: 0, short: false };
+      const cleared = { bid: 800, share, part, partOfUsed, waiting: 0, short: false };
       const bounds = { floor: 100, ceiling: 800, originalLimit };
       const container = { ...bounds, share, load, cleared, memory: past };
       const context = { now: NOW, state, pace: DEFAULT_PACE };

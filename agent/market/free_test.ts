@@ -293,9 +293,10 @@ pure("nodeLoad() counts throttled time below a ceiling, and no container that ha
   agent.round({ a: busy, b: busy });
   const { containers } = agent.round({ a: busy, b: busy });
   assert.deepEqual([...agent.limits.values()], [2000, 2000]);
-  const load = { usage: 800, usage400ms: 800 };
-  assert.deepEqual(nodeLoad(containers, 500), { ...load, wanted: 800 });
+  assert.deepEqual(nodeLoad(containers, 500), { usage: 800, usage400ms: 800, wanted: 800 });
   const { state } = containers[0] ?? assert.fail("there is a container");
+  state.load = { usage1500ms: 400, usage1s: 400, usage400ms: 300 };
+  const load = { usage: 800, usage400ms: 700 };
   state.pace = { ...state.pace, limit: 1990 };
   for (const now of [500, 15_500]) {
     assert.deepEqual(nodeLoad(containers, now), { ...load, wanted: 950 });

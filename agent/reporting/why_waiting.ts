@@ -14,6 +14,7 @@ import {
 import type { PacedContainer, PaceOptions } from "../../shared/pacing/paced_container.ts";
 import type { NodeState } from "../../shared/scarcity/node_state.ts";
 import {
+  dueOf,
   isWorth,
   type LimitedContainer,
   lowestLimit,
@@ -133,9 +134,10 @@ function rationedText(
     const left = secondsLeft(raiseDueAt({ raiseSince: raiseSince ?? now, fundedAt }, pace), now);
     return `${change} waits ${left} s: to see whether the share stays that high`;
   }
-  if (takenBy(load) <= goal * (1 + pace.shareHysteresis)) {
-    return goal > share
-      ? `stays: the container uses its part of ${cpuText(goal)} at most`
+  const due = cleared === undefined ? goal : dueOf(goal, cleared);
+  if (takenBy(load) <= due * (1 + pace.shareHysteresis)) {
+    return due > share
+      ? `stays: the container uses its part of ${cpuText(due)} at most`
       : "stays: the container uses its share at most";
   }
   const left = secondsLeft(Math.max(fundedAt, shortAt) + pace.fundingGapMs, now);

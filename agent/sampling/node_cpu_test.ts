@@ -5,29 +5,34 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import { createNodeCPU, type NodeReading } from "./node_cpu.ts";
 import { createNodeSampler } from "./node_sampler.ts";
 
-/** Takes readings of a node with two CPUs; gives its idle CPU, and what others use, whole millicores. */
+/**
+ * Takes readings of a node with two CPUs; gives its idle CPU, what others use, and idle CPU by the
+ * shorter mean, in whole millicores.
+ */
 function reader(usual: Partial<NodeReading> = {}) {
   const nodeCPU = createNodeCPU();
   return (at: number, usedMs: number | undefined, change: Partial<NodeReading> = {}) => {
     const read = { cores: 2, managed: 0, yielding: 0, ...usual, ...change, at, usedMs };
-    const { idle, others } = nodeCPU(read) ?? {};
-    return idle === undefined ? undefined : [Math.round(idle), Math.round(others ?? NaN)];
+    const found = nodeCPU(read);
+    return found && [found.idle, found.others, found.idle400ms].map((one) => Math.round(one));
   };
 }
 
 pure("createNodeCPU() gives idle CPU, fading with 1 s, from the second reading on", () => {
   const read = reader();
   assert.equal(read(1000, 500), undefined);
-  // 0.4 of 2 CPUs in the first interval; then 2 for a second: 1600 / e.
+  // 0.4 of 2 CPUs in the first interval; then 2 for a second: 1600 / e, and 1600 / e^2.5.
   assert.equal(read(1500, 700)?.[0], 1600);
-  assert.equal(read(2500, 2700)?.[0], 589);
+  const full = read(2500, 2700);
+  assert.deepEqual([full?.[0], full?.[2]], [589, 131]);
   // A counter that begins anew, and a reading at once, change nothing.
   assert.equal(read(3500, 0)?.[0], 589);
   assert.equal(read(3505, 10)?.[0], 589);
   assert.equal(read(4500, 0)?.[0], Math.round(2000 - 1411 / Math.E));
   // Without a counter nothing is known, until there are two again.
   assert.deepEqual([read(6500, undefined), read(7500, 0)], [undefined, undefined]);
-  assert.equal(read(8500, 1000)?.[0], 1000);
+  const anew = read(8500, 1000);
+  assert.deepEqual([anew?.[0], anew?.[2]], [1000, 1000]);
 });
 
 pure(
@@ -51,13 +56,14 @@ pure("createNodeCPU() finds no idle CPU where more is used than it knows CPUs", 
   read(0, 0);
   read(1000, 500);
   for (let second = 2; second <= 8; second++) read(1000 * second, 4000 * second);
-  assert.equal(read(9000, 36_000)?.[0], 0);
+  const found = read(9000, 36_000);
+  assert.deepEqual([found?.[0], found?.[2]], [0, 0]);
 });
 
 pure("createNodeCPU() counts CPU as idle that pods use which give way", () => {
   const read = reader({ yielding: 700 });
   read(0, 0);
-  assert.deepEqual(read(1000, 900), [1800, 200]);
+  assert.deepEqual(read(1000, 900), [1800, 200, 1800]);
 });
 
 pure("createNodeCPU() keeps what others use in bursts, and not what the market uses", () => {

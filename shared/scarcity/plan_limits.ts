@@ -115,7 +115,7 @@ function followShare(
   const { limit, fundedAt, shortAt = -Infinity } = memory;
   const rationed = share < bid;
   const lower = lowestLimit({ floor, ceiling, originalLimit, cleared });
-  const takesMore = takenBy(load) > lower * (1 + pace.shareHysteresis);
+  const takesMore = takenBy(load) > dueOf(lower, cleared) * (1 + pace.shareHysteresis);
   const lowers = rationed && contested && takesMore && isWorth([limit, lower], pace) &&
     now - Math.max(fundedAt, shortAt) >= pace.fundingGapMs;
   if (lowers) return { change: { limit: lower, reason: "NodeCongested" }, rationed };
@@ -128,16 +128,25 @@ function followShare(
   return { change: { limit: raise, reason: "DemandRose" }, rationed };
 }
 
-/** The limit that a decrease leads to, millicores: the larger share, or the part where that is more. */
+/** The limit that a decrease leads to, millicores: the share, or the part where that is more. */
 export function lowestLimit(
-  { floor, ceiling, originalLimit, cleared: { shareOfUsed, part } }:
+  { floor, ceiling, originalLimit, cleared: { share, part } }:
     & Pick<LimitedContainer, "floor" | "ceiling" | "originalLimit">
-    & { readonly cleared: Pick<ScarceShare, "shareOfUsed" | "part"> },
+    & { readonly cleared: Pick<ScarceShare, "share" | "part"> },
 ): number {
   // CPU above the limits that users set goes before any part: no container keeps it while
   // another is below its own.
-  const least = Math.max(shareOfUsed, upToGrid(Math.min(part, originalLimit)));
+  const least = Math.max(share, upToGrid(Math.min(part, originalLimit)));
   return Math.max(floor, Math.min(ceiling, least));
+}
+
+/**
+ * The most that a container may use before it takes from others, millicores: the limit that a decrease
+ * leads to, or its part of what containers use. Others may leave them more than is divided: chance alone
+ * must not lower one of equals then.
+ */
+export function dueOf(lowest: number, { partOfUsed }: Pick<ScarceShare, "partOfUsed">): number {
+  return Math.max(lowest, partOfUsed);
 }
 
 /** What a container takes from others, millicores: not what it used before they came. */

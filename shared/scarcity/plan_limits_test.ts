@@ -28,7 +28,7 @@ function taker({ memory, load, cleared, ...change }: Change = {}): LimitedContai
     load: { usage400ms: usage, usage1s: usage, usage1500ms: usage, waiting: 0, ...load },
     cleared: {
       ...{ bid: 2100, share: 1000, part: 800, waiting: load?.waiting ?? 0, short: false },
-      ...{ shareOfUsed: cleared?.share ?? 1000, ...cleared },
+      ...{ partOfUsed: 0, ...cleared },
     },
   };
 }
@@ -118,9 +118,9 @@ pure("planLimits() lowers a container that takes more than its share from one th
     [{ floor: 1500 }, 1500],
     // A part beyond the original limit protects nothing while others lack what is within theirs.
     [{ originalLimit: 1100, cleared: { part: 1234 } }, 1100],
-    // What it may have of all that is used.
-    [{ cleared: { shareOfUsed: 1500 } }, 1500],
-    [{ cleared: { shareOfUsed: 1910 } }],
+    // Its part of all that is used is 1905 m, or 1904 m.
+    [{ cleared: { partOfUsed: 1905 } }],
+    [{ cleared: { partOfUsed: 1904 } }, 1000],
     // One that gets what it bids for, or uses less than its share.
     [{ cleared: { bid: 1000 } }],
     [{ load: { usage1500ms: 1050 } }],
@@ -283,7 +283,8 @@ function checkChange(one: LimitedContainer, { change, rationed = false }: Planne
       assert.ok(load !== undefined && cleared !== undefined && next < limit && rationed);
       assert.ok(NOW - Math.max(fundedAt, shortAt) >= 5000);
       const least = Math.max(cleared.share, Math.min(cleared.part, originalLimit));
-      return assert.ok(next >= Math.min(ceiling, least) && load.usage1s > least);
+      assert.ok(next >= Math.min(ceiling, least));
+      return assert.ok(load.usage1s > Math.max(least, cleared.partOfUsed));
     }
     default:
       assert.fail(change.reason);

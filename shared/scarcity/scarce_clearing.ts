@@ -24,15 +24,12 @@ export interface ScarceShare {
   /** At most the bid. */
   readonly share: number;
   /**
-   * Its share of what containers use where others leave them more than is divided, for a moment or for
-   * long; else the share. A decrease goes no further: chance alone must not lower one of equals.
-   */
-  readonly shareOfUsed: number;
-  /**
    * Its part if every container bid for more than there is; its original limit if that is
    * more and all bids fit within original limits.
    */
   readonly part: number;
+  /** What its weight gives it of all that containers use, also where that is more than is divided. */
+  readonly partOfUsed: number;
   /** Share of the time in which it waits for CPU; without PSI 1 or 0, by what weights leave it. */
   readonly waiting: number;
   /** Whether the kernel leaves it less than its part, so that another must be lowered. */
@@ -57,8 +54,6 @@ const SHORT_SHARE = 0.95;
  * makes a price out of rounding, on a node that still has CPU to give.
  */
 export const DIVIDED = 1.08;
-/** The same share of what containers use. */
-const USED = 0.97;
 
 /**
  * Divides 1.08 × `capacity`, millicores, among the bids by weight. Bids above the limits that users
@@ -74,7 +69,12 @@ export function clearScarce(
   },
 ): Pick<Clearing, "mode" | "price"> & { readonly shares: readonly ScarceShare[] } {
   const divided = DIVIDED * capacity;
-  const used = USED * bidders.reduce((sum, { load }) => sum + load.usage1s, 0);
+  // At the end of a burst of others the shorter mean is the first to show what they leave again.
+  const used = Math.max(
+    ...(["usage1s", "usage400ms"] as const).map((mean) =>
+      bidders.reduce((sum, { load }) => sum + load[mean], 0)
+    ),
+  );
   const weights = bidders.reduce((sum, { weight }) => sum + weight, 0);
   const waiting = waitingOf(bidders, { isFull });
   const all = bidders.map((bidder, i) => {
@@ -97,13 +97,11 @@ export function clearScarce(
   });
   const hasVictims = final.some(({ short }) => short);
   const { mode, price, shares } = hasVictims ? divide(final, divided) : first;
-  const sharesOfUsed = used > divided ? divide(final, used).shares : shares;
   return {
     ...{ mode, price },
     shares: final.map(({ bid, waiting, part, short }, i) => ({
-      ...{ bid, waiting, part, short },
-      share: shares[i] as number,
-      shareOfUsed: sharesOfUsed[i] as number,
+      ...{ bid, waiting, part, short, share: shares[i] as number },
+      partOfUsed: used * (bidders[i] as ScarceBidder).weight / weights,
     })),
   };
 }

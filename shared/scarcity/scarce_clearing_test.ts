@@ -32,7 +32,7 @@ function bidder(change: Change = {}): ScarceBidder {
 
 /** The first containers' bids, shares, parts or waiting. */
 function cleared(
-  of: "bid" | "share" | "shareOfUsed" | "part" | "waiting",
+  of: "bid" | "share" | "part" | "partOfUsed" | "waiting",
   changes: readonly Change[],
   capacity: number,
 ): number[] {
@@ -153,20 +153,16 @@ pure("clearScarce() divides 1.08 of the capacity by weight, original limits firs
   assert.deepEqual(cleared("part", [service, service, larger], 1000), [203, 203, 675]);
 });
 
-pure("clearScarce() divides 97 % of what containers use if that is more, for decreases", () => {
-  const rows: readonly (readonly [usage1s: number, shares: number[]])[] = [
-    [556, [540, 540]],
-    [557, [540, 540]],
-    [600, [580, 580]],
-    [2000, [1940, 1940]],
+pure("clearScarce() finds each part of what is used, by the larger mean", () => {
+  const heavier = { usage1s: 1000, usage400ms: 200, weight: 300 };
+  const rows: readonly (readonly [usage400ms: number, parts: number[]])[] = [
+    [1200, [450, 1350]],
+    [1700, [475, 1425]],
   ];
-  for (const [usage1s, shares] of rows) {
-    const busy = { usage: 2000, usage1s, originalLimit: 2000 };
-    assert.deepEqual(cleared("shareOfUsed", [busy, busy], 1000), shares);
-    assert.deepEqual(cleared("share", [busy, busy], 1000), [540, 540]);
+  for (const [usage400ms, parts] of rows) {
+    const changes = [{ usage1s: 800, usage400ms }, heavier];
+    assert.deepEqual(cleared("partOfUsed", changes, 1000), parts);
   }
-  const two = [{ usage1s: 2000 }, { usage1s: 2000, weight: 300 }];
-  assert.deepEqual(cleared("shareOfUsed", two, 1000), [1050, 1050]);
 });
 
 pure("clearScarce() gives nothing of nothing", () => {
@@ -228,8 +224,7 @@ forAll(
     seen.add(`${mode}, ${best.fits}`);
     assert.deepEqual([price, mode], [best.price, best.mode]);
     assert.ok(exactSum(shares.map(({ share }) => share)) <= divided * (1 + 1e-12));
-    for (const [i, { bid, share, shareOfUsed, part }] of shares.entries()) {
-      assert.ok(shareOfUsed >= share - GRID && shareOfUsed <= bid);
+    for (const [i, { bid, share, part }] of shares.entries()) {
       assert.ok(Math.abs(share - (best.shares[i] ?? NaN)) < GRID);
       assert.ok(share >= 0 && share <= bid && (share % GRID === 0 || bid < GRID));
       assert.ok(part >= 0 && part <= divided + 1e-9);
