@@ -6,10 +6,9 @@
  */
 import type { NodeCPU } from "../../shared/cgroup/sample.ts";
 import type { MarketContainer } from "../../shared/market/market_container.ts";
-import { upToGrid } from "../../shared/market/rounding.ts";
+import { isAtCeiling, upToGrid } from "../../shared/market/rounding.ts";
 import type { PlannedContainer } from "../../shared/pacing/paced_container.ts";
 import { planChanges } from "../../shared/pacing/plan_changes.ts";
-import { GRID } from "../../shared/quantity.ts";
 import type { NodeLoad } from "../../shared/scarcity/node_state.ts";
 import { planLimits } from "../../shared/scarcity/plan_limits.ts";
 import {
@@ -39,9 +38,10 @@ export function nodeLoad(
     if (load === undefined) continue;
     usage += load.usage1s;
     usage400ms += load.usage400ms;
-    // A ceiling off the grid is never reached whole.
-    const isBelow = state.pace.limit + GRID <= participant.bounds.ceiling;
-    if (isBelow) throttled += state.sample?.throttledMsPerS ?? 0;
+    const { ceiling } = participant.bounds;
+    if (!isAtCeiling({ limit: state.pace.limit, ceiling })) {
+      throttled += state.sample?.throttledMsPerS ?? 0;
+    }
   }
   return { usage, usage400ms, wanted: usage + throttled };
 }

@@ -27,7 +27,7 @@ export interface NodeSamplerOptions {
   readonly cores: number;
   /** Pods of which no container is managed are sampled this often. @default {250} */
   readonly unmanagedMs?: number;
-  /** Whether to read PSI where it is offered. @default {true} */
+  /** Whether to read PSI where it is offered, and the CPU of the whole node. @default {true} */
   readonly pressure?: boolean;
   /** Takes a warning of each file that the kernel would not write so, once. @default {silentLog} */
   readonly log?: Log;
@@ -69,8 +69,7 @@ export const ON_TIME = 0.9;
 
 /** A sampler without samples. Throws an `Error` when the tree holds no pods' root. */
 export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
-  const { tree, cores, unmanagedMs = 250, log = silentLog } = options;
-  const { pressure = true } = options;
+  const { tree, cores, unmanagedMs = 250, pressure = true, log = silentLog } = options;
   if (!(cores > 0)) {
     throw new RangeError(`Cannot sample a node: cores is ${cores}, expected a number above 0`);
   }
@@ -112,7 +111,9 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     sample(at, managed, { unsettled = [], everyMs = 250 } = {}) {
       const context: SampleContext = { tree, cores, pressure, malformed, at };
       // Before the pods, so that it belongs to this time.
-      const usedMs = readOrReport("the root's usage", () => readNodeUsage(tree, layout));
+      const usedMs = pressure
+        ? readOrReport("the root's usage", () => readNodeUsage(tree, layout))
+        : undefined;
       list.refresh(at, managed);
       for (const id of unsettled) {
         const container = list.container(id);
@@ -129,8 +130,9 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
       const pods = [...list.pods.values()];
       const { held: unmanaged, yielding } = unmanagedCPU(pods, { managed, cores });
       const containers = newestSamples(pods);
-      const usage = usageOf(managed, containers);
-      const node = nodeCPU({ at, usedMs, cores: sharedCPUs(at), managed: usage, yielding });
+      const usage = managed.values().reduce((sum, id) => sum + (containers.get(id)?.usage ?? 0), 0);
+      const cpu = { at, usedMs, managed: usage, yielding };
+      const node = pressure ? nodeCPU({ ...cpu, cores: sharedCPUs(at) }) : undefined;
       return { containers, unmanaged, ...(node && { node }) };
     },
     pods: () => [...list.pods.values()],
@@ -145,10 +147,6 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     },
     close: () => tree.release(""),
   };
-}
-
-function usageOf(ids: ReadonlySet<string>, samples: ReadonlyMap<string, ContainerSample>): number {
-  return ids.values().reduce((sum, id) => sum + (samples.get(id)?.usage ?? 0), 0);
 }
 
 /** A container of a class that a static CPU manager gives no CPUs of its own. */

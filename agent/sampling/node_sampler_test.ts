@@ -73,6 +73,23 @@ pure("pressure() reads PSI of the node and of pods, where the kernel offers it",
   assert.deepEqual(sampler.pressure()?.node, { waitingMs: 7000, share: 0.125 });
 });
 
+pure("sample() reads the node's usage and CPUs, and neither without `pressure`", () => {
+  const { tree } = node();
+  tree.write("cpu.stat", "usage_usec 0\n");
+  for (const pressure of [true, false]) {
+    const files = new Set<string>();
+    const read: CgroupTree["read"] = (file) => {
+      files.add(file);
+      return tree.read(file);
+    };
+    const sampler = createNodeSampler({ tree: { ...tree, read }, cores: 2, pressure });
+    sampler.sample(1000, NONE);
+    assert.equal(sampler.sample(2000, NONE).node !== undefined, pressure);
+    assert.equal(files.has("cpu.stat"), pressure);
+    assert.equal([...files].some((file) => file.includes("cpuset")), pressure);
+  }
+});
+
 pure("sample() gives none across a reset, a jump of the clock or a vanished file", () => {
   const { tree, sampler } = node();
   const usageAt = (at: number, usage: number) => {

@@ -1,45 +1,22 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../shared/api/api_error.ts";
-import type { Pod } from "../../shared/api/pod.ts";
 import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
-import { MANAGED, MAX_CPU, SKIP_GUARANTEED } from "../../shared/api/market_keys.ts";
+import { MAX_CPU, SKIP_GUARANTEED } from "../../shared/api/market_keys.ts";
 import { sampleNode, sampleQuota } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { limited, reconcilerStage } from "../../tests/fixtures/market/reconciler_stage.ts";
+import {
+  annotate,
+  CONFLICT,
+  limited,
+  optedOut,
+  pass,
+  type ReconcilerStage,
+  reconcilerStage,
+  recorded,
+  waits,
+} from "../../tests/fixtures/market/reconciler_stage.ts";
 
-type Stage = ReturnType<typeof reconcilerStage>;
-
-const DENIED = new ApiError(403, "Forbidden", "exceeded quota");
-const NOT_FOUND = new ApiError(404, "NotFound", "not found");
-const CONFLICT = new ApiError(409, "Conflict", "the object has been modified");
 const NODE = sampleNode("node-1");
-
-/** The waits until the next reconcile, ms, of so many in a row. */
-async function waits({ reconcile }: Stage, times: number): Promise<readonly unknown[]> {
-  const found: unknown[] = [];
-  for (let time = 0; time < times; time++) found.push((await reconcile()).requeueAfterMs);
-  return found;
-}
-
-const pass = ({ clock }: Stage, ms: number): Promise<void> =>
-  clock.runUntil(clock.monotonic() + ms);
-const heldOf = ({ status }: Stage): unknown => status()?.bounds?.containers[0]?.held;
-
-/** A stage after its first reconcile. */
-async function recorded(): Promise<Stage> {
-  const stage = reconcilerStage();
-  await stage.reconcile();
-  return stage;
-}
-
-function annotate({ setPod }: Stage, annotations: Record<string, string>, more: Partial<Pod> = {}) {
-  setPod((pod) => ({ ...pod, ...more, metadata: { ...pod.metadata, annotations } }));
-}
-
-const optedOut = (pod: Pod): Pod => ({
-  ...limited(pod, 300),
-  metadata: { ...pod.metadata, labels: { [MANAGED]: "false" } },
-});
+const heldOf = ({ status }: ReconcilerStage): unknown => status()?.bounds?.containers[0]?.held;
 
 pure("createReconciler() creates allocations at the rate that is set", async () => {
   const stage = reconcilerStage();
@@ -186,50 +163,6 @@ pure("createReconciler() holds pods of a drained node while a zone's nodes are a
   assert.equal(state.removed, 0);
 });
 
-pure("createReconciler() keeps the server's message during the back-off", async () => {
-  const stage = await recorded();
-  const { want, state, status, clock, patches } = stage;
-  want("300m");
-  state.refusal = DENIED;
-  assert.deepEqual(await waits(stage, 1), [1000]);
-  await clock.runUntil(999);
-  assert.deepEqual([await waits(stage, 1), patches.length], [[1], 1]);
-  assert.partialDeepStrictEqual(status(), {
-    ...{ reason: "QuotaExceeded", phase: "Failed", message: "exceeded quota" },
-    lastAttemptTime: "1970-01-01T00:00:00.000Z",
-  });
-  await clock.runUntil(1000);
-  assert.deepEqual(await waits(stage, 1), [2000]);
-});
-
-pure("createReconciler() calls a refused restore RestoreBlocked, and retries it", async () => {
-  const stage = await recorded();
-  const { reconcile, setPod, state, status } = stage;
-  setPod(optedOut);
-  state.refusal = DENIED;
-  assert.deepEqual(await waits(stage, 1), [1000]);
-  assert.deepEqual([status()?.reason, status()?.phase], ["RestoreBlocked", "Failed"]);
-  state.refusal = undefined;
-  await pass(stage, 1000);
-  await reconcile();
-  setPod((pod) => limited(pod, 200));
-  assert.equal(state.removed, 0);
-  await reconcile();
-  assert.equal(state.removed, 1);
-});
-
-pure("createReconciler() restores at once after a refusal of the market's limits", async () => {
-  const { reconcile, want, setPod, state, answers } = await recorded();
-  want("300m");
-  state.refusal = DENIED;
-  await reconcile();
-  state.refusal = undefined;
-  setPod(optedOut);
-  await reconcile();
-  const sent = answers.map(({ outcome, restoring }) => [outcome, restoring]);
-  assert.deepEqual(sent, [["refused", false], ["accepted", true]]);
-});
-
 pure("createReconciler() raises by one step, and by what quotas leave", async () => {
   const quota = sampleQuota({ hardLimitsCPU: 270, usedLimitsCPU: 200 });
   const sent: unknown[] = [];
@@ -243,25 +176,6 @@ pure("createReconciler() raises by one step, and by what quotas leave", async ()
   assert.deepEqual(sent, ["300m", "270m"]);
 });
 
-pure("createReconciler() forgets a refusal when a pod of the same name is born", async () => {
-  const stage = await recorded();
-  const { want, state, setPod } = stage;
-  const born = (uid: string) => setPod((pod) => ({ ...pod, metadata: { ...pod.metadata, uid } }));
-  want("300m");
-  state.refusal = new ApiError(422, "Invalid", "metadata.uid: field is immutable");
-  assert.deepEqual(await waits(stage, 1), [10_000]);
-  state.refusal = DENIED;
-  assert.deepEqual(await waits(stage, 2), [1000, 1000]);
-  await pass(stage, 1000);
-  assert.deepEqual(await waits(stage, 1), [2000]);
-  for (const uid of ["u2", "u1"]) {
-    born(uid);
-    assert.deepEqual(await waits(stage, 1), [30_000]);
-  }
-  want("300m");
-  assert.deepEqual(await waits(stage, 1), [1000]);
-});
-
 pure("createReconciler() removes the allocation of a finished pod without a restore", async () => {
   for (const phase of ["Succeeded", "Failed"] as const) {
     const stage = await recorded();
@@ -271,108 +185,4 @@ pure("createReconciler() removes the allocation of a finished pod without a rest
     assert.deepEqual(await waits(stage, 2), [undefined, undefined]);
     assert.deepEqual([state.removed, status(), patches.length], [1, undefined, 0]);
   }
-});
-
-pure("createReconciler() leaves a refused creation to the loop's back-off", async () => {
-  const stage = reconcilerStage();
-  const { reconcile, state, status } = stage;
-  for (const code of [404, 409, 403]) {
-    state.storeRefusals.create = new ApiError(code, "", "not now");
-    await assert.rejects(reconcile(), { status: code });
-    await pass(stage, 2000);
-  }
-  delete state.storeRefusals.create;
-  assert.deepEqual([await waits(stage, 1), status()?.bounds?.revision], [[30_000], 1]);
-});
-
-pure("createReconciler() waits longer with each conflict, and anew after a success", async () => {
-  const stage = await recorded();
-  stage.want("300m");
-  stage.state.refusal = CONFLICT;
-  const doubled = [100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000];
-  assert.deepEqual(await waits(stage, 10), doubled);
-  assert.equal(stage.answers[0]?.outcome, "conflict");
-  stage.state.refusal = undefined;
-  assert.deepEqual(await waits(stage, 1), [10_000]);
-  const other = reconcilerStage();
-  other.state.storeRefusals.writeStatus = CONFLICT;
-  assert.deepEqual(await waits(other, 3), [100, 200, 400]);
-});
-
-pure("createReconciler() lets a pod that is put off time and again wait by itself", async () => {
-  const stage = await recorded();
-  const { reconcile, state, want, clock, patches, answers, warnings, status, events } = stage;
-  want("300m");
-  state.refusal = new ApiError(500, "InternalError", "etcdserver: leader changed");
-  assert.deepEqual(await waits(stage, 2), [1000, 1000]);
-  assert.deepEqual(answers, [{ outcome: "busy", reason: "Throttled", restoring: false }]);
-  assert.partialDeepStrictEqual(warnings, [{ pod: "shop/web", status: 500, waitMs: 1000 }]);
-  await clock.runUntil(1000);
-  assert.deepEqual([await waits(stage, 1), status()?.phase], [[2000], undefined]);
-  await clock.runUntil(3000);
-  assert.deepEqual(await waits(stage, 1), [4000]);
-  assert.deepEqual([patches.length, warnings.length], [3, 1]);
-  const failed = { phase: "Failed", message: "etcdserver: leader changed" };
-  assert.partialDeepStrictEqual(status(), failed);
-  assert.equal(events.filter(({ reason }) => reason === "CPULimitFailed").length, 1);
-  state.refusal = undefined;
-  await clock.runUntil(7000);
-  await reconcile();
-  assert.deepEqual([patches.length, answers.at(-1)?.outcome], [4, "accepted"]);
-});
-
-pure("createReconciler() reconciles again by itself what the server calls gone", async () => {
-  const stage = await recorded();
-  const { state, want, pods, answers } = stage;
-  want("300m");
-  state.refusal = NOT_FOUND;
-  assert.deepEqual(await waits(stage, 1), [10_000]);
-  assert.deepEqual(answers.map(({ outcome }) => outcome), ["gone"]);
-  state.refusal = undefined;
-  state.storeRefusals.writeStatus = NOT_FOUND;
-  annotate(stage, { [MAX_CPU]: "250m" });
-  assert.deepEqual(await waits(stage, 1), [10_000]);
-  pods.clear();
-  assert.deepEqual(await waits(stage, 1), [undefined]);
-});
-
-pure("createReconciler() waits longer after each infeasible resize", async () => {
-  const stage = await recorded();
-  const { reconcile, setPod, want, patches, status } = stage;
-  const message = 'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"';
-  const condition = { type: "PodResizePending", reason: "Infeasible", message } as const;
-  const refusedByKubelet = (cpu: number): void =>
-    setPod((pod) => ({
-      ...{ ...pod, resizeConditions: [condition] },
-      containers: pod.containers.map((app) => ({ ...app, limits: { ...app.limits, cpu } })),
-    }));
-  const waited: number[] = [];
-  for (const limit of [300, 310, 320, 330]) {
-    want(`${limit}m`);
-    const sent = patches.length;
-    let ms = -500;
-    while (patches.length === sent) {
-      if (ms >= 0) await pass(stage, 500);
-      ms += 500;
-      await reconcile();
-    }
-    waited.push(ms);
-    refusedByKubelet(limit);
-    await reconcile();
-    const failed = { phase: "Failed", reason: "StaticCPUManager", message };
-    assert.partialDeepStrictEqual(status(), failed);
-  }
-  assert.deepEqual(waited, [0, 1000, 2000, 4000]);
-  // What the kubelet has taken begins anew.
-  setPod((pod) => ({ ...limited(pod, 330), resizeConditions: [] }));
-  await reconcile();
-  want("340m");
-  await pass(stage, 8000);
-  await reconcile();
-  refusedByKubelet(340);
-  await reconcile();
-  want("350m");
-  await pass(stage, 1000);
-  await reconcile();
-  assert.equal(patches.length, 6);
 });

@@ -155,13 +155,12 @@ async function untilKnown(
 
 /** The decision that the pod carries, if an earlier request reserved a place by it. */
 function decidedBefore(
-  { decided, pod, revision }: PlacementRequest,
+  { decided, pod }: PlacementRequest,
   { open }: Reservations,
 ): PodPlacement | undefined {
   const isReserved = open.some((one) =>
-    one.revision === revision && one.class === decided?.class &&
-    one.deletionCost === decided.deletionCost && one.pod.name === pod.name &&
-    one.pod.generateName === pod.generateName
+    one.class === decided?.class && one.deletionCost === decided.deletionCost &&
+    one.pod.name === pod.name && one.pod.generateName === pod.generateName
   );
   return isReserved ? decided : undefined;
 }

@@ -199,11 +199,12 @@ Deno.test("createStatusPublisher() retries failed writes ever later, and logs th
   publisher.publish(FAR, status("Cooldown"));
   let tries = 0;
   const apply = store.apply;
-  store.apply = (one, signal) => {
+  const refuse: typeof apply = (one, signal) => {
     if (!one.name.endsWith("-shop")) return apply(one, signal);
     tries++;
     return Promise.reject(new ApiError(413, "", "too large"));
   };
+  store.apply = refuse;
   await clock.runUntil(62_000);
   assert.equal(tries, 5);
   assert.equal(warned.length, 1);
@@ -212,6 +213,11 @@ Deno.test("createStatusPublisher() retries failed writes ever later, and logs th
   store.apply = apply;
   await clock.runUntil(130_000);
   assert.equal(store.kept.size, 2);
+  // After a success, a failure is the first of a row again.
+  store.apply = refuse;
+  publisher.publish(SUBJECT, status("Converging"));
+  await clock.runUntil(140_000);
+  assert.deepEqual([tries, warned.length], [8, 2]);
   stop();
 });
 

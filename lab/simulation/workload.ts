@@ -70,17 +70,17 @@ export function createWorkload(trace: Trace, options: WorkloadOptions): Workload
   return workload;
 }
 
-/** Occupies `threads` threads from `startMs` (default 0) on, for ever. */
-export function endlessWork(threads: number, { startMs = 0 } = {}): Workload {
+/** Occupies `threads` threads for ever. */
+export function endlessWork(threads: number): Workload {
   let started = 0;
   return {
-    nextAt: threads > 0 ? startMs : Infinity,
+    nextAt: threads > 0 ? 0 : Infinity,
     nextCost: Infinity,
     next() {
       started++;
       if (started >= threads) this.nextAt = Infinity;
     },
-    coresAt: (ms) => ms < startMs ? 0 : threads,
+    coresAt: () => threads,
   };
 }
 

@@ -204,7 +204,7 @@ const STEPS = 9;
 
 /**
  * The shortest wait, ms, at which the needs of all fit into `room`, millicores: at least `targetMs`, at
- * most {@linkcode MOST_WAIT_MS}. Needs fall as waits grow, so bisection finds it.
+ * most {@linkcode MOST_WAIT_MS}. No need grows with the wait, so bisection finds it.
  *
  * A container that has been saturated for {@linkcode INSATIABLE_MS} counts with its part at most: a job
  * that eats all it gets needs more the more it is given, and no other work should wait for that. The
@@ -212,7 +212,8 @@ const STEPS = 9;
  *
  * A clearing by itself divides what is short by weight: it would leave one container all of its
  * headroom and another less than it uses. With needs that fit, every container has what it uses, and
- * headroom shrinks until work waits equally long everywhere.
+ * headroom shrinks until work waits equally long, but where a ceiling, a part or the least headroom bounds
+ * the need.
  */
 export function commonWait(
   containers: readonly SharingContainer[],

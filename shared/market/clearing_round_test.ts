@@ -16,7 +16,7 @@ import {
 } from "./clearing_round.ts";
 import { CREDIT_BOUNDS, CREDIT_HALF_LIFE_MS, creditAfter, type CreditStep } from "./credits.ts";
 import { splitByRequest } from "./pod_split.ts";
-import { type LimitRange, roundBounds, roundShares, upToGrid } from "./rounding.ts";
+import { isAtCeiling, type LimitRange, roundBounds, roundShares, upToGrid } from "./rounding.ts";
 import { type Bid, clearMarket, type Mode } from "./solver.ts";
 
 pure(
@@ -216,6 +216,12 @@ const onGrid = (value: number): boolean => value % GRID === 0;
 
 pure("upToGrid() rounds up, but for what floating-point arithmetic adds", () => {
   assert.deepEqual([1, 10, 10.0000000001, 10.01].map(upToGrid), [10, 10, 10, 20]);
+});
+
+pure("isAtCeiling() takes no limit that a whole step of the grid is left to", () => {
+  const at = (limit: number, ceiling: number) => isAtCeiling({ limit, ceiling });
+  assert.deepEqual([at(900, 900), at(900, 905), at(905, 900), at(891, 900)], Array(4).fill(true));
+  assert.deepEqual([at(890, 900), at(895, 905), at(0, 10)], Array(3).fill(false));
 });
 
 forAll("roundBounds() rounds the floor up and the ceiling down, or neither", [bounds], (given) => {

@@ -18,6 +18,16 @@ export interface LimitRange {
 }
 
 /**
+ * True where no whole step is left between a limit and its ceiling, millicores: a ceiling off the grid
+ * is never reached whole. Whether a limit may move at all is another question (`limit < ceiling`).
+ */
+export function isAtCeiling(
+  { limit, ceiling }: Pick<LimitRange, "ceiling"> & { readonly limit: number },
+): boolean {
+  return limit > ceiling - GRID;
+}
+
+/**
  * Bounds on the grid: the floor rounded up, the ceiling down. Where that would put the ceiling under
  * the floor both stay as they are, and {@linkcode roundShares} gives the floor: 12 to 18 m stays,
  * 12 to 25 m becomes 20 to 20 m.

@@ -5,6 +5,7 @@
  * @module
  */
 import type { PaceMemory } from "../market/market_container.ts";
+import { isAtCeiling } from "../market/rounding.ts";
 import { clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
 import { isThrottled, type PacedContainer, type PaceOptions } from "./paced_container.ts";
@@ -63,7 +64,7 @@ export function isLastRaise(
   container: Omit<DelayedLimit, "need">,
 ): boolean {
   const { memory, share, ceiling } = container;
-  return share > memory.limit && share > ceiling - GRID && isThrottled(container);
+  return share > memory.limit && isAtCeiling({ limit: share, ceiling }) && isThrottled(container);
 }
 
 /** A raise that is needed. Millicores. */

@@ -47,7 +47,7 @@ export interface MoveWait {
 }
 
 interface RuleInput extends MoveDecisionInput {
-  readonly config: Partial<DecisionConfig>;
+  readonly config: DecisionConfig;
   /** The moves that the rules before allow, the best first. */
   readonly moves: readonly Move[];
 }
@@ -103,7 +103,7 @@ const cooldownIsOver: MoveRule = (input) => {
   const { moves, config, workload, spec, pods, lastMoveAtMs = -Infinity, nowMs } = input;
   const now = { misplaced: misplacedCount(pods, { ...workload, spec }), spec };
   const ineffective = ineffectiveMoveCount(input.ineffectiveMoves, now);
-  const cooldownMs = cooldownAfter(ineffective, config.cooldownMs ?? 10_000);
+  const cooldownMs = cooldownAfter(ineffective, config.cooldownMs);
   const untilMs = lastMoveAtMs + cooldownMs;
   if (nowMs >= untilMs) return moves;
   const doubt = "is the webhook asked, and may pods be evicted?";
@@ -163,14 +163,8 @@ const RULES: readonly MoveRule[] = [
   budgetAllowsIt,
 ];
 
-/**
- * The one pod to evict now, or the reason to wait. Pods that leave their node in turn go first. Without
- * `cooldownMs` there are 10 s between two moves of a workload.
- */
-export function decideMove(
-  input: MoveDecisionInput,
-  config: Partial<DecisionConfig> = {},
-): MoveDecision {
+/** The one pod to evict now, or the reason to wait. Pods that leave their node in turn go first. */
+export function decideMove(input: MoveDecisionInput, config: DecisionConfig): MoveDecision {
   const { spec, workload, pods } = input;
   const leaving = pods.filter(leavesInTurn).map((pod): Move => ({ pod, to: pod.class }));
   let moves = leaving.length > 0 ? leaving : misplaced(pods, { ...workload, spec });

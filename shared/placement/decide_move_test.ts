@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods, wholeInput } from "../../tests/fixtures/placement/placed_pods.ts";
+import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { decideMove, leavesAtOnce, leavesInTurn, type MoveDecisionInput } from "./decide_move.ts";
 import type { PlacedPod } from "./placed_pod.ts";
@@ -16,7 +17,7 @@ const MOVED = "web-spot-x4 to on-demand";
 
 /** `POD to CLASS`, or the reason to wait, which `isLong` extends by its message and its end in ms. */
 function outcome(facts: MoveDecisionInput, isLong = false): string {
-  const decision = decideMove(facts);
+  const decision = decideMove(facts, PLACEMENT_CONFIG);
   if ("move" in decision) return `${decision.move.pod.name} to ${decision.move.to}`;
   const { wait, message, untilMs } = decision;
   const end = untilMs === undefined ? "" : ` (+${untilMs - facts.nowMs})`;
@@ -116,7 +117,7 @@ pure("decideMove() moves one pod of the class with too many, or waits", () => {
 });
 
 pure(
-  "decideMove() reports first what is wrong, then what blocks, then what passes by itself",
+  "decideMove() reports faults first, then blocks, then waits that pass, then obstacles of pods",
   () => {
     const blocked = last(4, ON_DEMAND.pods, { budget: "budget web" });
     const removed: readonly (readonly [string, Partial<MoveDecisionInput>])[] = [
@@ -146,21 +147,24 @@ pure(
   },
 );
 
-pure("leavesAtOnce() and leavesInTurn() distinguish lost and drained nodes", () => {
-  const departing = { gone: true, departs: "taint x" };
-  const rows: readonly (readonly [Partial<PlacedPod>, boolean])[] = [
-    [{}, false],
-    [{ gone: true }, false],
-    [departing, true],
-    // It was created at an unknown time in the second from 1000 on.
-    [{ ...departing, departsSinceMs: 999 }, false],
-    [{ ...departing, departsSinceMs: 1999 }, false],
-    [{ ...departing, departsSinceMs: 2000 }, true],
-  ];
-  for (const [changes, leaves] of rows) {
-    const pod = placedPod("web-1", { createdAtMs: 1000, ...changes });
-    assert.deepEqual([leavesAtOnce(pod), leavesInTurn(pod)], [leaves, false]);
-    const drained = { ...pod, drained: true };
-    assert.deepEqual([leavesAtOnce(drained), leavesInTurn(drained)], [false, leaves]);
-  }
-});
+pure(
+  "leavesAtOnce() and leavesInTurn() take pods that are older than the sign of their node",
+  () => {
+    const departing = { gone: true, departs: "taint x" };
+    const rows: readonly (readonly [Partial<PlacedPod>, boolean])[] = [
+      [{}, false],
+      [{ gone: true }, false],
+      [departing, true],
+      // It was created at an unknown time in the second from 1000 on.
+      [{ ...departing, departsSinceMs: 999 }, false],
+      [{ ...departing, departsSinceMs: 1999 }, false],
+      [{ ...departing, departsSinceMs: 2000 }, true],
+    ];
+    for (const [changes, leaves] of rows) {
+      const pod = placedPod("web-1", { createdAtMs: 1000, ...changes });
+      assert.deepEqual([leavesAtOnce(pod), leavesInTurn(pod)], [leaves, false]);
+      const drained = { ...pod, drained: true };
+      assert.deepEqual([leavesAtOnce(drained), leavesInTurn(drained)], [false, leaves]);
+    }
+  },
+);

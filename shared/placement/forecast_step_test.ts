@@ -16,7 +16,7 @@ function assertSteps(
 ): void {
   for (const [expected, pods, changes = {}] of rows) {
     const input = wholeInput(pods, { nowMs: NOW, evictionFromMs: NOW, ...changes });
-    const decision = decideMove(input);
+    const decision = decideMove(input, PLACEMENT_CONFIG);
     const step = forecastStep(input, { decision, config: PLACEMENT_CONFIG });
     const time = step?.notBefore === undefined ? [] : [step.notBefore.slice(11, 23)];
     const parts = [

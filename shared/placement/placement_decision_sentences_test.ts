@@ -236,7 +236,7 @@ pure("sentences of the settings of placement", () => {
 const step =
   (pods: readonly PlacedPod[], changes: Partial<MoveDecisionInput> = {}) => (): string => {
     const input = wholeInput(pods, { evictionFromMs: NOW, nowMs: NOW, ...changes });
-    const decision = decideMove(input);
+    const decision = decideMove(input, PLACEMENT_CONFIG);
     return forecastStep(input, { decision, config: PLACEMENT_CONFIG })?.action ?? "";
   };
 

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Pod } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import { GRID } from "../quantity.ts";
 import { defaultsProblem, rangeVerdict } from "./checks/limit_range.ts";
@@ -21,7 +20,7 @@ import {
   alreadyThere,
   backOff,
   identityMismatch,
-  notRunning,
+  notLive,
   originalUnknown,
   rateLimited,
   resizeInProgress,
@@ -41,9 +40,9 @@ import { limitsWanted, marketSubject } from "./inputs/subject.ts";
 import type { ClaimSource, LimitChange } from "./patch.ts";
 import { type Check, type Finding, runChecks } from "./run_checks.ts";
 
-/** A clamp that leaves the pod as it is holds: no later check may report another reason. */
-function heldIfUnchanged(verdict: PodVerdict, pod: Pod): PodVerdict {
-  if (verdict?.verdict !== "clamp" || changesOf(pod, verdict.wanted).length > 0) return verdict;
+/** A clamp to values that are not to be sent holds: no later check may report another reason. */
+function heldUnless(verdict: PodVerdict, isSent: (wanted: WantedResources) => boolean): PodVerdict {
+  if (verdict?.verdict !== "clamp" || isSent(verdict.wanted)) return verdict;
   const { reason, message } = verdict;
   return { verdict: "hold", reason, message };
 }
@@ -56,7 +55,8 @@ function platform(facts: PodFacts): PodVerdict {
 /** Leaves out containers that a CPU change restarts. */
 function restartPolicy({ pod }: PodFacts, wanted: WantedResources): PodVerdict {
   const found = disruptionVerdict(wanted, { subjects: [marketSubject(pod)] });
-  return heldIfUnchanged(found && { ...found, reason: "RestartPolicy" }, pod);
+  const verdict = found && { ...found, reason: "RestartPolicy" as const };
+  return heldUnless(verdict, (rest) => changesOf(pod, rest).length > 0);
 }
 
 function writesDefaults({ pod, limitRange }: PodFacts): Finding | undefined {
@@ -68,16 +68,18 @@ function limitRange({ pod, limitRange: ranges }: PodFacts, wanted: WantedResourc
   return rangeVerdict(wanted, { ranges, subjects: [marketSubject(pod)], step: GRID });
 }
 
-function quotaExceeded(
-  { pod, quotaRoom }: PodFacts,
-  wanted: WantedResources,
-): PodVerdict {
+function quotaExceeded(facts: PodFacts, wanted: WantedResources): PodVerdict {
+  const { pod, quotaRoom } = facts;
   if (quotaRoom === undefined) return undefined;
   const { millicores: room, quota: name } = quotaRoom;
   const sides = movesRequest(pod) ? ["requests", "limits"] as const : ["limits"] as const;
   const quotas = sides.map((of) => ({ name, resource: "cpu" as const, of, room }));
   const asked = { quotas, subjects: [marketSubject(pod)], step: GRID };
-  return heldIfUnchanged(quotaVerdict(wanted, asked), pod);
+  return heldUnless(
+    quotaVerdict(wanted, asked),
+    // The server refuses a raise that ends below a LimitRange's minimum.
+    (rest) => changesOf(pod, rest).length > 0 && limitRange(facts, rest) === undefined,
+  );
 }
 
 function qosWouldChange({ pod }: PodFacts, wanted: WantedResources): PodVerdict {
@@ -124,7 +126,7 @@ const CHAIN: readonly Row[] = [
   [["market"], "Waiting", waiting],
   [["market"], "BoundsStale", boundsStale],
   [["market"], "OutsideBounds", outsideBounds],
-  [ALL, "NotRunning", notRunning],
+  [ALL, "NotRunning", notLive],
   [NOT_RESTORE, "NeverResizable", platform],
   // A pod that has the values is done before it matters whether a change would restart it.
   [ALL, "AlreadyThere", alreadyThere],

@@ -2,6 +2,8 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { ContainerFields } from "../../tests/fixtures/container_fields.ts";
 import {
+  allocationWith,
+  bounded,
   type ClaimFields as Fields,
   claimTable as table,
   containerAt as at,
@@ -12,16 +14,18 @@ import {
   enforcedContainer,
   enforcedPod,
   guaranteedContainer,
+  guaranteedPair,
   guaranteedPod,
+  jvm,
   marketClaim,
   marketDecision as market,
   podOf as pod,
   podWith,
+  THERE,
+  wants,
 } from "../../tests/fixtures/market/decide_claim.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { type Pod, type PodContainer, type ResizeCondition, withResources } from "../api/pod.ts";
-import type { ContainerBounds, PodAllocation } from "../api/pod_allocation.ts";
-import { limitBounds } from "../market/clearing_round.ts";
+import { type Pod, withResources } from "../api/pod.ts";
 import { MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "./chain.ts";
 import { PLATFORM_RULES } from "./checks/platform.ts";
 import { qosClassOf } from "./inputs/qos.ts";
@@ -54,15 +58,7 @@ const byHand = (fields: Fields): string => decisionText(decideClaim(fields, MANU
 const restore = (fields: Fields): string => decisionText(decideClaim(fields, RESTORE_CHAIN));
 
 const METADATA = enforcedPod().metadata;
-const wants = (...limits: readonly number[]): Fields => ({
-  claims: limits.map((limit, index) => marketClaim(limit, index === 0 ? "app" : "jvm")),
-});
-const jvm = (fields: ContainerFields = {}): PodContainer =>
-  enforcedContainer({ name: "jvm", ...fields });
 const { podName, podUID, nodeName, namespace } = enforcedAllocation.spec;
-const allocation = (change: Partial<PodAllocation>): Fields => ({
-  allocation: { ...enforcedAllocation, ...change },
-});
 const TIGHT = enforcedContainer({ requests: { memory: 64 }, limits: { memory: 64 } });
 
 // The decision tables of tests/golden have more rows of each of these tables.
@@ -70,11 +66,16 @@ table("decide() changes a limit, and holds for identity, the agent and the pod's
   [{}, "app 400"],
   [{ originalUnknown: true }, "OriginalUnknown"],
   [podWith({ metadata: { ...METADATA, uid: "u2" } }), "IdentityMismatch"],
-  [allocation({ spec: { podName, podUID, nodeName, namespace } }), "Waiting"],
+  [allocationWith({ spec: { podName, podUID, nodeName, namespace } }), "Waiting"],
   [podWith({ metadata: { ...METADATA, terminating: true } }), "NotRunning"],
   [
     { ...pod(enforcedContainer(), jvm({ restartsOnCPU: true })), ...wants(400, 400) },
     "app 400; RestartPolicy",
+  ],
+  // Waits that follow in the chain do not hide it where nothing else is to change.
+  [
+    { ...pod(enforcedContainer(), jvm({ restartsOnCPU: true })), ...wants(200, 400), restMs: 300 },
+    "RestartPolicy",
   ],
   [{ ...pod(TIGHT), ...wants(100) }, "QoSWouldChange"],
   [
@@ -91,140 +92,6 @@ pure("decide() says when to look again", () => {
   assert.equal(after({ outOfSync: ["nodes"] }), 2000);
   assert.equal(after({ oscillatingMs: 9000, ...wants(150) }), 9000);
 });
-
-const bounded = (bounds: Partial<ContainerBounds>, present = 200): Fields => {
-  const app = { name: "app", containerID: "c", floor: 100, ceiling: 400, weight: 1, ...bounds };
-  const status = { bounds: { revision: 3, reason: "", containers: [app] } };
-  return { ...allocation({ status }), ...pod(at(present)) };
-};
-const CLAMPED = "OutsideBounds";
-const THERE = "AlreadyThere Applied";
-
-table("decide() clamps what the agent wants into the published bounds", [
-  [{ ...bounded({}), ...wants(250) }, "app 250"],
-  [{ ...bounded({}), ...wants(90) }, `app 100; ${CLAMPED}`],
-  [{ ...bounded({}), ...wants(500) }, `app 400; ${CLAMPED}`],
-  [{ claims: [marketClaim(400, "unknown")] }, CLAMPED],
-  [{ ...bounded({ held: "lower" }), ...wants(150) }, THERE],
-  [{ ...bounded({ held: "lower" }), ...wants(500) }, `app 400; ${CLAMPED}`],
-  // The hold takes precedence over a ceiling that has come down, not over a floor that has come up.
-  [{ ...bounded({ held: "lower", ceiling: 150 }), ...wants(190) }, THERE],
-  [{ ...bounded({ held: "lower", floor: 240 }), ...wants(210) }, `app 240; ${CLAMPED}`],
-  [{ ...bounded({ held: "both", floor: 240 }), ...wants(50) }, THERE],
-  [{ ...bounded({ held: "half" }), ...wants(150) }, "app 150"],
-]);
-
-pure("decide() never clamps what an agent of ours may clear, held or not", () => {
-  const side = fc.integer({ min: 1, max: 500 }).map((steps) => 10 * steps);
-  const held = fc.constantFrom("half", "lower", "both", undefined);
-  fc.assert(
-    fc.property(side, side, side, held, fc.double({ min: 0, max: 1, noNaN: true }), (...all) => {
-      const [floor, spare, present, hold, part] = all;
-      const ceiling = floor + spare;
-      const range = limitBounds({
-        ...{ floor, ceiling, present, held: hold, weight: 1, credit: 1 },
-        ...{ originalLimit: 200, demand: 100 },
-      });
-      const limit = range.floor + part * (range.ceiling - range.floor);
-      const bounds = { floor, ceiling, ...(hold === undefined ? {} : { held: hold }) };
-      assert.ok(!market({ ...bounded(bounds, present), ...wants(limit) }).includes("Bounds"));
-    }),
-  );
-});
-
-const two = pod(enforcedContainer(), jvm());
-const unsynced = { ...two, outOfSync: ["namespaces"] };
-const swinging = { ...two, oscillatingMs: 9000 };
-
-table(
-  "decide() moves limits one way while out of sync, and by steps",
-  [
-    [{ ...unsynced, ...wants(100, 200) }, "app 100"],
-    [{ ...unsynced, ...wants(100, 300) }, "app 100; OutOfSync"],
-    [{ ...unsynced, ...wants(300) }, "OutOfSync"],
-    [{ ...two, outOfSync: [], ...wants(300) }, "app 300"],
-    [{ ...swinging, ...wants(300, 200) }, "app 300"],
-    [{ ...swinging, ...wants(150, 300) }, "jvm 300; Oscillating"],
-    [{ ...swinging, ...wants(150) }, "Oscillating"],
-    [{ ...two, oscillatingMs: 0, ...wants(150) }, "app 150"],
-    [{ maxStep: 1.5, ...wants(3000) }, "app 300; StepLimited"],
-    [{ maxStep: 1.5, ...wants(290) }, "app 290"],
-    [{ maxStep: 1.5, ...pod(at(300)), ...wants(100) }, "app 200; StepLimited"],
-  ],
-);
-
-const raising = { outOfSync: ["resourceQuotas"], limitRange: cpuRanges({ min: 250 }) };
-const guaranteed = (app: number, jvm: number): Fields => {
-  const amounts = (cpu: number) => ({
-    ...{ requests: { cpu }, limits: { cpu }, applied: { requests: { cpu }, limits: { cpu } } },
-  });
-  return {
-    pod: guaranteedPod(
-      guaranteedContainer(amounts(app)),
-      guaranteedContainer({ name: "jvm", ...amounts(jvm) }),
-    ),
-  };
-};
-
-table(
-  "decide() sends no raise to a LimitRange's minimum while out of sync, and nothing beside it",
-  [
-    // The request goes with the limit, so that both may be raised to a minimum above the present ones.
-    [{ ...raising, ...guaranteed(200, 400), ...wants(150) }, "OutOfSync/raised OutOfSync"],
-    [{ ...raising, ...guaranteed(200, 400), ...wants(250, 300) }, "OutOfSync/raised OutOfSync"],
-    [
-      { ...raising, ...guaranteed(300, 400), ...wants(200, 300) },
-      "app 250/250, jvm 300/300; LimitRange",
-    ],
-    [
-      { ...raising, outOfSync: [], ...guaranteed(200, 400), ...wants(150, 300) },
-      "app 250/250, jvm 300/300; LimitRange",
-    ],
-  ],
-);
-
-pure("decide() leads by steps to any limit in the end", () => {
-  const limit = fc.integer({ min: 100, max: 2000 });
-  fc.assert(
-    fc.property(limit, limit, fc.double({ min: 1.1, max: 3, noNaN: true }), (a, b, maxStep) => {
-      let present = a;
-      for (let steps = 0; present !== b; steps++) {
-        assert.ok(steps < 200, `${a} to ${b} by ${maxStep}`);
-        const { changes } = decideClaim({ ...pod(at(present)), ...wants(b), maxStep });
-        present = changes[0]?.limits.cpu ?? NaN;
-      }
-    }),
-  );
-});
-
-const asked = (limit: number, applied: number, more: Partial<Pod> = {}): Fields => ({
-  pod: enforcedPod({ containers: [at(limit, { applied: { limits: { cpu: applied } } })], ...more }),
-});
-const condition = (reason: string, more: Partial<ResizeCondition> = {}): Partial<Pod> => ({
-  resizeConditions: [{ type: "PodResizePending", reason, message: "no", ...more }],
-});
-const ERROR = condition("Error", { type: "PodResizeInProgress" });
-const generation = { metadata: { ...METADATA, generation: 3 } };
-
-table("decide() reports what the kubelet reports, rounded or not, and locks no pod at it", [
-  [{ ...asked(395, 400), ...wants(395) }, THERE],
-  [{ ...asked(395, 200), ...wants(395) }, "AlreadyThere ResizeInProgress"],
-  [{ ...asked(395, 390), ...wants(395) }, "AlreadyThere ResizeInProgress"],
-  [asked(400, 200, condition("Deferred")), "AlreadyThere ResizeDeferred"],
-  [asked(400, 200, condition("Infeasible")), "AlreadyThere ResizeInfeasible"],
-  [asked(400, 200, ERROR), "AlreadyThere ResizeError"],
-  [asked(900, 200, condition("Infeasible")), "app 400"],
-  [asked(900, 200, ERROR), "app 400"],
-  // What the kubelet said of an older resize says nothing.
-  [
-    asked(400, 200, { ...generation, ...condition("Infeasible", { observedGeneration: 3 }) }),
-    "AlreadyThere ResizeInfeasible",
-  ],
-  [
-    asked(400, 200, { ...generation, ...condition("Infeasible", { observedGeneration: 2 }) }),
-    "AlreadyThere ResizeInProgress",
-  ],
-]);
 
 const fixed = (fields: ContainerFields): Fields => ({
   pod: guaranteedPod(
@@ -251,7 +118,10 @@ table("decide() moves request and limit of a Guaranteed pod together", [
     "app 350/350; LimitRange",
   ],
   [{ pod: guaranteedPod(), quotaRoom: { millicores: 55 } }, "app 250/250; QuotaExceeded"],
-  [{ ...bounded({ floor: 200, ceiling: 300 }), pod: guaranteedPod() }, `app 300/300; ${CLAMPED}`],
+  [
+    { ...bounded({ floor: 200, ceiling: 300 }), pod: guaranteedPod() },
+    "app 300/300; OutsideBounds",
+  ],
 ]);
 
 pure("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
@@ -277,11 +147,18 @@ pure("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
   }));
 });
 
+const small = { limitRange: cpuRanges({ min: 250 }), ...guaranteedPair(200, 400) };
+
 table("decide() makes a partial raise within the quota, and holds without any room", [
   [{ quotaRoom: { millicores: 55 } }, "app 250; QuotaExceeded"],
   [{ quotaRoom: { millicores: 9 } }, "QuotaExceeded"],
   [{ quotaRoom: { millicores: -50 } }, "QuotaExceeded"],
   [{ quotaRoom: { millicores: -50 }, ...wants(150) }, "app 150"],
+  // Waits that follow in the chain do not hide that there is no room.
+  [{ quotaRoom: { millicores: 9 }, restMs: 300 }, "QuotaExceeded"],
+  // A raise that a LimitRange asks for is made whole, or not at all.
+  [{ ...small, ...wants(150), quotaRoom: { millicores: 50 } }, "app 250/250; LimitRange"],
+  [{ ...small, ...wants(150), quotaRoom: { millicores: 49 } }, "QuotaExceeded"],
 ]);
 
 /** Containers of these present limits that want others, each at its request of 1 m. */

@@ -6,6 +6,7 @@
  */
 import { defined } from "../defined.ts";
 import { LIST_CONTROLLERS } from "../installation.ts";
+import { isAtCeiling } from "../market/rounding.ts";
 import { GRID } from "../quantity.ts";
 import { restoredCause } from "../resize/scope.ts";
 import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
@@ -117,7 +118,8 @@ const RULES: Readonly<Record<string, (all: Explanation) => Finding>> = {
   },
   CeilingBinds({ containers, bounds }) {
     const bound = containers.find((one) =>
-      exceedsLimit(one) && one.view !== undefined && one.view.limit >= one.view.ceiling - GRID
+      exceedsLimit(one) && one.view !== undefined && isAtCeiling(one.view) &&
+      exceeds({ demand: one.view.demand, limit: one.view.ceiling }) === true
     );
     if (bound === undefined) return undefined;
     const rule = ceilingRule(bound.name, bounds ?? {});

@@ -9,6 +9,7 @@ import { cpuText, priceText, shareText, throttledText } from "./figures.ts";
 import type { ExplainedBounds, NodeExplanation } from "./explanation.ts";
 import { type Hold, holdOf, setsCeiling } from "../api/reasons/bound_reasons.ts";
 import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
+import { isAtCeiling } from "../market/rounding.ts";
 import { GRID } from "../quantity.ts";
 
 /** A container counts as throttled from this share of its limit on. */
@@ -127,8 +128,8 @@ export function stateText(
   }
   if (state === undefined || idleCPU !== "free") return undefined;
   const free = "CPU is free on this node";
-  if (views.every(({ limit, ceiling }) => limit >= ceiling)) return `${free}: limit at its ceiling`;
-  return views.every(({ limit, ceiling, target }) => limit >= ceiling || target >= ceiling)
+  if (views.every(isAtCeiling)) return `${free}: limit at its ceiling`;
+  return views.every((view) => isAtCeiling(view) || view.target >= view.ceiling)
     ? `${free}: limit on its way to its ceiling`
     : `${free}: limit follows the need, since the request moves with it`;
 }

@@ -1,22 +1,9 @@
-/** The manifests' configuration of Prometheus and Grafana, held against the metrics that the programs serve. */
+/** What kustomize makes of the component of rightsizing, and of recommendations as patches. */
 import assert from "node:assert/strict";
-import * as z from "zod";
 import { patchText } from "../../cli/coalloc/recommend/patch_text.ts";
-import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
-import { BOUND_REASONS } from "../../shared/api/reasons/bound_reasons.ts";
-import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
-import { PLACEMENT_REASONS } from "../../shared/api/reasons/placement_reasons.ts";
-import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
-import type { MetricTable } from "../../shared/metrics/metric.ts";
-import { UNPLACED_REASONS } from "../../shared/placement/new_pod.ts";
 import { adviseAll } from "../../shared/view/advise.ts";
 import { sumOfChanges } from "../../shared/view/changes.ts";
-import { METRIC_TABLES } from "../../tools/metrics_page.ts";
-import { RUNBOOKS } from "../../tools/release/release_names.ts";
 import { reportsOf, shopPods, shopRecords, shopTemplates } from "../fixtures/cli/advised_shop.ts";
-import { alertRules } from "../fixtures/metrics/alert_rules.ts";
-import { dashboards, dashboardSchema } from "../fixtures/metrics/dashboards.ts";
-import { agentMetrics, controllerMetrics } from "../fixtures/metrics/served_metrics.ts";
 import {
   one,
   render,
@@ -26,129 +13,6 @@ import {
   renderWith,
   rightsOf,
 } from "./rendered.ts";
-
-const METRICS = Object.values<MetricTable>(METRIC_TABLES).flatMap((table) => Object.values(table));
-
-/** Labels that Prometheus adds to an agent's target, and `le` of histograms. */
-const ADDED_LABELS = ["node", "instance", "le"];
-/** Metrics of API servers, with the one label that is asked about. */
-const FOREIGN = { apiserver_admission_webhook_fail_open_count: ["name"] };
-
-const LABELS: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(METRICS.map(({ name, labels = [] }) => [name, labels])),
-  ...FOREIGN,
-};
-
-/** What Prometheus itself says of a pod that the Operator's PodMonitor found. */
-const TARGET_LABELS = ["namespace", "pod", "container", "endpoint", "job", "instance"];
-
-/** Metrics that an expression reads. Fails for one that no table has, and for a label that none has. */
-function metricsOf(expression: string): readonly string[] {
-  const names = [...expression.matchAll(/\b(?:mbcas|coallocator|process|apiserver)_\w+/g)]
-    .map(([name]) => name.replace(/_bucket$/, ""));
-  assert.ok(names.length > 0, expression);
-  const known = new Set(ADDED_LABELS);
-  for (const name of names) {
-    const labels = LABELS[name] ?? assert.fail(`${expression}: ${name}`);
-    for (const label of labels) known.add(label);
-  }
-  const grouped = [...expression.matchAll(/\b(?:by|on|group_left) \(([^)]*)\)/g)]
-    .flatMap(([, list = ""]) => list.split(", "));
-  const matched = [...expression.matchAll(/(\w+)=~?"/g)].map(([, label = ""]) => label);
-  for (const label of [...grouped, ...matched]) {
-    assert.ok(known.has(label), `${expression}: ${label}`);
-  }
-  return names;
-}
-
-Deno.test("programs serve each metric of the tables, and no other", async () => {
-  const { names: agents } = await agentMetrics();
-  const { names: controllers } = await controllerMetrics();
-  const defined = METRICS.flatMap((
-    { name, alias },
-  ) => [name, ...alias === undefined ? [] : [alias]]);
-  assert.deepEqual([...agents.union(controllers)].sort(), defined.toSorted());
-});
-
-renderTest("component prometheus keeps labels of metrics that the target has too", async () => {
-  const objects = await renderWith(["prometheus"]);
-  const programs = { "mbcas-agent": agentMetrics, "mbcas-controller": controllerMetrics };
-  const clashes = [];
-  for (const [name, metrics] of Object.entries(programs)) {
-    const { labels } = await metrics();
-    const same = TARGET_LABELS.filter((label) => labels.has(label));
-    const [{ honorLabels = false }] = one(objects, "PodMonitor", name).spec.podMetricsEndpoints;
-    assert.equal(honorLabels, same.length > 0, `${name}: ${same.join()}`);
-    clashes.push(same);
-  }
-  assert.deepEqual(clashes, [["namespace", "pod"], ["namespace"]]);
-});
-
-renderTest("component alerts adds its rules, and the base has none", async () => {
-  const objects = await renderWith(["alerts", "webhook"]);
-  const rules = one(objects, "PrometheusRule", "mbcas").spec.groups.flatMap((group) => group.rules);
-  assert.deepEqual(rules, await alertRules());
-  const { webhooks } = one(objects, "MutatingWebhookConfiguration", "mbcas-webhook") as unknown as {
-    readonly webhooks: readonly { readonly name: string }[];
-  };
-  assert.ok(rules.some(({ expr }) => expr.includes(`{name="${webhooks[0]?.name}"}`)));
-  assert.ok(!(await render("base")).some(({ kind }) => kind === "PrometheusRule"));
-});
-
-Deno.test("component alerts asks for metrics, labels and values that the programs have", async () => {
-  const known: Readonly<Record<string, readonly string[]>> = {
-    reason: Object.keys({ ...BOUND_REASONS, ...ENFORCEMENT_REASONS, ...RIGHTSIZING_REASONS }),
-    action: Object.keys(PLACEMENT_REASONS),
-    phase: podAllocationSchema.shape.status.unwrap().shape.phase.unwrap().options,
-    result: [...UNPLACED_REASONS, "failed"],
-    mode: ["overloaded"],
-    replica_type: ["spot", "on-demand"],
-  };
-  for (const { expr } of await alertRules()) {
-    metricsOf(expr);
-    for (const [, label = "", values = ""] of expr.matchAll(/(\w+)!?=~?"([^"]*)"/g)) {
-      if (label === "name") continue;
-      for (const value of values.split("|")) assert.ok(known[label]?.includes(value), value);
-    }
-  }
-});
-
-Deno.test("each alert has a known severity and a section of a page of docs/", async () => {
-  const severities = new Map<string, string[]>();
-  for (const { alert, labels, annotations } of await alertRules()) {
-    const { severity } = labels;
-    severities.set(severity, [...severities.get(severity) ?? [], alert]);
-    assert.ok(annotations.summary && annotations.description, alert);
-    const [page, anchor] = annotations.runbook_url.split("#");
-    // The chart and a release replace it.
-    assert.equal(page, RUNBOOKS, alert);
-    const text = await Deno.readTextFile(new URL("../../docs/operations.md", import.meta.url));
-    const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
-      heading.toLowerCase().replaceAll(/[^\w -]/g, "").replaceAll(" ", "-")
-    );
-    assert.ok(anchors.includes(anchor ?? ""), `${alert}: ${annotations.runbook_url}`);
-  }
-  assert.deepEqual([...severities.keys()].sort(), ["critical", "info", "warning"]);
-  assert.deepEqual(severities.get("critical"), ["MbcasNoLeader", "MbcasPlacementFloorBroken"]);
-});
-
-Deno.test("dashboards have Grafana's form, and ask for metrics and labels that the programs have", async () => {
-  const uids = new Set<string>();
-  for (const dashboard of await dashboards()) {
-    const { uid, title, templating, panels } = z.parse(dashboardSchema, dashboard);
-    uids.add(uid);
-    assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length, `${title}: ids`);
-    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-      Array.from({ length: w * h }, (_, cell) => `${x + cell % w},${y + Math.floor(cell / w)}`)
-    );
-    assert.equal(new Set(cells).size, cells.length, `${title}: panels overlap`);
-    for (const { definition = "" } of templating.list) {
-      if (definition !== "") metricsOf(definition);
-    }
-    for (const { expr } of panels.flatMap(({ targets = [] }) => targets)) metricsOf(expr);
-  }
-  assert.deepEqual([...uids], ["coallocator-fleet", "coallocator-node"]);
-});
 
 renderTest("component rightsizing brings its definitions, which the base has not", async () => {
   const definitionsIn = (objects: readonly Rendered[]): readonly string[] =>

@@ -311,6 +311,8 @@ for (const [event, happens] of Object.entries(WHILE_SILENT)) {
     scene.startController();
     await restoredPod(scene);
     await happens(scene);
+    await scene.pass(20_000);
+    assert.equal(scene.status().reason, "Restored");
     await assertNothingApplied(scene, event.includes("500m") ? 500 : 200);
     scene.silent.clear();
     await scene.pass(20_000);

@@ -22,8 +22,8 @@ const FLAGS = {
   "--resync-period": "15s",
   "--evictions-per-second": "5",
 };
-/** Longer than the product waits for anything: than a fallback and the patience after it. */
-const QUIET_S = 240;
+/** Longer than the product waits for anything: the longest fallback, and as long again after it. */
+const QUIET_S = 330;
 const ITN = "aws-node-termination-handler/spot-itn";
 const MOVE = /moves to (spot|on-demand)$/;
 

@@ -94,6 +94,7 @@ const message = "no room";
 const pending = { type: "PodResizePending", reason: "Deferred", message } as const;
 const young = { ...app(UNREAD), bounds: BOUNDS };
 const plain: ContainerExplanation = { name: "plain", sidecar: false };
+const STEP_LEFT = { demand: 205, need: 210, share: 210, target: 210, ceiling: 210 };
 
 /** Each with the rule that finds its cause; undefined: none does. */
 const CAUSES: readonly (readonly [by: string | undefined, change: Change])[] = [
@@ -114,6 +115,10 @@ const CAUSES: readonly (readonly [by: string | undefined, change: Change])[] = [
   ["CeilingBinds", { containers: [app({ ceiling: 200 })] }],
   [undefined, { containers: [app({ ...OFF, ceiling: 200 })] }],
   ["CeilingBinds", { containers: [app(OFF), app({ ceiling: 200 }, { name: "side" })] }],
+  // One step is left, and it covers the demand.
+  ["PacingWaits", { containers: [app({ ...STEP_LEFT, waiting: "ceiling waits" })] }],
+  // The ceiling covers the demand: the new limit is not yet in the pod.
+  [undefined, { containers: [app({ ...STEP_LEFT, limit: 210 })] }],
   ["NodeIsShort", {}],
   [undefined, { containers: [app({ quotaOff: true })] }],
   ["NoReadings", { containers: [young] }],

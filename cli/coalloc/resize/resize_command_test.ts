@@ -64,6 +64,28 @@ webTest("resizeCommand() reports that a node has not that much for a request", a
   assert.equal(scene.api.store.tables.Pod.get("shop/db")?.containers[0]?.limits.cpu, 450);
 });
 
+webTest("resizeCommand() ends once the market goes on from the pod's new limit", async (scene) => {
+  const { metadata: { uid } } = addMarketPod(scene, "late", { limit: 450, own: 200 });
+  const { Pod: pods, PodAllocation: allocations } = scene.api.store.tables;
+  // The controller has put the new limit on record, and the market has set its own again.
+  scene.clock.at(100, () => {
+    allocations.modify(`shop/${uid}`, (one) => ({
+      ...one,
+      status: { ...one.status, originalLimits: [{ name: "app", cpu: "300m" }] },
+    }));
+    pods.modify("shop/late", (one) => ({
+      ...one,
+      containers: one.containers.map((app) => ({
+        ...app,
+        limits: { ...app.limits, cpu: 450 },
+        limitManagers: ["mbcas"],
+      })),
+    }));
+  });
+  assert.equal(await scene.run("resize", "late", "--cpu-limit", "300m"), 0, scene.out);
+  assert.match(scene.out, /app at 450m\n$/);
+});
+
 webTest("resizeCommand() changes nothing on a dry run", async (scene) => {
   assert.equal(
     await scene.run("resize", "web", "--cpu-limit", "300m", "--dry-run", "-o", "json"),

@@ -76,7 +76,7 @@ async function released(
 ): Promise<readonly RestoreResult[]> {
   const message = override === undefined ? MESSAGE : `${MESSAGE}: ${override}`;
   const waiting = results.some((result) => result.outcome === "Restored");
-  if (signal.aborted || !waiting || !await reader.controllerIsAlive()) return results;
+  if (!waiting || !await reader.controllerIsAlive()) return results;
   const deadline = clock.monotonic() + timeoutMs;
   while (true) {
     const held = await heldPods(reader, namespace);

@@ -10,6 +10,8 @@ import {
 } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { marketSettings } from "../market_settings.ts";
 import { runCoalloc } from "../run_coalloc.ts";
+import { awaitRelease } from "./release.ts";
+import { switchOff } from "./switch_off.ts";
 
 const CHANGED = { limit: 450, own: 200 };
 
@@ -75,6 +77,24 @@ sceneTest("restoreCommand() restores a namespace, and leaves others alone", asyn
   assert.equal(pod(scene, "shop/b").metadata.annotations[MANAGED], "false");
   assert.equal(pod(scene, "shop/a").metadata.annotations[MANAGED], undefined);
   assert.match(scene.out, /2 of 2 pods restored, 1 .*\.\n$/);
+});
+
+sceneTest("switchOff() writes to no namespace that is off already", async (scene) => {
+  const { reader, switches } = scene.cluster;
+  let writes = 0;
+  const optOutNamespace = (name: string) => {
+    writes++;
+    return switches.optOutNamespace(name);
+  };
+  const parts = { reader, switches: { ...switches, optOutNamespace }, pods: [] };
+  addMarketPod(scene, "web", CHANGED);
+  for (let time = 0; time < 2; time++) {
+    await switchOff({ kind: "namespace", namespace: "shop" }, parts);
+    assert.equal(writes, 1);
+  }
+  // One that is not there is for the server to refuse.
+  await assert.rejects(switchOff({ kind: "namespace", namespace: "gone" }, parts));
+  assert.equal(writes, 2);
 });
 
 sceneTest("restoreCommand() switches the market off for --all", async (scene) => {
@@ -236,9 +256,43 @@ sceneTest("restoreCommand() restores where the user can't see the controller", a
   assert.deepEqual(limits(scene, "shop/web"), OWN);
   scene.settings = "";
   assert.match((await scene.ran("restore --all --yes"))[2], /kubectl get podallocations -A /);
+  // What needs no restore is not waited for.
+  addMarketPod(scene, "idle", { limit: 200, own: 200, recorded: false });
+  assert.equal((await scene.ran("restore idle"))[2], "");
   scene.controllerAlive = new Error("a fault");
   await assert.rejects(scene.run("restore", "web"), /a fault/);
 });
+
+sceneTest(
+  "awaitRelease() looks each second, and when time is up or it is stopped",
+  async (scene) => {
+    const { clock, cluster: { reader } } = scene;
+    addMarketPod(scene, "web", CHANGED);
+    const restored = { namespace: "shop", pod: "web", message: "", steps: [], tookMs: 0 };
+    const rows = [
+      { releasedMs: 700, timeoutMs: 5000, expected: ["Restored", 1000] },
+      { releasedMs: 1700, timeoutMs: 1500, expected: ["RestoreBlocked", 1500] },
+      { releasedMs: Infinity, timeoutMs: 5000, stoppedMs: 300, expected: ["RestoreBlocked", 300] },
+    ];
+    for (const { releasedMs, timeoutMs, stoppedMs = Infinity, expected } of rows) {
+      const beganMs = clock.monotonic();
+      const ending = new AbortController();
+      clock.at(beganMs + stoppedMs, () => ending.abort());
+      let lookedMs = NaN;
+      const allocations = async () => {
+        lookedMs = clock.monotonic() - beganMs;
+        return lookedMs < releasedMs ? await reader.allocations() : [];
+      };
+      const controllerIsAlive = () => Promise.resolve(true);
+      const release = awaitRelease([{ ...restored, outcome: "Restored" }], {
+        ...{ reader: { ...reader, allocations, controllerIsAlive }, clock, timeoutMs },
+        signal: ending.signal,
+      });
+      const { results } = await settleVirtually(clock, release);
+      assert.deepEqual([results[0]?.outcome, lookedMs], expected);
+    }
+  },
+);
 
 sceneTest("restoreCommand() has a summary also when the wait is interrupted", async (scene) => {
   addMarketPod(scene, "web", CHANGED);

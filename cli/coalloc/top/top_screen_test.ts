@@ -95,6 +95,35 @@ No agent runs
   );
 });
 
+pure(
+  "topScreen() draws no bar for an allocation beside an agent's view, and dims its reason",
+  () => {
+    const both = readings({ allocations: [WRITTEN] });
+    const text = screen(both);
+    assert.match(text, /^shop .*[█▒│]/m);
+    assert.doesNotMatch(text, /^other .*[█▒│]/m);
+    const painted = screen(both, ALL, { color: true });
+    assert.equal(painted.split("\x1b[2mThrottled\x1b[0m").length, 2);
+  },
+);
+
+pure("topScreen() shows that a limit is on its way from a difference of 10 m on", () => {
+  const [{ limit: _limit, enforced: _enforced, ...pod } = assert.fail("no pod")] =
+    topView(readings(), { choice: ALL, nowMs: NOW }).pods;
+  const rows = [
+    [{ limit: 210, enforced: 200 }, "200m→210m"],
+    [{ limit: 190, enforced: 200 }, "200m→190m"],
+    [{ limit: 209, enforced: 200 }, "209m"],
+    [{ limit: 191, enforced: 200 }, "191m"],
+    [{ limit: 200 }, "200m"],
+    [{ enforced: 200 }, "-"],
+  ] as const;
+  for (const [limits, expected] of rows) {
+    const shown = topScreen({ pods: [{ ...pod, ...limits }], nodes: [], notes: [] });
+    assert.equal(shown.split("\n")[1]?.split(/ {3,}/)[4], expected);
+  }
+});
+
 pure("topView() filters and sorts, and reports which pods are missing", () => {
   const input = readings({ allocations: [WRITTEN] });
   const rows: readonly (readonly [names: string, choice: Partial<TopChoice>])[] = [
@@ -187,4 +216,18 @@ sceneTest("topCommand() watches until the user ends it, over the last screen", a
   assert.equal(screens.length, 3);
   assert(scene.out.startsWith("\x1b[2J\x1b[H"));
   for (const screen of screens) assert(screen.endsWith("\x1b[J"), screen);
+});
+
+sceneTest("topCommand() cuts only what overwrites a screen to its height", async (scene) => {
+  for (let index = 0; index < 30; index++) addMarketPod(scene, `web-${index}`, CHANGED);
+  const rows = [["top", true, false], ["top -w", true, true], ["top -w", false, false]] as const;
+  for (const [line, isTerminal, isCut] of rows) {
+    scene.terminal = isTerminal ? { columns: 100, rows: 20 } : undefined;
+    scene.out = "";
+    const ending = new AbortController();
+    scene.clock.at(scene.clock.monotonic() + 1000, () => ending.abort());
+    const world = { ...scene.world, signal: ending.signal };
+    assert.equal(await settleVirtually(scene.clock, runCoalloc(line.split(" "), world)), 0);
+    assert.equal(/^… and \d+ more/m.test(scene.out), isCut, `${line} ${isTerminal}`);
+  }
 });

@@ -256,7 +256,7 @@ pure("readRequestLog() has room for more requests than it began with", () => {
 });
 
 pure("readRequestLog() writes a thread that never ends as work that comes at 1 ms per ms", () => {
-  const log = readRequestLog(endlessWork(2, { startMs: 15 }), 40);
+  const log = readRequestLog({ ...endlessWork(2), nextAt: 15 }, 40);
   assert.deepEqual([...log.atMs], [15, 15, 25, 25, 35, 35]);
   assert.deepEqual([...log.costMs], [10, 10, 10, 10, 5, 5]);
 });

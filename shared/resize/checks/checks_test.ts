@@ -10,7 +10,6 @@ import {
   enforcedContainer,
   enforcedPod,
   marketClaim,
-  marketDecision,
   podOf as pod,
   podWith,
 } from "../../../tests/fixtures/market/decide_claim.ts";
@@ -343,9 +342,3 @@ table("decide() holds where the server would write a LimitRange's defaults into 
   [defaults("limits.memory"), DEFAULTS],
   [defaults("requests.memory"), DEFAULTS],
 ]);
-
-pure("outOfSync() takes the first limit of a container for no raise", () => {
-  const app = { ...enforcedContainer(), limits: {}, applied: { requests: {}, limits: {} } };
-  const unsynced = { pod: enforcedPod({ containers: [app] }), outOfSync: ["nodes"] };
-  assert.equal(marketDecision({ ...unsynced, claims: [marketClaim(300)] }), "app 300");
-});

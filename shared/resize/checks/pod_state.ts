@@ -36,8 +36,8 @@ export function identityMismatch({ pod, allocation }: ClaimFacts): Finding | und
   };
 }
 
-/** Holds while the pod is terminating or not running. */
-export function notRunning({ pod: { phase, metadata } }: PodFacts): Finding | undefined {
+/** Holds while the pod does not run or is terminating, both by the reason `NotRunning`. */
+export function notLive({ pod: { phase, metadata } }: PodFacts): Finding | undefined {
   if (phase === "Running" && !metadata.terminating) return undefined;
   const message = metadata.terminating ? "the pod is terminating" : `the pod is ${phase}`;
   return { verdict: "hold", message };

@@ -4,14 +4,13 @@
  * @module
  */
 import type { Node } from "../../api/node.ts";
-import { NO_RESOURCES, type Pod } from "../../api/pod.ts";
+import type { Pod } from "../../api/pod.ts";
 import type { PodAllocation } from "../../api/pod_allocation.ts";
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
 import type { LimitChange } from "../patch.ts";
 import type { Verdict } from "../run_checks.ts";
 import { movesRequest } from "./qos.ts";
 import type { WantedResources } from "./resources.ts";
-import { containersWanted, marketSubject } from "./subject.ts";
 
 /** A range of requests and limits: of CPU in millicores, of memory in bytes. */
 export interface AmountRange {
@@ -78,17 +77,14 @@ export interface ClaimFacts extends PodFacts {
 export type PodVerdict = Verdict<EnforcementReason>;
 
 /**
- * The containers with other CPU values than the pod's spec has; in a Guaranteed pod the request goes with
- * the limit.
+ * The containers with other CPU limits than the pod's spec has; in a Guaranteed pod the request goes with
+ * the limit, and is equal to it.
  */
 export function changesOf(pod: Pod, wanted: WantedResources): readonly LimitChange[] {
   const moves = movesRequest(pod);
-  return containersWanted(marketSubject(pod), wanted).flatMap((next, index): LimitChange[] => {
-    const { name, sidecar, limits: { cpu }, requests } = next;
-    const present = pod.containers[index] ?? NO_RESOURCES;
-    const isThere = cpu === present.limits.cpu && requests.cpu === present.requests.cpu;
-    if (cpu === undefined || isThere) return [];
-    const request = moves && requests.cpu !== undefined ? { cpu: requests.cpu } : {};
-    return [{ name, sidecar, requests: request, limits: { cpu } }];
+  return pod.containers.flatMap(({ name, sidecar, limits: present }): LimitChange[] => {
+    const cpu = wanted.get(name)?.limits.cpu;
+    if (cpu === undefined || cpu === present.cpu) return [];
+    return [{ name, sidecar, requests: moves ? { cpu } : {}, limits: { cpu } }];
   });
 }

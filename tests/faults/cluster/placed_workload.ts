@@ -12,6 +12,7 @@ import { runMutators } from "../../../shared/admission/run_mutators.ts";
 import { objectOf, textsOf } from "../../../adapters/kube/client/json_fields.ts";
 import { labelsMatch } from "../../../shared/api/label_selector.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
+import { secondOf } from "../../../shared/placement/placed_pod.ts";
 import type { SimulatedAPI, SimulatedClient } from "../../../lab/simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { samplePod } from "../../contract/support/sample_objects.ts";
@@ -197,7 +198,7 @@ async function create(api: SimulatedAPI, { clock, service, nameOf }: Turn): Prom
       owner: OWNER,
     },
     nodeSelector: textsOf(objectOf(spec)["nodeSelector"]),
-    createdAtMs: clock.wall(),
+    createdAtMs: secondOf(clock.wall()),
   });
 }
 

@@ -18,11 +18,11 @@ import {
 import { createQuotaRooms } from "../../../../controller/allocation/quotas/quota_room.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
 import { decide, MANUAL_CHAIN } from "../../../../shared/resize/chain.ts";
+import type { ClaimFacts, PodFacts } from "../../../../shared/resize/inputs/resize_input.ts";
 import { refusalReason } from "../../../../shared/resize/refusal.ts";
 import { type PodResizer, resizePatch } from "../../../../shared/resize/patch.ts";
 import { isLive, outOfScope } from "../../../../shared/resize/scope.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
-import { defined } from "../../../../shared/defined.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../../shared/api/object.ts";
 import { parseCPUBound } from "../../../../shared/quantity.ts";
@@ -47,8 +47,12 @@ export interface RawRefusal {
   readonly causes?: readonly string[];
 }
 
-/** One input of the table. What is absent is as usual, or is not there. */
-export interface MarketInput {
+/**
+ * One input of the table. What is absent is as usual, or is not there. Beside the API's objects it has
+ * the facts that the controller keeps itself; a new one needs nothing here.
+ */
+export interface MarketInput
+  extends Partial<Omit<ClaimFacts, keyof PodFacts | "allocation" | "maxStep">> {
   /** A person with `kubectl coalloc resize`; absent: the controller. */
   readonly by?: "person";
   readonly pod: RawPod;
@@ -86,15 +90,8 @@ export interface MarketInput {
       readonly maxStep?: number;
     };
   readonly agentSilent?: true;
-  readonly originalUnknown?: true;
-  /** Left of a back-off, and until the pod's turn. */
-  readonly backOffMs?: number;
+  /** Until the pod's turn. */
   readonly turnInMs?: number;
-  /** Copies of the API's objects that are out of sync. */
-  readonly outOfSync?: readonly string[];
-  /** Left of the least time between two resizes, and of the hold of a pod that oscillates. */
-  readonly restMs?: number;
-  readonly oscillatingMs?: number;
   /** The API server's answer to a resize; it takes it where absent. */
   readonly refusal?: RawRefusal;
 }
@@ -140,14 +137,11 @@ export async function marketResult(input: MarketInput): Promise<Decided<MarketRe
   });
 }
 
-function byPerson(
-  input: MarketInput,
-  { pod, node, limitRange }: PodSnapshot,
-): Decided<MarketResult> {
+function byPerson(input: MarketInput, snapshot: PodSnapshot): Decided<MarketResult> {
   const { hard = {}, used = {} } = input.quota ?? {};
   const left = millicores(hard["limits.cpu"]) - millicores(used["limits.cpu"]);
   const quotaRoom = input.quota && { millicores: left };
-  const facts = { pod, node, limitRange, quotaRoom };
+  const facts = { ...snapshot, quotaRoom };
   const { changes, reason = null, by } = decide(MANUAL_CHAIN, facts, { limits: wantedOf(input) });
   const patch = changes.length === 0 ? [] : [{ by: "person", ...resizePatch(UID, changes).spec }];
   return { result: { reason, patch }, by: by === undefined ? [] : [`manual/${by}`] };
@@ -172,10 +166,9 @@ async function byController(
       return answerTo(input);
     },
   };
-  const { originalUnknown, backOffMs, outOfSync, restMs, oscillatingMs } = input;
   const plan = decideLimits({
+    ...input,
     ...{ ...snapshot, allocation },
-    ...defined({ originalUnknown, backOffMs, outOfSync, restMs, oscillatingMs }),
     maxStep: config.maxStep ?? undefined,
     quotaRoom: quota?.headroom(),
   }, {

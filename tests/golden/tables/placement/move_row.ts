@@ -103,7 +103,7 @@ function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveRes
       : { lastMoveAtMs: NOW_MS - 1000 * lastMoveSecondsAgo }),
     ...(vainMoves === undefined ? {} : { ineffectiveMoves: { count: vainMoves, misplaced, spec } }),
   };
-  const decision = decideMove({ ...facts, pods });
+  const decision = decideMove({ ...facts, pods }, PLACEMENT_CONFIG);
   const leave = pods.filter(leavesAtOnce).map(({ name }) => name);
   const base = leave.length === 0 ? {} : { leave };
   if ("move" in decision) {
