@@ -7,7 +7,6 @@ import { serveCanned } from "../tests/fixtures/canned_server.ts";
 import { withFile } from "../tests/fixtures/cli/task_world.ts";
 import { lateRequest } from "../tests/fixtures/late_request.ts";
 import { userKubeconfig } from "../tests/fixtures/user_kubeconfig.ts";
-import { createCustomUsageClient } from "./custom_usage_client.ts";
 import { createHTTPLogin } from "./http_login.ts";
 import { connectUser, type UserConnection } from "./kube/client/user_connection.ts";
 import { parseVerticalPodAutoscaler } from "./kube/kinds/autoscalers.ts";
@@ -74,7 +73,7 @@ no file
   );
 });
 
-Deno.test("sentences of answers of Prometheus and of usage sources", () => {
+Deno.test("sentences of answers of Prometheus", () => {
   async function prometheus(answer: unknown, mostBytes = 1000): Promise<string> {
     await using server = serveCanned(() => answer);
     const question = { server: server.url, query: "up" };
@@ -85,17 +84,6 @@ Deno.test("sentences of answers of Prometheus and of usage sources", () => {
     await using server = serveCanned(() => answer);
     const question = { server: server.url, query: "up", startMs: 0, endMs: 1, stepMs: 1 };
     const answered = await createRangeQueries({}).ask(question, SIGNAL);
-    return "message" in answered ? answered.message : "";
-  }
-  async function usage(answer: unknown): Promise<string> {
-    await using server = serveCanned(() => answer);
-    const answered = await createCustomUsageClient({ url: server.url }).ask({
-      namespace: "shop",
-      workload: { kind: "Deployment", name: "web", uid: "u" },
-      pods: [],
-      containers: [],
-      window: { fromMs: 1000, toMs: 2000 },
-    }, SIGNAL);
     return "message" in answered ? answered.message : "";
   }
   const away = () => new Response(null, { status: 307, headers: { location: "http://b" } });
@@ -109,8 +97,6 @@ Deno.test("sentences of answers of Prometheus and of usage sources", () => {
       "no vector": () => prometheus(matrix),
       "no matrix": () => range(vector),
       "partial": () => range({ ...matrix, warnings: ["no store"] }),
-      "redirect of usage": () => usage(away()),
-      "no usage": () => usage({ version: 1, containers: { app: { cpuMillicores: 1 } } }),
     },
     `\
 redirect
@@ -125,10 +111,6 @@ no matrix
   the query gives no series of numbers over time
 partial
   the answer is a partial one: "no store"
-redirect of usage
-  HTTP 307: it sends on to another place
-no usage
-  the answer is none of a usage source: "containers.app.cpuMillicores: Invalid input: expected array, received number"
 `,
   );
 });

@@ -40,8 +40,8 @@ import type {
   VPAPublisher,
   WorkloadWriter,
 } from "../../shared/rightsizing/ports.ts";
-import type { PodOwners } from "./sources/pod_owners.ts";
-import { UsageSampler } from "./sources/usage_sampler.ts";
+import type { PodOwners } from "./sources/metrics_server/sampled_pods.ts";
+import { UsageSampler } from "./sources/metrics_server/usage_sampler.ts";
 import {
   type CollectionObserver,
   connectUsageSources,

@@ -5,7 +5,6 @@
  */
 import type { HTTPLogin } from "../../adapters/http_login.ts";
 import type { LoginFiles, RequestHeaders } from "../../shared/config/server_kinds.ts";
-import type { ControllerSettings } from "../settings.ts";
 import type { EventSink, ObjectEvent } from "../../shared/api/ports.ts";
 import type { RightsizingEventReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
@@ -73,15 +72,9 @@ export interface UsageSource {
 }
 
 /** What sources are connected with. */
-export interface UsageConnections {
-  readonly settings: () => Pick<
-    ControllerSettings,
-    | "prometheusURL"
-    | "prometheusLogin"
-    | "prometheusHeaders"
-    | "prometheusMatchers"
-    | "customSources"
-  >;
+export interface UsageConnections<Settings> {
+  /** The present values; those that may change are read for each question. */
+  readonly settings: () => Settings;
   /** Usage that was sampled from metrics-server. */
   readonly sampler: UsageSource;
   /** A login; its connections are closed with the sources. */

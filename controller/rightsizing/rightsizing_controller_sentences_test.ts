@@ -8,6 +8,7 @@ import { distributionOfSamples } from "../../lab/simulation/rightsizing/sampled_
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { reconciledAs, storedPolicy } from "../../tests/fixtures/rightsizing_outcomes.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
+import { serveCanned } from "../../tests/fixtures/canned_server.ts";
 import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
@@ -21,8 +22,8 @@ import { silentSource } from "./reconcile_workload.ts";
 import { awaitDiscovery } from "./loop.ts";
 import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { unwrittenRecord } from "./policies/report_cycle.ts";
-import type { UsageAnswer, UsageProblem, UsageSource } from "./ports.ts";
-import { connectCustomUsage } from "./sources/custom_usage.ts";
+import type { UsageAnswer, UsageProblem, UsageQuestion, UsageSource } from "./ports.ts";
+import { connectCustomUsage, createCustomUsageSource } from "./sources/custom_usage.ts";
 import { createUsageSources } from "./sources/usage_sources.ts";
 import { reconcileWorkload } from "./reconcile_workload.ts";
 
@@ -186,18 +187,22 @@ pure("sentences about OptiPod's settings", () =>
 
 const NEVER: UsageSource = { usage: () => new Promise<UsageAnswer>(() => {}) };
 
+const SIGNAL = new AbortController().signal;
+const QUESTION: UsageQuestion = {
+  namespace: "shop",
+  workload: { kind: "Deployment", name: "web", uid: "u" },
+  pods: [],
+  otherPods: [],
+  containers: ["app"],
+  window: { fromMs: 0, toMs: 1 },
+};
+
 /** Message of what a source answers that is created so. */
 async function answered(create: () => UsageSource | UsageProblem) {
   const clock = createVirtualClock({ wallStart: 0 });
   const sources = createUsageSources({ create, clock, log: silentLog });
-  const asked = sources.of({ provider: "custom", customSource: "billing", intervalMs: 1 }).usage({
-    namespace: "shop",
-    workload: { kind: "Deployment", name: "web", uid: "u" },
-    pods: [],
-    otherPods: [],
-    containers: [],
-    window: { fromMs: 0, toMs: 1 },
-  }, new AbortController().signal);
+  const policy = { provider: "custom", customSource: "billing", intervalMs: 1 } as const;
+  const asked = sources.of(policy).usage(QUESTION, SIGNAL);
   await clock.runUntil(300_000);
   const answer = await asked;
   return "problem" in answer ? answer.message : "";
@@ -206,13 +211,7 @@ async function answered(create: () => UsageSource | UsageProblem) {
 /** Message about custom source `billing`, where these are configured. */
 function unconfigured(...names: readonly string[]) {
   const source = { url: "http://a", login: {} };
-  const settings = {
-    prometheusURL: null,
-    prometheusLogin: {},
-    prometheusHeaders: new Map(),
-    prometheusMatchers: [],
-    customSources: new Map(names.map((name) => [name, source])),
-  };
+  const settings = { customSources: new Map(names.map((name) => [name, source])) };
   return answered(() =>
     connectCustomUsage(
       { settings: () => settings, sampler: NEVER, loginOf: failingStart },
@@ -238,5 +237,27 @@ pure("sentences of sources of usage", () =>
       "unavailable, no sources",
       () => unconfigured(),
       'no custom source "billing" is configured; there are none',
+    ],
+  ]));
+
+/** Message about such an answer of a user's own server. */
+async function answeredBy(answer: unknown) {
+  await using server = serveCanned(() => answer);
+  const answered = await createCustomUsageSource({ url: server.url }).usage(QUESTION, SIGNAL);
+  return "problem" in answered ? answered.message : "";
+}
+
+Deno.test("sentences of a user's own source of usage", () =>
+  assertSentences([
+    [
+      "redirect",
+      () => answeredBy(new Response(null, { status: 307, headers: { location: "http://b" } })),
+      "HTTP 307: it sends on to another place",
+    ],
+    [
+      "unreadable",
+      () => answeredBy({ version: 1, containers: { app: { cpuMillicores: 1 } } }),
+      'the answer is none of a usage source: "containers.app.cpuMillicores: Invalid input: ' +
+      'expected array, received number"',
     ],
   ]));

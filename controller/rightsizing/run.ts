@@ -20,7 +20,7 @@ import { runRightsizingLoop } from "./loop.ts";
 import type { RightsizingObserver } from "./metrics.ts";
 import { createOriginalLimitWriter } from "./apply_decision.ts";
 import { createPermissionMemory } from "./permissions.ts";
-import { createSampledPods } from "./sources/pod_owners.ts";
+import { createSampledPods } from "./sources/metrics_server/sampled_pods.ts";
 
 /** Dependencies of rightsizing. */
 export interface RightsizingParts extends Pick<ClusterFactsParts, "served"> {

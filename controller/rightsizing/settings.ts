@@ -7,53 +7,17 @@ import * as z from "zod";
 import {
   alwaysOnKind,
   choiceKind,
-  durationKind,
   type Kind,
   kindOf,
   namespacesKind,
   numberKind,
   optionalKind,
-  refusalOf,
   switchKind,
-  valueOf,
 } from "../../shared/config/kinds.ts";
-import { namedTableKind } from "../../shared/config/map_kinds.ts";
-import {
-  type LoginFiles,
-  readLoginFiles,
-  serverURLKind,
-} from "../../shared/config/server_kinds.ts";
 import { setting } from "../../shared/config/setting.ts";
 import { parseDuration } from "../../shared/duration.ts";
 import { USAGE_PROVIDERS } from "../../shared/api/optimization_policy.ts";
-import { MOST_SLOTS } from "../../shared/rightsizing/usage_ring.ts";
-
-/** A user's own server, and how to log in to it. */
-export interface CustomSource {
-  readonly url: string;
-  readonly login: LoginFiles;
-}
-
-/** Sources by the name that policies say. */
-export type CustomSourceTable = ReadonlyMap<string, CustomSource>;
-
-/** A map of names to addresses, with a login after them; without any, the map is empty. */
-export const customSourceTableKind: Kind<CustomSourceTable> = namedTableKind({
-  expects: "a map of names to addresses, which may be followed by tokenFile=FILE, or user=NAME " +
-    "passwordFile=FILE, and caFile=FILE",
-  of: "a source",
-  read(text) {
-    const [address = "", ...terms] = text.trim().split(/\s+/);
-    const url = valueOf(serverURLKind, address);
-    const login = readLoginFiles(terms.join(" "));
-    if (url === undefined) {
-      const reason = refusalOf(serverURLKind, address) ??
-        "it does not begin with the address of a server";
-      return { fault: `: ${reason}` };
-    }
-    return "fault" in login ? { fault: `: ${login.fault}` } : { value: { url, login } };
-  },
-});
+import { PROVIDER_SETTINGS } from "./sources/providers.ts";
 
 /** The default of a policy's reconciliationInterval in the CustomResourceDefinition. */
 const POLICY_INTERVAL = "5m";
@@ -101,26 +65,7 @@ const RIGHTSIZING_SHAPE = {
       "off deletes those",
     live: true,
   }),
-  samplerInterval: setting("rightsizing.samplerInterval", {
-    kind: durationKind({ leastMs: 5000, mostMs: 600_000 }),
-    default: "30s",
-    description:
-      "Time between two readings of metrics-server, for policies that take usage from it",
-    live: true,
-  }),
-  samplerSize: setting("rightsizing.samplerSize", {
-    kind: numberKind({ least: 2, most: MOST_SLOTS, whole: true }),
-    default: "16",
-    description: "Parts of its window in which the history of a container from metrics-server is " +
-      "kept. A part leaves when its first sample must: 16 cover 15/16 of the window at least; more " +
-      "cover more, and take more memory",
-  }),
-  customSources: setting("rightsizing.customSources", {
-    kind: customSourceTableKind,
-    default: "",
-    description: "Servers that policies with the provider custom may name. In the file only",
-    onlyBy: "file",
-  }),
+  ...PROVIDER_SETTINGS.shape,
   rightsizingProvider: setting("rightsizing.provider", {
     kind: optionalKind(choiceKind(USAGE_PROVIDERS)),
     default: "",

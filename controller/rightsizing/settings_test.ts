@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
 import type { KubeConnection, KubeRequest } from "../../adapters/kube/client/connection.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { USAGE_PROVIDERS } from "../../shared/api/optimization_policy.ts";
 import { OPTIPOD_KEYS } from "../../shared/config/aliases.ts";
 import { commandFlags } from "../../shared/config/command_line.ts";
 import { settingsAmong } from "../../shared/config/file.ts";
@@ -13,7 +14,8 @@ import { seededRandom } from "../../shared/random.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "../settings.ts";
 import { connectRightsizingAPI } from "./api.ts";
 import { rightsizingConfig } from "./config.ts";
-import { customSourceTableKind, RIGHTSIZING_SETTINGS } from "./settings.ts";
+import { RIGHTSIZING_SETTINGS } from "./settings.ts";
+import { customSourceTableKind } from "./sources/custom_usage.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {
   // The YAML parser looks at two variables for its own debugging.
@@ -113,7 +115,7 @@ test("CONTROLLER_SETTINGS take OptiPod's flags, and say in --help and by faults 
     /--metrics-addr .*":8080" .*--health-probe-addr .*":8081", .*controller\.listen/,
   ]);
   assertFaults(typed("--enable-leader-election=false", "--metrics-provider=influx"), [
-    /--metrics-provider .*"influx", .*prometheus, metrics-server, custom$/,
+    new RegExp(`--metrics-provider .*"influx", .*${USAGE_PROVIDERS.join(", ")}$`),
     /--enable-leader-election .*"false", expected true/,
   ]);
   assertFaults(typed("--metrics-addr=0"), [/--metrics-addr .*"0", .*127\.0\.0\.1:8080$/]);

@@ -61,7 +61,7 @@ const selector = ruled(
 
 const minSamples = z.int().min(1).max(100_000);
 
-/** Providers of usage. */
+/** Providers of usage; `controller/rightsizing/sources/README.md` says how to add one. */
 export const USAGE_PROVIDERS = ["prometheus", "metrics-server", "custom"] as const;
 
 /** One of {@linkcode USAGE_PROVIDERS}. */

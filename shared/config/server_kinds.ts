@@ -122,7 +122,9 @@ export const requestHeadersKind: Kind<RequestHeaders> = namedTableKind({
   read(value, name) {
     const header = name.toLowerCase();
     if (SECRET.test(header)) {
-      return { fault: " looks like a secret, which has its place in the file of a login" };
+      return {
+        fault: " looks like a secret, and settings are printed; a login sends Authorization alone",
+      };
     }
     if (RESERVED_HEADERS.has(header)) {
       return { fault: " is a header that each request has already" };

@@ -205,7 +205,7 @@ pure("sentences of kinds of settings", () => {
     [
       "header that is a secret",
       () => header("Cookie", "a"),
-      "Cookie looks like a secret, which has its place in the file of a login",
+      "Cookie looks like a secret, and settings are printed; a login sends Authorization alone",
     ],
     [
       "header's value",

@@ -11,6 +11,7 @@ import type {
   UsageSource,
 } from "../../controller/rightsizing/ports.ts";
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
+import type { CannedServer } from "../fixtures/canned_server.ts";
 import {
   type ContractHarness,
   contractTests,
@@ -25,6 +26,19 @@ export interface UsageSourceHarness extends ContractHarness {
   readonly endMs: number;
   /** Ends what the source learns from, until it can't answer any more. */
   stop(): Promise<void>;
+}
+
+/** The end of the scene on servers of tests: no whole second. */
+export const SERVED_END_MS = Date.UTC(2026, 0, 1) + 781;
+
+/** A source that asks a server of the test, which knows the scene up to {@linkcode SERVED_END_MS}. */
+export function servedSource(server: CannedServer, subject: UsageSource): UsageSourceHarness {
+  let running = true;
+  const stop = async (): Promise<void> => {
+    if (running) await server[Symbol.asyncDispose]();
+    running = false;
+  };
+  return { subject, endMs: SERVED_END_MS, stop, close: stop };
 }
 
 /** Rates are extrapolated, and histograms have an error. */

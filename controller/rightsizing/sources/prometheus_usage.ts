@@ -11,112 +11,14 @@ import {
   type PrometheusSeries,
 } from "../../../adapters/prometheus/range_queries.ts";
 import type { PrometheusProblem } from "../../../adapters/prometheus/prometheus_request.ts";
-import type {
-  UsageConnections,
-  UsageProblem,
-  UsageQuestion,
-  UsageSource,
-  UsageWindow,
-  WorkloadIdentity,
-} from "../ports.ts";
+import type { LoginFiles, RequestHeaders } from "../../../shared/config/server_kinds.ts";
+import type { UsageConnections, UsageProblem, UsageQuestion, UsageSource } from "../ports.ts";
 import { CollectedSamples } from "./collected_samples.ts";
+import { countMoments, momentsOf, splitMoments } from "./moments.ts";
+import { othersPods, podsPattern, regexText } from "./pod_names.ts";
 
-/**
- * The letters and digits that made-up parts of names consist of: without vowels, and without what
- * looks like one. Source: k8s.io/apimachinery/pkg/util/rand (`alphanums`).
- */
-const SAFE = "[bcdfghjklmnpqrstvwxz2456789]";
-/** Of the part that makes a pod's name unlike others (k8s.io/apiserver/pkg/storage/names). */
-const RANDOM = `${SAFE}{5}`;
-/** A hash of the template is 32 bits in decimal, each digit written as a safe character. */
-const LONGEST_HASH = 10;
-/** What stands before the random part is cut to this: 63 − 5 characters, from the same place. */
-const LONGEST_BASE = 58;
-
-/**
- * A regular expression, of RE2 and of JavaScript alike, for the whole names of a workload's pods:
- * `web-<hash>-<random>` of a Deployment, `web-<ordinal>` of a StatefulSet, `web-<random>` of a
- * DaemonSet. It holds for pods that are gone, too.
- */
-export function podNamePattern({ kind, name }: Pick<WorkloadIdentity, "kind" | "name">): string {
-  if (kind === "StatefulSet") return `${regexText(name)}-(?:0|[1-9][0-9]*)`;
-  const base = `${name}-`;
-  if (kind === "DaemonSet") return `${regexText(base.slice(0, LONGEST_BASE))}${RANDOM}`;
-  // A long name is cut within the hash, or before it.
-  const room = LONGEST_BASE - base.length;
-  if (room <= 0) return `${regexText(base.slice(0, LONGEST_BASE))}${RANDOM}`;
-  if (room > LONGEST_HASH) return `${regexText(base)}${SAFE}{1,${LONGEST_HASH}}-${RANDOM}`;
-  const whole = room > 1 ? `${SAFE}{1,${room - 1}}-|` : "";
-  return `${regexText(base)}(?:${whole}${SAFE}{${room}})${RANDOM}`;
-}
-
-/** The text itself, as a regular expression. */
-export function regexText(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-}
-
-/**
- * Whether a series is of a pod of another workload: its own name says so, or that of a
- * living brother. `web-bcd-x4x4x` is no pod of the Deployment `web` where `web-bcd-y5y5y` is one of
- * the DaemonSet `web-bcd`.
- */
-export function othersPods(
-  { pods, otherPods }: { readonly pods: readonly string[]; readonly otherPods: readonly string[] },
-): (pod: string) => boolean {
-  const own = new Set(pods);
-  const others = new Set(otherPods);
-  const families = new Set(otherPods.map(familyOf));
-  for (const pod of pods) families.delete(familyOf(pod));
-  return (pod) => !own.has(pod) && (others.has(pod) || families.has(familyOf(pod)));
-}
-
-/** What stands before the last part: the name of the object that made the pod. */
-function familyOf(pod: string): string {
-  return pod.slice(0, Math.max(0, pod.lastIndexOf("-")));
-}
-
-/** Moments of evaluation: the first, the last, and all between at this distance. */
-export type Moments = Pick<PrometheusRange, "startMs" | "endMs" | "stepMs">;
-
-/** The range of the rate. */
+/** The range of a rate, as long as the longest usual step of `moments.ts`. */
 const RATE_RANGE = "2m";
-/** As long as that range: each second counts once. */
-const LONGEST_STEP_MS = 120_000;
-const LEAST_STEP_MS = 15_000;
-/** Of a short window, so that its percentiles stand on something. */
-const POINTS_WANTED = 720;
-/** What Prometheus answers for one series at most. */
-const MOST_POINTS = 11_000;
-
-/**
- * The moments of a window: from its end backwards, all of them after its beginning. The step is a
- * 720th of the window, from 15 s to 2 min, and longer where there would be more than 11,000 moments:
- * 1 h: 15 s; 24 h: 2 min; 30 days: 4 min. A window below 15 s has one moment.
- */
-export function momentsOf({ fromMs, toMs }: UsageWindow): Moments {
-  const windowMs = toMs - fromMs;
-  const wanted = Math.min(LONGEST_STEP_MS, Math.max(LEAST_STEP_MS, windowMs / POINTS_WANTED));
-  const stepMs = 1000 * Math.ceil(Math.max(wanted, windowMs / MOST_POINTS) / 1000);
-  const steps = Math.ceil(windowMs / stepMs) - 1;
-  return { startMs: toMs - steps * stepMs, endMs: toMs, stepMs };
-}
-
-/** How many moments these are. */
-export function countMoments({ startMs, endMs, stepMs }: Moments): number {
-  return Math.round((endMs - startMs) / stepMs) + 1;
-}
-
-/** The moments in this many parts, in order, each moment in one; fewer where there are not as many. */
-export function splitMoments(moments: Moments, parts: number): readonly Moments[] {
-  const { startMs, stepMs } = moments;
-  const count = countMoments(moments);
-  const each = Math.ceil(count / Math.min(parts, count));
-  return Array.from({ length: Math.ceil(count / each) }, (_, index) => {
-    const from = index * each;
-    const to = Math.min(count, from + each) - 1;
-    return { startMs: startMs + from * stepMs, endMs: startMs + to * stepMs, stepMs };
-  });
-}
 
 /**
  * One query a resource, over all pods and containers: cores as rates over 2 min, and bytes of the
@@ -138,13 +40,6 @@ export function usageQueries(
   const cpu = `rate(container_cpu_usage_seconds_total{${selector}}[${RATE_RANGE}])`;
   const memory = `container_memory_working_set_bytes{${selector}}`;
   return { cpu: `max by (pod,container) (${cpu})`, memory: `max by (pod,container) (${memory})` };
-}
-
-/** By the rule of the names, and by name where a living pod does not follow it. */
-function podsPattern({ workload, pods }: UsageQuestion): string {
-  const rule = podNamePattern(workload);
-  const byRule = new RegExp(`^(?:${rule})$`);
-  return [rule, ...pods.filter((pod) => !byRule.test(pod)).map(regexText)].join("|");
 }
 
 /** A string of PromQL: its escapes are those of Go, of which JSON's are some. */
@@ -173,8 +68,18 @@ const NO_SERVER: UsageProblem = {
   message: "no metrics.prometheusURL is configured",
 };
 
+/** The settings of this source, which the market reads, too. */
+export interface PrometheusSettings {
+  readonly prometheusURL: string | null;
+  readonly prometheusLogin: LoginFiles;
+  readonly prometheusHeaders: RequestHeaders;
+  readonly prometheusMatchers: readonly string[];
+}
+
 /** The source at the address of the settings, which is followed while the program runs. */
-export function connectPrometheusUsage({ settings, loginOf }: UsageConnections): UsageSource {
+export function connectPrometheusUsage(
+  { settings, loginOf }: UsageConnections<PrometheusSettings>,
+): UsageSource {
   const { prometheusLogin, prometheusHeaders } = settings();
   return createPrometheusUsageSource({
     queries: createRangeQueries({ login: loginOf(prometheusLogin, prometheusHeaders) }),

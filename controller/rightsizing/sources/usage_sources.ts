@@ -15,18 +15,7 @@ import type {
   UsageQuestion,
   UsageSource,
 } from "../ports.ts";
-import { connectCustomUsage } from "./custom_usage.ts";
-import { connectPrometheusUsage } from "./prometheus_usage.ts";
-
-/** Connects a source, or returns why there is none. `name`: of a custom source. */
-type Connect = (connections: UsageConnections, name?: string) => UsageSource | UsageProblem;
-
-/** The providers: each row is the only place that knows the file of a source. */
-const PROVIDERS: Readonly<Record<UsageProvider, Connect>> = {
-  prometheus: connectPrometheusUsage,
-  "metrics-server": ({ sampler }) => sampler,
-  custom: connectCustomUsage,
-};
+import { PROVIDERS, type UsageSettings } from "./providers.ts";
 
 /** Called when a source has answered, or its time was over. */
 export type CollectionObserver = (provider: UsageProvider, tookMs: number) => void;
@@ -60,12 +49,12 @@ const LONGEST_LIFE_MS = 60_000;
 /** The sources that the settings name; `close` closes idle connections. */
 export function connectUsageSources(
   { settings, sampler, clock, ...parts }:
-    & Pick<UsageConnections, "settings" | "sampler">
+    & Omit<UsageConnections<UsageSettings>, "loginOf">
     & Pick<UsageSourceParts, "log" | "collected">
     & { readonly clock: Clock },
 ): UsageSources & { close(): void } {
   const logins: HTTPLogin[] = [];
-  const connections: UsageConnections = {
+  const connections: UsageConnections<UsageSettings> = {
     settings,
     sampler,
     loginOf(files, headers) {

@@ -11,6 +11,7 @@ import { ClusterFacts } from "../../../controller/rightsizing/cluster_facts.ts";
 import { CorrectionMemory } from "../../../controller/rightsizing/corrections.ts";
 import { runRightsizingLoop } from "../../../controller/rightsizing/loop.ts";
 import { connectUsageSources } from "../../../controller/rightsizing/sources/usage_sources.ts";
+import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
@@ -132,14 +133,9 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
 
 /** Usage of this Prometheus alone. */
 function usageFrom(prometheusURL: string): ReturnType<typeof connectUsageSources> {
+  const settings = { ...CONTROLLER_SETTINGS.parse({}), prometheusURL };
   return connectUsageSources({
-    settings: () => ({
-      prometheusURL,
-      prometheusLogin: {},
-      prometheusHeaders: new Map(),
-      prometheusMatchers: [],
-      customSources: new Map(),
-    }),
+    settings: () => settings,
     sampler: {
       usage: () => Promise.resolve({ problem: "unavailable", message: "no sampler is here" }),
     },

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
-import type { Pod } from "../../../shared/api/pod.ts";
-import type { ReplicaSet, Workload } from "../../../shared/api/workload.ts";
-import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { fixedCache } from "../../../tests/fixtures/fixed_cache.ts";
-import { pure } from "../../../tests/fixtures/pure.ts";
+import type { Pod } from "../../../../shared/api/pod.ts";
+import type { ReplicaSet, Workload } from "../../../../shared/api/workload.ts";
+import type { PolicySpec, StoredPolicy } from "../../../../shared/rightsizing/policy_spec.ts";
+import { fixedCache } from "../../../../tests/fixtures/fixed_cache.ts";
+import { pure } from "../../../../tests/fixtures/pure.ts";
 import {
   autoPolicy,
   templateContainer,
   workloadPod,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
-import { createSampledPods } from "./pod_owners.ts";
+} from "../../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { sampleWorkload } from "../../../../tests/fixtures/sample_workloads.ts";
+import { createSampledPods } from "./sampled_pods.ts";
 
 const METRICS: PolicySpec = autoPolicy({}, { provider: "metrics-server" });
 const DISABLED: PolicySpec = { ...METRICS, mode: "Disabled" };

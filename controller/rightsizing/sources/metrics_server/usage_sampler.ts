@@ -3,17 +3,38 @@
  *
  * @module
  */
-import type { KubePodMetricsReader } from "../../../adapters/kube/kinds/pod_metrics.ts";
-import type { Clock } from "../../../shared/clock.ts";
+import type { KubePodMetricsReader } from "../../../../adapters/kube/kinds/pod_metrics.ts";
+import type { Clock } from "../../../../shared/clock.ts";
 import {
   type CheckpointStore,
   createPersistedMap,
   type PersistedMap,
-} from "../../../shared/control/persisted_map.ts";
-import type { Log } from "../../../shared/log.ts";
-import type { UsageAnswer, UsageProblem, UsageQuestion, UsageSource } from "../ports.ts";
-import type { PodOwners } from "./pod_owners.ts";
+} from "../../../../shared/control/persisted_map.ts";
+import { durationKind, numberKind } from "../../../../shared/config/kinds.ts";
+import { setting } from "../../../../shared/config/setting.ts";
+import type { Log } from "../../../../shared/log.ts";
+import { MOST_SLOTS } from "../../../../shared/rightsizing/usage_ring.ts";
+import type { UsageAnswer, UsageProblem, UsageQuestion, UsageSource } from "../../ports.ts";
+import type { PodOwners } from "./sampled_pods.ts";
 import { readHistory, storedHistory, UsageHistory, type WorkloadHistory } from "./usage_history.ts";
+
+/** The settings of this source alone. */
+export const SAMPLER_SETTINGS = {
+  samplerInterval: setting("rightsizing.samplerInterval", {
+    kind: durationKind({ leastMs: 5000, mostMs: 600_000 }),
+    default: "30s",
+    description:
+      "Time between two readings of metrics-server, for policies that take usage from it",
+    live: true,
+  }),
+  samplerSize: setting("rightsizing.samplerSize", {
+    kind: numberKind({ least: 2, most: MOST_SLOTS, whole: true }),
+    default: "16",
+    description: "Parts of its window in which the history of a container from metrics-server is " +
+      "kept. A part leaves when its first sample must: 16 cover 15/16 of the window at least; more " +
+      "cover more, and take more memory",
+  }),
+};
 
 /** Dependencies of the sampler. */
 export interface UsageSamplerParts {

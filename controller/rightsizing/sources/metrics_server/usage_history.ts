@@ -4,19 +4,19 @@
  * @module
  */
 import * as z from "zod";
-import type { KubePodUsage } from "../../../adapters/kube/kinds/pod_metrics.ts";
-import type { PersistedMap } from "../../../shared/control/persisted_map.ts";
-import type { ContainerUsage } from "../../../shared/rightsizing/distribution.ts";
+import type { KubePodUsage } from "../../../../adapters/kube/kinds/pod_metrics.ts";
+import type { PersistedMap } from "../../../../shared/control/persisted_map.ts";
+import type { ContainerUsage } from "../../../../shared/rightsizing/distribution.ts";
 import {
   type ContainerRings,
   createContainerRings,
   restoredRings,
   storedRings,
   storedRingsSchema,
-} from "../../../shared/rightsizing/usage_ring.ts";
-import type { UsageQuestion } from "../ports.ts";
-import { noSamples } from "./collected_samples.ts";
-import type { PodOwner } from "./pod_owners.ts";
+} from "../../../../shared/rightsizing/usage_ring.ts";
+import type { UsageQuestion } from "../../ports.ts";
+import { noSamples } from "../collected_samples.ts";
+import type { PodOwner } from "./sampled_pods.ts";
 
 /** What is kept of one workload. */
 export interface WorkloadHistory {

@@ -3,22 +3,22 @@
  *
  * @module
  */
-import type { ReplicaSet } from "../../../shared/api/workload.ts";
-import type { Informer } from "../../../shared/control/informer.ts";
-import { controls, workloadsOf } from "../../../shared/resize/workloads_of.ts";
+import type { ReplicaSet } from "../../../../shared/api/workload.ts";
+import type { Informer } from "../../../../shared/control/informer.ts";
+import { controls, workloadsOf } from "../../../../shared/resize/workloads_of.ts";
 import {
   ownContainers,
   type RightsizedWorkload,
   rightsizedWorkload,
-} from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
+} from "../../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   policyFor,
   type PolicyInput,
   workloadKey,
-} from "../../../shared/rightsizing/policy_match.ts";
-import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import type { Caches } from "../../caches.ts";
-import { cachedWorkload, type WorkloadCaches, workloadCaches } from "../cluster_facts.ts";
+} from "../../../../shared/rightsizing/policy_match.ts";
+import type { StoredPolicy } from "../../../../shared/rightsizing/policy_spec.ts";
+import type { Caches } from "../../../caches.ts";
+import { cachedWorkload, type WorkloadCaches, workloadCaches } from "../../cluster_facts.ts";
 
 /** The workload of a pod, and what is kept of its usage. */
 export interface PodOwner {

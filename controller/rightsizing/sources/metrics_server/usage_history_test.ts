@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import type { KubePodUsage } from "../../../../adapters/kube/kinds/pod_metrics.ts";
+import { pure } from "../../../../tests/fixtures/pure.ts";
+import type { UsageQuestion, WorkloadIdentity } from "../../ports.ts";
+import type { PodOwner } from "./sampled_pods.ts";
+import { readHistory, storedHistory, UsageHistory, type WorkloadHistory } from "./usage_history.ts";
+
+const HOUR_MS = 3_600_000;
+const WEB: WorkloadIdentity = { kind: "Deployment", name: "web", uid: "u1" };
+const NOW_MS = 1_767_225_600_000;
+const OWNER: PodOwner = { uid: WEB.uid, containers: ["app", "proxy"], windowMs: HOUR_MS };
+
+function reading(over: Partial<KubePodUsage> & { cpu?: number } = {}): KubePodUsage {
+  const { cpu = 100, ...rest } = over;
+  const containers = ["app", "proxy", "init"].map((name) => ({ name, cpu, memory: 2 * cpu }));
+  return { namespace: "shop", pod: "web-a", timeMs: NOW_MS, containers, ...rest };
+}
+
+function question(toMs = NOW_MS, windowMs = HOUR_MS): UsageQuestion {
+  return {
+    namespace: "shop",
+    workload: WEB,
+    pods: ["web-a"],
+    otherPods: [],
+    containers: ["app", "proxy"],
+    window: { fromMs: toMs - windowMs, toMs },
+  };
+}
+
+function historyStage(kept = new Map<string, WorkloadHistory>()) {
+  const history = new UsageHistory(kept, 16);
+  const add = (reading: KubePodUsage, { owner = OWNER, nowMs = NOW_MS } = {}): void =>
+    history.add(reading, { owner, nowMs });
+  const app = (asked = question()) =>
+    history.usage(asked, asked.window.toMs).get("app") ?? assert.fail();
+  return { kept, history, add, app };
+}
+
+pure("add() counts a reading of a pod once, over all pods, of the owner's containers only", () => {
+  const { kept, history, add, app } = historyStage();
+  assert.equal(app().cpu.count, 0);
+  for (const timeMs of [NOW_MS, NOW_MS, NOW_MS - 1]) add(reading({ timeMs }));
+  assert.equal(app().cpu.count, 1);
+  add(reading({ pod: "web-b", cpu: 300 }));
+  const { cpu, memory } = app();
+  assert.deepEqual([cpu.count, cpu.min, cpu.max], [2, 100, 300]);
+  assert.deepEqual([memory.count, memory.min, memory.max], [2, 200, 600]);
+  assert.deepEqual([...history.usage(question(), NOW_MS).keys()], ["app", "proxy"]);
+  assert.equal(kept.get("u1")?.containers.has("init"), false);
+  const other = { ...question(), workload: { ...WEB, uid: "made again" } };
+  assert.equal(app(other).cpu.count, 0);
+});
+
+pure("add() passes over readings that are too old to know whether they were counted", () => {
+  const { add, app } = historyStage();
+  add(reading({ timeMs: NOW_MS - 600_000 }));
+  assert.equal(app().cpu.count, 0);
+  add(reading({ timeMs: NOW_MS - 599_999 }));
+  assert.equal(app().cpu.count, 1);
+});
+
+pure("add() counts nothing of the time that an earlier process has counted", () => {
+  const countedMs = NOW_MS - 100;
+  const before = { newestMs: countedMs, countedMs, containers: new Map() };
+  const { add, app } = historyStage(new Map([["u1", before]]));
+  for (const pod of ["web-a", "web-b"]) {
+    add(reading({ pod, timeMs: countedMs }));
+    add(reading({ pod, timeMs: countedMs + 1 }));
+  }
+  assert.equal(app().cpu.count, 2);
+});
+
+pure("property 12: usage() has samples of (now - window, now]", () => {
+  const offset = fc.integer({ min: -900_000, max: 900_000 });
+  fc.assert(fc.property(
+    fc.array(offset, { minLength: 1, maxLength: 30 }),
+    fc.integer({ min: 1, max: 900_000 }),
+    (offsets, windowMs) => {
+      const { add, app } = historyStage();
+      for (const [at, ms] of offsets.entries()) {
+        add(reading({ pod: `web-${at}`, timeMs: NOW_MS + ms }));
+      }
+      const { cpu } = app(question(NOW_MS, windowMs));
+      const counts = (sinceMs: number): number =>
+        offsets.filter((ms) => ms > -sinceMs && ms > -600_000).length;
+      // A part of the ring that the window cuts is left out.
+      assert.ok(cpu.count <= counts(windowMs));
+      assert.ok(cpu.count >= counts(windowMs - HOUR_MS / 16));
+      if (cpu.count === 0) return;
+      assert.ok(cpu.oldestMs > NOW_MS - windowMs && cpu.newestMs <= NOW_MS);
+    },
+  ));
+});
+
+pure("add() keeps what there is when the window changes, as far as it covers it", () => {
+  const { add, app } = historyStage();
+  add(reading({ timeMs: NOW_MS - 300_000 }));
+  add(reading());
+  const owner = { ...OWNER, windowMs: 200_000 };
+  add(reading({ timeMs: NOW_MS + 1 }), { owner, nowMs: NOW_MS + 1 });
+  assert.equal(app(question(NOW_MS + 1)).cpu.count, 2);
+});
+
+pure("readHistory() reads what storedHistory() makes, in whatever shape rings now have", () => {
+  const { kept, add } = historyStage();
+  add(reading({ cpu: 0.5 }));
+  add(reading({ pod: "web-b", timeMs: NOW_MS - 500_000, cpu: 1e9 }));
+  const one = kept.get("u1") ?? assert.fail();
+  const stored = JSON.parse(JSON.stringify(storedHistory(one)));
+  for (const slots of [16, 32]) {
+    const read = readHistory(stored, { nowMs: NOW_MS, slots });
+    assert.deepEqual([read.newestMs, read.countedMs], [NOW_MS, NOW_MS]);
+    const { cpu, memory } = historyStage(new Map([["u1", read]])).app();
+    assert.deepEqual([cpu.count, cpu.min, cpu.max, cpu.oldestMs], [2, 0.5, 1e9, NOW_MS - 500_000]);
+    assert.deepEqual([memory.count, memory.min, memory.max], [2, 1, 2e9]);
+  }
+  assert.equal(readHistory(stored, { nowMs: NOW_MS - 1, slots: 16 }).newestMs, NOW_MS - 1);
+  for (
+    const [key, value] of Object.entries({ newestMs: "", windowMs: 0, containers: { app: {} } })
+  ) {
+    const read = () => readHistory({ ...stored, [key]: value }, { nowMs: NOW_MS, slots: 16 });
+    assert.throws(read, SyntaxError);
+  }
+});
