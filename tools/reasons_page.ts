@@ -23,11 +23,11 @@ const TITLES: Readonly<Record<ListName, readonly [title: string, text: string]>>
   ],
   enforcement: [
     "Of enforcement",
-    "Why the controller did or did not do what the agent wants, and why a pod takes no part: in\n" +
-    "`status.reason`, `mbcas_allocations{reason}` and `explain`. What is held is in `mbcas_held_total{reason}`\n" +
-    "and events `CPULimitHeld`, what a server refuses in `mbcas_resizes_total{reason}` and events\n" +
-    "`CPULimitFailed`, and what takes a pod out in `mbcas_restores_total{cause}` and events\n" +
-    "`CPULimitsRestored`.",
+    "Why the controller did or did not do what the agent wants: in `status.reason`,\n" +
+    "`mbcas_allocations{reason}` and `explain`. Why a pod takes no part, and so has no status: in `explain`.\n" +
+    "What is held is in `mbcas_held_total{reason}` and events `CPULimitHeld`, what a server refuses in\n" +
+    "`mbcas_resizes_total{reason}` and events `CPULimitFailed`, and what takes a pod out in\n" +
+    "`mbcas_restores_total{cause}` and events `CPULimitsRestored`.",
   ],
   events: ["Of events", "`kubectl events --for pod/NAME`, at most one of a kind in five minutes."],
   rightsizing: [

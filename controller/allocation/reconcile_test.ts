@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
+import { restoredCause } from "../../shared/resize/scope.ts";
 import { MAX_CPU, SKIP_GUARANTEED } from "../../shared/api/market_keys.ts";
 import { sampleNode, sampleQuota } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
@@ -43,6 +44,26 @@ pure("createReconciler() allocates nothing without a namespace or resizes", asyn
   nodes.set("node-1", { ...NODE, kubeletVersion: "v1.33.0" });
   await reconcile();
   assert.equal(status()?.bounds?.revision, 1);
+});
+
+pure("createReconciler() leaves Windows pods alone, and says why limits are back", async () => {
+  const outside = reconcilerStage();
+  outside.setPod((pod) => ({ ...pod, windows: true }));
+  assert.deepEqual(await waits(outside, 2), [undefined, undefined]);
+  assert.deepEqual([outside.status(), outside.patches, outside.events], [undefined, [], []]);
+  // With a record of a controller that did not know the rule.
+  const inside = await recorded();
+  const { reconcile, setPod, patches, state, events } = inside;
+  setPod((pod) => ({ ...limited(pod, 300), windows: true }));
+  inside.want("400m");
+  await reconcile();
+  const sent = patches.map(({ spec }) => spec.containers?.[0]?.resources?.limits?.cpu);
+  assert.deepEqual(sent, ["200m"]);
+  setPod((pod) => limited(pod, 200));
+  await reconcile();
+  const restored = events.filter(({ reason }) => reason === "CPULimitsRestored");
+  const causes = restored.map(({ message }) => restoredCause(message));
+  assert.deepEqual([state.removed, causes], [1, ["WindowsPod"]]);
 });
 
 pure("createReconciler() looks again when a rule ends, though it has just written", async () => {

@@ -13,6 +13,7 @@ import { notLaterThan, type ReconcileResult } from "../../shared/control/reconci
 import type { Random } from "../../shared/random.ts";
 import type { Decision } from "../../shared/resize/chain.ts";
 import type { OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
+import { restoredMessage } from "../../shared/resize/scope.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import type { BoundsPlan } from "./bounds/publish_bounds.ts";
 import {
@@ -112,7 +113,7 @@ async function reportOutcome(
       context.events.withdraw(pod.metadata.uid, "CPULimitFailed");
       return { requeueAfterMs: CONFIRM_MS };
     case "released": {
-      const message = `original limits are back: ${outcome.scope.message}`;
+      const message = restoredMessage(outcome.scope);
       emitOn(pod, { type: "Normal", reason: "CPULimitsRestored", message }, context);
       context.observer?.released?.(outcome.scope.reason);
       return {};

@@ -83,6 +83,12 @@ pure("sentences on pods out of scope", () =>
       () => scope(GUARANTEED, { autoscalers: [sampleHPA()] }),
       "HPA web-hpa divides the CPU usage by the request, which would move",
     ],
+    ["WindowsPod, by the pod", () => scope({ windows: true }), "spec.os of the pod says windows"],
+    [
+      "WindowsPod, by the node",
+      () => scope({ nodeName: "node-1" }, { node: { os: "windows" } }),
+      "node node-1 runs windows",
+    ],
     [
       "KubeletTooOld",
       () => scope({ nodeName: "node-1" }, { node: { kubeletVersion: "v1.32.9" } }),

@@ -156,7 +156,10 @@ export function isLive({ phase, nodeName, metadata }: Pod): boolean {
 
 const BEGIN = "the original limits are back";
 
-/** The message of a status `Restored`: with the reason of the cause, which `explain` looks up. */
+/**
+ * The message of a status `Restored`, and of an event `CPULimitsRestored`: with the reason of the cause,
+ * which `explain` looks up.
+ */
 export function restoredMessage({ reason, message }: OutOfScope): string {
   return `${BEGIN}: ${reason}: ${message}`;
 }

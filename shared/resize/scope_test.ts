@@ -132,6 +132,12 @@ table(
     [{ node: { kubeletVersion: "v1.32.9" }, pod: { qosClass: "BestEffort" } }, "KubeletTooOld"],
     [{ node: { kubeletVersion: "v1.32.9" }, own: no }, "OptedOut"],
     [{ node: { kubeletVersion: "v1.33.0" } }],
+    [{ pod: { windows: true } }, "WindowsPod"],
+    [{ pod: { windows: true, qosClass: "BestEffort" } }, "WindowsPod"],
+    [{ node: { os: "windows", kubeletVersion: "v1.32.9" } }, "WindowsPod"],
+    // An opt-in does not make the kubelet able to resize it.
+    [{ pod: { windows: true }, own: yes }, "WindowsPod"],
+    [{ pod: { windows: true }, own: no }, "OptedOut"],
     [{ pod: guaranteed }, "NotBurstable"],
     [{ pod: { qosClass: "BestEffort" } }, "NotBurstable"],
     [{ ...skip("false"), pod: guaranteed }],

@@ -90,6 +90,15 @@ sceneTest("explainCommand() finds the HPA that keeps a Guaranteed pod out", asyn
   assert.match(await explained(), /^HorizontalPodAutoscalers .*HPAConflict/m);
 });
 
+sceneTest("explainCommand() finds that a pod is one for Windows", async (scene) => {
+  addMarketPod(scene, "web", LOST);
+  scene.api.store.tables.Pod.modify("shop/web", (pod) => ({ ...pod, windows: true }));
+  assert.match((await scene.ran("explain web"))[1], /market: WindowsPod: .*\nWhat to do: /);
+  const [code, json] = await scene.ran("explain web -o json");
+  const { outside, blocked } = JSON.parse(json);
+  assert.deepEqual([code, outside.reason, blocked.by], [0, "WindowsPod", "OutsideTheMarket"]);
+});
+
 const message = "no room";
 const pending = { type: "PodResizePending", reason: "Deferred", message } as const;
 const young = { ...app(UNREAD), bounds: BOUNDS };
