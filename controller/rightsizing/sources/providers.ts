@@ -25,7 +25,7 @@ export type ConnectSource = (
   name?: string,
 ) => UsageSource | UsageProblem;
 
-/** The providers: each row is the only place that knows the file of a source. */
+/** The providers. Rows are the only places that know the files of sources with a history. */
 export const PROVIDERS: Readonly<Record<UsageProvider, ConnectSource>> = {
   prometheus: connectPrometheusUsage,
   "metrics-server": ({ sampler }) => sampler,
