@@ -25,11 +25,13 @@ import {
 } from "./algorithm.ts";
 import { recentLoad } from "./container_state.ts";
 
+/** The node's load, and the usage averaged over 0.4 s. Millicores. */
+export interface ContainersLoad extends NodeLoad {
+  readonly usage400ms: number;
+}
+
 /** Usage and wanted CPU of the node's containers at the monotonic time `now`, ms. */
-export function nodeLoad(
-  containers: readonly Container[],
-  now: number,
-): NodeLoad & { readonly usage400ms: number } {
+export function nodeLoad(containers: readonly Container[], now: number): ContainersLoad {
   let usage = 0;
   let usage400ms = 0;
   let throttled = 0;
@@ -52,7 +54,7 @@ export function nodeLoad(
  * node uses, no CPU is taken for idle.
  */
 export function availableCPU(
-  { usage, usage400ms }: Pick<ReturnType<typeof nodeLoad>, "usage" | "usage400ms">,
+  { usage, usage400ms }: Omit<ContainersLoad, "wanted">,
   node: NodeCPU | undefined,
 ): { readonly last400ms: number; readonly last1s: number; readonly lasting: number } {
   if (node === undefined) return { last400ms: usage400ms, last1s: usage, lasting: usage };

@@ -154,7 +154,7 @@ table("decide() makes a partial raise within the quota, and holds without any ro
   [{ quotaRoom: { millicores: 9 } }, "QuotaExceeded"],
   [{ quotaRoom: { millicores: -50 } }, "QuotaExceeded"],
   [{ quotaRoom: { millicores: -50 }, ...wants(150) }, "app 150"],
-  // Waits that follow in the chain do not hide that there is no room.
+  // Waits that follow in the chain do not hide that the quota is used up.
   [{ quotaRoom: { millicores: 9 }, restMs: 300 }, "QuotaExceeded"],
   // A raise that a LimitRange asks for is made whole, or not at all.
   [{ ...small, ...wants(150), quotaRoom: { millicores: 50 } }, "app 250/250; LimitRange"],

@@ -99,9 +99,9 @@ export function clearScarce(
   const { mode, price, shares } = hasVictims ? divide(final, divided) : first;
   return {
     ...{ mode, price },
-    shares: final.map(({ bid, waiting, part, short }, i) => ({
+    shares: final.map(({ bid, weight, waiting, part, short }, i) => ({
       ...{ bid, waiting, part, short, share: shares[i] as number },
-      partOfUsed: used * (bidders[i] as ScarceBidder).weight / weights,
+      partOfUsed: used * weight / weights,
     })),
   };
 }

@@ -41,8 +41,8 @@ export function regexText(text: string): string {
 
 /**
  * Whether a series is of a pod of another workload: its own name says so, or that of a
- * living brother. `web-bcd-x4x4x` is no pod of the Deployment `web` where `web-bcd-y5y5y` is one of
- * the DaemonSet `web-bcd`.
+ * living sibling. `web-bcd-x4x4x` does not belong to the Deployment `web` where `web-bcd-y5y5y` belongs
+ * to the DaemonSet `web-bcd`.
  */
 export function othersPods(
   { pods, otherPods }: { readonly pods: readonly string[]; readonly otherPods: readonly string[] },

@@ -47,7 +47,7 @@ pure("podNamePattern() holds for all names that Kubernetes makes, however long, 
       assert.ok(matches({ kind: "Deployment", name }, deployed), deployed);
       assert.ok(matches({ kind: "DaemonSet", name }, generated(`${name}-`, random)));
       assert.ok(matches({ kind: "StatefulSet", name }, `${name}-${ordinal}`));
-      // A dot is no wildcard.
+      // A dot stands for itself.
       const other = `${name.replaceAll(".", "x")}-${ordinal}`;
       assert.equal(matches({ kind: "StatefulSet", name }, other), !name.includes("."));
     }),
