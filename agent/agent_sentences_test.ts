@@ -265,12 +265,12 @@ const STAYING: readonly Row<
   [
     "uses less than a part above the share",
     { rationedAt: NOW, part: 680, originalLimit: 700 },
-    "stays: the container uses its part of 680m at most",
+    "stays: the container uses at most the 680m that it is due",
   ],
   [
     "uses no more than its part of what is used",
     { rationedAt: NOW, partOfUsed: 670.4 },
-    "stays: the container uses its part of 670m at most",
+    "stays: the container uses at most the 670m that it is due",
   ],
 ];
 
@@ -284,7 +284,7 @@ pure(
       };
       const { originalLimit = 600, load, ...memory } = rest;
       const past = { limit: 800, fundedAt: -Infinity, ...memory };
-      const cleared = { bid: 800, share, part, partOfUsed, waiting: 0, short: false };
+      const cleared = { bid: 800, wanted: 800, share, part, partOfUsed, waiting: 0, short: false };
       const bounds = { floor: 100, ceiling: 800, originalLimit };
       const container = { ...bounds, share, load, cleared, memory: past };
       const context = { now: NOW, state, pace: DEFAULT_PACE };

@@ -163,7 +163,7 @@ for (const [idle400ms, limit] of [[0, 1150], [1000, 4000]] as const) {
     const { kernel, demand, pass, limitOf } = scene;
     kernel.node = { shared: 5000, idle: 0, idle400ms, others: 0 };
     scene.setBounds("a", sampleBounds("a", { ceiling: 4000 }));
-    scene.setBounds("b", sampleBounds("b", { ceiling: 4000, weight: 300 }));
+    scene.setBounds("b", sampleBounds("b", { ceiling: 4000, weight: 300, multiplier: 3 }));
     demand.set("a", 3700).set("b", 0);
     await pass(20_000);
     demand.set("a", 2000);

@@ -104,7 +104,7 @@ export function marketContainer(
 ): Container & MarketContainer {
   const { participant: { bounds, originalLimit }, state } = one;
   const { credit, demand, metric, sample, throttledMs } = state;
-  const { floor, ceiling, weight, boost } = bounds;
+  const { floor, ceiling, weight, multiplier = 1, boost } = bounds;
   const { held, present } = holdOf(one, context);
   // One with a limit that no start may raise asks for what it needs.
   const isPinned = held === "both" || (held === "lower" && present > ceiling);
@@ -113,7 +113,7 @@ export function marketContainer(
     memory: state.pace,
     ...roundBounds(limitBounds({ floor, ceiling, held, present, demand })),
     originalLimit,
-    weight: weight * credit,
+    ...{ weight: weight * credit, multiplier: multiplier * credit },
     boost: boost === true && !isPinned,
     ...{ demand, metric, load: recentLoad(state, context.now), throttledMs },
     ...{ request: sample?.request, quota: sample?.quota },

@@ -114,8 +114,8 @@ function clearedOf(
   }
   const follows = movesRequest(one);
   // A bid of the ceiling says only that the limit hides what the container needs.
-  const isSeen = !follows && cleared.bid < ceiling;
-  const need = isSeen ? cleared.bid : Math.max(needOf(one), cleared.share);
+  const isSeen = !follows && cleared.wanted < ceiling;
+  const need = isSeen ? cleared.wanted : Math.max(needOf(one), cleared.share);
   const rationed = isScarce && cleared.share < cleared.bid;
   const share = rationed ? within(cleared.share) : need;
   const target = follows || rationed ? share : ceiling;

@@ -137,7 +137,7 @@ function rationedText(
   const due = cleared === undefined ? goal : dueOf(goal, cleared);
   if (takenBy(load) <= due * (1 + pace.shareHysteresis)) {
     return due > share
-      ? `stays: the container uses its part of ${cpuText(due)} at most`
+      ? `stays: the container uses at most the ${cpuText(due)} that it is due`
       : "stays: the container uses its share at most";
   }
   const left = secondsLeft(Math.max(fundedAt, shortAt) + pace.fundingGapMs, now);

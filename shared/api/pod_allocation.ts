@@ -83,6 +83,9 @@ export const containerBoundsSchema = z.object({
   floor: whole.describe("Millicores: the limit is never lowered below this."),
   ceiling: whole.describe("Millicores: the limit is never raised above this."),
   weight: z.number().positive().describe("Share of a congested node, relative to others'."),
+  multiplier: z.number().positive().optional().describe(
+    "Factor in the weight beside the request, by the pod's priority; absent where it is 1.",
+  ),
   held: z.enum(["half", "lower", "both"]).optional().describe(
     "half: lowered half of the way to the floor at a time. lower: not below the present limit. " +
       "both: not changed at all.",

@@ -40,6 +40,8 @@ export interface MarketContainer {
   readonly originalLimit: number;
   /** That of its bounds, times its credit. */
   readonly weight: number;
+  /** Factor in the weight beside the request: by priority and credit. @default {1} */
+  readonly multiplier?: number;
   /** True for a container that starts: its raises are for that. */
   readonly boost?: boolean;
   readonly demand?: number | undefined;

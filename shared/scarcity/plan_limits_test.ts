@@ -28,7 +28,7 @@ function taker({ memory, load, cleared, ...change }: Change = {}): LimitedContai
     load: { usage400ms: usage, usage1s: usage, usage1500ms: usage, waiting: 0, ...load },
     cleared: {
       ...{ bid: 2100, share: 1000, part: 800, waiting: load?.waiting ?? 0, short: false },
-      ...{ partOfUsed: 0, ...cleared },
+      ...{ wanted: 2100, partOfUsed: 0, ...cleared },
     },
   };
 }

@@ -15,20 +15,22 @@ import { GRID } from "../quantity.ts";
 
 /** A container that runs. A limit that may bind lets its usage show its demand only in part. */
 export type ScarceBidder =
-  & Pick<MarketContainer, "ceiling" | "weight" | "request" | "originalLimit">
+  & Pick<MarketContainer, "ceiling" | "weight" | "multiplier" | "request" | "originalLimit">
   & { readonly load: RecentLoad; readonly memory: Pick<PaceMemory, "limit"> };
 
 /** Outcome of a clearing for a container. Millicores; bids and shares of a step and more on the grid. */
 export interface ScarceShare {
   readonly bid: number;
+  /** The bid without the headroom that a kernel without PSI asks for. */
+  readonly wanted: number;
   /** At most the bid. */
   readonly share: number;
   /**
-   * Its part if every container bid for more than there is; its original limit if that is
-   * more and all bids fit within original limits.
+   * The share that a container which waits would have if each that waits bid for its ceiling; for
+   * others what weights give them if all ask for more than there is.
    */
   readonly part: number;
-  /** What its weight gives it of all that containers use, also where that is more than is divided. */
+  /** The share that it would have then of all that containers use, also where that is more than is divided. */
   readonly partOfUsed: number;
   /** Share of the time in which it waits for CPU; without PSI 1 or 0, by what weights leave it. */
   readonly waiting: number;
@@ -56,9 +58,12 @@ const SHORT_SHARE = 0.95;
 export const DIVIDED = 1.08;
 
 /**
- * Divides 1.08 × `capacity`, millicores, among the bids by weight. Bids above the limits that users
- * set count only after every bid has what it asks for within its own: a container gets less than
- * min(bid, original limit) only while none gets more than that. Σ shares is at most what is divided.
+ * Divides 1.08 × `capacity`, millicores. Σ shares is at most that. Where the bids within original limits
+ * fit, each container is due what it bids within its own, and requests divide the rest; that is the
+ * weighted Nash bargaining solution with original limits as the disagreement point (Kalai, "Nonsymmetric
+ * Nash solutions and replications of 2-person bargaining", 1977). Priority and credit count on all that
+ * is due: its product with them is the weight in the clearing, and none gets less than min(bid, original
+ * limit). Where they do not fit, weights divide them, and none gets more.
  */
 export function clearScarce(
   bidders: readonly ScarceBidder[],
@@ -77,53 +82,64 @@ export function clearScarce(
   );
   const weights = bidders.reduce((sum, { weight }) => sum + weight, 0);
   const waiting = waitingOf(bidders, { isFull });
-  const all = bidders.map((bidder, i) => {
-    const { weight, originalLimit } = bidder;
-    const part = divided * weight / weights;
-    const owed = Math.max(part, Math.min(originalLimit, divided));
-    const waits = waiting[i] as number;
-    const bid = bidOf(bidder, { part: owed, waiting: waits });
-    return { bid, weight, part, owed, waiting: waits, originalLimit };
+  const first = bidders.map((bidder, i) => {
+    const [part, waits] = [divided * bidder.weight / weights, waiting[i] as number];
+    return { bidder, part, waiting: waits, ...bidOf(bidder, { part, waiting: waits }) };
   });
-  const first = divide(all, divided);
-  // What a victim used until now does not show what it wants: one decrease is to answer its burst. Its
-  // larger bid changes no part: by that it is a victim.
-  const final = all.map(({ owed, ...one }, i) => {
-    const bidder = bidders[i] as ScarceBidder;
-    const part = first.fits ? owed : one.part;
-    const short = isShort(bidder, { ...one, part });
-    const victims = Math.max(one.bid, Math.min(bidder.ceiling, upToGrid(part)));
-    return { ...one, part, short, bid: short ? victims : one.bid };
+  // What a container used while it waited does not show what it wants.
+  const most = first.map(({ bidder, waiting, bid }) => ({
+    ...{ bidder, bid: waiting < WAITS ? bid : bidder.ceiling },
+  }));
+  const entitled = divide(most, divided).shares;
+  const partsOfUsed = divide(most, used).shares;
+  const byKernel = divideByRequest(most, used);
+  const bids = first.map((one, i) => {
+    const { bidder, waiting } = one;
+    if (waiting < WAITS) return { ...one, short: false };
+    const part = entitled[i] as number;
+    // Pods outside of the market may leave less than is divided.
+    const due = Math.min(part, partsOfUsed[i] as number);
+    // Chance lowers none where the kernel divides as the market does.
+    const short = SHORT_SHARE * Math.min(due, bidder.memory.limit) > (byKernel[i] as number) &&
+      isShort(bidder, { part: due, waiting });
+    // One decrease of others is to answer the burst of a victim.
+    const victims = short ? Math.min(bidder.ceiling, upToGrid(part)) : 0;
+    return { ...one, part, short, bid: Math.max(one.bid, victims) };
   });
-  const hasVictims = final.some(({ short }) => short);
-  const { mode, price, shares } = hasVictims ? divide(final, divided) : first;
+  const { mode, price, shares } = divide(bids, divided);
   return {
     ...{ mode, price },
-    shares: final.map(({ bid, weight, waiting, part, short }, i) => ({
-      ...{ bid, waiting, part, short, share: shares[i] as number },
-      partOfUsed: used * weight / weights,
+    shares: bids.map(({ bidder: _, ...one }, i) => ({
+      ...one,
+      share: shares[i] as number,
+      partOfUsed: partsOfUsed[i] as number,
     })),
   };
 }
 
-/** A bid, and what it may have within the limit that its user set. Millicores. */
-interface Bid extends Pick<ScarceBidder, "weight" | "originalLimit"> {
+/** A bid, millicores. */
+interface Bid {
+  readonly bidder: Pick<ScarceBidder, "weight" | "multiplier" | "originalLimit">;
   readonly bid: number;
 }
 
-/** Divides among bids; `fits` is whether each has what it asks for within its original limit. */
+/** Divides among bids; {@linkcode clearScarce} describes the rule. */
 function divide(
   bids: readonly Bid[],
   divided: number,
-): Pick<Clearing, "mode" | "price" | "shares"> & { readonly fits: boolean } {
-  const least = bids.map(({ bid, originalLimit }) => Math.min(bid, originalLimit));
-  const fits = least.reduce((sum, one) => sum + one, 0) <= divided;
+): Pick<Clearing, "mode" | "price" | "shares"> {
+  const within = bids.map(({ bid, bidder }) => Math.min(bid, bidder.originalLimit));
+  const rest = divided - within.reduce((sum, one) => sum + one, 0);
+  const fits = rest >= 0;
+  const weights = fits
+    ? dueWeights(bids, { within, rest })
+    : bids.map(({ bidder }) => bidder.weight);
   const { mode, price, shares } = clearMarket(
-    bids.map(({ weight, bid }, i) => {
-      const within = least[i] as number;
+    bids.map(({ bid }, i) => {
+      const [weight, least] = [weights[i] as number, within[i] as number];
       return fits
-        ? { weight, floor: within, ceiling: bid, demand: bid }
-        : { weight, floor: 0, ceiling: within, demand: within };
+        ? { weight, floor: least, ceiling: bid, demand: bid }
+        : { weight, floor: 0, ceiling: least, demand: least };
     }),
     divided,
   );
@@ -131,7 +147,44 @@ function divide(
     floor: bid < GRID ? shares[i] as number : 0,
     ceiling: bid,
   }));
-  return { mode, price, fits, shares: roundShares(shares, bounds, { capacity: divided }) };
+  return { mode, price, shares: roundShares(shares, bounds, { capacity: divided }) };
+}
+
+/** What the kernel gives those that bid, within their limits, of CPU that they use together. */
+function divideByRequest(
+  bids: readonly { readonly bidder: ScarceBidder; readonly bid: number }[],
+  used: number,
+): Float64Array {
+  return clearMarket(
+    bids.map(({ bid, bidder: { weight, multiplier = 1, memory: { limit } } }) => {
+      const demand = Math.min(bid, limit);
+      return { weight: weight / multiplier, floor: 0, ceiling: demand, demand };
+    }),
+    used,
+  ).shares;
+}
+
+/**
+ * What bidders are due by request and original limit, times priority and credit; scaled to the sum of
+ * their weights, so that the price stays weight per millicore.
+ */
+function dueWeights(
+  bids: readonly Bid[],
+  { within, rest }: { readonly within: readonly number[]; readonly rest: number },
+): number[] {
+  const { shares: beyond } = clearMarket(
+    bids.map(({ bid, bidder: { weight, multiplier = 1 } }, i) => {
+      const demand = bid - (within[i] as number);
+      return { weight: weight / multiplier, floor: 0, ceiling: demand, demand };
+    }),
+    rest,
+  );
+  const dues = bids.map(({ bidder: { multiplier = 1 } }, i) =>
+    multiplier * ((within[i] as number) + (beyond[i] as number))
+  );
+  const scale = bids.reduce((sum, { bidder }) => sum + bidder.weight, 0) /
+    dues.reduce((sum, due) => sum + due, 0);
+  return dues.map((due) => scale * due);
 }
 
 /** Whether the kernel leaves the container less than its part. */
@@ -180,15 +233,20 @@ function waitingOf(
 function bidOf(
   { ceiling, memory: { limit }, load }: ScarceBidder,
   { part, waiting }: { readonly part: number; readonly waiting: number },
-): number {
+): Pick<ScarceShare, "bid" | "wanted"> {
   const isStarved = waiting >= WAITS;
   // The mean of 0.4 s: at the end of a burst its CPU is free at once.
   const grown = GROWTH * (isStarved ? load.usage1500ms : load.usage400ms);
   const hasPressure = load.waiting !== undefined;
-  const most = isStarved && !hasPressure ? part : Math.min(STARVED_GROWTH * grown, part);
-  const starved = isStarved || !hasPressure ? most : 0;
+  const starved = isStarved && !hasPressure ? part : Math.min(STARVED_GROWTH * grown, part);
   const binds = limit < ceiling && load.usage1s > BINDS * limit;
-  const wanted = binds ? ceiling : Math.max(grown, starved);
+  const wanted = binds ? ceiling : isStarved ? Math.max(grown, starved) : grown;
+  // Without PSI any container may wait.
+  const bid = hasPressure ? wanted : Math.max(wanted, starved);
+  return { bid: bidWithin(bid, ceiling), wanted: bidWithin(wanted, ceiling) };
+}
+
+function bidWithin(wanted: number, ceiling: number): number {
   // A step for each of a hundred idle containers would be half of a small node.
   return Math.min(ceiling, wanted < GRID ? Math.max(1, Math.ceil(wanted)) : upToGrid(wanted));
 }

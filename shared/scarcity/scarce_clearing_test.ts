@@ -32,7 +32,7 @@ function bidder(change: Change = {}): ScarceBidder {
 
 /** The first containers' bids, shares, parts or waiting. */
 function cleared(
-  of: "bid" | "share" | "part" | "partOfUsed" | "waiting",
+  of: "bid" | "wanted" | "share" | "part" | "partOfUsed" | "waiting",
   changes: readonly Change[],
   capacity: number,
 ): number[] {
@@ -43,12 +43,15 @@ function cleared(
 
 pure("clearScarce() lets containers bid by usage, part and ceiling", () => {
   const other: Change = {};
+  const rival = { usage: 3900, waiting: 1 };
+  // Of 1.08 × 4000, 2880.
+  const victim = { weight: 200, multiplier: 2, waiting: 0.2 };
   const binds = { limit: 700, usage: 561, usage1s: 561 };
   const rows: readonly (readonly [readonly Change[], bids: number[]])[] = [
     // At the ceiling 1.05 of usage: 1056.3 → 1060; below a step 1 to 9. The mean of 0.4 s counts.
     [[1000, 1006, 0, 8, 3900].map((usage) => ({ usage })), [1050, 1060, 1, 9, 4000]],
     [[{ usage: 1000, usage400ms: 500 }, { usage: 500, usage400ms: 1000 }], [530, 1050]],
-    // One that waits twice as much, within its part of 1.08 × 4000: 2160. Without PSI it may wait.
+    // One that waits twice as much, within its weight's part of 1.08 × 4000: 2160. Without PSI it may wait.
     [[{ waiting: 0.2, usage: 900 }, other], [1890, 1050]],
     [[{ waiting: 0.19, usage: 900 }, other], [950, 1050]],
     [[{ waiting: null, usage: 900 }, other], [1890, 1050]],
@@ -56,10 +59,12 @@ pure("clearScarce() lets containers bid by usage, part and ceiling", () => {
     [[{ waiting: 1, usage: 2200 }, other], [2310, 1050]],
     [[{ waiting: 0.2, usage: 900, usage400ms: 500 }, other], [1890, 1050]],
     // Its part, up to the ceiling, if it gets less than 0.95 of that for the time in which it waits.
-    [[{ waiting: 0.2, usage: 410 }, other], [2160, 1050]],
-    [[{ waiting: 0.2, usage: 411 }, other], [870, 1050]],
-    [[{ waiting: 0.19, usage: 100 }, other], [110, 1050]],
-    [[{ waiting: 1, usage: 100, ceiling: 1500 }, other], [1500, 1050]],
+    [[{ ...victim, usage: 547 }, rival], [2880, 4000]],
+    [[{ ...victim, usage: 548 }, rival], [1160, 4000]],
+    [[{ ...victim, usage: 100, waiting: 0.19 }, rival], [110, 4000]],
+    [[{ ...victim, usage: 100, ceiling: 2500 }, rival], [2500, 4000]],
+    // Not where the kernel gives it as much.
+    [[{ waiting: 0.2, usage: 400 }, rival], [840, 4000]],
     // A limit below the ceiling that binds: the ceiling.
     [[binds, other], [4000, 1050]],
     [[{ limit: 2000, usage: 1700, usage1s: 1700, waiting: 1 }, other], [4000, 1050]],
@@ -75,13 +80,14 @@ pure("clearScarce() without PSI lets a container that waits bid its part", () =>
   // The burst of the second has just begun: it uses what its request gives it, and its part is more.
   const node = (change: Change = {}): Change[] => [
     { ...blind, usage: 1400, usage1s: 1400, usage400ms: 700 },
-    { ...blind, weight: 300, usage: 40, usage1s: 40, usage400ms: 600, ...change },
+    { ...blind, weight: 300, multiplier: 3, usage: 40, usage1s: 40, usage400ms: 600, ...change },
     { ...blind, usage: 0 },
   ];
   assert.deepEqual(cleared("waiting", node(), 1400), [1, 1, 0]);
-  assert.deepEqual(cleared("bid", node(), 1400), [1470, 910, 1]);
+  assert.deepEqual(cleared("bid", node(), 1400), [1470, 1010, 1]);
   // On a node that is not full, or of less than its request gives it, only what it uses now counts.
   assert.deepEqual(cleared("bid", node(), 1500), [740, 980, 1]);
+  assert.deepEqual(cleared("wanted", node(), 1500), [740, 630, 1]);
   assert.deepEqual(cleared("bid", node({ usage400ms: 400 }), 1400), [1470, 840, 1]);
 });
 
@@ -126,9 +132,9 @@ pure("clearScarce() divides 1.08 of the capacity by weight, original limits firs
   const raised = { usage: 3000, originalLimit: 500, weight: 900 };
   const idle = Array.from({ length: 100 }, () => ({ usage: 0.3, originalLimit: 20 }));
   const busy = [{ usage: 3000 }, { usage: 3000, weight: 300 }, ...idle];
-  // A service that got less than its limit of 300 m beside a neighbour far above its own of 500 m.
-  const service = { usage: 240, originalLimit: 300, waiting: 1, weight: 150 };
-  const neighbour = { usage: 850, originalLimit: 400, weight: 500, waiting: 1 };
+  // A service of twice the priority that gets less than its limit beside a neighbour far above its own.
+  const service = { usage: 240, originalLimit: 300, waiting: 1, weight: 200, multiplier: 2 };
+  const neighbour = { usage: 850, originalLimit: 400, weight: 400, waiting: 1 };
   const rows: readonly (readonly [readonly Change[], number, shares: number[]])[] = [
     [[{}, { usage: 3060 }], 4000, [1050, 3220]],
     [[greedy, greedy], 2000, [1080, 1080]],
@@ -139,28 +145,48 @@ pure("clearScarce() divides 1.08 of the capacity by weight, original limits firs
     [[raised, { usage: 1500, originalLimit: 2000 }], 2000, [580, 1580]],
     // Original limits alone don't fit any more: 500 m for the first, though its part is 1944.
     [[raised, { usage: 3000, originalLimit: 3000 }], 2000, [500, 1660]],
-    [[service, service, neighbour], 1000, [300, 300, 480]],
-    // 1080 − 100 by weight, at most the original limit of 500 m; 2160 − 100 by weight.
+    // Of 1080, what the neighbour's original limit leaves.
+    [[service, service, neighbour], 1000, [340, 340, 400]],
+    // 1080 − 100 by weight, at most the original limit of 500 m; 1160 − 100 by weight beyond it.
     [busy, 1000, [480, 500, 1]],
-    [busy, 2000, [520, 1540, 1]],
+    [busy, 2000, [770, 1290, 1]],
   ];
   for (const [changes, capacity, shares] of rows) {
     assert.deepEqual(cleared("share", changes, capacity).slice(0, 3), shares);
   }
-  assert.deepEqual(cleared("bid", [service, service, neighbour], 1000), [300, 300, 900]);
-  assert.deepEqual(cleared("part", [service, service, neighbour], 1000), [300, 300, 675]);
-  const larger = { ...neighbour, originalLimit: 500 };
-  assert.deepEqual(cleared("part", [service, service, larger], 1000), [203, 203, 675]);
+  assert.deepEqual(cleared("bid", [service, service, neighbour], 1000), [340, 340, 900]);
+  assert.deepEqual(cleared("part", [service, service, neighbour], 1000), [340, 340, 400]);
+  // By weight where original limits do not fit; more where one that does not wait leaves of its own.
+  const larger = { ...neighbour, originalLimit: 600 };
+  const quiet = { ...service, usage: 50, waiting: 0 };
+  assert.deepEqual(cleared("part", [service, service, larger], 1000), [270, 270, 540]);
+  assert.deepEqual(cleared("part", [service, quiet, larger], 1000), [420, 270, 600]);
+});
+
+pure("clearScarce() takes requests for what original limits leave, priority for all", () => {
+  const [light, heavy] = [{ usage: 3000, originalLimit: 500 }, { usage: 3000, originalLimit: 200 }];
+  const rows: readonly (readonly [Change, Change, shares: number[]])[] = [
+    // 1080 − 700 by weight.
+    [light, heavy, [690, 390]],
+    [light, { ...heavy, weight: 300 }, [600, 480]],
+    // Of twice the priority: 690 : 2 × 390.
+    [light, { ...heavy, weight: 200, multiplier: 2 }, [510, 570]],
+    [{ ...light, weight: 50, multiplier: 0.5 }, heavy, [510, 570]],
+  ];
+  for (const [first, second, shares] of rows) {
+    assert.deepEqual(cleared("share", [first, second], 1000), shares);
+  }
 });
 
 pure("clearScarce() finds each part of what is used, by the larger mean", () => {
-  const heavier = { usage1s: 1000, usage400ms: 200, weight: 300 };
+  const heavier = { usage1s: 1000, usage400ms: 200, weight: 300, waiting: 1 };
   const rows: readonly (readonly [usage400ms: number, parts: number[]])[] = [
-    [1200, [450, 1350]],
-    [1700, [475, 1425]],
+    // Original limits, and 800 or 1000 by weight.
+    [1200, [700, 1100]],
+    [1800, [750, 1250]],
   ];
   for (const [usage400ms, parts] of rows) {
-    const changes = [{ usage1s: 800, usage400ms }, heavier];
+    const changes = [{ usage1s: 800, usage400ms, waiting: 1 }, heavier];
     assert.deepEqual(cleared("partOfUsed", changes, 1000), parts);
   }
 });
@@ -182,6 +208,7 @@ const anyBidder: fc.Arbitrary<ScarceBidder> = fc.record({
   floor: tens(1, 20),
   wide: tens(0, 400),
   weight: fc.integer({ min: 1, max: 1000 }),
+  multiplier: fc.double({ min: 0.1, max: 10, noNaN: true }),
   limitAt: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
   originalLimit: fc.integer({ min: 10, max: 3000 }),
   usage: fc.double({ min: 0, max: 4000, noNaN: true }),
@@ -193,14 +220,22 @@ const anyBidder: fc.Arbitrary<ScarceBidder> = fc.record({
   return bidder({ ...rest, ceiling: floor + wide, limit });
 });
 
-/** The optimum of the bids: within original limits first. */
+/** The optimum of the bids: what each is due by request and original limit, times its multiplier. */
 function optimum(bidders: readonly ScarceBidder[], bids: readonly number[], divided: number) {
   const within = bidders.map(({ originalLimit }, i) => Math.min(bids[i] ?? 0, originalLimit));
   const fits = exactSum(within) <= divided;
-  const market = bidders.map(({ weight }, i) => {
+  const beyond = clearMarket(
+    bidders.map(({ weight, multiplier = 1 }, i) => {
+      const ceiling = (bids[i] ?? 0) - (within[i] ?? 0);
+      return { weight: weight / multiplier, floor: 0, ceiling, demand: ceiling };
+    }),
+    Math.max(0, divided - exactSum(within)),
+  ).shares;
+  const market = bidders.map(({ weight, multiplier = 1 }, i) => {
     const [bid = 0, least = 0] = [bids[i], within[i]];
     const ceiling = fits ? bid : least;
-    return { weight, floor: fits ? least : 0, ceiling, demand: ceiling };
+    const due = multiplier * (least + (beyond[i] ?? 0));
+    return { weight: fits ? due : weight, floor: fits ? least : 0, ceiling, demand: ceiling };
   });
   return { ...clearMarket(market, divided), fits, within };
 }
@@ -222,7 +257,7 @@ forAll(
     const { price, mode, shares } = clearScarce(bidders, { capacity, isFull: capacity % 2 < 1 });
     const best = optimum(bidders, shares.map(({ bid }) => bid), divided);
     seen.add(`${mode}, ${best.fits}`);
-    assert.deepEqual([price, mode], [best.price, best.mode]);
+    assert.deepEqual([price > 0, mode], [best.price > 0, best.mode]);
     assert.ok(exactSum(shares.map(({ share }) => share)) <= divided * (1 + 1e-12));
     for (const [i, { bid, share, part }] of shares.entries()) {
       assert.ok(Math.abs(share - (best.shares[i] ?? NaN)) < GRID);

@@ -10,7 +10,6 @@ import type { ExplainedBounds, NodeExplanation } from "./explanation.ts";
 import { type Hold, holdOf, setsCeiling } from "../api/reasons/bound_reasons.ts";
 import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";
 import { isAtCeiling } from "../market/rounding.ts";
-import { GRID } from "../quantity.ts";
 
 /** A container counts as throttled from this share of its limit on. */
 const THROTTLED_SHARE = 0.01;
@@ -84,28 +83,29 @@ export function boundsNotes(
 /** Need and share, and how one came from the other. */
 export function clearingText(
   { need, share, floor, originalLimit, weight, credit }: ContainerView,
-  { mode, price }: Pick<NodeExplanation, "mode" | "price">,
+  { mode, price, idleCPU }: Pick<NodeExplanation, "mode" | "price" | "idleCPU">,
 ): string {
   const begin = `need ${cpuText(need)}, share ${cpuText(share)}`;
   if (mode === "uncongested") return `${begin}: all needs fit the node`;
   if (mode === "overloaded") {
     return `${begin}: the floors alone exceed the node, limits stay at their floors`;
   }
+  const enough = share < need ? "less than it needs" : "enough for its need";
+  if (idleCPU === "free") {
+    return need <= Math.min(share, originalLimit)
+      ? `${begin}: its need is within its original limit`
+      : `${begin}: its part by request, original limit, priority and credit, ${enough}`;
+  }
   const fair = price === null || price === 0 ? undefined : 1000 * weight * credit / price;
   const formula = `weight × credit / price = ${round(weight)} × ${credit.toFixed(2)} / ` +
     `${priceText(price)} = ${cpuText(fair)}`;
-  // The clearing gives the floor, or the need below it, before it divides the rest by weight; where idle
-  // CPU is free the original limit, if all of them fit the node. Rounding adds a step at most.
-  const isAbove = share > floor;
-  const [name, first] = isAbove ? ["original limit", originalLimit] : ["floor", floor];
-  if (fair !== undefined && fair + (isAbove ? GRID : 0) < Math.min(first, need, share)) {
-    return first < need
-      ? `${begin}: its ${name}, since ${formula} is less`
-      : `${begin}: its need is within its ${name}, though ${formula} is less`;
+  // The clearing gives the floor, or the need below it, before it divides the rest by weight.
+  if (fair !== undefined && fair < Math.min(floor, need, share)) {
+    return floor < need
+      ? `${begin}: its floor, since ${formula} is less`
+      : `${begin}: its need is within its floor, though ${formula} is less`;
   }
-  return share < need
-    ? `${begin}: ${formula}, less than it needs`
-    : `${begin}: ${formula}, enough for its need`;
+  return `${begin}: ${formula}, ${enough}`;
 }
 
 /**

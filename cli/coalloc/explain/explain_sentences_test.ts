@@ -248,6 +248,8 @@ no agent: QuotaOff
 `,
   ));
 
+const FREE_BUT_CONGESTED = { mode: "congested", price: 1765, idleCPU: "free" } as const;
+
 Deno.test("sentences of explain: stages", () =>
   assertTexts(
     {
@@ -258,14 +260,11 @@ Deno.test("sentences of explain: stages", () =>
       "floor": () => clearingText(app({ share: 100 }).view, { mode: "congested", price: 1765 }),
       "need within the floor": () =>
         clearingText(app({ need: 90, share: 90 }).view, { mode: "congested", price: 1765 }),
-      "original limit": () =>
-        clearingText(app({ share: 300, originalLimit: 300 }).view, {
-          ...{ mode: "congested", price: 1765 },
-        }),
-      "need within the original limit": () =>
-        clearingText(app({ share: 480, originalLimit: 500 }).view, {
-          ...{ mode: "congested", price: 1765 },
-        }),
+      "free": () => clearingText(app({}).view, FREE_BUT_CONGESTED),
+      "free: enough": () =>
+        clearingText(app({ share: 480, originalLimit: 300 }).view, FREE_BUT_CONGESTED),
+      "free: need within the original limit": () =>
+        clearingText(app({ share: 480, originalLimit: 500 }).view, FREE_BUT_CONGESTED),
       "no market": () => lineOf("Market", { ...UNSEEN, market: undefined }),
       "no status": () => lineOf("Controller", { controller: {} }),
     },
@@ -282,10 +281,12 @@ floor
   need 480m, share 100m: its floor, since weight × credit / price = 100 × 1.20 / 1765 = 68m is less
 need within the floor
   need 90m, share 90m: its need is within its floor, though weight × credit / price = 100 × 1.20 / 1765 = 68m is less
-original limit
-  need 480m, share 300m: its original limit, since weight × credit / price = 100 × 1.20 / 1765 = 68m is less
-need within the original limit
-  need 480m, share 480m: its need is within its original limit, though weight × credit / price = 100 × 1.20 / 1765 = 68m is less
+free
+  need 480m, share 450m: its part by request, original limit, priority and credit, less than it needs
+free: enough
+  need 480m, share 480m: its part by request, original limit, priority and credit, enough for its need
+free: need within the original limit
+  need 480m, share 480m: its need is within its original limit
 no market
   Market       the agent has not cleared with this pod yet
 no status

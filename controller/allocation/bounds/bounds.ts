@@ -222,6 +222,7 @@ function boundsOfContainer(
       floor: Math.max(floor, Math.min(wanted, ceiling), kept),
       ceiling: Math.max(ceiling, kept),
       weight: Math.max(1, request) * multiplier,
+      ...(multiplier === 1 ? {} : { multiplier }),
       ...(held === undefined || yields ? {} : { held }),
       ...(applying.some(({ boost }) => boost !== undefined) ? { boost: true } : {}),
       ...(demand > 0 ? { demand } : {}),

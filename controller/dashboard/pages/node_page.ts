@@ -286,6 +286,6 @@ function clearingText({ node, shares }: NodeDetail): string {
   if (node.price === 0) return "The needs fit the capacity: the price is 0, and no pod pays.";
   const short = shares.filter(isShort).length;
   const price = priceText(node.price);
-  return `At price ${price} a pod gets weight × credit / price, or more by its floor or its original ` +
-    `limit; ${short} of ${shares.length} pods get less than they need.`;
+  return `The market divides the CPU at price ${price}: ${short} of ${shares.length} pods get less ` +
+    "than they need.";
 }
