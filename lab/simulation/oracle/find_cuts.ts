@@ -56,8 +56,10 @@ export function findCuts(replay: Replay, { levels, starts }: Plan): Cut[] {
 /** Plays steps [from, to) of a plan, the server idle at first; false when a request was late. */
 export function playSteps(
   { log, ...replay }: Replay,
-  { levels, from, to }: Pick<Plan, "levels"> & { readonly from: number; readonly to: number },
-  trace: PlayTrace,
+  { levels, from, to, ...trace }: PlayTrace & Pick<Plan, "levels"> & {
+    readonly from: number;
+    readonly to: number;
+  },
 ): boolean {
   const { grid } = replay;
   return playLog(log, {
@@ -73,7 +75,7 @@ function lateWindows(replay: Replay, levels: Uint16Array): Window[] {
   const { log, grid, due } = replay;
   const doneMs = new Float64Array(log.atMs.length).fill(Infinity);
   const throttled = new Uint8Array(grid.periods);
-  playSteps(replay, { levels, from: 0, to: grid.steps }, { doneMs, throttled });
+  playSteps(replay, { levels, from: 0, to: grid.steps, doneMs, throttled });
   const windows = new Map<number, Window>();
   due.dueMs.forEach((latest, index) => {
     if (latest > log.durationMs || !((doneMs[index] as number) > latest + LATE_SLACK_MS)) return;

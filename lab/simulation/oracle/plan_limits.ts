@@ -111,7 +111,7 @@ function loweredLevels(replay: Replay, { levels, starts }: Plan): Uint16Array {
   const { grid: { steps }, due, floor } = replay;
   const lowered = levels.slice();
   const isInTime = (from: number, to: number): boolean =>
-    playSteps(replay, { levels: lowered, from, to }, { stopAfterMs: due.dueMs });
+    playSteps(replay, { levels: lowered, from, to, stopAfterMs: due.dueMs });
   const segments = starts.map((from, index) => ({ from, to: starts[index + 1] ?? steps }));
   const costOf = ({ from, to }: { readonly from: number; readonly to: number }): number =>
     (levels[from] as number) * (to - from);
