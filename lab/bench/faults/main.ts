@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { nextArenaProgress } from "../../../cli/arena_progress.ts";
+import { showProgress } from "../../../cli/terminal/progress_line.ts";
 import type { FaultPlan } from "../../../tests/faults/fault.ts";
 import { playPlan } from "../../../tests/faults/play_plan.ts";
 import { shrinkPlan } from "../../../tests/faults/draw_plan.ts";
@@ -23,18 +23,17 @@ const MOST_SHOWN = 5;
 /** What each mutant is looked for with at most. */
 const EXAM = { derived: 200, drawn: 150 } as const;
 
-const isTerminal = Deno.stderr.isTerminal();
-const encoder = new TextEncoder();
-
 /** Shows how far the work is, where people look. */
 function progressOf(all: number): (done: number) => void {
-  const started = performance.now();
-  let share = 0;
+  const encoder = new TextEncoder();
+  const { report, end } = showProgress({
+    write: (text) => void Deno.stderr.writeSync(encoder.encode(text)),
+    now: () => performance.now(),
+    isTerminal: Deno.stderr.isTerminal(),
+  });
   return (done) => {
-    const now = { share: done / all, elapsedS: (performance.now() - started) / 1000 };
-    Deno.stderr.writeSync(encoder.encode(nextArenaProgress(share, { now, isTerminal })));
-    share = now.share;
-    if (done === all && isTerminal) Deno.stderr.writeSync(encoder.encode("\n"));
+    report(done / all);
+    if (done === all) end();
   };
 }
 
