@@ -14,8 +14,9 @@ import { wantsColor } from "./terminal/terminal_text.ts";
 import { showProgress } from "./terminal/progress_line.ts";
 import { scoreTable } from "./terminal/score_table.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
-import { runMarket } from "../lab/simulation/play_market.ts";
-import { runStatic } from "../lab/simulation/play_rival.ts";
+import { playMarket } from "../lab/simulation/play_market.ts";
+import { playFixed } from "../lab/simulation/play_rival.ts";
+import { assembleRecord } from "../lab/simulation/recorder.ts";
 import { roundUp, type Scene } from "../lab/simulation/scene.ts";
 import { mean, quantile } from "../lab/simulation/statistics.ts";
 import { demandPerSecond } from "../lab/simulation/workload.ts";
@@ -108,15 +109,6 @@ const EQUAL = {
   description: "the original limits, scaled so that their sum is the market's mean",
 };
 
-/** Careful fixed limits from the load's first half, by pod. Millicores. */
-function carefulLimits({ pods, minutes }: Scene): { twice: number[]; percentile: number[] } {
-  const halves = pods.map(({ workload }) => demandPerSecond(workload(), minutes * 30));
-  return {
-    twice: pods.map(({ request }, i) => 2 * Math.max(request, roundUp(1000 * mean(halves[i]!)))),
-    percentile: halves.map((half) => roundUp(1000 * quantile(half, 0.95))),
-  };
-}
-
 /** A run of the market takes about as long as so many static ones. */
 const MARKET_COST = 4;
 
@@ -128,24 +120,31 @@ export async function runDemo(
   scene: Scene,
   onShare: (share: number) => void,
 ): Promise<RunRecord[]> {
+  const { seed, minutes, pods } = scene;
   const report = (before: number, cost = 1) => (doneS: number) =>
-    onShare((before + cost * doneS / scene.minutes / 60) / (MARKET_COST + 3));
-  const market = await runMarket(scene, { ...MARKET, onProgress: report(0, MARKET_COST) });
-  const { twice, percentile } = carefulLimits(scene);
-  const originalLimits = scene.pods.map(({ originalLimit }) => originalLimit);
-  const sum = originalLimits.reduce((total, limit) => total + limit, 0);
+    onShare((before + cost * doneS / minutes / 60) / (MARKET_COST + 3));
+  const played = await playMarket(scene, { onProgress: report(0, MARKET_COST) });
+  const market = assembleRecord(played, { ...MARKET, seed });
+  // Careful limits know the load's first half.
+  const halves = pods.map(({ workload }) => demandPerSecond(workload(), minutes * 30));
+  const twice = pods.map(({ request }, i) =>
+    2 * Math.max(request, roundUp(1000 * mean(halves[i]!)))
+  );
+  const percentile = halves.map((half) => roundUp(1000 * quantile(half, 0.95)));
+  const sum = pods.reduce((total, { originalLimit }) => total + originalLimit, 0);
   const factor = market.scores.coresAllocated * 1000 / sum;
-  const equal = originalLimits.map((limit) => Math.round(limit * factor));
+  const equal = pods.map(({ originalLimit }) => Math.round(originalLimit * factor));
   const fixed = [
-    { ...TWICE, limits: twice },
-    { ...PERCENTILE, limits: percentile },
-    { ...EQUAL, limits: equal },
+    { text: TWICE, limits: twice },
+    { text: PERCENTILE, limits: percentile },
+    { text: EQUAL, limits: equal },
   ];
   return [
     market,
-    ...fixed.map((one, index) =>
-      runStatic(scene, { ...one, onProgress: report(MARKET_COST + index) })
-    ),
+    ...fixed.map(({ text, limits }, index) => {
+      const run = playFixed(scene, { limits, onProgress: report(MARKET_COST + index) });
+      return assembleRecord(run, { ...text, seed });
+    }),
   ];
 }
 
