@@ -8,13 +8,11 @@ import type { FaultPlan } from "../../../tests/faults/fault.ts";
 import { playPlan } from "../../../tests/faults/play_plan.ts";
 import { shrinkPlan } from "../../../tests/faults/draw_plan.ts";
 import { derivedPlans, drawnPlans, examPlans } from "./all_plans.ts";
-import { cpuSeconds, examine } from "./mutant_exam.ts";
-import { examLine, type ExamRow, failureLine, failureText } from "./report.ts";
-import { playPlans, playSafely } from "./play_plans.ts";
+import { cpuSeconds, examine, examLine, type ExamRow } from "./mutant_exam.ts";
+import { failureLine, failureText, playPlans, playSafely } from "./play_plans.ts";
 import { type BenchFlags, benchFlags, columns, wholeNumber } from "../bench.ts";
 import { Command, InvalidArgumentError } from "commander";
-import type { Mutant } from "../../../tests/faults/mutants.ts";
-import { MUTANTS } from "../../../tests/faults/mutants.ts";
+import { type Mutant, MUTANTS } from "../../../tests/faults/mutants.ts";
 
 /** Of the mutants this share must be found. */
 const FOUND_SHARE = 0.9;
