@@ -4,7 +4,7 @@ import { seededRandom } from "../../../shared/random.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { latencyQuantile } from "../node/latency_histogram.ts";
-import { createSimulatedNode } from "../node/simulated_node.ts";
+import { SimulatedNode } from "../node/simulated_node.ts";
 import { createWorkload, endlessWork } from "../workload.ts";
 import { dueWork } from "./due_work.ts";
 import { oracleLimits, type OraclePod } from "./oracle_rival.ts";
@@ -235,7 +235,7 @@ pure("planLimits() is played by the node without a request that waits longer tha
     const plan = planLimits(log, options);
     const first = plan[0]?.limit ?? 0;
     const container = { id: "c", request: 100, threads: 8, workload: workload(seed) };
-    const node = createSimulatedNode({ cores: 8, random: seededRandom(1) });
+    const node = new SimulatedNode({ cores: 8, random: seededRandom(1) });
     node.addPod({ uid: "p", phaseMs, containers: [{ ...container, limit: first }] });
     for (const { atMs, limit } of plan) {
       node.advance(atMs);

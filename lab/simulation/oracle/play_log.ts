@@ -8,7 +8,7 @@
  * @module
  */
 import { seededRandom } from "../../../shared/random.ts";
-import { createSimulatedNode } from "../node/simulated_node.ts";
+import { SimulatedNode } from "../node/simulated_node.ts";
 import { arrivalsOf, PERIOD_MS, type PeriodGrid, type RequestLog } from "./request_log.ts";
 
 /** The pod that serves the log, and its node. */
@@ -83,7 +83,7 @@ export function playLog(
   const latest = stopAfterMs?.subarray(first);
   let completed = 0;
   let isLate = false;
-  const node = createSimulatedNode({ cores: Math.min(cores, threads), random: seededRandom(1) });
+  const node = new SimulatedNode({ cores: Math.min(cores, threads), random: seededRandom(1) });
   node.addPod({
     uid,
     phaseMs: ((startMs[fromPeriod + 1] as number) - originMs) % PERIOD_MS,

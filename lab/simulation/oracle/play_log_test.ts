@@ -5,7 +5,7 @@ import { cases } from "../../../tests/fixtures/cases.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { createLatencyHistogram, recordLatency } from "../node/latency_histogram.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
-import { createSimulatedNode } from "../node/simulated_node.ts";
+import { SimulatedNode } from "../node/simulated_node.ts";
 import { createWorkload, endlessWork } from "../workload.ts";
 import { type NeedyPod, offeredWork, shareShortNode } from "./oracle_rival.ts";
 import { playLog, type PlayOptions } from "./play_log.ts";
@@ -83,7 +83,7 @@ pure("playLog() gives every request the latency that it has on the node", () =>
           quotaOf: (period) => levels[grid.stepOf[period] ?? 0] ?? 0,
         }, { doneMs });
 
-        const node = createSimulatedNode({ cores: 3, random: seededRandom(1) });
+        const node = new SimulatedNode({ cores: 3, random: seededRandom(1) });
         const container = { id: "c", request: 100, threads, workload: workload() };
         const first = (levels[0] ?? 0) * 10;
         node.addPod({ uid: "p", phaseMs, containers: [{ ...container, limit: first }] });
