@@ -18,10 +18,10 @@ import { arenaJSON, stageJSON } from "../lab/arena/result_json.ts";
 import { runArena } from "../lab/arena/run_arena.ts";
 import { readTraceFile } from "../lab/simulation/trace_files.ts";
 import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
-import { nextArenaProgress } from "./arena_progress.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
 import { traceProblem } from "./file_problem.ts";
 import { runTask, type TaskWorld, taskWorld } from "./task.ts";
+import { showProgress } from "./terminal/progress_line.ts";
 import { wantsColor } from "./terminal/terminal_text.ts";
 
 /** The outside of the arena. */
@@ -73,26 +73,18 @@ async function play(
   const player: ContestPlayer = world.workers === 0
     ? playHere(stages)
     : playInWorkers(stages, world.workers);
-  const since = world.now();
-  let share = 0;
-  let isLineOpen = false;
-  const onShare = (next: number): void => {
-    const now = { share: next, elapsedS: (world.now() - since) / 1000 };
-    const text = nextArenaProgress(share, { now, isTerminal: world.errIsTerminal });
-    share = next;
-    isLineOpen = world.errIsTerminal;
-    if (text !== "") world.err(text);
-  };
+  const { err: write, now, errIsTerminal: isTerminal } = world;
+  const progress = showProgress({ write, now, isTerminal });
   try {
     const { algorithms, seeds, sloMs } = options;
     const slo = sloMs === undefined ? {} : { sloMs };
     return await runArena(
       { stages, algorithms, seeds, ...slo, keepSeries: options.report !== false },
-      { player, onShare },
+      { player, onShare: progress.report },
     );
   } finally {
     player.close();
-    if (isLineOpen) world.err("\n");
+    progress.end();
   }
 }
 

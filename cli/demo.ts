@@ -11,17 +11,12 @@ import { traceProblem } from "./file_problem.ts";
 import { runTask, type TaskPlay, type TaskWorld, taskWorld } from "./task.ts";
 import { coresChart, throttlingChart } from "./terminal/chart.ts";
 import { wantsColor } from "./terminal/terminal_text.ts";
-import {
-  endProgress,
-  nextProgress,
-  NO_PROGRESS,
-  type RunProgress,
-} from "./terminal/progress_line.ts";
+import { showProgress } from "./terminal/progress_line.ts";
 import { scoreTable } from "./terminal/score_table.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
-import type { AlgorithmText } from "../lab/simulation/recorder.ts";
-import { runMarket } from "../lab/simulation/play_market.ts";
-import { runStatic } from "../lab/simulation/play_rival.ts";
+import { playMarket } from "../lab/simulation/play_market.ts";
+import { playFixed } from "../lab/simulation/play_rival.ts";
+import { assembleRecord } from "../lab/simulation/recorder.ts";
 import { roundUp, type Scene } from "../lab/simulation/scene.ts";
 import { mean, quantile } from "../lab/simulation/statistics.ts";
 import { demandPerSecond } from "../lab/simulation/workload.ts";
@@ -40,7 +35,8 @@ async function play(
     throw traceProblem(options.trace, cause);
   });
   if (played.guess !== undefined) world.err(`${played.guess}\n`);
-  const progress = progressTo(world, options.minutes * 60);
+  const { err: write, now, errIsTerminal: isTerminal } = world;
+  const progress = showProgress({ write, now, isTerminal });
   const runs = await runDemo(played.scene, progress.report);
   progress.end();
   world.out(json ? `${demoJSON(runs, report)}\n` : picture(runs, world));
@@ -60,30 +56,6 @@ function picture(runs: readonly RunRecord[], world: TaskWorld): string {
     scoreTable(runs, look),
   ];
   return `${parts.join("\n\n")}\n\n`;
-}
-
-/** Progress goes to standard error, so that output can be piped. */
-function progressTo(
-  world: TaskWorld,
-  totalS: number,
-): { readonly report: OnRunProgress; readonly end: () => void } {
-  let memory = NO_PROGRESS;
-  const runs = new Map<string, RunProgress & { readonly since: number }>();
-  const report: OnRunProgress = (algorithm, doneS) => {
-    const since = runs.get(algorithm)?.since ?? world.now();
-    runs.set(algorithm, {
-      algorithm,
-      doneS,
-      totalS,
-      since,
-      elapsedS: (world.now() - since) / 1000,
-    });
-    const { errIsTerminal: isTerminal, columns } = world;
-    const next = nextProgress(memory, { runs: [...runs.values()], isTerminal, columns });
-    memory = next.memory;
-    world.err(next.text);
-  };
-  return { report, end: () => world.err(endProgress(memory)) };
 }
 
 /** One JSON object: figures of each run and of its pods; series are left to the report page. */
@@ -119,9 +91,6 @@ function countReasons(changes: RunRecord["changes"]): Partial<Record<MarketReaso
   return counts;
 }
 
-/** Receives the progress of an algorithm's run, virtual seconds. */
-export type OnRunProgress = (algorithm: string, doneS: number) => void;
-
 const MARKET = {
   algorithm: "CoAllocator",
   description: "CoAllocator's agent and controller set the limits",
@@ -140,27 +109,43 @@ const EQUAL = {
   description: "the original limits, scaled so that their sum is the market's mean",
 };
 
-/** Careful fixed limits from the load's first half, by pod. Millicores. */
-function carefulLimits({ pods, minutes }: Scene): { twice: number[]; percentile: number[] } {
-  const halves = pods.map(({ workload }) => demandPerSecond(workload(), minutes * 30));
-  return {
-    twice: pods.map(({ request }, i) => 2 * Math.max(request, roundUp(1000 * mean(halves[i]!)))),
-    percentile: halves.map((half) => roundUp(1000 * quantile(half, 0.95))),
-  };
-}
+/** A run of the market takes about as long as so many static ones. */
+const MARKET_COST = 4;
 
-/** The market first: its mean sum of limits is what the last of the static runs is given. */
-export async function runDemo(scene: Scene, onProgress: OnRunProgress): Promise<RunRecord[]> {
-  const report = (algorithm: string) => (doneS: number) => onProgress(algorithm, doneS);
-  const market = await runMarket(scene, { ...MARKET, onProgress: report(MARKET.algorithm) });
-  const { twice, percentile } = carefulLimits(scene);
-  const fixed = (text: AlgorithmText, limits: readonly number[]): RunRecord =>
-    runStatic(scene, { ...text, limits, onProgress: report(text.algorithm) });
-  const originalLimits = scene.pods.map(({ originalLimit }) => originalLimit);
-  const sum = originalLimits.reduce((total, limit) => total + limit, 0);
+/**
+ * The market first: its mean sum of limits is what the last of the static runs is given. `onShare`
+ * receives the share that is done.
+ */
+export async function runDemo(
+  scene: Scene,
+  onShare: (share: number) => void,
+): Promise<RunRecord[]> {
+  const { seed, minutes, pods } = scene;
+  const report = (before: number, cost = 1) => (doneS: number) =>
+    onShare((before + cost * doneS / minutes / 60) / (MARKET_COST + 3));
+  const played = await playMarket(scene, { onProgress: report(0, MARKET_COST) });
+  const market = assembleRecord(played, { ...MARKET, seed });
+  // Careful limits know the load's first half.
+  const halves = pods.map(({ workload }) => demandPerSecond(workload(), minutes * 30));
+  const twice = pods.map(({ request }, i) =>
+    2 * Math.max(request, roundUp(1000 * mean(halves[i]!)))
+  );
+  const percentile = halves.map((half) => roundUp(1000 * quantile(half, 0.95)));
+  const sum = pods.reduce((total, { originalLimit }) => total + originalLimit, 0);
   const factor = market.scores.coresAllocated * 1000 / sum;
-  const equal = originalLimits.map((limit) => Math.round(limit * factor));
-  return [market, fixed(TWICE, twice), fixed(PERCENTILE, percentile), fixed(EQUAL, equal)];
+  const equal = pods.map(({ originalLimit }) => Math.round(originalLimit * factor));
+  const fixed = [
+    { text: TWICE, limits: twice },
+    { text: PERCENTILE, limits: percentile },
+    { text: EQUAL, limits: equal },
+  ];
+  return [
+    market,
+    ...fixed.map(({ text, limits }, index) => {
+      const run = playFixed(scene, { limits, onProgress: report(MARKET_COST + index) });
+      return assembleRecord(run, { ...text, seed });
+    }),
+  ];
 }
 
 if (import.meta.main) Deno.exitCode = await demo(Deno.args, taskWorld());

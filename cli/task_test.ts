@@ -15,7 +15,6 @@ import { outcome, stageResult } from "../tests/fixtures/lab/arena_outcomes.ts";
 import { pure } from "../tests/fixtures/pure.ts";
 import { arena } from "./arena.ts";
 import { parseArenaOptions } from "./arena_options.ts";
-import { arenaProgressLine, nextArenaProgress } from "./arena_progress.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
 import { demo } from "./demo.ts";
 import { parseDemoOptions } from "./demo_options.ts";
@@ -214,7 +213,7 @@ async function played(...args: string[]) {
 Deno.test("demo() shows progress, charts and the table, and writes the report", async () => {
   const { code, out, err, page } = await played();
   assert.equal(code, 0);
-  assert.match(err, /CoAllocator 50 %.*equal sum 100 %/s);
+  assert.match(err, /^14 % .*left\n[^]*^100 % .*gone\n/m);
   for (const part of ["Σ limits", "Throttled ms/s", "Jain's", "limits at 2x request"]) {
     assert.ok(out.includes(part), `"${part}" is missing`);
   }
@@ -354,21 +353,4 @@ pure("goalTable() says what is met, and by how much the rest is missed", () => {
   assert.match(lines[2] ?? "", /cores: bursty +≤ 2\.00 +1\.50 +met +2\.10 +captain target 0\.1/);
   assert.match(lines[3] ?? "", /changes: bursty.*missed by 0\.500/);
   assert.match(lines[4] ?? "", /SLO missed +missed/);
-});
-
-pure("arenaProgressLine() estimates what is left from what is gone", () => {
-  assert.equal(
-    arenaProgressLine({ share: 0.25, elapsedS: 61 }),
-    "25 % · 1:01 gone · about 3:03 left",
-  );
-  assert.equal(arenaProgressLine({ share: 0.001, elapsedS: 1 }), "0 % · 0:01 gone");
-  assert.equal(arenaProgressLine({ share: 1, elapsedS: 600 }), "100 % · 10:00 gone");
-});
-
-pure("nextArenaProgress() writes a line per tenth, and on a terminal one that is rewritten", () => {
-  const now = { share: 0.15, elapsedS: 10 };
-  assert.equal(nextArenaProgress(0.11, { now, isTerminal: false }), "");
-  assert.match(nextArenaProgress(0.09, { now, isTerminal: false }), /^15 %.*left\n$/);
-  assert.match(nextArenaProgress(0.11, { now, isTerminal: true }), /^\r.*15 %[^\n]*$/);
-  assert.equal(nextArenaProgress(0.151, { now, isTerminal: true }), "");
 });

@@ -1,104 +1,60 @@
 /**
- * How far the runs are: one line that is rewritten in place on a terminal, and elsewhere a line
- * of its own for each tenth, so that a log stays short.
+ * How far the work is, and how long it will still take: one line that is rewritten in place on a
+ * terminal, and elsewhere a line of its own for each tenth, so that a log stays short.
  *
  * @module
  */
-import { formatFigure } from "../../lab/simulation/report/figure.ts";
-import { shorten } from "../../lab/simulation/report/html.ts";
 
-/** How far one run is. */
-export interface RunProgress {
-  readonly algorithm: string;
-  /** Virtual seconds done. */
-  readonly doneS: number;
-  /** Virtual seconds in all, above 0. */
-  readonly totalS: number;
-  /** Real seconds since the run began. */
+/** What is known at a moment. */
+export interface Progress {
+  /** Share of the work that is done, 0 to 1. */
+  readonly share: number;
+  /** Real seconds since the beginning. */
   readonly elapsedS: number;
 }
 
-/** The new state, and where it is written. */
-export interface ProgressUpdate {
-  readonly runs: readonly RunProgress[];
-  readonly isTerminal: boolean;
-  /** Characters in a line of the terminal. @default {80} */
-  readonly columns?: number;
+/** `42 % · 1:30 gone · about 2:04 left`; no estimate before a hundredth is done. */
+export function progressLine({ share, elapsedS }: Progress): string {
+  const percent = Math.floor(100 * share);
+  const parts = [`${percent} %`, `${clock(elapsedS)} gone`];
+  if (share >= 0.01 && share < 1) parts.push(`about ${clock(elapsedS / share - elapsedS)} left`);
+  return parts.join(" · ");
 }
 
-/** What has been written so far; begin with {@linkcode NO_PROGRESS}. */
-export interface ProgressMemory {
-  /** Tenths reported per algorithm, for output that is not a terminal. */
-  readonly tenths: ReadonlyMap<string, number>;
-  /** The line that stands on the terminal. */
-  readonly line: string;
+function clock(seconds: number): string {
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-/** Nothing written yet. */
-export const NO_PROGRESS: ProgressMemory = { tenths: new Map(), line: "" };
-
-const BACK_AND_CLEAR = "\r\x1b[K";
-const BETWEEN = "  |  ";
-
-/** Shorter runs count seconds. */
-const SHORT_S = 600;
-
-/** One run as text: `ours 42 % · 12 m of 30 m · 3.1 s`. */
-export function progressLine(run: RunProgress): string {
-  const { algorithm, doneS, totalS, elapsedS } = run;
-  const total = formatFigure(totalS / 60).replace(/\.0+$/, "");
-  const done = totalS < SHORT_S
-    ? `${Math.floor(doneS)} s of ${totalS} s`
-    : `${Math.floor(doneS / 60)} m of ${total} m`;
-  return `${algorithm} ${percent(run)} % · ${done} · ${elapsedS.toFixed(1)} s`;
+/** Shows progress from now on. */
+export interface ProgressDisplay {
+  /** Receives the share that is done. */
+  report(share: number): void;
+  /** Leaves the line standing. */
+  end(): void;
 }
 
-/**
- * What to write for the new state, with what to remember. On a terminal all runs share a line that
- * replaces the last; the text is empty if nothing would change.
- */
-export function nextProgress(
-  memory: ProgressMemory,
-  update: ProgressUpdate,
-): { text: string; memory: ProgressMemory } {
-  return update.isTerminal ? rewritten(memory, update) : appended(memory, update.runs);
-}
-
-/** What to write after the last state: on a terminal, the line is left standing. */
-export function endProgress(memory: ProgressMemory): string {
-  return memory.line === "" ? "" : "\n";
-}
-
-function rewritten(
-  memory: ProgressMemory,
-  { runs, columns = 80 }: ProgressUpdate,
-): { text: string; memory: ProgressMemory } {
-  const full = runs.map(progressLine).join(BETWEEN);
-  const short = runs.map((run) => `${run.algorithm} ${percent(run)} %`).join(BETWEEN);
-  // A full line would wrap on some terminals, and a wrapped line can't be taken back.
-  const line = shorten(full.length < columns ? full : short, columns - 1);
-  return line === memory.line
-    ? { text: "", memory }
-    : { text: BACK_AND_CLEAR + line, memory: { ...memory, line } };
-}
-
-function appended(
-  memory: ProgressMemory,
-  runs: readonly RunProgress[],
-): { text: string; memory: ProgressMemory } {
-  const due = runs.filter((run) => tenth(run) > (memory.tenths.get(run.algorithm) ?? 0));
-  const tenths = new Map(memory.tenths);
-  for (const run of due) tenths.set(run.algorithm, tenth(run));
+/** A display with `now` in ms. Writes nothing where nothing would change. */
+export function showProgress(
+  { write, now, isTerminal }: {
+    readonly write: (text: string) => void;
+    readonly now: () => number;
+    readonly isTerminal: boolean;
+  },
+): ProgressDisplay {
+  const since = now();
+  const per = isTerminal ? 100 : 10;
+  let before = 0;
   return {
-    text: due.map((run) => `${progressLine(run)}\n`).join(""),
-    memory: { ...memory, tenths },
+    report(share) {
+      const isShown = Math.floor(share * per) > Math.floor(before * per);
+      before = share;
+      if (!isShown) return;
+      const line = progressLine({ share, elapsedS: (now() - since) / 1000 });
+      write(isTerminal ? `\r\x1b[K${line}` : `${line}\n`);
+    },
+    end() {
+      if (isTerminal && before > 0) write("\n");
+    },
   };
-}
-
-function percent({ doneS, totalS }: RunProgress): number {
-  return Math.max(0, Math.min(100, Math.floor(100 * doneS / totalS)));
-}
-
-function tenth(run: RunProgress): number {
-  return Math.floor(percent(run) / 10);
 }

@@ -5,13 +5,7 @@ import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { coresChart, throttlingChart } from "./chart.ts";
 import { listenForInterrupt } from "./interrupt.ts";
-import {
-  endProgress,
-  nextProgress,
-  NO_PROGRESS,
-  progressLine,
-  type RunProgress,
-} from "./progress_line.ts";
+import { progressLine, showProgress } from "./progress_line.ts";
 import { requestChart, type RequestStretch } from "./request_chart.ts";
 import { scoreTable } from "./score_table.ts";
 import { paint, printableText, textLines, wantsColor, writeWhole } from "./terminal_text.ts";
@@ -102,53 +96,37 @@ pure("listenForInterrupt() leaves Ctrl-C to the system while a question blocks",
   assert.equal(listeners.size, 0);
 });
 
-function at(algorithm: string, percent: number): RunProgress {
-  return { algorithm, doneS: 18 * percent, totalS: 1800, elapsedS: percent / 10 };
+pure("progressLine() estimates what is left from what is gone", () => {
+  assert.equal(progressLine({ share: 0.25, elapsedS: 61 }), "25 % · 1:01 gone · about 3:03 left");
+  assert.equal(progressLine({ share: 0.001, elapsedS: 1 }), "0 % · 0:01 gone");
+  assert.equal(progressLine({ share: 1, elapsedS: 600 }), "100 % · 10:00 gone");
+});
+
+/** What a display writes for these shares, in steps of 10 s. */
+function shown(isTerminal: boolean, ...shares: readonly number[]): string[] {
+  const written: string[] = [];
+  let now = 0;
+  const write = (text: string) => void written.push(text);
+  const { report, end } = showProgress({ write, now: () => now, isTerminal });
+  for (const share of shares) {
+    now += 10_000;
+    report(share);
+  }
+  end();
+  return written;
 }
 
-pure("progressLine() says how far one run is", () => {
-  const run = { algorithm: "ours", doneS: 756, totalS: 1800, elapsedS: 3.14 };
-  assert.equal(progressLine(run), "ours 42 % · 12 m of 30 m · 3.1 s");
-  assert.equal(progressLine(at("static", 100)), "static 100 % · 30 m of 30 m · 10.0 s");
-  const short = { ...run, doneS: 40, totalS: 120 };
-  assert.equal(progressLine(short), "ours 33 % · 40 s of 120 s · 3.1 s");
-});
-
-pure("nextProgress() rewrites one line on a terminal, and only if it changed", () => {
-  const look = { isTerminal: true, columns: 100 };
-  const first = nextProgress(NO_PROGRESS, { runs: [at("ours", 50), at("static", 0)], ...look });
-  assert.equal(
-    first.text,
-    "\r\x1b[Kours 50 % · 15 m of 30 m · 5.0 s  |  static 0 % · 0 m of 30 m · 0.0 s",
-  );
-  const again = { runs: [at("ours", 50), at("static", 0)], ...look };
-  assert.equal(nextProgress(first.memory, again).text, "");
-  assert.equal(endProgress(first.memory), "\n");
-  assert.equal(endProgress(NO_PROGRESS), "");
-});
-
-pure("nextProgress() leaves out parts, then letters, so that a terminal's line never wraps", () => {
-  const runs = [at("ours", 50), at("static", 7)];
-  const narrow = nextProgress(NO_PROGRESS, { runs, isTerminal: true, columns: 40 });
-  assert.equal(narrow.text, "\r\x1b[Kours 50 %  |  static 7 %");
-  const tiny = nextProgress(NO_PROGRESS, { runs, isTerminal: true, columns: 12 });
-  assert.equal(tiny.text, "\r\x1b[Kours 50 % …");
-});
-
-pure("nextProgress() writes a line per tenth and algorithm where there is no terminal", () => {
-  let memory = NO_PROGRESS;
-  const lines: string[] = [];
-  for (let percent = 0; percent <= 100; percent++) {
-    const step = nextProgress(memory, { runs: [at("ours", percent)], isTerminal: false });
-    memory = step.memory;
-    if (step.text !== "") lines.push(step.text);
-  }
-  assert.equal(lines.length, 10);
-  assert.equal(lines[0], "ours 10 % · 3 m of 30 m · 1.0 s\n");
-  assert.equal(lines[9], "ours 100 % · 30 m of 30 m · 10.0 s\n");
-  const other = nextProgress(memory, { runs: [at("static", 35)], isTerminal: false });
-  assert.equal(other.text, "static 35 % · 10 m of 30 m · 3.5 s\n");
-  assert.equal(endProgress(other.memory), "");
+pure("showProgress() writes a line per tenth, and on a terminal one that is rewritten", () => {
+  assert.deepEqual(shown(false, 0.05, 0.1, 0.15, 0.3), [
+    "10 % · 0:20 gone · about 3:00 left\n",
+    "30 % · 0:40 gone · about 1:33 left\n",
+  ]);
+  assert.deepEqual(shown(true, 0.005, 0.01, 0.015, 1), [
+    "\r\x1b[K1 % · 0:20 gone · about 33:00 left",
+    "\r\x1b[K100 % · 0:40 gone",
+    "\n",
+  ]);
+  assert.deepEqual(shown(true), []);
 });
 
 /** One pod, 20 steps of 3 s: a minute. */

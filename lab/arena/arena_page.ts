@@ -6,8 +6,7 @@
 import { type Html, html } from "../simulation/report/html.ts";
 import { page } from "../simulation/report/page.ts";
 import type { Goal } from "./goals.ts";
-import { arenaMethod } from "./page/arena_method.ts";
-import { entryName } from "./page/algorithm_note.ts";
+import { arenaMethod, entryName } from "./page/arena_method.ts";
 import { stageSection, stageTitle } from "./page/stage_section.ts";
 import type { StageResult } from "./stages.ts";
 import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";

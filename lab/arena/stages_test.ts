@@ -18,7 +18,7 @@ import {
   ORACLE,
   UNLIMITED,
 } from "./outcome.ts";
-import { algorithmNote, entryName } from "./page/algorithm_note.ts";
+import { algorithmNote, entryName } from "./page/arena_method.ts";
 import { stageRecords } from "./page/stage_section.ts";
 import { SHARED_NODE_SCENES, shareRequests } from "./shared_node_scenes.ts";
 import {

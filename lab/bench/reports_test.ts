@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { COALLOCATOR, VPA } from "../simulation/rightsizing/contestants.ts";
 import type { Judgement } from "../simulation/rightsizing/judge_replay.ts";
-import type { PlayedRules } from "../simulation/rightsizing/play_rules.ts";
+import { COALLOCATOR, type PlayedRules, VPA } from "../simulation/rightsizing/play_rules.ts";
 import { quantile } from "../simulation/statistics.ts";
 import { backTestTable } from "./backtest/report.ts";
 import { ownScenes, playOptions, shippedScenes } from "./backtest/scenes.ts";
 import { neighbourFigures, type NeighbourLook } from "./neighbour/report.ts";
 import { reactionGoals, reactionOf } from "./reaction/report.ts";
-import { appReport, mediansOf } from "./real_apps/app_report.ts";
-import type { AppAlgorithm, AppResult } from "./real_apps/app_result.ts";
+import { type AppAlgorithm, appReport, type AppResult, mediansOf } from "./real_apps/app_result.ts";
 import { APPS, BURST_S, burstTurns, TURN_S } from "./real_apps/apps.ts";
 import { parseAttack, requestFigures } from "./real_apps/load.ts";
 

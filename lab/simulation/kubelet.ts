@@ -56,16 +56,6 @@ export interface KubeletOptions {
   readonly allocatableCPU?: number;
 }
 
-/** The kubelet of one node. */
-export interface Kubelet {
-  /** Works until `signal` is aborted; may be called again after that. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Restarts a container: it comes back under a new id. Pods are named `namespace/name`. */
-  restartContainer(podKey: string, containerName: string): void;
-  /** Refuses (`Deferred`, `Infeasible`) the pod's resizes with this condition, until called without. */
-  refuseResizes(podKey: string, condition?: ResizeCondition): void;
-}
-
 /** Pods that are worked on at the same time. */
 const WORKERS = 16;
 /** From seeing new limits to the quota, ms: a real kubelet took 0.10 to 0.32 s from the patch. */
@@ -77,12 +67,8 @@ const JITTER = 0.2;
 /** A deferred resize is tried again after this, ms, and when another pod has changed or gone. */
 const RETRY_MS = 30_000;
 
-/** A kubelet that knows no pod yet. */
-export function createKubelet(options: KubeletOptions): Kubelet {
-  return new NodeKubelet(options);
-}
-
-class NodeKubelet implements Kubelet {
+/** The kubelet of one node; it knows no pod yet. */
+export class Kubelet {
   readonly #options: Required<KubeletOptions>;
   readonly #queue: WorkQueue;
   readonly #locals = new Map<string, LocalPod>();
@@ -94,6 +80,7 @@ class NodeKubelet implements Kubelet {
     this.#queue = createWorkQueue(options.clock);
   }
 
+  /** Works until `signal` is aborted; may be called again after that. */
   async run(signal: AbortSignal): Promise<void> {
     const { link, clock, random, log } = this.#options;
     const queue = this.#queue;
@@ -122,11 +109,13 @@ class NodeKubelet implements Kubelet {
     });
   }
 
+  /** Restarts a container: it comes back under a new id. Pods are named `namespace/name`. */
   restartContainer(podKey: string, containerName: string): void {
     this.#locals.get(podKey)?.restarts.add(containerName);
     this.#queue.add(podKey);
   }
 
+  /** Refuses (`Deferred`, `Infeasible`) the pod's resizes with this condition, until called without. */
   refuseResizes(podKey: string, condition?: ResizeCondition): void {
     if (condition === undefined) this.#refusals.delete(podKey);
     else this.#refusals.set(podKey, condition);

@@ -11,7 +11,7 @@ import {
 } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "./api/simulated_api.ts";
-import { createKubelet, type Kubelet } from "./kubelet.ts";
+import { Kubelet } from "./kubelet.ts";
 import { podQuota, quotaSteps } from "./quota_steps.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual_clock.ts";
 
@@ -43,7 +43,7 @@ function kubeletTest(
     const api = createSimulatedAPI({ clock, random, latencyMs: 0 });
     const calls: string[] = [];
     const short = (id: string): string => id.slice(0, 4);
-    const kubelet = createKubelet({
+    const kubelet = new Kubelet({
       ...{ link: api.kubeletLink("node-1"), clock, random, log: silentLog, allocatableCPU },
       runtime: {
         setContainerRequest: (id, millicores) => void calls.push(`${short(id)} asks ${millicores}`),
@@ -84,7 +84,7 @@ function kubeletTest(
   });
 }
 
-kubeletTest("createKubelet() starts a pod and reports its containers and limits", async (scene) => {
+kubeletTest("Kubelet starts a pod and reports its containers and limits", async (scene) => {
   const { clock, pods, calls, app, id } = scene;
   const containers = [sampleContainer({ requests: { cpu: 5 }, limits: { cpu: 5 } })];
   pods.create(samplePod("web", { containers }));
@@ -98,7 +98,7 @@ kubeletTest("createKubelet() starts a pod and reports its containers and limits"
   assert.equal(pods.get("shop/elsewhere")?.phase, "Pending");
 });
 
-kubeletTest("createKubelet() enforces a resize after its delay, and reports it", async (scene) => {
+kubeletTest("Kubelet enforces a resize after its delay, and reports it", async (scene) => {
   const { clock, pods, calls, app, id, resize } = scene;
   const created = pods.create(samplePod("web"));
   await clock.runUntil(2000);
@@ -127,7 +127,7 @@ kubeletTest("restartContainer() gives a new id, with the quota of the old one", 
   assert.deepEqual(calls, [`${before} -> ${id()}`, `${id()} 200`]);
 });
 
-kubeletTest("createKubelet() ends terminating pods, and removed ones", async (scene) => {
+kubeletTest("Kubelet ends terminating pods, and removed ones", async (scene) => {
   const { clock, pods, calls } = scene;
   pods.create(samplePod("web"));
   await clock.runUntil(2000);
@@ -159,7 +159,7 @@ kubeletTest("refuseResizes() reports its condition until it is taken back", asyn
 });
 
 kubeletTest(
-  "createKubelet() catches up after its own stop and after the server's",
+  "Kubelet catches up after its own stop and after the server's",
   async (scene) => {
     const { api, clock, pods, calls, app, resize } = scene;
     const web = pods.create(samplePod("web"));
@@ -185,7 +185,7 @@ kubeletTest(
   },
 );
 
-kubeletTest("createKubelet() takes over a pod that another kubelet has started", async (scene) => {
+kubeletTest("Kubelet takes over a pod that another kubelet has started", async (scene) => {
   const { clock, pods, calls, app } = scene;
   const containerID = `containerd://${"ab".repeat(32)}`;
   const limits = { limits: { cpu: 300 }, applied: { limits: { cpu: 200 } } };
@@ -197,7 +197,7 @@ kubeletTest("createKubelet() takes over a pod that another kubelet has started",
 });
 
 kubeletTest(
-  "createKubelet() weighs a container anew with its request, and reports it",
+  "Kubelet weighs a container anew with its request, and reports it",
   async (scene) => {
     const { clock, pods, calls, app, id, resize } = scene;
     const created = pods.create(samplePod("web", { containers: [sampleGuaranteed()] }));
@@ -214,7 +214,7 @@ kubeletTest(
   },
 );
 
-kubeletTest("createKubelet() defers a resize until the requests of all pods fit", async (scene) => {
+kubeletTest("Kubelet defers a resize until the requests of all pods fit", async (scene) => {
   const { clock, pods, resize } = scene;
   const [web, db] = ["web", "db"].map((name) =>
     pods.create(samplePod(name, { containers: [sampleGuaranteed()] }))

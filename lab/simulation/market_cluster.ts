@@ -15,10 +15,10 @@ import { createSupervisor, type Supervisor } from "../../shared/control/supervis
 import { type Log, silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources, createSimulatedAPI, type SimulatedAPI } from "./api/simulated_api.ts";
-import { createKubelet } from "./kubelet.ts";
+import { Kubelet } from "./kubelet.ts";
 import { createMetricAnswers, type MetricAnswers } from "./metric_answers.ts";
 import { cgroupView } from "./node/cgroup_view.ts";
-import { createSimulatedNode, type SimulatedNode } from "./node/simulated_node.ts";
+import { SimulatedNode } from "./node/simulated_node.ts";
 import { nodeInAPI, podInAPI, podOnNode, SCENE_NAMESPACE, SCENE_NODE } from "./running_pod.ts";
 import type { Scene } from "./scene.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual_clock.ts";
@@ -58,7 +58,7 @@ function seedOf(scene: Scene, part: keyof typeof SEEDS): number {
 
 /** The scene's node; phases of the pods are drawn, the same for every algorithm. */
 export function sceneNode(scene: Scene): SimulatedNode {
-  return createSimulatedNode({
+  return new SimulatedNode({
     cores: scene.cores,
     random: seededRandom(seedOf(scene, "node")),
   });
@@ -78,7 +78,7 @@ export function startMarketCluster(
 
   const supervisor = createSupervisor({ clock, log });
   const { signal } = supervisor;
-  const kubelet = createKubelet({
+  const kubelet = new Kubelet({
     link: api.kubeletLink(SCENE_NODE),
     clock,
     random: seededRandom(seedOf(scene, "kubelet")),

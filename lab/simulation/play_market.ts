@@ -5,8 +5,6 @@
  * @module
  */
 import {
-  type AlgorithmText,
-  assembleRecord,
   createDecisionLog,
   type OnProgress,
   PLAY_STEP_MS,
@@ -14,7 +12,7 @@ import {
   reportProgress,
 } from "./recorder.ts";
 import { type MarketClusterOptions, startMarketCluster } from "./market_cluster.ts";
-import type { RunRecord, RunSeries } from "./run_record.ts";
+import type { RunSeries } from "./run_record.ts";
 import { sceneContainerID } from "./running_pod.ts";
 import type { Scene } from "./scene.ts";
 
@@ -26,40 +24,27 @@ export interface PlayMarketOptions extends Pick<MarketClusterOptions, "agent" | 
 /** The scene under the market; pods begin with the users' original limits. */
 export async function playMarket(
   scene: Scene,
-  { agent, controller, onProgress }: PlayMarketOptions = {},
+  { onProgress, ...settings }: PlayMarketOptions = {},
 ): Promise<RunSeries> {
   const decisions = createDecisionLog();
-  const cluster = startMarketCluster(scene, {
-    ...(agent === undefined ? {} : { agent }),
-    ...(controller === undefined ? {} : { controller }),
-    observe: decisions.note,
-  });
+  const cluster = startMarketCluster(scene, { ...settings, observe: decisions.note });
   const { clock, node } = cluster;
   const { recorder } = recordScene(scene, node);
-  const podOf = new Map(scene.pods.map((pod) => [sceneContainerID(pod), pod]));
-  const present = new Map(scene.pods.map((pod) => [sceneContainerID(pod), pod.originalLimit]));
+  const present = new Map(scene.pods.map((pod) => [pod, pod.originalLimit]));
   const endMs = scene.minutes * 60_000;
   for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
     await clock.runUntil(at);
     node.advance(at);
     recorder.sample();
-    for (const [id, pod] of podOf) {
-      const from = present.get(id) ?? pod.originalLimit;
+    for (const [pod, from] of present) {
+      const id = sceneContainerID(pod);
       const to = node.container(id).quota ?? from;
       if (to === from) continue;
-      present.set(id, to);
+      present.set(pod, to);
       recorder.change({ atS: at / 1000, pod: pod.name, from, to, ...decisions.of(id, to) });
     }
     reportProgress(at, onProgress);
   }
   await cluster.stop();
   return recorder.series();
-}
-
-/** The scene under the market: the real loops of agent and controller on a simulated cluster. */
-export async function runMarket(
-  scene: Scene,
-  options: AlgorithmText & PlayMarketOptions,
-): Promise<RunRecord> {
-  return assembleRecord(await playMarket(scene, options), { ...options, seed: scene.seed });
 }

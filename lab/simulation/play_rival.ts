@@ -9,11 +9,9 @@ import { sceneNode } from "./market_cluster.ts";
 import type { SimulatedNode } from "./node/simulated_node.ts";
 import { podOnNode, sceneContainerID } from "./running_pod.ts";
 import type { Rival, RivalReading, RivalRun } from "./rivals/rival.ts";
-import type { RecordedPod, RunRecord, RunSeries } from "./run_record.ts";
+import type { RecordedPod, RunSeries } from "./run_record.ts";
 import type { Scene, ScenePod } from "./scene.ts";
 import {
-  type AlgorithmText,
-  assembleRecord,
   type OnProgress,
   PLAY_STEP_MS,
   type RecordedScene,
@@ -29,18 +27,17 @@ const SEED_STEP = 16;
 /** Kept apart from the seeds of the cluster's parts. */
 const DELAY_SEED = 9;
 
-/** A limit on its way. */
-interface LimitRequest {
-  readonly dueMs: number;
-  readonly limit: number;
-}
-
 /** A limit, in force from a moment on. */
 export interface PlannedLimit {
   /** ms of virtual time. */
   readonly atMs: number;
   /** Millicores. */
   readonly limit: number;
+}
+
+/** The receiver of progress. */
+interface Reports {
+  readonly onProgress?: OnProgress;
 }
 
 /**
@@ -50,54 +47,17 @@ export interface PlannedLimit {
  */
 export function playPlan(
   scene: Scene,
-  { plans, onProgress }: {
-    readonly plans: readonly (readonly PlannedLimit[])[];
-    readonly onProgress?: OnProgress;
-  },
+  { plans, onProgress }: Reports & { readonly plans: readonly (readonly PlannedLimit[])[] },
 ): RunSeries {
-  const node = sceneNode(scene);
-  scene.pods.forEach((pod, index) =>
-    node.addPod(podOnNode(pod, plans[index]?.[0]?.limit ?? pod.originalLimit))
-  );
-  const { recorder } = recordScene(scene, node);
-  const next = scene.pods.map(() => 1);
-  const endMs = scene.minutes * 60_000;
-  for (let at = 0; at < endMs; at += PLAY_STEP_MS) {
-    scene.pods.forEach((pod, index) => {
-      const planned = plans[index]?.[next[index] ?? 0];
-      if (planned === undefined || planned.atMs > at) return;
-      const from = node.pod(pod.uid).limit ?? pod.originalLimit;
-      node.setContainerQuota(sceneContainerID(pod), planned.limit);
-      node.setPodQuota(pod.uid, planned.limit);
-      recorder.change({ atS: at / 1000, pod: pod.name, from, to: planned.limit });
-      next[index] = (next[index] ?? 0) + 1;
-    });
-    node.advance(at + PLAY_STEP_MS);
-    recorder.sample();
-    reportProgress(at + PLAY_STEP_MS, onProgress);
-  }
-  return recorder.series();
+  return playOn(stageOf(scene, plans), (atMs) => reportProgress(atMs, onProgress));
 }
 
 /** The scene under fixed limits, millicores in the order of the pods; they hold from the start. */
 export function playFixed(
   scene: Scene,
-  { limits, onProgress }: Pick<StaticOptions, "limits" | "onProgress">,
+  { limits, ...reports }: Reports & { readonly limits: readonly number[] },
 ): RunSeries {
-  const plans = limits.map((limit) => [{ atMs: 0, limit }]);
-  return playPlan(scene, { plans, ...(onProgress && { onProgress }) });
-}
-
-/** What a run of fixed limits needs beside the scene. */
-export interface StaticOptions extends AlgorithmText {
-  /** In the order of the scene's pods, millicores. */
-  readonly limits: readonly number[];
-  readonly onProgress?: OnProgress;
-}
-
-/** The scene under fixed limits. */
-export function runStatic(scene: Scene, options: StaticOptions): RunRecord {
-  return assembleRecord(playFixed(scene, options), { ...options, seed: scene.seed });
+  return playPlan(scene, { plans: limits.map((limit) => [{ atMs: 0, limit }]), ...reports });
 }
 
 /**
@@ -108,12 +68,10 @@ export function runStatic(scene: Scene, options: StaticOptions): RunRecord {
 export function playRival(
   scene: Scene,
   rival: Rival,
-  { onProgress }: Pick<StaticOptions, "onProgress"> = {},
+  { onProgress }: Reports = {},
 ): RunSeries {
-  const node = sceneNode(scene);
-  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.originalLimit));
-  const recorded = recordScene(scene, node);
-  const { recorder, capacity, bounds } = recorded;
+  const stage = stageOf(scene, []);
+  const { capacity, bounds } = stage.recorded;
   const known = scene.pods.map(({ p90Demand, originalLimit }, index) => ({
     ...bounds[index] as RecordedPod,
     p90Demand,
@@ -122,33 +80,53 @@ export function playRival(
   const run = rival.start(known, { cpu: scene.cores * 1000, capacity });
   const random = seededRandom(scene.seed * SEED_STEP + DELAY_SEED);
   const delayMs = () => RESIZE_DELAY_MS * (1 + JITTER * (2 * random.next() - 1));
-  const stage: Stage = { scene, node, run, recorded, delayMs, requests: scene.pods.map(() => []) };
-  look(stage, 0);
-  const endMs = scene.minutes * 60_000;
-  for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
-    enforce(stage, at);
-    node.advance(at);
-    recorder.sample();
-    if (at % rival.lookMs === 0) look(stage, at);
-    reportProgress(at, onProgress);
-  }
-  return recorder.series();
+  look(stage, { run, delayMs, atMs: 0 });
+  return playOn(stage, (atMs) => {
+    if (atMs % rival.lookMs === 0) look(stage, { run, delayMs, atMs });
+    reportProgress(atMs, onProgress);
+  });
 }
 
 interface Stage {
   readonly scene: Scene;
   readonly node: SimulatedNode;
-  readonly run: RivalRun;
   readonly recorded: RecordedScene;
-  readonly delayMs: () => number;
-  /** On their way, of each pod, in time. */
-  readonly requests: LimitRequest[][];
+  /** Limits on their way, of each pod, in time. */
+  readonly requests: PlannedLimit[][];
 }
 
-function look({ scene, node, run, recorded, delayMs, requests }: Stage, atMs: number): void {
-  const readings = scene.pods.map(({ uid, originalLimit }) =>
-    readingOf(node, { uid, originalLimit })
+/** The scene's node. Pods begin with the first limit of their plan, or with the original one. */
+function stageOf(scene: Scene, plans: readonly (readonly PlannedLimit[])[]): Stage {
+  const node = sceneNode(scene);
+  scene.pods.forEach((pod, index) =>
+    node.addPod(podOnNode(pod, plans[index]?.[0]?.limit ?? pod.originalLimit))
   );
+  const requests = scene.pods.map((_, index) => plans[index]?.slice(1) ?? []);
+  return { scene, node, recorded: recordScene(scene, node), requests };
+}
+
+/** Plays the scene to its end; `onStep` is called after each 100 ms. */
+function playOn(stage: Stage, onStep: (atMs: number) => void): RunSeries {
+  const { scene, node, recorded: { recorder } } = stage;
+  const endMs = scene.minutes * 60_000;
+  for (let atMs = PLAY_STEP_MS; atMs <= endMs; atMs += PLAY_STEP_MS) {
+    enforce(stage, atMs);
+    node.advance(atMs);
+    recorder.sample();
+    onStep(atMs);
+  }
+  return recorder.series();
+}
+
+function look(
+  { scene, node, recorded, requests }: Stage,
+  { run, delayMs, atMs }: {
+    readonly run: RivalRun;
+    readonly delayMs: () => number;
+    readonly atMs: number;
+  },
+): void {
+  const readings = scene.pods.map((pod) => readingOf(node, pod));
   run.look(atMs, readings).forEach((wanted, index) => {
     const bounds = recorded.bounds[index];
     const onTheirWay = requests[index];
@@ -159,32 +137,22 @@ function look({ scene, node, run, recorded, delayMs, requests }: Stage, atMs: nu
     const within = Math.max(bounds.floor, Math.min(wanted, bounds.ceiling));
     const limit = Math.ceil(within / GRID - 1e-9) * GRID;
     const last = onTheirWay.at(-1)?.limit ?? readings[index]?.limit;
-    if (limit !== last) onTheirWay.push({ dueMs: atMs + delayMs(), limit });
+    if (limit !== last) onTheirWay.push({ atMs: atMs + delayMs(), limit });
   });
 }
 
-/** Puts the requests that are due before `untilMs` into force, each at its moment. */
+/** Puts the limits that are due before `untilMs` into force, each at its moment. */
 function enforce({ scene, node, recorded, requests }: Stage, untilMs: number): void {
-  requests.forEach((onTheirWay, index) => {
-    const pod = scene.pods[index];
-    if (pod === undefined) return;
-    for (
-      let request = onTheirWay[0];
-      request !== undefined && request.dueMs < untilMs;
-      request = onTheirWay[0]
-    ) {
-      onTheirWay.shift();
+  scene.pods.forEach((pod, index) => {
+    const onTheirWay = requests[index] ?? [];
+    while ((onTheirWay[0]?.atMs ?? Infinity) < untilMs) {
+      const { atMs, limit } = onTheirWay.shift() as PlannedLimit;
       const from = node.pod(pod.uid).limit ?? pod.originalLimit;
-      if (request.limit === from) continue;
-      node.advance(Math.max(node.now, request.dueMs));
-      node.setContainerQuota(sceneContainerID(pod), request.limit);
-      node.setPodQuota(pod.uid, request.limit);
-      recorded.recorder.change({
-        atS: request.dueMs / 1000,
-        pod: pod.name,
-        from,
-        to: request.limit,
-      });
+      if (limit === from) continue;
+      node.advance(Math.max(node.now, atMs));
+      node.setContainerQuota(sceneContainerID(pod), limit);
+      node.setPodQuota(pod.uid, limit);
+      recorded.recorder.change({ atS: atMs / 1000, pod: pod.name, from, to: limit });
     }
   });
 }
@@ -197,11 +165,10 @@ function readingOf(
   node: SimulatedNode,
   { uid, originalLimit }: Pick<ScenePod, "uid" | "originalLimit">,
 ): RivalReading {
-  const { usageUs, totalThrottledUs, periods, heldPeriods, limit = originalLimit } = node.pod(uid);
+  const { usageUs, totalThrottledUs, heldPeriods, limit = originalLimit } = node.pod(uid);
   return {
     usageMs: usageUs / 1000,
     throttledMs: totalThrottledUs / 1000,
-    periods,
     throttledPeriods: heldPeriods,
     limit,
   };

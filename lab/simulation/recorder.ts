@@ -134,19 +134,13 @@ function seriesOf(track: Track, steps: number): PodSeries {
   };
 }
 
-/** What an algorithm is called in tables, and a sentence on what it does. */
-export interface AlgorithmText {
-  readonly algorithm: string;
-  readonly description: string;
-}
-
 /** Seconds per entry of a record. */
 const STEP_S = 1;
 
 /** Scores the run at its own resolution, and thins its series to means over a second. */
 export function assembleRecord(
   run: RunSeries,
-  { algorithm, description, seed }: AlgorithmText & { readonly seed: number },
+  text: Pick<RunRecord, "algorithm" | "description" | "seed">,
 ): RunRecord {
   const factor = Math.round(STEP_S / run.stepS);
   const pods = run.pods.map((pod) => podRecord(pod, { factor, run }));
@@ -157,9 +151,7 @@ export function assembleRecord(
       (_, step) => pods.reduce((sum, pod) => sum + (pod[key][step] ?? 0), 0),
     );
   return {
-    algorithm,
-    description,
-    seed,
+    ...text,
     minutes: steps * STEP_S / 60,
     stepS: STEP_S,
     nodeCPU: run.nodeCPU,

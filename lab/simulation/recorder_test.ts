@@ -8,7 +8,7 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import { type BurstInput, findBursts } from "./bursts.ts";
 import { commitment } from "./market_cluster.ts";
 import { createLatencyHistogram, recordLatency } from "./node/latency_histogram.ts";
-import { createSimulatedNode } from "./node/simulated_node.ts";
+import { SimulatedNode } from "./node/simulated_node.ts";
 import { assembleRecord, createDecisionLog, createRecorder, type Recorder } from "./recorder.ts";
 import type { PodSeries, RecordedPod } from "./run_record.ts";
 import { jainIndex, satisfaction, scoreRun } from "./scores.ts";
@@ -29,7 +29,7 @@ function seriesOf(
 
 /** One pod with a thread that is always busy: 2 s at 200 m, then 2 s at 700 m. */
 function record(): Recorder {
-  const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
+  const node = new SimulatedNode({ cores: 2, random: seededRandom(1) });
   node.addPod({
     uid: "u",
     phaseMs: 0,
@@ -86,7 +86,7 @@ pure("assembleRecord() thins the series and scores the run", () => {
 });
 
 pure("assembleRecord() takes a run without pods", () => {
-  const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
+  const node = new SimulatedNode({ cores: 2, random: seededRandom(1) });
   const recorder = createRecorder(node, { pods: [], capacity: 1800, seconds: 1 });
   recorder.sample();
   const options = { algorithm: "static", description: "", seed: 1 };
@@ -95,7 +95,7 @@ pure("assembleRecord() takes a run without pods", () => {
 });
 
 pure("createRecorder() keeps latencies of victims during contention apart", () => {
-  const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
+  const node = new SimulatedNode({ cores: 2, random: seededRandom(1) });
   const times = Array.from({ length: 40 }, (_, index) => 50 + 100 * index);
   const containers = [{ id: "c", request: 100, threads: 1, workload: requests(times, 1) }];
   node.addPod({ uid: "u", phaseMs: 0, containers });

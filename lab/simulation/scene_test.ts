@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { seededRandom } from "../../shared/random.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { createSimulatedNode } from "./node/simulated_node.ts";
+import { SimulatedNode } from "./node/simulated_node.ts";
 import { createScene, type Scene } from "./scene.ts";
 import type { Trace } from "./trace.ts";
 import { createWorkload, type Workload } from "./workload.ts";
@@ -213,7 +213,7 @@ pure("createWorkload() reaches a number of CPUs by the cost of recorded requests
 
 pure("createWorkload() brings the same requests however fast they are served", () => {
   const run = (limit: number) => {
-    const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
+    const node = new SimulatedNode({ cores: 2, random: seededRandom(1) });
     const workload = createWorkload(traceOf(1, [1, 4, 2]), {
       meanCores: 0.5,
       costMs: 20,

@@ -31,7 +31,7 @@ import {
   createSimulatedAPI,
   type SimulatedAPI,
 } from "../../lab/simulation/api/simulated_api.ts";
-import { createKubelet, type Kubelet } from "../../lab/simulation/kubelet.ts";
+import { Kubelet } from "../../lab/simulation/kubelet.ts";
 import { createMetricAnswers, type MetricAnswers } from "../../lab/simulation/metric_answers.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { type PodChoice, sampleNode, samplePod } from "../contract/support/sample_objects.ts";
@@ -185,7 +185,7 @@ function openScene(signal: AbortSignal): RunningScene {
   const metrics = createMetricAnswers(clock);
   const violations = watchResizeConditions(api);
   const ended: Promise<unknown>[] = [];
-  const kubelet = createKubelet({
+  const kubelet = new Kubelet({
     link: api.kubeletLink(NODE),
     runtime: { setContainerQuota: () => {}, setPodQuota: () => {} },
     clock,

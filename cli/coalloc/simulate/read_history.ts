@@ -1,15 +1,24 @@
 /**
- * The user's history: from a file to a trace that can be played.
+ * The user's files: a history of load or of usage, and a policy.
  *
  * @module
  */
-import { guessTraceFormat, parseTrace, traceRefusal } from "../../../lab/simulation/trace.ts";
+import { parseAllDocuments } from "yaml";
+import { z } from "zod";
+import type { ReplayedPolicy } from "../../../lab/simulation/rightsizing/replay_policy.ts";
+import {
+  guessTraceFormat,
+  parseTrace,
+  type TraceFormat,
+  traceRefusal,
+} from "../../../lab/simulation/trace.ts";
 import { decodeText, guessOf, type TraceFile } from "../../../lab/simulation/trace_files.ts";
 import { busiestWindow, requireLoad, wholeMinutes } from "../../../lab/simulation/trace_shape.ts";
+import { faultText } from "../../../shared/api/fields.ts";
+import { readPolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import { readFault } from "../../file_problem.ts";
 import { type CoallocWorld, CommandProblem } from "../ports.ts";
 import type { HistorySource } from "./simulate_request.ts";
-import { z } from "zod";
 
 /** A history; its trace is what of it is played. */
 export interface History extends TraceFile {
@@ -25,23 +34,39 @@ export async function readHistory(
     readonly mostMinutes: number;
   },
 ): Promise<History> {
-  const { path, series } = source;
-  const text = await readText(path, { readFile, what: "trace" });
-  const format = source.format ?? guessTraceFormat(text);
+  const name = source.path;
   const guessed = source.format === undefined;
-  const options = { format, name: path, guessed };
-  const refuse = traceRefusal(options);
-  if (text.trim() === "") throw refuse("it is empty, expected a history of requests or CPU");
-  if (series !== undefined && format !== "prometheus") {
-    throw refuse(`it is taken for ${format}, and --series chooses in a Prometheus export`);
-  }
-  const body = format === "prometheus" ? chooseSeries(text, { refuse, wanted: series }) : text;
-  const whole = parseTrace(body, options);
+  const refusal = (format: TraceFormat) => traceRefusal({ format, name, guessed });
+  const { body, format } = await readSource(source, { readFile, what: "trace", refusal });
+  const refuse = refusal(format);
+  const whole = parseTrace(body, { format, name, guessed });
   requireLoad(whole, refuse);
   const minutes = wholeMinutes(whole, refuse);
   // A step may be longer than what is to be played.
   const trace = busiestWindow(whole, Math.max(mostMinutes * 60, whole.stepS));
-  return { path, format, minutes, trace, ...(guessed ? guessOf(path, format) : {}) };
+  return { path: name, format, minutes, trace, ...(guessed ? guessOf(name, format) : {}) };
+}
+
+/**
+ * The text of a history, or the series of it that is meant, and its format. Throws what `refusal`
+ * makes of a reason.
+ */
+export async function readSource(
+  { path, format, series }: HistorySource,
+  { readFile, what, refusal }: Pick<CoallocWorld, "readFile"> & {
+    readonly what: string;
+    readonly refusal: (format: TraceFormat) => (state: string) => Error;
+  },
+): Promise<{ readonly body: string; readonly format: TraceFormat }> {
+  const text = await readText(path, { readFile, what });
+  const taken = format ?? guessTraceFormat(text);
+  const refuse = refusal(taken);
+  if (text.trim() === "") throw refuse("it is empty, expected a history of requests or CPU");
+  if (series !== undefined && taken !== "prometheus") {
+    throw refuse(`it is taken for ${taken}, and --series chooses in a Prometheus export`);
+  }
+  const body = taken === "prometheus" ? chooseSeries(text, { refuse, wanted: series }) : text;
+  return { body, format: taken };
 }
 
 /** The text of a file, plain or gzipped. */
@@ -132,4 +157,45 @@ function labelsOf(series: readonly Labels[]): string {
 
 function list(labels: readonly (readonly [string, string])[]): string {
   return labels.map(([name, value]) => `${name}=${value}`).join(",");
+}
+
+/** A policy by its name. */
+export interface NamedPolicy {
+  readonly name: string;
+  readonly policy: ReplayedPolicy;
+}
+
+const KIND = "OptimizationPolicy";
+
+const manifestSchema = z.looseObject({
+  kind: z.literal(KIND),
+  metadata: z.looseObject({ name: z.string() }).optional(),
+  spec: z.unknown(),
+});
+
+/**
+ * The only `OptimizationPolicy` among the file's YAML or JSON documents. Throws a `CommandProblem` that
+ * names the file and what is wrong: no YAML, none or several policies, a field.
+ */
+export function policyInFile(text: string, path: string): NamedPolicy {
+  const refuse = (state: string, cause?: unknown): CommandProblem =>
+    new CommandProblem(`Cannot replay policy "${path}": ${state}`, { cause });
+  const documents = parseAllDocuments(text);
+  const policies = [...documents].flatMap((document) => {
+    const [error] = document.errors;
+    if (error !== undefined) throw refuse(`it is not YAML: ${firstLine(error.message)}`, error);
+    const read = manifestSchema.safeParse(document.toJS());
+    return read.success ? [read.data] : [];
+  });
+  const [only] = policies;
+  if (only === undefined || policies.length > 1) {
+    throw refuse(`it has ${policies.length} objects of kind ${KIND}, expected one`);
+  }
+  const { spec: policy, faults } = readPolicySpec(only.spec, { provider: "prometheus" });
+  if (policy === undefined) throw refuse(faults.map(faultText).join("; "));
+  return { name: only.metadata?.name ?? path, policy };
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0]?.replace(/:$/, "") ?? "";
 }

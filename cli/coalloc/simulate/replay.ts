@@ -73,13 +73,10 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
   const sceneOf = (seed: number): Scene => traceScene(trace, { ...service, seed });
   const scene = sceneOf(1);
   refuseTooMuch(trace, { scene, costMs: service.costMs });
-  const algorithms = replayedAlgorithms();
-  const scores = new Map<ReplayedAlgorithm, ArenaScores[]>(
-    algorithms.map((algorithm) => [algorithm, []]),
-  );
+  const scores = ALGORITHMS.map((): ArenaScores[] => []);
   const runs: RunRecord[] = [];
   const freeP99Ms: number[] = [];
-  const plays = seeds * (algorithms.length + (sloMs === undefined ? 1 : 0));
+  const plays = seeds * (ALGORITHMS.length + (sloMs === undefined ? 1 : 0));
   let played = 0;
 
   /** One run. What plays at once holds the program up: Ctrl-C must end it then. */
@@ -100,9 +97,9 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
     if (sloMs === undefined) {
       freeP99Ms.push(scoreArena(await run(UNLIMITED, drawn)).p99Ms);
     }
-    for (const algorithm of algorithms) {
+    for (const [index, algorithm] of ALGORITHMS.entries()) {
       const series = await run(algorithm, drawn);
-      scores.get(algorithm)?.push(scoreArena(series));
+      scores[index]?.push(scoreArena(series));
       if (seed !== 1) continue;
       const { description } = algorithm;
       runs.push(
@@ -123,8 +120,8 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
     scene,
     sloMs: slo,
     ...(sloMs === undefined ? { freeP99Ms: free } : {}),
-    outcomes: algorithms.map((algorithm) =>
-      algorithmOutcome(algorithm, { runs: scores.get(algorithm) ?? [], sloMs: slo })
+    outcomes: ALGORITHMS.map((algorithm, index) =>
+      algorithmOutcome(algorithm, { runs: scores[index] ?? [], sloMs: slo })
     ),
     runs,
   };
@@ -153,11 +150,6 @@ function refuseTooMuch(
   );
 }
 
-/** An algorithm that a history is replayed under. */
-export interface ReplayedAlgorithm extends Entry {
-  readonly description: string;
-}
-
 /** The limit that knows the load beforehand. */
 export const P90: Entry = limitOfP90();
 
@@ -168,31 +160,27 @@ export function algorithmLabel(entry: Entry): string {
   return `${entry.algorithm}: ${entry.setting}`;
 }
 
-/** All of them, CoAllocator first. */
-export function replayedAlgorithms(): readonly ReplayedAlgorithm[] {
-  return [
-    described(
-      COALLOCATOR,
-      "CoAllocator's agent and controller set the limit: its ceiling while CPU is free",
-    ),
-    described(
-      COALLOCATOR_TIGHT,
-      "the same with market.idleCPU: tight, so that the limit follows demand",
-    ),
-    described(AS_IT_IS, "the container's original limit, never changed"),
-    ...LIMIT_FACTORS.map((factor) =>
-      described(requestTimes(factor), "the request times a factor, never changed")
-    ),
-    described(
-      P90,
-      "the 90th percentile of the whole load with a margin, which is unknown beforehand",
-    ),
-    ...allRivals().filter(({ algorithm }) => algorithm === "vpa").map((rival) =>
-      described(rival, "the Vertical Pod Autoscaler's rules, resizing in place")
-    ),
-  ];
-}
-
-function described({ algorithm, setting }: Entry, description: string): ReplayedAlgorithm {
-  return { algorithm, setting, description };
-}
+/** What a history is replayed under, CoAllocator first. */
+const ALGORITHMS: readonly (Entry & { readonly description: string })[] = [
+  {
+    ...COALLOCATOR,
+    description: "CoAllocator's agent and controller set the limit: its ceiling while CPU is free",
+  },
+  {
+    ...COALLOCATOR_TIGHT,
+    description: "the same with market.idleCPU: tight, so that the limit follows demand",
+  },
+  { ...AS_IT_IS, description: "the container's original limit, never changed" },
+  ...LIMIT_FACTORS.map((factor) => ({
+    ...requestTimes(factor),
+    description: "the request times a factor, never changed",
+  })),
+  {
+    ...P90,
+    description: "the 90th percentile of the whole load with a margin, which is unknown beforehand",
+  },
+  ...allRivals().filter(({ algorithm }) => algorithm === "vpa").map((rival) => ({
+    ...rival,
+    description: "the Vertical Pod Autoscaler's rules, resizing in place",
+  })),
+];

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { nextArenaProgress } from "../../arena_progress.ts";
+import { type ProgressDisplay, showProgress } from "../../terminal/progress_line.ts";
 import { type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import type { CommandWorld } from "../ports.ts";
@@ -67,28 +67,26 @@ function p95Cores({ unit, values }: Trace, costMs: number): number {
 
 /** Progress goes to standard error, so that output can be piped. */
 function progressTo(
-  { progress, err, errIsTerminal: isTerminal, clock }: CommandWorld,
+  { progress: write, err, errIsTerminal: isTerminal, clock }: CommandWorld,
   cores: number,
-): { readonly report: (share: number) => void; readonly end: () => void } {
-  const since = clock.monotonic();
-  let before = 0;
+): ProgressDisplay {
+  const now = (): number => clock.monotonic();
+  const since = now();
+  const display = showProgress({ write, now, isTerminal });
+  let isSaid = cores <= MANY_CORES;
   return {
     report(share) {
-      const elapsedMs = clock.monotonic() - since;
-      if (elapsedMs < QUIET_MS) return;
-      if (before === 0 && cores > MANY_CORES) {
+      if (now() - since < QUIET_MS) return;
+      if (!isSaid) {
         err(textLines([
           `The history is of ${cores.toFixed(0)} cores (P95), which takes minutes to play; ` +
           "--scale-p95 2 plays its shape at 2 cores.",
         ]));
       }
-      const now = { share, elapsedS: elapsedMs / 1000 };
-      progress(nextArenaProgress(before, { now, isTerminal }));
-      before = share;
+      isSaid = true;
+      display.report(share);
     },
-    end() {
-      if (isTerminal && before > 0) progress("\n");
-    },
+    end: display.end,
   };
 }
 

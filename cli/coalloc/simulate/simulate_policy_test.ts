@@ -3,8 +3,7 @@ import type { TraceFormat } from "../../../lab/simulation/trace.ts";
 import { type CoallocScene, sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { pure, pureYAML } from "../../../tests/fixtures/pure.ts";
 import { readCommandLine } from "../coalloc_command.ts";
-import { policyInFile } from "./policy/policy_in_file.ts";
-import { chooseSeries, type History, readHistory } from "./read_history.ts";
+import { chooseSeries, type History, policyInFile, readHistory } from "./read_history.ts";
 import { asksForPolicy, type PolicyRequest, policyRequest } from "./simulate_request.ts";
 
 function read(

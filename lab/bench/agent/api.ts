@@ -11,6 +11,7 @@ import {
   type PodAllocation,
 } from "../../../shared/api/pod_allocation.ts";
 import { allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
+import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
 import { mergePatch } from "../../simulation/api/api_writers.ts";
 import { BENCH_NODE } from "./pods.ts";
 
@@ -99,7 +100,11 @@ export async function startAgentAPI(
   );
   const address = `127.0.0.1:${server.addr.port}`;
   const kubeconfig = await Deno.makeTempFile({ prefix: "agent-kubeconfig-" });
-  await Deno.writeTextFile(kubeconfig, kubeconfigOf(address, authority));
+  const cluster = { "certificate-authority-data": btoa(authority) };
+  await Deno.writeTextFile(
+    kubeconfig,
+    userKubeconfig(`https://${address}`, { cluster, user: { token: "bench" } }),
+  );
   return {
     kubeconfig,
     address,
@@ -126,18 +131,4 @@ function node(allocatable: number): unknown {
       nodeInfo: { kubeletVersion: "v1.36.3" },
     },
   };
-}
-
-function kubeconfigOf(address: string, authority: string): string {
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    "current-context": "bench",
-    contexts: [{ name: "bench", context: { cluster: "bench", user: "bench" } }],
-    clusters: [{
-      name: "bench",
-      cluster: { server: `https://${address}`, "certificate-authority-data": btoa(authority) },
-    }],
-    users: [{ name: "bench", user: { token: "bench" } }],
-  });
 }

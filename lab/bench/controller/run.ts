@@ -12,7 +12,6 @@ import { createCaches } from "../../../controller/caches.ts";
 import { connectControllerAPI } from "../../../controller/controller_api.ts";
 import { createLiveSettings } from "../../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../../controller/metrics.ts";
-import type { PodResizer } from "../../../shared/resize/patch.ts";
 import { runController } from "../../../controller/run_controller.ts";
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import type { Desired, PodAllocation } from "../../../shared/api/pod_allocation.ts";
@@ -57,7 +56,8 @@ export function startController({ connection, namespace }: BenchPods): MeasuredC
   const random = { next: () => Math.random() };
   const settings = createLiveSettings({ settings: effective, sources }, log);
   const identity = "bench";
-  const counted = watched(connection, () => writes++);
+  const resizes: MeasuredResize[] = [];
+  const counted = watched(connection, { onWrite: () => writes++, resizes });
   const api = connectControllerAPI(counted, {
     ...settings.values(),
     clock,
@@ -73,13 +73,9 @@ export function startController({ connection, namespace }: BenchPods): MeasuredC
     settings: settings.values,
     settingsValid: () => settings.valid,
   });
-  const resizes: MeasuredResize[] = [];
   const stop = new AbortController();
   const run = runController({
-    api: {
-      ...api,
-      resizer: timed(api.resizer, resizes),
-    },
+    api,
     caches,
     clock,
     random,
@@ -131,18 +127,6 @@ function sourcesOf(namespace: string): { readonly flags: ReadonlyMap<string, str
   };
 }
 
-/** The resizer, with each answered request added to `resizes`. */
-function timed(resizer: PodResizer, resizes: MeasuredResize[]): PodResizer {
-  return {
-    async resize(namespace, name, patch, options) {
-      const begunMs = systemClock.monotonic();
-      const version = await resizer.resize(namespace, name, patch, options);
-      resizes.push({ name, tookMs: systemClock.monotonic() - begunMs });
-      return version;
-    },
-  };
-}
-
 /** Waits in short steps, so that the wait adds little to what is timed. */
 export async function untilTrue(what: string, condition: () => boolean): Promise<void> {
   await until(what, () => condition() || undefined, { timeoutMs: 60_000, everyMs: 2 });
@@ -169,13 +153,23 @@ function desired({ status }: PodAllocation, cpuLimit: string): Desired {
   };
 }
 
-/** The connection, which reports each write but those of Leases. */
-function watched(connection: KubeConnection, onWrite: () => void): KubeConnection {
+/** The connection, which reports each write but those of Leases, and how long resizes took. */
+function watched(
+  connection: KubeConnection,
+  { onWrite, resizes }: {
+    readonly onWrite: () => void;
+    readonly resizes: MeasuredResize[];
+  },
+): KubeConnection {
   return {
-    request(request) {
+    async request(request) {
       const { method = "GET", path } = request;
       if (method !== "GET" && !path.includes("/leases/")) onWrite();
-      return connection.request(request);
+      const begunMs = performance.now();
+      const answer = await connection.request(request);
+      const [, name] = /\/pods\/([^/]+)\/resize$/.exec(path) ?? [];
+      if (name !== undefined) resizes.push({ name, tookMs: performance.now() - begunMs });
+      return answer;
     },
     lines: (request) => connection.lines(request),
   };

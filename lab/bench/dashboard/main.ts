@@ -16,6 +16,7 @@ import {
   TOKENS,
 } from "../../../tests/fixtures/dashboard/sample_site.ts";
 import { openBrowser, withoutBrowser } from "../../../tools/open_browser.ts";
+import { quantile } from "../../simulation/statistics.ts";
 import { benchFlags, columns } from "../bench.ts";
 
 const { json } = benchFlags(
@@ -35,9 +36,7 @@ interface Timing {
 }
 
 function timingOf(name: string, times: readonly number[]): Timing {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number): number =>
-    Number((sorted[Math.floor(share * sorted.length)] ?? NaN).toFixed(2));
+  const at = (share: number): number => Number(quantile(times, share).toFixed(2));
   return { name, medianMs: at(0.5), p95Ms: at(0.95) };
 }
 

@@ -3,18 +3,16 @@
  *
  * @module
  */
-import { nextArenaProgress } from "../../../cli/arena_progress.ts";
+import { showProgress } from "../../../cli/terminal/progress_line.ts";
 import type { FaultPlan } from "../../../tests/faults/fault.ts";
 import { playPlan } from "../../../tests/faults/play_plan.ts";
 import { shrinkPlan } from "../../../tests/faults/draw_plan.ts";
 import { derivedPlans, drawnPlans, examPlans } from "./all_plans.ts";
-import { cpuSeconds, examine } from "./mutant_exam.ts";
-import { examLine, type ExamRow, failureLine, failureText } from "./report.ts";
-import { playPlans, playSafely } from "./play_plans.ts";
+import { cpuSeconds, examine, examLine, type ExamRow } from "./mutant_exam.ts";
+import { failureLine, failureText, playPlans, playSafely } from "./play_plans.ts";
 import { type BenchFlags, benchFlags, columns, wholeNumber } from "../bench.ts";
 import { Command, InvalidArgumentError } from "commander";
-import type { Mutant } from "../../../tests/faults/mutants.ts";
-import { MUTANTS } from "../../../tests/faults/mutants.ts";
+import { type Mutant, MUTANTS } from "../../../tests/faults/mutants.ts";
 
 /** Of the mutants this share must be found. */
 const FOUND_SHARE = 0.9;
@@ -23,18 +21,17 @@ const MOST_SHOWN = 5;
 /** What each mutant is looked for with at most. */
 const EXAM = { derived: 200, drawn: 150 } as const;
 
-const isTerminal = Deno.stderr.isTerminal();
-const encoder = new TextEncoder();
-
 /** Shows how far the work is, where people look. */
 function progressOf(all: number): (done: number) => void {
-  const started = performance.now();
-  let share = 0;
+  const encoder = new TextEncoder();
+  const { report, end } = showProgress({
+    write: (text) => void Deno.stderr.writeSync(encoder.encode(text)),
+    now: () => performance.now(),
+    isTerminal: Deno.stderr.isTerminal(),
+  });
   return (done) => {
-    const now = { share: done / all, elapsedS: (performance.now() - started) / 1000 };
-    Deno.stderr.writeSync(encoder.encode(nextArenaProgress(share, { now, isTerminal })));
-    share = now.share;
-    if (done === all && isTerminal) Deno.stderr.writeSync(encoder.encode("\n"));
+    report(done / all);
+    if (done === all) end();
   };
 }
 

@@ -3,12 +3,28 @@
  *
  * @module
  */
+import { cp } from "node:fs/promises";
 import process from "node:process";
 import type { FaultPlan } from "../../../tests/faults/fault.ts";
-import { type Mutant, mutate } from "../../../tests/faults/mutants.ts";
-import { type ExamRow, failureLine } from "./report.ts";
 import type { Violation } from "../../../tests/faults/invariants.ts";
-import { playSafely } from "./play_plans.ts";
+import { type Mutant, mutate } from "../../../tests/faults/mutants.ts";
+import { failureLine, playSafely } from "./play_plans.ts";
+
+/** What became of a mutant. */
+export interface ExamRow {
+  readonly mutant: Mutant;
+  readonly found: boolean;
+  /** The first broken promise, and the faults that showed it. */
+  readonly by?: string;
+  /** Plans that were played until then. */
+  readonly played: number;
+  readonly cpuSeconds: number;
+}
+
+/** What became of a mutant, in one line. */
+export function examLine({ mutant: { name, kind }, found, by = "", played }: ExamRow): string {
+  return `${found ? "found " : "MISSED"}  ${kind}  ${name}  plan ${played}  ${by.slice(0, 150)}`;
+}
 
 /** How mutants are looked for. */
 export interface ExamOptions {
@@ -20,21 +36,11 @@ export interface ExamOptions {
 }
 
 /** What the bench's sources import. */
-const FOLDERS = [
+const COPIED = [
   ...["shared", "controller", "agent", "adapters", "lab"],
   ...["tests/faults", "tests/contract", "tests/fixtures", "tests/simulation"],
+  ...["deno.json", "deno.lock"],
 ];
-const FILES = ["deno.json", "deno.lock"];
-
-async function copyFolder(from: string, to: string): Promise<void> {
-  await Deno.mkdir(to, { recursive: true });
-  for await (const { name, isDirectory, isFile } of Deno.readDir(from)) {
-    if (isDirectory) await copyFolder(`${from}/${name}`, `${to}/${name}`);
-    else if (isFile && !name.endsWith("_test.ts")) {
-      await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
-    }
-  }
-}
 
 /** Looks for the mutants one after the other. */
 export async function examine(
@@ -44,8 +50,12 @@ export async function examine(
   const folder = await Deno.makeTempDir({ prefix: "coallocator-mutants-" });
   const rows: ExamRow[] = [];
   try {
-    for (const name of FOLDERS) await copyFolder(`${root.pathname}${name}`, `${folder}/${name}`);
-    for (const name of FILES) await Deno.copyFile(`${root.pathname}${name}`, `${folder}/${name}`);
+    for (const name of COPIED) {
+      await cp(`${root.pathname}${name}`, `${folder}/${name}`, {
+        recursive: true,
+        filter: (path) => !path.endsWith("_test.ts"),
+      });
+    }
     for (const mutant of mutants) {
       const path = `${folder}/${mutant.file}`;
       const source = await Deno.readTextFile(path);

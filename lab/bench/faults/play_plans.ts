@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { FaultPlan } from "../../../tests/faults/fault.ts";
+import { type FaultPlan, faultText } from "../../../tests/faults/fault.ts";
 import type { Violation } from "../../../tests/faults/invariants.ts";
 import { playPlan } from "../../../tests/faults/play_plan.ts";
 
@@ -37,16 +37,12 @@ export async function playSafely(plan: FaultPlan): Promise<readonly Violation[]>
 function createThread(): { readonly play: Play; end(): void } {
   const worker = new Worker(new URL("./plan_worker.ts", import.meta.url), { type: "module" });
   return {
-    play: (plan) =>
-      new Promise((resolve) => {
-        worker.onmessage = (
-          { data }: MessageEvent<{ violations?: readonly Violation[]; error?: string }>,
-        ) =>
-          resolve(
-            data.violations ?? [{ invariant: "Crashed", atMs: 0, message: data.error ?? "" }],
-          );
-        worker.postMessage(plan);
-      }),
+    play(plan) {
+      const { promise, resolve } = Promise.withResolvers<readonly Violation[]>();
+      worker.onmessage = ({ data }: MessageEvent<readonly Violation[]>) => resolve(data);
+      worker.postMessage(plan);
+      return promise;
+    },
     end: () => worker.terminate(),
   };
 }
@@ -75,4 +71,27 @@ export async function playPlans(
     for (const thread of threads) thread.end();
   }
   return failed;
+}
+
+/** The faults and the promises that they broke; the last line plays them again. */
+export function failureText({ plan, violations }: FailedPlan): string {
+  const [first] = violations;
+  return [
+    `broken: ${[...new Set(violations.map(({ invariant }) => invariant))].join(", ")}`,
+    `  at ${Math.round(first?.atMs ?? 0)} ms: ${first?.message ?? ""}`,
+    ...plan.faults.map((fault) => `  ${faultText(fault)}`),
+    `  deno task bench:faults --replay '${JSON.stringify(plan)}'`,
+  ].join("\n");
+}
+
+/** More faults than this are named by the seed that drew them. */
+const MOST_NAMED = 3;
+
+/** The failure in one line. */
+export function failureLine({ plan, violations }: FailedPlan): string {
+  const faults = plan.faults.length > MOST_NAMED
+    ? [`seed ${plan.seed}`]
+    : plan.faults.map(faultText);
+  const by = faults.length === 0 ? "no fault" : faults.join("; ");
+  return `${violations[0]?.invariant ?? ""} by ${by} (${plan.idleCPU})`;
 }

@@ -8,6 +8,8 @@
 import { Command } from "commander";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { ALLOW_OVERRIDES } from "../../../shared/api/market_keys.ts";
+import { auditLog } from "../../../tests/cluster/harness/component.ts";
+import { clusterInstance } from "../../../tests/cluster/scene/harness_access.ts";
 import { appliedAllocation } from "../../../tests/cluster/scene/limits.ts";
 import { type LoadPod, loadPod } from "../../../tests/cluster/scene/load_pod.ts";
 import {
@@ -16,14 +18,17 @@ import {
   processOne,
   quotaOf,
 } from "../../../tests/cluster/scene/node_cgroups.ts";
+import { podsOf, productMetrics } from "../../../tests/cluster/scene/product.ts";
 import { openRealNode, scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
-import { observe } from "./observe.ts";
+import { markAudit, readAuditSince } from "../audit_log.ts";
 import {
+  type AgentFigures,
   neighbourFigures,
   type NeighbourLook,
   type NeighbourReport,
   neighbourTable,
+  type Stretch,
 } from "./report.ts";
 import { benchFlags, wholeNumber } from "../bench.ts";
 
@@ -104,6 +109,54 @@ function limitIn(pod: Pod): () => number {
   return () => quotaOf(containers.get("load") ?? "", version) ?? Infinity;
 }
 
+interface AgentLook {
+  readonly at: number;
+  readonly usageMs: number;
+  readonly metrics: ReadonlyMap<string, number>;
+}
+
+async function lookAtAgent(): Promise<AgentLook> {
+  const [agent] = await podsOf(node, "mbcas-agent");
+  if (agent === undefined) {
+    throw new Error("Cannot look at the agent: the product is not installed");
+  }
+  const { usageMs } = cpuAccount(podDirectories(agent));
+  return { at: performance.now(), usageMs, metrics: await productMetrics(node, "mbcas-agent") };
+}
+
+function agentFigures(start: AgentLook, end: AgentLook): AgentFigures {
+  const ms = end.at - start.at;
+  const growth = (series: string): number =>
+    (end.metrics.get(series) ?? 0) - (start.metrics.get(series) ?? 0);
+  const looks = growth("mbcas_sample_lateness_seconds_count");
+  const bounds = [...end.metrics.keys()].flatMap((series) => {
+    const [, bound] = /^mbcas_sample_lateness_seconds_bucket\{le="(.+)"\}$/.exec(series) ?? [];
+    return bound !== undefined && growth(series) >= 0.99 * looks
+      ? [bound === "+Inf" ? Infinity : 1000 * Number(bound)]
+      : [];
+  });
+  return {
+    millicores: 1000 * (end.usageMs - start.usageMs) / ms,
+    memoryMB: (end.metrics.get("process_resident_memory_bytes") ?? NaN) / 1e6,
+    looksPerSecond: 1000 * looks / ms,
+    lateP99Ms: Math.min(Infinity, ...bounds),
+  };
+}
+
+/** Begins to observe; the function returns what a stretch of time has cost since. */
+async function observe(): Promise<() => Promise<Stretch>> {
+  const mark = await markAudit(auditLog(clusterInstance()));
+  const start = await lookAtAgent();
+  return async () => {
+    const end = await lookAtAgent();
+    const answers = (await readAuditSince(mark)).filter((one) => one.namespace === namespace.name);
+    const byPod = [...Map.groupBy(answers, ({ pod }) => pod).values()];
+    const mostOfOnePod = Math.max(0, ...byPod.map(({ length }) => length));
+    const resizes = { seconds: (end.at - start.at) / 1000, all: answers.length, mostOfOnePod };
+    return { resizes, agent: agentFigures(start, end) };
+  };
+}
+
 log(`making ${idle + count + 1} pods`);
 const [neighbour, ...others] = await runPods([
   NEIGHBOUR,
@@ -114,7 +167,7 @@ if (neighbour === undefined) throw new TypeError("Cannot go on: there is no neig
 const services = others.slice(0, count);
 
 log(`${quiet} s of quiet`);
-const quietEnds = await observe(node, namespace.name);
+const quietEnds = await observe();
 await pause(1000 * quiet);
 const quietly = await quietEnds();
 
@@ -136,7 +189,7 @@ async function lookUntil(end: number): Promise<void> {
 for (const pod of services) Deno.kill(processOne(pod, "load"), "SIGUSR1");
 log(`${LEAD} s of services, ${onset} s of a neighbour`);
 await lookUntil(begin);
-const onsetEnds = await observe(node, namespace.name);
+const onsetEnds = await observe();
 Deno.kill(processOne(neighbour, "load"), "SIGUSR1");
 await lookUntil(begin + 1000 * onset);
 const onsetStretch = await onsetEnds();

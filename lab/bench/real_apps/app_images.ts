@@ -16,7 +16,7 @@ import {
   programLayer,
   runtimeLayer,
 } from "../../../tests/cluster/images/program_image.ts";
-import { type App, APPS, NGINX_CONFIG, nginxPage } from "./apps.ts";
+import { type App, APPS } from "./apps.ts";
 import type { Programs } from "./programs.ts";
 
 /** Name and tag of an app's image. */
@@ -83,4 +83,36 @@ async function parts(
 
 function text(path: string, content: string): TarEntry {
   return { type: "file", path, mode: 0o644, content: new TextEncoder().encode(content) };
+}
+
+/** The configuration of nginx; all that it writes is in /tmp. */
+const NGINX_CONFIG = `worker_processes 2;
+daemon off;
+error_log stderr error;
+pid /tmp/nginx.pid;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  client_body_temp_path /tmp/body;
+  proxy_temp_path /tmp/proxy;
+  fastcgi_temp_path /tmp/fastcgi;
+  uwsgi_temp_path /tmp/uwsgi;
+  scgi_temp_path /tmp/scgi;
+  default_type text/html;
+  gzip on;
+  gzip_comp_level 6;
+  server {
+    listen 8080 backlog=4096;
+    root /srv;
+  }
+}
+`;
+
+/** A page of some 250 kB, always the same, that compresses as tables do: to a sixth. */
+function nginxPage(): string {
+  const rows = Array.from({ length: 3000 }, (_, row) => {
+    const cells = [7919, 104_729, 1_299_709].map((prime) => `<td>${(row * prime) % 99_991}</td>`);
+    return `<tr class="order"><td>order ${row}</td>${cells.join("")}</tr>`;
+  });
+  return `<!doctype html>\n<table>\n${rows.join("\n")}\n</table>\n`;
 }

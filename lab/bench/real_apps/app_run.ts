@@ -6,29 +6,14 @@
 import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
+import { formatCPU } from "../../../shared/quantity.ts";
+import { BUSYBOX_IMAGE } from "../../../tests/cluster/harness/install/image_archive.ts";
 import { cpuAccount, podDirectories } from "../../../tests/cluster/scene/node_cgroups.ts";
 import { scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
-import {
-  appAutoscaler,
-  appDeployment,
-  appService,
-  NEIGHBOUR_NAME,
-  neighbourDeployment,
-  START_FILE,
-} from "./app_objects.ts";
+import { imageOf } from "./app_images.ts";
 import type { AppAlgorithm, AppFigures, AppResult, Phase } from "./app_result.ts";
-import {
-  type App,
-  APPS,
-  type Burst,
-  BURST_FACTOR,
-  BURST_S,
-  burstTurns,
-  RATE,
-  SERVICE_LABEL,
-  TURN_S,
-} from "./apps.ts";
+import { type App, APPS, type Burst, BURST_S, burstTurns, TURN_S } from "./apps.ts";
 import { attack, requestFigures, runWebdis, type SentRequest } from "./load.ts";
 import type { Programs } from "./programs.ts";
 
@@ -41,6 +26,17 @@ export interface AppRunOptions extends Pick<AppResult, "seed" | "minutes"> {
 /** The outcome of a run, without the fields that are the same for all. */
 export type AppRun = Omit<AppResult, "kernel" | "versions">;
 
+/** Requests per second to each, outside of bursts: some 80m of CPU. */
+const RATE = 25;
+/** Load in a burst, as a multiple of that outside of it. */
+const BURST_FACTOR = 5;
+/** Request of each app and its limit, millicores. */
+const REQUEST = 150;
+const LIMIT = 2 * REQUEST;
+/** Request and limit of the neighbour, millicores. */
+const NEIGHBOUR = 500;
+/** The label that names a replica's service. */
+const SERVICE_LABEL = "bench-service";
 /** Base load before the run, in which programs warm up and the algorithm sees the pods. */
 const WARM_UP_S = 10;
 /** Plays a run. */
@@ -102,7 +98,7 @@ async function createObjects(
   const limited = algorithm !== "none";
   const addresses = new Map<string, string>();
   for (const app of APPS) {
-    await create(deployments, appDeployment(app, { limited }));
+    await create(deployments, appDeployment(app, limited));
     const service = await create(`/api/v1/namespaces/${namespace}/services`, appService(app));
     addresses.set(app.name, String(objectOf(objectOf(service)["spec"])["clusterIP"]));
     if (algorithm === "hpa" && app.scales) {
@@ -110,7 +106,7 @@ async function createObjects(
       await create(path, appAutoscaler(app));
     }
   }
-  await create(deployments, neighbourDeployment({ folder, limited }));
+  await create(deployments, neighbourDeployment(folder, limited));
   for (const name of [...APPS.map((app) => app.name), NEIGHBOUR_NAME]) {
     await until(`ready replica of ${name}`, async () => {
       const { status } = objectOf(await connection.request({ path: `${deployments}/${name}` }));
@@ -166,4 +162,93 @@ function figuresIn(phase: Phase, { middleMs, startMs, bursts, sent }: {
       const afterS = (atMs - startMs) / 1000 - atS;
       return afterS >= 0 && afterS < TURN_S;
     }));
+}
+
+type KubeObject = Readonly<Record<string, unknown>>;
+
+const NEIGHBOUR_NAME = "neighbour";
+/** Starts the neighbour's loops when it is in their folder. */
+const START_FILE = "start";
+
+/** Four busy loops take all CPUs of this node. */
+const LOOPS = `until [ -e /start/${START_FILE} ]; do sleep 0.2; done
+for loop in 1 2 3 4; do (while :; do :; done) & done
+wait`;
+
+function appDeployment({ name, port }: App, limited: boolean): KubeObject {
+  return deployment(name, {
+    containers: [{
+      name: "app",
+      image: imageOf(name),
+      imagePullPolicy: "Never",
+      resources: resources(REQUEST, limited ? LIMIT : undefined),
+      readinessProbe: { tcpSocket: { port }, periodSeconds: 1 },
+    }],
+  });
+}
+
+function appService({ name, port }: App): KubeObject {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name },
+    spec: { selector: { [SERVICE_LABEL]: name }, ports: [{ port }] },
+  };
+}
+
+/** An HPA as people set it; its limits together are what the product allows one pod. */
+function appAutoscaler({ name }: App): KubeObject {
+  return {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+      minReplicas: 1,
+      maxReplicas: 4,
+      metrics: [{
+        type: "Resource",
+        resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 70 } },
+      }],
+    },
+  };
+}
+
+/** A pod that does nothing until {@linkcode START_FILE} is in `folder`, a path of the machine. */
+function neighbourDeployment(folder: string, limited: boolean): KubeObject {
+  return deployment(NEIGHBOUR_NAME, {
+    volumes: [{ name: "start", hostPath: { path: folder, type: "Directory" } }],
+    containers: [{
+      name: "app",
+      image: BUSYBOX_IMAGE,
+      imagePullPolicy: "Never",
+      command: ["sh", "-c", LOOPS],
+      resources: resources(NEIGHBOUR, limited ? NEIGHBOUR : undefined),
+      volumeMounts: [{ name: "start", mountPath: "/start" }],
+    }],
+  });
+}
+
+function deployment(name: string, spec: KubeObject): KubeObject {
+  const labels = { [SERVICE_LABEL]: name };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: { terminationGracePeriodSeconds: 5, automountServiceAccountToken: false, ...spec },
+      },
+    },
+  };
+}
+
+function resources(request: number, limit: number | undefined): KubeObject {
+  return {
+    requests: { cpu: formatCPU(request) },
+    ...(limit === undefined ? {} : { limits: { cpu: formatCPU(limit) } }),
+  };
 }

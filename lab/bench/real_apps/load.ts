@@ -8,9 +8,8 @@ import { run } from "../../../tests/cluster/harness/shell.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { libraryEnvironment } from "../../../tests/cluster/images/program_image.ts";
 import { quantile } from "../../simulation/statistics.ts";
-import type { AppFigures } from "./app_result.ts";
+import { type AppFigures, LATE_MS } from "./app_result.ts";
 import type { Programs } from "./programs.ts";
-import { REDIS_DATA } from "./apps.ts";
 
 /** One request. */
 export interface SentRequest {
@@ -91,9 +90,6 @@ export function parseAttack(
   }));
 }
 
-/** A request that takes longer is late. */
-export const LATE_MS = 1000;
-
 /** Sums up requests; `busy` says whether a moment lies in a turn of the app. */
 export function requestFigures(
   sent: readonly SentRequest[],
@@ -111,6 +107,10 @@ export function requestFigures(
     quietP99Ms: quantile(sent.filter(({ atMs }) => !busy(atMs)).map(latency), 0.99),
   };
 }
+
+/** Fills the two sets that the requests to redis intersect. */
+const REDIS_DATA = 'for i = 1, 22000 do redis.call("SADD", "even", "user:" .. 2 * i) ' +
+  'redis.call("SADD", "third", "user:" .. 3 * i) end return 1';
 
 /** Where webdis listens while it runs. */
 export interface Webdis extends AsyncDisposable {

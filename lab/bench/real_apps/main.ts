@@ -7,12 +7,13 @@ import { Command, InvalidArgumentError } from "commander";
 import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { benchFlags, wholeNumber, wholeNumberFrom } from "../bench.ts";
 import { loadAppImages } from "./app_images.ts";
-import { appReport, mediansOf } from "./app_report.ts";
 import {
   APP_ALGORITHMS,
   type AppAlgorithm,
+  appReport,
   type AppResult,
   keep,
+  mediansOf,
   readKept,
   resultFile,
 } from "./app_result.ts";

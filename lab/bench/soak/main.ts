@@ -6,9 +6,13 @@
  */
 import { Command } from "commander";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { patchRequest } from "../../../adapters/kube/client/connection.ts";
 import { allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
+import { MANAGED } from "../../../shared/api/market_keys.ts";
+import { seededRandom } from "../../../shared/random.ts";
 import { createKubectl } from "../../../tests/cluster/kubectl.ts";
 import { installAllComponents } from "../../../tests/cluster/scene/all_components.ts";
+import { loadPod } from "../../../tests/cluster/scene/load_pod.ts";
 import {
   leader,
   podsOf,
@@ -28,7 +32,6 @@ import {
 } from "../bench.ts";
 import { programIn } from "../chaos/programs.ts";
 import { memoryKiB } from "../memory.ts";
-import { type Churn, churn } from "./churn.ts";
 import { blockMeans, slopeOf } from "./slope.ts";
 
 const SAMPLE_MS = 10_000;
@@ -97,6 +100,59 @@ function growthGoals(program: string, samples: readonly Sample[]): Goal[] {
   });
 }
 
+/** One pod comes in this time, and from then on one goes, ms. */
+const EVERY_MS = 2000;
+const LIVING = 36;
+/** In this share of turns a living pod opts out or in. */
+const TOGGLES = 0.25;
+/** This share of pods begins outside of the market. */
+const OUTSIDE = 0.2;
+/** Counts of the requests; a turn goes on after one that failed. */
+const done = { created: 0, deleted: 0, toggled: 0, failed: 0 };
+
+async function attempt(
+  count: Exclude<keyof typeof done, "failed">,
+  request: Promise<unknown>,
+): Promise<void> {
+  try {
+    await request;
+    done[count]++;
+  } catch {
+    done.failed++;
+  }
+}
+
+/** Makes, changes and deletes pods until the signal is aborted. */
+async function churn(namespace: string, signal: AbortSignal): Promise<void> {
+  const random = seededRandom(seed);
+  const living: { readonly name: string; managed: boolean }[] = [];
+  const path = `/api/v1/namespaces/${namespace}/pods`;
+  const containers = [{ name: "load", request: "5m", limit: "20m" }];
+  for (let turn = 0; !signal.aborted; turn++) {
+    const began = performance.now();
+    const pod = { name: `churn-${turn}`, managed: random.next() >= OUTSIDE };
+    const labels = { [MANAGED]: `${pod.managed}` };
+    await attempt(
+      "created",
+      node.create(path, loadPod({ namespace, name: pod.name, labels, containers })),
+    );
+    living.push(pod);
+    const oldest = living.length > LIVING ? living.shift() : undefined;
+    if (oldest !== undefined) {
+      const gone = { method: "DELETE", path: `${path}/${oldest.name}` } as const;
+      await attempt("deleted", node.connection.request(gone));
+    }
+    const changed = living[Math.floor(random.next() * living.length)];
+    if (changed !== undefined && random.next() < TOGGLES) {
+      changed.managed = !changed.managed;
+      const body = { metadata: { labels: { [MANAGED]: `${changed.managed}` } } };
+      const change = patchRequest("merge", { path: `${path}/${changed.name}`, body });
+      await attempt("toggled", node.connection.request(change));
+    }
+    await pause(Math.max(0, began + EVERY_MS - performance.now()));
+  }
+}
+
 using node = await openRealNode();
 await using _components = await installAllComponents(kubectl);
 await using _flags = fullGc ? await withFullGC() : undefined;
@@ -113,9 +169,8 @@ const programs = pods.map((pod) => {
   return { name: name.startsWith("mbcas-agent") ? "agent" : role, pid, samples: [] as Sample[] };
 });
 const ended = new Set<string>();
-const done: Churn = { created: 0, deleted: 0, toggled: 0, failed: 0 };
 const end = new AbortController();
-const churning = churn(node, { namespace: namespace.name, seed, done, signal: end.signal });
+const churning = churn(namespace.name, end.signal);
 const began = performance.now();
 const warmUpMinutes = Math.max(2, minutes / 3);
 for (let look = 1; look <= minutes * 60_000 / SAMPLE_MS; look++) {

@@ -4,7 +4,7 @@ import { seededRandom } from "../../../shared/random.ts";
 import { nodeWith, onePod, requests } from "../../../tests/fixtures/lab/one_pod_node.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { createWorkload, endlessWork } from "../workload.ts";
-import { createSimulatedNode, type PodSpec, type SimulatedNode } from "./simulated_node.ts";
+import { type PodSpec, SimulatedNode } from "./simulated_node.ts";
 
 /** Recorded on a real kernel with at least 4 cores; the tolerance is a share of `throttledS`. */
 const CLOSED_CASES = [
@@ -38,7 +38,7 @@ const CLOSED_CASES = [
 ];
 
 for (const { name, limit, threads, seconds = 10, throttledS, usedS, tolerance } of CLOSED_CASES) {
-  pure(`createSimulatedNode() reproduces the recorded closed case ${name}`, () => {
+  pure(`SimulatedNode reproduces the recorded closed case ${name}`, () => {
     const node = nodeWith(4, onePod(endlessWork(threads), { limit, threads }));
     // One slice more: the last period is accounted at the refill that ends it.
     node.advance(seconds * 1000 + 10);
@@ -52,7 +52,7 @@ for (const { name, limit, threads, seconds = 10, throttledS, usedS, tolerance } 
 }
 
 pure(
-  "createSimulatedNode() throttles n × max(0, period − quota / n), at either level",
+  "SimulatedNode throttles n × max(0, period − quota / n), at either level",
   () =>
     fc.assert(
       fc.property(
@@ -95,7 +95,7 @@ pure(
     ),
 );
 
-pure("createSimulatedNode() holds threads at ticks, and the next quota pays the credit", () => {
+pure("SimulatedNode holds threads at ticks, and the next quota pays the credit", () => {
   // 1 ms a period, and the first tick that finds it used up comes within 8 ms: many periods a pause.
   const node = nodeWith(4, onePod(endlessWork(1), { limit: 10, threads: 1 }));
   node.advance(50);
@@ -112,7 +112,7 @@ pure("createSimulatedNode() holds threads at ticks, and the next quota pays the 
   assert.equal(throttledPeriods + node.pod("pod").throttledPeriods, pause);
 });
 
-pure("createSimulatedNode() leaves an idle CPU a millisecond, and a debt to the next quota", () => {
+pure("SimulatedNode leaves an idle CPU a millisecond, and a debt to the next quota", () => {
   // Each 8 ms need the whole quota of 5, what is in hand, and up to 3 ms of credit.
   const node = nodeWith(4, onePod(requests([10, 410, 810, 1210], 8), { limit: 50, threads: 1 }));
   node.advance(2000);
@@ -124,9 +124,9 @@ pure("createSimulatedNode() leaves an idle CPU a millisecond, and a debt to the 
   assert.ok(node.pod("pod").totalThrottledUs < 4 * 90_000);
 });
 
-pure("createSimulatedNode() may hold one thread while another has quota in hand", () => {
+pure("SimulatedNode may hold one thread while another has quota in hand", () => {
   // Of 8 ms one CPU takes 5 and the other 3: one has done its 4.5 ms while the other waits.
-  const node = createSimulatedNode({ cores: 2, random: seededRandom(1), tickMs: 1 });
+  const node = new SimulatedNode({ cores: 2, random: seededRandom(1), tickMs: 1 });
   node.addPod(onePod(requests([10, 10], 4.5), { limit: 80, threads: 2 }));
   node.setPodQuota("pod", undefined);
   node.advance(90);
@@ -184,7 +184,7 @@ pure("setContainerQuota() does not let go what the pod's quota holds, nor conver
   assert.equal(node.pod("pod").usageUs, later);
 });
 
-pure("createSimulatedNode() counts the first idle period of a group, then none", () => {
+pure("SimulatedNode counts the first idle period of a group, then none", () => {
   const node = nodeWith(4, onePod(requests([1000], 30), { limit: 200 }));
   node.advance(5000);
   // 30 ms at 20 ms a period: two periods, throttled in the first, and one to see that no thread comes.
@@ -206,7 +206,7 @@ function used(
   pods: readonly PodSpec[],
   prepare: (node: SimulatedNode) => void = () => {},
 ): number[] {
-  const node = createSimulatedNode({ cores, random: seededRandom(seed) });
+  const node = new SimulatedNode({ cores, random: seededRandom(seed) });
   for (const pod of pods) node.addPod(pod);
   prepare(node);
   node.advance(WARM_UP_MS);
@@ -220,7 +220,7 @@ function isAll(got: number, { wanted, threads }: { wanted: number; threads: numb
   return Math.abs(got - wanted) <= 0.01 * wanted + 9 * threads * 1000 / MEASURED_MS;
 }
 
-pure("createSimulatedNode() lets a saturated pod use its whole quota at each level", () => {
+pure("SimulatedNode lets a saturated pod use its whole quota at each level", () => {
   const levels: Record<string, (node: SimulatedNode) => void> = {
     container: (node) => node.setPodQuota("pod", undefined),
     pod: (node) => node.setContainerQuota("c-pod", undefined),
@@ -238,7 +238,7 @@ pure("createSimulatedNode() lets a saturated pod use its whole quota at each lev
   }
 });
 
-pure("createSimulatedNode() lets a pod use its whole quota on requests, however short", () => {
+pure("SimulatedNode lets a pod use its whole quota on requests, however short", () => {
   for (const costMs of [0.5, 4, 60]) {
     for (const limit of [50, 1500]) {
       for (const threads of THREADS) {
@@ -256,7 +256,7 @@ pure("createSimulatedNode() lets a pod use its whole quota on requests, however 
   }
 });
 
-pure("createSimulatedNode() wastes nothing of small quotas at two levels and any ticks", () => {
+pure("SimulatedNode wastes nothing of small quotas at two levels and any ticks", () => {
   for (const limit of [10, 20, 40, 60]) {
     for (const threads of [1, 4, 16]) {
       // Another name, other ticks.
@@ -281,7 +281,7 @@ function greedy(limits: readonly number[], requestOf: (index: number) => number)
   });
 }
 
-pure("createSimulatedNode() uses all cores of a short node, by weight below the quotas", () => {
+pure("SimulatedNode uses all cores of a short node, by weight below the quotas", () => {
   // Weights 1 : 2 : 3 nearly, of 2 cores; the quotas are more than each one's share.
   const pods = greedy([700, 1500, 4000], (index) => 1000 * (index + 1));
   const weights = [39, 79, 118];

@@ -66,12 +66,7 @@ function quotaOf(millicores: number | undefined): number {
     : Math.max(MIN_QUOTA_MS, millicores * PERIOD_MS / 1000);
 }
 
-/** An empty node at virtual time 0. */
-export function createSimulatedNode(options: SimulatedNodeOptions): SimulatedNode {
-  return new SimulatedNode(options);
-}
-
-/** The node. Unknown ids are RangeErrors. */
+/** The node, empty at virtual time 0. Unknown ids are RangeErrors. */
 export class SimulatedNode {
   readonly cores: number;
   /** Grows when a pod is added or removed. */

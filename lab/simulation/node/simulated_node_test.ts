@@ -22,9 +22,9 @@ import {
   mergeLatencies,
   recordLatency,
 } from "./latency_histogram.ts";
-import { createSimulatedNode } from "./simulated_node.ts";
+import { SimulatedNode } from "./simulated_node.ts";
 
-pure("createSimulatedNode() ends a request after its own work when nothing is short", () => {
+pure("SimulatedNode ends a request after its own work when nothing is short", () => {
   const node = nodeWith(2, onePod(requests([3, 100, 101], 25), { limit: 2000 }));
   node.advance(200);
   const { latency, completed, open, usageUs, offeredUs, throttledUs } = node.pod("pod");
@@ -38,7 +38,7 @@ pure("createSimulatedNode() ends a request after its own work when nothing is sh
   assert.ok(Math.abs(latencyQuantile(latency, 1) / 25 - 1) <= 0.01);
 });
 
-pure("createSimulatedNode() queues requests beyond the threads, first come, first served", () => {
+pure("SimulatedNode queues requests beyond the threads, first come, first served", () => {
   const node = nodeWith(4, onePod(requests([0, 0, 0, 0], 40), { threads: 2 }));
   node.advance(200);
   const { latency, completed } = node.pod("pod");
@@ -47,7 +47,7 @@ pure("createSimulatedNode() queues requests beyond the threads, first come, firs
   assert.ok(Math.abs(latencyQuantile(latency, 1) / 80 - 1) <= 0.01);
 });
 
-pure("createSimulatedNode() drops requests that clients gave up, and counts late ones", () => {
+pure("SimulatedNode drops requests that clients gave up, and counts late ones", () => {
   // One thread, 40 ms each, clients wait for 70 ms: the second ends at 80 ms, too late; the third
   // starts at once after it, dropped; the fourth came at 50 ms and is done at 120 ms, just in time.
   const node = nodeWith(4, onePod(requests([0, 0, 0, 50], 40), { threads: 1, giveUpMs: 70 }));
@@ -58,7 +58,7 @@ pure("createSimulatedNode() drops requests that clients gave up, and counts late
 });
 
 pure(
-  "createSimulatedNode() divides short cores by weight, which setContainerRequest() moves",
+  "SimulatedNode divides short cores by weight, which setContainerRequest() moves",
   () => {
     // Weights 39 and 118 of 2 cores: 2 × 39 / 157 = 0.497 and 1.503 cores.
     const [small, large] = [{ uid: "small", request: 1000 }, { uid: "large", request: 3000 }];
@@ -77,7 +77,7 @@ pure(
   },
 );
 
-pure("createSimulatedNode() divides a pod's share among its containers, by its quota", () => {
+pure("SimulatedNode divides a pod's share among its containers, by its quota", () => {
   const container = (id: string, request: number) => ({
     id,
     request,
@@ -97,7 +97,7 @@ pure("createSimulatedNode() divides a pod's share among its containers, by its q
 });
 
 pure(
-  "createSimulatedNode() conserves work and CPU for any mix of pods, alone or together",
+  "SimulatedNode conserves work and CPU for any mix of pods, alone or together",
   () =>
     fc.assert(
       fc.property(
@@ -113,7 +113,7 @@ pure(
           { minLength: 1, maxLength: 6 },
         ),
         (cores, pods) => {
-          const node = createSimulatedNode({ cores, random: seededRandom(5) });
+          const node = new SimulatedNode({ cores, random: seededRandom(5) });
           pods.forEach(({ times, costMs, limit, threads, request }, index) => {
             const workload = requests(times.toSorted((a, b) => a - b), costMs);
             const base = { id: `c${index}`, request, threads, workload };
@@ -141,7 +141,7 @@ pure(
     ),
 );
 
-pure("createSimulatedNode() gives an endless thread of a late pod its CPU from then on", () => {
+pure("SimulatedNode gives an endless thread of a late pod its CPU from then on", () => {
   const node = nodeWith(2);
   node.advance(1000);
   node.addPod(onePod(endlessWork(1)));
@@ -167,7 +167,7 @@ const POD = "kubepods.slice/kubepods-burstable.slice/" +
   "kubepods-burstable-pod0a4f7c1e_5d0b_4f6e_9a51_1c0f6a7b8d01.slice";
 
 function busyNode() {
-  const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
+  const node = new SimulatedNode({ cores: 2, random: seededRandom(1) });
   node.addPod({
     uid: UID,
     podLimit: 400,

@@ -1,52 +1,35 @@
 /**
- * Looks for late requests in a replay of a plan, and says which levels would have held them.
+ * Looks for late requests in a play of a plan, and says which levels would have held them.
  *
  * A request is late for what came since the quota last sufficed. That window, served alone by an idle
  * server, needs some least constant quota: so does every segment that holds it, for requests left
- * out make none later. Such a finding is true of all plans under ideal control, and nearly so on the
- * node. Where a window lies across a change of the limit, or an idle start hides what was carried
- * into it, a plan is held to a little more than it strictly needs.
+ * out make none later. Where a window lies across a change of the limit, or an idle start hides what
+ * was carried into it, a plan is held to a little more than it strictly needs.
  *
  * @module
  */
+import type { LimitRange } from "../../../shared/market/rounding.ts";
 import { type DueWork, periodAt } from "./due_work.ts";
-import { type Cut, LEVEL_MS, type LevelBounds } from "./level_table.ts";
+import { type Cut, LEVEL_MS } from "./level_table.ts";
+import { LATE_SLACK_MS, playLog, type PlayTrace, type ServerSpec } from "./play_log.ts";
 import type { PeriodGrid, RequestLog } from "./request_log.ts";
-import { firstRequestAt, LATE_SLACK_MS, type Serve, type ServerSpec } from "./serve_log.ts";
-
-/** Periods before a window in which an idle server comes to what is under way when it begins. */
-const WARM_UP = 4;
-/**
- * The same in steps, before a stretch of a plan that is replayed alone, and steps looked at after it.
- */
-const AROUND = 3;
 
 /** Periods without enough quota that are looked at together. */
 const LONGEST_STREAK = 50;
 
-/** What is replayed, and with what. */
-export interface ReplayOptions extends ServerSpec, LevelBounds {
-  readonly serve: Serve;
+/** The requests, the pod that serves them, and the levels that it may have. */
+export interface Replay extends ServerSpec, LimitRange {
+  readonly log: RequestLog;
   readonly grid: PeriodGrid;
   readonly due: DueWork;
 }
 
-/** What a replay found. Both are empty when no request was late. */
-export interface Findings {
-  /** Hold for every plan, if the replay is ideal. */
-  readonly needed: readonly Cut[];
-  /** Keep this plan from being late where nothing is known that holds for every plan. */
-  readonly cautious: readonly Cut[];
-  /** Requests that were late where it looked. */
-  readonly late: number;
-}
-
-/** How a plan came about. */
-export interface Segmentation {
-  /** First step of each segment, ascending; of two that are equal the first segment is empty. */
+/** A plan. */
+export interface Plan {
+  /** In each step. */
+  readonly levels: Uint16Array;
+  /** First step of each segment, ascending. */
   readonly starts: readonly number[];
-  /** Least number of levels by which cautious findings raise. */
-  readonly stride: number;
 }
 
 /** Periods from the first to the last. */
@@ -55,142 +38,56 @@ interface Window {
   readonly to: number;
 }
 
-/**
- * Replays plans, each given as one level per step. What differs from the plan before is replayed
- * first; only when no request is late there, all of it.
- */
-export function cutFinder(
-  log: RequestLog,
-  options: ReplayOptions,
-): (levels: Uint16Array, segmentation: Segmentation) => Findings {
-  const { grid } = options;
-  const doneMs = new Float64Array(log.atMs.length);
-  const throttled = new Uint8Array(grid.periods);
-  const replay: Replay = { log, options, doneMs, throttled };
-  let before: Uint16Array | undefined;
-
-  return (levels, { starts, stride }) => {
-    const segmentOf = new Int32Array(grid.steps);
-    starts.forEach((from, index) => segmentOf.fill(from, from, starts[index + 1] ?? grid.steps));
-    const changed = before === undefined ? [] : changedStretches(before, levels);
-    before = levels.slice();
-    let windows = changed.flatMap((stretch) => lateWindows(replay, levels, stretch));
-    if (windows.length === 0) {
-      windows = lateWindows(replay, levels, { from: 0, to: grid.steps });
-    }
-    const needed: Cut[] = [];
-    const cautious: Cut[] = [];
-    for (const late of windows) {
-      const { first, last } = stepsOf(grid, narrowed(replay, levels, late));
-      // A cut that has the step has all of it: what it leaves under way counts too.
-      const window = { from: grid.firstPeriod[first] as number, to: late.to };
-      const present = levels[last] as number;
-      const level = leastLevel(replay, { window, above: present });
-      if (segmentOf[first] === segmentOf[last] && level > present) {
-        needed.push({ first, last, level });
-      } else {
-        cautious.push(raisedStep(replay, levels, { window, stride }));
-      }
-    }
-    return { needed, cautious, late: windows.reduce((sum, { late }) => sum + late, 0) };
-  };
-}
-
-/** A window with so many late requests. */
-interface LateWindow extends Window {
-  readonly late: number;
-}
-
-interface Replay {
-  readonly log: RequestLog;
-  readonly options: ReplayOptions;
-  readonly doneMs: Float64Array;
-  readonly throttled: Uint8Array;
-}
-
-/** Steps [from, to). */
-interface Stretch {
-  readonly from: number;
-  readonly to: number;
-}
-
-function changedStretches(before: Uint16Array, levels: Uint16Array): Stretch[] {
-  const stretches: { from: number; to: number }[] = [];
-  levels.forEach((level, step) => {
-    if (level === before[step]) return;
-    const last = stretches.at(-1);
-    if (last !== undefined && step <= last.to + AROUND) last.to = step + 1;
-    else stretches.push({ from: step, to: step + 1 });
+/** What would have kept the plan's requests from being late; nothing when none was. */
+export function findCuts(replay: Replay, { levels, starts }: Plan): Cut[] {
+  const { grid } = replay;
+  return lateWindows(replay, levels).map(({ from, to }) => {
+    const first = grid.stepOf[from] as number;
+    const last = grid.stepOf[to] as number;
+    // A cut that has the step has all of it: what it leaves under way counts too.
+    const window = { from: grid.firstPeriod[first] as number, to };
+    const present = levels[last] as number;
+    const isInOneSegment = !starts.some((start) => start > first && start <= last);
+    const level = isInOneSegment ? leastLevel(replay, { window, above: present }) : present;
+    return level > present ? { first, last, level } : raisedStep(replay, levels, window);
   });
-  return stretches;
+}
+
+/** Plays steps [from, to) of a plan, the server idle at first; false when a request was late. */
+export function playSteps(
+  { log, ...replay }: Replay,
+  { levels, from, to, ...trace }: PlayTrace & Pick<Plan, "levels"> & {
+    readonly from: number;
+    readonly to: number;
+  },
+): boolean {
+  const { grid } = replay;
+  return playLog(log, {
+    ...replay,
+    quotaOf: (period) => (levels[grid.stepOf[period] as number] as number) * LEVEL_MS,
+    fromPeriod: grid.firstPeriod[from] as number,
+    untilMs: Math.min(log.durationMs, to * grid.stepMs),
+  }, trace);
 }
 
 /** Windows in which requests were late; those that share their start are one. */
-function lateWindows(
-  { log, options, doneMs, throttled }: Replay,
-  levels: Uint16Array,
-  { from, to }: Stretch,
-): LateWindow[] {
-  const { grid, due, threads, cores, serve } = options;
-  const { firstPeriod, startMs, stepMs, stepOf } = grid;
-  const fromPeriod = firstPeriod[Math.max(0, from - AROUND)] as number;
-  const untilMs = Math.min(log.durationMs, (to + AROUND) * stepMs);
-  const first = firstRequestAt(log, startMs[fromPeriod] as number);
-  const end = firstRequestAt(log, untilMs);
-  doneMs.fill(Infinity, first, end);
-  throttled.fill(0, fromPeriod, periodAt(grid, untilMs) + 1);
-  const quotaOf = (period: number): number =>
-    (levels[stepOf[period] as number] as number) * LEVEL_MS;
-  serve(log, { threads, cores, grid, quotaOf, fromPeriod, untilMs }, { doneMs, throttled });
-
-  const windows = new Map<number, LateWindow>();
-  for (let index = first; index < end; index++) {
-    const latest = due.dueMs[index] as number;
-    if (latest > untilMs || !((doneMs[index] as number) > latest + LATE_SLACK_MS)) continue;
-    let start = periodAt(grid, log.atMs[index] as number);
-    const earliest = Math.max(fromPeriod, start - LONGEST_STREAK);
-    while (start > earliest && throttled[start - 1] === 1) start--;
+function lateWindows(replay: Replay, levels: Uint16Array): Window[] {
+  const { log, grid, due } = replay;
+  const doneMs = new Float64Array(log.atMs.length).fill(Infinity);
+  const throttled = new Uint8Array(grid.periods);
+  playSteps(replay, { levels, from: 0, to: grid.steps, doneMs, throttled });
+  const windows = new Map<number, Window>();
+  due.dueMs.forEach((latest, index) => {
+    if (latest > log.durationMs || !((doneMs[index] as number) > latest + LATE_SLACK_MS)) return;
+    let from = periodAt(grid, log.atMs[index] as number);
+    const earliest = Math.max(0, from - LONGEST_STREAK);
+    while (from > earliest && throttled[from - 1] === 1) from--;
     // A queue that lasts is looked at piece by piece.
-    if (start === earliest) start -= start % LONGEST_STREAK;
-    const known = windows.get(start);
-    const last = Math.max(periodAt(grid, latest), known?.to ?? 0);
-    const late = 1 + (known?.late ?? 0);
-    windows.set(start, { from: Math.max(0, start - WARM_UP), to: last, late });
-  }
-  return [...windows.values()];
-}
-
-function stepsOf({ stepOf }: PeriodGrid, { from, to }: Window): { first: number; last: number } {
-  return { first: stepOf[from] as number, last: stepOf[to] as number };
-}
-
-/** The shortest end of a window in which, served alone under the plan, someone is late. */
-function narrowed(replay: Replay, levels: Uint16Array, { from, to }: Window): Window {
-  const { stepOf } = replay.options.grid;
-  const quotaOf = (period: number): number =>
-    (levels[stepOf[period] as number] as number) * LEVEL_MS;
-  // Later starts leave requests out, and make none later: the last start that shows it is sought.
-  let shows = from;
-  let tooLate = to + 1;
-  while (tooLate - shows > 1) {
-    const start = (shows + tooLate) >> 1;
-    if (inTime(replay, { from: start, to }, quotaOf)) tooLate = start;
-    else shows = start;
-  }
-  return { from: shows, to };
-}
-
-/** Whether an idle server serves the window alone in time. */
-function inTime(
-  { log, options }: Replay,
-  { from, to }: Window,
-  quotaOf: (period: number) => number,
-): boolean {
-  const { grid, due, threads, cores, serve } = options;
-  const untilMs = grid.startMs[to + 1] as number;
-  return serve(log, { threads, cores, grid, quotaOf, fromPeriod: from, untilMs }, {
-    stopAfterMs: due.dueMs,
+    if (from === earliest) from -= from % LONGEST_STREAK;
+    const to = Math.max(periodAt(grid, latest), windows.get(from)?.to ?? 0);
+    windows.set(from, { from, to });
   });
+  return [...windows.values()];
 }
 
 /**
@@ -198,15 +95,12 @@ function inTime(
  * the lowest, a little higher, where each has as much. One step at a time: a queue that lasts is
  * better ended where it began than served faster as long as it lasts.
  */
-function raisedStep(
-  replay: Replay,
-  levels: Uint16Array,
-  { window, stride }: { readonly window: Window; readonly stride: number },
-): Cut {
-  const { first, last } = stepsOf(replay.options.grid, window);
-  const lowest = Math.min(...levels.subarray(first, last + 1));
+function raisedStep(replay: Replay, levels: Uint16Array, window: Window): Cut {
+  const { stepOf } = replay.grid;
+  const first = stepOf[window.from] as number;
+  const lowest = Math.min(...levels.subarray(first, (stepOf[window.to] as number) + 1));
   const alone = leastLevel(replay, { window, above: lowest });
-  const level = Math.min(replay.options.ceiling, Math.max(alone, lowest + stride));
+  const level = Math.min(replay.ceiling, Math.max(alone, lowest + 1));
   let step = first;
   if (lowest < level) { while ((levels[step] as number) >= level) step++; }
   // All of it is at the ceiling: what is carried into it came from a step before that is not.
@@ -215,15 +109,21 @@ function raisedStep(
 }
 
 /**
- * The least level from `above` on that serves the window alone in time, by bisection; the ceiling
+ * The least level from `above` on at which an idle server serves the window alone in time; the ceiling
  * does by the definition of what is due.
  */
 function leastLevel(
-  replay: Replay,
+  { log, ...replay }: Replay,
   { window, above }: { readonly window: Window; readonly above: number },
 ): number {
-  const { ceiling } = replay.options;
-  const suffices = (level: number): boolean => inTime(replay, window, () => level * LEVEL_MS);
+  const { grid, due, ceiling } = replay;
+  const suffices = (level: number): boolean =>
+    playLog(log, {
+      ...replay,
+      quotaOf: () => level * LEVEL_MS,
+      fromPeriod: window.from,
+      untilMs: grid.startMs[window.to + 1] as number,
+    }, { stopAfterMs: due.dueMs });
   if (suffices(above)) return above;
   // Doubling strides first: the answer is mostly near.
   let tooLow = above;
@@ -232,11 +132,19 @@ function leastLevel(
     tooLow += stride;
     stride *= 2;
   }
-  let enough = Math.min(ceiling, tooLow + stride);
-  while (enough - tooLow > 1) {
-    const level = (enough + tooLow) >> 1;
-    if (suffices(level)) enough = level;
-    else tooLow = level;
+  return leastBetween({ tooLow, enough: Math.min(ceiling, tooLow + stride) }, suffices);
+}
+
+/** The least level above `tooLow` that suffices, by bisection; `enough` does. */
+export function leastBetween(
+  { tooLow, enough }: { readonly tooLow: number; readonly enough: number },
+  suffices: (level: number) => boolean,
+): number {
+  let [low, high] = [tooLow, enough];
+  while (high - low > 1) {
+    const level = (high + low) >> 1;
+    if (suffices(level)) high = level;
+    else low = level;
   }
-  return enough;
+  return high;
 }

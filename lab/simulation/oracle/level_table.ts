@@ -8,6 +8,7 @@
  *
  * @module
  */
+import type { LimitRange } from "../../../shared/market/rounding.ts";
 import type { DueWork } from "./due_work.ts";
 import type { PeriodGrid } from "./request_log.ts";
 
@@ -19,12 +20,6 @@ export interface LevelTable {
   /** Level of [from, from + length) at `rowStart[from] + length − 1`. */
   readonly levels: Uint16Array;
   readonly rowStart: Int32Array;
-}
-
-/** Bounds of all levels. */
-export interface LevelBounds {
-  readonly floor: number;
-  readonly ceiling: number;
 }
 
 /** Quota of one level, ms per period: 10 m of 100 ms. */
@@ -52,7 +47,7 @@ export function longestSegment(steps: number, segments: number): number {
 export function levelTable(
   grid: PeriodGrid,
   { dueBefore, doneBefore }: Pick<DueWork, "dueBefore" | "doneBefore">,
-  { floor, ceiling, longest = grid.steps }: LevelBounds & { readonly longest?: number },
+  { floor, ceiling, longest = grid.steps }: LimitRange & { readonly longest?: number },
 ): LevelTable {
   const { steps, firstPeriod } = grid;
   const rowStart = new Int32Array(steps + 1);

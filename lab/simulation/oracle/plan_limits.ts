@@ -4,22 +4,18 @@
  *
  * A request waits while it stands in the queue, and while its container is throttled: what a quota
  * stretches counts as waiting. The plan is what the arithmetic of quotas demands (`level_table.ts`)
- * cut into the cheapest segments (`cheapest_segments.ts`). Replayed request by request under ideal
- * bandwidth control (`serve_log.ts`), it shows what every plan needs (`find_cuts.ts`). From there on it
- * is played on the node model (`play_log.ts`), raised where one was late until none is, and lowered
- * where that leaves more than is needed (`lower_segments.ts`).
- *
- * On the node a CPU runs on credit for a moment, and a new limit is a gift of up to one quota: plans lay
- * from 0.9 % below to 1.3 % above the bound that is proven for ideal control, for an hour of the
- * project's traces at half a change a minute, with the planner as it was at commit fec3de39.
+ * cut into the cheapest segments (`cheapest_segments.ts`). It is played on the node model
+ * (`play_log.ts`), raised where a request was late (`find_cuts.ts`) until none is, and lowered where
+ * that leaves more than is needed: there a new limit's gift of a quota, or a moment on credit, helps.
  *
  * @module
  */
 import type { LimitRange } from "../../../shared/market/rounding.ts";
 import { GRID } from "../../../shared/quantity.ts";
+import type { PlannedLimit } from "../play_rival.ts";
 import { cheapestSegments } from "./cheapest_segments.ts";
-import { type DueWork, dueWork } from "./due_work.ts";
-import { cutFinder } from "./find_cuts.ts";
+import { dueWork } from "./due_work.ts";
+import { findCuts, leastBetween, type Plan, playSteps, type Replay } from "./find_cuts.ts";
 import {
   applyCut,
   HIGHEST_LEVEL,
@@ -29,11 +25,8 @@ import {
   levelTable,
   longestSegment,
 } from "./level_table.ts";
-import { lowerSegments, shiftBoundaries } from "./lower_segments.ts";
+import type { ServerSpec } from "./play_log.ts";
 import { PERIOD_MS, periodGrid, type RequestLog } from "./request_log.ts";
-import { playLog } from "./play_log.ts";
-import type { PlannedLimit } from "../play_rival.ts";
-import { type Serve, serveLog, type ServerSpec } from "./serve_log.ts";
 
 /** What the plan is made for. Bounds in millicores; the plan keeps to multiples of 10 m in them. */
 export interface PlanOptions extends LimitRange, ServerSpec {
@@ -45,21 +38,11 @@ export interface PlanOptions extends LimitRange, ServerSpec {
   readonly stepMs: number;
   /** Where in the period the pod's quota is refilled, ms. */
   readonly phaseMs: number;
-  /** The pod's on the node. */
-  readonly uid: string;
 }
 
-/** Ideal rounds, with findings that hold for every plan. */
-const PROVEN_ROUNDS = 4;
-/** Rounds that look at all segmentations anew; later ones only move boundaries. */
-const GLOBAL_ROUNDS = 5;
-/** Rounds after which cautious raises are doubled, lest the end be long in coming. */
-const PATIENCE = 25;
-/** Segments of fewer steps than this in the mean are held to what their neighbours' windows need. */
-const SHORT_SEGMENT = 10;
-const SHORTEST_SEGMENT = 3;
 /** Runs of fewer steps may change their limit at each. */
 const FEW_STEPS = 60;
+const SHORTEST_SEGMENT = 3;
 
 /**
  * Plans the limits of one pod over the log's run; the first is at 0, each differs from the one before.
@@ -70,60 +53,26 @@ export function planLimits(log: RequestLog, options: PlanOptions): PlannedLimit[
   const { sloMs, threads, maxChanges, cores, stepMs, phaseMs, uid } = options;
   const bounds = levelsWithin(options, Math.min(threads, cores) * PERIOD_MS / LEVEL_MS);
   const grid = periodGrid({ durationMs: log.durationMs, stepMs, phaseMs });
-  const server = { threads, cores, grid, sloMs, ceilingMs: bounds.ceiling * LEVEL_MS };
-  const due = dueWork(log, { ...server, serve: serveLog });
+  const server = { threads, cores, uid, grid };
+  const due = dueWork(log, { ...server, sloMs, ceilingMs: bounds.ceiling * LEVEL_MS });
   const segments = segmentsWithin(maxChanges, grid.steps);
   const longest = longestSegment(grid.steps, segments);
   const table = levelTable(grid, due, { ...bounds, longest });
-  const play: Serve = (...[requests, how, trace]) => playLog(requests, { ...how, uid }, trace);
-  // Where ideally no request is late under the ceiling, hardly any is on the node.
-  const duePlayed = due.unavoidable === 0 ? due : dueWork(log, { ...server, serve: play });
-  const findIdeally = cutFinder(log, { ...server, due, serve: serveLog, ...bounds });
-  const played = { ...server, due: duePlayed, serve: play, ...bounds };
-  const findPlayed = cutFinder(log, played);
-  let price = 0;
-  let starts: readonly number[] = [0];
-  let proven = true;
-  let ideal = true;
-  let unraised = 0;
-  for (let round = 0;; round++) {
-    if (round < GLOBAL_ROUNDS) {
-      ({ starts, price } = cheapestSegments(table, { segments, price }));
-    } else {
-      starts = shiftBoundaries(table, starts);
-    }
-    const levels = levelsOf(table, starts);
-    const stride = 2 ** Math.floor(round / PATIENCE);
-    const { needed, cautious, late } = (ideal ? findIdeally : findPlayed)(levels, {
-      starts,
-      stride,
-    });
-    // The first round that raises nothing may have looked at a part only.
-    if (!ideal && (late === 0 || unraised > 1)) {
-      const least = late > 0 ? levels : lowerSegments(log, { levels, starts }, played);
-      return limitsOf(Float64Array.from(least, (level) => level * GRID), stepMs);
-    }
-    // What is late by little is found sooner where it costs less.
-    if (late === 0) ideal = false;
-    if (proven) {
-      for (const cut of needed) applyCut(table, cut);
-      // What is not true of all plans comes after all that is.
-      proven = needed.length > 0 && round < PROVEN_ROUNDS - 1;
-      if (!proven) {
-        for (const cut of cautious) applyCut(table, cut);
-        const linked = segments * SHORT_SEGMENT > grid.steps;
-        prepare(table, { due: duePlayed, ceiling: bounds.ceiling, linked });
-      }
-    } else {
-      const raising = [...needed, ...cautious].filter((cut) => applyCut(table, cut));
-      unraised = raising.length > 0 ? 0 : unraised + 1;
-    }
+  const replay = { ...server, ...bounds, log, due };
+  for (;;) {
+    const starts = cheapestSegments(table, segments);
+    const plan = { starts, levels: levelsOf(table, starts) };
+    const cuts = findCuts(replay, plan);
+    const raising = cuts.filter((cut) => applyCut(table, cut));
+    if (raising.length > 0) continue;
+    const levels = cuts.length > 0 ? plan.levels : loweredLevels(replay, plan);
+    return limitsOf(Float64Array.from(levels, (level) => level * GRID), stepMs);
   }
 }
 
 /**
  * Segments that the changes make. In long runs no more than one in three steps: where nearly all
- * windows cross a change their findings are cautious, and more changes make the plan no better.
+ * windows cross a change more changes make the plan no better.
  */
 function segmentsWithin(maxChanges: number, steps: number): number {
   const most = steps > FEW_STEPS ? Math.ceil(steps / SHORTEST_SEGMENT) : steps;
@@ -142,36 +91,6 @@ function levelsWithin({ floor, ceiling }: LimitRange, used: number): LimitRange 
   return { floor: lowest, ceiling: Math.max(lowest, Math.min(highest, Math.ceil(used))) };
 }
 
-/** Raises at once what cautious findings would raise little by little. */
-function prepare(
-  table: LevelTable,
-  { due, ceiling, linked }: {
-    readonly due: DueWork;
-    readonly ceiling: number;
-    readonly linked: boolean;
-  },
-): void {
-  due.likeCeiling.forEach((quota, step) => {
-    if (quota === 0) return;
-    // On the node more may be used in a period, on credit.
-    const level = Math.min(ceiling, Math.ceil(quota / LEVEL_MS - 1e-6));
-    applyCut(table, { first: step, last: step, level });
-  });
-  if (linked) linkNeighbours(table);
-}
-
-/** Holds each step to what it needs together with the next: where nearly all windows cross changes. */
-function linkNeighbours(table: LevelTable): void {
-  const pairs = Uint16Array.from(
-    { length: table.steps - 1 },
-    (_, from) => levelOf(table, { from, to: Math.min(from + 2, table.steps) }),
-  );
-  pairs.forEach((level, from) => {
-    applyCut(table, { first: from, last: from, level });
-    applyCut(table, { first: from + 1, last: from + 1, level });
-  });
-}
-
 function levelsOf(table: LevelTable, starts: readonly number[]): Uint16Array {
   const levels = new Uint16Array(table.steps);
   starts.forEach((from, index) => {
@@ -179,6 +98,37 @@ function levelsOf(table: LevelTable, starts: readonly number[]): Uint16Array {
     levels.fill(levelOf(table, { from, to }), from, to);
   });
   return levels;
+}
+
+/** Steps before and after a segment that are played with it when it is lowered. */
+const AROUND = 3;
+
+/**
+ * A plan that is in time, with each segment in turn at the least level at which no request near it is
+ * late. The costliest goes first. When the whole of it is late all the same, the plan stays as it is.
+ */
+function loweredLevels(replay: Replay, { levels, starts }: Plan): Uint16Array {
+  const { grid: { steps }, due, floor } = replay;
+  const lowered = levels.slice();
+  const isInTime = (from: number, to: number): boolean =>
+    playSteps(replay, { levels: lowered, from, to, stopAfterMs: due.dueMs });
+  const segments = starts.map((from, index) => ({ from, to: starts[index + 1] ?? steps }));
+  const costOf = ({ from, to }: { readonly from: number; readonly to: number }): number =>
+    (levels[from] as number) * (to - from);
+  for (const { from, to } of segments.toSorted((a, b) => costOf(b) - costOf(a))) {
+    const present = levels[from] as number;
+    const suffices = (level: number): boolean => {
+      lowered.fill(level, from, to);
+      return isInTime(Math.max(0, from - AROUND), Math.min(steps, to + AROUND));
+    };
+    // One level less is too little as a rule; then that is all that it costs to know.
+    const isLower = present > floor && suffices(present - 1);
+    const least = isLower
+      ? leastBetween({ tooLow: floor - 1, enough: present - 1 }, suffices)
+      : present;
+    lowered.fill(least, from, to);
+  }
+  return isInTime(0, steps) ? lowered : levels;
 }
 
 /** Millicores per step as the changes they make, the first value included. */

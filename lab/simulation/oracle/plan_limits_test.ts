@@ -4,7 +4,7 @@ import { seededRandom } from "../../../shared/random.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { latencyQuantile } from "../node/latency_histogram.ts";
-import { createSimulatedNode } from "../node/simulated_node.ts";
+import { SimulatedNode } from "../node/simulated_node.ts";
 import { createWorkload, endlessWork } from "../workload.ts";
 import { dueWork } from "./due_work.ts";
 import { oracleLimits, type OraclePod } from "./oracle_rival.ts";
@@ -12,7 +12,6 @@ import type { PlannedLimit } from "../play_rival.ts";
 import { planLimits, type PlanOptions } from "./plan_limits.ts";
 import { playLog } from "./play_log.ts";
 import { periodGrid, readRequestLog, type RequestLog } from "./request_log.ts";
-import type { Serve } from "./serve_log.ts";
 
 const DEFAULTS: PlanOptions = {
   sloMs: 100,
@@ -143,22 +142,19 @@ pure("planLimits() keeps floor and ceiling, also where requests are late whateve
   assert.deepEqual(planLimits(steady([], 10), DEFAULTS), [{ atMs: 0, limit: 10 }]);
 });
 
-const play: Serve = (...[log, how, trace]) => playLog(log, { ...how, uid: "pod" }, trace);
-
 /** The least sum of levels of all plans that are served in time, by trying each. */
 function leastByTrying(
   log: RequestLog,
-  { serve, highest, maxChanges, options }: {
-    serve: Serve;
+  { highest, maxChanges, options }: {
     highest: number;
     maxChanges: number;
     options: PlanOptions;
   },
 ): number {
-  const { threads, cores, sloMs, stepMs, phaseMs } = options;
+  const { threads, cores, uid, sloMs, stepMs, phaseMs } = options;
   const grid = periodGrid({ durationMs: log.durationMs, stepMs, phaseMs });
-  const server = { threads, cores };
-  const { dueMs } = dueWork(log, { ...server, grid, sloMs, ceilingMs: highest, serve });
+  const server = { threads, cores, uid };
+  const { dueMs } = dueWork(log, { ...server, grid, sloMs, ceilingMs: highest });
   const levels = new Array<number>(grid.steps).fill(1);
   let best = Infinity;
   for (;;) {
@@ -166,7 +162,7 @@ function leastByTrying(
     const changes = levels.filter((level, step) => step > 0 && level !== levels[step - 1]).length;
     if (
       sum < best && changes <= maxChanges &&
-      serve(log, {
+      playLog(log, {
         ...server,
         grid,
         quotaOf: (period) => levels[grid.stepOf[period] ?? 0] ?? 0,
@@ -209,7 +205,7 @@ pure("planLimits() is no cheaper than the best of all plans, and often the best"
           uid: "pod",
         };
         const plan = planLimits(log, options);
-        const best = leastByTrying(log, { serve: play, highest: 6, maxChanges, options }) / 500;
+        const best = leastByTrying(log, { highest: 6, maxChanges, options }) / 500;
         const mean = meanOf(log, plan);
         assert.ok(plan.length - 1 <= maxChanges);
         assert.ok(mean >= best - 1e-9, `plan ${mean}, best ${best}`);
@@ -239,7 +235,7 @@ pure("planLimits() is played by the node without a request that waits longer tha
     const plan = planLimits(log, options);
     const first = plan[0]?.limit ?? 0;
     const container = { id: "c", request: 100, threads: 8, workload: workload(seed) };
-    const node = createSimulatedNode({ cores: 8, random: seededRandom(1) });
+    const node = new SimulatedNode({ cores: 8, random: seededRandom(1) });
     node.addPod({ uid: "p", phaseMs, containers: [{ ...container, limit: first }] });
     for (const { atMs, limit } of plan) {
       node.advance(atMs);

@@ -8,104 +8,103 @@
  * @module
  */
 import { seededRandom } from "../../../shared/random.ts";
-import { createSimulatedNode, type SimulatedNode } from "../node/simulated_node.ts";
-import { arrivalsOf, PERIOD_MS, type RequestLog } from "./request_log.ts";
-import { firstRequestAt, LATE_SLACK_MS, type ServeOptions, type ServeTrace } from "./serve_log.ts";
+import { SimulatedNode } from "../node/simulated_node.ts";
+import { arrivalsOf, PERIOD_MS, type PeriodGrid, type RequestLog } from "./request_log.ts";
 
-/** What is played, and how. */
-export interface PlayOptions extends ServeOptions {
+/** The pod that serves the log, and its node. */
+export interface ServerSpec {
+  /** Requests worked on at once. */
+  readonly threads: number;
+  /** CPUs of the node, which all threads together cannot exceed. */
+  readonly cores: number;
   /** The pod's, which places the CPUs' ticks in its periods. */
   readonly uid: string;
 }
 
+/** What is played, and how. */
+export interface PlayOptions extends ServerSpec {
+  readonly grid: PeriodGrid;
+  /** Quota of a period, ms; in force from the beginning of the period's step. */
+  readonly quotaOf: (period: number) => number;
+  /** Period with which it begins, the server idle. @default {0} */
+  readonly fromPeriod?: number;
+  /** It ends when this time is reached, ms. @default {Infinity} */
+  readonly untilMs?: number;
+}
+
+/** Where the outcome is written. All that is absent is not written. */
+export interface PlayTrace {
+  /** When each request was done, ms; those that were not keep what is there. */
+  readonly doneMs?: Float64Array;
+  /** CPU used in each period, ms. */
+  readonly usedMs?: Float64Array;
+  /** 1 for the periods in which a request waited for CPU. */
+  readonly throttled?: Uint8Array;
+  /** Latest that each request may be done, ms; the play ends at the first that is later. */
+  readonly stopAfterMs?: Float64Array;
+}
+
+/** ms; rounding of sums over a long run, far below what matters. */
+export const LATE_SLACK_MS = 1e-6;
 /** Millicores of a quota of 1 ms per period. */
 const MILLICORES_PER_MS = 1000 / PERIOD_MS;
 /** The least time that both the node's slices (10 ms) and its ticks (4 ms) divide. */
 const TICKS_AND_SLICES_MS = 20;
 const CONTAINER = "container";
 
+/** Index of the first request that comes at `ms` or later. */
+export function firstRequestAt({ atMs }: RequestLog, ms: number): number {
+  let low = 0;
+  let high = atMs.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((atMs[middle] as number) < ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /**
- * As `serveLog()`, on the node: a quota is in force from the beginning of its period's step, and
- * `throttled` marks the periods in which a request waited for CPU.
+ * Plays period by period until time is up, all is done or a request is late; false when one was. After
+ * the grid's last period the quota of that one stays.
  */
 export function playLog(
   log: RequestLog,
-  options: PlayOptions,
-  { doneMs, usedMs, throttled, stopAfterMs }: ServeTrace,
+  { threads, cores, uid, grid, quotaOf, fromPeriod = 0, untilMs = Infinity }: PlayOptions,
+  { doneMs, usedMs, throttled, stopAfterMs }: PlayTrace,
 ): boolean {
-  const { grid, fromPeriod = 0, untilMs = Infinity } = options;
-  const startMs = grid.startMs[fromPeriod] as number;
-  const first = firstRequestAt(log, startMs);
-  const play: Play = {
-    log,
-    first,
-    originMs: startMs - startMs % TICKS_AND_SLICES_MS,
-    doneMs: doneMs?.subarray(first) ??
-      new Float64Array(firstRequestAt(log, untilMs) - first).fill(Infinity),
-    latestMs: stopAfterMs?.subarray(first),
-    completed: 0,
-    isLate: false,
-  };
-  const endMs = run(play, options, { usedMs, throttled });
-  return !play.isLate && !isOverdue(play, endMs);
-}
-
-interface Play {
-  readonly log: RequestLog;
-  /** Index of the first request that is played. */
-  readonly first: number;
-  /** Time of the run at which the node's begins, ms. */
-  readonly originMs: number;
-  /** When each was done, the first one's first. */
-  readonly doneMs: Float64Array;
-  /** When each has to be done at the latest. */
-  readonly latestMs: Float64Array | undefined;
-  completed: number;
-  isLate: boolean;
-}
-
-function nodeFor(
-  play: Play,
-  { threads, cores, grid, quotaOf, fromPeriod = 0, uid }: PlayOptions,
-): SimulatedNode {
-  const { originMs, doneMs, latestMs } = play;
-  const node = createSimulatedNode({ cores: Math.min(cores, threads), random: seededRandom(1) });
+  const { startMs, stepOf, stepMs, periods } = grid;
+  const beginMs = startMs[fromPeriod] as number;
+  const originMs = beginMs - beginMs % TICKS_AND_SLICES_MS;
+  const first = firstRequestAt(log, beginMs);
+  const count = log.atMs.length - first;
+  const ends = doneMs?.subarray(first) ??
+    new Float64Array(firstRequestAt(log, untilMs) - first).fill(Infinity);
+  const latest = stopAfterMs?.subarray(first);
+  let completed = 0;
+  let isLate = false;
+  const node = new SimulatedNode({ cores: Math.min(cores, threads), random: seededRandom(1) });
   node.addPod({
     uid,
-    phaseMs: ((grid.startMs[fromPeriod + 1] as number) - originMs) % PERIOD_MS,
+    phaseMs: ((startMs[fromPeriod + 1] as number) - originMs) % PERIOD_MS,
     containers: [{
       id: CONTAINER,
       request: 100,
       limit: MILLICORES_PER_MS * quotaOf(fromPeriod),
       threads,
-      workload: arrivalsOf(play.log, play),
+      workload: arrivalsOf(log, { first, originMs }),
       onDone(request, atMs) {
         const done = originMs + atMs;
-        doneMs[request] = done;
-        play.completed++;
-        if (latestMs !== undefined && done > latestMs[request]! + LATE_SLACK_MS) play.isLate = true;
+        ends[request] = done;
+        completed++;
+        if (latest !== undefined && done > latest[request]! + LATE_SLACK_MS) isLate = true;
       },
     }],
   });
-  return node;
-}
+  const isOverdue = (endMs: number): boolean =>
+    latest?.subarray(0, firstRequestAt(log, endMs) - first)
+      .some((ms, index) => ends[index] === Infinity && endMs >= ms) ?? false;
 
-/** What is written down period by period. */
-interface Measured {
-  readonly usedMs: Float64Array | undefined;
-  readonly throttled: Uint8Array | undefined;
-}
-
-/** Runs period by period until time is up, all is done or a request is late; returns when that is. */
-function run(
-  play: Play,
-  options: PlayOptions,
-  { usedMs, throttled }: Measured,
-): number {
-  const { grid, quotaOf, fromPeriod = 0, untilMs = Infinity, uid } = options;
-  const { startMs, stepOf, stepMs, periods } = grid;
-  const node = nodeFor(play, options);
-  const count = play.log.atMs.length - play.first;
   const measures = usedMs !== undefined || throttled !== undefined;
   let before = measures ? node.pod(uid) : undefined;
   let quota = quotaOf(fromPeriod);
@@ -113,7 +112,7 @@ function run(
     const next = Math.min(period + 1, periods - 1);
     if (quotaOf(next) !== quota) {
       // A limit counts at once, not from the next refill on.
-      node.advance((stepOf[next] as number) * stepMs - play.originMs);
+      node.advance((stepOf[next] as number) * stepMs - originMs);
       quota = quotaOf(next);
       node.setContainerQuota(CONTAINER, MILLICORES_PER_MS * quota);
       node.setPodQuota(uid, MILLICORES_PER_MS * quota);
@@ -121,23 +120,14 @@ function run(
     const endMs = period < periods
       ? startMs[period + 1] as number
       : (startMs[periods] as number) + (period + 1 - periods) * PERIOD_MS;
-    node.advance(endMs - play.originMs);
+    node.advance(endMs - originMs);
     if (before !== undefined && period < periods) {
       const after = node.pod(uid);
       if (usedMs !== undefined) usedMs[period] = (after.usageUs - before.usageUs) / 1000;
       if (throttled !== undefined) throttled[period] = after.waitedUs > before.waitedUs ? 1 : 0;
       before = after;
     }
-    if (play.isLate || endMs >= untilMs || play.completed === count) return endMs;
+    if (isLate) return false;
+    if (endMs >= untilMs || completed === count) return !isOverdue(endMs);
   }
-}
-
-/** Whether a request that is not done at `endMs` should be. */
-function isOverdue({ log, first, doneMs, latestMs }: Play, endMs: number): boolean {
-  if (latestMs === undefined) return false;
-  const came = firstRequestAt(log, endMs) - first;
-  for (let index = 0; index < came; index++) {
-    if (doneMs[index] === Infinity && endMs >= latestMs[index]!) return true;
-  }
-  return false;
 }

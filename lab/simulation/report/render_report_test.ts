@@ -7,11 +7,10 @@ import type { RunRecord, RunScores } from "../run_record.ts";
 import { SHIPPED_TRACES } from "../trace_files.ts";
 import { envelope, secondsPerPoint } from "./envelope.ts";
 import { formatCores, formatCount, formatFigure, formatMillicores, formatTime } from "./figure.ts";
-import { keyFigures } from "./headline.ts";
 import { escapeText, html, shorten, trusted } from "./html.ts";
 import { type ReportScene, traceSources } from "./method_note.ts";
 import { podRows, tallyPods, tallySentence, tallyText } from "./pod_rows.ts";
-import { renderReport } from "./render_report.ts";
+import { keyFigures, renderReport } from "./render_report.ts";
 import { describeScale, isBest, SCORE_MEASURES, type ScoreMeasure } from "./score_measures.ts";
 
 const SCENE: ReportScene = {

@@ -14,7 +14,7 @@ import {
 } from "../../../shared/rightsizing/recommend.ts";
 import type { Percentile, ResourceBounds } from "../../../shared/rightsizing/policy_spec.ts";
 import type { Kill, RightsizingRule, RuleRun } from "./rule.ts";
-import { distributionOfSamples } from "./sampled_distribution.ts";
+import { samplesDistribution } from "../../../shared/rightsizing/distribution.ts";
 
 /** The parts of a policy that decide what is recommended. */
 export interface PercentileOptions {
@@ -62,7 +62,10 @@ function beginPercentile(resource: ResourceName, options: PercentileOptions): Ru
     recommend(atMs) {
       while ((samples[oldest]?.atMs ?? Infinity) <= atMs - windowMs) oldest++;
       const inWindow = samples.slice(oldest);
-      const usage = distributionOfSamples(inWindow, { nowMs: atMs, windowMs });
+      const usage = samplesDistribution(Float64Array.from(inWindow, ({ value }) => value), {
+        oldestMs: inWindow[0]?.atMs ?? atMs,
+        newestMs: inWindow.at(-1)?.atMs ?? atMs,
+      });
       if (usage.count < Math.max(1, minSamples)) return undefined;
       const estimate = estimator(resource, {
         ...options,

@@ -32,10 +32,6 @@ export interface ReplayStep {
   readonly end: number;
   /** Millicores or bytes. */
   readonly inForce: number;
-  /**
-   * What the rule would have set when the interval began, without a guard; absent if it had too little.
-   */
-  readonly proposed?: number;
   /** Whether the value was set at its beginning, and there was another before. */
   readonly changed: boolean;
   readonly kills: readonly Kill[];
@@ -115,17 +111,15 @@ class Replay {
 
   /** Steps with something set: one, and one more for each kill that raises it. */
   #playInterval(beginMs: number, untilMs: number): ReplayStep[] {
-    const proposal = this.#run.recommend(beginMs);
     const before = this.#standing;
-    this.#decide(beginMs, proposal);
+    this.#decide(beginMs, this.#run.recommend(beginMs));
     let changed = before !== undefined && this.#standing !== before;
     const steps: ReplayStep[] = [];
     for (let fromMs = beginMs; fromMs < untilMs;) {
       const [first, inForce] = [this.#next, this.#standing?.value];
       const { kills, toMs } = this.#playStep(inForce, untilMs);
       if (inForce !== undefined) {
-        const proposed = proposal === undefined ? {} : { proposed: proposal.value };
-        steps.push({ fromMs, first, end: this.#next, inForce, ...proposed, changed, kills });
+        steps.push({ fromMs, first, end: this.#next, inForce, changed, kills });
       }
       changed = true;
       fromMs = toMs;

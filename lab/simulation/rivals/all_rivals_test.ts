@@ -5,8 +5,8 @@ import { feedFor, feedRival, firstReadings } from "../../../tests/fixtures/lab/f
 import { near } from "../../../tests/fixtures/near.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { allRivals } from "./all_rivals.ts";
-import { createDecayingHistogram } from "./decaying_histogram.ts";
-import { createIntervals, perPod, withinBounds } from "./per_pod.ts";
+import { DecayingHistogram } from "../rightsizing/vpa_rule.ts";
+import { createIntervals, perPod } from "./per_pod.ts";
 import type { Rival, RivalNode, RivalPod, RivalReading, RivalRun } from "./rival.ts";
 import { k8sCpu, k8sCpuFast } from "./static_limit.ts";
 
@@ -89,7 +89,6 @@ function* play(
       return {
         usageMs: before.usageMs + used * before.limit / 1000 * rival.lookMs,
         throttledMs: before.throttledMs + throttledShare * 8 * rival.lookMs,
-        periods: before.periods + periods,
         throttledPeriods: before.throttledPeriods + Math.round(throttled * periods),
         limit: Math.ceil(Math.max(floor, Math.min(wanted, ceiling)) / 10) * 10,
       };
@@ -142,13 +141,8 @@ pure("perPod() gives each pod a rule of its own and asks it from the second look
   assert.deepEqual(asked, ["1 of 8000 at 100", "2 of 8000 at 100"]);
 });
 
-pure("withinBounds() cuts at floor and ceiling", () => {
-  const pod = { floor: 100, ceiling: 400 };
-  assert.deepEqual([50, 250, 900].map((limit) => withinBounds(limit, pod)), [100, 250, 400]);
-});
-
 function reading(fields: Partial<RivalReading>): RivalReading {
-  return { usageMs: 0, throttledMs: 0, periods: 0, throttledPeriods: 0, limit: 500, ...fields };
+  return { usageMs: 0, throttledMs: 0, throttledPeriods: 0, limit: 500, ...fields };
 }
 
 pure("createIntervals() reports nothing at the first look or without time between two", () => {
@@ -212,8 +206,8 @@ pure("k8sCpuFast() sets the highest usage of 20 s over the target, every second"
 
 const DAY_MS = 86_400_000;
 
-pure("createDecayingHistogram() weighs samples, and halves their weight in a day", () => {
-  const histogram = createDecayingHistogram();
+pure("DecayingHistogram weighs samples, and halves their weight in a day", () => {
+  const histogram = new DecayingHistogram("cpu");
   histogram.add({ value: 100, weight: 3, atMs: 0 });
   histogram.add({ value: 5, weight: 2, atMs: DAY_MS });
   // 2 of 2 + 3 / 2 are 0.571.
@@ -221,13 +215,13 @@ pure("createDecayingHistogram() weighs samples, and halves their weight in a day
   assert.ok(histogram.percentile(0.58) > 100);
 });
 
-pure("createDecayingHistogram() is at most 5 % and one bucket of 10 m above the only value", () => {
+pure("DecayingHistogram is at most 5 % and one bucket of 10 m above the only value", () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0, max: 64_000, noNaN: true }),
       fc.double({ min: 0, max: 1, noNaN: true }),
       (value, share) => {
-        const histogram = createDecayingHistogram();
+        const histogram = new DecayingHistogram("cpu");
         histogram.add({ value, weight: 1, atMs: 0 });
         const read = histogram.percentile(share);
         assert.ok(read >= value * (1 - 1e-9) && read <= value * 1.05 + 10.001, `${read}`);

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { perPod, type PodRule, withinBounds } from "./per_pod.ts";
+import { perPod, type PodRule } from "./per_pod.ts";
 import type { Rival, RivalPod } from "./rival.ts";
 
 /** Shares of throttled periods that the paper's upper level chooses from. */
@@ -115,7 +115,8 @@ function captainRule(pod: RivalPod, target: number): PodRule {
       return undefined;
     }
     throttled = 0;
-    limit = withinBounds(limit, bounds);
+    // Or it would climb out of reach while the ceiling holds it.
+    limit = Math.max(bounds.floor, Math.min(limit, bounds.ceiling));
     return limit;
   };
 }

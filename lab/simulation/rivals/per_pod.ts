@@ -93,11 +93,3 @@ export function perPod({ algorithm, setting, lookMs, createRule }: PerPodAlgorit
     },
   };
 }
-
-/**
- * A limit within the bounds under which every algorithm runs the pod. A rule that goes on from its own
- * last limit keeps that one within them too, or it would climb out of reach while the ceiling holds it.
- */
-export function withinBounds(limit: number, pod: Pick<RivalPod, "floor" | "ceiling">): number {
-  return Math.max(pod.floor, Math.min(limit, pod.ceiling));
-}

@@ -15,8 +15,7 @@ export interface RivalReading {
   readonly usageMs: number;
   /** Thread time for which quotas held it back, ms. */
   readonly throttledMs: number;
-  /** CFS periods in which it was runnable, and those of them in which a quota ran out. */
-  readonly periods: number;
+  /** CFS periods in which a quota ran out. */
   readonly throttledPeriods: number;
   /** The limit in force, millicores. */
   readonly limit: number;

@@ -9,10 +9,7 @@ import type { SimulatedAPI } from "../../../lab/simulation/api/simulated_api.ts"
 import { BURST_FACTOR, LOADED_PODS, workOf } from "./cluster_load.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import type { ContainerRuntime } from "../../../lab/simulation/kubelet.ts";
-import {
-  createSimulatedNode,
-  type SimulatedNode,
-} from "../../../lab/simulation/node/simulated_node.ts";
+import { SimulatedNode } from "../../../lab/simulation/node/simulated_node.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
 import type { CORRUPTIONS } from "../fault.ts";
 
@@ -89,7 +86,7 @@ export interface ClusterNode {
 export function createClusterNode(
   { seed, now }: { readonly seed: number; readonly now: () => number },
 ): ClusterNode {
-  const node = createSimulatedNode({ cores: NODE_CORES, random: seededRandom(seed) });
+  const node = new SimulatedNode({ cores: NODE_CORES, random: seededRandom(seed) });
   /** Pods on the node, by UID. */
   const pods = new Map<string, { readonly name: string; containerID: string }>();
 

@@ -16,7 +16,7 @@ import {
   type SimulatedAPI,
   type SimulatedClient,
 } from "../../../lab/simulation/api/simulated_api.ts";
-import { createKubelet } from "../../../lab/simulation/kubelet.ts";
+import { Kubelet } from "../../../lab/simulation/kubelet.ts";
 import { createVirtualClock, type VirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import {
   createWebhookService,
@@ -119,7 +119,7 @@ export function startFaultCluster(
     "1": createClusterNode({ seed: 2 * seed, now: clock.monotonic }),
     "2": createClusterNode({ seed: 2 * seed + 1, now: clock.monotonic }),
   };
-  const kubelets = new Map<string, ReturnType<typeof createKubelet>>();
+  const kubelets = new Map<string, Kubelet>();
   const checkpoints = { rightsizing: createCheckpoints(), placement: createCheckpoints() };
   const service = createWebhookService(api.store);
   seedObjects(api);
@@ -147,7 +147,7 @@ export function startFaultCluster(
     if (name === "agent-1" || name === "agent-2") {
       return startAgent(place, { nodeName, node, idleCPU });
     }
-    const kubelet = createKubelet({
+    const kubelet = new Kubelet({
       link: place.client.kubeletLink(nodeName),
       runtime,
       clock: place.process.clock,

@@ -12,7 +12,7 @@ import type { TerminalLook } from "../../../terminal/terminal_text.ts";
 import { requestChart } from "../../../terminal/request_chart.ts";
 import { cpuText } from "../../../../shared/view/figures.ts";
 import { textTable } from "../../output.ts";
-import type { NamedPolicy } from "./policy_in_file.ts";
+import type { NamedPolicy } from "../read_history.ts";
 
 /** What was replayed, and what came of it. */
 export interface PolicyStory {

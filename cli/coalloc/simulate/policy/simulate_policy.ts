@@ -3,18 +3,16 @@
  *
  * @module
  */
+import { replayPolicy } from "../../../../lab/simulation/rightsizing/replay_policy.ts";
 import {
   readUsage,
   type UsageHistory,
 } from "../../../../lab/simulation/rightsizing/usage_history.ts";
-import { replayPolicy } from "../../../../lab/simulation/rightsizing/replay_policy.ts";
 import { guessOf } from "../../../../lab/simulation/trace_files.ts";
-import { guessTraceFormat } from "../../../../lab/simulation/trace.ts";
-import type { CoallocWorld } from "../../ports.ts";
 import { structuredOutput } from "../../output.ts";
-import { chooseSeries, readText } from "../read_history.ts";
+import type { CoallocWorld } from "../../ports.ts";
+import { policyInFile, readSource, readText } from "../read_history.ts";
 import type { SimulateContext } from "../simulate_command.ts";
-import { policyInFile } from "./policy_in_file.ts";
 import type { PolicyRequest } from "../simulate_request.ts";
 import { policyData, type PolicyStory, policyText } from "./policy_text.ts";
 
@@ -24,10 +22,8 @@ export async function simulatePolicy(
   { world, look }: SimulateContext,
 ): Promise<number> {
   const { policy: path, output } = request;
-  const named = policyInFile(
-    await readText(path, { readFile: world.readFile, what: "policy" }),
-    path,
-  );
+  const text = await readText(path, { readFile: world.readFile, what: "policy" });
+  const named = policyInFile(text, path);
   const history = await readUsageOf(request, world);
   const played = world.runBlocking(() => replayPolicy(history, named.policy));
   const story: PolicyStory = { named, history, played };
@@ -36,19 +32,15 @@ export async function simulatePolicy(
 }
 
 async function readUsageOf(
-  { source: { path, format, series }, resource }: PolicyRequest,
-  world: Pick<CoallocWorld, "readFile" | "err">,
+  { source, resource }: PolicyRequest,
+  { readFile, err }: Pick<CoallocWorld, "readFile" | "err">,
 ): Promise<UsageHistory> {
-  const text = await readText(path, { readFile: world.readFile, what: "history" });
-  const taken = format ?? guessTraceFormat(text);
-  const refuse = (state: string): SyntaxError =>
-    new SyntaxError(`Cannot read history "${path}": ${state}`);
-  if (series !== undefined && taken !== "prometheus") {
-    throw refuse(`it is taken for ${taken}, and --series chooses in a Prometheus export`);
-  }
-  const body = taken === "prometheus" ? chooseSeries(text, { refuse, wanted: series }) : text;
-  const history = readUsage(body, { name: path, resource, format: taken });
-  const { guess } = format === undefined ? guessOf(path, taken) : {};
-  if (guess !== undefined) world.err(`${guess}\n`);
+  const name = source.path;
+  const refusal = () => (state: string) =>
+    new SyntaxError(`Cannot read history "${name}": ${state}`);
+  const { body, format } = await readSource(source, { readFile, what: "history", refusal });
+  const history = readUsage(body, { name, resource, format });
+  const { guess } = source.format === undefined ? guessOf(name, format) : {};
+  if (guess !== undefined) err(`${guess}\n`);
   return history;
 }
