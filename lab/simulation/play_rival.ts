@@ -36,7 +36,7 @@ export interface PlannedLimit {
 }
 
 /** The receiver of progress. */
-interface Reports {
+export interface PlayReports {
   readonly onProgress?: OnProgress;
 }
 
@@ -47,7 +47,7 @@ interface Reports {
  */
 export function playPlan(
   scene: Scene,
-  { plans, onProgress }: Reports & { readonly plans: readonly (readonly PlannedLimit[])[] },
+  { plans, onProgress }: PlayReports & { readonly plans: readonly (readonly PlannedLimit[])[] },
 ): RunSeries {
   return playOn(stageOf(scene, plans), (atMs) => reportProgress(atMs, onProgress));
 }
@@ -55,7 +55,7 @@ export function playPlan(
 /** The scene under fixed limits, millicores in the order of the pods; they hold from the start. */
 export function playFixed(
   scene: Scene,
-  { limits, ...reports }: Reports & { readonly limits: readonly number[] },
+  { limits, ...reports }: PlayReports & { readonly limits: readonly number[] },
 ): RunSeries {
   return playPlan(scene, { plans: limits.map((limit) => [{ atMs: 0, limit }]), ...reports });
 }
@@ -68,7 +68,7 @@ export function playFixed(
 export function playRival(
   scene: Scene,
   rival: Rival,
-  { onProgress }: Reports = {},
+  { onProgress }: PlayReports = {},
 ): RunSeries {
   const stage = stageOf(scene, []);
   const { capacity, bounds } = stage.recorded;
