@@ -174,21 +174,23 @@ pure("boundsOf() weighs by request and priority, and names the multiplier's sour
     const pod = { ...rest.pod, priority };
     const { containers, rules } = draft({ ...rest, pod, containers: [sized(request, 200)] });
     const rule = rules.find(({ reason }) => reason === "WeightMultiplied")?.message;
-    return [containers[0]?.weight, rule];
+    const { weight, multiplier } = containers[0] ?? {};
+    return [weight, multiplier, rule];
   };
   const times = (multiplier: string) => ({ annotations: { [PRIORITY_MULTIPLIER]: multiplier } });
   const byAnnotation = "annotation mbcas.io/priority-multiplier";
-  assert.deepEqual(weigh({}), [100, undefined]);
-  assert.deepEqual(weigh({}, 0), [1, undefined]);
-  assert.deepEqual(weigh({ priority: 4000 }), [200, "weight × 2.00: priority 4000"]);
+  assert.deepEqual(weigh({}), [100, undefined, undefined]);
+  assert.deepEqual(weigh({}, 0), [1, undefined, undefined]);
+  assert.deepEqual(weigh({ priority: 4000 }), [200, 2, "weight × 2.00: priority 4000"]);
   const low = { priority: -1, pod: { priorityClassName: "low" } };
-  assert.deepEqual(weigh(low), [50, "weight × 0.50: priority -1 (class low)"]);
+  assert.deepEqual(weigh(low), [50, 0.5, "weight × 0.50: priority -1 (class low)"]);
   const fifth = weigh({ priority: 4000, ...times("0.2") });
-  assert.deepEqual(fifth, [20, `weight × 0.20: ${byAnnotation}`]);
-  assert.deepEqual(weigh({ priority: 4000, ...times("1") }), [100, undefined]);
-  assert.deepEqual(weigh(times("3")), [100, undefined]);
+  assert.deepEqual(fifth, [20, 0.2, `weight × 0.20: ${byAnnotation}`]);
+  assert.deepEqual(weigh({ priority: 4000, ...times("1") }), [100, undefined, undefined]);
+  assert.deepEqual(weigh(times("3")), [100, undefined, undefined]);
   assert.deepEqual(weigh({ ...times("3"), allowed: true }), [
     300,
+    3,
     `weight × 3.00: ${byAnnotation}`,
   ]);
 });

@@ -130,6 +130,16 @@ pure("planBounds() reckons a Guaranteed pod from its own request, not the one th
   assert.equal(publish(raisedTo(700, pod), allocation).write, "nothing");
 });
 
+pure("planBounds() adds the factor of the priority to bounds of an older version", () => {
+  const pod = { ...bounded(500), priority: 4000 };
+  const { allocation } = publish(pod);
+  assert.equal(publish(pod, allocation).write, "nothing");
+  const { status } = allocation;
+  const containers = status?.bounds?.containers.map(({ multiplier: _, ...rest }) => rest) ?? [];
+  const bounds = { revision: 1, reason: "", ...status?.bounds, containers };
+  assert.equal(publish(pod, { ...allocation, status: { ...status, bounds } }).write, "bounds");
+});
+
 pure("planBounds() rewrites a ceiling that moves by a tenth, or that binds", () => {
   const { allocation } = publish(bounded(500));
   const wrote = (maxCPU: number, limit?: string): string => {
