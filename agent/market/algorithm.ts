@@ -3,9 +3,9 @@
  *
  * One name for each amount of a container, millicores: its *usage* is what it used, its *load* the means
  * of usage and waiting over the last seconds, its *demand* what it would use without a limit, its *need*
- * the demand within floor and ceiling, its *bid* what it asks the clearing for, its *part* what its weight
- * gives it if all ask for more than there is, its *share* what the clearing gives it, its *target* where
- * the limit goes in the end.
+ * the demand within floor and ceiling, its *bid* what it asks the clearing for, its *part* what it would
+ * have if all that wait asked for all, its *share* what the clearing gives it, its *target* where the
+ * limit goes in the end.
  *
  * @module
  */
