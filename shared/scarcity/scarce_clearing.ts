@@ -88,11 +88,15 @@ export function clearScarce(
   });
   // What a container used while it waited does not show what it wants.
   const most = first.map(({ bidder, waiting, bid }) => ({
-    ...{ bidder, bid: waiting < WAITS ? bid : bidder.ceiling },
+    bidder,
+    bid: waiting < WAITS ? bid : bidder.ceiling,
   }));
   const entitled = divide(most, divided).shares;
   const partsOfUsed = divide(most, used).shares;
-  const byKernel = divideByRequest(most, used);
+  const byKernel = divideByRequest(
+    most.map(({ bidder, bid }) => ({ bidder, bid: Math.min(bid, bidder.memory.limit) })),
+    used,
+  );
   const bids = first.map((one, i) => {
     const { bidder, waiting } = one;
     if (waiting < WAITS) return { ...one, short: false };
@@ -150,17 +154,13 @@ function divide(
   return { mode, price, shares: roundShares(shares, bounds, { capacity: divided }) };
 }
 
-/** What the kernel gives those that bid, within their limits, of CPU that they use together. */
-function divideByRequest(
-  bids: readonly { readonly bidder: ScarceBidder; readonly bid: number }[],
-  used: number,
-): Float64Array {
+/** Divides among bids as the kernel does: without priority and credit. */
+function divideByRequest(bids: readonly Bid[], divided: number): Float64Array {
   return clearMarket(
-    bids.map(({ bid, bidder: { weight, multiplier = 1, memory: { limit } } }) => {
-      const demand = Math.min(bid, limit);
-      return { weight: weight / multiplier, floor: 0, ceiling: demand, demand };
+    bids.map(({ bid, bidder: { weight, multiplier = 1 } }) => {
+      return { weight: weight / multiplier, floor: 0, ceiling: bid, demand: bid };
     }),
-    used,
+    divided,
   ).shares;
 }
 
@@ -172,11 +172,8 @@ function dueWeights(
   bids: readonly Bid[],
   { within, rest }: { readonly within: readonly number[]; readonly rest: number },
 ): number[] {
-  const { shares: beyond } = clearMarket(
-    bids.map(({ bid, bidder: { weight, multiplier = 1 } }, i) => {
-      const demand = bid - (within[i] as number);
-      return { weight: weight / multiplier, floor: 0, ceiling: demand, demand };
-    }),
+  const beyond = divideByRequest(
+    bids.map(({ bidder, bid }, i) => ({ bidder, bid: bid - (within[i] as number) })),
     rest,
   );
   const dues = bids.map(({ bidder: { multiplier = 1 } }, i) =>

@@ -169,8 +169,8 @@ function differ(
 function sidesDiffer(old: ContainerBounds, next: ContainerBounds): boolean {
   return old.containerID !== next.containerID || old.floor !== next.floor ||
     old.weight !== next.weight || old.multiplier !== next.multiplier || old.held !== next.held ||
-    old.boost !== next.boost ||
-    old.requestMoves !== next.requestMoves || hasMoved(old.demand, next.demand);
+    old.boost !== next.boost || old.requestMoves !== next.requestMoves ||
+    hasMoved(old.demand, next.demand);
 }
 
 /** True when the new ceiling cuts the present limit, frees one that was cut, or moved by 10 %. */

@@ -1,6 +1,6 @@
 /**
- * The shell of the page, one file that asks nothing of anybody, and its style sheet: light and dark,
- * from a phone's width to paper.
+ * The shell of the page, one file that loads no other, and its style sheet: light and dark, from a
+ * phone's width to paper.
  *
  * @module
  */

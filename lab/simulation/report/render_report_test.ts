@@ -129,7 +129,7 @@ pure("renderReport() escapes names of pods, traces, algorithms and sources", () 
   assert(texts(page, ".pods tbody th").some((name) => name.startsWith("<img src=x")));
 });
 
-pure("renderReport() asks nothing of anybody and forbids it too", () => {
+pure("renderReport() loads no other file, and forbids it", () => {
   const markup = renderReport(syntheticRuns({ pods: 2, minutes: 3 }), { scene: SCENE });
   assert(
     markup.includes(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`),
