@@ -78,7 +78,7 @@ function register(
   const get = async () => {
     const served = await made.get();
     const values = served.values.map((one) => {
-      // Of a histogram: the name with _bucket, _sum or _count.
+      // Series of a histogram have the name with _bucket, _sum or _count.
       const { metricName } = one as { readonly metricName?: string };
       return metricName === undefined
         ? one

@@ -114,7 +114,7 @@ function schema(): string {
   return JSON.stringify(objectOf(objectOf(version).schema).openAPIV3Schema);
 }
 
-/** What is missing where the server's definition is the text of `change`. */
+/** Fields that the check finds missing where the server's definition is the text of `change`. */
 async function unknown(change: (text: string) => string): Promise<readonly string[]> {
   const definition = objectOf(JSON.parse(change(schema())));
   const kind = { group: "allocation.mbcas.io", version: "v1alpha1", kind: "PodAllocation" };
@@ -286,7 +286,7 @@ const encoder = new TextEncoder();
 
 /** A message for the port, and ways to answer it. */
 interface ForwardedMessage {
-  /** Of the port-forward. */
+  /** The port-forward's URL. */
   readonly url: string;
   readonly text: string;
   /** At most 125 bytes each. */
