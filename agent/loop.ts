@@ -51,7 +51,7 @@ export interface NodeLoopParts {
   readonly log: Log;
 }
 
-/** Settings of the loop; times in milliseconds. What is absent is as in {@linkcode LOOP_DEFAULTS}. */
+/** Settings of the loop; times in milliseconds. Absent ones are as in {@linkcode LOOP_DEFAULTS}. */
 export interface NodeLoopOptions extends Partial<MarketSettings> {
   readonly sampleMs?: number;
   /**

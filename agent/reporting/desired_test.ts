@@ -27,7 +27,7 @@ const MARKET = {
   ...{ demand: 310, need: 310 },
 };
 
-/** What a round writes of a container of 500 m. */
+/** The desired state that a round writes for a container of 500 m. */
 function written(reason: MarketReason = "Throttled"): Desired {
   const containers = [{ name: "app", cpuLimit: "500m" }];
   return { desiredCPULimit: "500m", containers, market: { ...MARKET, reason } };
