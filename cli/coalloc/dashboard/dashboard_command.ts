@@ -8,10 +8,10 @@ import { LIST_CONTROLLERS } from "../../../shared/installation.ts";
 import { examples } from "../global_flags.ts";
 import { type CommandContext, CommandProblem, type DashboardAccess } from "../ports.ts";
 
-/** Of the controller's first answer. */
+/** Longest wait for the controller's first answer. */
 const TIMEOUT_MS = 10_000;
 
-/** What the user asked for. */
+/** The flags of `dashboard`. */
 export interface DashboardRequest {
   /** The local port; 0: a free one. */
   readonly port: number;
@@ -134,7 +134,7 @@ function dashboardProxy(
   };
 }
 
-/** Of the same site, so that the browser sends its cookie, whatever program opened this page. */
+/** Loads the page from the same site: so the browser sends its cookie, whatever program opened this. */
 function opened(session: string): Response {
   return new Response('<!doctype html><meta http-equiv="refresh" content="0;url=/">', {
     headers: {
