@@ -49,8 +49,7 @@ export function wantsColor(
 }
 
 /**
- * Characters that a terminal obeys or that are invisible, but tabs and line feeds; first our own
- * colours.
+ * Characters that terminals obey or readers can't see, but tabs and line feeds; first our own colours.
  */
 const UNPRINTED = new RegExp(
   `(${SGR.source})|(?![\\n\\t])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]`,

@@ -14,7 +14,7 @@ const REQUEST: HistoryRequest = {
 type Reply = (query: string, now: boolean) => number | PrometheusProblem | undefined;
 
 /**
- * Figures from a Prometheus with these replies, and the queries; other replies are of one sane cluster.
+ * Figures and queries with these replies of a Prometheus; its other replies are of one sane cluster.
  */
 async function read(
   reply: Reply,
