@@ -1,4 +1,4 @@
-/** What kustomize makes of the manifests; needs kubectl, but no cluster. */
+/** Tests of the manifests as kustomize renders them; needs kubectl, but no cluster. */
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS } from "../../agent/settings.ts";
 import { controllerRights } from "../../controller/rights.ts";

@@ -97,7 +97,7 @@ pure("decideRightsizing() sets requests to the recommendation where nothing forb
   assert.deepEqual(seen, new Set(["InPlace", "Recreate"]));
 });
 
-/** What is said where there is nothing new. */
+/** The decision where there is nothing new. */
 const BELOW: RightsizingDecision = {
   outcome: "hold",
   by: "",

@@ -25,7 +25,7 @@ export interface ProgramPlace {
   readonly api: SimulatedAPI;
   readonly clock: Clock;
   readonly identity: string;
-  /** What the server says at the start check. @default all that is needed */
+  /** The server's answer at the start check. @default all that is needed */
   readonly ask?: AskCluster;
   /** The ConfigMap of the settings. @default none is followed */
   readonly followed?: ListWatch<ConfigMap>;
@@ -33,13 +33,13 @@ export interface ProgramPlace {
   readonly flags?: ReadonlyMap<string, string>;
   /** Rightsizing, with its ports. @default none */
   readonly rightsizing?: Pick<RightsizingParts, "api" | "config">;
-  /** What runs beside the market. @default nothing */
+  /** Parts that run beside the market. @default nothing */
   readonly more?: (
     slot: ProgramSlot,
   ) => Pick<ControllerParts, "placement" | "webhook" | "identity">;
 }
 
-/** What the parts of a program share. */
+/** Ports that the parts of a program share. */
 export interface ProgramSlot
   extends Pick<ControllerParts, "caches" | "clock" | "random" | "log" | "settings" | "identity"> {
   readonly registry: Registry;

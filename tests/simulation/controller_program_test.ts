@@ -182,7 +182,7 @@ programTest("runs without pods/resize: the market holds until then", async (scen
   }),
 });
 
-/** What kubelets say of a resize that they will never do. */
+/** Kubelets' messages for a resize that they will never do. */
 const KUBELET: Readonly<Record<string, string>> = {
   StaticCPUManager: "Resize is infeasible for Guaranteed Pods alongside CPU Manager policy static",
   StaticMemoryManager: "Resize is infeasible for Guaranteed Pods alongside Memory Manager policy",
@@ -195,7 +195,7 @@ const KUBELET: Readonly<Record<string, string>> = {
   ResizeInfeasible: "no",
 };
 
-/** What servers say of a resize that they refuse. */
+/** Servers' messages for a resize that they refuse. */
 const SERVER: Readonly<Record<string, string>> = {
   AdmissionDenied: 'admission webhook "w" denied the request: no',
   QuotaExceeded: "exceeded quota: cpu",
@@ -295,7 +295,7 @@ async function assertNothingApplied(scene: ControllerScene, limit: number): Prom
   assert.equal(scene.originalLimit(), `${limit}m`);
 }
 
-/** What may happen while an agent is silent: its desired limits stay ineffective, a user's do not. */
+/** Events while an agent is silent: its desired limits stay ineffective, a user's do not. */
 const WHILE_SILENT: Readonly<Record<string, (scene: ControllerScene) => unknown>> = {
   "a restart": (scene) => scene.restartController(),
   "a limit of 500m set by hand": (scene) => scene.setByHand(500),
@@ -360,7 +360,7 @@ for (const kind of DECISIVE) {
     await cutOff(scene, kind);
     await scene.wantFor(60_000, 600);
     assert.equal(scene.limits().wanted, 300);
-    // What the agent wants is not seen without a copy of the allocations.
+    // Without a copy of the allocations the agent's desired limit is not seen.
     if (kind === "PodAllocation") return;
     await scene.wantFor(60_000, 150);
     assert.equal(scene.limits().wanted, 150);

@@ -192,7 +192,7 @@ pure("the algorithm never commits more than a raise may grant, however short the
         if (!raised) return;
         raises++;
         const after = surelyCommitted(round);
-        // What may still be in force from before counts, too.
+        // Limits that may still be in force from before count, too.
         const most = Math.max(grantable(capacity, DEFAULT_PACE), round.committed);
         assert.ok(after <= most + 1e-6, `${after} of ${capacity}, ${round.committed} before`);
       });

@@ -54,7 +54,7 @@ const FLAGS = { "--market": "off", "--placement": "on", "--webhook": "on" };
 
 /** A replica of the controller. */
 export interface PlacingProgram extends ControllerProgram {
-  /** What it asked at its start to be allowed. */
+  /** The rights that it asked for at its start. */
   readonly rights: readonly AccessRule[];
 }
 
@@ -86,7 +86,7 @@ export class PlacementCluster {
   floor = 0;
   /** Annotation `spotalis.io/spot-percentage`. */
   share: string;
-  /** What pods are made of beside what all have, as the API has it. */
+  /** Members of the pods' template beside those that all have, as the API has it. */
   template: Parameters<typeof podRequest>[1] = {};
   /** The number of the newest template. */
   revision = 0;
@@ -233,7 +233,7 @@ export class PlacementCluster {
             },
             evictor: {
               evict: async (pod) => {
-                // Of a machine that is cut off no request reaches the server.
+                // Requests of a machine that is cut off never reach the server.
                 if (link.cut) return await new Promise(() => {});
                 return await this.refusal?.(pod) ?? await api.podEvictor.evict(pod);
               },

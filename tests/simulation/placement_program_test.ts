@@ -232,7 +232,7 @@ clusterTest(
     await cluster.pass(BEGIN_MS);
     cluster.replicas = 4;
     await cluster.pass(3_600_000);
-    // What is evicted comes back where the scheduler likes, which here is where it was: the next is
+    // Evicted pods come back where the scheduler likes, which here is where they were: the next is
     // after 20, 40, 80, 160, and then each 180 s.
     assert.equal(cluster.evictions, 23);
     const ofWebhook = ["secrets", "endpointslices"];

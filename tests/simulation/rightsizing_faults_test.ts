@@ -39,7 +39,7 @@ test("runRightsizingLoop() follows a policy that changes in the middle of its cy
   await scene.run(150);
   const before = scene.api.requests.get("resize Pod") ?? 0;
   await scene.run(5 * MINUTE_MS);
-  // What was under way came to its end, and no other was begun.
+  // Changes under way came to their end, and no other was begun.
   assert.ok(
     before > 0 && (scene.api.requests.get("resize Pod") ?? 0) <= before + 2 * 3,
     `${before}`,

@@ -15,7 +15,7 @@ import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
 import { notedVPAs } from "../fixtures/rightsizing/scene_ports.ts";
 
-/** What rightsizing finds outside of the API. */
+/** Rightsizing's ports outside of the API. */
 export interface RightsizingOutside {
   /** For policies of every provider. */
   readonly source: UsageSource;

@@ -23,8 +23,8 @@ export interface PolicyRule {
 }
 
 /**
- * What a service account may do by the roles that are bound to it; what it may in one namespace only
- * has that namespace. Throws an `Error` for a binding with a role that is not there.
+ * The rights of a service account by the roles that are bound to it; those in one namespace only have
+ * that namespace. Throws an `Error` for a binding with a role that is not there.
  */
 export function grantedRights(
   objects: readonly ManifestObject[],
@@ -94,8 +94,8 @@ function refusedRight({ status, message }: ApiError): string {
 }
 
 /**
- * What RBAC or a policy refused while the action used the connection, also where an adapter keeps it to
- * itself. Throws what the action threw, but for objects that are not there, changed or incomplete.
+ * Refusals by RBAC or a policy while the action used the connection, also where an adapter keeps them
+ * to itself. Throws what the action threw, but for objects that are not there, changed or incomplete.
  */
 export async function refusalsIn(
   connection: KubeConnection,
@@ -123,7 +123,7 @@ export async function refusalsIn(
   return refusals;
 }
 
-/** What the account may do. */
+/** The rights of the account. */
 export interface CopiedRole {
   /** Rights that count in one namespace only count in that of the account. */
   readonly rights: readonly AccessRule[];

@@ -56,7 +56,7 @@ export interface PolicyStage extends AsyncDisposable {
   readonly pod: unknown;
 }
 
-/** What the pod has beside its deletion cost. */
+/** The pod's metadata beside its deletion cost. */
 export const POD_MARKS = {
   labels: { app: "web" },
   annotations: { "example.com/mine": "1" },
@@ -254,7 +254,7 @@ export async function installPolicy(kubectl: Kubectl, policy: string): Promise<A
   };
 }
 
-/** What is written: members of metadata, spec and status; null takes one away. */
+/** Members of metadata, spec and status to write; null takes one away. */
 export interface Change {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly spec?: Readonly<Record<string, unknown>>;
@@ -265,7 +265,7 @@ export interface Change {
 export interface Target {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Of the object. */
+  /** The object's path. */
   readonly path: string;
   /** Writes the object's status, and nothing else of it. */
   readonly statusOnly?: boolean;

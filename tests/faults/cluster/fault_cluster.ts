@@ -78,7 +78,7 @@ export interface FaultCluster {
   /** Switches the market in the installation's ConfigMap, beside other settings, faulty ones too. */
   switchMarket(on: boolean, others?: string): void;
   optOut(namespace: string, out: boolean): void;
-  /** What a user, a node or an accident does to a pod; nothing where the pod is gone. */
+  /** Applies the fault of a user, a node or an accident to a pod; does nothing where the pod is gone. */
   apply(fault: PodFault): void;
 }
 

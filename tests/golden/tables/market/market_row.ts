@@ -48,8 +48,8 @@ export interface RawRefusal {
 }
 
 /**
- * One input of the table. What is absent is as usual, or is not there. Beside the API's objects it has
- * the facts that the controller keeps itself; a new one needs nothing here.
+ * One input of the table. Absent members are as usual, or are not there. Beside the API's objects it
+ * has the facts that the controller keeps itself; a new one needs nothing here.
  */
 export interface MarketInput
   extends Partial<Omit<ClaimFacts, keyof PodFacts | "allocation" | "maxStep">> {
@@ -60,7 +60,7 @@ export interface MarketInput
   readonly namespaceLabels?: Readonly<Record<string, string>>;
   /** `spec.limits` of a LimitRange. */
   readonly limitRange?: readonly Readonly<Record<string, unknown>>[];
-  /** Of a ResourceQuota. */
+  /** The status of a ResourceQuota. */
   readonly quota?: { readonly hard: RawQuantities; readonly used: RawQuantities };
   /** `spec.updatePolicy.updateMode` of a VerticalPodAutoscaler for the pod's workload. */
   readonly vpaMode?: string;
@@ -98,7 +98,7 @@ export interface MarketInput
 
 type RawQuantities = NonNullable<RawResources["limits"]>;
 
-/** What became of an input. */
+/** The decision on an input. */
 export interface MarketResult {
   /** Why the limits are not changed, or are changed otherwise than wanted; null: no reason. */
   readonly reason: string | null;
