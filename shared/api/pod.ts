@@ -48,8 +48,8 @@ export interface PodContainer extends Resources {
   readonly containerID?: string;
   readonly ready: boolean;
   /**
-   * What is requested or limited beside CPU and memory, as `requests.<resource>` and
-   * `limits.<resource>`; absent: nothing.
+   * Requested or limited resources beside CPU and memory, as `requests.<resource>` and
+   * `limits.<resource>`; absent: none.
    */
   readonly otherResources?: readonly string[];
   /** How many sidecars stand before this init container, which is none; absent: none. */

@@ -32,8 +32,8 @@ export interface LeaderElectionParts {
   /** Unlike that of any other candidate, in this life and the next: a pod's name and a nonce. */
   readonly identity: string;
   /**
-   * The work of a leader. It ends soon after its signal is aborted, and only then. What it throws
-   * ends the run.
+   * The work of a leader. It ends soon after its signal is aborted, and only then. Its error ends the
+   * run.
    */
   readonly lead: (signal: AbortSignal) => Promise<void>;
 }
