@@ -8,7 +8,7 @@ import type { AdmissionRequest, SentObject } from "./admission_review.ts";
 import { applyJSONPatch, type JSONPatchOperation } from "./json_patch.ts";
 import type { Clock } from "../clock.ts";
 
-/** What becomes of an object. */
+/** The changes of an object. */
 export interface Mutation {
   /** Steps on the object of the request. May be none, where there is only something to say. */
   readonly patch: readonly JSONPatchOperation[];
@@ -26,7 +26,7 @@ export interface Mutator {
   /** In warnings, metrics and the log, for instance `rightsizing`. */
   readonly name: string;
   /**
-   * What becomes of the object; undefined: it is nothing to this mutator. It sees the object as those
+   * The mutation of the object; undefined: it is nothing to this mutator. It sees the object as those
    * before it have left it. A server may ask again about an object that another webhook has changed
    * since, so the second time there should be nothing left to do. `signal` is aborted when the caller
    * no longer waits any more.
@@ -51,7 +51,7 @@ export interface MutatorFailure {
   readonly error: string;
 }
 
-/** What they made of the object. */
+/** The mutation of the object by all of them. */
 export interface MutatorsOutcome {
   readonly patch: readonly JSONPatchOperation[];
   readonly warnings: readonly string[];
@@ -112,7 +112,7 @@ function applied({ object }: AdmissionRequest, mutation: Mutation): Step {
   return { ...mutation, patch, object: after as SentObject | undefined };
 }
 
-/** What a wait ends with. */
+/** The value that a wait ends with. */
 const LATE = Symbol("late");
 /** Why a wait ends early. */
 const DONE = Symbol("done");

@@ -23,7 +23,7 @@ export interface ScopeSettings {
   readonly excludedNamespaces: readonly string[];
 }
 
-/** What the rules look at. */
+/** The input of the rules. */
 export interface ScopeSubject extends Pick<PodFacts, "pod" | "node"> {
   readonly namespace: Namespace | undefined;
   /** Those that are for the pod's workload. @default {[]} */

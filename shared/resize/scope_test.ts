@@ -27,7 +27,7 @@ interface Choice extends Partial<Omit<ScopeSubject, "pod" | "config">> {
   readonly own?: Switch;
   readonly theirs?: Switch;
   readonly annotations?: Texts;
-  /** Of the namespace. */
+  /** Labels of the namespace. */
   readonly labels?: Texts;
   readonly config?: Partial<MarketConfig>;
 }
@@ -239,7 +239,7 @@ pure("resizeStatus() knows why kubelets of 1.33 to 1.36 call a resize infeasible
   for (const reason of ["ResizeInProgress", "ResizeDeferred", "ResizeError", "Applied"]) {
     assert.ok(!INFEASIBLE_REASONS.has(reason));
   }
-  // Of limits that are in force it says nothing.
+  // The condition counts for nothing once the limits are in force.
   const inForce = enforcedPod({ resizeConditions: [INFEASIBLE] });
   assert.equal(resizeStatus(inForce).reason, "ResizeInProgress");
 });

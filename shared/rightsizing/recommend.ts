@@ -1,6 +1,6 @@
 /**
- * What containers should request, from what they used: a chain of estimators, functions that wrap one another, each
- * with one idea, which it explains. Percentile, corrections for throttling and OOM kills, safety factor, bounds.
+ * Recommends requests by usage: a chain of estimators, functions that wrap one another, each with one
+ * idea, which it explains. Percentile, corrections for throttling and OOM kills, safety factor, bounds.
  *
  * @module
  */
@@ -41,7 +41,7 @@ export function recommend(
   { container, ...usage }: ContainerUsage,
   { rule, corrections = {} }: { readonly rule: PolicySpec; readonly corrections?: Corrections },
 ): ContainerRecommendation | undefined {
-  // Of nothing there is no percentile, whatever a policy may say.
+  // Without samples there is no percentile, whatever a policy may have.
   const need = Math.max(1, rule.minSamples);
   if (Math.min(usage.cpu.count, usage.memory.count) < need) return undefined;
   const cpu = estimatorOf("cpu", { rule, corrections })(usage.cpu);
@@ -254,7 +254,7 @@ function raisedAfterOOM(hadBytes: number): number {
   return Math.max(truncatedProduct(hadBytes, RAISE_FACTOR), hadBytes + LEAST_RAISE_BYTES);
 }
 
-/** What is raised to so many bytes, rounded down; 0 or less: nothing is. 356Mi comes from 256Mi. */
+/** The bytes that are raised to this value, rounded down; 0 or less: none are. 356Mi comes from 256Mi. */
 export function bytesBeforeOOM(raised: number): number {
   return Math.floor(Math.min(raised / RAISE_FACTOR, raised - LEAST_RAISE_BYTES));
 }

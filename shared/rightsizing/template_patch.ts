@@ -149,8 +149,8 @@ function at(value: unknown, path: readonly string[]): Readonly<Record<string, un
 }
 
 /**
- * What `manager` owns by applying. Fields that it has merely updated (strategic merge patches) stay when a
- * later apply does not name them.
+ * The fields that `manager` owns by applying. Fields that it has merely updated (strategic merge
+ * patches) stay when a later apply does not name them.
  */
 export function ownedFields(managedFields: unknown, manager: string): OwnedFields {
   const owned = {

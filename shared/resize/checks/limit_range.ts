@@ -137,7 +137,7 @@ function fitPod(wanted: WantedResources, { ranges, subject, step }: {
     const range = ranges[resource]?.pod;
     if (range === undefined) continue;
     for (const side of RESOURCE_SIDES) {
-      // What the pod has as a whole is what counts then, and no container's value changes it.
+      // Only the pod-level value counts then, and no container's value changes it.
       if (subject.podLevel?.[side][resource] !== undefined) continue;
       const base = (container: string): number =>
         subject.containers.find(({ name }) => name === container)?.[side][resource] ?? 0;
@@ -222,9 +222,9 @@ function rangeProblem(
 }
 
 /**
- * What any resize would let the server write into the pod: it writes a LimitRange's defaults, whatever is
- * asked for, into all containers and init containers of a pod that is older than the LimitRange, and the
- * API lets nothing remove a request or limit. Undefined where that is nothing.
+ * The defaults that any resize would let the server write into the pod: it writes those of a
+ * LimitRange, whatever is asked for, into all containers and init containers of a pod that is older
+ * than the LimitRange, and the API lets nothing remove a request or limit. Undefined without any.
  */
 export function defaultsProblem(
   pod: Pick<Pod, "containers" | "initContainers">,

@@ -10,7 +10,7 @@ import { cutRaises } from "../inputs/cut_raises.ts";
 import { formatAmount, sumOf, type WantedResources } from "../inputs/resources.ts";
 import { containersWanted, type Subject } from "../inputs/subject.ts";
 
-/** What scopes look at. */
+/** The members of a pod that scopes match. */
 export type ScopedPod = Pick<Pod, "qosClass" | "priorityClassName" | "hasDeadline">;
 
 /**
@@ -60,7 +60,7 @@ function takesClass(
   }
 }
 
-/** What a ResourceQuota leaves of one of its bounds. */
+/** The room that a ResourceQuota leaves in one of its bounds. */
 export interface QuotaRoom {
   /** Name of the ResourceQuota; absent where it is not known. */
   readonly name?: string | undefined;
