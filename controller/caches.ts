@@ -56,7 +56,7 @@ export type SourcesOf<C> = {
 /** Where each copy comes from. */
 export type CacheSources = SourcesOf<Caches>;
 
-/** What every informer needs. */
+/** Options that every informer needs. */
 export interface CacheOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -94,14 +94,14 @@ export function podsOwnedBy<P extends ApiObject>(
   return pods.byIndex(ofOwner(uid));
 }
 
-/** What pods are indexed by. */
+/** The keys by which pods are indexed. */
 export function podIndex(
   { metadata: { namespace, owner }, nodeName }: Pick<Pod, "metadata" | "nodeName">,
 ): readonly string[] {
   return [namespace, onNode(nodeName), ...(owner === undefined ? [] : [ofOwner(owner.uid)])];
 }
 
-/** What an informer has beside its source: the kind's name, its index, and how often it lists again. */
+/** Options of an informer beside its source: the kind's name, its index, and how often it lists again. */
 export type InformerKind<T extends ApiObject> = Pick<
   InformerOptions<T>,
   "name" | "indexBy" | "relistEveryMs"

@@ -69,7 +69,7 @@ async function main(): Promise<number> {
   return await run(createLiveSettings(begun, log), { clock, log, signal: signals.signal });
 }
 
-/** What all parts of the controller share. */
+/** Ports and settings that all parts of the controller share. */
 interface Shared {
   readonly clock: Clock;
   readonly log: Log;

@@ -1,5 +1,5 @@
 /**
- * What the controller must be allowed to do: the list behind its ClusterRoles and Roles.
+ * The rights that the controller needs: the list behind its ClusterRoles and Roles.
  *
  * @module
  */
@@ -67,7 +67,7 @@ export function controllerRights(place: RightsPlace): readonly AccessRule[] {
   ];
 }
 
-/** Of these verbs, separated by spaces. */
+/** The rights of these verbs, separated by spaces. */
 function rights(verbs: string, kind: Omit<AccessRule, "verb">): AccessRule[] {
   return verbs.split(" ").map((verb) => ({ verb, ...kind }));
 }

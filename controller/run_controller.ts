@@ -62,11 +62,11 @@ export interface ControllerAPI {
   readonly events: EventSink & { run(signal: AbortSignal): Promise<void> };
   /** Absent: nothing is rightsized. */
   readonly rightsizing?: RightsizingAPI;
-  /** What placement asks, where it is wanted; the replica works with it. */
+  /** The API for placement, where it is wanted; the replica works with it. */
   readonly placement?: PlacementAPI;
 }
 
-/** What the controller runs with. */
+/** The parts that the controller runs with. */
 export interface ControllerParts {
   readonly api: ControllerAPI;
   readonly caches: Caches;
@@ -205,8 +205,8 @@ async function lead(
 }
 
 /**
- * What rightsizing follows; undefined where it is not wanted. Where placement runs, they share
- * ReplicaSets.
+ * The copies that rightsizing follows; undefined where it is not wanted. Where placement runs, they
+ * share ReplicaSets.
  */
 function rightsizingCopies(
   { api, rightsizing, placement, clock, random, log }: ControllerParts,

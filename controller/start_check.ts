@@ -16,7 +16,7 @@ import { isOldKubelet } from "../shared/resize/checks/platform.ts";
 /** Asks the server all of it. Throws an `ApiError` when it does not answer. */
 export type AskCluster = (rights: readonly AccessRule[]) => Promise<ApiFindings>;
 
-/** What the check needs. */
+/** Ports and rights of the check. */
 export interface StartCheckParts {
   readonly ask: AskCluster;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface StartCheckParts {
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
-/** What the server serves of in-place resizing. */
+/** The server's features for in-place resizing. */
 export type ResizeFindings = Pick<ApiFindings, "servesPodResize" | "lowersMemoryLimits">;
 
 /** How the check ended: with what the server serves, with faults, or it was stopped while it waited. */
@@ -118,7 +118,7 @@ export interface ServedResize {
 /** How often the server is asked again, ms. */
 const ASK_AGAIN_MS = 300_000;
 
-/** What needs `pods/resize` is off where it is not served; all else goes on. */
+/** Follows whether `pods/resize` is served; without it, parts that need it are off. */
 export function createServedResize(
   { ask, clock, log }: Pick<StartCheckParts, "ask" | "clock" | "log">,
   first: ResizeFindings,

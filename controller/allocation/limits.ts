@@ -1,5 +1,5 @@
 /**
- * What is due for the limits of a pod: what its allocation asks for, or the original limits.
+ * The changes due for a pod's limits: those of its allocation, or the original limits.
  *
  * @module
  */
@@ -20,18 +20,18 @@ import { marketCause, type ResizeRequest } from "./pace/resize_turns.ts";
 import type { PodSnapshot } from "./pod_snapshot.ts";
 import type { QuotaBooking } from "./quotas/quota_ledger.ts";
 
-/** What is due for the limits. */
+/** The decision on the limits. */
 export interface LimitsPlan {
   readonly decision: Decision;
   /** Why the original limits come back; absent while the market sets them. */
   readonly restoring?: OutOfScope | undefined;
   /** Present where limits are to change: `decision.changes` takes a turn. */
   readonly request?: ResizeRequest;
-  /** What is reported instead of sending the changes once their turn has come. */
+  /** The decision to report instead of sending the changes once their turn has come. */
   readonly instead?: Decision | undefined;
 }
 
-/** What became of a plan. */
+/** The outcome of a plan. */
 export interface LimitsOutcome extends Pick<LimitsPlan, "decision" | "restoring"> {
   /** The pod's new resourceVersion when the server accepted a patch. */
   readonly patched?: string | undefined;
@@ -89,7 +89,7 @@ function insteadOf(
   return { changes: [], reason: "DryRun", message };
 }
 
-/** What carries out a plan. */
+/** The actions that carry out a plan. */
 export interface LimitsActions extends ResizeContext {
   readonly snapshot: Pick<PodSnapshot, "pod"> & { readonly allocation: PodAllocation };
   /** 0 when the request may be sent now, otherwise when to ask again at the latest, ms. */
@@ -123,7 +123,7 @@ export async function applyLimits(
     settle?.(request.net);
     throw error;
   });
-  // What was refused beside what was taken is seen with the next reconcile.
+  // The next reconcile sees changes that were refused beside accepted ones.
   const { refusal, changes, version } = sent;
   if (refusal === undefined || changes.length > 0) {
     settle?.(netOf(pod, changes), version);

@@ -1,5 +1,5 @@
 /**
- * What the controller remembers of a pod between two looks. Nothing here must survive a restart.
+ * The controller's memory of a pod between two reconciles. Nothing here must survive a restart.
  *
  * @module
  */
@@ -46,7 +46,7 @@ export interface PodMemory {
   oscillatesUntilMs: number;
   /** When to ask for the owner's template again. */
   templateDueMs: number;
-  /** Of the bounds that this controller published last. */
+  /** Revision of the bounds that this controller published last. */
   publishedRevision?: number | undefined;
   /** UID of the record for which the agent was seen to clear; see `isConfirmed()`. */
   confirmedRecord?: string;
@@ -77,7 +77,7 @@ export function endWait(memory: PodMemory): void {
   memory.refusal = undefined;
 }
 
-/** What is left of the wait, ms; a restore waits for no attempt of the market. */
+/** The rest of the wait, ms; a restore waits for no attempt of the market. */
 export function waitLeftMs(
   { wait }: Pick<PodMemory, "wait">,
   { nowMs, restoring }: { readonly nowMs: number; readonly restoring: boolean },

@@ -27,11 +27,11 @@ export interface PodSnapshot {
   readonly namespace: Namespace | undefined;
   readonly node: Node | undefined;
   readonly allocation: PodAllocation | undefined;
-  /** What the namespace's LimitRanges say of CPU; undefined when nothing. */
+  /** The namespace's LimitRanges combined; undefined without any. */
   readonly limitRange: ResourceRanges | undefined;
   /** The namespace's quotas, those that say nothing of CPU limits too. */
   readonly quotas: readonly ResourceQuota[];
-  /** Of all these, those that can't be read and might hold the pod's limits, each with why. */
+  /** Objects among all these that can't be read and might hold the pod's limits, each with why. */
   readonly unreadable: readonly string[];
   /** The workload that rolls the pod out; undefined for other kinds, and for bare pods. */
   readonly workload: Workload | undefined;

@@ -12,7 +12,7 @@ import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
 import type { AgentsVerdict } from "./watches/silent_agents.ts";
 
-/** What an event is about that many pods share. */
+/** The object of an event that many pods share. */
 export type SharedSubject = NonNullable<PodEvent["about"]>;
 
 /** The object as events name it. */

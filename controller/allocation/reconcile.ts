@@ -100,8 +100,8 @@ async function reconcile(podKey: string, context: ReconcileContext): Promise<Rec
     }
     if (step !== "create") return step === "outOfStep" ? { requeueAfterMs: OUT_OF_STEP_MS } : {};
     if (!newAllocations.take({ podKey })) return reconcileAgain(context);
-    // What is thrown here is the loop's to retry: no event may report that the kind is served again
-    // (404), or that the copy has caught up with what is there already (409).
+    // The loop retries on errors of this call: no event may report that the kind is served again (404),
+    // or that the copy has caught up with the record that is there already (409).
     allocation = await store.create(newAllocation(observed));
   }
   try {
@@ -116,7 +116,7 @@ async function reconcile(podKey: string, context: ReconcileContext): Promise<Rec
   }
 }
 
-/** What is due for a pod without a record. */
+/** Decides the step for a pod without a record. */
 function decideNewRecord(
   { podKey, pod, scope, namespace }: ObservedPod,
   { caches, memories }: Pick<ReconcileContext, "caches" | "memories">,
@@ -160,7 +160,7 @@ async function reconcileRecord(
   return await report(outcome, bounds, { snapshot, context });
 }
 
-/** What is due for the record of a pod, before its limits. */
+/** The step for the record of a pod, before its limits. */
 type RecordStep =
   | { readonly due: "nothing" | "originals" }
   | { readonly due: "wait"; readonly ms: number }
@@ -244,7 +244,7 @@ async function publish(
   return { is: "published" };
 }
 
-/** What is due for the limits of a pod, once its record is up to date. */
+/** The step for the limits of a pod, once its record is up to date. */
 type LimitsStep =
   | { readonly due: "wait"; readonly ms: number }
   | LimitsPlan & { readonly due: "release" | "limits" };
@@ -269,7 +269,7 @@ function restoreCause(
   return isSilent ? AGENT_SILENT : undefined;
 }
 
-/** What the checks look at: the snapshot, and what memory, quotas and settings make of it now. */
+/** The input of the checks: the snapshot, with the values of memory, quotas and settings now. */
 function claimFacts(
   snapshot: ReconcileSnapshot,
   { config, restoring }: Pick<LimitsPlan, "restoring"> & { readonly config: MarketConfig },

@@ -30,7 +30,7 @@ import type { PodSnapshot } from "./pod_snapshot.ts";
 import type { AllocationObserver } from "./ports.ts";
 import type { QuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
 
-/** What the program gives the loop. */
+/** The loop's ports and settings from the program. */
 export interface MarketParts {
   readonly resizer: PodResizer;
   readonly caches: Caches;
@@ -45,7 +45,7 @@ export interface MarketParts {
   readonly observer?: AllocationObserver;
 }
 
-/** What the reconciles of all pods share. */
+/** The parts that the reconciles of all pods share. */
 export interface ReconcilerParts extends MarketParts {
   readonly events: EventGate;
   /** Waits after refusals, per pod. */
@@ -60,7 +60,7 @@ export interface ReconcilerParts extends MarketParts {
   readonly quotaRooms: QuotaRooms;
   /** True for a node with an agent that has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;
-  /** What a metric says of the pod; default: nothing of any. */
+  /** The metric of the pod; default: none of any. */
   readonly metricOf?: MetricWatch["of"];
 }
 
@@ -84,7 +84,7 @@ export interface RecordedPod extends ObservedPod {
   readonly allocation: PodAllocation;
 }
 
-/** What `decide` reads. */
+/** The input of `decide`. */
 export interface ReconcileSnapshot extends RecordedPod {
   /** False where the record has none yet. */
   readonly hasStatus: boolean;
@@ -99,7 +99,7 @@ export interface ReconcileSnapshot extends RecordedPod {
   readonly isAgentSilent: boolean;
   /** Present for a pod with bounds that are published. */
   readonly bounds: BoundsSources | undefined;
-  /** What the quotas leave for raises, at the moment of a call; undefined when none binds. */
+  /** Room in the quotas for raises, at the moment of a call; undefined when none binds. */
   readonly quota: QuotaRoom | undefined;
   readonly nowMs: number;
   /** Ms since 1970. */

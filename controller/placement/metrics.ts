@@ -21,7 +21,7 @@ import { placementKey } from "./watch.ts";
 
 const placementReasons = Object.keys(PLACEMENT_REASONS) as PlacementReason[];
 
-/** What the series of reconciles may have. */
+/** Label values of the series of reconciles. */
 const ACTIONS: readonly PlacementAction[] = ["PodRescheduled", ...placementReasons];
 const RESULTS = Object.keys(
   { done: 1, dry: 1, blocked: 1, failed: 1 } satisfies Record<ReconcileReport["result"], 1>,

@@ -59,7 +59,7 @@ export type BoundCaches = Pick<
   | "nodes"
 >;
 
-/** What bounds the values of a workload, and a sentence for each object that can't be read. */
+/** Bounds of a workload's values, and a sentence for each object that can't be read. */
 export type WorkloadBounds = Pick<
   RightsizingFacts,
   "autoscalers" | "verticalAutoscalers" | "ranges" | "quotas" | "largestNode" | "unreadable"
@@ -113,7 +113,7 @@ export interface ClusterFactsParts {
   readonly caches: FactCaches;
   readonly corrections: CorrectionMemory;
   readonly dryRun: () => boolean;
-  /** What the server serves. */
+  /** The server's features for resizing. */
   readonly served: () => Pick<RightsizingFacts, "resizeServed" | "lowersMemoryLimits">;
   readonly missingPermissions: (
     workload: RightsizedWorkload,

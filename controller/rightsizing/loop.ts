@@ -238,7 +238,7 @@ function* allWorkloads(caches: Caches): Iterable<Workload> {
   for (const cache of workloadCaches(caches)) yield* cache.all();
 }
 
-/** What the first cycle waits for, by a name for people. */
+/** The caches that the first cycle waits for, by a name for people. */
 function cachesOf({ caches, first }: RightsizingLoopParts): Readonly<Record<string, Synced>> {
   // Without what bounds its values a workload would be changed against that.
   const { policies: _policies, leases: _leases, ...read } = caches;

@@ -23,7 +23,7 @@ export interface PolicyName {
   readonly name: string;
 }
 
-/** What a cycle can fail with as a whole, before or after it had an outcome. */
+/** A failure of a cycle as a whole, before or after it had an outcome. */
 export type CycleFailure = "CycleFailed" | "StatusNotWritten";
 
 /** The end of a policy's cycle. */

@@ -57,7 +57,7 @@ function report(
 
 interface Choice {
   readonly dryRun?: boolean;
-  /** Of the workload, as the cache has it. */
+  /** Containers of the workload's template, as the cache has it. */
   readonly template?: readonly PodContainer[];
   readonly hpas?: readonly HorizontalPodAutoscaler[];
   readonly vpas?: readonly VerticalPodAutoscaler[];
@@ -109,7 +109,7 @@ function valuesWith(
     },
     dryRun: () => dryRun,
   });
-  /** What a pod with these values is given. */
+  /** The values given to a pod that is sent with these. */
   const given = (sent: Resources = TEMPLATE): unknown =>
     values("shop", WEB)?.({ containers: [bareContainer("app", sent)], initContainers: [] })
       .get("app");

@@ -69,7 +69,7 @@ interface Participant extends BoundedContainer {
   readonly containerID: string;
 }
 
-/** What holds for all containers of a pod. */
+/** The input that all containers of a pod share. */
 interface PodBasis extends Pick<BoundsInput, "node"> {
   readonly pod: Pod;
   readonly keeper: string | undefined | null;

@@ -50,13 +50,13 @@ export interface QuotaAmount {
 export interface QuotaBounds {
   /** The share of each container, and the quota that makes it no more, by container. */
   readonly shares: ReadonlyMap<string, QuotaAmount>;
-  /** What the pod gives back of the limits above its ceilings, millicores. */
+  /** Millicores above its ceilings that the pod gives back. */
   readonly owed: number;
   /** When the shares may be others without an event, ms from now. */
   readonly againMs?: number;
 }
 
-/** What the bounds come from. */
+/** The input of the namespace's bounds. */
 export interface NamespaceFacts {
   readonly pod: Pod;
   readonly limitRange?: ResourceRanges | undefined;
@@ -121,15 +121,15 @@ function afterGivingBack(
 }
 
 /**
- * What the LimitRange of pods leaves each container, by name: of the containers that run together, and
- * for sidecars also beside each init container that runs with them.
+ * Millicores that the LimitRange of pods leaves each container, by name: of the containers that run
+ * together, and for sidecars also beside each init container that runs with them.
  */
 function partsOfPod(
   participants: readonly BoundedContainer[],
   { pod, range }: { readonly pod: Pod; readonly range: AmountRange | undefined },
 ): ReadonlyMap<string, number> {
   const least = new Map<string, number>();
-  // What the pod says as a whole is what counts then, and no container's limit changes it.
+  // Only the pod-level limit counts then, and no container's limit changes it.
   if (range === undefined || pod.podLevel?.limits.cpu !== undefined) return least;
   const request = podTotal(pod, ({ requests }) => requests.cpu) ?? 0;
   const most = mostBeside(range, { request, pod });

@@ -66,9 +66,9 @@ function labelsOf(pod: Pod): Texts {
   );
 }
 
-/** What becomes of the bounds, as `planBounds()` decides it. */
+/** The bounds to write, as `planBounds()` decides them. */
 export interface BoundsPlan extends Pick<BoundsDraft, "untilMs" | "warnings"> {
-  /** What to write; `messages`: the same bounds with other texts. */
+  /** The extent of the write; `messages`: the same bounds with other texts. */
   readonly write: "nothing" | "messages" | "bounds";
   /** As they are written. */
   readonly bounds: Bounds;

@@ -65,7 +65,7 @@ export interface PendingDecreases {
 /** A raise waits no longer, ms: what keeps the decrease from being sent may last. */
 const PATIENCE_MS = 5000;
 
-/** What a node's raises wait for, and the pods that wait. */
+/** Decreases that a node's raises wait for, and the pods that wait. */
 interface NodeDecreases {
   /** Since when a decrease of the pod waits to be sent, ms. */
   readonly decreases: Map<string, number>;
@@ -126,7 +126,7 @@ const SMALL_SHARE = 0.25;
 
 /**
  * Restores go first, then decreases that pay for raises, raises out of throttling, other raises, and at
- * last changes that no container waits for. Of these, small decreases need not wait in a long queue.
+ * last changes that no container waits for. Small decreases among these need not wait in a long queue.
  */
 export function turnFor(change: ResizeRequest): Pick<TurnRequest, "urgency" | "droppable"> {
   const { restoring, reason, net, total } = change;

@@ -1,5 +1,5 @@
 /**
- * What the containers of a pod ask of the quotas that count it.
+ * Bids of a pod's containers for the quotas that count it.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export function createQuotaBids(
     if (snapshot === undefined || outOfScope({ ...snapshot, config }) !== undefined) return [];
     const { pod, allocation } = snapshot;
     const { originalLimits: recorded, originalRequests } = allocation?.status ?? {};
-    // Of a terminating pod nothing changes any more, and a limit for the pod as a whole is what counts.
+    // A terminating pod changes no more, and a pod-level limit is the only one that counts.
     if (pod.metadata.terminating || pod.podLevel?.limits.cpu !== undefined) return [];
     const originals = originalLimitsOf(pod, { recorded });
     if (originals === undefined) return [];

@@ -22,7 +22,7 @@ import { cachedWorkload, type WorkloadCaches, workloadCaches } from "../../clust
 
 /** The workload of a pod, and what is kept of its usage. */
 export interface PodOwner {
-  /** Of the workload. */
+  /** UID of the workload. */
   readonly uid: string;
   /** Init containers left out. */
   readonly containers: readonly string[];
@@ -35,7 +35,7 @@ export type OwnerOfPod = (
   pod: { readonly namespace: string; readonly name: string },
 ) => PodOwner | undefined;
 
-/** What the caches know of pods and workloads. */
+/** Owners of pods by the caches. */
 export interface PodOwners {
   /** For the pods of one reading: each workload is matched with policies once. */
   ofReading(): OwnerOfPod;
