@@ -254,7 +254,7 @@ export function unrecordedEvents(unrecorded: WantedResources): readonly Workload
   return [{ type: "Normal", reason: "OptimizationApplied", message }];
 }
 
-/** The least time for which an earlier abundance of samples counts, ms. */
+/** The least time for which samples that were enough earlier count, ms. */
 const LEAST_PATIENCE_MS = 3_600_000;
 
 /**

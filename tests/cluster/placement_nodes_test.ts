@@ -1,5 +1,5 @@
 /**
- * Replicas whose spot nodes die, are missing, or are about to go, on a real cluster.
+ * Replicas with spot nodes that die, are missing, or are about to go, on a real cluster.
  *
  * @module
  */

@@ -50,7 +50,7 @@ export interface QuotaAmount {
 export interface QuotaBounds {
   /** The share of each container, and the quota that makes it no more, by container. */
   readonly shares: ReadonlyMap<string, QuotaAmount>;
-  /** Millicores above its ceilings that the pod gives back. */
+  /** Millicores of the limits above its ceilings that the pod gives back. */
   readonly owed: number;
   /** When the shares may be others without an event, ms from now. */
   readonly againMs?: number;

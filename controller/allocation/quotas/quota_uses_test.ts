@@ -83,7 +83,7 @@ pure("podUseOf() counts as the server's quota does, and what of it is own, fixed
     [limited("a", 500, { phase: "Pending" }), "500 200 500 300, 100 100 100 0"],
     [limited("a", 150), "150 200 150 0, 100 100 100 0"],
     [moving("a", 900), "900 200 900 700, 900 200 900 700 moves"],
-    // The init container's own limit can't be given back.
+    // The limit of the init container can't be given back.
     [limited("a", 500, INIT(350, 300)), "500 350 500 150, 300 300 300 0"],
     [limited("a", 500, INIT(2000)), "2000 2000 2000 0, 100 100 100 0"],
     [

@@ -12,7 +12,7 @@ import { runLoad } from "./load.ts";
 
 /** Until V8 has compiled what is run often, s. */
 const WARM_UP_S = 20;
-/** Pods of the workload whose pods come and go. */
+/** Number of pods in the workload with pods that come and go. */
 const PODS = 500;
 
 const { json, seconds, rate } = benchFlags<{ seconds: number; rate: number }>(
