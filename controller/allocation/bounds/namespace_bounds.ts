@@ -6,7 +6,7 @@
  */
 import { largestLimit } from "../../../shared/resize/checks/limit_range.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
-import { podPhases, podTotal, sumOf } from "../../../shared/resize/inputs/resources.ts";
+import { type AmountOf, podPhases, podTotal, sumOf } from "../../../shared/resize/inputs/resources.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { CeilingReason } from "../../../shared/api/reasons/bound_reasons.ts";
@@ -206,12 +206,13 @@ export function nodeRoom(
   { allocatableCPU }: Pick<Node, "allocatableCPU">,
   pods: readonly Pod[],
 ): number {
-  const podRequest = (pod: Pod): number =>
-    Math.max(...podPhases(pod).map((phase) => sumCPU(phase.map(requestOf))));
-  return allocatableCPU - sumCPU(pods.filter((pod) => !isFinished(pod)).map(podRequest));
+  const requests = pods.filter((pod) => !isFinished(pod)).map(({ containers, initContainers }) =>
+    podTotal({ containers, initContainers }, requestOf) ?? 0
+  );
+  return allocatableCPU - sumCPU(requests);
 }
 
 /** A request that is to fall holds its place until the kubelet has done it. */
-function requestOf({ requests: { cpu = 0 }, applied }: PodContainer): number {
-  return Math.max(cpu, applied.requests.cpu ?? 0);
+function requestOf({ requests: { cpu = 0 }, applied }: Parameters<AmountOf>[0]): number {
+  return Math.max(cpu, applied?.requests.cpu ?? 0);
 }
