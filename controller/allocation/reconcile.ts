@@ -8,13 +8,14 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
+import { isFinished } from "../../shared/api/pod.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
 import type { ClaimFacts, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { limitsAreOurs } from "../../shared/resize/original_limits.ts";
 import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
-import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
+import { isLive, outOfScope } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
 import { phaseOf } from "./allocation_status.ts";
 import { type BoundsPlan, isStored, newAllocation, planBounds } from "./bounds/publish_bounds.ts";

@@ -6,14 +6,18 @@
  */
 import { largestLimit } from "../../../shared/resize/checks/limit_range.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
-import { type AmountOf, podPhases, podTotal, sumOf } from "../../../shared/resize/inputs/resources.ts";
+import {
+  type AmountOf,
+  podPhases,
+  podTotal,
+  sumOf,
+} from "../../../shared/resize/inputs/resources.ts";
 import type { Node } from "../../../shared/api/node.ts";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import { isFinished, type Pod, type PodContainer } from "../../../shared/api/pod.ts";
 import type { CeilingReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import { GRID, sumCPU } from "../../../shared/quantity.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import type { AmountRange, ResourceRanges } from "../../../shared/resize/inputs/resize_input.ts";
-import { isFinished } from "../../../shared/resize/scope.ts";
 import { type Caches, podsOnNode } from "../../caches.ts";
 
 /** An upper bound and its source. Millicores. */
