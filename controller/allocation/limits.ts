@@ -5,7 +5,6 @@
  */
 import type { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { defined } from "../../shared/defined.ts";
 import { decide, type Decision, MARKET_CHAIN, RESTORE_CHAIN } from "../../shared/resize/chain.ts";
@@ -17,7 +16,7 @@ import { restoredMessage } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
 import { describeLimits, type ResizeContext, sendChanges } from "../resize/send_changes.ts";
 import { marketCause, type ResizeRequest } from "./pace/resize_turns.ts";
-import type { PodSnapshot } from "./pod_snapshot.ts";
+import type { RecordedPod } from "./pod_snapshot.ts";
 import type { QuotaBooking } from "./quotas/quota_ledger.ts";
 
 /** The decision on the limits. */
@@ -91,7 +90,7 @@ function insteadOf(
 
 /** The actions that carry out a plan. */
 export interface LimitsActions extends ResizeContext {
-  readonly snapshot: Pick<PodSnapshot, "pod"> & { readonly allocation: PodAllocation };
+  readonly snapshot: Pick<RecordedPod, "pod" | "allocation">;
   /** 0 when the request may be sent now, otherwise when to ask again at the latest, ms. */
   readonly takeTurn: (request: ResizeRequest) => number;
   /** Books a change of the pod's total with the quotas that bind it, millicores. */

@@ -8,13 +8,14 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
+import { isFinished } from "../../shared/api/pod.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
 import type { ClaimFacts, OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { limitsAreOurs } from "../../shared/resize/original_limits.ts";
 import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
-import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
+import { isLive } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
 import { phaseOf } from "./allocation_status.ts";
 import { type BoundsPlan, isStored, newAllocation, planBounds } from "./bounds/publish_bounds.ts";
@@ -41,14 +42,12 @@ import {
   resizePauses,
   waitLeftMs,
 } from "./pod_memory.ts";
-import { snapshotOf } from "./pod_snapshot.ts";
+import { type PodSnapshot, type RecordedPod, snapshotOf } from "./pod_snapshot.ts";
 import {
   createRolloutMemory,
-  type ObservedPod,
   type ReconcileContext,
   type ReconcilerParts,
   type ReconcileSnapshot,
-  type RecordedPod,
   takeSnapshot,
 } from "./reconcile_snapshot.ts";
 import { type Outcome, reconcileAgain, report, type Reported } from "./report.ts";
@@ -83,15 +82,14 @@ export function createReconciler(
 }
 
 async function reconcile(podKey: string, context: ReconcileContext): Promise<ReconcileResult> {
-  const { caches, config, store, newAllocations, memories, conflicts } = context;
-  const objects = snapshotOf(caches, podKey);
-  if (objects === undefined) {
+  const { store, newAllocations, memories, conflicts } = context;
+  const observed = snapshotOf(context, podKey);
+  if (observed === undefined) {
     memories.forget(podKey);
     newAllocations.leave(podKey);
     return {};
   }
-  const observed = { ...objects, podKey, scope: outOfScope({ ...objects, config }) };
-  let { allocation } = objects;
+  let { allocation } = observed;
   if (allocation === undefined) {
     const step = decideNewRecord(observed, context);
     if (step === "outside") {
@@ -118,7 +116,7 @@ async function reconcile(podKey: string, context: ReconcileContext): Promise<Rec
 
 /** Decides the step for a pod without a record. */
 function decideNewRecord(
-  { podKey, pod, scope, namespace }: ObservedPod,
+  { podKey, pod, scope, namespace }: PodSnapshot,
   { caches, memories }: Pick<ReconcileContext, "caches" | "memories">,
 ): "outside" | "outOfStep" | "wait" | "create" {
   // A limit of the market is work also where its record was lost, or a late patch has set it.
@@ -131,7 +129,7 @@ function decideNewRecord(
 }
 
 /** Reports labels and annotations that were meant to take the pod in. */
-function warnOutside(observed: ObservedPod, context: ReconcileContext): void {
+function warnOutside(observed: PodSnapshot, context: ReconcileContext): void {
   const { memories } = context;
   const { podKey, pod, scope } = observed;
   const warnings = outsideWarnings(observed, scope);

@@ -3,14 +3,12 @@
  *
  * @module
  */
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { isRollingOut, type Workload } from "../../shared/api/workload.ts";
 import type { AuditLog } from "../../shared/audit_log.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Backoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import type { OutOfScope } from "../../shared/resize/inputs/resize_input.ts";
 import { isLive } from "../../shared/resize/scope.ts";
 import { type Caches, outOfSync } from "../caches.ts";
 import type { MarketConfig } from "../config.ts";
@@ -26,7 +24,7 @@ import type { FairQueue } from "./pace/fair_queue.ts";
 import type { NodeWrites } from "./pace/node_writes.ts";
 import type { PendingDecreases } from "./pace/resize_turns.ts";
 import { isCurrent, type PodMemories, type PodMemory } from "./pod_memory.ts";
-import type { PodSnapshot } from "./pod_snapshot.ts";
+import type { RecordedPod } from "./pod_snapshot.ts";
 import type { AllocationObserver } from "./ports.ts";
 import type { QuotaRoom, QuotaRooms } from "./quotas/quota_room.ts";
 
@@ -72,19 +70,7 @@ export interface ReconcileContext extends ReconcilerParts {
   readonly rolloutStillSince: ReturnType<typeof createRolloutMemory>;
 }
 
-/** A pod with what the caches and the scope say of it. */
-export interface ObservedPod extends PodSnapshot {
-  readonly podKey: string;
-  /** Why the pod takes no part; undefined when it does. */
-  readonly scope: OutOfScope | undefined;
-}
-
-/** A pod with a record. */
-export interface RecordedPod extends ObservedPod {
-  readonly allocation: PodAllocation;
-}
-
-/** The input of `decide`. */
+/** What `decide` reads. */
 export interface ReconcileSnapshot extends RecordedPod {
   /** False where the record has none yet. */
   readonly hasStatus: boolean;

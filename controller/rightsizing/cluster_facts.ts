@@ -5,12 +5,11 @@
  */
 import { withCPU } from "../../shared/resize/inputs/subject.ts";
 import { unreadableMessages } from "../../shared/api/namespace.ts";
-import type { Pod } from "../../shared/api/pod.ts";
+import { isFinished, type Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ReplicaSet, Workload, WorkloadKind, WorkloadRef } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { originalValues } from "../../shared/resize/original_limits.ts";
-import { isFinished } from "../../shared/resize/scope.ts";
 import { controls } from "../../shared/resize/workloads_of.ts";
 import type {
   RightsizedWorkload,

@@ -165,3 +165,8 @@ export interface Pod extends ApiObject {
   readonly unschedulableSinceMs?: number;
   readonly resizeConditions: readonly ResizeCondition[];
 }
+
+/** True for a pod with containers that have all ended for good. */
+export function isFinished({ phase }: Pick<Pod, "phase">): boolean {
+  return phase === "Succeeded" || phase === "Failed";
+}

@@ -6,7 +6,7 @@
 import type { Pod, ResourceAmounts, Resources } from "../api/pod.ts";
 import { defined, mapDefined } from "../defined.ts";
 import { formatBytes, formatCPU } from "../quantity.ts";
-import { netChange } from "./inputs/cut_raises.ts";
+import { marketSubject, netChange } from "./inputs/subject.ts";
 import { marketManager, RESTORE_MANAGER, RIGHTSIZING_MANAGER } from "./original_limits.ts";
 
 /** One container's new values, millicores and bytes; what is absent stays as it is. */
@@ -132,7 +132,7 @@ export function patchParts(
 
 /** By how much the changes move the sum of the pod's limits, millicores. */
 export function netOf(pod: Pod, changes: readonly ResourceChange[]): number {
-  return netChange(pod, new Map(changes.map((change) => [change.name, change])));
+  return netChange(marketSubject(pod), new Map(changes.map((change) => [change.name, change])));
 }
 
 /** Limits that are below the new request of their container, and that stay otherwise. */

@@ -144,11 +144,6 @@ export function outOfScope(subject: ScopeSubject): OutOfScope | undefined {
   return undefined;
 }
 
-/** True for a pod with containers that have all ended for good: nothing is left to give limits to. */
-export function isFinished({ phase }: Pick<Pod, "phase">): boolean {
-  return phase === "Succeeded" || phase === "Failed";
-}
-
 /** True while there is a running pod on a node, of which readings can exist. */
 export function isLive({ phase, nodeName, metadata }: Pod): boolean {
   return phase === "Running" && nodeName !== "" && !metadata.terminating;

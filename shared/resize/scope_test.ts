@@ -7,16 +7,9 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { ALLOW_OVERRIDES, HPA_COORDINATION, MANAGED, SKIP_GUARANTEED } from "../api/market_keys.ts";
 import type { Texts } from "../api/object.ts";
-import type { Pod, ResizeCondition } from "../api/pod.ts";
+import { isFinished, type Pod, type ResizeCondition } from "../api/pod.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "./inputs/resize_condition.ts";
-import {
-  isFinished,
-  isLive,
-  outOfScope,
-  restoredCause,
-  restoredMessage,
-  type ScopeSubject,
-} from "./scope.ts";
+import { isLive, outOfScope, restoredCause, restoredMessage, type ScopeSubject } from "./scope.ts";
 
 /** The switch as label and as annotation. */
 type Switch = { readonly label?: string; readonly annotation?: string };

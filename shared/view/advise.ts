@@ -4,9 +4,8 @@
  * @module
  */
 import { defined, mapDefined } from "../defined.ts";
-import { isFinished } from "../resize/scope.ts";
 import { workloadsOf } from "../resize/workloads_of.ts";
-import type { Pod, PodContainer } from "../api/pod.ts";
+import { isFinished, type Pod, type PodContainer } from "../api/pod.ts";
 import type { PodAllocation } from "../api/pod_allocation.ts";
 import type { RecommendationReport } from "../api/recommendation_report.ts";
 import { remedyFor, sentenceOf } from "../api/reasons/reasons.ts";

@@ -16,7 +16,7 @@ import { workloadsOf } from "../../../shared/resize/workloads_of.ts";
 import type { MarketConfig } from "../../config.ts";
 import { hasMoved } from "../../metrics_demand/metric_fact.ts";
 import { type BoundsDraft, type BoundsInput, boundsOf, type KnownRule } from "./bounds.ts";
-import type { PodSnapshot } from "../pod_snapshot.ts";
+import type { PodSnapshot, RecordedPod } from "../pod_snapshot.ts";
 import { type Originals, originalsOf } from "../original_limits.ts";
 import { desiredLimits, originalValues } from "../../../shared/resize/original_limits.ts";
 import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
@@ -112,7 +112,7 @@ export function isStored(sent: Bounds, stored: Bounds | undefined): boolean {
  * must be recorded before the first patch. Pure.
  */
 export function planBounds(
-  snapshot: PodSnapshot & { readonly allocation: PodAllocation },
+  snapshot: RecordedPod,
   input: BoundsPlanInput,
 ): BoundsPlan {
   const { allocation, pod } = snapshot;

@@ -11,8 +11,7 @@ import {
   isUnhurried,
   listedReason,
 } from "../../../shared/api/reasons/reasons.ts";
-import { netChange } from "../../../shared/resize/inputs/cut_raises.ts";
-import { limitsWanted } from "../../../shared/resize/inputs/subject.ts";
+import { limitsWanted, marketSubject, netChange } from "../../../shared/resize/inputs/subject.ts";
 import { desiredLimits } from "../../../shared/resize/original_limits.ts";
 import type { FairQueue, TurnRequest } from "./fair_queue.ts";
 
@@ -117,7 +116,7 @@ export function createPendingDecreases(wake: (podKey: string) => void): PendingD
 
 /** True when the market wants less for the pod than its spec has, so that others can have more. */
 function isDecrease(pod: Pod, { spec }: PodAllocation): boolean {
-  const net = netChange(pod, limitsWanted(pod, desiredLimits(spec)));
+  const net = netChange(marketSubject(pod), limitsWanted(pod, desiredLimits(spec)));
   return paysForRaises({ reason: marketCause(spec), net });
 }
 

@@ -4,13 +4,12 @@
  * @module
  */
 import { defined } from "../../../shared/defined.ts";
-import type { Pod } from "../../../shared/api/pod.ts";
+import { isFinished, type Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { ScopedPod } from "../../../shared/resize/checks/resource_quota.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { presentLimits, withCPU } from "../../../shared/resize/inputs/subject.ts";
 import { podTotal } from "../../../shared/resize/inputs/resources.ts";
-import { isFinished } from "../../../shared/resize/scope.ts";
 import { isSystemCritical } from "../bounds/bid_rules.ts";
 import { originalValues } from "../../../shared/resize/original_limits.ts";
 import type { QuotaBid } from "./quota_bids.ts";

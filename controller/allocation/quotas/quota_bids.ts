@@ -5,7 +5,6 @@
  */
 import { presentLimits } from "../../../shared/resize/inputs/subject.ts";
 import { originalLimitsOf, originalValues } from "../../../shared/resize/original_limits.ts";
-import { outOfScope } from "../../../shared/resize/scope.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { MarketConfig } from "../../config.ts";
 import { isSystemCritical } from "../bounds/bid_rules.ts";
@@ -33,8 +32,8 @@ export function createQuotaBids(
   },
 ): (podKey: string) => readonly QuotaBid[] {
   return (podKey) => {
-    const snapshot = snapshotOf(caches, podKey);
-    if (snapshot === undefined || outOfScope({ ...snapshot, config }) !== undefined) return [];
+    const snapshot = snapshotOf({ caches, config }, podKey);
+    if (snapshot === undefined || snapshot.scope !== undefined) return [];
     const { pod, allocation } = snapshot;
     const { originalLimits: recorded, originalRequests } = allocation?.status ?? {};
     // A terminating pod changes no more, and a pod-level limit is the only one that counts.

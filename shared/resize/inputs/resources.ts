@@ -160,7 +160,9 @@ export function podPhases(
 }
 
 /** One of the amounts of a container or pod, for instance its CPU limit. */
-export type AmountOf = (resources: Resources) => number | undefined;
+export type AmountOf = (
+  resources: Resources & Partial<Pick<PodContainer, "applied">>,
+) => number | undefined;
 
 /** Σ of those that have a value. */
 export function sumOf(containers: readonly Resources[], amountOf: AmountOf): number {
