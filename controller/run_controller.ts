@@ -31,7 +31,6 @@ import type { ControllerMetrics } from "./metrics.ts";
 import type { InstantQueries } from "../shared/instant_queries.ts";
 import type { PlacementAPI } from "./placement/ports.ts";
 import type { Placement } from "./placement/placement.ts";
-import { controllerRights } from "./rights.ts";
 import {
   createRightsizingCopies,
   type RightsizingAPI,
@@ -94,30 +93,14 @@ export interface ControllerParts {
 
 /**
  * Runs until `signal` is aborted. Resolves with the program's exit code: 0 after a clean end, 1 when
- * the cluster can't be worked with or the leadership was lost: to begin anew is then the cleanest.
- * Throws the failure of a loop.
+ * the leadership was lost: to begin anew is then the cleanest. Throws the failure of a loop.
  */
 export async function runController(parts: ControllerParts, signal: AbortSignal): Promise<0 | 1> {
   const { api, caches, clock, log, settings } = parts;
-  const { namespace, configMap, stopGrace, webhookCertificates } = settings.values();
-  const verdict = await startCheck({
-    ...parts,
-    ask: api.ask,
-    rights: controllerRights({
-      namespace,
-      configMap,
-      rightsizing: api.rightsizing !== undefined,
-      placement: parts.placement !== undefined,
-      dashboard: parts.dashboard !== undefined,
-      ...(parts.webhook === undefined ? {} : { webhook: webhookCertificates }),
-    }),
-  }, signal);
+  const verdict = await startCheck({ ...parts, ask: api.ask }, signal);
   if (verdict === "stopped") return 0;
-  if ("faults" in verdict) {
-    for (const fault of verdict.faults) log.error(fault);
-    return 1;
-  }
 
+  const { stopGrace } = settings.values();
   const supervisor = createSupervisor({ clock, log, graceMs: stopGrace });
   const resize = createServedResize({ ask: api.ask, clock, log }, verdict);
   supervisor.supervise("what the server serves", resize.run(supervisor.signal));
