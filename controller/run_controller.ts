@@ -16,6 +16,7 @@ import {
   runLeaderElection,
 } from "../shared/control/leader_election.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
+import { aborted, within } from "../shared/control/time_limit.ts";
 import { SETTINGS } from "../shared/installation.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
@@ -154,7 +155,6 @@ async function lead(
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
   const { api, caches: { pods, allocations }, clock, log, settings, metrics, resize } = parts;
-  const ended = new AbortController();
   const graceMs = settings.values().stopGrace / 2;
   const onConfirmed = metrics.decisionConfirmed;
   const unsubscribe = watchConfirmations({ pods, allocations, clock, onConfirmed });
@@ -173,14 +173,11 @@ async function lead(
     rightsize(parts, copies, { term }),
     parts.placement?.lead(term),
     parts.webhook?.(mutatorsOf(parts, copies), term),
-  ]).finally(() => ended.abort());
-  const late = (async () => {
-    await aborted(AbortSignal.any([term, ended.signal]));
-    await clock.sleep(graceMs, ended.signal);
-    if (!ended.signal.aborted) log.warn("Requests are still under way at the end", { graceMs });
-  })();
+  ]).then(() => {});
+  const late = () => log.warn("Requests are still under way at the end", { graceMs });
   try {
-    await Promise.race([work, late]);
+    await Promise.race([work, aborted(term)]);
+    await within(() => work, { clock, ms: graceMs, late });
   } finally {
     metrics.leads(false);
     unsubscribe();
@@ -235,13 +232,6 @@ async function rightsize(
       lowersMemoryLimits: resize.lowersMemoryLimits,
     }),
   }, term);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) =>
-    signal.addEventListener("abort", () => resolve(), { once: true })
-  );
 }
 
 /** A copy of the installation's settings that hands on each new text. */
