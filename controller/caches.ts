@@ -17,6 +17,7 @@ import {
   type InformerOptions,
   type ListWatch,
 } from "../shared/control/informer.ts";
+import { within } from "../shared/control/time_limit.ts";
 import type { ApiObject } from "../shared/api/object.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
@@ -180,11 +181,10 @@ export async function copiesInSync(
   for (const [, informer] of namedCaches(caches)) {
     if (informer !== verticalPodAutoscalers && !await informer.whenSynced(signal)) return false;
   }
-  const done = new AbortController();
-  const either = AbortSignal.any([signal, done.signal]);
-  const late = clock.sleep(VPA_WAIT_MS, either).then(() => false);
-  const synced = await Promise.race([verticalPodAutoscalers.whenSynced(either), late]);
-  done.abort();
+  const synced = await within(
+    (late) => verticalPodAutoscalers.whenSynced(AbortSignal.any([signal, late])),
+    { clock, ms: VPA_WAIT_MS, late: () => false },
+  );
   if (synced || signal.aborted) return synced;
   log.warn("VerticalPodAutoscalers can't be read: limits are not raised until they can", {
     waitedMs: VPA_WAIT_MS,

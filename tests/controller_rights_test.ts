@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { controllerRights, placementRights } from "../controller/rights.ts";
+import { controllerRights, placementRights } from "./fixtures/controller_rights.ts";
 import type { AccessRule } from "../adapters/kube/client/api_checks.ts";
 
 interface Rule {

@@ -70,7 +70,7 @@ export interface ReconcileContext extends ReconcilerParts {
   readonly rolloutStillSince: ReturnType<typeof createRolloutMemory>;
 }
 
-/** What `decide` reads. */
+/** The input of `decide`. */
 export interface ReconcileSnapshot extends RecordedPod {
   /** False where the record has none yet. */
   readonly hasStatus: boolean;

@@ -13,6 +13,7 @@ import { createBackoff } from "../../shared/control/backoff.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { createPermits, type Permits } from "../../shared/control/permits.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
+import { within } from "../../shared/control/time_limit.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import {
@@ -262,35 +263,24 @@ export async function awaitDiscovery(
   parts: DiscoveryParts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const all: Record<string, Synced> = { policies: parts.policies, ...parts.copies };
+  const { policies, copies, clock, log } = parts;
+  const all: Record<string, Synced> = { policies, ...copies };
   const missing = new Set(Object.keys(all));
-  const over = new AbortController();
-  const waits = Object.entries(all).map(async ([name, cache]) => {
-    if (await cache.whenSynced(signal)) missing.delete(name);
-  });
-  await Promise.all([
-    Promise.all(waits).finally(() => over.abort()),
-    reportMissing(parts, { missing, signal: AbortSignal.any([signal, over.signal]) }),
-  ]);
-  return missing.size === 0;
-}
-
-async function reportMissing(
-  parts: DiscoveryParts,
-  { missing, signal }: { readonly missing: ReadonlySet<string>; readonly signal: AbortSignal },
-): Promise<void> {
-  const { policies, clock, log } = parts;
+  const waits = Promise.all(
+    Object.entries(all).map(async ([name, cache]) => {
+      if (await cache.whenSynced(signal)) missing.delete(name);
+    }),
+  ).then(() => true);
   const reported = new Set<string>();
-  for (let waitedMs = REPORT_MISSING_MS;; waitedMs += REPORT_MISSING_MS) {
-    await clock.sleep(REPORT_MISSING_MS, signal);
-    if (signal.aborted) return;
+  const limit = { clock, ms: REPORT_MISSING_MS, late: () => false };
+  for (let waitedMs = limit.ms; !await within(() => waits, limit); waitedMs += limit.ms) {
     const what = [...missing].toSorted().join(", ");
-    if (waitedMs === REPORT_MISSING_MS) {
+    if (waitedMs === limit.ms) {
       log.warn("Caches are still missing: no workload is reconciled", { what });
     }
     const message = `the API server has not listed ${what} for ${waitedMs / 1000} s`;
     for (const policy of policies.all()) {
-      if (signal.aborted) return;
+      if (missing.size === 0 || signal.aborted) break;
       if (policy.spec === undefined || policy.spec.mode === "Disabled") continue;
       const version = `${policy.metadata.uid} ${policy.metadata.generation}`;
       if (reported.has(version)) continue;
@@ -298,6 +288,7 @@ async function reportMissing(
       await reportUndiscovered(policy, message, parts);
     }
   }
+  return missing.size === 0;
 }
 
 async function reportUndiscovered(

@@ -8,7 +8,6 @@ import { checkAPI } from "../../adapters/kube/client/api_checks.ts";
 import { type KubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import { controllerRights } from "../../controller/rights.ts";
 import { startCheck, type StartVerdict } from "../../controller/start_check.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
@@ -76,11 +75,10 @@ const plain: PuppetPod = { containers: { app: BURSTABLE } };
 /** The verdict of the controller's own check on the server. */
 async function verdictOf(connection: KubeConnection): Promise<StartVerdict> {
   return await startCheck({
-    ask: (rules) => checkAPI(connection, { rules }),
+    ask: () => checkAPI(connection),
     clock: systemClock,
     random: seededRandom(1),
     log: silentLog,
-    rights: controllerRights({ namespace: "mbcas-system", configMap: "mbcas-config" }),
     waitsFor: (reason) => assert.equal(reason, undefined),
   }, AbortSignal.timeout(10_000));
 }

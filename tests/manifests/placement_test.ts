@@ -1,7 +1,7 @@
 /** The component placement: what it turns on, lets through, allows, and refuses at the source. */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { placementRights } from "../../controller/rights.ts";
+import { placementRights } from "../fixtures/controller_rights.ts";
 import { RIGHTSIZING_SETTINGS } from "../../controller/rightsizing/settings.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";

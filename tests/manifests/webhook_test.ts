@@ -9,7 +9,7 @@ import {
   WEBHOOK_SECRET,
   WORKLOADS_ROUTE,
 } from "../../controller/webhook/webhook_objects.ts";
-import { webhookRights } from "../../controller/rights.ts";
+import { webhookRights } from "../fixtures/controller_rights.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { endpointSpec } from "../../controller/webhook/keep_endpoint.ts";
 import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";

@@ -69,7 +69,6 @@ export const ALL_THERE: AskCluster = () =>
     lowersMemoryLimits: true,
     servesAllocations: true,
     unknownFields: [],
-    missingRights: [],
   });
 
 /** Starts a controller. */

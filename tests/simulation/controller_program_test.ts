@@ -136,19 +136,13 @@ programTest("waits for the custom resource and for the server", async (scene, st
   assert.equal(program.waitsFor(), undefined);
   assert.ok(scene.allocation());
 }, {
-  async ask(rights) {
+  async ask() {
     const asked = ++server.asked;
     if (asked === 1) throw new ApiError(0, "Unreachable", "no route");
     const unknownFields = asked > 4 ? [] : ["status.bounds.containers.boost"];
-    return { ...await ALL_THERE(rights), servesAllocations: asked > 2, unknownFields };
+    return { ...await ALL_THERE(), servesAllocations: asked > 2, unknownFields };
   },
 });
-
-programTest("ends with 1 where it lacks rights", async (scene, start) => {
-  const program = start("first");
-  await scene.pass(1);
-  assert.equal(program.exitCode(), 1);
-}, { ask: async (rights) => ({ ...await ALL_THERE([]), missingRights: rights.slice(0, 2) }) });
 
 const support = { servesPodResize: false, placed: 0 };
 
@@ -172,7 +166,7 @@ programTest("runs without pods/resize: the market holds until then", async (scen
   await scene.wantFor(20_000, 600);
   assert.equal(scene.status().reason, "ResizeNotServed");
 }, {
-  ask: async (rights) => ({ ...await ALL_THERE(rights), servesPodResize: support.servesPodResize }),
+  ask: async () => ({ ...await ALL_THERE(), servesPodResize: support.servesPodResize }),
   more: () => ({
     identity: "first",
     placement: {

@@ -342,7 +342,7 @@ for (const dryRun of [false, true]) {
       clock,
       identity: "first",
       flags: new Map([["--market", "off"]]),
-      ask: async (rights) => ({ ...await ALL_THERE(rights), servesPodResize: false }),
+      ask: async () => ({ ...await ALL_THERE(), servesPodResize: false }),
       rightsizing: { ...rightsizing, config: { ...config, dryRun } },
     });
     await scene.pass(MINUTE_MS);

@@ -9,7 +9,6 @@ import type { PlacementEvent } from "../../controller/placement/ports.ts";
 import type { EvictionAnswer, PodRef } from "../../shared/api/ports.ts";
 import { createPlacement } from "../../controller/placement/placement.ts";
 import { createPlacementMetrics } from "../../controller/placement/metrics.ts";
-import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -36,7 +35,7 @@ import {
 } from "../fixtures/placement/placement_caches.ts";
 import { sampleBudget } from "../fixtures/placement/placed_pods.ts";
 import { createWebhookService } from "../fixtures/webhook/webhook_service.ts";
-import { ALL_THERE, type ControllerProgram, startProgram } from "./controller_program.ts";
+import { type ControllerProgram, startProgram } from "./controller_program.ts";
 import { byCost } from "./deletion_order.ts";
 import {
   CAPACITY_TYPE,
@@ -51,12 +50,6 @@ const [RECONCILE_MS, ADMISSION_MS] = [500, 200];
 
 /** Without the market: its limits are of no matter here. */
 const FLAGS = { "--market": "off", "--placement": "on", "--webhook": "on" };
-
-/** A replica of the controller. */
-export interface PlacingProgram extends ControllerProgram {
-  /** The rights that it asked for at its start. */
-  readonly rights: readonly AccessRule[];
-}
 
 /** A test with a cluster of its own. */
 export function clusterTest(
@@ -101,7 +94,7 @@ export class PlacementCluster {
   /** ConfigMaps of placement, which outlive programs. */
   readonly memory: KeptCheckpoints = keptCheckpoints();
   /** Programs that were started. */
-  readonly programs: PlacingProgram[] = [];
+  readonly programs: ControllerProgram[] = [];
   readonly #service: ReturnType<typeof createWebhookService>;
   readonly #end = new AbortController();
   readonly #controller: Promise<void>;
@@ -198,9 +191,8 @@ export class PlacementCluster {
   }
 
   /** Starts a replica of the controller at this address. */
-  start(ip: string, more: Readonly<Record<string, string>> = {}): PlacingProgram {
+  start(ip: string, more: Readonly<Record<string, string>> = {}): ControllerProgram {
     const { api, clock } = this;
-    const rights: AccessRule[] = [];
     const link = { cut: false };
     const flags = new Map(Object.entries({ ...FLAGS, "--pod-ip": ip, ...more }));
     const program = startProgram({
@@ -208,10 +200,6 @@ export class PlacementCluster {
       clock,
       identity: `controller-${ip}`,
       flags,
-      ask(asked) {
-        rights.push(...asked);
-        return ALL_THERE(asked);
-      },
       more: ({ settings, ...slot }) => {
         const { identity, registry } = slot;
         const { placement: placed, webhook: serves } = settings.values();
@@ -252,7 +240,7 @@ export class PlacementCluster {
       link.cut = true;
       this.#service.crash(ip);
     };
-    const placing = { ...program, cutOff, rights };
+    const placing = { ...program, cutOff };
     this.programs.push(placing);
     return placing;
   }

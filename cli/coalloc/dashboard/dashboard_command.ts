@@ -4,6 +4,7 @@
  * @module
  */
 import { Command, InvalidArgumentError } from "commander";
+import { aborted } from "../../../shared/control/time_limit.ts";
 import { LIST_CONTROLLERS } from "../../../shared/installation.ts";
 import { examples } from "../global_flags.ts";
 import { type CommandContext, CommandProblem, type DashboardAccess } from "../ports.ts";
@@ -58,9 +59,7 @@ export async function dashboardCommand(
     const url = `http://${server.address}/?key=${key}`;
     world.out(`Dashboard: ${url}\nThe address works once, in one browser. Ctrl-C ends it.\n`);
     if (open) world.browse(url);
-    const ended = Promise.withResolvers<void>();
-    signal.addEventListener("abort", () => ended.resolve(), { once: true });
-    if (!signal.aborted) await ended.promise;
+    await aborted(signal);
     // Streams of updates end with it.
     await tunnel.close();
     await server.shutdown();

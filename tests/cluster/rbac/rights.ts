@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type AccessRule, isAllowed } from "../../../adapters/kube/client/api_checks.ts";
+import type { AccessRule } from "../../../adapters/kube/client/api_checks.ts";
 import type {
   KubeConnection,
   OpenKubeConnection,
@@ -58,6 +58,20 @@ function rightsOfRule({ apiGroups, resources, resourceNames, verbs }: PolicyRule
       return verbs.flatMap((verb) => names.map((name) => ({ verb, ...kind, ...name })));
     })
   );
+}
+
+/** True when the connection's user has this right. */
+export async function isAllowed(
+  connection: KubeConnection,
+  resourceAttributes: AccessRule,
+): Promise<boolean> {
+  const [apiVersion, kind] = ["authorization.k8s.io/v1", "SelfSubjectAccessReview"];
+  const reviewed = await connection.request({
+    method: "POST",
+    path: `/apis/${apiVersion}/selfsubjectaccessreviews`,
+    body: { apiVersion, kind, spec: { resourceAttributes } },
+  }) as { readonly status: { readonly allowed: boolean } };
+  return reviewed.status.allowed;
 }
 
 /** The rule that gives this right and nothing else. */

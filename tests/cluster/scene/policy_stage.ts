@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { isAllowed } from "../../../adapters/kube/client/api_checks.ts";
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import {
   type KubeConnection,
@@ -15,7 +14,7 @@ import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { createKubectl, type Kubectl } from "../kubectl.ts";
-import { createRoleCopies, ruleOfRight } from "../rbac/rights.ts";
+import { createRoleCopies, isAllowed, ruleOfRight } from "../rbac/rights.ts";
 import { applyRights, renderWith } from "../rendered_manifests.ts";
 import { connectByToken, requestToken } from "./account_token.ts";
 import { PRODUCT_NAMESPACE } from "./product.ts";

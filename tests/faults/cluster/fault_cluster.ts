@@ -294,7 +294,6 @@ export function startController(
           lowersMemoryLimits: true,
           servesAllocations: true,
           unknownFields: [],
-          missingRights: [],
         }),
       sources,
       settings: client.listWatch("ConfigMap"),
