@@ -19,7 +19,7 @@ import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
 import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
 import type { ResourceRanges } from "../../shared/resize/inputs/resize_input.ts";
 import { belongsTo, workloadsOf } from "../../shared/resize/workloads_of.ts";
-import type { ReadCaches } from "../caches.ts";
+import { type ReadCaches, workloadOf } from "../caches.ts";
 
 /** One pod and what belongs to it. */
 export interface PodSnapshot {
@@ -75,17 +75,4 @@ export function snapshotOf(caches: ReadCaches, podKey: string): PodSnapshot | un
     autoscalers,
     verticalAutoscalers,
   };
-}
-
-function workloadOf(
-  caches: ReadCaches,
-  { namespace, refs }: { readonly namespace: string; readonly refs: readonly WorkloadRef[] },
-): Workload | undefined {
-  for (const { kind, name } of refs) {
-    const key = `${namespace}/${name}`;
-    if (kind === "Deployment") return caches.deployments.get(key);
-    if (kind === "StatefulSet") return caches.statefulSets.get(key);
-    if (kind === "DaemonSet") return caches.daemonSets.get(key);
-  }
-  return undefined;
 }

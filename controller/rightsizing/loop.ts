@@ -21,9 +21,9 @@ import {
 } from "../../shared/rightsizing/build_policy_status.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import type { Caches } from "../caches.ts";
+import { type Caches, workloadCaches } from "../caches.ts";
 import type { RightsizingCopies } from "./api.ts";
-import { type ClusterFacts, workloadCaches } from "./cluster_facts.ts";
+import type { ClusterFacts } from "./cluster_facts.ts";
 import { isDryRun, policyInput, type RightsizingSettings } from "./config.ts";
 import { emitCycleEvents, policyWarning } from "./events.ts";
 import type { RightsizingObserver } from "./metrics.ts";

@@ -33,12 +33,8 @@ import {
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { workloadsOf } from "../../shared/resize/workloads_of.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import {
-  type BoundCaches,
-  cachedWorkload,
-  workloadBounds,
-  type WorkloadCaches,
-} from "./cluster_facts.ts";
+import { type WorkloadCaches, workloadOf } from "../caches.ts";
+import { type BoundCaches, workloadBounds } from "./cluster_facts.ts";
 
 /** Where values in force, and what bounds them, are read. */
 export interface PodCreationParts {
@@ -129,7 +125,7 @@ export function createCreationValues(
     if (record === undefined || record.inForce.length === 0) return undefined;
     const policy = policies.get(`${record.policy.namespace}/${record.policy.name}`)?.spec;
     if (policy?.mode !== "Auto" || !policy.updateStrategy.allowInPlaceResize) return undefined;
-    const found = cachedWorkload(caches, namespace, ref);
+    const found = workloadOf(caches, { namespace, refs: [ref] });
     const workload = found && rightsizedWorkload(found);
     if (workload === undefined || !bounding.every(({ synced }) => synced)) return undefined;
     const bounds = workloadBounds(caches, { workload, pods: [] });
