@@ -91,7 +91,7 @@ export interface Estimate {
   readonly steps: readonly string[];
 }
 
-/** What an estimate is made by, besides samples. */
+/** Input of an estimate beside the samples. */
 export interface EstimateInput {
   readonly resource: ResourceName;
   readonly rule: Pick<PolicySpec, "percentile" | "windowMs" | "safetyFactor" | "bounds">;
