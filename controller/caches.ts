@@ -9,7 +9,7 @@ import type { LimitRange, Namespace, ResourceQuota } from "../shared/api/namespa
 import type { Node } from "../shared/api/node.ts";
 import type { Pod } from "../shared/api/pod.ts";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
-import type { Workload } from "../shared/api/workload.ts";
+import type { Workload, WorkloadKind, WorkloadRef } from "../shared/api/workload.ts";
 import type { Clock } from "../shared/clock.ts";
 import {
   createInformer,
@@ -48,6 +48,36 @@ export interface Caches {
 export type ReadCaches = {
   readonly [K in Exclude<keyof Caches, "leases">]: Pick<Caches[K], "get" | "byIndex" | "all">;
 };
+
+/** A map, since a pod may name any kind as its owner: `constructor`, too. */
+const CACHE_OF_KIND: ReadonlyMap<string, "deployments" | "statefulSets" | "daemonSets"> = new Map(
+  [
+    ["Deployment", "deployments"],
+    ["StatefulSet", "statefulSets"],
+    ["DaemonSet", "daemonSets"],
+  ] satisfies readonly (readonly [WorkloadKind, keyof Caches])[],
+);
+
+/** The copies of workloads. */
+export type WorkloadCaches = Pick<Caches, "deployments" | "statefulSets" | "daemonSets">;
+
+/** The copies of all kinds of workloads. */
+export function workloadCaches(caches: WorkloadCaches): readonly Informer<Workload>[] {
+  return Array.from(CACHE_OF_KIND.values(), (name) => caches[name]);
+}
+
+/** The first of these workloads that is there; other kinds are passed over. */
+export function workloadOf(
+  caches: Pick<ReadCaches, keyof WorkloadCaches>,
+  { namespace, refs }: { readonly namespace: string; readonly refs: readonly WorkloadRef[] },
+): Workload | undefined {
+  for (const { kind, name } of refs) {
+    const cache = CACHE_OF_KIND.get(kind);
+    const found = cache && caches[cache].get(`${namespace}/${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 /** Where each of these copies comes from. */
 export type SourcesOf<C> = {

@@ -37,6 +37,7 @@ import {
   type RightsizingAPI,
   type RightsizingCopies,
 } from "./rightsizing/api.ts";
+import { isDryRun } from "./rightsizing/config.ts";
 import { createCreationValues, createPodCreationMutator } from "./rightsizing/pod_creation.ts";
 import { keepRightsizing, type RightsizingParts } from "./rightsizing/run.ts";
 import {
@@ -79,7 +80,7 @@ export interface ControllerParts {
   /** Where pods' metrics are asked. */
   readonly instantQueries: InstantQueries;
   /** Rightsizing's settings; it runs where its CustomResourceDefinitions are installed. */
-  readonly rightsizing?: Pick<RightsizingParts, "config" | "observer">;
+  readonly rightsizing?: Pick<RightsizingParts, "settings" | "observer">;
   /** Absent: nothing is placed. */
   readonly placement?: Placement;
   /** Answers API servers that ask about new pods, until the signal is aborted; the leader does. */
@@ -209,7 +210,7 @@ function mutatorsOf(
 ): readonly Mutator[] {
   const placed = placement?.mutators ?? [];
   if (copies === undefined || rightsizing === undefined) return placed;
-  const dryRun = (): boolean => rightsizing.config.dryRun;
+  const dryRun = (): boolean => isDryRun(rightsizing.settings());
   const values = createCreationValues({ ...copies, caches, dryRun });
   return [createPodCreationMutator(values), ...placed];
 }

@@ -20,7 +20,7 @@ import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
 import type { OutOfScope, ResourceRanges } from "../../shared/resize/inputs/resize_input.ts";
 import { outOfScope, type ScopeSettings } from "../../shared/resize/scope.ts";
 import { belongsTo, workloadsOf } from "../../shared/resize/workloads_of.ts";
-import type { ReadCaches } from "../caches.ts";
+import { type ReadCaches, workloadOf } from "../caches.ts";
 
 /** One pod and what belongs to it. */
 export interface PodSnapshot {
@@ -84,17 +84,4 @@ export function snapshotOf(
     verticalAutoscalers,
   };
   return { podKey, scope: outOfScope({ ...objects, config }), ...objects };
-}
-
-function workloadOf(
-  caches: ReadCaches,
-  { namespace, refs }: { readonly namespace: string; readonly refs: readonly WorkloadRef[] },
-): Workload | undefined {
-  for (const { kind, name } of refs) {
-    const key = `${namespace}/${name}`;
-    if (kind === "Deployment") return caches.deployments.get(key);
-    if (kind === "StatefulSet") return caches.statefulSets.get(key);
-    if (kind === "DaemonSet") return caches.daemonSets.get(key);
-  }
-  return undefined;
 }

@@ -22,10 +22,10 @@ import {
 } from "../../shared/rightsizing/build_policy_status.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import type { Caches } from "../caches.ts";
+import { type Caches, workloadCaches } from "../caches.ts";
 import type { RightsizingCopies } from "./api.ts";
-import { type ClusterFacts, workloadCaches } from "./cluster_facts.ts";
-import { policyInput, type RightsizingConfig } from "./config.ts";
+import type { ClusterFacts } from "./cluster_facts.ts";
+import { isDryRun, policyInput, type RightsizingSettings } from "./config.ts";
 import { emitCycleEvents, policyWarning } from "./events.ts";
 import type { RightsizingObserver } from "./metrics.ts";
 import { collectGarbage } from "./policies/garbage_collection.ts";
@@ -58,7 +58,7 @@ export interface RightsizingLoopParts
   readonly reports: ReportStore;
   readonly vpaPublisher: VPAPublisher;
   readonly events: RightsizingEvents;
-  readonly config: RightsizingConfig;
+  readonly settings: () => RightsizingSettings;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -120,10 +120,10 @@ export async function runRightsizingLoop(
 }
 
 function createLoop(parts: RightsizingLoopParts, signal: AbortSignal): Loop {
-  const { caches, config, vpaPublisher: publisher } = parts;
+  const { caches, settings, vpaPublisher: publisher } = parts;
   const [reports, copy] = [caches.reports.all(), caches.verticalPodAutoscalers];
   const records = new RecordStore({ ...parts, reports, store: parts.reports, signal });
-  const permits = createPermits(() => config.workers);
+  const permits = createPermits(() => settings().rightsizingWorkers);
   return {
     ...{ ...parts, records, permits },
     cycles: new PolicyCycles({ ...parts, records, permits }),
@@ -132,7 +132,7 @@ function createLoop(parts: RightsizingLoopParts, signal: AbortSignal): Loop {
       ...parts,
       policies: caches.policies,
       workloads: () => allWorkloads(caches),
-      input: () => policyInput(caches.namespaces, config),
+      input: () => policyInput(caches.namespaces, settings()),
     }),
   };
 }
@@ -198,12 +198,12 @@ async function reconcilePolicy(
 
 /** Runs the cycle, emits its events and writes its records. */
 async function runCycle(
-  { caches, config, cycles, records, events, schedule }: Loop,
+  { caches, settings, cycles, records, events, schedule }: Loop,
   due: DueCycle,
 ): Promise<{ readonly outcome: CycleOutcome; readonly retryMs: number }> {
   const { policy, only, signal } = due;
   const outcome = await cycles.run(policy, {
-    ...policyInput(caches.namespaces, config),
+    ...policyInput(caches.namespaces, settings()),
     policies: [...caches.policies.all()],
     workloads: allWorkloads(caches),
     only,
@@ -216,7 +216,7 @@ async function runCycle(
 }
 
 async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<void> {
-  const { caches, clock, config, cycles, schedule, cluster } = loop;
+  const { caches, clock, settings, cycles, schedule, cluster } = loop;
   while (!signal.aborted) {
     await clock.sleep(GARBAGE_MS, signal);
     if (signal.aborted) return;
@@ -224,9 +224,9 @@ async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<vo
       Array.from(allWorkloads(caches), (one) => [workloadKey(one), one] as const),
     );
     await collectGarbage({
-      ...{ ...loop, ...policyInput(caches.namespaces, config), workloads },
+      ...{ ...loop, ...policyInput(caches.namespaces, settings()), workloads },
       policies: [...caches.policies.all()],
-      annotateWorkloads: config.annotateWorkloads,
+      annotateWorkloads: settings().annotateWorkloads,
       nowMs: clock.wall(),
       writer: loop.appliers.workloads,
     });
@@ -248,11 +248,10 @@ function cachesOf({ caches, first }: RightsizingLoopParts): Readonly<Record<stri
 
 /** Caches that are waited for, and where a long wait is reported. */
 export interface DiscoveryParts
-  extends Pick<RightsizingLoopParts, "statuses" | "events" | "clock" | "log"> {
+  extends Pick<RightsizingLoopParts, "statuses" | "events" | "settings" | "clock" | "log"> {
   readonly policies: Pick<RightsizingCopies["policies"], "all" | "whenSynced">;
   /** By a name for people. */
   readonly copies: Readonly<Record<string, Synced>>;
-  readonly config: Pick<RightsizingConfig, "dryRun">;
 }
 
 /**
@@ -294,7 +293,7 @@ export async function awaitDiscovery(
 async function reportUndiscovered(
   policy: StoredPolicy,
   message: string,
-  { statuses, events, config, clock, log }: DiscoveryParts,
+  { statuses, events, settings, clock, log }: DiscoveryParts,
 ): Promise<void> {
   const problem = { reason: "DiscoveryFailed", message } as const;
   events.emit(policyWarning(policy, { event: problem.reason, ...problem }));
@@ -302,7 +301,7 @@ async function reportUndiscovered(
     nowMs: clock.wall(),
     generation: policy.metadata.generation,
     before: policy.status,
-    dryRun: config.dryRun,
+    dryRun: isDryRun(settings()),
     problem,
   });
   try {

@@ -32,7 +32,7 @@ export interface ProgramPlace {
   /** Texts by flag. @default none */
   readonly flags?: ReadonlyMap<string, string>;
   /** Rightsizing, with its ports. @default none */
-  readonly rightsizing?: Pick<RightsizingParts, "api" | "config">;
+  readonly rightsizing?: Pick<RightsizingParts, "api" | "settings">;
   /** Parts that run beside the market. @default nothing */
   readonly more?: (
     slot: ProgramSlot,
@@ -112,7 +112,7 @@ export function startProgram(
       events: { emit: api.events.emit, run: () => Promise.resolve() },
       ...(rightsizing === undefined ? {} : { rightsizing: rightsizing.api }),
     },
-    ...(rightsizing === undefined ? {} : { rightsizing: { config: rightsizing.config } }),
+    ...(rightsizing === undefined ? {} : { rightsizing: { settings: rightsizing.settings } }),
     caches,
     clock,
     random,

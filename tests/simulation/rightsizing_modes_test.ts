@@ -47,7 +47,7 @@ worldProperty(
       const before = specsOf(scene);
       const names = workloads.map(({ name }) => name).toSorted();
       const timeOf = (name: string): number => scene.recordOf(name)?.recommendedAtMs ?? NaN;
-      scene.config.dryRun = dryRun;
+      scene.settings.dryRun = dryRun;
       const mode = dryRun ? "Auto" : "Recommend";
       scene.policy("all", { mode, strategy, intervalMs: interval });
       await live(scene, 20 * MINUTE_MS, { incidents, workloads });
@@ -96,7 +96,7 @@ worldProperty(
   ],
   (annotates, workloads, mode, disabledAtMs, incidents) =>
     inWorld(workloads, async (scene) => {
-      scene.config.annotateWorkloads = annotates;
+      scene.settings.annotateWorkloads = annotates;
       scene.policy("all", { mode });
       await scene.run(disabledAtMs);
       scene.policy("all", { mode: "Disabled" });

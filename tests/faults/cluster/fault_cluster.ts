@@ -55,7 +55,6 @@ import { runController } from "../../../controller/run_controller.ts";
 import type { PlacementAPI } from "../../../controller/placement/ports.ts";
 import { createPlacement } from "../../../controller/placement/placement.ts";
 import type { RightsizingAPI } from "../../../controller/rightsizing/api.ts";
-import { rightsizingConfig } from "../../../controller/rightsizing/config.ts";
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import { effectiveSettings } from "../../../shared/config/load.ts";
 import { createInformer } from "../../../shared/control/informer.ts";
@@ -306,7 +305,7 @@ export function startController(
       events: { emit: events.emit, run: () => Promise.resolve() },
       rightsizing,
     },
-    rightsizing: { config: rightsizingConfig(settings.values), observer: {} },
+    rightsizing: { settings: settings.values, observer: {} },
     caches,
     clock,
     random,
