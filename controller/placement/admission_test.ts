@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
-import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
+import { applyJSONPatch } from "../../tests/fixtures/apply_json_patch.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import { silentLog } from "../../shared/log.ts";
 import {
@@ -365,7 +365,7 @@ Deno.test("createPlacementWarner() is silent if nothing is wrong, or nothing is 
   assert.equal(await warned(WRONG), undefined);
 });
 
-Deno.test("rightsizing and placement change a pod in either order", async () => {
+Deno.test("rightsizing and placement change disjoint fields of a pod, in either order", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const { mutator: placement } = decisionStage(SPOT);
   const rightsizing = createPodCreationMutator(() => () =>
@@ -377,6 +377,11 @@ Deno.test("rightsizing and placement change a pod in either order", async () => 
   const changed = async (...mutators: readonly typeof placement[]): Promise<unknown> => {
     const answer = await runMutators(request, mutators, { clock, withinMs: 200 });
     assert.deepEqual([answer.warnings, answer.failures], [[], []]);
+    const paths = answer.patch.map(({ path }) => path);
+    const isWithin = (path: string, other: string) =>
+      path !== other && `${path}/`.startsWith(`${other}/`);
+    assert.equal(new Set(paths).size, paths.length);
+    assert.ok(!paths.some((path) => paths.some((other) => isWithin(path, other))), paths.join());
     return applyJSONPatch(request.object, answer.patch);
   };
   const both = await changed(rightsizing, placement);

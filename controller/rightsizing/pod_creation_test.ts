@@ -15,7 +15,7 @@ import { fixedCache } from "../../tests/fixtures/fixed_cache.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { createCreationValues, createPodCreationMutator } from "./pod_creation.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
-import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
+import { applyJSONPatch } from "../../tests/fixtures/apply_json_patch.ts";
 import type {
   HorizontalPodAutoscaler,
   VerticalPodAutoscaler,

@@ -7,7 +7,7 @@ import {
   templateContainer,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { createdPod, OWNS_NOTHING } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
-import { applyJSONPatch } from "../admission/json_patch.ts";
+import { applyJSONPatch } from "../../tests/fixtures/apply_json_patch.ts";
 import type { Resources } from "../api/pod.ts";
 import type { ResourceField } from "../api/workload.ts";
 import { qosClassOf } from "../resize/inputs/qos.ts";
