@@ -21,7 +21,7 @@ import type { ReplicaStatus } from "../../shared/placement/decide_move.ts";
 import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 import { ordinalOf } from "../../shared/placement/split.ts";
-import { eligibilityInput, replicaStatus } from "../../shared/placement/workload_snapshot.ts";
+import { eligibilityInput, replicaStatus } from "./workload_snapshot.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { WebhookView } from "./caches.ts";
 
@@ -183,11 +183,12 @@ function admissionGate(
   const workload = view.workloadOf(request);
   if (workload === "other") return { unplaced: "NotPlaced" };
   const replicas = workload && replicaStatus(workload);
+  const namespace = view.namespace(request.namespace);
   if (
     workload === undefined || replicas === undefined || isBeyond(request, replicas) ||
-    view.namespace(request.namespace) === undefined
+    namespace === undefined
   ) return { unplaced: "CopyBehind" };
-  const answer = checkEligibility(eligibilityInput(workload, view), scope);
+  const answer = checkEligibility(eligibilityInput(workload, namespace), scope);
   if (answer.spec !== undefined) {
     const [first, second] = view.allowed(request);
     // A pod that names a class has all it needs to run there.

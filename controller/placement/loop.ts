@@ -10,12 +10,7 @@ import { type ReconcileResult, runReconcileLoop } from "../../shared/control/rec
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import { checkEligibility } from "../../shared/placement/eligibility.ts";
 import { refusedStatus } from "../../shared/placement/status.ts";
-import {
-  eligibilityInput,
-  placedPodsOf,
-  replicaStatus,
-} from "../../shared/placement/workload_snapshot.ts";
-import { cachedObjects, readCaches } from "./caches.ts";
+import { readCaches } from "./caches.ts";
 import { createEvictionLog } from "./eviction_memory.ts";
 import { type PlacementLoopParts, placeWorkload, type ReconcileParts } from "./reconcile.ts";
 import { createPlacementReporter, type PlacementReporter } from "./reporter.ts";
@@ -26,6 +21,7 @@ import {
   subjectUnder,
   watchWorkloads,
 } from "./watch.ts";
+import { eligibilityInput, placedPodsOf, replicaStatus } from "./workload_snapshot.ts";
 
 /** Changes within this time lead to one reconcile, ms. */
 const CHANGES_MS = 250;
@@ -46,10 +42,9 @@ export async function runPlacementLoop(
   const departures = createDepartureTimes(() => clock.wall());
   const reporter = createPlacementReporter(parts);
   const evictions = parts.evictions ?? createEvictionLog(parts);
-  const objects = cachedObjects(caches);
   const reconcileParts: ReconcileParts = {
     ...parts,
-    input: { objects, config, evicted: evictions, signSinceMs: departures.sinceMs },
+    input: { caches, config, evicted: evictions, signSinceMs: departures.sinceMs },
     evictions,
     rate: createRateLimiter(config.evictions),
     permits: createPermits(() => MOST_COST_WRITES),
@@ -105,7 +100,10 @@ async function reconcile(
   evictions.expire();
   const target = { ...subject, uid: workload.metadata.uid };
   const tookMs = (): number => clock.monotonic() - begunAtMs;
-  const answer = checkEligibility(eligibilityInput(workload, input.objects), config.scope);
+  const answer = checkEligibility(
+    eligibilityInput(workload, caches.namespaces.get(namespace)),
+    config.scope,
+  );
   if (answer.spec === undefined) {
     reporter.ineligible(target, answer, tookMs());
     const pods = () => ({ pods: placedPodsOf(workload, input), nowMs: clock.wall() });

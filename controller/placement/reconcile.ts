@@ -20,11 +20,6 @@ import {
   unplacedInFallback,
 } from "../../shared/placement/shortage.ts";
 import { floorOf, splitReplicas } from "../../shared/placement/split.ts";
-import {
-  placedPod,
-  placedPodsWithBudgets,
-  type SnapshotInput,
-} from "../../shared/placement/workload_snapshot.ts";
 import { answerOf } from "../resize/send_changes.ts";
 import type { PlacementCaches } from "./caches.ts";
 import {
@@ -39,6 +34,7 @@ import type { EvictionAnswer } from "../../shared/api/ports.ts";
 import type { PlacementAPI, PlacementObserver, ReconcileReport } from "./ports.ts";
 import type { StatusPublisher } from "./publisher.ts";
 import type { PlacementMemory, PlacementState } from "./store.ts";
+import { placedPod, placedPodsWithBudgets, type SnapshotInput } from "./workload_snapshot.ts";
 
 /** An eviction that was requested; without an answer it is a dry run. */
 export interface SentEviction extends PlannedEviction {

@@ -16,13 +16,12 @@ import {
   PAUSED,
   SPOT_PERCENTAGE,
 } from "../api/placement_keys.ts";
-import { pinnedBy, protectedBy, selectorConstraints } from "./node_constraints.ts";
+import { budgetRefusal, pinnedBy, protectedBy, selectorConstraints } from "./node_constraints.ts";
 import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
 import { decideMove, type MoveDecisionInput } from "./decide_move.ts";
 import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
-import { budgetRefusal } from "./workload_snapshot.ts";
 import { forecastStep } from "./forecast_step.ts";
 import { readStatus, refusedStatus } from "./status.ts";
 import { departureSignsKind } from "./node_departure.ts";
@@ -103,7 +102,7 @@ function refused(...changes: readonly Partial<PodDisruptionBudget>[]): string {
     ...sampleBudget(name),
     ...changes[index],
   }));
-  return budgetRefusal({ labels: { app: "web" }, ready: true }, budgets) ?? "";
+  return budgetRefusal(budgets, true) ?? "";
 }
 
 pure("sentences of pods that stay where they are", () =>

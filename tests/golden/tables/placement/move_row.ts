@@ -11,12 +11,12 @@ import {
   leavesAtOnce,
   type MoveDecisionInput,
 } from "../../../../shared/placement/decide_move.ts";
+import type { ReadPlacementCaches } from "../../../../controller/placement/caches.ts";
 import {
   eligibilityInput,
-  type PlacedObjects,
   placedPodsWithBudgets,
   replicaStatus,
-} from "../../../../shared/placement/workload_snapshot.ts";
+} from "../../../../controller/placement/workload_snapshot.ts";
 import { listedObjects } from "../../../fixtures/placement/listed_objects.ts";
 import { PLACEMENT_CONFIG } from "../../../fixtures/placement/placement_config.ts";
 import { misplacedCount } from "../../../../shared/placement/split.ts";
@@ -48,7 +48,7 @@ export function moveResult(input: MoveInput): MoveResult {
   const pods = placementPods(input);
   const workload = placementWorkload(input, pods);
   const labels = { labels: input.namespaceLabels ?? {} };
-  const objects = listedObjects({
+  const caches = listedObjects({
     pods,
     nodes: nodesOf(input),
     replicaSets: [replicaSetOf()],
@@ -63,28 +63,29 @@ export function moveResult(input: MoveInput): MoveResult {
         }),
     ),
   });
-  const gate = checkEligibility(eligibilityInput(workload, objects), {
+  const namespace = caches.namespaces.get(workload.metadata.namespace);
+  const gate = checkEligibility(eligibilityInput(workload, namespace), {
     ...PLACEMENT_CONFIG.scope,
     ...(input.selectsTeam === undefined
       ? {}
       : { namespaceSelector: { matchLabels: { team: "shop" }, matchExpressions: [] } }),
   });
   if (gate.spec === undefined) return { reason: gate.reason };
-  return decided(input, { workload, spec: gate.spec, objects });
+  return decided(input, { workload, spec: gate.spec, caches });
 }
 
 interface Placed {
   readonly workload: Workload;
   readonly spec: PlacementSpec;
-  readonly objects: PlacedObjects;
+  readonly caches: ReadPlacementCaches;
 }
 
-function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveResult {
+function decided(input: MoveInput, { workload, spec, caches }: Placed): MoveResult {
   const moved = replicaStatus(workload);
   if (moved === undefined) throw new RangeError("Cannot decide a row: its counts are not read");
   const { shortageEndsInS, lastMoveSecondsAgo, vainMoves, evictionInMs = 0 } = input;
   const pods = placedPodsWithBudgets(workload, {
-    objects,
+    caches,
     config: PLACEMENT_CONFIG,
     evicted: new Set<string>(),
     signSinceMs: () => NOW_MS - 1000,
