@@ -11,7 +11,6 @@ import {
 } from "../../shared/placement/new_pod.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
-import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import {
   DB_OWNER,
   dbStatefulSet,
@@ -26,7 +25,7 @@ import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_confi
 import { createPodCreationMutator } from "../rightsizing/pod_creation.ts";
 import { createAdmissionDecider } from "./admission.ts";
 import { createWebhookView } from "./caches.ts";
-import { createPlacementMutator, createPlacementWarner } from "./mutators.ts";
+import { createPlacementMutator } from "./mutators.ts";
 import type { AdmissionReport } from "./ports.ts";
 
 const { classes } = PLACEMENT_CONFIG;
@@ -289,80 +288,6 @@ Deno.test("createPlacementMutator() leaves the pod and reports why, with a warni
     assert.deepEqual(mutation, isWarned ? { patch: [], warnings: [warning] } : undefined);
     assert.deepEqual(results(), expected);
   }
-});
-
-const ENABLED = { "spotalis.io/enabled": "true" };
-const WRONG = { "spotalis.io/spot-percentage": "most", "spotalis.io/min-on-demand": "two" };
-const SHARE = { "spotalis.io/spot-percentage": "70%" };
-
-function warnerStage() {
-  const caches = manualCaches();
-  const config = PLACEMENT_CONFIG;
-  const view = createWebhookView(caches, { config, evicted: new Set() });
-  const warner = createPlacementWarner({ view, config });
-  const warned = async (
-    annotations: Readonly<Record<string, string>>,
-    changes: Partial<AdmissionRequest> = {},
-  ) => {
-    const mutation = await warner.mutate({
-      uid: "1",
-      kind: "Deployment",
-      resource: "deployments",
-      operation: "UPDATE",
-      namespace: "shop",
-      name: "web",
-      dryRun: false,
-      object: { metadata: { name: "web", labels: ENABLED, annotations }, spec: {} },
-      ...changes,
-    }, SIGNAL);
-    assert.deepEqual(mutation?.patch ?? [], []);
-    return mutation?.warnings;
-  };
-  return { caches, warned };
-}
-
-Deno.test("createPlacementWarner() warns about each fault of a new or changed workload", async () => {
-  const { caches, warned } = warnerStage();
-  for (const changes of [{}, { operation: "CREATE", dryRun: true }] as const) {
-    assertMatches(await warned(WRONG, changes) ?? [], [
-      / Deployment web /,
-      /spot-percentage .*"most"/,
-      /min-on-demand .*"two"/,
-    ]);
-  }
-  const db = await warned(WRONG, { kind: "StatefulSet", resource: "statefulsets" });
-  assert.match(db?.[0] ?? "", /StatefulSet web/);
-  // The admission policy can't see these.
-  const never = {
-    "spotalis.io/disruption-schedule": "0 0 30 2 *",
-    "spotalis.io/disruption-duration": "2h",
-  };
-  assert.match((await warned({ ...SHARE, ...never }))?.[1] ?? "", /-schedule .*workload/);
-  caches.namespaces.put({ metadata: { ...SHOP.metadata, annotations: never } });
-  assert.match((await warned(SHARE))?.[1] ?? "", /-schedule .*namespace/);
-});
-
-Deno.test("createPlacementWarner() is silent if nothing is wrong, or nothing is placed", async () => {
-  const { caches, warned } = warnerStage();
-  for (const annotations of [SHARE, {}]) assert.equal(await warned(annotations), undefined);
-  const others = [
-    { operation: "DELETE" },
-    { resource: "deployments/scale" },
-    { resource: "pods", kind: "Pod" },
-    { resource: "daemonsets", kind: "DaemonSet" },
-    { namespace: "kube-system" },
-    { namespace: "unknown" },
-    { object: { metadata: { annotations: WRONG } } },
-  ] as const;
-  for (const changes of others) {
-    assert.equal(await warned(WRONG, changes), undefined, JSON.stringify(changes));
-  }
-  caches.namespaces.synced = false;
-  assert.equal(await warned(WRONG), undefined);
-  caches.namespaces.synced = true;
-  const labels = { "spotalis.io/enabled": "false" };
-  caches.namespaces.put({ metadata: { ...SHOP.metadata, labels } });
-  assert.equal(await warned(WRONG), undefined);
 });
 
 Deno.test("rightsizing and placement change disjoint fields of a pod, in either order", async () => {
