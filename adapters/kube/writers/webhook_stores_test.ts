@@ -19,7 +19,7 @@ const PLACE = { namespace: "mbcas-system", name: "mbcas-webhook", labels: { app:
 const SECRETS = "/api/v1/namespaces/mbcas-system/secrets";
 const CONFIGURATION =
   "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/mbcas-webhook";
-const FIRST = { "ca.crt": "one\n", "ca.key": "größer 🦕\n", "old-ca.crt": "" };
+const FIRST = { "ca.crt": "one\n", "ca.key": "größer 🦕\n", "tls.crt": "" };
 const SECOND = { "ca.crt": "two\n", "tls.key": "other\n" };
 const clock = { sleep: () => Promise.resolve() };
 
