@@ -14,10 +14,9 @@ import {
   budgetRefusal,
   budgetsFor,
   knownNodes,
-  type NodeConstraint,
   pinnedBy,
+  podConstraints,
   protectedBy,
-  selectorConstraints,
   volumeConstraints,
 } from "../../shared/placement/node_constraints.ts";
 import { classifyPod, type NodeRules, type PlacedPod } from "../../shared/placement/placed_pod.ts";
@@ -83,14 +82,14 @@ export function placedPod(
 }
 
 function pinnedTo(
-  { nodeSelector = {}, requiredNodes, claims = [], metadata: { namespace } }: Pod,
+  pod: Pod,
   { caches, classes, to }: Pick<SnapshotInput, "caches"> & Pick<NodeRules, "classes"> & {
     readonly to: NodeClass;
   },
 ): string | undefined {
-  const constraints: readonly NodeConstraint[] = [
-    ...selectorConstraints(nodeSelector),
-    ...(requiredNodes === undefined ? [] : [{ what: "its affinity", terms: requiredNodes }]),
+  const { claims = [], metadata: { namespace } } = pod;
+  const constraints = [
+    ...podConstraints(pod),
     ...volumeConstraints({ namespace, claims }, (claim) => caches.volumes.byIndex(claim)),
   ];
   return pinnedBy(constraints, {

@@ -8,12 +8,11 @@ import {
   HOSTNAME,
   type Node,
   type NodeRequirement,
-  type NodeSelector,
   type NodeTerm,
-  nodeTermsOf,
   type PersistentVolume,
 } from "../api/node.ts";
 import { type LabelRequirement, type Labels, labelsMatch } from "../api/label_selector.ts";
+import type { Pod } from "../api/pod.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import {
   capacityKeys,
@@ -204,14 +203,13 @@ export function volumeConstraints(
   );
 }
 
-/** Constraints of a pod that was sent for admission: node selector and required node affinity. */
-export function sentNodeConstraints(
-  nodeSelector: Labels,
-  required: NodeSelector | null | undefined,
+/** Constraints of a pod's node selector and its required node affinity. */
+export function podConstraints(
+  { nodeSelector = {}, requiredNodes }: Pick<Pod, "nodeSelector" | "requiredNodes">,
 ): readonly NodeConstraint[] {
   return [
     ...selectorConstraints(nodeSelector),
-    ...(required ? [{ what: "its node affinity", terms: nodeTermsOf(required) }] : []),
+    ...(requiredNodes === undefined ? [] : [{ what: "its affinity", terms: requiredNodes }]),
   ];
 }
 
