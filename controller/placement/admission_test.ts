@@ -21,14 +21,14 @@ import {
   WEB_SET,
   webDeployment,
 } from "../../tests/fixtures/placement/placement_caches.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { createPodCreationMutator } from "../rightsizing/pod_creation.ts";
 import { createAdmissionDecider } from "./admission.ts";
 import { createWebhookView } from "./caches.ts";
 import { createPlacementMutator } from "./mutators.ts";
 import type { AdmissionReport } from "./ports.ts";
 
-const { classes } = PLACEMENT_CONFIG;
+const { nodeClassifier: classes } = PLACEMENT_DEFAULTS;
 const SIGNAL = new AbortController().signal;
 
 type Changes = Parameters<typeof podRequest>[1];
@@ -37,10 +37,10 @@ type Changes = Parameters<typeof podRequest>[1];
 async function stage({ caches = manualCaches(), readOnly = false, settled = true } = {}) {
   const clock = createVirtualClock({ wallStart: 0 });
   const current = { shortage: "none" as ShortagePhase };
-  const config = { ...PLACEMENT_CONFIG, readOnly };
+  const settings = () => ({ ...PLACEMENT_DEFAULTS, readOnlyMode: readOnly });
   const decider = createAdmissionDecider({
-    view: createWebhookView(caches, { config, evicted: new Set() }),
-    config,
+    view: createWebhookView(caches, { settings, evicted: new Set() }),
+    settings,
     shortageOf: () => current.shortage,
     clock,
   });
@@ -239,7 +239,7 @@ function decisionStage(decision: PlacementDecision | Error, { readOnly = false }
       decide: () =>
         decision instanceof Error ? Promise.reject(decision) : Promise.resolve(decision),
     },
-    config: { ...PLACEMENT_CONFIG, readOnly },
+    settings: () => ({ ...PLACEMENT_DEFAULTS, readOnlyMode: readOnly }),
     observer: { admitted: (one) => reports.push(one) },
     clock: createVirtualClock({ wallStart: 0 }),
     log: silentLog,

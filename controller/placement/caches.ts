@@ -114,8 +114,8 @@ interface CountedAs extends NodeRules {
 /** A view of these caches; `evicted` has pods that a late cache still shows. */
 export function createWebhookView(
   caches: PlacementCaches,
-  { config, evicted }: {
-    readonly config: NodeRules;
+  { settings, evicted }: {
+    readonly settings: () => NodeRules;
     readonly evicted: Pick<EvictionLog, "has">;
   },
 ): WebhookView {
@@ -139,14 +139,20 @@ export function createWebhookView(
 
   function countedPod(pod: Pod): CountedPod {
     const node = pod.nodeName === "" ? undefined : nodes.get(pod.nodeName);
-    const { classes, departures } = config;
+    const { nodeClassifier, departureSigns } = settings();
     let known = counted.get(pod);
     if (
-      known?.node !== node || known?.classes !== classes || known.departures !== departures
+      known?.node !== node || known?.nodeClassifier !== nodeClassifier ||
+      known.departureSigns !== departureSigns
     ) {
-      const as = classifyPod(pod, { node, classes, departures, evicted: false });
+      const as = classifyPod(pod, { node, nodeClassifier, departureSigns, evicted: false });
       const isAdmitted = Object.hasOwn(pod.metadata.labels, CAPACITY);
-      known = { as: isAdmitted ? as : { ...as, unadmitted: true }, node, classes, departures };
+      known = {
+        as: isAdmitted ? as : { ...as, unadmitted: true },
+        node,
+        nodeClassifier,
+        departureSigns,
+      };
       counted.set(pod, known);
     }
     return evicted.has(pod.metadata.uid) ? { ...known.as, gone: true } : known.as;
@@ -159,7 +165,7 @@ export function createWebhookView(
     workloadOf,
     namespace: (name) => namespaces.get(name),
     allowed({ namespace, claims, constraints }) {
-      const { classes } = config;
+      const { nodeClassifier: classes } = settings();
       const both = [
         ...constraints,
         ...volumeConstraints({ namespace, claims }, (claim) => volumes.byIndex(claim)),

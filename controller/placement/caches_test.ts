@@ -11,18 +11,18 @@ import {
   WEB_SET,
   webDeployment,
 } from "../../tests/fixtures/placement/placement_caches.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { createWebhookView } from "./caches.ts";
 
 function stage() {
   const caches = manualCaches();
   const evicted = new Set<string>();
-  const config = { ...PLACEMENT_CONFIG };
-  const view = createWebhookView(caches, { config, evicted });
+  const settings = { ...PLACEMENT_DEFAULTS };
+  const view = createWebhookView(caches, { settings: () => settings, evicted });
   const of = (owner = WEB_OWNER) => view.workloadOf({ namespace: "shop", owner });
   return {
     caches,
-    config,
+    settings,
     evicted,
     view,
     of,
@@ -84,15 +84,15 @@ Deno.test("createWebhookView() counts the pods that the workload owns, by class 
 });
 
 Deno.test("createWebhookView() counts a pod anew when its node, an eviction or a setting changes", () => {
-  const { caches, config, evicted, pods } = stage();
+  const { caches, settings, evicted, pods } = stage();
   const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
   const steps: readonly (readonly [() => unknown, string])[] = [
     [() => caches.pods.put({ ...webPod(1), nodeName: "n1" }), "on-demand false"],
     [() => caches.nodes.put(NODE), "spot false"],
-    [() => config.classes = NODE_CLASS_PRESETS.eks, "on-demand false"],
-    [() => config.classes = PLACEMENT_CONFIG.classes, "spot false"],
+    [() => settings.nodeClassifier = NODE_CLASS_PRESETS.eks, "on-demand false"],
+    [() => settings.nodeClassifier = PLACEMENT_DEFAULTS.nodeClassifier, "spot false"],
     [() => caches.nodes.put({ ...NODE, taints }), "spot true"],
-    [() => config.departures = { taints: [], conditions: [] }, "spot false"],
+    [() => settings.departureSigns = { taints: [], conditions: [] }, "spot false"],
     [() => evicted.add("uid-web-5f-1"), "spot true"],
     [() => evicted.clear(), "spot false"],
   ];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { manualCaches, SHOP } from "../../tests/fixtures/placement/placement_caches.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { createWebhookView } from "./caches.ts";
 import { createPlacementWarner } from "./mutators.ts";
 
@@ -13,9 +13,9 @@ const SHARE = { "spotalis.io/spot-percentage": "70%" };
 
 function warnerStage() {
   const caches = manualCaches();
-  const config = PLACEMENT_CONFIG;
-  const view = createWebhookView(caches, { config, evicted: new Set() });
-  const warner = createPlacementWarner({ view, config });
+  const settings = () => PLACEMENT_DEFAULTS;
+  const view = createWebhookView(caches, { settings, evicted: new Set() });
+  const warner = createPlacementWarner({ view, settings });
   const warned = async (
     annotations: Readonly<Record<string, string>>,
     changes: Partial<AdmissionRequest> = {},

@@ -9,7 +9,11 @@ import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget
 import type { Workload } from "../../shared/api/workload.ts";
 import type { ReplicaStatus } from "../../shared/placement/decide_move.ts";
 import type { EligibilityInput } from "../../shared/placement/eligibility.ts";
-import { type NodeClass, otherClass } from "../../shared/placement/node_classes.ts";
+import {
+  type NodeClass,
+  type NodeClasses,
+  otherClass,
+} from "../../shared/placement/node_classes.ts";
 import {
   budgetRefusal,
   budgetsFor,
@@ -39,7 +43,7 @@ export function replicaStatus({ kind, replicas }: Workload): ReplicaStatus | und
 /** The input of a pod's placement. */
 export interface SnapshotInput {
   readonly caches: ReadPlacementCaches;
-  readonly config: NodeRules;
+  readonly settings: () => NodeRules;
   /** UIDs of evicted pods, whatever a late cache shows. */
   readonly evicted: { has(uid: string): boolean };
   /** When the node first had the sign of its departure, ms since 1970; absent: unknown. */
@@ -54,12 +58,15 @@ export function placedPodsOf(workload: Workload, input: SnapshotInput): readonly
 /** One pod of a workload, without budgets. */
 export function placedPod(
   pod: Pod,
-  { caches, config, evicted, signSinceMs }: SnapshotInput,
+  { caches, settings, evicted, signSinceMs }: SnapshotInput,
 ): PlacedPod {
   const { metadata: { uid, annotations }, nodeName, unschedulableSinceMs, ready } = pod;
   const node = nodeName === "" ? undefined : caches.nodes.get(nodeName);
-  const { classes, departures } = config;
-  const classified = classifyPod(pod, { node, classes, departures, evicted: evicted.has(uid) });
+  const { nodeClassifier: classes, departureSigns } = settings();
+  const classified = classifyPod(pod, {
+    ...{ node, nodeClassifier: classes, departureSigns },
+    evicted: evicted.has(uid),
+  });
   const { departs } = classified;
   const departsSinceMs = departs === undefined ? undefined : signSinceMs?.(nodeName, departs);
   // A pod that loses its node may as well move to the other class, and one without a node can't be disrupted.
@@ -83,7 +90,8 @@ export function placedPod(
 
 function pinnedTo(
   pod: Pod,
-  { caches, classes, to }: Pick<SnapshotInput, "caches"> & Pick<NodeRules, "classes"> & {
+  { caches, classes, to }: Pick<SnapshotInput, "caches"> & {
+    readonly classes: NodeClasses;
     readonly to: NodeClass;
   },
 ): string | undefined {

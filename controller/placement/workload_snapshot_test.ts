@@ -13,7 +13,7 @@ import {
   replicaStatus,
 } from "./workload_snapshot.ts";
 import { listedObjects, type ObjectLists } from "../../tests/fixtures/placement/listed_objects.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
 
 const SPOT = { "karpenter.sh/capacity-type": "spot" };
@@ -48,7 +48,7 @@ function cachesWith({ nodes = [], ...lists }: ObjectLists): ReadPlacementCaches 
 }
 
 const INPUT = {
-  config: PLACEMENT_CONFIG,
+  settings: () => PLACEMENT_DEFAULTS,
   evicted: new Set<string>(),
 };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { sampleNode, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { NODE_CLASS_PRESETS } from "./node_classes.ts";
 import { classifyPod, countByClass, runningByClass, waitingByClass } from "./placed_pod.ts";
 
@@ -26,7 +26,12 @@ Deno.test("classifyPod() takes the class from the node, then from the selector, 
     const pod = { ...samplePod("a"), nodeSelector };
     const labels = label === undefined ? {} : { "spotalis.io/capacity": label };
     const labelled = { ...pod, metadata: { ...pod.metadata, labels } };
-    const found = classifyPod(labelled, { ...PLACEMENT_CONFIG, classes, node, evicted: false });
+    const found = classifyPod(labelled, {
+      ...PLACEMENT_DEFAULTS,
+      nodeClassifier: classes,
+      node,
+      evicted: false,
+    });
     assert.equal(found.class, expected, JSON.stringify([node?.labels, type, label]));
   }
 });

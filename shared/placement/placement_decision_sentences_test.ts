@@ -6,7 +6,7 @@ import {
   sampleBudget,
   wholeInput,
 } from "../../tests/fixtures/placement/placed_pods.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import {
   DISRUPTION_DURATION,
@@ -235,8 +235,8 @@ pure("sentences of the settings of placement", () => {
 const step =
   (pods: readonly PlacedPod[], changes: Partial<MoveDecisionInput> = {}) => (): string => {
     const input = wholeInput(pods, { evictionFromMs: NOW, nowMs: NOW, ...changes });
-    const decision = decideMove(input, PLACEMENT_CONFIG);
-    return forecastStep(input, { decision, config: PLACEMENT_CONFIG })?.action ?? "";
+    const decision = decideMove(input, PLACEMENT_DEFAULTS);
+    return forecastStep(input, { decision, settings: PLACEMENT_DEFAULTS })?.action ?? "";
   };
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -18,7 +18,8 @@ import {
   replicaStatus,
 } from "../../../../controller/placement/workload_snapshot.ts";
 import { listedObjects } from "../../../fixtures/placement/listed_objects.ts";
-import { PLACEMENT_CONFIG } from "../../../fixtures/placement/placement_config.ts";
+import { placementScope } from "../../../../shared/placement/settings.ts";
+import { PLACEMENT_DEFAULTS } from "../../../fixtures/placement/placement_defaults.ts";
 import { misplacedCount } from "../../../../shared/placement/split.ts";
 import { checkEligibility, type PlacementSpec } from "../../../../shared/placement/eligibility.ts";
 import { given, rawMetadata } from "../raw_pod.ts";
@@ -65,7 +66,7 @@ export function moveResult(input: MoveInput): MoveResult {
   });
   const namespace = caches.namespaces.get(workload.metadata.namespace);
   const gate = checkEligibility(eligibilityInput(workload, namespace), {
-    ...PLACEMENT_CONFIG.scope,
+    ...placementScope(PLACEMENT_DEFAULTS),
     ...(input.selectsTeam === undefined
       ? {}
       : { namespaceSelector: { matchLabels: { team: "shop" }, matchExpressions: [] } }),
@@ -86,7 +87,7 @@ function decided(input: MoveInput, { workload, spec, caches }: Placed): MoveResu
   const { shortageEndsInS, lastMoveSecondsAgo, vainMoves, evictionInMs = 0 } = input;
   const pods = placedPodsWithBudgets(workload, {
     caches,
-    config: PLACEMENT_CONFIG,
+    settings: () => PLACEMENT_DEFAULTS,
     evicted: new Set<string>(),
     signSinceMs: () => NOW_MS - 1000,
   });
@@ -104,7 +105,7 @@ function decided(input: MoveInput, { workload, spec, caches }: Placed): MoveResu
       : { lastMoveAtMs: NOW_MS - 1000 * lastMoveSecondsAgo }),
     ...(vainMoves === undefined ? {} : { ineffectiveMoves: { count: vainMoves, misplaced, spec } }),
   };
-  const decision = decideMove({ ...facts, pods }, PLACEMENT_CONFIG);
+  const decision = decideMove({ ...facts, pods }, PLACEMENT_DEFAULTS);
   const leave = pods.filter(leavesAtOnce).map(({ name }) => name);
   const base = leave.length === 0 ? {} : { leave };
   if ("move" in decision) {
