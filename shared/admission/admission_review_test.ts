@@ -54,7 +54,7 @@ pure("parseAdmissionReview() refuses what no API server sends", () => {
   for (const body of ["null", "[]", "5", "{}", '{"request":[]}']) {
     assert.throws(() => parseAdmissionReview(body), TypeError);
   }
-  // What is no object counts as absent.
+  // Anything but an object counts as absent.
   assert.equal(parseAdmissionReview(text({ object: [] })).object, undefined);
   // Of other text only its length.
   assert.throws(
