@@ -21,7 +21,6 @@ import type { Clock } from "../shared/clock.ts";
 import { effectiveFields } from "../shared/config/load.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
-import { placementConfig } from "../shared/placement/settings.ts";
 import { createCaches, namedCaches } from "./caches.ts";
 import { connectDashboard } from "./dashboard/connect_dashboard.ts";
 import { connectControllerAPI } from "./controller_api.ts";
@@ -155,7 +154,7 @@ function cachedParts(
     ...shared,
     api: api.placement,
     caches,
-    config: placementConfig(settings.values),
+    settings: settings.values,
     webhook: values.webhook,
     observer: createPlacementMetrics(registry),
   });

@@ -26,16 +26,22 @@ export interface WebhookServer {
 
 const MIB = 1024 * 1024;
 
+/** Between two searches for requests that are late, ms. */
+const CHECK_MS = 5000;
+
 /** Limits of a server; times in ms, sizes in bytes. */
 const LIMITS = {
   /** For answers in work at the end. */
   graceMs: 5000,
-  /** For the handshake and the first request's headers. */
-  openingMs: 10_000,
-  /** For a request's body and its answer. */
+  /**
+   * For the handshake, and for a request's headers. At the end, a connection without a handshake may last as
+   * long.
+   */
+  openingMs: 5000,
+  /** For a request with its body. */
   requestMs: 10_000,
   /**
-   * Between two requests. An API server lets idle connections go after 90 s (Go's
+   * Between two requests, and for an answer that is not read. An API server lets idle connections go after 90 s (Go's
    * `http.DefaultTransport`): it should be the first to do so, or a request may meet a closed door.
    */
   idleMs: 120_000,
@@ -72,39 +78,23 @@ export async function serveWebhook(
     ...options,
   };
   const bodies = createBodyReader(most);
-  const open = new Map<string, Connection>();
   let closing = false;
-  // An API server's headers have some hundred bytes.
-  const server = createServer({ ...secured(certificate), maxHeaderSize: 16_384 });
-  // Node's own timeouts are off: an API server reuses a connection after more than five seconds.
-  server.keepAliveTimeout = server.headersTimeout = server.requestTimeout = 0;
+  const server = createServer({
+    ...secured(certificate),
+    // An API server's headers have some hundred bytes.
+    maxHeaderSize: 16_384,
+    handshakeTimeout: openingMs,
+    headersTimeout: openingMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, openingMs, requestMs),
+  });
+  server.maxConnections = mostConnections;
+  server.timeout = idleMs;
   // Connections without TLS or HTTP are closed silently.
   server.on("clientError", (_error: Error, socket: Socket) => void socket.destroy());
-  server.on("connection", (socket: Socket) => {
-    if (closing || open.size >= mostConnections) return void socket.destroy();
-    const peer = peerOf(socket);
-    const connection: Connection = { socket, timer: undefined, asking: false };
-    open.set(peer, connection);
-    wait(connection, openingMs);
-    socket.once("close", () => {
-      clearTimeout(connection.timer);
-      open.delete(peer);
-    });
-  });
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    // A connection with TLS has another socket: only the remote address identifies it.
-    const connection = open.get(peerOf(request.socket));
     if (closing) response.setHeader("connection", "close");
-    if (connection !== undefined) {
-      connection.asking = true;
-      wait(connection, requestMs);
-      response.once("close", () => {
-        connection.asking = false;
-        if (connection.socket.destroyed) return;
-        if (closing) request.socket.end();
-        wait(connection, closing ? 1000 : idleMs);
-      });
-    }
     void answer(app, { request, response, bodies });
   });
 
@@ -115,28 +105,12 @@ export async function serveWebhook(
     async shutdown() {
       closing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const { socket, asking } of open.values()) if (!asking) socket.destroy();
-      const timer = setTimeout(() => open.forEach(({ socket }) => socket.destroy()), graceMs);
+      server.closeIdleConnections();
+      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
       clearTimeout(timer);
     },
   };
-}
-
-interface Connection {
-  readonly socket: Socket;
-  timer: ReturnType<typeof setTimeout> | undefined;
-  asking: boolean;
-}
-
-/** Ends the connection after this time, whatever it sends until then. */
-function wait(connection: Connection, ms: number): void {
-  clearTimeout(connection.timer);
-  connection.timer = setTimeout(() => connection.socket.destroy(), ms);
-}
-
-function peerOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
 }
 
 /**

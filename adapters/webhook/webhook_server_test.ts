@@ -45,9 +45,13 @@ function client(
 Deno.test("serveWebhook() answers clients that trust its authority, by TLS 1.2 and 1.3 only", async () => {
   const one = await chain("one");
   const two = await chain("two");
-  const server = await serve({
-    answer: ({ method, target }) => Promise.resolve({ status: 200, text: `${method} ${target}` }),
-  }, one);
+  const server = await serve(
+    {
+      answer: ({ method, target }) => Promise.resolve({ status: 200, text: `${method} ${target}` }),
+    },
+    one,
+    { openingMs: 2000 },
+  );
   for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
     using speaker = client(server, [one], { maxVersion });
     const reply = await speaker.post("{}", "/mutate/pods?timeout=2s");
@@ -57,7 +61,7 @@ Deno.test("serveWebhook() answers clients that trust its authority, by TLS 1.2 a
       [200, "POST /mutate/pods?timeout=2s", maxVersion],
     );
     // Node's own five seconds would be too short for an API server that comes back.
-    assert.deepEqual([headers["connection"], headers["keep-alive"]], ["keep-alive", undefined]);
+    assert.deepEqual([headers["connection"], headers["keep-alive"]], ["keep-alive", "timeout=120"]);
   }
   using old = client(server, [one], { maxVersion: "TLSv1.1" });
   await assert.rejects(old.post("{}"));
@@ -144,10 +148,10 @@ Deno.test("serveWebhook() ends what is in work before it shuts down, and takes n
   await end;
 });
 
-Deno.test("serveWebhook() does not wait for idle connections at its end", async () => {
+Deno.test("serveWebhook() does not wait for idle connections at its end, nor long for silent ones", async () => {
   const one = await chain("one");
   // A wait for this grace period would never end.
-  const server = await serve(ECHO, one, { graceMs: 3_600_000 });
+  const server = await serve(ECHO, one, { graceMs: 3_600_000, openingMs: 500 });
   const [hostname = "", port] = server.address.split(":");
   const silent = await Deno.connect({ hostname, port: Number(port) });
   using idle = client(server, [one]);
@@ -206,11 +210,10 @@ Deno.test("serveWebhook() closes connections that say nothing, or too little of 
 Deno.test("serveWebhook() closes connections that stop within a body, and idle ones in the end", async () => {
   const one = await chain("one");
   const head = "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\n";
-  const impatient = { openingMs: 3_600_000, requestMs: 20, idleMs: 3_600_000 };
-  const server = await serve(ECHO, one, impatient);
+  const server = await serve(ECHO, one, { openingMs: 20, requestMs: 20, idleMs: 3_600_000 });
   await cutShort(server, one, `${head}ab`);
   await server.shutdown();
-  const tidy = await serve(ECHO, one, { ...impatient, requestMs: 3_600_000, idleMs: 20 });
+  const tidy = await serve(ECHO, one, { requestMs: 3_600_000, idleMs: 20 });
   await cutShort(tidy, one, `${head}abc`);
   await tidy.shutdown();
 });

@@ -18,23 +18,21 @@ import type { NodeClass } from "../../shared/placement/node_classes.ts";
 import { namesClass } from "../../shared/placement/node_constraints.ts";
 import type { PlacementDecision, PlacementRequest } from "../../shared/placement/new_pod.ts";
 import type { ReplicaStatus } from "../../shared/placement/decide_move.ts";
-import type { PlacementConfig } from "../../shared/placement/settings.ts";
+import {
+  isReadOnly,
+  placementScope,
+  type PlacementSettings,
+} from "../../shared/placement/settings.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 import { ordinalOf } from "../../shared/placement/split.ts";
-import { eligibilityInput, replicaStatus } from "../../shared/placement/workload_snapshot.ts";
+import { eligibilityInput, replicaStatus } from "./workload_snapshot.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { WebhookView } from "./caches.ts";
-
-/** The settings of admission, as they are now. */
-export type AdmissionConfig = Pick<
-  PlacementConfig,
-  "scope" | "classes" | "departures" | "readOnly"
->;
 
 /** The dependencies of the decider. */
 export interface AdmissionDeciderParts {
   readonly view: WebhookView;
-  readonly config: AdmissionConfig;
+  readonly settings: () => PlacementSettings;
   /** Whether spot nodes are short for the workload with this UID. */
   readonly shortageOf: (uid: string) => ShortagePhase;
   readonly clock: Clock;
@@ -62,7 +60,7 @@ export interface AdmissionDecider {
 
 /** A decider without reservations. */
 export function createAdmissionDecider(
-  { view, config, shortageOf, clock }: AdmissionDeciderParts,
+  { view, settings, shortageOf, clock }: AdmissionDeciderParts,
 ): AdmissionDecider {
   /** By UIDs of workloads. */
   const reserved = new Map<string, Reservations>();
@@ -89,7 +87,7 @@ export function createAdmissionDecider(
 
   /** Synchronous, so that no other request decides in between. */
   function reserve(request: PlacementRequest): PlacementDecision {
-    const gate = admissionGate(request, { view, config });
+    const gate = admissionGate(request, { view, settings });
     if ("unplaced" in gate) return gate;
     const { workload, replicas, spec, only } = gate;
     const { uid } = workload.metadata;
@@ -106,7 +104,7 @@ export function createAdmissionDecider(
       shortage: shortageOf(uid),
       pod: { ...request.pod, revision: request.revision },
       ...(only === undefined ? {} : { only }),
-      dryRun: request.dryRun || config.readOnly,
+      dryRun: request.dryRun || isReadOnly(settings()),
       nowMs,
     });
     reserved.set(uid, reservations);
@@ -119,7 +117,7 @@ export function createAdmissionDecider(
     },
     async decide(request, signal) {
       if (clock.monotonic() < settledAtMs) return { unplaced: "LeaderUnsettled" };
-      await untilKnown(request, { view, config, clock, signal });
+      await untilKnown(request, { view, settings, clock, signal });
       if (closed) return { unplaced: "NoLeader" };
       return signal.aborted ? { unplaced: "TimedOut" } : reserve(request);
     },
@@ -133,12 +131,12 @@ export function createAdmissionDecider(
 /** Waits until the caches have the pod's owner: a new ReplicaSet creates its first pod at once. */
 async function untilKnown(
   request: PlacementRequest,
-  { view, config, clock, signal }: Omit<AdmissionDeciderParts, "shortageOf"> & {
+  { view, settings, clock, signal }: Omit<AdmissionDeciderParts, "shortageOf"> & {
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
   const isBehind = (): boolean => {
-    const gate = admissionGate(request, { view, config });
+    const gate = admissionGate(request, { view, settings });
     return "unplaced" in gate && gate.unplaced === "CopyBehind";
   };
   if (signal.aborted || !isBehind()) return;
@@ -177,21 +175,25 @@ type AdmissionGate = Extract<PlacementDecision, { readonly unplaced: unknown }> 
 /** Checks from the caches whether a pod may be placed, by the same rules as the loop. */
 function admissionGate(
   request: PlacementRequest,
-  { view, config: { scope, classes } }: Pick<AdmissionDeciderParts, "view" | "config">,
+  { view, settings }: Pick<AdmissionDeciderParts, "view" | "settings">,
 ): AdmissionGate {
   if (!view.synced) return { unplaced: "NotSynced" };
   const workload = view.workloadOf(request);
   if (workload === "other") return { unplaced: "NotPlaced" };
   const replicas = workload && replicaStatus(workload);
+  const namespace = view.namespace(request.namespace);
   if (
     workload === undefined || replicas === undefined || isBeyond(request, replicas) ||
-    view.namespace(request.namespace) === undefined
+    namespace === undefined
   ) return { unplaced: "CopyBehind" };
-  const answer = checkEligibility(eligibilityInput(workload, view), scope);
+  const answer = checkEligibility(
+    eligibilityInput(workload, namespace),
+    placementScope(settings()),
+  );
   if (answer.spec !== undefined) {
     const [first, second] = view.allowed(request);
     // A pod that names a class has all it needs to run there.
-    if (first === undefined || namesClass(request.constraints, classes)) {
+    if (first === undefined || namesClass(request.constraints, settings().nodeClassifier)) {
       return { unplaced: "NodesBound" };
     }
     const only = second === undefined ? { only: first } : {};

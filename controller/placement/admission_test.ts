@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
-import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
+import { applyJSONPatch } from "../../tests/fixtures/apply_json_patch.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import { silentLog } from "../../shared/log.ts";
 import {
@@ -11,7 +11,6 @@ import {
 } from "../../shared/placement/new_pod.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
-import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import {
   DB_OWNER,
   dbStatefulSet,
@@ -22,14 +21,14 @@ import {
   WEB_SET,
   webDeployment,
 } from "../../tests/fixtures/placement/placement_caches.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { createPodCreationMutator } from "../rightsizing/pod_creation.ts";
 import { createAdmissionDecider } from "./admission.ts";
 import { createWebhookView } from "./caches.ts";
-import { createPlacementMutator, createPlacementWarner } from "./mutators.ts";
+import { createPlacementMutator } from "./mutators.ts";
 import type { AdmissionReport } from "./ports.ts";
 
-const { classes } = PLACEMENT_CONFIG;
+const { nodeClassifier: classes } = PLACEMENT_DEFAULTS;
 const SIGNAL = new AbortController().signal;
 
 type Changes = Parameters<typeof podRequest>[1];
@@ -38,10 +37,10 @@ type Changes = Parameters<typeof podRequest>[1];
 async function stage({ caches = manualCaches(), readOnly = false, settled = true } = {}) {
   const clock = createVirtualClock({ wallStart: 0 });
   const current = { shortage: "none" as ShortagePhase };
-  const config = { ...PLACEMENT_CONFIG, readOnly };
+  const settings = () => ({ ...PLACEMENT_DEFAULTS, readOnlyMode: readOnly });
   const decider = createAdmissionDecider({
-    view: createWebhookView(caches, { config, evicted: new Set() }),
-    config,
+    view: createWebhookView(caches, { settings, evicted: new Set() }),
+    settings,
     shortageOf: () => current.shortage,
     clock,
   });
@@ -240,7 +239,7 @@ function decisionStage(decision: PlacementDecision | Error, { readOnly = false }
       decide: () =>
         decision instanceof Error ? Promise.reject(decision) : Promise.resolve(decision),
     },
-    config: { ...PLACEMENT_CONFIG, readOnly },
+    settings: () => ({ ...PLACEMENT_DEFAULTS, readOnlyMode: readOnly }),
     observer: { admitted: (one) => reports.push(one) },
     clock: createVirtualClock({ wallStart: 0 }),
     log: silentLog,
@@ -291,81 +290,7 @@ Deno.test("createPlacementMutator() leaves the pod and reports why, with a warni
   }
 });
 
-const ENABLED = { "spotalis.io/enabled": "true" };
-const WRONG = { "spotalis.io/spot-percentage": "most", "spotalis.io/min-on-demand": "two" };
-const SHARE = { "spotalis.io/spot-percentage": "70%" };
-
-function warnerStage() {
-  const caches = manualCaches();
-  const config = PLACEMENT_CONFIG;
-  const view = createWebhookView(caches, { config, evicted: new Set() });
-  const warner = createPlacementWarner({ view, config });
-  const warned = async (
-    annotations: Readonly<Record<string, string>>,
-    changes: Partial<AdmissionRequest> = {},
-  ) => {
-    const mutation = await warner.mutate({
-      uid: "1",
-      kind: "Deployment",
-      resource: "deployments",
-      operation: "UPDATE",
-      namespace: "shop",
-      name: "web",
-      dryRun: false,
-      object: { metadata: { name: "web", labels: ENABLED, annotations }, spec: {} },
-      ...changes,
-    }, SIGNAL);
-    assert.deepEqual(mutation?.patch ?? [], []);
-    return mutation?.warnings;
-  };
-  return { caches, warned };
-}
-
-Deno.test("createPlacementWarner() warns about each fault of a new or changed workload", async () => {
-  const { caches, warned } = warnerStage();
-  for (const changes of [{}, { operation: "CREATE", dryRun: true }] as const) {
-    assertMatches(await warned(WRONG, changes) ?? [], [
-      / Deployment web /,
-      /spot-percentage .*"most"/,
-      /min-on-demand .*"two"/,
-    ]);
-  }
-  const db = await warned(WRONG, { kind: "StatefulSet", resource: "statefulsets" });
-  assert.match(db?.[0] ?? "", /StatefulSet web/);
-  // The admission policy can't see these.
-  const never = {
-    "spotalis.io/disruption-schedule": "0 0 30 2 *",
-    "spotalis.io/disruption-duration": "2h",
-  };
-  assert.match((await warned({ ...SHARE, ...never }))?.[1] ?? "", /-schedule .*workload/);
-  caches.namespaces.put({ metadata: { ...SHOP.metadata, annotations: never } });
-  assert.match((await warned(SHARE))?.[1] ?? "", /-schedule .*namespace/);
-});
-
-Deno.test("createPlacementWarner() is silent if nothing is wrong, or nothing is placed", async () => {
-  const { caches, warned } = warnerStage();
-  for (const annotations of [SHARE, {}]) assert.equal(await warned(annotations), undefined);
-  const others = [
-    { operation: "DELETE" },
-    { resource: "deployments/scale" },
-    { resource: "pods", kind: "Pod" },
-    { resource: "daemonsets", kind: "DaemonSet" },
-    { namespace: "kube-system" },
-    { namespace: "unknown" },
-    { object: { metadata: { annotations: WRONG } } },
-  ] as const;
-  for (const changes of others) {
-    assert.equal(await warned(WRONG, changes), undefined, JSON.stringify(changes));
-  }
-  caches.namespaces.synced = false;
-  assert.equal(await warned(WRONG), undefined);
-  caches.namespaces.synced = true;
-  const labels = { "spotalis.io/enabled": "false" };
-  caches.namespaces.put({ metadata: { ...SHOP.metadata, labels } });
-  assert.equal(await warned(WRONG), undefined);
-});
-
-Deno.test("rightsizing and placement change a pod in either order", async () => {
+Deno.test("rightsizing and placement change disjoint fields of a pod, in either order", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const { mutator: placement } = decisionStage(SPOT);
   const rightsizing = createPodCreationMutator(() => () =>
@@ -377,6 +302,11 @@ Deno.test("rightsizing and placement change a pod in either order", async () => 
   const changed = async (...mutators: readonly typeof placement[]): Promise<unknown> => {
     const answer = await runMutators(request, mutators, { clock, withinMs: 200 });
     assert.deepEqual([answer.warnings, answer.failures], [[], []]);
+    const paths = answer.patch.map(({ path }) => path);
+    const isWithin = (path: string, other: string) =>
+      path !== other && `${path}/`.startsWith(`${other}/`);
+    assert.equal(new Set(paths).size, paths.length);
+    assert.ok(!paths.some((path) => paths.some((other) => isWithin(path, other))), paths.join());
     return applyJSONPatch(request.object, answer.patch);
   };
   const both = await changed(rightsizing, placement);

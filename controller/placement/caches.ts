@@ -1,9 +1,10 @@
 /**
- * The informer caches that placement reads: as objects for the loop, and as a view for the webhook.
+ * The informer caches that placement reads, and the webhook's view of them.
  *
  * @module
  */
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
+import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node, PersistentVolume } from "../../shared/api/node.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -19,7 +20,6 @@ import {
 import type { NodeClass } from "../../shared/placement/node_classes.ts";
 import { classifyPod, type NodeRules } from "../../shared/placement/placed_pod.ts";
 import type { PlacementRequest } from "../../shared/placement/new_pod.ts";
-import { type PlacedObjects, podsOfWorkload } from "../../shared/placement/workload_snapshot.ts";
 import {
   type CacheOptions,
   type Caches,
@@ -43,6 +43,11 @@ export interface PlacementCaches
   extends
     PlacementInformers,
     Pick<Caches, "pods" | "nodes" | "namespaces" | "deployments" | "statefulSets"> {}
+
+/** The same, to read. */
+export type ReadPlacementCaches = {
+  readonly [K in keyof PlacementCaches]: Pick<PlacementCaches[K], "get" | "byIndex" | "all">;
+};
 
 const INFORMERS: InformerKinds<PlacementInformers> = {
   replicaSets: { name: "ReplicaSet", indexBy: ({ deployment }) => deployment?.uid },
@@ -69,24 +74,23 @@ function webhookCaches(caches: PlacementCaches): readonly Informer<ApiObject>[] 
   return [pods, nodes, namespaces, deployments, statefulSets, replicaSets, volumes];
 }
 
-/** The objects of the caches, as they are when they are read. */
-export function cachedObjects(caches: PlacementCaches): PlacedObjects {
-  const { pods, replicaSets, nodes, namespaces, budgets, volumes } = caches;
-  return {
-    replicaSetsOwnedBy: (uid) => replicaSets.byIndex(uid),
-    podsOwnedBy: (uid) => podsOwnedBy(pods, uid),
-    node: (name) => nodes.get(name),
-    nodes: () => nodes.all(),
-    namespace: (name) => namespaces.get(name),
-    budgetsIn: (namespace) => budgets.byIndex(namespace),
-    volumesOf: (claim) => volumes.byIndex(claim),
-  };
+/** Pods that the workload owns by the UIDs of the chain of controllers, whatever their labels are. */
+export function podsOfWorkload(
+  { kind, metadata: { uid, namespace } }: Workload,
+  { pods, replicaSets }: Pick<ReadPlacementCaches, "pods" | "replicaSets">,
+): readonly Pod[] {
+  const owners = kind === "Deployment"
+    ? replicaSets.byIndex(uid).map(({ metadata }) => metadata.uid)
+    : [uid];
+  return owners.flatMap((owner) => podsOwnedBy(pods, owner))
+    .filter(({ metadata }) => metadata.namespace === namespace);
 }
 
 /** The webhook's view of the cluster. */
-export interface WebhookView extends Pick<PlacedObjects, "namespace"> {
+export interface WebhookView {
   /** False while a cache is not complete. */
   readonly synced: boolean;
+  namespace(name: string): Namespace | undefined;
   /** The pod's workload; `other` for owners of other kinds; undefined while it is not known. */
   workloadOf(pod: Pick<PlacementRequest, "namespace" | "owner">): Workload | "other" | undefined;
   /** Classes with a node that volumes and constraints allow. */
@@ -110,13 +114,12 @@ interface CountedAs extends NodeRules {
 /** A view of these caches; `evicted` has pods that a late cache still shows. */
 export function createWebhookView(
   caches: PlacementCaches,
-  { config, evicted }: {
-    readonly config: NodeRules;
+  { settings, evicted }: {
+    readonly settings: () => NodeRules;
     readonly evicted: Pick<EvictionLog, "has">;
   },
 ): WebhookView {
-  const { deployments, statefulSets, replicaSets, pods, nodes } = caches;
-  const objects = cachedObjects(caches);
+  const { deployments, statefulSets, replicaSets, pods, nodes, namespaces, volumes } = caches;
   const all = webhookCaches(caches);
 
   const workloadOf: WebhookView["workloadOf"] = ({ namespace, owner }) => {
@@ -136,14 +139,20 @@ export function createWebhookView(
 
   function countedPod(pod: Pod): CountedPod {
     const node = pod.nodeName === "" ? undefined : nodes.get(pod.nodeName);
-    const { classes, departures } = config;
+    const { nodeClassifier, departureSigns } = settings();
     let known = counted.get(pod);
     if (
-      known?.node !== node || known?.classes !== classes || known.departures !== departures
+      known?.node !== node || known?.nodeClassifier !== nodeClassifier ||
+      known.departureSigns !== departureSigns
     ) {
-      const as = classifyPod(pod, { node, classes, departures, evicted: false });
+      const as = classifyPod(pod, { node, nodeClassifier, departureSigns, evicted: false });
       const isAdmitted = Object.hasOwn(pod.metadata.labels, CAPACITY);
-      known = { as: isAdmitted ? as : { ...as, unadmitted: true }, node, classes, departures };
+      known = {
+        as: isAdmitted ? as : { ...as, unadmitted: true },
+        node,
+        nodeClassifier,
+        departureSigns,
+      };
       counted.set(pod, known);
     }
     return evicted.has(pod.metadata.uid) ? { ...known.as, gone: true } : known.as;
@@ -154,13 +163,16 @@ export function createWebhookView(
       return all.every(({ synced }) => synced);
     },
     workloadOf,
-    namespace: objects.namespace,
+    namespace: (name) => namespaces.get(name),
     allowed({ namespace, claims, constraints }) {
-      const { classes } = config;
-      const both = [...constraints, ...volumeConstraints({ namespace, claims }, objects.volumesOf)];
-      return allowedClasses(both, { classes, nodes: knownNodes(objects.nodes, classes) });
+      const { nodeClassifier: classes } = settings();
+      const both = [
+        ...constraints,
+        ...volumeConstraints({ namespace, claims }, (claim) => volumes.byIndex(claim)),
+      ];
+      return allowedClasses(both, { classes, nodes: knownNodes(() => nodes.all(), classes) });
     },
-    podsOf: (workload) => podsOfWorkload(workload, objects).map(countedPod),
+    podsOf: (workload) => podsOfWorkload(workload, caches).map(countedPod),
     onChange(listener) {
       const ends = all.map((cache) => cache.subscribe(listener));
       return () => ends.forEach((end) => end());

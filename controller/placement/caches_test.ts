@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import type { NodeTerm } from "../../shared/api/node.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
-import { sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import {
   DB_OWNER,
   manualCaches,
@@ -12,18 +11,18 @@ import {
   WEB_SET,
   webDeployment,
 } from "../../tests/fixtures/placement/placement_caches.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
-import { cachedObjects, createWebhookView } from "./caches.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
+import { createWebhookView } from "./caches.ts";
 
 function stage() {
   const caches = manualCaches();
   const evicted = new Set<string>();
-  const config = { ...PLACEMENT_CONFIG };
-  const view = createWebhookView(caches, { config, evicted });
+  const settings = { ...PLACEMENT_DEFAULTS };
+  const view = createWebhookView(caches, { settings: () => settings, evicted });
   const of = (owner = WEB_OWNER) => view.workloadOf({ namespace: "shop", owner });
   return {
     caches,
-    config,
+    settings,
     evicted,
     view,
     of,
@@ -39,28 +38,6 @@ const SPOT = { "karpenter.sh/capacity-type": "spot" };
 const NODE = { ...sampleNode("n1"), labels: SPOT };
 const webPod = (number: number, changes: Parameters<typeof podRequest>[1] = {}) =>
   storedPod(podRequest(`${number}`, changes), { name: `web-5f-${number}` });
-
-Deno.test("cachedObjects() finds objects by owner, name, namespace and claim", () => {
-  const caches = manualCaches();
-  caches.pods.put(webPod(1));
-  caches.nodes.put(NODE);
-  caches.budgets.put(sampleBudget());
-  const metadata = { name: "pv", namespace: "shop", uid: "", resourceVersion: "" };
-  caches.volumes.put({ metadata, claim: "shop/data" });
-  const objects = cachedObjects(caches);
-  const found = [
-    ...objects.replicaSetsOwnedBy("web"),
-    ...objects.podsOwnedBy("rs"),
-    ...objects.podsOwnedBy("other"),
-    ...objects.nodes(),
-    ...objects.budgetsIn("shop"),
-    ...objects.volumesOf("shop/data"),
-  ];
-  const names = found.map((one) => one.metadata.name);
-  assert.deepEqual(names, ["web-5f", "web-5f-1", "n1", "web", "pv"]);
-  assert.equal(objects.node("n1"), NODE);
-  assert.equal(objects.namespace("other"), undefined);
-});
 
 Deno.test("createWebhookView() finds workloads by UID, through the ReplicaSet of a Deployment", () => {
   const { caches, of } = stage();
@@ -107,15 +84,15 @@ Deno.test("createWebhookView() counts the pods that the workload owns, by class 
 });
 
 Deno.test("createWebhookView() counts a pod anew when its node, an eviction or a setting changes", () => {
-  const { caches, config, evicted, pods } = stage();
+  const { caches, settings, evicted, pods } = stage();
   const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
   const steps: readonly (readonly [() => unknown, string])[] = [
     [() => caches.pods.put({ ...webPod(1), nodeName: "n1" }), "on-demand false"],
     [() => caches.nodes.put(NODE), "spot false"],
-    [() => config.classes = NODE_CLASS_PRESETS.eks, "on-demand false"],
-    [() => config.classes = PLACEMENT_CONFIG.classes, "spot false"],
+    [() => settings.nodeClassifier = NODE_CLASS_PRESETS.eks, "on-demand false"],
+    [() => settings.nodeClassifier = PLACEMENT_DEFAULTS.nodeClassifier, "spot false"],
     [() => caches.nodes.put({ ...NODE, taints }), "spot true"],
-    [() => config.departures = { taints: [], conditions: [] }, "spot false"],
+    [() => settings.departureSigns = { taints: [], conditions: [] }, "spot false"],
     [() => evicted.add("uid-web-5f-1"), "spot true"],
     [() => evicted.clear(), "spot false"],
   ];

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Workload } from "../../shared/api/workload.ts";
-import type { DecisionConfig } from "../../shared/placement/settings.ts";
+import type { MoveSettings } from "../../shared/placement/settings.ts";
 import {
   type CostChange,
   costChanges,
@@ -79,14 +79,14 @@ export interface PlannedMove extends PlannedEviction {
 /** Decides what to do. Pure. */
 export function decide(
   snapshot: PlacementSnapshot,
-  config: DecisionConfig,
+  settings: MoveSettings,
 ): PlacementPlan {
   const { replicas, spec, pods, nowMs } = snapshot;
   const { shortage: before, ineffectiveMoves, ...others } = snapshot.memory;
-  const decision = decideMove(moveInput(snapshot, snapshot.memory), config);
+  const decision = decideMove(moveInput(snapshot, snapshot.memory), settings);
   const asSpecified = isAsSpecified(decision);
   const present = { pods, shortage: before, asSpecified, nowMs };
-  const shortage = nextShortage(present, config.shortage);
+  const shortage = nextShortage(present, settings);
   // Once all replicas are where they should be, the moves before were effective.
   const isHealed = asSpecified && ineffectiveMoves !== undefined;
   const memory = {
@@ -98,7 +98,7 @@ export function decide(
   const isFallback = shortagePhase(shortage, nowMs) === "fallback";
   return {
     decision,
-    status: placementStatus(moveInput(snapshot, memory), config),
+    status: placementStatus(moveInput(snapshot, memory), settings),
     memory,
     isMemoryNew: isHealed || shortage !== before,
     departing: spec.paused ? [] : unpinned.filter(leavesAtOnce).map(departure),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { EvictionAnswer } from "../../shared/api/ports.ts";
@@ -29,7 +29,7 @@ function snapshot(changes: Partial<PlacementSnapshot> = {}): PlacementSnapshot {
 pure("decide() plans a move, what to store of it, and missing deletion costs", () => {
   const { move, memory, isMemoryNew, costs, departing, leftBehind } = decide(
     snapshot(),
-    PLACEMENT_CONFIG,
+    PLACEMENT_DEFAULTS,
   );
   const ineffectiveMoves = { count: 0, misplaced: 2, spec: { spotPercentage: 50, minOnDemand: 0 } };
   assert.deepEqual([move?.pod.name, move?.why], ["web-spot-x4", "to on-demand"]);
@@ -39,18 +39,18 @@ pure("decide() plans a move, what to store of it, and missing deletion costs", (
   assert.deepEqual([departing, leftBehind], [[], []]);
   const again = { lastMoveAtMs: 0, ineffectiveMoves };
   assert.equal(
-    decide(snapshot({ memory: again }), PLACEMENT_CONFIG).move?.tried?.ineffectiveMoves?.count,
+    decide(snapshot({ memory: again }), PLACEMENT_DEFAULTS).move?.tried?.ineffectiveMoves?.count,
     1,
   );
 });
 
 pure("decide() skips denied evictions, and clears ineffective moves at the end", () => {
   const denials = new Map([["uid-web-spot-x4", "no"]]);
-  assert.equal(decide(snapshot({ denials }), PLACEMENT_CONFIG).move?.pod.name, "web-spot-x3");
+  assert.equal(decide(snapshot({ denials }), PLACEMENT_DEFAULTS).move?.pod.name, "web-spot-x3");
   const pods = placedPods({ spot: 2, "on-demand": 2 });
   const ineffectiveMoves = { count: 3, misplaced: 2, spec: SPEC };
   const memory = { lastMoveAtMs: 5, ineffectiveMoves };
-  const plan = decide(snapshot({ pods, memory }), PLACEMENT_CONFIG);
+  const plan = decide(snapshot({ pods, memory }), PLACEMENT_DEFAULTS);
   assert.ok("wait" in plan.decision && plan.decision.wait === "AsSpecified");
   assert.deepEqual([plan.memory, plan.isMemoryNew, plan.move], [
     { lastMoveAtMs: 5 },
@@ -64,33 +64,36 @@ pure("decide() evicts pods of departing nodes at once, unless pinned or paused",
   const [first, ...others] = placedPods({ spot: 2 }, departs);
   assert.ok(first !== undefined);
   const pods = [{ ...first, pinned: "an annotation" }, ...others];
-  const [only, ...more] = decide(snapshot({ pods }), PLACEMENT_CONFIG).departing;
+  const [only, ...more] = decide(snapshot({ pods }), PLACEMENT_DEFAULTS).departing;
   assert.deepEqual([only?.pod.name, more], ["web-spot-x2", []]);
   assert.match(only?.why ?? "", /\(taint x\)$/);
   const paused = { ...SPEC, paused: true };
-  assert.deepEqual(decide(snapshot({ pods, spec: paused }), PLACEMENT_CONFIG).departing, []);
+  assert.deepEqual(decide(snapshot({ pods, spec: paused }), PLACEMENT_DEFAULTS).departing, []);
 });
 
 pure("decide() begins a fallback, which evicts the pods that found no spot node", () => {
   const waiting = { scheduled: false, ready: false, unschedulableSinceMs: NOW_MS - 60_000 };
   const pods = placedPods({ spot: 2 }, waiting);
-  const plan = decide(snapshot({ pods }), PLACEMENT_CONFIG);
+  const plan = decide(snapshot({ pods }), PLACEMENT_DEFAULTS);
   assert.deepEqual([plan.memory.shortage?.rounds, plan.isMemoryNew], [1, true]);
   // People see the fallback that has just begun.
   assert.deepEqual([plan.status.phase, plan.status.readOnly], ["Fallback", undefined]);
-  const readOnly = { ...PLACEMENT_CONFIG, readOnly: true };
+  const readOnly = { ...PLACEMENT_DEFAULTS, readOnlyMode: true };
   assert.equal(decide(snapshot({ pods }), readOnly).status.readOnly, true);
   assert.deepEqual(plan.leftBehind.map(({ pod }) => pod.name), ["web-spot-x1", "web-spot-x2"]);
-  const before = decide(snapshot({ pods, nowMs: NOW_MS - 1 }), PLACEMENT_CONFIG);
+  const before = decide(snapshot({ pods, nowMs: NOW_MS - 1 }), PLACEMENT_DEFAULTS);
   assert.deepEqual([before.memory, before.isMemoryNew, before.leftBehind], [{}, false, []]);
 });
 
 const BLOCKED: EvictionAnswer = { is: "blocked", message: "a budget" };
 const DENIED: EvictionAnswer = { is: "forbidden", message: "a webhook" };
 
-function evictionStage(cooldownMs = 10_000) {
+function evictionStage(placementCooldown = 10_000) {
   let nowMs = 0;
-  const log = createEvictionLog({ clock: { monotonic: () => nowMs }, config: { cooldownMs } });
+  const log = createEvictionLog({
+    clock: { monotonic: () => nowMs },
+    settings: () => ({ placementCooldown }),
+  });
   return { log, at: (ms: number) => void (nowMs = ms) };
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../../shared/clock.ts";
 import { cooldownAfter } from "../../shared/placement/move_cooldown.ts";
+import type { PlacementSettings } from "../../shared/placement/settings.ts";
 import type { EvictionAnswer } from "../../shared/api/ports.ts";
 
 /** Evictions by the pods' UIDs. */
@@ -26,8 +27,7 @@ export interface EvictionLog {
 /** The dependencies of the log. */
 export interface EvictionLogParts {
   readonly clock: Pick<Clock, "monotonic">;
-  /** `cooldownMs`: between two moves of a workload. */
-  readonly config: { readonly cooldownMs: number };
+  readonly settings: () => Pick<PlacementSettings, "placementCooldown">;
 }
 
 type Refusal = Extract<EvictionAnswer, { readonly message: string }>;
@@ -41,7 +41,7 @@ const LONGEST_MS = 60_000;
 const REFUSED_FOR_MS = 1_800_000;
 
 /** An empty log. */
-export function createEvictionLog({ clock, config }: EvictionLogParts): EvictionLog {
+export function createEvictionLog({ clock, settings }: EvictionLogParts): EvictionLog {
   const evictedUntilMs = new Map<string, number>();
   const refused = new Map<
     string,
@@ -52,7 +52,7 @@ export function createEvictionLog({ clock, config }: EvictionLogParts): Eviction
     const known = refused.get(uid);
     const again = known?.refusal.is === refusal.is;
     const times = again ? known.times + 1 : 0;
-    const usualMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, config.cooldownMs));
+    const usualMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, settings().placementCooldown));
     // A budget allows disruptions again by itself, so only denials back off.
     const waitMs = refusal.is === "forbidden" ? cooldownAfter(times, usualMs) : usualMs;
     const atMs = clock.monotonic();

@@ -9,13 +9,9 @@ import { createRateLimiter } from "../../shared/control/rate_limiter.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import { checkEligibility } from "../../shared/placement/eligibility.ts";
+import { isReadOnly, placementScope } from "../../shared/placement/settings.ts";
 import { refusedStatus } from "../../shared/placement/status.ts";
-import {
-  eligibilityInput,
-  placedPodsOf,
-  replicaStatus,
-} from "../../shared/placement/workload_snapshot.ts";
-import { cachedObjects, readCaches } from "./caches.ts";
+import { readCaches } from "./caches.ts";
 import { createEvictionLog } from "./eviction_memory.ts";
 import { type PlacementLoopParts, placeWorkload, type ReconcileParts } from "./reconcile.ts";
 import { createPlacementReporter, type PlacementReporter } from "./reporter.ts";
@@ -26,6 +22,7 @@ import {
   subjectUnder,
   watchWorkloads,
 } from "./watch.ts";
+import { eligibilityInput, placedPodsOf, replicaStatus } from "./workload_snapshot.ts";
 
 /** Changes within this time lead to one reconcile, ms. */
 const CHANGES_MS = 250;
@@ -39,24 +36,24 @@ export async function runPlacementLoop(
   parts: PlacementLoopParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { caches, config, clock, log, observer, publisher } = parts;
+  const { caches, settings, clock, log, observer, publisher } = parts;
   const synced = await Promise.all(readCaches(caches).map((cache) => cache.whenSynced(signal)));
   if (synced.includes(false)) return;
+  const { evictionsPerSecond, evictionBurst, placementWorkers } = settings();
   const queue = createWorkQueue(clock);
   const departures = createDepartureTimes(() => clock.wall());
   const reporter = createPlacementReporter(parts);
   const evictions = parts.evictions ?? createEvictionLog(parts);
-  const objects = cachedObjects(caches);
   const reconcileParts: ReconcileParts = {
     ...parts,
-    input: { objects, config, evicted: evictions, signSinceMs: departures.sinceMs },
+    input: { caches, settings, evicted: evictions, signSinceMs: departures.sinceMs },
     evictions,
-    rate: createRateLimiter(config.evictions),
+    rate: createRateLimiter({ perSecond: evictionsPerSecond, burst: evictionBurst }),
     permits: createPermits(() => MOST_COST_WRITES),
   };
   const unsubscribe = watchWorkloads({
     caches,
-    config,
+    settings,
     wake: (key) => queue.add(key, CHANGES_MS),
     onNode: departures.observe,
   });
@@ -70,7 +67,7 @@ export async function runPlacementLoop(
         backoff: createBackoff({ maxMs: LONGEST_RETRY_MS }),
         clock,
         log,
-        workers: config.workers,
+        workers: placementWorkers,
       }, signal),
       resync(parts, { queue, signal }),
       publisher.run(signal),
@@ -89,7 +86,7 @@ async function reconcile(
     readonly signal: AbortSignal;
   },
 ): Promise<ReconcileResult> {
-  const { caches, clock, config, evictions, input, publisher } = parts;
+  const { caches, clock, settings, evictions, input, publisher } = parts;
   const subject = subjectUnder(key);
   const { kind, namespace, name } = subject;
   const cache = kind === "Deployment" ? caches.deployments : caches.statefulSets;
@@ -105,7 +102,10 @@ async function reconcile(
   evictions.expire();
   const target = { ...subject, uid: workload.metadata.uid };
   const tookMs = (): number => clock.monotonic() - begunAtMs;
-  const answer = checkEligibility(eligibilityInput(workload, input.objects), config.scope);
+  const answer = checkEligibility(
+    eligibilityInput(workload, caches.namespaces.get(namespace)),
+    placementScope(settings()),
+  );
   if (answer.spec === undefined) {
     reporter.ineligible(target, answer, tookMs());
     const pods = () => ({ pods: placedPodsOf(workload, input), nowMs: clock.wall() });
@@ -123,18 +123,18 @@ async function reconcile(
 
 /** Queues all workloads periodically, and garbage collects what is stored of them. */
 async function resync(
-  { caches, config, clock, state, publisher }: PlacementLoopParts,
+  { caches, settings, clock, state, publisher }: PlacementLoopParts,
   { queue, signal }: { readonly queue: WorkQueue; readonly signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
-    await clock.sleep(config.resyncPeriodMs, signal);
+    await clock.sleep(settings().resyncPeriod, signal);
     if (signal.aborted) return;
     const subjects = placementSubjects(caches);
     for (const one of subjects) queue.add(placementKey(one));
     publisher.retain(subjects);
-    if (config.readOnly) continue;
+    if (isReadOnly(settings())) continue;
     const all = [...caches.deployments.all(), ...caches.statefulSets.all()];
     const uids = new Set(all.map(({ metadata }) => metadata.uid));
-    await state.retain(uids, { cooldownMs: config.cooldownMs, signal });
+    await state.retain(uids, { cooldownMs: settings().placementCooldown, signal });
   }
 }

@@ -14,14 +14,19 @@ import {
   placementFaultText,
 } from "../../shared/placement/eligibility.ts";
 import { placementPatch, placementRequest } from "../../shared/placement/new_pod.ts";
-import type { AdmissionConfig, AdmissionDecider } from "./admission.ts";
+import {
+  isReadOnly,
+  placementScope,
+  type PlacementSettings,
+} from "../../shared/placement/settings.ts";
+import type { AdmissionDecider } from "./admission.ts";
 import type { WebhookView } from "./caches.ts";
 import type { AdmissionReport, PlacementObserver } from "./ports.ts";
 
 /** The dependencies of the mutator of pods. */
 export interface PlacementMutatorParts {
   readonly decider: Pick<AdmissionDecider, "decide">;
-  readonly config: Pick<AdmissionConfig, "classes" | "readOnly">;
+  readonly settings: () => PlacementSettings;
   readonly observer: Pick<PlacementObserver, "admitted">;
   readonly clock: Clock;
   readonly log: Log;
@@ -32,7 +37,7 @@ export interface PlacementMutatorParts {
  * loop moves it later.
  */
 export function createPlacementMutator(
-  { decider, config, observer, clock, log }: PlacementMutatorParts,
+  { decider, settings, observer, clock, log }: PlacementMutatorParts,
 ): Mutator {
   return {
     name: "placement",
@@ -50,9 +55,13 @@ export function createPlacementMutator(
           report({ result: unplaced });
           return warning === undefined ? undefined : { patch: [], warnings: [warning] };
         }
-        const { classes, readOnly } = config;
+        const readOnly = isReadOnly(settings());
         const { class: to, deletionCost } = decision;
-        const patch = placementPatch(object, { to, classes, deletionCost });
+        const patch = placementPatch(object, {
+          to,
+          classes: settings().nodeClassifier,
+          deletionCost,
+        });
         report({ result: readOnly ? "ReadOnly" : "Placed", class: to });
         return readOnly ? undefined : { patch };
       } catch (error) {
@@ -68,7 +77,7 @@ export function createPlacementMutator(
 /** The dependencies of the mutator of workloads. */
 export interface PlacementWarnerParts {
   readonly view: Pick<WebhookView, "synced" | "namespace">;
-  readonly config: Pick<AdmissionConfig, "scope">;
+  readonly settings: () => PlacementSettings;
 }
 
 /** Resources of the kinds with pods that are placed, without subresources. */
@@ -78,7 +87,7 @@ const RESOURCES: readonly string[] = ["deployments", "statefulsets"];
  * A mutator that changes no workload, and warns about each fault in its annotations: kubectl shows warnings.
  * It is silent while the namespace is not known, as that may opt the workload out.
  */
-export function createPlacementWarner({ view, config }: PlacementWarnerParts): Mutator {
+export function createPlacementWarner({ view, settings }: PlacementWarnerParts): Mutator {
   return {
     name: "placement of workloads",
     mutate(request) {
@@ -91,7 +100,7 @@ export function createPlacementWarner({ view, config }: PlacementWarnerParts): M
         labels: textsOf(labels),
         annotations: textsOf(annotations),
         namespace: { name: namespace, metadata },
-      }, config.scope);
+      }, placementScope(settings()));
       if (faults.length === 0) return undefined;
       const subject = `${kind} ${textOf(name) ?? request.name}`;
       const warning = `placement leaves the pods of ${subject} as they are`;

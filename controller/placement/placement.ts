@@ -9,7 +9,7 @@ import type { AuditLog } from "../../shared/audit_log.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
-import type { PlacementConfig } from "../../shared/placement/settings.ts";
+import type { PlacementSettings } from "../../shared/placement/settings.ts";
 import { type ShortagePhase, shortagePhase } from "../../shared/placement/shortage.ts";
 import type { Random } from "../../shared/random.ts";
 import type { Caches } from "../caches.ts";
@@ -27,7 +27,7 @@ export interface PlacementParts {
   readonly api: PlacementAPI;
   /** Run by the controller. */
   readonly caches: Caches;
-  readonly config: PlacementConfig;
+  readonly settings: () => PlacementSettings;
   /** False without a webhook: new pods are created unchanged, and moved afterwards. */
   readonly webhook: boolean;
   /** @default {none} */
@@ -52,13 +52,13 @@ const LONGEST_WAIT_MS = 300_000;
 
 /** A replica that does not lead yet. */
 export function createPlacement(
-  { api, caches: shared, config, webhook, observer = {}, ...parts }: PlacementParts,
+  { api, caches: shared, settings, webhook, observer = {}, ...parts }: PlacementParts,
 ): Placement {
   const { clock, log, audit } = parts;
   const informers = createPlacementInformers(api.sources, parts);
   const caches = { ...shared, ...informers };
-  const evictions = createEvictionLog({ clock, config });
-  const view = createWebhookView(caches, { config, evicted: evictions });
+  const evictions = createEvictionLog({ clock, settings });
+  const view = createWebhookView(caches, { settings, evicted: evictions });
   let state: PlacementState | undefined;
   let decider: AdmissionDecider | undefined;
   if (!webhook) {
@@ -79,7 +79,7 @@ export function createPlacement(
   /** Resolves once new pods are decided about, if the webhook is on. */
   async function admit(term: AbortSignal): Promise<void> {
     if (!webhook || decider !== undefined || term.aborted) return;
-    const own = createAdmissionDecider({ view, config, shortageOf, clock });
+    const own = createAdmissionDecider({ view, settings, shortageOf, clock });
     decider = own;
     term.addEventListener("abort", () => {
       own.close();
@@ -94,8 +94,8 @@ export function createPlacement(
   return {
     informers,
     mutators: !webhook ? [] : [
-      createPlacementWarner({ view, config }),
-      createPlacementMutator({ decider: { decide }, config, observer, clock, log }),
+      createPlacementWarner({ view, settings }),
+      createPlacementMutator({ decider: { decide }, settings, observer, clock, log }),
     ],
     async lead(term) {
       const backoff = createBackoff({ minMs: 10_000, maxMs: LONGEST_WAIT_MS });
@@ -110,7 +110,7 @@ export function createPlacement(
           await admit(term);
           const publisher = createStatusPublisher({ statuses: api.statuses, clock, log });
           const loopParts = {
-            ...{ ...api, caches, config, clock, log, audit, evictions, observer, publisher },
+            ...{ ...api, caches, settings, clock, log, audit, evictions, observer, publisher },
             state: loaded,
           };
           await runPlacementLoop(loopParts, term);

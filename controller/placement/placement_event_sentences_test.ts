@@ -3,7 +3,7 @@ import { readStatus } from "../../shared/placement/status.ts";
 import { silentLog } from "../../shared/log.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { manualCaches } from "../../tests/fixtures/placement/placement_caches.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { createWebhookView } from "./caches.ts";
 import type { PlacementResult } from "./reconcile.ts";
 import { createPlacementWarner } from "./mutators.ts";
@@ -75,8 +75,11 @@ Deno.test({
 
 Deno.test("sentences of warnings of placement", () => {
   const warner = createPlacementWarner({
-    view: createWebhookView(manualCaches(), { config: PLACEMENT_CONFIG, evicted: new Set() }),
-    config: PLACEMENT_CONFIG,
+    view: createWebhookView(manualCaches(), {
+      settings: () => PLACEMENT_DEFAULTS,
+      evicted: new Set(),
+    }),
+    settings: () => PLACEMENT_DEFAULTS,
   });
   const annotations = { "spotalis.io/enabled": "true", "spotalis.io/spot-percentage": "most" };
   return assertSentences([

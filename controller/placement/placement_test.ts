@@ -6,7 +6,7 @@ import { seededRandom } from "../../shared/random.ts";
 import { settleVirtually } from "../../tests/contract/support/settle_virtually.ts";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
 import { podRequest } from "../../tests/fixtures/placement/placement_caches.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";
 import { createCaches, namedCaches } from "../caches.ts";
 import { connectPlacementAPI } from "./connect.ts";
@@ -35,7 +35,7 @@ function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer
       events: { emit() {} },
     },
     caches,
-    config: PLACEMENT_CONFIG,
+    settings: () => PLACEMENT_DEFAULTS,
     webhook,
     ...(observer === undefined ? {} : { observer }),
   });

@@ -12,7 +12,7 @@ import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
 import type { Log } from "../../shared/log.ts";
 import { leavesAtOnce } from "../../shared/placement/decide_move.ts";
 import { type PlacedPod, runningByClass } from "../../shared/placement/placed_pod.ts";
-import type { PlacementConfig } from "../../shared/placement/settings.ts";
+import { isReadOnly, type PlacementSettings } from "../../shared/placement/settings.ts";
 import {
   isLeftBehind,
   type Shortage,
@@ -20,11 +20,6 @@ import {
   unplacedInFallback,
 } from "../../shared/placement/shortage.ts";
 import { floorOf, splitReplicas } from "../../shared/placement/split.ts";
-import {
-  placedPod,
-  placedPodsWithBudgets,
-  type SnapshotInput,
-} from "../../shared/placement/workload_snapshot.ts";
 import { answerOf } from "../resize/send_changes.ts";
 import type { PlacementCaches } from "./caches.ts";
 import {
@@ -39,6 +34,7 @@ import type { EvictionAnswer } from "../../shared/api/ports.ts";
 import type { PlacementAPI, PlacementObserver, ReconcileReport } from "./ports.ts";
 import type { StatusPublisher } from "./publisher.ts";
 import type { PlacementMemory, PlacementState } from "./store.ts";
+import { placedPod, placedPodsWithBudgets, type SnapshotInput } from "./workload_snapshot.ts";
 
 /** An eviction that was requested; without an answer it is a dry run. */
 export interface SentEviction extends PlannedEviction {
@@ -52,7 +48,7 @@ export interface PlacementLoopParts extends Pick<PlacementAPI, "evictor" | "cost
   readonly caches: PlacementCaches;
   /** Has been loaded. */
   readonly state: PlacementState;
-  readonly config: PlacementConfig;
+  readonly settings: () => PlacementSettings;
   readonly clock: Clock;
   readonly log: Log;
   readonly audit?: AuditLog | undefined;
@@ -95,7 +91,7 @@ export async function placeWorkload(
   { parts, signal }: { readonly parts: ReconcileParts; readonly signal: AbortSignal },
 ): Promise<PlacementResult> {
   const snapshot = takeSnapshot(eligible, parts);
-  const plan = decide(snapshot, parts.config);
+  const plan = decide(snapshot, parts.settings());
   // Before the first await: the webhook places the replacements of evicted pods by this memory.
   if (plan.isMemoryNew) parts.state.remember(eligible.workload.metadata.uid, plan.memory);
   const outcome = await act(plan, { snapshot, parts, signal });
@@ -124,7 +120,7 @@ function takeSnapshot(
 
 function resultOf(
   { decision, status, memory }: PlacementPlan,
-  { snapshot, parts: { config, evictions }, outcome }: {
+  { snapshot, parts: { settings, evictions }, outcome }: {
     readonly snapshot: PlacementSnapshot;
     readonly parts: ReconcileParts;
     readonly outcome: ActOutcome;
@@ -133,7 +129,9 @@ function resultOf(
   const { pods, replicas: { replicas }, spec, nowMs, memory: { shortage: before } } = snapshot;
   const { shortage } = memory;
   const waiting = pods.filter(({ gone, scheduled }) => !gone && !scheduled);
-  const moveDueMs = "move" in decision ? nowMs + config.cooldownMs : decision.untilMs ?? Infinity;
+  const moveDueMs = "move" in decision
+    ? nowMs + settings().placementCooldown
+    : decision.untilMs ?? Infinity;
   return {
     decision,
     status,
@@ -148,7 +146,7 @@ function resultOf(
     },
     requeueAfterMs: Math.min(
       moveDueMs > nowMs ? moveDueMs - nowMs : Infinity,
-      shortageDueMs({ pods, shortage, nowMs }, config.shortage) - nowMs,
+      shortageDueMs({ pods, shortage, nowMs }, settings()) - nowMs,
       // No event arrives for an eviction that came to nothing.
       pods.some(({ uid }) => evictions.has(uid)) ? EVICTED_FOR_MS : Infinity,
       ...pods.map(({ uid }) => evictions.retryAfterMs(uid) ?? Infinity),
@@ -180,10 +178,11 @@ const evictLeftBehind: Action = async ({ leftBehind, memory, isMemoryNew }, inpu
 };
 
 const moveOne: Action = async ({ move }, input, sent) => {
-  const { parts: { config, rate, clock }, signal } = input;
+  const { parts: { settings, rate, clock }, signal } = input;
+  const readOnly = isReadOnly(settings());
   // Another workload may have used up the rate meanwhile.
-  if (move === undefined || (!config.readOnly && rate.take(clock.monotonic()) > 0)) return;
-  if (!config.readOnly) await save(move.before, input);
+  if (move === undefined || (!readOnly && rate.take(clock.monotonic()) > 0)) return;
+  if (!readOnly) await save(move.before, input);
   if (signal.aborted) return;
   const eviction = await evict(move, input);
   sent.push(eviction);
@@ -193,7 +192,7 @@ const moveOne: Action = async ({ move }, input, sent) => {
 };
 
 const writeCosts: Action = async ({ costs }, { snapshot, parts, signal }) => {
-  if (parts.config.readOnly) return;
+  if (isReadOnly(parts.settings())) return;
   const { namespace } = snapshot.workload.metadata;
   await Promise.all(costs.map(({ pod: { name, uid }, cost }) =>
     parts.permits.run(async () => {
@@ -218,7 +217,7 @@ async function act(plan: PlacementPlan, input: ActInput): Promise<ActOutcome> {
 
 async function save(memory: PlacementMemory, { snapshot, parts, signal }: ActInput): Promise<void> {
   parts.state.remember(snapshot.workload.metadata.uid, memory);
-  if (!parts.config.readOnly) await parts.state.save(signal);
+  if (!isReadOnly(parts.settings())) await parts.state.save(signal);
 }
 
 /** Sends evictions that still apply: the ones before them take time. */
@@ -239,10 +238,10 @@ async function evictAll(
 
 async function evict(
   { pod, why }: PlannedEviction,
-  { snapshot: { workload }, parts: { config, evictions, evictor, audit } }: ActInput,
+  { snapshot: { workload }, parts: { settings, evictions, evictor, audit } }: ActInput,
 ): Promise<SentEviction> {
   const { namespace } = workload.metadata;
-  if (config.readOnly) return { pod, why };
+  if (isReadOnly(settings())) return { pod, why };
   evictions.requested(pod.uid);
   const about = { namespace, name: pod.name, uid: pod.uid };
   const request = audit?.begin();

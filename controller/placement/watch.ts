@@ -4,9 +4,9 @@
  * @module
  */
 import type { PodOwner } from "../../shared/api/pod.ts";
-import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { nodeClassOf } from "../../shared/placement/node_classes.ts";
 import { departureOf } from "../../shared/placement/node_departure.ts";
+import type { NodeRules } from "../../shared/placement/placed_pod.ts";
 import { podsOnNode } from "../caches.ts";
 import type { PlacementCaches } from "./caches.ts";
 import type { PlacementSubject } from "./ports.ts";
@@ -14,7 +14,7 @@ import type { PlacementSubject } from "./ports.ts";
 /** The caches to watch, and the callbacks. */
 export interface WatchParts {
   readonly caches: PlacementCaches;
-  readonly config: Pick<PlacementConfig, "classes" | "departures">;
+  readonly settings: () => NodeRules;
   /** Called with the key of a workload, `Deployment/shop/web`. */
   readonly wake: (key: string) => void;
   /** Called at each update of a node with the sign of its departure; undefined: it stays, or is deleted. */
@@ -45,7 +45,7 @@ export function placementSubjects(
  * Wakes workloads until the returned function is called. A deleted pod wakes nothing, as its workload's
  * status changes, too. A node wakes the workloads of its pods only if a field changed that placement reads.
  */
-export function watchWorkloads({ caches, config, wake, onNode }: WatchParts): () => void {
+export function watchWorkloads({ caches, settings, wake, onNode }: WatchParts): () => void {
   const { pods, nodes, namespaces, deployments, statefulSets, replicaSets, budgets } = caches;
   /** The fields of each node that placement reads. */
   const known = new Map<string, string>();
@@ -64,10 +64,11 @@ export function watchWorkloads({ caches, config, wake, onNode }: WatchParts): ()
 
   function wakeOfNode(key: string): void {
     const node = nodes.get(key);
-    const departure = node && departureOf(node, config.departures);
+    const { nodeClassifier, departureSigns } = settings();
+    const departure = node && departureOf(node, departureSigns);
     onNode(key, departure?.sign);
     const fields = node === undefined ? "" : [
-      nodeClassOf(node.labels ?? {}, config.classes),
+      nodeClassOf(node.labels ?? {}, nodeClassifier),
       node.cordoned === true,
       departure?.sign,
     ].join();

@@ -71,32 +71,17 @@ export function lifeFrom(nowMs: number, lifeMs: number): Validity {
   return { notBeforeMs, notAfterMs: notBeforeMs + lifeMs };
 }
 
-/**
- * Authorities that API servers are to trust, the present one first. One from before is trusted until it ends,
- * as a leader may still serve what it signed. One that must not be trusted goes with the Secret, when that is
- * deleted.
- */
-export function trustedAuthorities(
-  { authority, earlier }: StoredPairs,
-  nowMs: number,
-): readonly { readonly cert: string }[] {
-  return [authority, ...earlier.filter(({ notAfterMs }) => nowMs < notAfterMs)];
-}
-
 /** The certificates that each leader takes over from the one before. */
 export interface StoredPairs {
   readonly authority: KeyedCertificate & CertificateFacts;
   readonly serving: KeyedCertificate & CertificateFacts;
-  /** Authorities from before, which may have signed what a leader still serves. */
-  readonly earlier: readonly (CertificateFacts & { readonly cert: string })[];
 }
 
-/** The texts. The names of the first four are those of other makers of such Secrets. */
+/** The texts, by the names that other makers of such Secrets use. */
 export function storedTexts(
-  { authority, serving, earlier }: {
+  { authority, serving }: {
     readonly authority: KeyedCertificate;
     readonly serving: KeyedCertificate;
-    readonly earlier: readonly { readonly cert: string }[];
   },
 ): StoredTexts {
   return {
@@ -104,13 +89,7 @@ export function storedTexts(
     "ca.key": authority.key,
     "tls.crt": serving.cert,
     "tls.key": serving.key,
-    "old-ca.crt": bundleText(earlier),
   };
-}
-
-/** The certificates one below the other. */
-export function bundleText(certificates: readonly { readonly cert: string }[]): string {
-  return certificates.map(({ cert }) => `${cert.trim()}\n`).join("");
 }
 
 /** The pairs in these texts, or in a sentence what is wrong with them; it repeats nothing of them. */
@@ -131,8 +110,7 @@ export function readStoredPairs(
     if (!reader.signed(authority.cert, serving.cert)) {
       return { fault: "tls.crt: it is not signed by ca.crt" };
     }
-    at = "old-ca.crt";
-    return { authority, serving, earlier: reader.readBundle(data[at] ?? "") };
+    return { authority, serving };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return { fault: `${at}: ${error.message}` };

@@ -10,14 +10,12 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
 import {
   AUTHORITY_LIFE_MS,
-  bundleText,
   certificateStep,
   lifeFrom,
   readStoredPairs,
   SERVING_LIFE_MS,
   type StoredPairs,
   storedTexts,
-  trustedAuthorities,
 } from "./certificate_step.ts";
 import { endpointSpec, keepEndpoint, REPAIR_EVERY_MS } from "./keep_endpoint.ts";
 import { createWebhookMetrics } from "./metrics.ts";
@@ -33,7 +31,6 @@ function pairs(authority: Validity, serving: Validity, names = NAMES): StoredPai
   return {
     authority: { cert: "ca", key: "k", names: [], authority: true, ...authority },
     serving: { cert: "tls", key: "k", names, authority: false, ...serving },
-    earlier: [],
   };
 }
 
@@ -68,21 +65,6 @@ pure("certificateStep() renews what is unusable, or past two thirds of its life"
   for (const [expected, pair, afterMs] of rows) assert.equal(step(pair, afterMs), expected);
 });
 
-pure("trustedAuthorities() names the present one first, and older ones until they end", () => {
-  const earlier = ["b", "c"].map((cert, index) => ({
-    cert,
-    names: [],
-    authority: true,
-    notBeforeMs: 0,
-    notAfterMs: START_MS + index,
-  }));
-  const stored = { ...pairs(LONG, SHORT), earlier };
-  const certs = (nowMs: number) => trustedAuthorities(stored, nowMs).map(({ cert }) => cert);
-  assert.deepEqual(certs(START_MS - 1), ["ca", "b", "c"]);
-  assert.deepEqual(certs(START_MS), ["ca", "c"]);
-  assert.deepEqual(certs(START_MS + 1), ["ca"]);
-});
-
 const VALIDITY = { notBeforeMs: 0, notAfterMs: 1000 };
 
 async function stored() {
@@ -92,19 +74,18 @@ async function stored() {
     await maker.makeAuthority({ name: "new", ...VALIDITY }),
   ];
   const serving = await maker.makeServing(authority, { names: NAMES, ...VALIDITY });
-  const data = storedTexts({ authority, serving, earlier: [old] });
+  const data = storedTexts({ authority, serving });
   return { reader, old, authority, serving, data };
 }
 
 Deno.test("readStoredPairs() reads what storedTexts() wrote", async () => {
-  const { reader, old, authority, serving, data } = await stored();
+  const { reader, authority, serving, data } = await stored();
   const facts = { ...VALIDITY, names: [], authority: true };
   assert.deepEqual(readStoredPairs(data, reader), {
     authority: { ...authority, ...facts },
     serving: { ...serving, ...VALIDITY, names: NAMES, authority: false },
-    earlier: [{ ...old, key: undefined, ...facts }].map(({ key: _key, ...rest }) => rest),
   });
-  const names = ["ca.crt", "ca.key", "old-ca.crt", "tls.crt", "tls.key"];
+  const names = ["ca.crt", "ca.key", "tls.crt", "tls.key"];
   assert.deepEqual(Object.keys(data).sort(), names);
 });
 
@@ -120,31 +101,23 @@ Deno.test("readStoredPairs() says which text is of no use, and repeats nothing o
     ],
     [{ ...data, "tls.key": data["ca.key"] ?? "" }, /^tls\.crt and tls\.key: Cannot /],
     [{ ...data, "ca.crt": old.cert, "ca.key": old.key }, /^tls\.crt: it is not signed by ca\.crt$/],
-    [{ ...data, "old-ca.crt": "secret" }, /^old-ca\.crt: Cannot /],
   ];
   for (const [texts, message] of wrong) {
     const read = readStoredPairs(texts, reader);
     assert.match("fault" in read ? read.fault : "no fault", message);
     assert.ok("fault" in read && !/secret|key of/.test(read.fault));
   }
-  const { "old-ca.crt": _gone, ...without } = data;
-  assert.ok("authority" in readStoredPairs(without, reader));
 });
 
 Deno.test("readStoredPairs() passes on what is a fault of the program", async () => {
   const { reader, data } = await stored();
   const broken = {
     ...reader,
-    readBundle() {
+    signed() {
       throw new RangeError("bug");
     },
   };
   assert.throws(() => readStoredPairs(data, broken), RangeError);
-});
-
-Deno.test("bundleText() writes one certificate below the other, however they end", () => {
-  assert.equal(bundleText([{ cert: "a" }, { cert: "b\n\n" }]), "a\nb\n");
-  assert.equal(bundleText([]), "");
 });
 
 const NAMESPACE = "mbcas-system";

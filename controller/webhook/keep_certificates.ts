@@ -1,6 +1,6 @@
 /**
  * The certificates of the webhook: its own ones in a Secret, which it makes once, renews in time and has API
- * servers trust before it serves them, or those of a folder that another program renews.
+ * servers trust, or those of a folder that another program renews.
  *
  * @module
  */
@@ -9,14 +9,12 @@ import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import {
   AUTHORITY_LIFE_MS,
-  bundleText,
   certificateStep,
   lifeFrom,
   readStoredPairs,
   SERVING_LIFE_MS,
   type StoredPairs,
   storedTexts,
-  trustedAuthorities,
 } from "./certificate_step.ts";
 import type {
   CertificateFacts,
@@ -57,12 +55,6 @@ export interface KeptCertificatesParts {
 /** Time between two reads, ms: how long a changed Secret or bundle stays unnoticed. */
 const READ_EVERY_MS = 60_000;
 
-/**
- * The time between trust in a new authority and the first use of its certificate, ms. API servers watch the
- * configuration, and receive a change within a second or two.
- */
-export const SETTLE_MS = 30_000;
-
 /** Keeps them until `signal` is aborted. Failures are logged and tried again. */
 export async function keepCertificates(
   parts: KeptCertificatesParts,
@@ -72,9 +64,9 @@ export async function keepCertificates(
   const backoff = createBackoff({ maxMs: READ_EVERY_MS });
   const reconcile = createReconcile(parts);
   while (!signal.aborted) {
-    let waitMs: number;
+    let waitMs = READ_EVERY_MS;
     try {
-      waitMs = await reconcile();
+      await reconcile();
       backoff.reset("");
     } catch (error) {
       waitMs = backoff.next("", error);
@@ -87,12 +79,10 @@ export async function keepCertificates(
   }
 }
 
-/** One reconcile after another; each resolves with the time until the next, ms. */
-function createReconcile(parts: KeptCertificatesParts): () => Promise<number> {
+/** One reconcile after another. */
+function createReconcile(parts: KeptCertificatesParts): () => Promise<void> {
   const { store, trust, clock, log } = parts;
   let served: StoredPairs | undefined;
-  /** Since when the API servers could know of an authority. */
-  let trustedSince: { readonly cert: string; readonly atMs: number } | undefined;
 
   async function serve(pairs: StoredPairs): Promise<void> {
     const { cert, key, ...facts } = pairs.serving;
@@ -103,34 +93,21 @@ function createReconcile(parts: KeptCertificatesParts): () => Promise<number> {
     served = pairs;
   }
 
-  /** Whether a new certificate may be served before API servers trust its authority. */
-  function mayServeAtOnce({ authority }: StoredPairs, trusted: readonly string[]): boolean {
-    if (served === undefined || clock.wall() >= served.serving.notAfterMs) return true;
-    const { cert } = served.authority;
-    return cert === authority.cert || !trusted.includes(cert.trim());
-  }
-
   return async () => {
     // The configuration before the Secret: a former leader with an old Secret then has an older
     // configuration too, and the server refuses its bundle.
     const seen = await trust.read();
     const pairs = await storedOrMade(parts, await store.read());
-    const trusted = trustedAuthorities(pairs, clock.wall());
-    // PEM may be written with more or fewer empty lines.
-    if (mayServeAtOnce(pairs, trusted.map(({ cert }) => cert.trim()))) await serve(pairs);
-    if (seen !== undefined) {
-      const bundle = bundleText(trusted);
-      if (seen.bundles.some(([, present]) => present !== bundle)) {
-        await trust.write(seen, bundle);
-        log.info("Trust in the webhook's authorities written", { authorities: trusted.length });
-      }
-      const { cert } = pairs.authority;
-      if (trustedSince?.cert !== cert) trustedSince = { cert, atMs: clock.monotonic() };
-      const leftMs = trustedSince.atMs + SETTLE_MS - clock.monotonic();
-      if (served?.authority.cert !== cert && leftMs > 0) return leftMs;
+    const { cert } = pairs.authority;
+    // The certificate of a new authority is of use only once API servers trust that.
+    const waitsForTrust = served !== undefined && served.authority.cert !== cert &&
+      clock.wall() < served.serving.notAfterMs;
+    if (!waitsForTrust) await serve(pairs);
+    if (seen?.bundles.some(([, present]) => present !== cert)) {
+      await trust.write(seen, cert);
+      log.info("Trust in the webhook's authority written");
     }
     await serve(pairs);
-    return READ_EVERY_MS;
   };
 }
 
@@ -168,8 +145,7 @@ async function storedOrMade(
     names,
     ...lifeFrom(nowMs, SERVING_LIFE_MS),
   });
-  const before = pairs === undefined ? [] : trustedAuthorities(pairs, nowMs);
-  const data = storedTexts({ authority, serving, earlier: fresh ? before : pairs.earlier });
+  const data = storedTexts({ authority, serving });
   if (stored === undefined) await store.create(data);
   else await store.replace(stored, data);
 

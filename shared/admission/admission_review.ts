@@ -3,9 +3,7 @@
  *
  * @module
  */
-import * as z from "zod";
-import { faultsOf, faultText } from "../api/fields.ts";
-import { plainLine } from "../quoted_text.ts";
+import { isMembers, membersOf } from "../members.ts";
 import type { JSONPatchOperation } from "./json_patch.ts";
 
 /** An object of the API as it was sent: readers must check every field. */
@@ -30,71 +28,59 @@ export interface AdmissionRequest {
   readonly object?: SentObject;
 }
 
-const sentObject = z.custom<SentObject>(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  { error: "must be an object" },
-);
+/** The operations that an API server sends. */
+const OPERATIONS: readonly unknown[] = ["CREATE", "UPDATE", "DELETE", "CONNECT"];
 
-const reviewSchema = z.object({
-  apiVersion: z.literal("admission.k8s.io/v1"),
-  kind: z.literal("AdmissionReview"),
-  request: z.object({
-    // A UUID today; the answer repeats it, so it may not be endless.
-    uid: z.string().min(1).max(128),
-    kind: z.object({ kind: z.string().min(1) }),
-    resource: z.object({ resource: z.string().min(1) }),
-    subResource: z.string().nullish(),
-    operation: z.enum(["CREATE", "UPDATE", "DELETE", "CONNECT"]),
-    namespace: z.string().nullish(),
-    name: z.string().nullish(),
-    dryRun: z.boolean().nullish(),
-    object: sentObject.nullish(),
-  }),
-});
+/** The request of a review, as API servers write it: null stands for an absent field. */
+interface SentRequest {
+  readonly uid: string;
+  readonly kind: { readonly kind: string };
+  readonly resource: { readonly resource: string };
+  readonly subResource?: string | null;
+  readonly operation: AdmissionRequest["operation"];
+  readonly namespace?: string | null;
+  readonly name?: string | null;
+  readonly dryRun?: boolean | null;
+  readonly object?: unknown;
+}
 
 /**
- * The request in this text. Throws a `SyntaxError` for text that is not JSON, and a `TypeError` that
- * names the field with its value for what is not such a review.
+ * The request in this text. Throws a `SyntaxError` for text that is not JSON, and a `TypeError` for JSON
+ * without the fields that each review has.
  */
 export function parseAdmissionReview(text: string): AdmissionRequest {
-  let raw: unknown;
+  let review: unknown;
   try {
-    raw = JSON.parse(text);
+    review = JSON.parse(text);
   } catch {
     // The engine's message repeats parts of the body, which may hold anything.
     throw new SyntaxError(
       `Cannot read an admission review: ${text.length} characters that are not JSON`,
     );
   }
-  const { success, data, error } = reviewSchema.safeParse(raw);
-  if (!success) {
-    const [first] = faultsOf(error, { raw, root: "the body" });
-    const fault = first === undefined ? "" : faultText(first).replace(/^the body\./, "");
-    throw new TypeError(`Cannot read an admission review: ${fault}`);
+  const request = membersOf(membersOf(review)["request"]) as Partial<SentRequest>;
+  const { uid, kind, resource, subResource, operation, namespace, name, dryRun, object } = request;
+  // Any client may reach the port, and the operation is a label of metrics.
+  if (!uid || !kind?.kind || !resource?.resource || !operation || !OPERATIONS.includes(operation)) {
+    throw new TypeError(
+      "Cannot read an admission review: its uid, kind, resource or operation is missing or unknown",
+    );
   }
-  const { uid, kind, resource, subResource, operation, ...rest } = data.request;
-  const { namespace, name, dryRun, object } = rest;
   return {
     uid,
     kind: kind.kind,
-    resource: [resource.resource, subResource ?? ""].filter((part) => part !== "").join("/"),
+    resource: subResource ? `${resource.resource}/${subResource}` : resource.resource,
     operation,
     namespace: namespace ?? "",
     name: name ?? "",
     dryRun: dryRun ?? false,
-    ...(object ? { object } : {}),
+    ...(isMembers(object) ? { object } : {}),
   };
 }
 
-/** A server cuts longer ones, where they are many (k8s.io/apiserver, endpoints/filters/warning.go). */
-export const LONGEST_WARNING = 256;
-
-/** Characters of all warnings together; what a server gets beyond them it leaves out (same place). */
-export const LONGEST_WARNINGS = 4096;
-
 /**
- * The `AdmissionReview` that lets the object pass, with this patch as JSON in base64. Warnings are cut,
- * and each is there once. Nothing is ever refused here.
+ * The `AdmissionReview` that lets the object pass, with this patch as JSON in base64. Nothing is ever
+ * refused here. API servers cut long warnings, and show equal ones once.
  */
 export function admissionAnswer(
   uid: string,
@@ -113,7 +99,6 @@ export function admissionAnswer(
     readonly warnings?: readonly string[];
   };
 } {
-  const said = saidOnce(warnings);
   return {
     apiVersion: "admission.k8s.io/v1",
     kind: "AdmissionReview",
@@ -121,22 +106,9 @@ export function admissionAnswer(
       uid,
       allowed: true,
       ...(patch.length === 0 ? {} : { patchType: "JSONPatch", patch: base64(patch) }),
-      ...(said.length === 0 ? {} : { warnings: said }),
+      ...(warnings.length === 0 ? {} : { warnings }),
     },
   };
-}
-
-function saidOnce(warnings: readonly string[]): readonly string[] {
-  const texts = new Set(warnings.map(warningText).filter((text) => text !== ""));
-  let room = LONGEST_WARNINGS;
-  return [...texts].filter((text) => (room -= [...text].length) >= 0);
-}
-
-/** One line of at most 256 characters: a header carries it, which holds no control characters. */
-function warningText(text: string): string {
-  const characters = [...plainLine(text)];
-  if (characters.length <= LONGEST_WARNING) return characters.join("");
-  return `${characters.slice(0, LONGEST_WARNING - 1).join("")}…`;
 }
 
 function base64(patch: readonly JSONPatchOperation[]): string {

@@ -10,7 +10,7 @@ import { isWindowOpen, parseCronSchedule } from "./disruption_window.ts";
 import { cooldownAfter, ineffectiveMoveCount, type IneffectiveMoves } from "./move_cooldown.ts";
 import { countByClass, type PlacedPod, secondOf } from "./placed_pod.ts";
 import type { PlacedKind, PlacementSpec } from "./eligibility.ts";
-import type { DecisionConfig } from "./settings.ts";
+import type { MoveSettings } from "./settings.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
 import { floorOf, misplaced, misplacedCount, type Move } from "./split.ts";
 
@@ -47,7 +47,7 @@ export interface MoveWait {
 }
 
 interface RuleInput extends MoveDecisionInput {
-  readonly config: DecisionConfig;
+  readonly settings: MoveSettings;
   /** The moves that the rules before allow, the best first. */
   readonly moves: readonly Move[];
 }
@@ -100,10 +100,10 @@ const windowIsOpen: MoveRule = ({ moves, spec: { window }, nowMs }) => {
 };
 
 const cooldownIsOver: MoveRule = (input) => {
-  const { moves, config, workload, spec, pods, lastMoveAtMs = -Infinity, nowMs } = input;
+  const { moves, settings, workload, spec, pods, lastMoveAtMs = -Infinity, nowMs } = input;
   const now = { misplaced: misplacedCount(pods, { ...workload, spec }), spec };
   const ineffective = ineffectiveMoveCount(input.ineffectiveMoves, now);
-  const cooldownMs = cooldownAfter(ineffective, config.cooldownMs);
+  const cooldownMs = cooldownAfter(ineffective, settings.placementCooldown);
   const untilMs = lastMoveAtMs + cooldownMs;
   if (nowMs >= untilMs) return moves;
   const doubt = "is the webhook asked, and may pods be evicted?";
@@ -164,12 +164,12 @@ const RULES: readonly MoveRule[] = [
 ];
 
 /** The one pod to evict now, or the reason to wait. Pods that leave their node in turn go first. */
-export function decideMove(input: MoveDecisionInput, config: DecisionConfig): MoveDecision {
+export function decideMove(input: MoveDecisionInput, settings: MoveSettings): MoveDecision {
   const { spec, workload, pods } = input;
   const leaving = pods.filter(leavesInTurn).map((pod): Move => ({ pod, to: pod.class }));
   let moves = leaving.length > 0 ? leaving : misplaced(pods, { ...workload, spec });
   for (const rule of RULES) {
-    const allowed = rule({ ...input, moves, config });
+    const allowed = rule({ ...input, moves, settings });
     if ("wait" in allowed) return allowed;
     moves = allowed;
   }

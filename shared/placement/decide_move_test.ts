@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods, wholeInput } from "../../tests/fixtures/placement/placed_pods.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { decideMove, leavesAtOnce, leavesInTurn, type MoveDecisionInput } from "./decide_move.ts";
 import type { PlacedPod } from "./placed_pod.ts";
@@ -17,7 +17,7 @@ const MOVED = "web-spot-x4 to on-demand";
 
 /** `POD to CLASS`, or the reason to wait, which `isLong` extends by its message and its end in ms. */
 function outcome(facts: MoveDecisionInput, isLong = false): string {
-  const decision = decideMove(facts, PLACEMENT_CONFIG);
+  const decision = decideMove(facts, PLACEMENT_DEFAULTS);
   if ("move" in decision) return `${decision.move.pod.name} to ${decision.move.to}`;
   const { wait, message, untilMs } = decision;
   const end = untilMs === undefined ? "" : ` (+${untilMs - facts.nowMs})`;

@@ -14,14 +14,14 @@ import {
 import { misplaced, type Move } from "./split.ts";
 import { type NodeClass, otherClass } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
-import type { DecisionConfig } from "./settings.ts";
+import type { MoveSettings } from "./settings.ts";
 import {
   fallbackDueMs,
   isLeftBehind,
   remakeDueMs,
   type ShortageInput,
-  type ShortageOptions,
   shortagePhase,
+  type ShortageSettings,
   strandedPods,
   unplacedInFallback,
 } from "./shortage.ts";
@@ -41,7 +41,7 @@ export interface StepForecast {
 /** The present decision of `decideMove()`, and the settings that later ones depend on. */
 export interface ForecastOptions {
   readonly decision: MoveDecision;
-  readonly config: DecisionConfig;
+  readonly settings: MoveSettings;
 }
 
 /** Window, fallback, cooldown and rate follow each other once. */
@@ -52,7 +52,7 @@ export function forecastStep(
   input: MoveDecisionInput,
   options: ForecastOptions,
 ): StepForecast | undefined {
-  return departureStep(input) ?? shortageStep(input, options.config.shortage) ??
+  return departureStep(input) ?? shortageStep(input, options.settings) ??
     moveStep(input, options);
 }
 
@@ -79,20 +79,20 @@ function budgetText({ budget }: PlacedPod): string {
 /** Pods that find no spot node: evicted in a fallback, and otherwise the beginning of one. */
 function shortageStep(
   input: ShortageInput,
-  options: ShortageOptions,
+  settings: ShortageSettings,
 ): StepForecast | undefined {
   const { shortage, nowMs } = input;
   const stranded = strandedPods(input.pods);
   if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
     const pod = firstToGo(stranded.filter((one) => isLeftBehind(one, { shortage, nowMs })));
-    if (pod === undefined) return unplacedStep(input, options);
+    if (pod === undefined) return unplacedStep(input, settings);
     return {
       action: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetText(pod)}`,
       pod: pod.name,
       to: "on-demand",
     };
   }
-  const dueMs = fallbackDueMs(input, options);
+  const dueMs = fallbackDueMs(input, settings);
   if (!Number.isFinite(dueMs)) return undefined;
   return {
     action: `new pods fall back to on-demand unless ${namesOf(stranded)} finds a spot node`,
@@ -104,17 +104,17 @@ function shortageStep(
  * They are recreated, in this fallback or by the next. Recreated for spot again, they show that no
  * webhook places pods.
  */
-function unplacedStep(input: ShortageInput, options: ShortageOptions): StepForecast | undefined {
+function unplacedStep(input: ShortageInput, settings: ShortageSettings): StepForecast | undefined {
   const unplaced = unplacedInFallback(input);
   if (unplaced.length === 0) return undefined;
-  const dueMs = remakeDueMs(input, options);
+  const dueMs = remakeDueMs(input, settings);
   const isDue = Number.isFinite(dueMs);
   const names = namesOf(unplaced);
   const doubt = input.shortage?.remade === undefined ? "" : ": is the webhook asked?";
   return {
     action: (isDue ? `make ${names} again unless it` : `fall back once more unless ${names}`) +
       ` finds a spot node, made for spot in this fallback${doubt}`,
-    notBefore: timeText(isDue ? dueMs : fallbackDueMs(input, options)),
+    notBefore: timeText(isDue ? dueMs : fallbackDueMs(input, settings)),
   };
 }
 
@@ -126,14 +126,14 @@ function namesOf(pods: readonly PlacedPod[]): string {
 
 function moveStep(
   input: MoveDecisionInput,
-  { decision: now, config }: ForecastOptions,
+  { decision: now, settings }: ForecastOptions,
 ): StepForecast | undefined {
   let decision = now;
   let { nowMs } = input;
   for (let waits = 0; waits < MOST_WAITS; waits++) {
     if ("move" in decision || decision.untilMs === undefined || decision.untilMs <= nowMs) break;
     nowMs = decision.untilMs;
-    decision = decideMove({ ...input, nowMs }, config);
+    decision = decideMove({ ...input, nowMs }, settings);
   }
   const later = nowMs > input.nowMs ? { notBefore: timeText(nowMs) } : {};
   if ("move" in decision) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods, wholeInput } from "../../tests/fixtures/placement/placed_pods.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { decideMove, type MoveDecisionInput } from "./decide_move.ts";
 import { forecastStep } from "./forecast_step.ts";
@@ -16,8 +16,8 @@ function assertSteps(
 ): void {
   for (const [expected, pods, changes = {}] of rows) {
     const input = wholeInput(pods, { nowMs: NOW, evictionFromMs: NOW, ...changes });
-    const decision = decideMove(input, PLACEMENT_CONFIG);
-    const step = forecastStep(input, { decision, config: PLACEMENT_CONFIG });
+    const decision = decideMove(input, PLACEMENT_DEFAULTS);
+    const step = forecastStep(input, { decision, settings: PLACEMENT_DEFAULTS });
     const time = step?.notBefore === undefined ? [] : [step.notBefore.slice(11, 23)];
     const parts = [
       step?.action ?? "-",

@@ -20,8 +20,8 @@ import type { AwaitedPod, PodPlacement } from "./admit_pod.ts";
 import { type JSONPatchOperation, pointerPart } from "../admission/json_patch.ts";
 import type { Labels } from "../api/label_selector.ts";
 import type { PodOwner } from "../api/pod.ts";
-import { type NodeConstraint, sentNodeConstraints } from "./node_constraints.ts";
-import type { NodeSelector } from "../api/node.ts";
+import { type NodeConstraint, podConstraints } from "./node_constraints.ts";
+import { type NodeSelector, nodeTermsOf } from "../api/node.ts";
 
 /** A pod that is being created. */
 export interface PlacementRequest {
@@ -111,7 +111,10 @@ export function placementRequest(
       generateName: metadata.generateName || undefined,
     },
     ...(decided === undefined ? {} : { decided }),
-    constraints: sentNodeConstraints(spec.nodeSelector ?? {}, required),
+    constraints: podConstraints({
+      nodeSelector: spec.nodeSelector ?? {},
+      ...(required ? { requiredNodes: nodeTermsOf(required) } : {}),
+    }),
     claims: (spec.volumes ?? []).flatMap((one) => one.persistentVolumeClaim?.claimName ?? []),
     dryRun,
   };

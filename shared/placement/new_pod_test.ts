@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { AdmissionRequest } from "../admission/admission_review.ts";
-import { applyJSONPatch } from "../admission/json_patch.ts";
+import { applyJSONPatch } from "../../tests/fixtures/apply_json_patch.ts";
 import { placementPatch, placementRequest } from "./new_pod.ts";
 import { NODE_CLASS_PRESETS, type NodeClass } from "./node_classes.ts";
 
@@ -80,13 +80,13 @@ pure("placementRequest() reads node selector and required node affinity", () => 
   assert.deepEqual(requestOf(METADATA, { spec })?.constraints, [
     { what: "its node selector", terms: [[host]], selector: true },
     {
-      what: "its node affinity",
+      what: "its affinity",
       terms: [[expression, { key: "x", operator: "Exists", values: [] }], [host]],
     },
   ]);
   const empty = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: null } };
   const unmatched = requestOf(METADATA, { spec: { affinity: { nodeAffinity: empty } } });
-  assert.deepEqual(unmatched?.constraints, [{ what: "its node affinity", terms: [] }]);
+  assert.deepEqual(unmatched?.constraints, [{ what: "its affinity", terms: [] }]);
   const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [] };
   for (const affinity of [undefined, null, {}, { nodeAffinity: preferred }]) {
     const none = { affinity, nodeSelector: { zone: "a" } };

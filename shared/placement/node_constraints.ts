@@ -1,6 +1,6 @@
 /**
- * Pods that must stay where they are: nodes that selectors, affinity and volumes allow, and annotations that
- * forbid an eviction.
+ * Pods that must stay where they are: nodes that selectors, affinity and volumes allow, and annotations and
+ * budgets that forbid an eviction.
  *
  * @module
  */
@@ -8,12 +8,12 @@ import {
   HOSTNAME,
   type Node,
   type NodeRequirement,
-  type NodeSelector,
   type NodeTerm,
-  nodeTermsOf,
   type PersistentVolume,
 } from "../api/node.ts";
 import { type LabelRequirement, type Labels, labelsMatch } from "../api/label_selector.ts";
+import type { Pod } from "../api/pod.ts";
+import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import {
   capacityKeys,
   NODE_CLASSES,
@@ -203,13 +203,40 @@ export function volumeConstraints(
   );
 }
 
-/** Constraints of a pod that was sent for admission: node selector and required node affinity. */
-export function sentNodeConstraints(
-  nodeSelector: Labels,
-  required: NodeSelector | null | undefined,
+/** Constraints of a pod's node selector and its required node affinity. */
+export function podConstraints(
+  { nodeSelector = {}, requiredNodes }: Pick<Pod, "nodeSelector" | "requiredNodes">,
 ): readonly NodeConstraint[] {
   return [
     ...selectorConstraints(nodeSelector),
-    ...(required ? [{ what: "its node affinity", terms: nodeTermsOf(required) }] : []),
+    ...(requiredNodes === undefined ? [] : [{ what: "its affinity", terms: requiredNodes }]),
   ];
+}
+
+/** The budgets that select these labels. */
+export function budgetsFor(
+  labels: Labels,
+  budgets: readonly PodDisruptionBudget[],
+): readonly PodDisruptionBudget[] {
+  return budgets.filter(({ selector }) => selector !== undefined && labelsMatch(labels, selector));
+}
+
+/**
+ * Why the server would refuse to evict a pod with these budgets, in a sentence; undefined if it would not. It
+ * refuses pods with several budgets, whatever these allow.
+ */
+export function budgetRefusal(
+  own: readonly PodDisruptionBudget[],
+  ready: boolean,
+): string | undefined {
+  const [budget, second] = own;
+  if (budget === undefined) return undefined;
+  if (second !== undefined) {
+    const names = own.map(({ metadata }) => metadata.name).join(", ");
+    return `budgets ${names} are for the same pod, which can't be evicted`;
+  }
+  const { metadata: { name }, current, disruptionsAllowed, freesUnready } = budget;
+  if (!current) return `budget ${name} has changed and is not counted yet`;
+  if (disruptionsAllowed > 0 || (!ready && freesUnready)) return undefined;
+  return `budget ${name} allows no disruption`;
 }

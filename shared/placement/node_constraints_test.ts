@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
+import { sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import type { NodeRequirement } from "../api/node.ts";
+import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import {
   NODE_CLASS_PRESETS,
   type NodeClass,
@@ -10,6 +12,8 @@ import {
 } from "./node_classes.ts";
 import {
   allowedClasses,
+  budgetRefusal,
+  budgetsFor,
   type KnownNodes,
   knownNodes,
   namesClass,
@@ -181,4 +185,32 @@ pure("volumeConstraints() has those of existing volumes, by the namespace's clai
     (claim) => volumes.filter((one) => one.claim === claim),
   );
   assert.deepEqual(found, [{ what: "its volume data", terms: nodes }]);
+});
+
+pure("budgetRefusal() explains which budgets block an eviction", () => {
+  const { selector: _none, ...unselecting } = sampleBudget();
+  const selecting = (matchLabels: Readonly<Record<string, string>>) => ({
+    selector: { matchLabels, matchExpressions: [] },
+  });
+  const refused = (ready: boolean, ...changes: readonly Partial<PodDisruptionBudget>[]) =>
+    budgetRefusal(
+      budgetsFor({ app: "web" }, changes.map((change) => ({ ...sampleBudget(), ...change }))),
+      ready,
+    )?.replace(/^budgets? \S+ /, "");
+  assert.equal(refused(true, {}), "allows no disruption");
+  assert.equal(refused(true, { disruptionsAllowed: 1 }), undefined);
+  assert.equal(budgetRefusal(budgetsFor({ app: "web" }, [unselecting]), true), undefined);
+  assert.equal(refused(true, selecting({ app: "db" })), undefined);
+  assert.equal(refused(true, selecting({})), "allows no disruption");
+  // A pod of several budgets can't be evicted.
+  assert.match(
+    refused(true, { disruptionsAllowed: 3 }, { disruptionsAllowed: 3 }) ?? "",
+    /same pod/,
+  );
+  assert.match(refused(true, { disruptionsAllowed: 1, current: false }) ?? "", /not counted yet/);
+  assert.deepEqual([refused(false, {}), refused(true, { freesUnready: true })], [
+    "allows no disruption",
+    "allows no disruption",
+  ]);
+  assert.equal(refused(false, { freesUnready: true }), undefined);
 });

@@ -88,8 +88,10 @@ export function countByClass(pods: Iterable<Pick<PlacedPod, "class">>): ClassCou
 
 /** The settings that decide how pods count. */
 export interface NodeRules {
-  readonly classes: NodeClasses;
-  readonly departures: DepartureSigns;
+  /** Which nodes are spot; the same object while it does not change. */
+  readonly nodeClassifier: NodeClasses;
+  /** Signs that a node is about to go. */
+  readonly departureSigns: DepartureSigns;
 }
 
 /** The state around a pod. */
@@ -109,10 +111,10 @@ export type ClassifiedPod = Pick<
 /** Classifies a pod, for webhook and loop alike. */
 export function classifyPod(
   { metadata: { uid, name, labels, terminating }, nodeName, phase, nodeSelector = {} }: Pod,
-  { node, classes, departures, evicted }: PodInput,
+  { node, nodeClassifier: classes, departureSigns, evicted }: PodInput,
 ): ClassifiedPod {
   const ended = terminating || isFinished({ phase }) || evicted;
-  const departure = ended || node === undefined ? undefined : departureOf(node, departures);
+  const departure = ended || node === undefined ? undefined : departureOf(node, departureSigns);
   return {
     uid,
     name,

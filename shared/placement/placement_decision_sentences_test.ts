@@ -6,7 +6,7 @@ import {
   sampleBudget,
   wholeInput,
 } from "../../tests/fixtures/placement/placed_pods.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import {
   DISRUPTION_DURATION,
@@ -16,13 +16,12 @@ import {
   PAUSED,
   SPOT_PERCENTAGE,
 } from "../api/placement_keys.ts";
-import { pinnedBy, protectedBy, selectorConstraints } from "./node_constraints.ts";
+import { budgetRefusal, pinnedBy, protectedBy, selectorConstraints } from "./node_constraints.ts";
 import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
 import { decideMove, type MoveDecisionInput } from "./decide_move.ts";
 import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
-import { budgetRefusal } from "./workload_snapshot.ts";
 import { forecastStep } from "./forecast_step.ts";
 import { readStatus, refusedStatus } from "./status.ts";
 import { departureSignsKind } from "./node_departure.ts";
@@ -103,7 +102,7 @@ function refused(...changes: readonly Partial<PodDisruptionBudget>[]): string {
     ...sampleBudget(name),
     ...changes[index],
   }));
-  return budgetRefusal({ labels: { app: "web" }, ready: true }, budgets) ?? "";
+  return budgetRefusal(budgets, true) ?? "";
 }
 
 pure("sentences of pods that stay where they are", () =>
@@ -236,8 +235,8 @@ pure("sentences of the settings of placement", () => {
 const step =
   (pods: readonly PlacedPod[], changes: Partial<MoveDecisionInput> = {}) => (): string => {
     const input = wholeInput(pods, { evictionFromMs: NOW, nowMs: NOW, ...changes });
-    const decision = decideMove(input, PLACEMENT_CONFIG);
-    return forecastStep(input, { decision, config: PLACEMENT_CONFIG })?.action ?? "";
+    const decision = decideMove(input, PLACEMENT_DEFAULTS);
+    return forecastStep(input, { decision, settings: PLACEMENT_DEFAULTS })?.action ?? "";
   };
 
 const NOW = Date.UTC(2026, 0, 1);

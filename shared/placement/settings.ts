@@ -18,16 +18,12 @@ import {
 import { labelSelectorKind } from "../config/map_kinds.ts";
 import { setting, settingOf, type SettingValues } from "../config/setting.ts";
 import { formatDuration } from "../duration.ts";
-import {
-  type DisruptionWindow,
-  parseCronSchedule,
-  parseWindowDuration,
-} from "./disruption_window.ts";
-import type { RateLimit } from "../control/rate_limiter.ts";
+import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
+import { defined } from "../defined.ts";
 import type { PlacementScope } from "./eligibility.ts";
-import type { ShortageOptions } from "./shortage.ts";
-import { type NodeClasses, nodeClassifierKind } from "./node_classes.ts";
-import { DEPARTURE_PRESETS, type DepartureSigns, departureSignsKind } from "./node_departure.ts";
+import type { ShortageSettings } from "./shortage.ts";
+import { nodeClassifierKind } from "./node_classes.ts";
+import { DEPARTURE_PRESETS, departureSignsKind } from "./node_departure.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -198,31 +194,7 @@ export function placementFaults(
   return faults;
 }
 
-/** The settings, the same for webhook and loop. */
-export interface PlacementConfig {
-  /** Which workloads take part. */
-  readonly scope: PlacementScope;
-  /** Which nodes are spot; the same object while it does not change. */
-  readonly classes: NodeClasses;
-  /** Signs that a node is about to go. */
-  readonly departures: DepartureSigns;
-  /** True: placement decides and reports, and changes nothing. */
-  readonly readOnly: boolean;
-  /** Between two reconciles of all workloads, ms. */
-  readonly resyncPeriodMs: number;
-  /** Concurrent reconciles; read once. */
-  readonly workers: number;
-  /** Between two moves of a workload, ms. */
-  readonly cooldownMs: number;
-  /** Moves of the whole cluster; read once. */
-  readonly evictions: RateLimit;
-  readonly shortage: ShortageOptions;
-}
-
-/** The settings that decide about moves and their status. */
-export type DecisionConfig = Pick<PlacementConfig, "cooldownMs" | "shortage" | "readOnly">;
-
-/** The controller's settings that placement reads. */
+/** The controller's settings that placement reads while it runs. Their values may change. */
 export interface PlacementSettings extends PlacementValues {
   /** The installation's. */
   readonly namespace: string;
@@ -230,54 +202,29 @@ export interface PlacementSettings extends PlacementValues {
   readonly dryRun: boolean;
 }
 
-/** A view of settings that may change. */
-export function placementConfig(settings: () => PlacementSettings): PlacementConfig {
-  return {
-    get scope() {
-      const { namespace, placementNamespaces } = settings();
-      const window = windowOf(settings());
-      return {
-        ownNamespace: namespace,
-        ...(placementNamespaces === null ? {} : { namespaceSelector: placementNamespaces }),
-        ...(window === undefined ? {} : { window }),
-      };
-    },
-    get classes() {
-      return settings().nodeClassifier;
-    },
-    get departures() {
-      return settings().departureSigns;
-    },
-    get readOnly() {
-      const { dryRun, readOnlyMode } = settings();
-      return dryRun || readOnlyMode;
-    },
-    get resyncPeriodMs() {
-      return settings().resyncPeriod;
-    },
-    get workers() {
-      return settings().placementWorkers;
-    },
-    get cooldownMs() {
-      return settings().placementCooldown;
-    },
-    get evictions() {
-      const { evictionsPerSecond: perSecond, evictionBurst: burst } = settings();
-      return { perSecond, burst };
-    },
-    get shortage() {
-      const { scheduleTimeout, fallbackDuration, maxFallbackDuration } = settings();
-      return {
-        scheduleTimeoutMs: scheduleTimeout,
-        fallbackMs: fallbackDuration,
-        longestFallbackMs: maxFallbackDuration,
-      };
-    },
-  };
+/** The settings that decide about moves and their status. */
+export type MoveSettings =
+  & ShortageSettings
+  & Pick<
+    PlacementSettings,
+    "placementCooldown" | "readOnlyMode" | "dryRun"
+  >;
+
+/** True: placement decides and reports, and changes nothing. */
+export function isReadOnly(
+  { dryRun, readOnlyMode }: Pick<PlacementSettings, "dryRun" | "readOnlyMode">,
+): boolean {
+  return dryRun || readOnlyMode;
 }
 
-function windowOf(
-  { windowSchedule: schedule, windowDuration: durationMs }: PlacementSettings,
-): DisruptionWindow | undefined {
-  return schedule === null || durationMs === null ? undefined : { schedule, durationMs };
+/** Which workloads take part. */
+export function placementScope(
+  { namespace, placementNamespaces, windowSchedule: schedule, windowDuration: durationMs }:
+    PlacementSettings,
+): PlacementScope {
+  return defined({
+    ownNamespace: namespace,
+    namespaceSelector: placementNamespaces ?? undefined,
+    window: schedule === null || durationMs === null ? undefined : { schedule, durationMs },
+  });
 }

@@ -5,7 +5,7 @@ import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { effectiveSettings, type SettingSources } from "../config/load.ts";
 import { NODE_CLASS_PRESETS } from "./node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
-import { placementConfig } from "./settings.ts";
+import { isReadOnly, placementScope } from "./settings.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
@@ -31,52 +31,69 @@ function faultsOf(sources: SettingSources): readonly string[] {
   return "faults" in read ? read.faults : [];
 }
 
-test("PLACEMENT_SETTINGS are off by default, and placementConfig() has the documented defaults", () => {
+/** The settings that placement reads as they are. */
+function placedValues(
+  { nodeClassifier, departureSigns, resyncPeriod, placementWorkers, ...others }: ControllerSettings,
+) {
+  const { placementCooldown, evictionsPerSecond, evictionBurst } = others;
+  const { scheduleTimeout, fallbackDuration, maxFallbackDuration } = others;
+  return {
+    ...{ nodeClassifier, departureSigns, resyncPeriod, placementWorkers, placementCooldown },
+    ...{ evictionsPerSecond, evictionBurst },
+    ...{ scheduleTimeout, fallbackDuration, maxFallbackDuration },
+  };
+}
+
+test("PLACEMENT_SETTINGS are off by default, and have the documented defaults", () => {
   const values = valuesOf({});
-  assert.equal(values.placement, false);
-  assert.deepEqual({ ...placementConfig(() => values) }, {
-    scope: { ownNamespace: "mbcas-system" },
-    classes: NODE_CLASS_PRESETS.karpenter,
-    departures: DEFAULT_DEPARTURE_SIGNS,
-    readOnly: false,
-    resyncPeriodMs: 30_000,
-    workers: 5,
-    cooldownMs: 10_000,
-    evictions: { perSecond: 1, burst: 5 },
-    shortage: { scheduleTimeoutMs: 60_000, fallbackMs: 120_000, longestFallbackMs: 1_800_000 },
+  assert.deepEqual([values.placement, isReadOnly(values)], [false, false]);
+  assert.deepEqual(placementScope(values), { ownNamespace: "mbcas-system" });
+  assert.deepEqual(placedValues(values), {
+    nodeClassifier: NODE_CLASS_PRESETS.karpenter,
+    departureSigns: DEFAULT_DEPARTURE_SIGNS,
+    resyncPeriod: 30_000,
+    placementWorkers: 5,
+    placementCooldown: 10_000,
+    evictionsPerSecond: 1,
+    evictionBurst: 5,
+    scheduleTimeout: 60_000,
+    fallbackDuration: 120_000,
+    maxFallbackDuration: 1_800_000,
   });
 });
 
-test("placementConfig() follows the settings, and the classes stay the same object while they do", () => {
-  let values = valuesOf({});
-  const config = placementConfig(() => values);
-  values = valuesOf(file(
+test("PLACEMENT_SETTINGS read what a file has", () => {
+  const values = valuesOf(file(
     "placement:\n  resyncPeriod: 5s\n  workers: 2\n  nodeClassifier: gke\n" +
       "  namespaceSelector: {matchLabels: {team: shop}}\n  departureSigns: [aks]\n" +
       "  disruptionWindow: {schedule: 0 2 * * *, duration: 1h30m}\n  cooldown: 1m\n" +
       "  evictionsPerSecond: 0.5\n  evictionBurst: 2\n  scheduleTimeout: 30s\n" +
       "  fallbackDuration: 1m\n  maxFallbackDuration: 1m\n",
   ));
-  const { departures, ...rest } = { ...config };
-  assert.deepEqual(rest, {
-    scope: {
-      ownNamespace: "mbcas-system",
-      namespaceSelector: { matchLabels: { team: "shop" }, matchExpressions: [] },
-      window: { schedule: "0 2 * * *", durationMs: 5_400_000 },
-    },
-    classes: NODE_CLASS_PRESETS.gke,
-    readOnly: false,
-    resyncPeriodMs: 5000,
-    workers: 2,
-    cooldownMs: 60_000,
-    evictions: { perSecond: 0.5, burst: 2 },
-    shortage: { scheduleTimeoutMs: 30_000, fallbackMs: 60_000, longestFallbackMs: 60_000 },
+  assert.deepEqual(placementScope(values), {
+    ownNamespace: "mbcas-system",
+    namespaceSelector: { matchLabels: { team: "shop" }, matchExpressions: [] },
+    window: { schedule: "0 2 * * *", durationMs: 5_400_000 },
   });
-  assert.deepEqual(departures.taints, []);
-  assert.equal(config.classes, config.classes);
+  const { departureSigns, ...rest } = placedValues(values);
+  assert.deepEqual(rest, {
+    nodeClassifier: NODE_CLASS_PRESETS.gke,
+    resyncPeriod: 5000,
+    placementWorkers: 2,
+    placementCooldown: 60_000,
+    evictionsPerSecond: 0.5,
+    evictionBurst: 2,
+    scheduleTimeout: 30_000,
+    fallbackDuration: 60_000,
+    maxFallbackDuration: 60_000,
+  });
+  assert.deepEqual(departureSigns.taints, []);
+});
+
+test("isReadOnly() follows either setting", () => {
   for (const text of ["placement: {readOnlyMode: true}", "controller: {dryRun: true}"]) {
-    values = valuesOf(file(text));
-    assert.equal(config.readOnly, true, text);
+    const values = valuesOf(file(text));
+    assert.equal(isReadOnly(values), true, text);
     // That of placement leaves the others alone.
     assert.equal(values.dryRun, text.startsWith("controller"));
   }
@@ -126,9 +143,9 @@ test("CONTROLLER_SETTINGS take the file of Spotalis as it is, and the agent pass
     ":9443",
     "/tmp/k8s-webhook-server/serving-certs",
   ]);
-  const { scope, classes, resyncPeriodMs, workers } = placementConfig(() => values);
-  assert.deepEqual([resyncPeriodMs, workers], [45_000, 7]);
-  assert.deepEqual(scope.namespaceSelector, {
+  const { nodeClassifier: classes, resyncPeriod, placementWorkers } = values;
+  assert.deepEqual([resyncPeriod, placementWorkers], [45_000, 7]);
+  assert.deepEqual(placementScope(values).namespaceSelector, {
     matchLabels: { "spotalis.io/enabled": "true" },
     matchExpressions: [{ key: "environment", operator: "In", values: ["production", "staging"] }],
   });

@@ -21,14 +21,14 @@ export interface Shortage {
   readonly remade?: { readonly atMs: number; readonly count: number };
 }
 
-/** Times, ms. */
-export interface ShortageOptions {
-  /** How long a pod waits for a spot node before its workload falls back. @default {60000} */
-  readonly scheduleTimeoutMs?: number;
-  /** How long the first fallback lasts. @default {120000} */
-  readonly fallbackMs?: number;
-  /** The longest that doubling leads to. @default {1800000} */
-  readonly longestFallbackMs?: number;
+/** Settings, ms. */
+export interface ShortageSettings {
+  /** How long a pod waits for a spot node before its workload falls back. */
+  readonly scheduleTimeout: number;
+  /** How long the first fallback lasts. */
+  readonly fallbackDuration: number;
+  /** The longest that doubling leads to. */
+  readonly maxFallbackDuration: number;
 }
 
 /** The pods of a workload, all of them, and its shortage at a time, ms since 1970. */
@@ -82,14 +82,14 @@ export function unplacedInFallback(
  */
 export function remakeDueMs(
   input: ShortageInput,
-  { scheduleTimeoutMs = 60_000 }: ShortageOptions = {},
+  { scheduleTimeout }: Pick<ShortageSettings, "scheduleTimeout">,
 ): number {
   const { shortage } = input;
   if (shortage === undefined) return Infinity;
   const { atMs, count } = lastRemade(shortage);
   const dueMs = Math.max(
-    atMs + cooldownAfter(count, scheduleTimeoutMs),
-    firstWaitMs(unplacedInFallback(input)) + scheduleTimeoutMs,
+    atMs + cooldownAfter(count, scheduleTimeout),
+    firstWaitMs(unplacedInFallback(input)) + scheduleTimeout,
   );
   // Later they count for the next fallback.
   return dueMs < shortage.untilMs ? dueMs : Infinity;
@@ -101,49 +101,52 @@ export function remakeDueMs(
  */
 export function fallbackDueMs(
   { pods, shortage }: Omit<ShortageInput, "nowMs">,
-  { scheduleTimeoutMs = 60_000 }: ShortageOptions = {},
+  { scheduleTimeout }: Pick<ShortageSettings, "scheduleTimeout">,
 ): number {
   const untilMs = shortage?.untilMs ?? -Infinity;
-  return Math.max(untilMs, firstWaitMs(freeStranded(pods))) + scheduleTimeoutMs;
+  return Math.max(untilMs, firstWaitMs(freeStranded(pods))) + scheduleTimeout;
 }
 
 /**
  * When the shortage may change if no pod does, ms since 1970: a fallback ends or begins, or recreates pods.
  * Infinity: never.
  */
-export function shortageDueMs(input: ShortageInput, options: ShortageOptions = {}): number {
+export function shortageDueMs(
+  input: ShortageInput,
+  settings: Pick<ShortageSettings, "scheduleTimeout">,
+): number {
   const { pods, shortage, nowMs } = input;
-  const { scheduleTimeoutMs = 60_000 } = options;
+  const { scheduleTimeout } = settings;
   const untilMs = shortage?.untilMs ?? -Infinity;
   const timeoutsMs = strandedPods(pods).map(({ unschedulableSinceMs = nowMs }) =>
-    Math.max(unschedulableSinceMs, untilMs) + scheduleTimeoutMs
+    Math.max(unschedulableSinceMs, untilMs) + scheduleTimeout
   );
   return Math.min(
     ...[untilMs, ...timeoutsMs].filter((atMs) => atMs > nowMs),
-    remakeDueMs(input, options),
+    remakeDueMs(input, settings),
   );
 }
 
 /**
- * The shortage from now on. A fallback begins when a pod has found no spot node for `scheduleTimeoutMs`. It
+ * The shortage from now on. A fallback begins when a pod has found no spot node for `scheduleTimeout`. It
  * lasts 2, 4, 8, 16, then 30 minutes by default, and recreates pods, see {@linkcode remakeDueMs}. The
  * shortage ends once each replica is Ready and on the class it should be on (`asSpecified`), or spot nodes
  * seem to be back, see {@linkcode isOver}: a workload that may not move would never be as specified.
  */
 export function nextShortage(
   input: ShortageInput & { readonly asSpecified: boolean },
-  options: ShortageOptions = {},
+  settings: ShortageSettings,
 ): Shortage | undefined {
   const { pods, shortage, asSpecified, nowMs } = input;
   if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
-    if (nowMs < remakeDueMs(input, options)) return shortage;
+    if (nowMs < remakeDueMs(input, settings)) return shortage;
     return { ...shortage, remade: { atMs: nowMs, count: lastRemade(shortage).count + 1 } };
   }
-  if (nowMs >= fallbackDueMs(input, options)) {
+  if (nowMs >= fallbackDueMs(input, settings)) {
     const rounds = (shortage?.rounds ?? 0) + 1;
-    return { sinceMs: nowMs, untilMs: nowMs + lengthMs(rounds, options), rounds };
+    return { sinceMs: nowMs, untilMs: nowMs + lengthMs(rounds, settings), rounds };
   }
-  return asSpecified || shortage === undefined || isOver(shortage, { pods, nowMs }, options)
+  return asSpecified || shortage === undefined || isOver(shortage, { pods, nowMs }, settings)
     ? undefined
     : shortage;
 }
@@ -155,22 +158,22 @@ export function nextShortage(
 function isOver(
   { untilMs, rounds }: Shortage,
   { pods, nowMs }: Pick<ShortageInput, "pods" | "nowMs">,
-  options: ShortageOptions,
+  settings: ShortageSettings,
 ): boolean {
   const isFound = pods.some(({ class: one, gone, scheduled, createdAtMs }) =>
     one === "spot" && !gone && scheduled && createdAtMs >= untilMs
   );
-  const isQuiet = nowMs >= untilMs + lengthMs(rounds, options);
+  const isQuiet = nowMs >= untilMs + lengthMs(rounds, settings);
   return isFound || (isQuiet && freeStranded(pods).length === 0);
 }
 
 /** How long the fallback of this round lasts, ms. */
 function lengthMs(
   round: number,
-  { fallbackMs = 120_000, longestFallbackMs = 1_800_000 }: ShortageOptions,
+  { fallbackDuration, maxFallbackDuration }: ShortageSettings,
 ): number {
   // 2^1000 is still finite.
-  return Math.min(longestFallbackMs, fallbackMs * 2 ** Math.min(round - 1, 1000));
+  return Math.min(maxFallbackDuration, fallbackDuration * 2 ** Math.min(round - 1, 1000));
 }
 
 function lastRemade(

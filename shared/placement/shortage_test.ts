@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { placedPod } from "../../tests/fixtures/placement/placed_pods.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { nextShortage, type Shortage, shortageDueMs, shortagePhase } from "./shortage.ts";
@@ -23,7 +24,7 @@ function next(
   { since, asSpecified = false }: { readonly since?: number; readonly asSpecified?: boolean } = {},
 ): Shortage | undefined {
   const pods = since === undefined ? [] : waiting(since);
-  return nextShortage({ pods, shortage, asSpecified, nowMs });
+  return nextShortage({ pods, shortage, asSpecified, nowMs }, PLACEMENT_DEFAULTS);
 }
 
 pure("nextShortage() falls back after the timeout, and not before", () => {
@@ -54,7 +55,7 @@ pure("nextShortage() ends once a pod made after the fallback is placed", () => {
       pods: [placedPod("new", { class: "spot", createdAtMs: 3 * MINUTE_MS, ...pod }), ...others],
       asSpecified: false,
       nowMs: 4 * MINUTE_MS,
-    });
+    }, PLACEMENT_DEFAULTS);
   assert.equal(after({}), undefined);
   const unchanged = [
     { createdAtMs: 3 * MINUTE_MS - 1 },
@@ -75,7 +76,7 @@ pure("shortagePhase() goes from fallback to returning", () => {
 pure("shortageDueMs() is when a fallback ends, begins, or recreates pods", () => {
   const nowMs = 10 * MINUTE_MS;
   const due = (shortage: Shortage | undefined, ...sinceMs: readonly number[]) =>
-    shortageDueMs({ pods: waiting(...sinceMs), shortage, nowMs });
+    shortageDueMs({ pods: waiting(...sinceMs), shortage, nowMs }, PLACEMENT_DEFAULTS);
   assert.deepEqual([due(undefined), due(undefined, nowMs - 1)], [Infinity, nowMs - 1 + MINUTE_MS]);
   const untilMs = nowMs + 5 * MINUTE_MS;
   const during = { sinceMs: nowMs - 2 * MINUTE_MS, untilMs, rounds: 1 };

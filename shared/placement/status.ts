@@ -22,7 +22,7 @@ import {
   runningByClass,
   waitingByClass,
 } from "./placed_pod.ts";
-import type { DecisionConfig } from "./settings.ts";
+import { isReadOnly, type MoveSettings } from "./settings.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
 import {
   ordinalClass,
@@ -86,11 +86,11 @@ export interface PlacementStatus extends PhaseStatus {
 /** The status of a workload that takes part; its pods have their budgets. */
 export function placementStatus(
   input: MoveDecisionInput,
-  config: DecisionConfig,
+  settings: MoveSettings,
 ): PlacementStatus {
   const { workload, spec, pods, shortage, nowMs } = input;
-  const decision = decideMove(input, config);
-  const next = forecastStep(input, { decision, config });
+  const decision = decideMove(input, settings);
+  const next = forecastStep(input, { decision, settings });
   return {
     ...phaseOf({ decision, shortage, nowMs }),
     ...(next === undefined ? {} : { next }),
@@ -98,7 +98,7 @@ export function placementStatus(
     replicas: workload.replicas,
     desired: splitReplicas(workload.replicas, spec),
     ...countsAndPods({ pods, nowMs }, { ...workload, spec }),
-    ...(config.readOnly ? { readOnly: true } : {}),
+    ...(isReadOnly(settings) ? { readOnly: true } : {}),
   };
 }
 

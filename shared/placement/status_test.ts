@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
-import { PLACEMENT_CONFIG } from "../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../tests/fixtures/placement/placement_defaults.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { MoveDecision, MoveWait } from "./decide_move.ts";
 import type { PlacedPod } from "./placed_pod.ts";
@@ -31,7 +31,7 @@ function statusWith(
 ) {
   const workload = { kind, replicas, observed: true, present: 0, ready: 0, updated: 0 };
   const times = { evictionFromMs: NOW, nowMs: NOW };
-  return placementStatus({ workload, spec: HALF_SPEC, pods, ...times }, PLACEMENT_CONFIG);
+  return placementStatus({ workload, spec: HALF_SPEC, pods, ...times }, PLACEMENT_DEFAULTS);
 }
 
 pure("phaseOf() names a phase for each reason, with its end", () => {

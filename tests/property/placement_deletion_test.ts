@@ -11,6 +11,7 @@ import {
   splitReplicas,
   type SplitSpec,
 } from "../../shared/placement/split.ts";
+import { PLACEMENT_DEFAULTS } from "../fixtures/placement/placement_defaults.ts";
 import { placedPod, placedPods } from "../fixtures/placement/placed_pods.ts";
 import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 import { pure } from "../fixtures/pure.ts";
@@ -131,7 +132,7 @@ pure("a fallback begins after the timeout, lasts 2 to 30 minutes, and outlives a
         };
         const pods = [placedPod("web", { class: "spot", ...waiting })];
         const before = shortagePhase(shortage, nowMs);
-        const after = nextShortage({ pods, shortage, asSpecified, nowMs });
+        const after = nextShortage({ pods, shortage, asSpecified, nowMs }, PLACEMENT_DEFAULTS);
         const phase = shortagePhase(after, nowMs);
         phases.add(`${before} to ${phase}`);
         if (before === "fallback") assert.equal(after, shortage);

@@ -17,7 +17,7 @@ import { shortagePhase } from "../../shared/placement/shortage.ts";
 import { ordinalClass, ordinalOf, splitReplicas } from "../../shared/placement/split.ts";
 import { placedPod } from "../fixtures/placement/placed_pods.ts";
 import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
-import { PLACEMENT_CONFIG } from "../fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../fixtures/placement/placement_defaults.ts";
 import { pure } from "../fixtures/pure.ts";
 
 const NOW_MS = Date.parse("2026-05-04T12:00:00Z");
@@ -116,7 +116,7 @@ pure("decideMove() evicts what may go, from a whole workload, in time, above the
   fc.assert(
     fc.property(anyFacts, (facts) => {
       const { workload, spec, pods, shortage, lastMoveAtMs = 0, evictionFromMs, nowMs } = facts;
-      const decision = decideMove(facts, PLACEMENT_CONFIG);
+      const decision = decideMove(facts, PLACEMENT_DEFAULTS);
       if (!("move" in decision)) return;
       const { pod, to } = decision.move;
       assert.ok(pods.includes(pod) && pod.class !== to);
@@ -142,7 +142,7 @@ pure("decideMove() evicts what may go, from a whole workload, in time, above the
   );
   // Some outcomes are rare: a sample that is always the same shows that each can be drawn.
   const sample = fc.sample(anyFacts, { seed: 1, numRuns: 300 });
-  const outcomes = new Set(sample.map((facts) => outcomeOf(decideMove(facts, PLACEMENT_CONFIG))));
+  const outcomes = new Set(sample.map((facts) => outcomeOf(decideMove(facts, PLACEMENT_DEFAULTS))));
   const all = ["NotWhole", "AsSpecified", "PlacementPaused", "SpotFallback", "WindowClosed"];
   const waits = ["MoveCooldown", "EvictionRate", "NoneEvictable", "BlockedByPDB"];
   assert.deepEqual(outcomes, new Set([...all, ...waits, "to spot", "to on-demand"]));
@@ -155,7 +155,7 @@ pure("decideMove() waits only where nothing may go now", () => {
       const workload = wholeWorkload(kind, pods);
       const spec = { ...split, paused: false };
       const now = { evictionFromMs: 0, nowMs: NOW_MS };
-      const decision = decideMove({ workload, spec, pods, ...now }, PLACEMENT_CONFIG);
+      const decision = decideMove({ workload, spec, pods, ...now }, PLACEMENT_DEFAULTS);
       const free = pods.filter(({ pinned, budget }) =>
         pinned === undefined && budget === undefined
       );
@@ -179,7 +179,7 @@ pure("decideMove() takes no pod from a floor that pods bound to spot nodes leave
       const workload = wholeWorkload(kind, pods);
       const spec = { spotPercentage, minOnDemand: countByClass(pods)["on-demand"], paused: false };
       const now = { evictionFromMs: 0, nowMs: NOW_MS };
-      const decision = decideMove({ workload, spec, pods, ...now }, PLACEMENT_CONFIG);
+      const decision = decideMove({ workload, spec, pods, ...now }, PLACEMENT_DEFAULTS);
       assert.ok("wait" in decision);
       if (decision.wait === "NoneEvictable" && kind === "StatefulSet") bare++;
     }),
@@ -197,7 +197,7 @@ pure("moves come to an end at the split, one for each pod that is misplaced", ()
       let left = distance(workload, { pods, spec });
       for (;;) {
         const now = { evictionFromMs: 0, nowMs: NOW_MS };
-        const decision = decideMove({ workload, spec, pods, ...now }, PLACEMENT_CONFIG);
+        const decision = decideMove({ workload, spec, pods, ...now }, PLACEMENT_DEFAULTS);
         if (!("move" in decision)) {
           assert.equal(decision.wait, "AsSpecified");
           break;

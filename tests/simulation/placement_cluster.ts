@@ -15,7 +15,6 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import { revisionOf, secondOf } from "../../shared/placement/placed_pod.ts";
-import { placementConfig } from "../../shared/placement/settings.ts";
 import { ordinalOf, splitReplicas } from "../../shared/placement/split.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
@@ -210,7 +209,7 @@ export class PlacementCluster {
         const placement = createPlacement({
           ...slot,
           audit: this.audit,
-          config: placementConfig(settings.values),
+          settings: settings.values,
           webhook: serves,
           observer: createPlacementMetrics(registry),
           api: {

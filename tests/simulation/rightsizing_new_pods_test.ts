@@ -12,7 +12,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import { NO_RESOURCES, type Pod, type Resources } from "../../shared/api/pod.ts";
 import { silentLog } from "../../shared/log.ts";
-import { PLACEMENT_CONFIG } from "../fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../fixtures/placement/placement_defaults.ts";
 import { seededRandom } from "../../shared/random.ts";
 import type { ShownWorkload } from "../../shared/view/placed_workloads.ts";
 import { type CoallocScene, coallocScene } from "../fixtures/cli/coalloc_scene.ts";
@@ -265,7 +265,7 @@ async function controlled(
     ...options,
     caches,
     state: createPlacementState({ store, clock, log: silentLog }),
-    config: { ...PLACEMENT_CONFIG, readOnly },
+    settings: () => ({ ...PLACEMENT_DEFAULTS, readOnlyMode: readOnly }),
     publisher: createStatusPublisher({ statuses: store, clock, log: silentLog }),
     evictor: {
       evict(pod) {

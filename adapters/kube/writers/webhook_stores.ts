@@ -13,7 +13,7 @@ import {
   resourcePath,
   unlessNotFound,
 } from "../client/connection.ts";
-import { objectOf, textOf, textsOf } from "../client/json_fields.ts";
+import { objectOf, textsOf } from "../client/json_fields.ts";
 import { parseIdentity, parseNamespacedIdentity } from "../kinds/object_fields.ts";
 import type {
   CertificateStore,
@@ -26,14 +26,6 @@ import type {
 } from "../../../shared/admission/ports.ts";
 import type { RawMetadata } from "../kinds/raw_objects.ts";
 
-/** Fields that a replacement keeps. */
-interface Kept {
-  readonly uid: string;
-  readonly type: string | undefined;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-}
-
 /** Creates the store of one Secret. */
 export function createSecretStore(
   connection: KubeConnection,
@@ -45,44 +37,38 @@ export function createSecretStore(
 ): CertificateStore {
   const secrets = { groupVersion: "v1", resource: "secrets", namespace };
   const path = resourcePath({ ...secrets, name });
-  const kept = new WeakMap<StoredCertificates, Kept>();
-  const body = (
-    data: StoredTexts,
-    metadata: Readonly<Record<string, unknown>>,
-    type = "Opaque",
-  ): unknown => ({
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { namespace, name, ...metadata },
-    type,
-    data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, encoded(text)])),
-  });
+  /** Secrets as they were read: a replacement keeps all but the data. */
+  const read = new WeakMap<StoredCertificates, object>();
   const send = (request: KubeRequest): Promise<unknown> => sendDiscreetly(connection, request);
   return {
     async read() {
       const raw = await unlessNotFound(send({ path }));
       if (raw === undefined) return undefined;
-      const { metadata, type, data } = objectOf(raw);
-      const { uid, resourceVersion } = parseIdentity(raw);
-      const texts = Object.entries(textsOf(data)).map(([key, text]) => [key, decoded(text)]);
-      const secret: StoredCertificates = { resourceVersion, data: Object.fromEntries(texts) };
-      kept.set(secret, {
-        uid,
-        type: textOf(type),
-        labels: textsOf(objectOf(metadata).labels),
-        annotations: textsOf(objectOf(metadata).annotations),
-      });
+      const { resourceVersion } = parseIdentity(raw);
+      const texts = Object.entries(textsOf(objectOf(raw).data));
+      const data = Object.fromEntries(texts.map(([key, text]) => [key, decoded(text)]));
+      const secret: StoredCertificates = { resourceVersion, data };
+      read.set(secret, objectOf(raw));
       return secret;
     },
     async create(data) {
-      await send({ method: "POST", path: resourcePath(secrets), body: body(data, { labels }) });
+      const body = {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { namespace, name, labels },
+        type: "Opaque",
+        data: encodedTexts(data),
+      };
+      await send({ method: "POST", path: resourcePath(secrets), body });
     },
     async replace(seen, data) {
-      const { type, ...metadata } = kept.get(seen) ?? { type: undefined };
-      const { resourceVersion } = seen;
-      await send({ method: "PUT", path, body: body(data, { ...metadata, resourceVersion }, type) });
+      await send({ method: "PUT", path, body: { ...read.get(seen), data: encodedTexts(data) } });
     },
   };
+}
+
+function encodedTexts(data: StoredTexts): StoredTexts {
+  return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, encoded(text)]));
 }
 
 /** Hides the parser's message about a response that is no JSON: it repeats parts of the Secret. */

@@ -19,7 +19,7 @@ const PLACE = { namespace: "mbcas-system", name: "mbcas-webhook", labels: { app:
 const SECRETS = "/api/v1/namespaces/mbcas-system/secrets";
 const CONFIGURATION =
   "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/mbcas-webhook";
-const FIRST = { "ca.crt": "one\n", "ca.key": "größer 🦕\n", "old-ca.crt": "" };
+const FIRST = { "ca.crt": "one\n", "ca.key": "größer 🦕\n", "tls.crt": "" };
 const SECOND = { "ca.crt": "two\n", "tls.key": "other\n" };
 const clock = { sleep: () => Promise.resolve() };
 
@@ -58,7 +58,9 @@ pure("createTrustStore() gives all webhooks the bundle, unless another has writt
 Deno.test("createSecretStore() sends labels on creation, and keeps type and metadata in a replacement", async () => {
   const identity = { name: "mbcas-webhook", namespace: "mbcas-system", uid: "u" };
   const others = { labels: { team: "a" }, annotations: { note: "b" } };
+  const secret = { apiVersion: "v1", kind: "Secret" };
   const kept = {
+    ...secret,
     metadata: { ...identity, resourceVersion: "4", ...others },
     type: "kubernetes.io/tls",
   };
@@ -69,7 +71,6 @@ Deno.test("createSecretStore() sends labels on creation, and keeps type and meta
   const seen = await store.read() ?? assert.fail("there is a Secret");
   assert.deepEqual(seen, { resourceVersion: "4", data: { "tls.crt": "CERT", latin: "\ufffd" } });
   await store.replace(seen, { "tls.key": "KEY" });
-  const secret = { apiVersion: "v1", kind: "Secret" };
   const { labels, ...place } = PLACE;
   assert.deepEqual(sent(server), [
     {
@@ -82,7 +83,7 @@ Deno.test("createSecretStore() sends labels on creation, and keeps type and meta
     { to: `GET ${SECRETS}/mbcas-webhook` },
     {
       to: `PUT ${SECRETS}/mbcas-webhook`,
-      body: { ...secret, ...kept, data: { "tls.key": btoa("KEY") } },
+      body: { ...kept, data: { "tls.key": btoa("KEY") } },
     },
   ]);
 });

@@ -15,7 +15,7 @@ import { createPlacementInformers } from "../../../controller/placement/caches.t
 import { runPlacementLoop } from "../../../controller/placement/loop.ts";
 import { createStatusPublisher } from "../../../controller/placement/publisher.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
-import { PLACEMENT_CONFIG } from "../../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../../tests/fixtures/placement/placement_defaults.ts";
 import { type Random, seededRandom } from "../../../shared/random.ts";
 import { cacheSources, createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { type ClusterSize, rawDeployment, rawObjects } from "./cluster_objects.ts";
@@ -30,7 +30,7 @@ export interface RunningPlacement extends AsyncDisposable {
   change(index: number, share: number): Promise<number>;
 }
 
-const CONFIG = { ...PLACEMENT_CONFIG, evictions: { perSecond: 1000, burst: 1000 } };
+const SETTINGS = { ...PLACEMENT_DEFAULTS, evictionsPerSecond: 1000, evictionBurst: 1000 };
 
 function placementCaches(
   connection: KubeConnection,
@@ -94,7 +94,7 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
           if (reconciled.size === size.workloads) whenSynced();
         },
       },
-      config: CONFIG,
+      settings: () => SETTINGS,
     }, signal),
   ]);
   return {

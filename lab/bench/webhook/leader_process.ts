@@ -14,7 +14,7 @@ import { createPlacementMutator } from "../../../controller/placement/mutators.t
 import { createAdmissionDecider } from "../../../controller/placement/admission.ts";
 import { silentLog as log } from "../../../shared/log.ts";
 import { manualCaches, webDeployment } from "../../../tests/fixtures/placement/placement_caches.ts";
-import { PLACEMENT_CONFIG } from "../../../tests/fixtures/placement/placement_config.ts";
+import { PLACEMENT_DEFAULTS } from "../../../tests/fixtures/placement/placement_defaults.ts";
 import { memoryAfterGC } from "../memory.ts";
 import type { FromLeader, ToLeader } from "./leader.ts";
 import { ROUTE } from "./load.ts";
@@ -23,9 +23,9 @@ const send = (message: FromLeader): void => console.log(JSON.stringify(message))
 const copies = manualCaches();
 
 async function start(certificate: KeyedCertificate): Promise<void> {
-  const config = PLACEMENT_CONFIG;
-  const view = createWebhookView(copies, { config, evicted: new Set() });
-  const parts = { view, config, clock, log };
+  const settings = () => PLACEMENT_DEFAULTS;
+  const view = createWebhookView(copies, { settings, evicted: new Set() });
+  const parts = { view, settings, clock, log };
   const decider = createAdmissionDecider({ ...parts, shortageOf: () => "none" });
   const observer = { admitted: () => {}, answered: () => {} };
   const mutator = createPlacementMutator({ ...parts, decider, observer });

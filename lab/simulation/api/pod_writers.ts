@@ -17,7 +17,7 @@ import type {
 } from "../../../shared/api/ports.ts";
 import type { Pod, ResizeCondition, Resources } from "../../../shared/api/pod.ts";
 import type { PodDisruptionBudget } from "../../../shared/api/pod_disruption_budget.ts";
-import { budgetRefusal } from "../../../shared/placement/workload_snapshot.ts";
+import { budgetRefusal } from "../../../shared/placement/node_constraints.ts";
 import { labelsMatch } from "../../../shared/api/label_selector.ts";
 import { DELETION_COST } from "../../../shared/placement/split.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
@@ -60,11 +60,7 @@ export function createPodEvictor({ store, gate }: ApiAccess): PodEvictor {
     // A budget does not keep a pod that does not run.
     if (pod.phase !== "Running" || pod.metadata.terminating) return undefined;
     const own = budgetsFor(pod);
-    const { labels } = pod.metadata;
-    const message = budgetRefusal(
-      { labels, ready: pod.ready },
-      own.map((one) => ({ ...one, name: one.metadata.name })),
-    );
+    const message = budgetRefusal(own, pod.ready);
     if (message !== undefined) return { is: "blocked", message };
     for (const { metadata, freesUnready } of own) {
       if (!pod.ready && freesUnready) continue;

@@ -58,7 +58,6 @@ import type { RightsizingAPI } from "../../../controller/rightsizing/api.ts";
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import { effectiveSettings } from "../../../shared/config/load.ts";
 import { createInformer } from "../../../shared/control/informer.ts";
-import { placementConfig } from "../../../shared/placement/settings.ts";
 import type { EventList } from "../../../lab/simulation/api/event_sink.ts";
 import { createMetricAnswers } from "../../../lab/simulation/metric_answers.ts";
 import { cgroupView } from "../../../lab/simulation/node/cgroup_view.ts";
@@ -278,7 +277,7 @@ export function startController(
   const placement = createPlacement({
     api: placementAPI,
     caches,
-    config: placementConfig(settings.values),
+    settings: settings.values,
     webhook: true,
     clock,
     random,

@@ -11,14 +11,15 @@ import {
   leavesAtOnce,
   type MoveDecisionInput,
 } from "../../../../shared/placement/decide_move.ts";
+import type { ReadPlacementCaches } from "../../../../controller/placement/caches.ts";
 import {
   eligibilityInput,
-  type PlacedObjects,
   placedPodsWithBudgets,
   replicaStatus,
-} from "../../../../shared/placement/workload_snapshot.ts";
+} from "../../../../controller/placement/workload_snapshot.ts";
 import { listedObjects } from "../../../fixtures/placement/listed_objects.ts";
-import { PLACEMENT_CONFIG } from "../../../fixtures/placement/placement_config.ts";
+import { placementScope } from "../../../../shared/placement/settings.ts";
+import { PLACEMENT_DEFAULTS } from "../../../fixtures/placement/placement_defaults.ts";
 import { misplacedCount } from "../../../../shared/placement/split.ts";
 import { checkEligibility, type PlacementSpec } from "../../../../shared/placement/eligibility.ts";
 import { given, rawMetadata } from "../raw_pod.ts";
@@ -48,7 +49,7 @@ export function moveResult(input: MoveInput): MoveResult {
   const pods = placementPods(input);
   const workload = placementWorkload(input, pods);
   const labels = { labels: input.namespaceLabels ?? {} };
-  const objects = listedObjects({
+  const caches = listedObjects({
     pods,
     nodes: nodesOf(input),
     replicaSets: [replicaSetOf()],
@@ -63,29 +64,30 @@ export function moveResult(input: MoveInput): MoveResult {
         }),
     ),
   });
-  const gate = checkEligibility(eligibilityInput(workload, objects), {
-    ...PLACEMENT_CONFIG.scope,
+  const namespace = caches.namespaces.get(workload.metadata.namespace);
+  const gate = checkEligibility(eligibilityInput(workload, namespace), {
+    ...placementScope(PLACEMENT_DEFAULTS),
     ...(input.selectsTeam === undefined
       ? {}
       : { namespaceSelector: { matchLabels: { team: "shop" }, matchExpressions: [] } }),
   });
   if (gate.spec === undefined) return { reason: gate.reason };
-  return decided(input, { workload, spec: gate.spec, objects });
+  return decided(input, { workload, spec: gate.spec, caches });
 }
 
 interface Placed {
   readonly workload: Workload;
   readonly spec: PlacementSpec;
-  readonly objects: PlacedObjects;
+  readonly caches: ReadPlacementCaches;
 }
 
-function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveResult {
+function decided(input: MoveInput, { workload, spec, caches }: Placed): MoveResult {
   const moved = replicaStatus(workload);
   if (moved === undefined) throw new RangeError("Cannot decide a row: its counts are not read");
   const { shortageEndsInS, lastMoveSecondsAgo, vainMoves, evictionInMs = 0 } = input;
   const pods = placedPodsWithBudgets(workload, {
-    objects,
-    config: PLACEMENT_CONFIG,
+    caches,
+    settings: () => PLACEMENT_DEFAULTS,
     evicted: new Set<string>(),
     signSinceMs: () => NOW_MS - 1000,
   });
@@ -103,7 +105,7 @@ function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveRes
       : { lastMoveAtMs: NOW_MS - 1000 * lastMoveSecondsAgo }),
     ...(vainMoves === undefined ? {} : { ineffectiveMoves: { count: vainMoves, misplaced, spec } }),
   };
-  const decision = decideMove({ ...facts, pods }, PLACEMENT_CONFIG);
+  const decision = decideMove({ ...facts, pods }, PLACEMENT_DEFAULTS);
   const leave = pods.filter(leavesAtOnce).map(({ name }) => name);
   const base = leave.length === 0 ? {} : { leave };
   if ("move" in decision) {

@@ -11,7 +11,8 @@ import {
   noReservations,
 } from "../../../../shared/placement/admit_pod.ts";
 import type { NodeClass } from "../../../../shared/placement/node_classes.ts";
-import { PLACEMENT_CONFIG } from "../../../fixtures/placement/placement_config.ts";
+import { placementScope } from "../../../../shared/placement/settings.ts";
+import { PLACEMENT_DEFAULTS } from "../../../fixtures/placement/placement_defaults.ts";
 import { classifyPod, type PlacedPod } from "../../../../shared/placement/placed_pod.ts";
 import { checkEligibility } from "../../../../shared/placement/eligibility.ts";
 import { splitReplicas } from "../../../../shared/placement/split.ts";
@@ -60,7 +61,7 @@ export function splitResult(input: SplitInput): SplitResult {
     labels: {},
     annotations: placementAnnotations(annotations),
     namespace: { name: "shop" },
-  }, PLACEMENT_CONFIG.scope);
+  }, placementScope(PLACEMENT_DEFAULTS));
   if (answer.spec === undefined) {
     throw new RangeError(`Cannot decide a row: ${answer.message}`);
   }
@@ -102,7 +103,7 @@ function podsOf({ kind, spot, onDemand }: SplitInput): readonly CountedPod[] {
   return placementPods({ kind, pods }).map((pod, index) =>
     classifyPod(pod, {
       node: nodes[index],
-      ...PLACEMENT_CONFIG,
+      ...PLACEMENT_DEFAULTS,
       evicted: false,
     })
   );
@@ -140,11 +141,11 @@ export interface ShortageResult {
 export function shortageResult({ asWished, ...input }: ShortageInput): ShortageResult {
   const shortage = input.shortage === undefined ? undefined : shortageOf(input.shortage);
   const present = { pods: input.pods.map(podOf), shortage, nowMs: NOW_MS };
-  const next = nextShortage({ ...present, asSpecified: asWished });
+  const next = nextShortage({ ...present, asSpecified: asWished }, PLACEMENT_DEFAULTS);
   return {
     phase: shortagePhase(shortage, NOW_MS),
-    remake: secondsTo(remakeDueMs(present)),
-    fallback: secondsTo(fallbackDueMs(present)),
+    remake: secondsTo(remakeDueMs(present, PLACEMENT_DEFAULTS)),
+    fallback: secondsTo(fallbackDueMs(present, PLACEMENT_DEFAULTS)),
     unplaced: unplacedInFallback(present).length,
     next: next === undefined ? null : secondsOf(next),
   };
