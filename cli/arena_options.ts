@@ -4,7 +4,7 @@
  * @module
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { algorithmNames } from "../lab/arena/outcome.ts";
+import { algorithmNames, COALLOCATOR, COALLOCATOR_TIGHT } from "../lab/arena/outcome.ts";
 import { TRACE_FORMATS, type TraceFormat } from "../lab/simulation/trace.ts";
 import {
   filePath,
@@ -99,7 +99,7 @@ function arenaCommand(): Command {
       "play at most the busiest minutes of each trace",
       numberWithin({ least: 1, most: MOST_MINUTES, whole: true }),
     )
-    .option("--quick", "fewer and shorter, two seeds; about a minute", false)
+    .option("--quick", "fewer and shorter, two seeds; half a minute", false)
     .option("--json", "print one JSON object in place of tables", false)
     .option(
       "--report <path>",
@@ -116,8 +116,8 @@ Algorithms: ${algorithmNames().join(", ")}
 
 The SLO of a trace is its P99 latency without any limit + 100 ms (one CFS period), the median over
 the seeds in whole ms, unless --slo-ms gives another. Of each algorithm the setting with the fewest cores
-that holds it is shown; coallocator has one, with limits at their ceilings while CPU is ample, and also plays
-which leaves limits at their ceilings while CPU is ample. --json prints all settings.
+that holds it is shown; --json prints all. ${COALLOCATOR.algorithm} has one, where limits are at their
+ceilings while CPU is free, and plays a second time as ${COALLOCATOR_TIGHT.algorithm}: ${COALLOCATOR_TIGHT.setting}.
 
 Without --trace: the busiest 2 hours of all traces of the project, and scenes of bursts, steps,
 nodes that are short, and services on a node that is not; on nodes of 100 pods coallocator alone. Requests

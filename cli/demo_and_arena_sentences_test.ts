@@ -33,6 +33,11 @@ pure("sentences of demo and arena", () => {
       "trace: NotFound": trace(new NotFound()),
       "trace: IsADirectory": trace(new IsADirectory()),
       "trace: PermissionDenied": trace(new PermissionDenied()),
+      "arena: settings in its help": () => {
+        const read = parseArenaOptions(["--help"]);
+        return /^(.*), where limits are .*
+.*follow demand.*$/m.exec("text" in read ? read.text : "")?.[0] ?? "";
+      },
       "arena: goals": () => goalTable([]).split("\n")[0] ?? "",
       "chart: no throttling": () => throttlingChart([]),
       "chart: no step": () => run === undefined ? "" : coresChart({ ...run, sumLimits: [] }),
@@ -66,6 +71,9 @@ trace: IsADirectory
   Cannot read trace "a.csv": it is a directory; give the path of a file in it
 trace: PermissionDenied
   Cannot read trace "a.csv": you may not read it; see ls -l
+arena: settings in its help
+| that holds it is shown; --json prints all. coallocator has one, where limits are at their
+| ceilings while CPU is free, and plays a second time as coallocator-tight: limits follow demand.
 arena: goals
   Goals of coallocator
 chart: no throttling
