@@ -152,7 +152,10 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
     {
       "cluster's server": user(userKubeconfig("")),
       "no YAML": user("a: [b"),
-      "no context": target(undefined, "just a text"),
+      "text": target(undefined, "just a text"),
+      "list": target(undefined, "[a]"),
+      "empty file": target(undefined, ""),
+      "another object": target(undefined, "kind: Pod"),
       "no current context": target(undefined, "contexts: [{name: a, context: {cluster: b}}]"),
       "context": target("away"),
       "cluster": target("lost"),
@@ -176,9 +179,15 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
 cluster's server
   Cannot use context "here": clusters[0].cluster.server is missing
 no YAML
-  Cannot read kubeconfig /c: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 6
-no context
-  Cannot choose a context: the kubeconfig has none; give another one by --kubeconfig or KUBECONFIG
+  Cannot read the kubeconfig /c: it is no YAML: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 6; give --kubeconfig or set KUBECONFIG
+text
+  Cannot read the kubeconfig /c: it is no kubeconfig, which is an object in YAML or JSON; give --kubeconfig or set KUBECONFIG
+list
+  Cannot read the kubeconfig /c: it is no kubeconfig, which is an object in YAML or JSON; give --kubeconfig or set KUBECONFIG
+empty file
+  Cannot choose a context: the kubeconfig /c has none; give --kubeconfig or set KUBECONFIG
+another object
+  Cannot choose a context: the kubeconfig /c has none; give --kubeconfig or set KUBECONFIG
 no current context
   Cannot choose a context: the kubeconfig has no current-context, name one of "a"
 context
