@@ -77,13 +77,16 @@ Deno.test("sentences of answers of Prometheus", () => {
   async function prometheus(answer: unknown, mostBytes = 1000): Promise<string> {
     await using server = serveCanned(() => answer);
     const question = { server: server.url, query: "up" };
-    const answered = await createInstantQueries({ mostBytes }).ask(question, SIGNAL);
+    const answered = await createInstantQueries({ program: "test", mostBytes }).ask(
+      question,
+      SIGNAL,
+    );
     return "message" in answered ? answered.message : "";
   }
   async function range(answer: unknown): Promise<string> {
     await using server = serveCanned(() => answer);
     const question = { server: server.url, query: "up", startMs: 0, endMs: 1, stepMs: 1 };
-    const answered = await createRangeQueries({}).ask(question, SIGNAL);
+    const answered = await createRangeQueries({ program: "test" }).ask(question, SIGNAL);
     return "message" in answered ? answered.message : "";
   }
   const away = () => new Response(null, { status: 307, headers: { location: "http://b" } });

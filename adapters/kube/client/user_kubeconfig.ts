@@ -14,7 +14,7 @@ import { bufferFromFileOrString, KubeConfig } from "@kubernetes/client-node";
 import { parse, YAMLParseError } from "yaml";
 import { defined } from "../../../shared/defined.ts";
 import { isMembers } from "../../../shared/members.ts";
-import { VERSION } from "../../../shared/version.ts";
+import { userAgent } from "../../../shared/version.ts";
 import type { Impersonation } from "./connection.ts";
 import { environmentProxy } from "./environment_proxy.ts";
 import { type JSONObject, listOf, objectOf, textOf } from "./json_fields.ts";
@@ -77,7 +77,7 @@ export function readUser(options: UserOptions): ReadUser {
     throw new SyntaxError(`Cannot use context "${name}": ${why}`, { cause });
   }
   const headers = {
-    "User-Agent": `coallocator-${options.program}/${VERSION}`,
+    "User-Agent": userAgent(options.program),
     ...impersonationHeaders(user, options.impersonation),
   };
   const apply = config.applyToHTTPSOptions.bind(config);

@@ -73,7 +73,7 @@ const VERBS = ["get", "create", "update", "patch", "delete"];
 export async function setPolicyStage(): Promise<PolicyStage> {
   const kubectl = createKubectl();
   await applyRights(kubectl);
-  const admin = await connectKubeconfig();
+  const admin = await connectKubeconfig({ program: "test" });
   await using stack = new AsyncDisposableStack();
   stack.defer(() => admin.close());
   const marks = { annotations: { "mbcas.io/managed": "false" } };
