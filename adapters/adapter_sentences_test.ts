@@ -4,7 +4,7 @@ import { setting } from "../shared/config/setting.ts";
 import { defined } from "../shared/defined.ts";
 import { assertTexts, messageOf } from "../tests/fixtures/assert_sentences.ts";
 import { serveCanned } from "../tests/fixtures/canned_server.ts";
-import { withFile } from "../tests/fixtures/cli/task_world.ts";
+import { withFile } from "../tests/fixtures/lab/task_world.ts";
 import { lateRequest } from "../tests/fixtures/late_request.ts";
 import { userKubeconfig } from "../tests/fixtures/user_kubeconfig.ts";
 import { createHTTPLogin } from "./http_login.ts";

@@ -6,7 +6,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { cpuParser } from "../formats.ts";
 import { TRACE_FORMATS } from "../../../lab/simulation/trace.ts";
-import { filePath, numberWithin } from "../../task_flags.ts";
+import { filePath, numberWithin } from "../../../lab/task/task_flags.ts";
 import { addOutputFlags, examples } from "../global_flags.ts";
 
 /** Random seeds, one run of every algorithm for each. */

@@ -4,16 +4,16 @@
  * @module
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { algorithmNames, COALLOCATOR, COALLOCATOR_TIGHT } from "../lab/arena/outcome.ts";
-import { TRACE_FORMATS, type TraceFormat } from "../lab/simulation/trace.ts";
+import { algorithmNames, COALLOCATOR, COALLOCATOR_TIGHT } from "./outcome.ts";
+import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace.ts";
 import {
   filePath,
   numberWithin,
   parseTaskFlags,
   type TaskArguments,
   usageError,
-} from "./task_flags.ts";
-import type { TaskFlags } from "./task.ts";
+} from "../task/task_flags.ts";
+import type { TaskFlags } from "../task/task.ts";
 
 /** The flags of one run of the arena. */
 export interface ArenaOptions extends TaskFlags {

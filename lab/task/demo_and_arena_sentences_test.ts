@@ -1,12 +1,12 @@
 /** The sentences of demo and arena. */
-import { pure } from "../tests/fixtures/pure.ts";
-import { assertTexts } from "../tests/fixtures/assert_sentences.ts";
-import { syntheticRuns } from "../tests/fixtures/lab/run_records.ts";
-import { parseArenaOptions } from "./arena_options.ts";
-import { goalTable } from "./arena_table.ts";
-import { parseDemoOptions } from "./demo_options.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { assertTexts } from "../../tests/fixtures/assert_sentences.ts";
+import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
+import { parseArenaOptions } from "../arena/arena_options.ts";
+import { goalTable } from "../arena/arena_table.ts";
+import { parseDemoOptions } from "../demo/demo_options.ts";
 import { reportProblem, traceProblem } from "./file_problem.ts";
-import { coresChart, throttlingChart } from "./terminal/chart.ts";
+import { coresChart, throttlingChart } from "../demo/chart.ts";
 
 pure("sentences of demo and arena", () => {
   const refused = (parsed: ReturnType<typeof parseArenaOptions | typeof parseDemoOptions>) =>

@@ -4,15 +4,15 @@
  * @module
  */
 import { Command, Option } from "commander";
-import { TRACE_FORMATS, type TraceFormat } from "../lab/simulation/trace.ts";
+import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace.ts";
 import {
   filePath,
   numberWithin,
   parseTaskFlags,
   type TaskArguments,
   usageError,
-} from "./task_flags.ts";
-import type { TaskFlags } from "./task.ts";
+} from "../task/task_flags.ts";
+import type { TaskFlags } from "../task/task.ts";
 
 /** The flags of the demo. */
 export interface DemoOptions extends TaskFlags {
