@@ -6,7 +6,7 @@ import { requestChart, type RequestStretch } from "./request_chart.ts";
 import { paint, printableText, textLines, wantsColor, writeWhole } from "./terminal_text.ts";
 
 pure("paint() uses colour only where wantsColor(): on a terminal without NO_COLOR", () => {
-  assert.equal(paint("7", "bold", { color: true }), "\x1b[1m7\x1b[0m");
+  assert.equal(paint("7", "bold", { color: true }), "\x1b[1m7\x1b[22m");
   assert.deepEqual([paint("7", "bold", {}), paint("", "bold", { color: true })], ["7", ""]);
   for (const noColor of [undefined, "", "0"]) {
     assert.equal(wantsColor({ isTerminal: true, noColor }), noColor !== "0");

@@ -91,7 +91,7 @@ pure("coresChart() and throttlingChart() use colour only when asked, within the 
   }
   const [ours] = runs;
   assert(ours !== undefined);
-  assert(coresChart(ours, { color: true }).includes("\x1b[34m━\x1b[0m"));
+  assert(coresChart(ours, { color: true }).includes("\x1b[34m━\x1b[39m"));
 });
 
 const OURS: RunScores = {
@@ -173,11 +173,11 @@ peak/cap. cores      7.51 / 7.60  5.96 / 7.60
 
 pure("scoreTable() emphasises the best of a measure with colour, and nothing without", () => {
   const painted = scoreTable(RUNS, { columns: 120, color: true });
-  assert(painted.includes("\x1b[32m12.3\x1b[0m"));
-  assert(!painted.includes("\x1b[32m361\x1b[0m"));
+  assert(painted.includes("\x1b[32m12.3\x1b[39m"));
+  assert(!painted.includes("\x1b[32m361\x1b[39m"));
   // Equal figures have no best, and used cores no better direction.
-  assert(!painted.includes("\x1b[32m5.96\x1b[0m"));
-  assert(!painted.includes("\x1b[32m3.90\x1b[0m"));
+  assert(!painted.includes("\x1b[32m5.96\x1b[39m"));
+  assert(!painted.includes("\x1b[32m3.90\x1b[39m"));
   // deno-lint-ignore no-control-regex -- escape sequences are what is looked for
   assert.equal(painted.replaceAll(/\x1b\[\d+m/g, ""), scoreTable(RUNS, { columns: 120 }));
   assert(!scoreTable(RUNS, { columns: 120 }).includes("\x1b"));
