@@ -261,7 +261,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   );
 }
 
-/** A copy of the installation's settings that hands on each new text. */
+/** A copy of the installation's settings that passes each new text on. */
 function followSettings(
   { api, clock, random, log, settings }: ControllerParts,
 ): Informer<ConfigMap> | undefined {

@@ -79,7 +79,7 @@ function arenaCommand(): Command {
     )
     .option("--trace <file>", "one load of your own, plain or gzipped", filePath)
     .addOption(
-      new Option("--format <format>", "how to read it; found by looking where left out")
+      new Option("--format <format>", "how to read it; read from the content where left out")
         .choices(TRACE_FORMATS),
     )
     .option("--scale-p95 <cores>", "scale its 95th percentile to so many CPUs", cores)

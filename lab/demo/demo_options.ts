@@ -82,7 +82,7 @@ function demoCommand(): Command {
     )
     .option("--trace <file>", "a load of your own, plain or gzipped", filePath)
     .addOption(
-      new Option("--format <format>", "how to read it; found by looking where left out")
+      new Option("--format <format>", "how to read it; read from the content where left out")
         .choices(TRACE_FORMATS),
     )
     .option("--json", "print one JSON object in place of tables and charts", false)

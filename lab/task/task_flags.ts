@@ -27,7 +27,7 @@ export interface UsageError {
 }
 
 /**
- * Reads the arguments after the program's name; a first "--", which `deno task` hands on, is left out.
+ * Reads the arguments after the program's name; a first "--", which `deno task` passes on, is left out.
  * Never throws for what a user may type.
  */
 export function parseTaskFlags<Flags extends object>(

@@ -271,13 +271,13 @@ async function setWordedStage(): Promise<WordedStage> {
 
   const namespaces = Object.fromEntries(made) as Record<NamespaceValue, string>;
   for (const value of ["absent", "true", "yes"] as const) await untilRefused(namespaces[value]);
-  const standing = stack.move();
+  const objects = stack.move();
   return {
     admin,
     kubectl,
     namespaces,
     create,
     untilRefused,
-    [Symbol.asyncDispose]: () => standing[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => objects[Symbol.asyncDispose](),
   };
 }

@@ -48,7 +48,7 @@ export interface PolicyRequest {
   readonly output: OutputFormat;
 }
 
-/** What commander hands over after parsing. */
+/** Values of the flags, as commander has parsed them. */
 interface SimulateFlags {
   readonly trace?: string;
   readonly policy?: string;

@@ -154,7 +154,7 @@ export async function setPolicyStage(): Promise<PolicyStage> {
       ...patchRequest("merge", { path: `${pods}/web`, body: { metadata: { labels: { a: "b" } } } }),
       query: { dryRun: "All" },
     }));
-  const standing = stack.move();
+  const objects = stack.move();
   return {
     accounts: { admin, agentHere, agentThere, unbound, controller, outsider, administrator },
     open,
@@ -162,7 +162,7 @@ export async function setPolicyStage(): Promise<PolicyStage> {
     here,
     there,
     pod,
-    [Symbol.asyncDispose]: () => standing[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => objects[Symbol.asyncDispose](),
   };
 }
 
