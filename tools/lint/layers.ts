@@ -36,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   agent: ["shared", "adapters"],
   controller: ["shared", "adapters"],
   "lab/simulation": ["shared", "agent", "controller"],
-  "lab/task": ["shared", "cli/terminal"],
+  "lab/task": ["shared", "cli/terminal", "lab/simulation"],
   "lab/demo": TASK,
   "lab/arena": TASK,
   cli: ["shared", "adapters", "cli/terminal", "cli/coalloc/simulate"],
