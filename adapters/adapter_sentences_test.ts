@@ -4,7 +4,7 @@ import { setting } from "../shared/config/setting.ts";
 import { defined } from "../shared/defined.ts";
 import { assertTexts, messageOf } from "../tests/fixtures/assert_sentences.ts";
 import { serveCanned } from "../tests/fixtures/canned_server.ts";
-import { withFile } from "../tests/fixtures/cli/task_world.ts";
+import { withFile } from "../tests/fixtures/lab/task_world.ts";
 import { lateRequest } from "../tests/fixtures/late_request.ts";
 import { userKubeconfig } from "../tests/fixtures/user_kubeconfig.ts";
 import { createHTTPLogin } from "./http_login.ts";
@@ -77,13 +77,16 @@ Deno.test("sentences of answers of Prometheus", () => {
   async function prometheus(answer: unknown, mostBytes = 1000): Promise<string> {
     await using server = serveCanned(() => answer);
     const question = { server: server.url, query: "up" };
-    const answered = await createInstantQueries({ mostBytes }).ask(question, SIGNAL);
+    const answered = await createInstantQueries({ program: "test", mostBytes }).ask(
+      question,
+      SIGNAL,
+    );
     return "message" in answered ? answered.message : "";
   }
   async function range(answer: unknown): Promise<string> {
     await using server = serveCanned(() => answer);
     const question = { server: server.url, query: "up", startMs: 0, endMs: 1, stepMs: 1 };
-    const answered = await createRangeQueries({}).ask(question, SIGNAL);
+    const answered = await createRangeQueries({ program: "test" }).ask(question, SIGNAL);
     return "message" in answered ? answered.message : "";
   }
   const away = () => new Response(null, { status: 307, headers: { location: "http://b" } });
@@ -152,7 +155,10 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
     {
       "cluster's server": user(userKubeconfig("")),
       "no YAML": user("a: [b"),
-      "no context": target(undefined, "just a text"),
+      "text": target(undefined, "just a text"),
+      "list": target(undefined, "[a]"),
+      "empty file": target(undefined, ""),
+      "another object": target(undefined, "kind: Pod"),
       "no current context": target(undefined, "contexts: [{name: a, context: {cluster: b}}]"),
       "context": target("away"),
       "cluster": target("lost"),
@@ -176,9 +182,15 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
 cluster's server
   Cannot use context "here": clusters[0].cluster.server is missing
 no YAML
-  Cannot read kubeconfig /c: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 6
-no context
-  Cannot choose a context: the kubeconfig has none; give another one by --kubeconfig or KUBECONFIG
+  Cannot read the kubeconfig /c: it is no YAML: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 6; give --kubeconfig or set KUBECONFIG
+text
+  Cannot read the kubeconfig /c: it is no kubeconfig, which is an object in YAML or JSON; give --kubeconfig or set KUBECONFIG
+list
+  Cannot read the kubeconfig /c: it is no kubeconfig, which is an object in YAML or JSON; give --kubeconfig or set KUBECONFIG
+empty file
+  Cannot choose a context: the kubeconfig /c has none; give --kubeconfig or set KUBECONFIG
+another object
+  Cannot choose a context: the kubeconfig /c has none; give --kubeconfig or set KUBECONFIG
 no current context
   Cannot choose a context: the kubeconfig has no current-context, name one of "a"
 context

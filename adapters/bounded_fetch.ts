@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { userAgent } from "../shared/version.ts";
 import type { HTTPLogin } from "./http_login.ts";
 
 /** Aborts what takes too long. */
@@ -67,6 +68,8 @@ export function failureMessage(error: unknown): string {
 
 /** A request and its bounds. */
 export interface BoundedRequest {
+  /** The program, for the header `User-Agent`. */
+  readonly program: string;
   readonly url: string;
   /** Sent as JSON with POST; absent: GET. */
   readonly body?: unknown;
@@ -126,19 +129,21 @@ export function jsonOrUndefined(
 }
 
 async function send(
-  { url, body, login }: BoundedRequest,
+  { program, url, body, login }: BoundedRequest,
   { refresh, signal }: { readonly refresh: boolean; readonly signal: AbortSignal },
 ): Promise<Response> {
   const { headers = {}, client } = await login?.parts({ refresh }) ?? {};
+  const sent = new Headers({
+    "user-agent": userAgent(program),
+    accept: "application/json",
+    // Compressing 3,600 points takes twice as long as Prometheus needs to find them: 10 ms and 5 ms.
+    "accept-encoding": "identity",
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+  });
+  for (const [name, value] of Object.entries(headers)) sent.set(name, value);
   return await fetch(url, {
     redirect: "manual",
-    headers: {
-      ...headers,
-      accept: "application/json",
-      // Compressing 3,600 points takes twice as long as Prometheus needs to find them: 10 ms and 5 ms.
-      "accept-encoding": "identity",
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-    },
+    headers: sent,
     ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
     ...(client === undefined ? {} : { client }),
     signal,

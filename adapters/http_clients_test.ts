@@ -5,6 +5,7 @@ import { counter, gauge, histogram } from "../shared/metrics/metric.ts";
 import { cgroupTreeContract } from "../tests/contract/cgroup_tree_contract.ts";
 import { serveCanned } from "../tests/fixtures/canned_server.ts";
 import { pure } from "../tests/fixtures/pure.ts";
+import { VERSION } from "../shared/version.ts";
 import { boundedFetch } from "./bounded_fetch.ts";
 import { type CgroupTreeOptions, type OpenCgroupTree, openCgroupTree } from "./cgroup_files.ts";
 import { createHTTPLogin, createTokenReader, type HTTPLogin } from "./http_login.ts";
@@ -31,7 +32,10 @@ async function withFiles(
 }
 
 async function ask(url: string, login: HTTPLogin) {
-  const answer = await boundedFetch({ url, login, timeoutMs: 5000, mostBytes: 1000 }, NEVER);
+  const answer = await boundedFetch(
+    { program: "test", url, login, timeoutMs: 5000, mostBytes: 1000 },
+    NEVER,
+  );
   login.close();
   return answer;
 }
@@ -75,7 +79,9 @@ Deno.test("boundedFetch() wants answers as they are, and reads packed ones, too"
   );
   const answer = await ask(server.url, createHTTPLogin({}, { clock }));
   assert.equal("text" in answer && answer.text, "[1,2]");
-  assert.equal(server.requests[0]?.headers.get("accept-encoding"), "identity");
+  const headers = server.requests[0]?.headers;
+  assert.equal(headers?.get("accept-encoding"), "identity");
+  assert.equal(headers?.get("user-agent"), `coallocator-test/${VERSION}`);
 });
 
 Deno.test("createHTTPLogin() names a file that is of no use, and shows nothing of it", async () => {

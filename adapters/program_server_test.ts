@@ -81,7 +81,7 @@ async function inTime(result: Promise<string>): Promise<string> {
   return await Promise.race([result, late]).finally(() => found.abort());
 }
 
-Deno.test("serveTimed() hands on requests and answers as they are, a stream until its client leaves", async () => {
+Deno.test("serveTimed() forwards requests and answers as they are, a stream until its client leaves", async () => {
   const cancelled = Promise.withResolvers<void>();
   const server = await serveTimed({
     async fetch(request) {

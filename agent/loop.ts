@@ -248,7 +248,7 @@ function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   return { ...next, freeFraction, waitMs, nodeState: after, clearedAt: now, participants };
 }
 
-/** Hands the writes that a round calls for to the outbox. */
+/** Puts the writes that a round calls for into the outbox. */
 function publish(
   round: RoundResult,
   { outbox, allocations, log }: Loop,

@@ -36,7 +36,7 @@ if (import.meta.main) {
       readFile: (path) =>
         path === "-" ? new Response(Deno.stdin.readable).bytes() : Deno.readFile(path),
       // Prometheus itself gives a query two minutes.
-      queryRange: createRangeQueries({ timeoutMs: 120_000 }).ask,
+      queryRange: createRangeQueries({ program: "kubectl", timeoutMs: 120_000 }).ask,
       async connect({ kubeconfig: path, context, impersonation }) {
         // Loaded here since only commands that need a cluster wait for this package.
         const { connectUser } = await import("../adapters/kube/client/user_connection.ts");

@@ -125,7 +125,7 @@ async function run(
   try {
     return await runController({
       ...{ ...shared, ...parts, api, settings, identity },
-      instantQueries: createInstantQueries({ login }),
+      instantQueries: createInstantQueries({ program: "controller", login }),
       ...(webhook ? { webhook } : {}),
       ...(dashboard ? { dashboard } : {}),
       waitsFor: (reason) => waitsFor = reason,

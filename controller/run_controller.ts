@@ -235,7 +235,7 @@ async function rightsize(
   }, term);
 }
 
-/** A copy of the installation's settings that hands on each new text. */
+/** A copy of the installation's settings that passes each new text on. */
 function followSettings(
   { api, clock, random, log, settings }: ControllerParts,
 ): Informer<ConfigMap> | undefined {

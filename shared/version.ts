@@ -6,3 +6,8 @@
 
 /** That of `deno.json`; a test compares the two. */
 export const VERSION = "0.1.0";
+
+/** The header `User-Agent` of a program's requests. */
+export function userAgent(program: string): string {
+  return `coallocator-${program}/${VERSION}`;
+}

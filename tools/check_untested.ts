@@ -15,6 +15,7 @@ const CORE: readonly string[] = [
   "controller",
   "lab/simulation",
   "lab/arena",
+  "lab/demo",
 ];
 
 const root = new URL("../", import.meta.url);

@@ -11,6 +11,7 @@ import {
   settingsOf,
 } from "../shared/config/setting.ts";
 import { pure } from "../tests/fixtures/pure.ts";
+import { type Built, compilePrograms } from "./build/compile_program.ts";
 import { permissionFlags } from "./build/permission_flags.ts";
 import { settingsPage } from "./configuration_page.ts";
 import { devCommand, type DevInput, devPlan } from "./dev.ts";
@@ -167,6 +168,28 @@ pure("devCommand() refuses an option that it does not know, before anything is b
   assert.deepEqual(parsed(), { follow: true, useInstalled: false });
   assert.deepEqual(parsed("--no-follow", "--use-installed"), { follow: false, useInstalled: true });
   for (const odd of ["--nofollow", "again"]) assert.throws(() => parsed(odd), /error: /);
+});
+
+Deno.test("compilePrograms() ends with 0 for binaries alone, and says what it has built", async () => {
+  const compiled = async (kind: Built["kind"] | Error, ...names: string[]) => {
+    const lines: string[] = [];
+    const code = await compilePrograms(names, {
+      compile: () =>
+        kind instanceof Error ? Promise.reject(kind) : Promise.resolve({ path: "LICENSE", kind }),
+      out: (line) => void lines.push(line),
+      err: (line) => void lines.push(line),
+    });
+    return [code, lines.join("\n")] as const;
+  };
+  const [code, text] = await compiled("binary");
+  assert.equal(code, 0);
+  assert.match(text, /^(binary LICENSE \d+\.\d kB\n?){3}$/);
+  const [bundled, reason] = await compiled("bundle", "kubectl-coalloc");
+  assert.equal(bundled, 1);
+  assert.match(reason, /^bundle LICENSE .*\nCannot make binaries: /);
+  assert.deepEqual(await compiled(new Error("no such module")), [1, "no such module"]);
+  const [refused] = await compiled("binary", "agent");
+  assert.equal(refused, 2);
 });
 
 pure("permissionFlags() allows what the set names and never asks", () => {

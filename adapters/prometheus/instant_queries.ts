@@ -10,6 +10,8 @@ import { requestPrometheus } from "./prometheus_request.ts";
 
 /** Bounds and login of the queries. */
 export interface InstantQueriesOptions {
+  /** The program, for the header `User-Agent`. */
+  readonly program: string;
   /** @default anonymous */
   readonly login?: HTTPLogin;
   /** @default {5000} */
@@ -35,7 +37,7 @@ const dataSchema = z.discriminatedUnion("resultType", [
 
 /** Creates a client of `GET /api/v1/query`; its only state are the program's open connections. */
 export function createInstantQueries(
-  { timeoutMs = 5000, mostBytes = 65_536, ...login }: InstantQueriesOptions = {},
+  { timeoutMs = 5000, mostBytes = 65_536, ...request }: InstantQueriesOptions,
 ): InstantQueries {
   return {
     async ask({ server, query }, signal) {
@@ -44,7 +46,7 @@ export function createInstantQueries(
       const parameters = { query, timeout: `${timeoutMs}ms`, limit: "2" };
       const path = "/api/v1/query";
       const answer = await requestPrometheus(
-        { server, path, parameters, timeoutMs, mostBytes, ...login },
+        { server, path, parameters, timeoutMs, mostBytes, ...request },
         signal,
       );
       if ("problem" in answer) return answer;

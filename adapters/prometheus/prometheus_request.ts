@@ -30,6 +30,8 @@ export type PrometheusData = PrometheusAnswer | PrometheusProblem;
 
 /** A request and its bounds. */
 export interface PrometheusRequest {
+  /** The program, for the header `User-Agent`. */
+  readonly program: string;
   /** For instance `http://prometheus.monitoring:9090`. */
   readonly server: string;
   /** For instance `/api/v1/query`. */

@@ -32,6 +32,8 @@ export interface PrometheusRange {
 
 /** Bounds and login of the queries. */
 export interface RangeQueriesOptions {
+  /** The program, for the header `User-Agent`. */
+  readonly program: string;
   /** @default {30000} */
   readonly timeoutMs?: number;
   /** Most bytes of one response: some 25 bytes per point. @default {33554432, which is 32 MiB} */
@@ -59,7 +61,7 @@ const UNREADABLE: PrometheusProblem = {
 
 /** Creates a client; its only state are open connections. */
 export function createRangeQueries(
-  { timeoutMs = 30_000, mostBytes = 32 * 1024 * 1024, ...login }: RangeQueriesOptions = {},
+  { timeoutMs = 30_000, mostBytes = 32 * 1024 * 1024, ...request }: RangeQueriesOptions,
 ): PrometheusRangeQueries {
   return {
     async ask({ server, query, startMs, endMs, stepMs }, signal) {
@@ -79,7 +81,7 @@ export function createRangeQueries(
           timeoutMs,
           mostBytes,
           parse: parseRangeText,
-          ...login,
+          ...request,
         },
         signal,
       );

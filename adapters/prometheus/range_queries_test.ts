@@ -26,14 +26,14 @@ function matrix(...result: readonly unknown[]): { status: string; data: unknown 
 }
 
 /** Asks a server that answers like this. */
-async function ask(answer: unknown, options: RangeQueriesOptions = {}) {
+async function ask(answer: unknown, options: Partial<RangeQueriesOptions> = {}) {
   await using server = serveCanned(() => answer);
-  const queries = createRangeQueries(options);
+  const queries = createRangeQueries({ program: "test", ...options });
   const answered = await queries.ask({ server: server.url, ...RANGE }, NEVER);
   return { answered, requests: server.requests };
 }
 
-async function problemOf(answer: unknown, options: RangeQueriesOptions = {}) {
+async function problemOf(answer: unknown, options: Partial<RangeQueriesOptions> = {}) {
   const { answered } = await ask(answer, options);
   assert.ok("problem" in answered, JSON.stringify(answered));
   return answered;
@@ -122,7 +122,7 @@ Deno.test("createRangeQueries() gives finite numbers or a problem for any answer
   });
   let answer: unknown;
   await using server = serveCanned(() => answer);
-  const queries = createRangeQueries();
+  const queries = createRangeQueries({ program: "test" });
   await fc.assert(
     fc.asyncProperty(mutatedJSON(sample), async (mutated) => {
       answer = new Response(JSON.stringify(mutated) ?? "");
@@ -241,14 +241,14 @@ function vector(...values: readonly string[]): unknown {
 }
 
 /** Asks a server that answers like this. */
-async function askInstant(answer: unknown, options: InstantQueriesOptions = {}) {
+async function askInstant(answer: unknown, options: Partial<InstantQueriesOptions> = {}) {
   await using server = serveCanned(() => answer);
-  const queries = createInstantQueries(options);
+  const queries = createInstantQueries({ program: "test", ...options });
   const answered = await queries.ask({ server: `${server.url}/prom`, query: QUERY }, NEVER);
   return { answered, requests: server.requests };
 }
 
-async function instantProblem(answer: unknown, options: InstantQueriesOptions = {}) {
+async function instantProblem(answer: unknown, options: Partial<InstantQueriesOptions> = {}) {
   const { answered } = await askInstant(answer, options);
   assert.ok("problem" in answered, JSON.stringify(answered));
   return [answered.problem, answered.message];
@@ -323,7 +323,7 @@ Deno.test("createInstantQueries() waits no longer than it may, for the head or t
   assert.deepEqual(await instantProblem(begun, { timeoutMs: 60 }), waited);
   const silent = Promise.withResolvers<string>();
   await using server = serveCanned(() => silent.promise);
-  const queries = createInstantQueries({ timeoutMs: 60 });
+  const queries = createInstantQueries({ program: "test", timeoutMs: 60 });
   const answered = await queries.ask({ server: server.url, query: QUERY }, NEVER);
   silent.resolve("too late");
   assert.deepEqual("problem" in answered && [answered.problem, answered.message], waited);
@@ -332,7 +332,7 @@ Deno.test("createInstantQueries() waits no longer than it may, for the head or t
 Deno.test("createInstantQueries() reports an unreachable server, and an aborted query", async () => {
   const server = serveCanned(() => "");
   await server[Symbol.asyncDispose]();
-  const queries = createInstantQueries();
+  const queries = createInstantQueries({ program: "test" });
   const gone = await queries.ask({ server: server.url, query: QUERY }, NEVER);
   assert.ok("problem" in gone);
   assert.equal(gone.problem, "unreachable");

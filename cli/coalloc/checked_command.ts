@@ -15,7 +15,7 @@ import { placeOf, podArgument } from "./formats.ts";
 import { INTERRUPTED } from "./global_flags.ts";
 import { recommendCommand } from "./recommend/recommend_command.ts";
 import { workloadChoice } from "./recommend/choose_workloads.ts";
-import type { LimitRequest } from "./resize/limit_request.ts";
+import { type LimitRequest, limitsProblem } from "./resize/limit_request.ts";
 import { reportCommand, reportRequest } from "./report/report_command.ts";
 import { resizeCommand } from "./resize/resize_command.ts";
 import { restoreCommand } from "./restore/restore_command.ts";
@@ -80,6 +80,8 @@ export function checkedCommand(call: Call): CheckedCommand {
     }
     case "resize": {
       const limits = flags.cpuLimit as readonly LimitRequest[];
+      const problem = limitsProblem(limits);
+      if (problem !== undefined) throw new UsageProblem(`Cannot resize: ${problem}`);
       return eachPod(
         call,
         (pod, context) => resizeCommand({ pod, limits, dryRun, timeoutMs }, context),

@@ -179,6 +179,8 @@ sceneTest("sentences of resize", async (scene) => {
       "several containers": resized("both --cpu-limit 300m"),
       "no container": resized("both --cpu-limit db=300m"),
       "no pod": resized("gone --cpu-limit 300m"),
+      "one of two limits without container": resized("web --cpu-limit 100m --cpu-limit app=200m"),
+      "one container twice": resized("web --cpu-limit app=1 --cpu-limit app=2"),
       "no quantity": resized("web"),
       "LimitRange": () => {
         ranges.seed({
@@ -201,6 +203,10 @@ no container
 | Cannot resize pod both: it has no container "db", only app, proxy
 no pod
 | Cannot resize pod gone: namespace shop has no such pod; is -n right?
+one of two limits without container
+| Cannot resize: --cpu-limit 100m names no container; write it as in --cpu-limit app=100m; see kubectl coalloc resize --help
+one container twice
+| Cannot resize: container app has several limits; give --cpu-limit once per container; see kubectl coalloc resize --help
 no quantity
 | Cannot run kubectl coalloc resize: required option '--cpu-limit <[container=]quantity>' not specified; see kubectl coalloc resize --help
 LimitRange

@@ -5,7 +5,7 @@
  */
 import { stringify } from "yaml";
 import { alignedRows, asCell, type Cell } from "../terminal/aligned_rows.ts";
-import { type TerminalLook, textLines } from "../terminal/terminal_text.ts";
+import { cutText, type TerminalLook, textLines, textWidth } from "../terminal/terminal_text.ts";
 
 /** A form of output; `patch` of `recommend` alone. */
 export type OutputFormat = "table" | "wide" | "json" | "yaml" | "csv" | "markdown" | "patch";
@@ -118,11 +118,10 @@ export function fittedTable<Row>({ rows, columns }: RowTable<Row>, look: Termina
     const shown = columns.filter(({ luxury = 0 }) => luxury <= most);
     const cells = rows.map((row) => shown.map(({ cell }) => asCell(cell(row))));
     const table = { columns: shown, rows: cells };
-    const lengths = textTable(table).split("\n").map((line) => line.length);
-    const excess = Math.max(...lengths) - width;
+    const excess = Math.max(...textTable(table).split("\n").map(textWidth)) - width;
     if (excess <= 0 || most === 0) return textTable(table, look);
     const { luxury, shortest = Infinity } = shown.at(-1) ?? {};
-    const room = Math.max(...cells.map((one) => one.at(-1)?.text.length ?? 0)) - excess;
+    const room = Math.max(...cells.map((one) => textWidth(one.at(-1)?.text ?? ""))) - excess;
     if (luxury === most && room >= shortest) {
       return textTable({ columns: shown, rows: cells.map((one) => lastCut(one, room)) }, look);
     }
@@ -130,7 +129,7 @@ export function fittedTable<Row>({ rows, columns }: RowTable<Row>, look: Termina
 }
 
 function lastCut(cells: readonly Cell[], most: number): readonly Cell[] {
-  const last = cells.at(-1);
-  if (last === undefined || last.text.length <= most) return cells;
-  return [...cells.slice(0, -1), { ...last, text: `${last.text.slice(0, most - 1)}…` }];
+  return cells.map((one, at) =>
+    at < cells.length - 1 ? one : { ...one, text: cutText(one.text, most) }
+  );
 }

@@ -35,11 +35,17 @@ import {
 import { shopTest } from "../../tests/fixtures/cli/shop_scene.ts";
 import { placedTest } from "../../tests/fixtures/placement/placed_shop.ts";
 import { pure, pureYAML } from "../../tests/fixtures/pure.ts";
-import { SGR } from "../terminal/terminal_text.ts";
+import { stripVTControlCharacters } from "node:util";
 import { durationParser, workloadArgument } from "./formats.ts";
 import { SYSTEM_NAMESPACE } from "./kube/system_namespace.ts";
 import { marketSettings } from "./market_settings.ts";
-import { dataOutput, type OutputFormat, structuredOutput, textTable } from "./output.ts";
+import {
+  dataOutput,
+  fittedTable,
+  type OutputFormat,
+  structuredOutput,
+  textTable,
+} from "./output.ts";
 
 pure("structuredOutput() writes JSON and YAML without absent members, and no table", () => {
   const value = { pod: "web", limit: undefined, price: null, containers: [{ name: "app" }] };
@@ -85,10 +91,34 @@ batch-7     50m
   );
 });
 
+pure(
+  "textTable() aligns wide, combining and joined characters by the columns that they take",
+  () => {
+    const rows = ["日本", "cafe\u0301", "🚀", "web\u202e"].map((text) => [{ text }, "5m", "x"]);
+    const [, ...lines] = textTable({ columns: COLUMNS, rows }).trimEnd().split("\n");
+    const gaps = ["日本    ", "cafe\u0301    ", "🚀      ", "web\u202e    "];
+    assert.deepEqual(lines, gaps.map((text) => `${text}5m   x`));
+  },
+);
+
+pure("fittedTable() cuts the last column between characters, at the width of the screen", () => {
+  const columns = [
+    { head: "POD", cell: (text: string) => text },
+    { head: "WHY", cell: () => "日本日本日本", luxury: 1, shortest: 5 },
+  ];
+  const widest = (width: number): string =>
+    fittedTable({ rows: ["web"], columns }, { columns: width }).trimEnd().split("\n")[1] ?? "";
+  assert.equal(widest(18), "web   日本日本日本");
+  assert.equal(widest(17), "web   日本日本日…");
+  assert.equal(widest(16), "web   日本日本…");
+  assert.equal(widest(11), "web   日本…");
+  assert.equal(widest(10), "web");
+});
+
 pure("textTable() paints the characters of a cell, not the space around them", () => {
   const rows = [[{ text: "a" }, { text: "5m", how: "red" }, { text: "x" }]] as const;
   const [, line] = textTable({ columns: COLUMNS, rows }, { color: true }).split("\n");
-  assert.equal(line, "a      \x1b[31m5m\x1b[0m   x");
+  assert.equal(line, "a      \x1b[31m5m\x1b[39m   x");
 });
 
 pure("cpuText() and throttledText() round, and show what is not known", () => {
@@ -178,9 +208,6 @@ pure("workloadArgument() reads a name, with a kind as kubectl takes it, and noth
 const EVIL = "\x1b[2J\x1b[H\x1b]0;t\x07\x9b8m\u202e\u2028\r\nFORGED";
 /** Characters that a terminal obeys, but for ends of lines. */
 const OBEYED = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
-/** As `paint()` sets text apart. */
-const PAINTED = new RegExp(SGR, "g");
-
 /** A pod of which everybody says something evil. */
 function evilScene({ isTerminal }: { readonly isTerminal: boolean }): CoallocScene {
   const scene = coallocScene();
@@ -238,7 +265,7 @@ for (const isTerminal of [false, true]) {
       await scene.run(name, ...rest);
       for (const printed of [scene.out, scene.err]) {
         if (/FORGED/.test(printed)) seen++;
-        const text = isTerminal ? printed.replaceAll(PAINTED, "") : printed;
+        const text = isTerminal ? stripVTControlCharacters(printed) : printed;
         assert.doesNotMatch(text, OBEYED, `${line}: ${JSON.stringify(printed)}`);
         assert.doesNotMatch(text, /^FORGED/m, `${line}: ${JSON.stringify(printed)}`);
       }

@@ -300,6 +300,9 @@ sceneTest("complete() offers commands, flags, values and names from the cluster"
     ["nothing ", ":4"],
     ["si", "simulate"],
     ["simulate --trace ", ":0"],
+    ["simulate --history ", ":0"],
+    ["simulate --policy ", ":0"],
+    ["simulate --policy=a", ":0"],
     ["simulate --format p", "prometheus"],
     ["simulate --s", "--series --scale-p95 --slo-ms --seeds"],
     ["simulate ", ":4"],
@@ -353,17 +356,20 @@ sceneTest("complete() offers workloads with replicas that may be placed", async 
   await assertCompleted(scene, [["placement ", ":4"]]);
 }, placed);
 
-sceneTest("complete() offers nothing without a cluster, and hands its flags on", async (scene) => {
-  const asked: unknown[] = [];
-  const connect = (options: unknown) => {
-    asked.push(options);
-    return Promise.reject(new Error("no cluster"));
-  };
-  const args = ["__complete", "top", "--kubeconfig", "k", "--context=c", ""];
-  assert.equal(await runCoalloc(args, { ...scene.world, connect }), 0);
-  assert.equal(scene.out, ":4\n");
-  assert.deepEqual(asked, [{ kubeconfig: "k", context: "c" }]);
-});
+sceneTest(
+  "complete() offers nothing without a cluster, and connects by its flags",
+  async (scene) => {
+    const asked: unknown[] = [];
+    const connect = (options: unknown) => {
+      asked.push(options);
+      return Promise.reject(new Error("no cluster"));
+    };
+    const args = ["__complete", "top", "--kubeconfig", "k", "--context=c", ""];
+    assert.equal(await runCoalloc(args, { ...scene.world, connect }), 0);
+    assert.equal(scene.out, ":4\n");
+    assert.deepEqual(asked, [{ kubeconfig: "k", context: "c" }]);
+  },
+);
 
 sceneTest("each completion script asks the program itself", async (scene) => {
   for (const shell of Object.keys(COMPLETION_SCRIPTS)) {

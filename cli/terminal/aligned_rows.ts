@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Paint, paint, type TerminalLook } from "./terminal_text.ts";
+import { type Paint, paint, type TerminalLook, textWidth } from "./terminal_text.ts";
 
 /** A cell: its characters, and how they are set apart. */
 export interface Cell {
@@ -28,12 +28,12 @@ export function alignedRows(
   const cells = rows.map((row) => row.map((one): Cell => asCell(one)));
   const widths = Array.from(
     { length: Math.max(0, ...cells.map((row) => row.length)) },
-    (_, column) => Math.max(...cells.map((row) => row[column]?.text.length ?? 0)),
+    (_, column) => Math.max(...cells.map((row) => textWidth(row[column]?.text ?? ""))),
   );
   return cells.map((row) =>
     widths.map((width, column) => {
       const { text, how } = row[column] ?? { text: "" };
-      const space = " ".repeat(width - text.length);
+      const space = " ".repeat(width - textWidth(text));
       const painted = paint(text, how, look);
       return left.includes(column) ? painted + space : space + painted;
     }).join(gap).trimEnd()

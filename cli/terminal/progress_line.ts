@@ -30,7 +30,7 @@ function clock(seconds: number): string {
 export interface ProgressDisplay {
   /** Receives the share that is done. */
   report(share: number): void;
-  /** Leaves the line standing. */
+  /** Leaves the line as it is. */
   end(): void;
 }
 

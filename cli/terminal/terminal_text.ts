@@ -1,25 +1,15 @@
 /**
- * Text for a terminal: its colours, nothing that a terminal obeys, and all of it.
+ * Text for a terminal: its colours and width, nothing that a terminal obeys, and all of it.
  *
  * @module
  */
+import { inspect, styleText } from "node:util";
+import stringWidth from "string-width";
 
-/** SGR parameters (ECMA-48, section 8.3.117). */
-const CODES = {
-  bold: "1",
-  dim: "2",
-  red: "31",
-  green: "32",
-  yellow: "33",
-  blue: "34",
-  cyan: "36",
-} as const;
-
-/** The sequences that {@linkcode paint} writes. */
-export const SGR = new RegExp(`\\x1b\\[(?:0|${Object.values(CODES).join("|")})m`);
+const PAINTS = ["bold", "dim", "red", "green", "yellow", "blue", "cyan"] as const;
 
 /** A way to set text apart. */
-export type Paint = keyof typeof CODES;
+export type Paint = typeof PAINTS[number];
 
 /** How a terminal shows text. */
 export interface TerminalLook {
@@ -35,7 +25,8 @@ export function paint(
   how: Paint | undefined,
   { color = false }: TerminalLook,
 ): string {
-  return color && how !== undefined && text !== "" ? `\x1b[${CODES[how]}m${text}\x1b[0m` : text;
+  if (!color || how === undefined || text === "") return text;
+  return styleText(how, text, { validateStream: false });
 }
 
 /**
@@ -52,7 +43,9 @@ export function wantsColor(
  * Characters that terminals obey or readers can't see, but tabs and line feeds; first our own colours.
  */
 const UNPRINTED = new RegExp(
-  `(${SGR.source})|(?![\\n\\t])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]`,
+  `(\\x1b\\[(?:${
+    PAINTS.flatMap((how) => inspect.colors[how]).join("|")
+  })m)|(?![\\n\\t])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]`,
   "gu",
 );
 
@@ -67,6 +60,27 @@ export function printableText(text: string, { color }: { readonly color: boolean
 /** Lines of text, each ended by one line feed, whatever is in it. */
 export function textLines(lines: readonly string[]): string {
   return lines.map((line) => `${line.replaceAll(LINE_ENDS, " ")}\n`).join("");
+}
+
+/** Columns that a terminal needs for the line: two for a wide character, none for a combining one. */
+export function textWidth(line: string): number {
+  return stringWidth(printableText(line.replaceAll(LINE_ENDS, " "), { color: true }));
+}
+
+/** Lines of a terminal with so many columns that the line takes. */
+export function wrappedLines(line: string, columns: number): number {
+  return Math.max(1, Math.ceil(textWidth(line) / columns));
+}
+
+/** The text, with `…` for what makes it wider than so many columns. */
+export function cutText(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  let kept = "";
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (textWidth(kept + segment) >= columns) break;
+    kept += segment;
+  }
+  return `${kept}…`;
 }
 
 /** Where the bytes go, for instance `Deno.stdout`. */

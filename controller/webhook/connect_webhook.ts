@@ -129,7 +129,7 @@ function endpointPublisher(
 export interface WebhookParts {
   readonly log: Log;
   readonly listen: (certificate: KeyedCertificate) => Promise<WebhookServer>;
-  /** Hands each certificate over, until the signal is aborted: kept ones, or those of files. */
+  /** Passes each certificate on, until the signal is aborted: kept ones, or those of files. */
   readonly certificates: (
     use: (pair: KeyedCertificate) => Promise<void>,
     signal: AbortSignal,

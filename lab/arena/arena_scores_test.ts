@@ -5,6 +5,7 @@ import type { PodSeries, RunSeries } from "../simulation/run_record.ts";
 import { scoreArena } from "./arena_scores.ts";
 import { convergence, drainTime, knownReaction, largestEnvy, someAvg10 } from "./measures.ts";
 import { outcome, scores } from "../../tests/fixtures/lab/arena_outcomes.ts";
+import { outcomeColumns } from "./outcome_columns.ts";
 import { algorithmOutcome, bestPerAlgorithm, bestSetting } from "./outcome.ts";
 
 /** 300 s at ten steps a second: 100 m, from 100 s to 110 s 400 m; the limit follows at 100.5 s. */
@@ -232,4 +233,13 @@ pure("bestPerAlgorithm() keeps the order of the algorithms", () => {
     outcome({ algorithm: "b", setting: "2", cores: 1 }),
   ]);
   assert.deepEqual(best.map(({ algorithm, setting }) => algorithm + setting), ["b2", "a1"]);
+});
+
+pure("outcomeColumns() shows a share that rounds to nothing without a sign", () => {
+  const shares = { slack: -0.0004, envy: -0.0004 };
+  const columns = outcomeColumns([{ ...outcome(), median: shares }], { kind: "shared node" });
+  assert.deepEqual(columns.map(({ score, text }) => [score, text(shares)]), [
+    ["slack", "0.0 %"],
+    ["envy", "0.0 %"],
+  ]);
 });

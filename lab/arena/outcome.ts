@@ -99,7 +99,7 @@ export const AS_IT_IS: Entry = { algorithm: "static", setting: "as it is" };
 export const UNLIMITED: Entry = { algorithm: "unlimited", setting: "no ceiling" };
 /** The victims of a contention without their neighbour and without limits. */
 export const ALONE: Entry = { algorithm: "alone", setting: "victims, no ceiling" };
-/** The fewest cores with which no request waits long, found by looking ahead. */
+/** The fewest cores with which no request waits long, found with the trace known in advance. */
 export const ORACLE: Entry = { algorithm: "oracle", setting: "knows the future" };
 
 /** Names of the algorithms that can be chosen. */

@@ -51,8 +51,6 @@ function figure(score: keyof Figures, head: OutcomeColumn["head"]): OutcomeColum
 }
 
 function percent(share: number | undefined): string {
-  if (share === undefined) return NO_FIGURE;
-  // Adding 0 makes -0 of a rounded share 0.
-  const rounded = Math.round(1000 * share) / 10 + 0;
-  return `${rounded.toFixed(1)} %`;
+  // Rounded first: toFixed() keeps the sign of a share that rounds to 0.
+  return share === undefined ? NO_FIGURE : `${(Math.round(1000 * share) / 10).toFixed(1)} %`;
 }

@@ -16,7 +16,7 @@ export function benchFlags<Flags extends object>(
   program: Command,
   args: readonly string[] = Deno.args,
 ): Flags & BenchFlags {
-  // `deno task` hands a first "--" on.
+  // `deno task` passes a first "--" on.
   return program.option("--json", "print JSON instead of a table", false)
     .allowExcessArguments(false)
     .parse(args[0] === "--" ? args.slice(1) : args, { from: "user" }).opts();

@@ -136,7 +136,7 @@ function world(seed: number) {
   };
 }
 
-pure("runLeaderElection() hands over within 3 s of a clean exit", async () => {
+pure("runLeaderElection() gives leadership up within 3 s of a clean exit", async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const { start, pass, end } = world(seed);
     const first = start(1, 500);

@@ -159,7 +159,7 @@ pure("runReconcileLoop() lets the event loop turn after every 10 ms of work", as
 
 const never = new AbortController().signal;
 
-pure("createWorkQueue() hands each key out once, in the order of insertion", async () => {
+pure("createWorkQueue() returns each key once, in the order of insertion", async () => {
   const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
   for (const key of ["b", "a", "b", "c", "a"]) queue.add(key);
   assert.equal(queue.depth, 3);
@@ -223,7 +223,7 @@ pure("createWorkQueue() waits for the earliest of several delayed adds", async (
   assert.deepEqual([queue.depth, queue.delayed], [0, 0]);
 });
 
-pure("createWorkQueue() hands out what falls due together in the order of the adds", async () => {
+pure("createWorkQueue() returns what falls due together in the order of the adds", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const queue = createWorkQueue(clock);
   const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
@@ -259,7 +259,7 @@ const addition = fc.record({
   delayMs: fc.integer({ min: 0, max: 1000 }),
 });
 
-pure("createWorkQueue() hands a key out after each add, never early nor twice", async () => {
+pure("createWorkQueue() returns a key after each add, never early nor twice", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(addition, { maxLength: 40 }),

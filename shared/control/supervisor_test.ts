@@ -198,7 +198,7 @@ pure("createPermits() frees the place of a job that fails, and never stops for g
   assert.equal(await permits.run(() => Promise.resolve(7)), 7);
 });
 
-pure("createRateLimiter() hands out the burst at once and then one token per interval", () => {
+pure("createRateLimiter() gives the burst at once and then one token per interval", () => {
   const limiter = createRateLimiter({ perSecond: 10, burst: 3 });
   assert.deepEqual([0, 0, 0, 0, 40, 100, 100].map((now) => limiter.take(now)), [
     0,

@@ -136,7 +136,7 @@ function take(state: QueueState, signal: AbortSignal): Promise<string | undefine
   });
 }
 
-/** Hands out what is due to those that wait, and sets the alarm for the next. */
+/** Gives what is due to those that wait, and sets the alarm for the next. */
 function serve(state: QueueState): void {
   const { ready, inWork, takers } = state;
   promote(state);

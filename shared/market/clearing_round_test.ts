@@ -234,7 +234,7 @@ forAll("roundBounds() rounds the floor up and the ceiling down, or neither", [bo
   } else assert.deepEqual({ floor, ceiling }, given);
 });
 
-pure("roundShares() hands out steps by remainder and index, floors off the grid first", () => {
+pure("roundShares() adds steps by remainder and index, floors off the grid first", () => {
   const wide = { floor: 0, ceiling: 1000 };
   const off = { floor: 37, ceiling: 200 };
   const rows: readonly (readonly [number[], LimitRange, number, number[]])[] = [

@@ -96,7 +96,7 @@ const REFUSED_STATUSES: readonly (readonly [field: string, status: Record<string
 ];
 
 Deno.test("PodAllocation on a real API server", async (t) => {
-  const connection = await connectKubeconfig();
+  const connection = await connectKubeconfig({ program: "test" });
   try {
     await t.step("PodAllocation takes a valid object, and one that was never cleared", async () => {
       await kubectl.must(["create", "-f", "-"], VALID);
@@ -202,7 +202,7 @@ function policiesIn(folder: URL): readonly { file: string; object: Policy }[] {
 }
 
 Deno.test("OptimizationPolicy on a real API server", async (t) => {
-  const connection = await connectKubeconfig();
+  const connection = await connectKubeconfig({ program: "test" });
   try {
     for (const { file, object } of policiesIn(EXAMPLES)) {
       await t.step(`OptimizationPolicy takes the example ${file}`, async () => {

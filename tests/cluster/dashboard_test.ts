@@ -29,7 +29,7 @@ async function openDashboard(): Promise<{ child: Deno.ChildProcess; url: URL }> 
 }
 
 Deno.test("the dashboard shows a real node and its pods, each user what it may list", async (t) => {
-  const admin = await connectKubeconfig();
+  const admin = await connectKubeconfig({ program: "test" });
   await using stack = new AsyncDisposableStack();
   stack.defer(() => admin.close());
   const { name: namespace } = stack.use(await scratchNamespace(admin));

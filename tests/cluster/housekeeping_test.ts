@@ -85,7 +85,7 @@ function letGoAs(
 
 Deno.test("housekeeping of allocations on a real API server", async (t) => {
   await applyRights(kubectl);
-  const admin = await connectKubeconfig();
+  const admin = await connectKubeconfig({ program: "test" });
   const marks = { annotations: { "mbcas.io/managed": "false" } };
   const remove = (path: string, propagationPolicy: string): Promise<unknown> =>
     admin.request({

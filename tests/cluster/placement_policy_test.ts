@@ -226,7 +226,7 @@ interface WordedStage extends AsyncDisposable {
 /** Sets the stage, with the component's policy as it is rendered; where it is installed it stays. */
 async function setWordedStage(): Promise<WordedStage> {
   const kubectl = createKubectl();
-  const admin = await connectKubeconfig();
+  const admin = await connectKubeconfig({ program: "test" });
   await using stack = new AsyncDisposableStack();
   stack.defer(() => admin.close());
   stack.use(await installPolicy(kubectl, ANNOTATION_POLICY));
@@ -271,13 +271,13 @@ async function setWordedStage(): Promise<WordedStage> {
 
   const namespaces = Object.fromEntries(made) as Record<NamespaceValue, string>;
   for (const value of ["absent", "true", "yes"] as const) await untilRefused(namespaces[value]);
-  const standing = stack.move();
+  const objects = stack.move();
   return {
     admin,
     kubectl,
     namespaces,
     create,
     untilRefused,
-    [Symbol.asyncDispose]: () => standing[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => objects[Symbol.asyncDispose](),
   };
 }

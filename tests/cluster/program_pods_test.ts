@@ -186,7 +186,7 @@ function candidate(
 }
 
 Deno.test("Pod Security of the programs on a real API server", async (t) => {
-  const admin = await connectKubeconfig();
+  const admin = await connectKubeconfig({ program: "test" });
   await using stack = new AsyncDisposableStack();
   stack.defer(() => admin.close());
   const objects = await renderManifests(kubectl, "overlays/release");

@@ -110,7 +110,7 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
   const kubectl = createKubectl();
   await applyRights(kubectl);
   const { base, whole, certified, added } = await render(kubectl);
-  const admin = await connectKubeconfig();
+  const admin = await connectKubeconfig({ program: "test" });
   await using stack = new AsyncDisposableStack();
   stack.defer(() => admin.close());
   // Out of the market: the installed controller takes no interest in what is made here.

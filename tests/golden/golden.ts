@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { arena } from "../../cli/arena.ts";
-import { demo } from "../../cli/demo.ts";
+import { arena } from "../../lab/arena/main.ts";
+import { demo } from "../../lab/demo/main.ts";
 import { differencesOf, read, type StoredOutputs } from "./stored_outputs.ts";
 import { renderedManifests } from "./rendered_manifests.ts";
 import type { DecisionTable } from "./tables/decision_table.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { demoJSON, runDemo } from "../../cli/demo.ts";
-import { readDemoScene } from "../../cli/demo_scene.ts";
+import { demoJSON, runDemo } from "../../lab/demo/main.ts";
+import { readDemoScene } from "../../lab/demo/demo_scene.ts";
 import { renderReport } from "../../lab/simulation/report/render_report.ts";
 
 for (const pods of [5, 20, 110]) {

@@ -18,7 +18,7 @@ if (withoutPrometheus()) {
       target: exporter.address,
     });
     return {
-      subject: createInstantQueries(),
+      subject: createInstantQueries({ program: "test" }),
       server: prometheus.url,
       wall: systemClock.wall,
       stop: prometheus.stop,

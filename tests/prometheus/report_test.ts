@@ -171,7 +171,7 @@ async function withReports(
   addMarketPod(scene, "front", { limit: 450, own: 200 });
   const world = {
     ...scene.world,
-    queryRange: createRangeQueries().ask,
+    queryRange: createRangeQueries({ program: "test" }).ask,
     clock: { ...scene.clock, wall: () => endMs },
   };
   await check(async (...flags) => {

@@ -26,7 +26,7 @@ async function open(): Promise<UsageSourceHarness & { readonly prometheus: OwnPr
     history: usageHistory(endMs),
   });
   const subject = createPrometheusUsageSource({
-    queries: createRangeQueries(),
+    queries: createRangeQueries({ program: "test" }),
     matchers: () => [],
     server: () => prometheus.url,
   });
@@ -65,7 +65,7 @@ if (withoutPrometheus()) {
     try {
       const moments = { startMs: endMs - 20_000_000, endMs, stepMs: 1000 };
       const server = prometheus.url;
-      const queries = createRangeQueries();
+      const queries = createRangeQueries({ program: "test" });
       const large = await queries.ask({ server, query: "up", ...moments }, NEVER);
       assert.ok(
         "problem" in large && large.problem === "refused" && large.tooMuch,

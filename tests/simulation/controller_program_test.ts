@@ -53,7 +53,7 @@ programTest("manages pods, and ends with 0 when it is terminated", async (scene,
   assert.equal(scene.tables.Lease.get("mbcas-system/mbcas-controller")?.holder, "");
 });
 
-programTest("hands over to a standby within 3 s of its end", async (scene, start) => {
+programTest("leaves the lead to a standby within 3 s of its end", async (scene, start) => {
   const first = start("first");
   await scene.raise();
   const second = start("second");

@@ -1,6 +1,6 @@
 /** Limits where idle CPU is free, in a closed loop with the model of a node. */
 import assert from "node:assert/strict";
-import { readDemoScene } from "../../cli/demo_scene.ts";
+import { readDemoScene } from "../../lab/demo/demo_scene.ts";
 import { SHARED_NODE_SCENES } from "../../lab/arena/shared_node_scenes.ts";
 import type { ArrivalProcess } from "../../lab/simulation/node/request_server.ts";
 import { startMarketCluster } from "../../lab/simulation/market_cluster.ts";

@@ -1,6 +1,6 @@
 /** Quotas and LimitRanges: raises stay within them, and go back to pods that the namespace lacks. */
 import assert from "node:assert/strict";
-import { readDemoScene } from "../../cli/demo_scene.ts";
+import { readDemoScene } from "../../lab/demo/demo_scene.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import type { MetricsConfig } from "../../controller/metrics_demand/metric_question.ts";
 import { queryTableKind } from "../../controller/metrics_demand/query_template.ts";

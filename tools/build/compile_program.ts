@@ -54,33 +54,50 @@ export async function compileProgram(program: Program, target?: string): Promise
   return { path: await bundleProgram(program), kind: "bundle" };
 }
 
-if (import.meta.main) {
-  const named = Deno.args;
-  const unknown = named.filter((name) => !PROGRAMS.some((program) => program.name === name));
+/** The way to a program's binary, and where messages go. */
+export interface CompileParts {
+  /** Throws an `Error` with the reason. */
+  readonly compile: (program: Program) => Promise<Built>;
+  readonly out: (line: string) => void;
+  readonly err: (line: string) => void;
+}
+
+/** Compiles the named programs, without names all. Resolves with the exit code: 0 for binaries alone. */
+export async function compilePrograms(
+  names: readonly string[],
+  { compile, out, err }: CompileParts,
+): Promise<number> {
+  const known = PROGRAMS.map(({ name }) => name);
+  const unknown = names.filter((name) => !known.some((one) => one === name));
   if (unknown.length > 0) {
-    console.error(
-      `Cannot compile ${unknown.join(", ")}: expected ${
-        PROGRAMS.map(({ name }) => name).join(", ")
-      }`,
-    );
-    Deno.exit(2);
+    err(`Cannot compile ${unknown.join(", ")}: expected ${known.join(", ")}`);
+    return 2;
   }
   const kinds = new Set<Built["kind"]>();
   for (const program of PROGRAMS) {
-    if (named.length > 0 && !named.includes(program.name)) continue;
-    const { path, kind } = await compileProgram(program).catch((error: Error) => {
-      console.error(error.message);
-      return Deno.exit(1);
-    });
-    const { size } = await Deno.stat(new URL(path, root));
-    kinds.add(kind);
-    console.log(`${kind} ${path} ${sizeText(size)}`);
+    if (names.length > 0 && !names.includes(program.name)) continue;
+    try {
+      const { path, kind } = await compile(program);
+      const { size } = await Deno.stat(new URL(path, root));
+      kinds.add(kind);
+      out(`${kind} ${path} ${sizeText(size)}`);
+    } catch (error) {
+      err(error instanceof Error ? error.message : String(error));
+      return 1;
+    }
   }
-  if (kinds.has("bundle")) {
-    console.error(
-      "Cannot make binaries: Deno's runtime could not be downloaded; these are bundles, which Deno runs. " +
-        "The compile step itself was checked with a stand-in.",
-    );
-    Deno.exitCode = 1;
-  }
+  if (!kinds.has("bundle")) return 0;
+  err(
+    "Cannot make binaries: Deno's runtime could not be downloaded; these are bundles, which Deno runs. " +
+      "The compile step itself was checked with a stand-in.",
+  );
+  return 1;
+}
+
+if (import.meta.main) {
+  Deno.exitCode = await compilePrograms(Deno.args, {
+    compile: (program) => compileProgram(program),
+    out: console.log,
+    err: console.error,
+  });
 }

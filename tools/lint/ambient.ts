@@ -88,7 +88,7 @@ export function ambientUses(
   };
 }
 
-const AREAS: readonly string[] = ["agent", "controller", "lab/simulation", "lab/arena"];
+const AREAS: readonly string[] = ["agent", "controller", "lab/simulation", "lab/demo", "lab/arena"];
 
 /** Refuses ambient time, chance and console in code that must run in a simulated cluster. */
 export const injectedWorld: Deno.lint.Rule = {

@@ -4,7 +4,7 @@
  * @module
  */
 import { Command } from "commander";
-import { parseTaskFlags } from "../../cli/task_flags.ts";
+import { parseTaskFlags } from "../../lab/task/task_flags.ts";
 import { VERSION } from "../../shared/version.ts";
 
 /** Where all of it is made, below the root. */

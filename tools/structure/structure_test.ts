@@ -36,6 +36,9 @@ Deno.test("privateWords() reads identifiers word by word, and names the line", (
     privateWords(path, text).map(({ word, line }) => `${word}:${line}`);
   const source = "const x = 1;\nconst podWishes = keep_house(); // forward, towards";
   assert.deepEqual(words("a.ts", source), ["wishes:2", "keep house:2"]);
+  assert.deepEqual(words("a.md", "It hands on\nwhat is standing. Leadership changed hands."), [
+    ...["hands:1", "standing:2"],
+  ]);
   assert.deepEqual(words("cli/coalloc/completion/a.ts", "words, told"), ["told:1"]);
 });
 

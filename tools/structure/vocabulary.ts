@@ -24,6 +24,8 @@ export const VOCABULARY: readonly { readonly word: string; readonly instead: str
   { word: "keeps? house", instead: "garbage-collects" },
   { word: "busy server", instead: "API back-off" },
   { word: "won places", instead: "watched namespaces" },
+  { word: "standing", instead: "in force, status" },
+  { word: "(?<!changed )hands", instead: "appliers, passes, returns" },
   { word: "stands? over", instead: "takes precedence over" },
 ];
 

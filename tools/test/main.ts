@@ -10,7 +10,7 @@ import {
   numberWithin,
   parseTaskFlags,
   type UsageError,
-} from "../../cli/task_flags.ts";
+} from "../../lab/task/task_flags.ts";
 import { projectFiles } from "../project_files.ts";
 import { groupModule, projectPath, selectedTests, testGroups } from "./test_groups.ts";
 

@@ -7,7 +7,7 @@ import {
   serveCanned,
   statusAnswer,
 } from "../../../tests/fixtures/canned_server.ts";
-import { withFile } from "../../../tests/fixtures/cli/task_world.ts";
+import { withFile } from "../../../tests/fixtures/lab/task_world.ts";
 import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
 import { podAllocationCRD } from "../../../tools/crd/definitions.ts";
 import { type ApiFindings, checkAPI, unknownAllocationFields } from "./api_checks.ts";

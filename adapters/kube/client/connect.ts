@@ -19,8 +19,8 @@ import { parse } from "yaml";
 
 /** Address of the server, and the folder of the credentials. */
 export interface InClusterOptions {
-  /** The program, for the header `User-Agent`. @default {"client"} */
-  readonly program?: string;
+  /** The program, for the header `User-Agent`. */
+  readonly program: string;
   /** @default {"https://kubernetes.default.svc"} */
   readonly server?: string;
   /**
@@ -37,12 +37,11 @@ export interface InClusterOptions {
  * pod only.
  */
 export async function connectInCluster(
-  options: InClusterOptions = {},
+  options: InClusterOptions,
 ): Promise<OpenKubeConnection> {
   const {
     server = "https://kubernetes.default.svc",
     directory = "/var/run/secrets/kubernetes.io/serviceaccount",
-    program = "client",
   } = options;
   const readToken = createTokenReader(`${directory}/token`, { clock: systemClock });
   const openClient = async (): Promise<Deno.HttpClient> =>
@@ -51,7 +50,7 @@ export async function connectInCluster(
   await Deno.stat(`${directory}/ca.crt`);
   return createHTTPConnection({
     server,
-    program,
+    program: options.program,
     openClient,
     ...defined({ observe: options.observe }),
     connect: connectTo(server),
@@ -61,8 +60,8 @@ export async function connectInCluster(
 
 /** The kubeconfig, and what uses it. */
 export interface KubeconfigOptions {
-  /** The program, for the header `User-Agent`. @default {"client"} */
-  readonly program?: string;
+  /** The program, for the header `User-Agent`. */
+  readonly program: string;
   /** @default {KUBECONFIG} */
   readonly path?: string;
   /** Observes requests. @default no observer */
@@ -78,7 +77,7 @@ const KNOWN =
  * for development are. Throws the error of reading a file, and a `TypeError` for another way to log in.
  */
 export async function connectKubeconfig(
-  { program = "client", path = Deno.env.get("KUBECONFIG") ?? "", observe }: KubeconfigOptions = {},
+  { program, path = Deno.env.get("KUBECONFIG") ?? "", observe }: KubeconfigOptions,
 ): Promise<OpenKubeConnection> {
   const config = objectOf(parse(await Deno.readTextFile(path)));
   const entry = (list: string, name: unknown): JSONObject =>

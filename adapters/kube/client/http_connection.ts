@@ -7,7 +7,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { chunksOf, createRequestTimeout, type RequestTimeout } from "../../bounded_fetch.ts";
 import { systemClock } from "../../system_clock.ts";
-import { VERSION } from "../../../shared/version.ts";
+import { userAgent } from "../../../shared/version.ts";
 import type { KubeRequest, OpenKubeConnection } from "./connection.ts";
 import {
   type Connect,
@@ -35,8 +35,8 @@ export interface HTTPConnectionOptions {
    * connections may be dead.
    */
   readonly openClient: () => Promise<Deno.HttpClient>;
-  /** The program, for the header `User-Agent`. @default {"client"} */
-  readonly program?: string;
+  /** The program, for the header `User-Agent`. */
+  readonly program: string;
   /** Tested before other requests after one without a response. @default no test */
   readonly connect?: Connect;
   /** @default {systemClock} */
@@ -114,7 +114,7 @@ function createSender(
   options: HTTPConnectionOptions,
   connections: ConnectionPool,
 ): Sender {
-  const { server, login, program = "client", clock = systemClock, observe } = options;
+  const { server, login, program, clock = systemClock, observe } = options;
   const { connect = () => Promise.resolve() } = options;
   const reachability = createReachability(connect);
 
@@ -135,7 +135,7 @@ function createSender(
       client: call.pool.client,
       redirect: "error",
       headers: {
-        "user-agent": `coallocator-${program}/${VERSION}`,
+        "user-agent": userAgent(program),
         ...credentials,
         accept: "application/json",
         ...(request.auditID === undefined ? {} : { "audit-id": request.auditID }),

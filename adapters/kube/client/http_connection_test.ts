@@ -119,6 +119,7 @@ Deno.test("request() keeps its pool of connections until the server can't be rea
   await using server = serveCanned(() => ({ ok: true }));
   const connect = (url: string): OpenKubeConnection =>
     createHTTPConnection({
+      program: "test",
       server: url,
       login: () => Promise.resolve({}),
       openClient() {

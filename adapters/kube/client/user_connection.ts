@@ -37,8 +37,9 @@ interface UserResponse extends FailedResponse {
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /**
- * Connects as a kubeconfig's user. Throws a `TypeError` for a file that can't be read, a `SyntaxError`
- * for one that is no kubeconfig, and a `RangeError` for a missing context, cluster or user.
+ * Connects as a kubeconfig's user. Throws a `TypeError` for a file that can't be read or is no
+ * kubeconfig, a `RangeError` for a missing context, cluster or user, and a `SyntaxError` for one that
+ * can't be used.
  */
 export function connectUser(options: UserOptions): UserConnection {
   let user = readUser(options);

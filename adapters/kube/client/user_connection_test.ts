@@ -6,7 +6,7 @@ import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { VERSION } from "../../../shared/version.ts";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
-import { withFile } from "../../../tests/fixtures/cli/task_world.ts";
+import { withFile } from "../../../tests/fixtures/lab/task_world.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
 import { connectInCluster, connectKubeconfig } from "./connect.ts";
@@ -280,7 +280,7 @@ Deno.test({
   permissions: { net: ["127.0.0.1"], read: [directory] },
   async fn() {
     await using server = serveCanned(() => ({ ok: true }));
-    const connection = await connectInCluster({ server: server.url, directory });
+    const connection = await connectInCluster({ program: "test", server: server.url, directory });
     assert.deepEqual(await connection.request({ path: "/version" }), { ok: true });
     assert.equal(server.requests[0]?.headers.get("authorization"), "Bearer secret-token");
     connection.close();
@@ -289,7 +289,7 @@ Deno.test({
 
 Deno.test("connectInCluster() fails at once outside of a pod", async () => {
   await assert.rejects(
-    connectInCluster({ directory: "tests/fixtures/none" }),
+    connectInCluster({ program: "test", directory: "tests/fixtures/none" }),
     Deno.errors.NotFound,
   );
 });
@@ -299,7 +299,7 @@ Deno.test("connectKubeconfig() connects by the file's token, and refuses what it
   const file = (user: object, cluster: object = {}): string =>
     userKubeconfig(server.url, { user, cluster });
   await withFile(file({ token: "abc" }), async (path) => {
-    const connection = await connectKubeconfig({ path });
+    const connection = await connectKubeconfig({ program: "test", path });
     assert.deepEqual(await connection.request({ path: "/version" }), { ok: true });
     assert.equal(server.requests[0]?.headers.get("authorization"), "Bearer abc");
     connection.close();
@@ -312,7 +312,10 @@ Deno.test("connectKubeconfig() connects by the file's token, and refuses what it
     ] as const
   ) {
     await withFile(text, async (path) => {
-      await assert.rejects(connectKubeconfig({ path }), { name: "TypeError", message: what });
+      await assert.rejects(connectKubeconfig({ program: "test", path }), {
+        name: "TypeError",
+        message: what,
+      });
     });
   }
 });
@@ -361,6 +364,7 @@ Deno.test("request() sends nothing to a server that could not be reached until a
   let lost = true;
   let attempts = 0;
   const connection = createHTTPConnection({
+    program: "test",
     server: server.url,
     clock: createVirtualClock({ wallStart: 0 }),
     login: () => Promise.resolve({}),

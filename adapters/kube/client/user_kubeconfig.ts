@@ -13,7 +13,8 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { bufferFromFileOrString, KubeConfig } from "@kubernetes/client-node";
 import { parse, YAMLParseError } from "yaml";
 import { defined } from "../../../shared/defined.ts";
-import { VERSION } from "../../../shared/version.ts";
+import { isMembers } from "../../../shared/members.ts";
+import { userAgent } from "../../../shared/version.ts";
 import type { Impersonation } from "./connection.ts";
 import { environmentProxy } from "./environment_proxy.ts";
 import { type JSONObject, listOf, objectOf, textOf } from "./json_fields.ts";
@@ -44,8 +45,7 @@ export interface ReadUser {
 
 /** Reads the files. Throws as `connectUser()`. */
 export function readUser(options: UserOptions): ReadUser {
-  const files = readFiles(options);
-  const { name, context, cluster, user } = targetOf(files, options.context);
+  const { name, context, cluster, user } = targetOf(readFiles(options), options.context);
   const server = textOf(cluster.server);
   const tokenFile = textOf(user.tokenFile);
   const proxy = textOf(cluster["proxy-url"]) ?? environmentProxy(server ?? "", options.env);
@@ -77,7 +77,7 @@ export function readUser(options: UserOptions): ReadUser {
     throw new SyntaxError(`Cannot use context "${name}": ${why}`, { cause });
   }
   const headers = {
-    "User-Agent": `coallocator-${options.program}/${VERSION}`,
+    "User-Agent": userAgent(options.program),
     ...impersonationHeaders(user, options.impersonation),
   };
   const apply = config.applyToHTTPSOptions.bind(config);
@@ -94,40 +94,52 @@ export function readUser(options: UserOptions): ReadUser {
 
 const INSECURE = "insecure-skip-tls-verify";
 
+/** The contents of the files. */
+interface ReadFiles {
+  readonly paths: string;
+  readonly files: readonly JSONObject[];
+}
+
 /** The files that kubectl reads: `KUBECONFIG` may name several, of which some may be missing. */
-function readFiles({ path, env }: UserOptions): readonly JSONObject[] {
+function readFiles({ path, env }: UserOptions): ReadFiles {
   const listed = env("KUBECONFIG") || join(env("HOME") ?? "", ".kube", "config");
   const paths = path === undefined ? listed.split(delimiter).filter((one) => one !== "") : [path];
   const files = paths.map(readFile).filter((one) => one !== undefined);
   if (files.length === 0) throw unreadable(paths.join(delimiter), "it is not there");
-  return files;
+  return { paths: paths.join(delimiter), files };
 }
 
+const REMEDY = "give --kubeconfig or set KUBECONFIG";
+
 function unreadable(path: string, state: string): TypeError {
-  return new TypeError(
-    `Cannot read the kubeconfig ${path}: ${state}; give --kubeconfig or set KUBECONFIG`,
-  );
+  return new TypeError(`Cannot read the kubeconfig ${path}: ${state}; ${REMEDY}`);
 }
 
 /** Members that are paths, relative to the file. */
 const PATHS = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
 
-/** With absolute paths; undefined where there is no such file. */
+/** With absolute paths; undefined where there is no such file. An empty file is an empty kubeconfig. */
 function readFile(path: string): JSONObject | undefined {
+  const content = parsedFile(path);
+  if (content === undefined || isMembers(content)) return content;
+  if (content === null) return {};
+  throw unreadable(path, "it is no kubeconfig, which is an object in YAML or JSON");
+}
+
+function parsedFile(path: string): unknown {
   try {
-    return objectOf(parse(Deno.readTextFileSync(path), (key, value) => {
+    return parse(Deno.readTextFileSync(path), (key, value) => {
       const isPath = typeof value === "string" && value !== "" &&
         // A plugin without a folder is looked for in PATH.
         (PATHS.includes(String(key)) || key === "command" && value.includes("/"));
       return isPath ? resolve(dirname(path), value) : value;
-    }));
+    });
   } catch (cause) {
     if (cause instanceof Deno.errors.NotFound) return undefined;
     const message = cause instanceof Error ? cause.message : String(cause);
-    if (!(cause instanceof YAMLParseError)) {
-      throw unreadable(path, message.replace(/: readfile '.*'$/s, ""));
-    }
-    throw new SyntaxError(`Cannot read kubeconfig ${path}: ${message.split(":\n")[0]}`, { cause });
+    const isYAML = cause instanceof YAMLParseError;
+    const state = isYAML ? `it is no YAML: ${message.split(":\n")[0]}` : message;
+    throw unreadable(path, state.replace(/: readfile '.*'$/s, ""));
   }
 }
 
@@ -139,7 +151,7 @@ interface Target {
 }
 
 /** The target of a context, by default the current one; the first of two entries with a name counts. */
-function targetOf(files: readonly JSONObject[], wanted: string | undefined): Target {
+function targetOf({ paths, files }: ReadFiles, wanted: string | undefined): Target {
   const entries = (what: "context" | "cluster" | "user"): ReadonlyMap<unknown, JSONObject> =>
     new Map(
       files.flatMap((file) => listOf(file[`${what}s`]).map(objectOf)).toReversed()
@@ -150,9 +162,7 @@ function targetOf(files: readonly JSONObject[], wanted: string | undefined): Tar
   const contexts = entries("context");
   const name = wanted ?? files.flatMap((file) => textOf(file["current-context"]) ?? [])[0];
   if (contexts.size === 0) {
-    throw new RangeError(
-      "Cannot choose a context: the kubeconfig has none; give another one by --kubeconfig or KUBECONFIG",
-    );
+    throw new RangeError(`Cannot choose a context: the kubeconfig ${paths} has none; ${REMEDY}`);
   }
   if (name === undefined) {
     throw new RangeError(

@@ -14,8 +14,6 @@ import type { Cluster, CoallocWorld } from "../ports.ts";
 /** "No files", in the protocol of completion between kubectl and its plugins (cobra's directives). */
 const NO_FILES = ":4";
 
-/** Flags with values that are files. */
-const FILES: ReadonlySet<string> = new Set(["kubeconfig", "trace"]);
 /** The directive "files, if there is nothing else". */
 const DEFAULT = ":0";
 
@@ -83,9 +81,8 @@ async function valuesOf(
   option: Option,
   { last, typed }: { readonly last: string; readonly typed: Typed },
 ): Promise<string> {
-  const name = option.name();
-  if (FILES.has(name)) return `${DEFAULT}\n`;
-  return answer(option.argChoices ?? await namesFor(name, typed), last);
+  if (option.flags.endsWith(" <file>")) return `${DEFAULT}\n`;
+  return answer(option.argChoices ?? await namesFor(option.name(), typed), last);
 }
 
 async function argumentsOf(typed: Typed): Promise<readonly string[]> {

@@ -4,26 +4,21 @@
  * @module
  */
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
+import { alignedRows, type Cell } from "../../terminal/aligned_rows.ts";
 import { verdictOf } from "../../../shared/view/blocker.ts";
 import { stagesOf } from "../../../shared/view/explain_stages.ts";
 import type { Explanation } from "../../../shared/view/explanation.ts";
 
 /** The text, each line ended by a line feed. */
 export function explainText(explanation: Explanation, look: TerminalLook = {}): string {
-  const stages = stagesOf(explanation);
-  const width = Math.max(
-    ...stages.flatMap(({ name, containers = [] }) => [
-      name.length,
-      ...containers.map(([container]) => container.length + 2),
-    ]),
+  const rows = stagesOf(explanation).flatMap(
+    ({ name, pod = "", containers = [], more = [] }): (Cell | string)[][] => [
+      [{ text: name, how: "bold" }, pod],
+      ...containers.map(([one, text]) => [{ text: `  ${one}`, how: "cyan" } as const, text]),
+      ...more.map((line) => ["", line]),
+    ],
   );
-  const lines = stages.flatMap(({ name, pod = "", containers = [], more = [] }) => [
-    `${paint(name, "bold", look)}${" ".repeat(width - name.length)}   ${pod}`.trimEnd(),
-    ...containers.map(([container, text]) =>
-      `  ${paint(container, "cyan", look)}${" ".repeat(width - container.length - 2)}   ${text}`
-    ),
-    ...more.map((line) => `${" ".repeat(width)}   ${line}`),
-  ]);
+  const lines = alignedRows(rows, { gap: "   ", left: [0, 1], look });
   const notes = explanation.problems.map((problem) => paint(problem, "yellow", look));
   return textLines([...headOf(explanation, look), "", ...lines, ...notes]);
 }

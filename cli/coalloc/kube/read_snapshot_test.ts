@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { connectUser } from "../../../adapters/kube/client/user_connection.ts";
-import { withFile } from "../../../tests/fixtures/cli/task_world.ts";
+import { withFile } from "../../../tests/fixtures/lab/task_world.ts";
 import { userKubeconfig } from "../../../tests/fixtures/user_kubeconfig.ts";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
 import { createKubeCluster } from "./kube_cluster.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import { Command } from "commander";
-import { SGR, textLines } from "../../terminal/terminal_text.ts";
+import { textLines, wrappedLines } from "../../terminal/terminal_text.ts";
 import { defined } from "../../../shared/defined.ts";
 import { isPlacedKind } from "../../../shared/placement/eligibility.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
@@ -101,22 +101,18 @@ function textOf(
   return watchMs !== undefined && world.outIsTerminal ? fittedScreen(text, world.size()) : text;
 }
 
-const PAINT = new RegExp(SGR, "g");
-
 /** The first lines of the text that fit, and how many there are more; the cursor has a line for itself. */
 export function fittedScreen(
   text: string,
   { columns, rows }: { readonly columns: number; readonly rows: number },
 ): string {
   const lines = text.split("\n").slice(0, -1);
-  const height = (line: string): number =>
-    Math.max(1, Math.ceil(line.replaceAll(PAINT, "").length / columns));
-  const total = lines.reduce((sum, line) => sum + height(line), 0);
+  const total = lines.reduce((sum, line) => sum + wrappedLines(line, columns), 0);
   if (total < rows) return text;
   const kept: string[] = [];
   let room = rows - 2;
   for (const line of lines) {
-    room -= height(line);
+    room -= wrappedLines(line, columns);
     if (room < 0) break;
     kept.push(line);
   }

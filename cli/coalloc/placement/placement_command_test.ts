@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { paint } from "../../terminal/terminal_text.ts";
 import { parse } from "yaml";
 import {
   addShopWorkload,
@@ -340,7 +341,7 @@ pure("fittedScreen() keeps a text that fits, and counts the lines of one that do
     fittedScreen(`${"a".repeat(25)}\nb\nc\n`, size),
     `${"a".repeat(25)}\n… and 2 more lines\n`,
   );
-  const painted = `\x1b[32m${"a".repeat(10)}\x1b[0m\nb\n`;
+  const painted = `${paint("a".repeat(10), "green", { color: true })}\nb\n`;
   assert.equal(fittedScreen(painted, { columns: 10, rows: 3 }), painted);
 });
 

@@ -151,7 +151,7 @@ shopTest("recommendCommand() reports a failure, a single pod, a bare message", a
     { ...failed, workload: { ...web.workload, kind: "DaemonSet", name: "log" } },
   ]);
   scene.terminal = { columns: 100, rows: 20, color: true };
-  assert.ok((await recommended(scene))[1].includes("\x1b[31mError\x1b[0m"));
+  assert.ok((await recommended(scene))[1].includes("\x1b[31mError\x1b[39m"));
   scene.terminal = undefined;
   const [, shown] = await recommended(scene, "web");
   assert.match(shown, /^Deployment shop\/web: Error, .* 3 pods\n/);

@@ -4,6 +4,7 @@
  * @module
  */
 import { InvalidArgumentError } from "commander";
+import { cpuText } from "../../../shared/view/figures.ts";
 import { cpuParser } from "../formats.ts";
 
 /** A limit that the user wants. */
@@ -14,24 +15,29 @@ export interface LimitRequest {
   readonly limitCPU: number;
 }
 
-/** Reads one value of the flag; commander hands over those before it. */
+/** Reads one value of the flag; commander passes those before it. */
 export function limitRequestParser(
   text: string,
   before: readonly LimitRequest[] = [],
 ): LimitRequest[] {
   const equals = text.lastIndexOf("=");
-  const container = text.slice(0, Math.max(0, equals));
-  const limitCPU = quantity(text.slice(equals + 1));
   if (equals === 0) throw new InvalidArgumentError(`The name before "${text}" is missing`);
-  const request = equals < 0 ? { limitCPU } : { container, limitCPU };
-  const isUnnamed = [...before, request].some((one) => one.container === undefined);
-  if (before.length > 0 && isUnnamed) {
-    throw new InvalidArgumentError("Name the container of each limit, as in app=200m");
+  const limitCPU = quantity(text.slice(equals + 1));
+  return [...before, equals < 0 ? { limitCPU } : { container: text.slice(0, equals), limitCPU }];
+}
+
+/** Why these limits can't be those of one pod; undefined when they can. */
+export function limitsProblem(limits: readonly LimitRequest[]): string | undefined {
+  const unnamed = limits.find(({ container }) => container === undefined);
+  if (limits.length > 1 && unnamed !== undefined) {
+    const limit = cpuText(unnamed.limitCPU);
+    return `--cpu-limit ${limit} names no container; write it as in --cpu-limit app=${limit}`;
   }
-  if (before.some((other) => other.container === request.container)) {
-    throw new InvalidArgumentError(`Container ${container} has two limits`);
-  }
-  return [...before, request];
+  const containers = limits.map(({ container }) => container);
+  const twice = containers.find((one, index) => containers.indexOf(one) < index);
+  return twice === undefined
+    ? undefined
+    : `container ${twice} has several limits; give --cpu-limit once per container`;
 }
 
 const quantity = cpuParser();

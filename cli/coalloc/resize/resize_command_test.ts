@@ -117,9 +117,11 @@ webTest("resizeCommand() ends with 1 for pods, and with 2 for quantities", async
     assert.equal(await scene.run("resize", "web", `--cpu-limit=${wrong}`), 2, wrong);
   }
   assert.equal(await scene.run("resize", "web"), 2);
-  for (const second of ["2", "app=2"]) {
-    assert.equal(await scene.run("resize", "web", "--cpu-limit", "1", "--cpu-limit", second), 2);
+  for (const limits of [["1", "2"], ["1", "app=2"], ["app=1", "2"], ["app=1", "app=2"]]) {
+    const flags = limits.flatMap((limit) => ["--cpu-limit", limit]);
+    assert.equal(await scene.run("resize", "web", ...flags), 2, limits.join(" "));
   }
+  assert.equal(container(scene).limits.cpu, 450);
 });
 
 const WAIT: PollEnd = { reason: "ResizeInProgress", message: "not yet" };

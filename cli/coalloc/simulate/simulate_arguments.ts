@@ -5,8 +5,8 @@
  */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { cpuParser } from "../formats.ts";
-import { TRACE_FORMATS } from "../../../lab/simulation/trace.ts";
-import { filePath, numberWithin } from "../../task_flags.ts";
+import { FORMAT_HELP, formatOption } from "../../../lab/task/trace_flags.ts";
+import { filePath, numberWithin } from "../../../lab/task/task_flags.ts";
 import { addOutputFlags, examples } from "../global_flags.ts";
 
 /** Random seeds, one run of every algorithm for each. */
@@ -36,10 +36,7 @@ or killed.`;
 
 const FORMATS = `
 Formats of a history, plain or gzipped; left out, the content shows it:
-  rps         one number per line: requests in each second
-  cores       CSV of timestamp,value: CPU in use
-  arrivals    CSV with the time of one request in the first column
-  prometheus  JSON of a range query, in cores
+${FORMAT_HELP}
 
 Export one from Prometheus (a step of 30s or less shows more than one of minutes):
   curl -sG http://localhost:9090/api/v1/query_range -o cpu.json \\
@@ -65,7 +62,7 @@ export function simulateArguments(): Command {
       new Option("--resource <name>", "what --history is of (default: cpu)")
         .choices(["cpu", "memory"]),
     )
-    .addOption(new Option("--format <format>", "how it is written").choices(TRACE_FORMATS))
+    .addOption(formatOption("how it is written"))
     .option("--series <label=value>", "of several series in a Prometheus export, this one", labels)
     .option(
       "--scale-p95 <cores>",

@@ -287,5 +287,5 @@ pure("simulateText() has a line per algorithm, and leaves out columns for narrow
 
 pure("simulateText() colours what holds the SLO", () => {
   const coloured = simulateText(story(), { color: true });
-  assert(coloured.includes("\x1b[32mheld\x1b[0m") && coloured.includes("\x1b[31mmissed\x1b[0m"));
+  assert(coloured.includes("\x1b[32mheld\x1b[39m") && coloured.includes("\x1b[31mmissed\x1b[39m"));
 });

@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { type Paint, paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
+import {
+  type Paint,
+  paint,
+  type TerminalLook,
+  textLines,
+  wrappedLines,
+} from "../../terminal/terminal_text.ts";
 import {
   ageText,
   coresText,
@@ -74,11 +80,7 @@ export function topScreen({ pods, nodes, notes }: TopView, look: TopLook = {}): 
     ...notes.map((note) => paint(note, "yellow", look)),
   ];
   // Lines that are too long are continued by the terminal on the next.
-  const plain = [...nodes.map((node) => nodeLine(node, { nodes, look: {} })), ...notes];
-  const height = plain.reduce(
-    (sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)),
-    0,
-  );
+  const height = footer.reduce((sum, line) => sum + wrappedLines(line, columns), 0);
   // The others: the table's head, pods that are counted, space before the footer, the cursor's line.
   const room = Math.max(1, rows - height - 4);
   const shown = pods.length > room ? pods.slice(0, room) : pods;

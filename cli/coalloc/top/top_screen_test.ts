@@ -103,7 +103,7 @@ pure(
     assert.match(text, /^shop .*[█▒│]/m);
     assert.doesNotMatch(text, /^other .*[█▒│]/m);
     const painted = screen(both, ALL, { color: true });
-    assert.equal(painted.split("\x1b[2mThrottled\x1b[0m").length, 2);
+    assert.equal(painted.split("\x1b[2mThrottled\x1b[22m").length, 2);
   },
 );
 
@@ -161,7 +161,7 @@ pure("topScreen() fits the screen: fewer columns, and pods counted that have no 
 
 pure("topScreen() paints what suffers, only with colour", () => {
   assert(!screen(readings()).includes("\x1b"));
-  assert(screen(readings(), ALL, { color: true }).includes("\x1b[31m412 ms/s\x1b[0m"));
+  assert(screen(readings(), ALL, { color: true }).includes("\x1b[31m412 ms/s\x1b[39m"));
 });
 
 pure("demandBar() shows usage, demand beyond it, idle room and the limit", () => {

@@ -99,11 +99,11 @@ function rolling(kind: WorkloadKind, stillMs?: number): Change {
   return stillMs === undefined ? { workload } : { workload, rolloutStillSinceMs: ago(stillMs) };
 }
 
-const standing: WorkloadChoice = { rollout: { updated: 1, stands: true } };
+const stopped: WorkloadChoice = { rollout: { updated: 1, stands: true } };
 
 table("bidEffects() lowers nothing during a rollout, but for one that makes no step any more", [
   [{ workload: sampleWorkload() }, []],
-  [{ workload: sampleWorkload(standing) }, []],
+  [{ workload: sampleWorkload(stopped) }, []],
   [rolling("Deployment"), ["RolloutInProgress lower"]],
   [rolling("Deployment", 600_000), ["RolloutInProgress lower"]],
   [rolling("StatefulSet"), ["RolloutInProgress lower"]],

@@ -123,7 +123,10 @@ export function createCustomUsageSource(
         containers,
         window: { fromMs, toMs },
       };
-      const answer = await boundedFetch({ ...server, body, timeoutMs, mostBytes }, signal);
+      const answer = await boundedFetch(
+        { program: "controller", ...server, body, timeoutMs, mostBytes },
+        signal,
+      );
       if ("failed" in answer) return { problem: "unreachable", message: answer.failed };
       const { status, text } = answer;
       if (status !== 200) return refusal(status, text);

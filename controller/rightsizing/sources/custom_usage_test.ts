@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { VERSION } from "../../../shared/version.ts";
 import {
   SERVED_END_MS,
   servedSource,
@@ -67,6 +68,7 @@ Deno.test("createCustomUsageSource() sends the question and reads the samples, a
   ]);
   const [request] = requests;
   assert.deepEqual([request?.method, request?.path], ["POST", "/usage"]);
+  assert.equal(request?.headers.get("user-agent"), `coallocator-controller/${VERSION}`);
   const { otherPods: _, ...sent } = QUESTION;
   assert.deepEqual(request?.body, { version: 1, ...sent });
 });

@@ -82,7 +82,10 @@ export function connectPrometheusUsage(
 ): UsageSource {
   const { prometheusLogin, prometheusHeaders } = settings();
   return createPrometheusUsageSource({
-    queries: createRangeQueries({ login: loginOf(prometheusLogin, prometheusHeaders) }),
+    queries: createRangeQueries({
+      program: "controller",
+      login: loginOf(prometheusLogin, prometheusHeaders),
+    }),
     server: () => settings().prometheusURL,
     matchers: () => settings().prometheusMatchers,
   });

@@ -20,7 +20,7 @@ for (const mostBytes of [1_000_000, 4000]) {
   usageSourceContract(`createPrometheusUsageSource() in answers of ${mostBytes} bytes`, () => {
     const server = servePrometheusStandIn(SERVED_END_MS);
     const subject = createPrometheusUsageSource({
-      queries: createRangeQueries({ mostBytes }),
+      queries: createRangeQueries({ program: "test", mostBytes }),
       server: () => server.url,
       matchers: () => [],
     });

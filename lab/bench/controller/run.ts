@@ -82,7 +82,7 @@ export function startController({ connection, namespace }: BenchPods): MeasuredC
     log,
     settings,
     metrics,
-    instantQueries: createInstantQueries(),
+    instantQueries: createInstantQueries({ program: "bench" }),
     identity,
     waitsFor: () => {},
   }, stop.signal);

@@ -86,7 +86,7 @@ export interface SimulatedClient {
   readonly deletionCostWriter: DeletionCostWriter;
 }
 
-/** The server. Everything that it hands out is frozen. Its own ports are those of one client. */
+/** The server. All objects that it returns are frozen. Its own ports are those of one client. */
 export interface SimulatedAPI extends SimulatedClient {
   /** The objects themselves, without latency or failures: the scene's own hand. */
   readonly store: ObjectStore;

@@ -119,7 +119,7 @@ pure("createSimulatedAPI() removes an allocation after its pod, and a late one",
   assert.deepEqual(names(), ["db"]);
 });
 
-pure("createSimulatedAPI() hands out objects that can't be changed", () => {
+pure("createSimulatedAPI() returns objects that can't be changed", () => {
   const { tables } = server();
   const pod = tables.Pod.create(samplePod("web"));
   assert.throws(() => Object.assign(pod.metadata.labels, { a: "b" }), TypeError);

@@ -27,7 +27,7 @@ export interface Bandwidth {
   readonly cpus: number;
   /** Quota per period in force; Infinity without a limit. */
   quota: number;
-  /** Quota that may still be used, in the pool and in the CPUs' hands; below 0 it is a debt. */
+  /** Quota that may still be used, in the pool and in the CPUs' slices; below 0 it is a debt. */
   remaining: number;
   /** Quota left for CPUs to take, as of the last time that they took any. */
   pool: number;
@@ -101,7 +101,7 @@ export function refill(bandwidth: Bandwidth): void {
   }
 }
 
-/** Puts a quota into force; the CPUs' hands are for the caller to empty. */
+/** Puts a quota into force; the CPUs' slices are for the caller to empty. */
 export function setQuota(bandwidth: Bandwidth, quota: number): void {
   bandwidth.quota = quota;
   bandwidth.remaining = quota;

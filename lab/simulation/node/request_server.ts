@@ -66,7 +66,7 @@ export interface RequestServer {
   /** When that request came. */
   readonly since: Float64Array;
   /**
-   * `served` at which the quota in the hands of thread k's CPU is used up; of one that does not run
+   * `served` at which the quota in the slice of thread k's CPU is used up; of one that does not run
    * that quota itself, ms.
    */
   readonly paid: Float64Array;

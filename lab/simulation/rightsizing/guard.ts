@@ -8,14 +8,14 @@ import { isWorth } from "../../../shared/rightsizing/guards/policy_guards.ts";
 import type { Proposal } from "./rule.ts";
 
 /** The present value. */
-export interface Standing {
+export interface InForce {
   readonly value: number;
   /** Since it was set, ms. */
   readonly ageMs: number;
 }
 
 /** The value to set; undefined: what is set stays. Never asked where nothing is set yet. */
-export type Guard = (proposal: Proposal, standing: Standing) => number | undefined;
+export type Guard = (proposal: Proposal, inForce: InForce) => number | undefined;
 
 /** Settings of `updateStrategy`, and a guard against OOM kills. */
 export interface ThresholdOptions {
@@ -30,16 +30,16 @@ export interface ThresholdOptions {
 /** Our guards of the change itself. */
 export function thresholdGuard(options: ThresholdOptions = {}): Guard {
   const { changeThresholdPercent = 10, cooldownMs = 1_800_000, keepsPeak } = options;
-  return ({ value, peak = 0 }, standing) => {
-    if (standing.ageMs < cooldownMs) return undefined;
+  return ({ value, peak = 0 }, inForce) => {
+    if (inForce.ageMs < cooldownMs) return undefined;
     const safe = keepsPeak
       ? safeMemory({ request: value }, {
-        present: [{ request: standing.value }],
+        present: [{ request: inForce.value }],
         peak,
         thresholdPercent: changeThresholdPercent,
       }).request
       : value;
-    return isWorth(standing.value, safe, { percent: changeThresholdPercent }) ? safe : undefined;
+    return isWorth(inForce.value, safe, { percent: changeThresholdPercent }) ? safe : undefined;
   };
 }
 
@@ -58,10 +58,10 @@ const LEAST_CHANGE = 0.1;
  * A pod is as old as its last change, for an eviction makes it anew.
  */
 export function vpaUpdater(): Guard {
-  return ({ value, lower = value, upper = value }, standing) => {
-    const isOutside = standing.value < lower || standing.value > upper;
-    const isDue = standing.ageMs >= PATIENCE_MS &&
-      Math.abs(value - standing.value) >= LEAST_CHANGE * standing.value;
+  return ({ value, lower = value, upper = value }, inForce) => {
+    const isOutside = inForce.value < lower || inForce.value > upper;
+    const isDue = inForce.ageMs >= PATIENCE_MS &&
+      Math.abs(value - inForce.value) >= LEAST_CHANGE * inForce.value;
     return isOutside || isDue ? value : undefined;
   };
 }

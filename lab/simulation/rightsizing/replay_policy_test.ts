@@ -240,13 +240,13 @@ pure("thresholdGuard() waits for the cooldown", () => {
 });
 
 pure("thresholdGuard() lowers memory to above the recent peak at most, and lets it rise", () => {
-  const standing = { value: 1000, ageMs: HOUR_MS };
+  const inForce = { value: 1000, ageMs: HOUR_MS };
   const careful = thresholdGuard({ keepsPeak: true });
-  assert.equal(careful({ value: 700, peak: 700 }, standing), 805);
-  assert.equal(careful({ value: 805, peak: 700 }, standing), 805);
-  assert.equal(careful({ value: 700, peak: 720 }, standing), undefined, "within two steps");
-  assert.equal(careful({ value: 1200, peak: 1100 }, standing), 1200);
-  assert.equal(thresholdGuard()({ value: 800, peak: 700 }, standing), 800);
+  assert.equal(careful({ value: 700, peak: 700 }, inForce), 805);
+  assert.equal(careful({ value: 805, peak: 700 }, inForce), 805);
+  assert.equal(careful({ value: 700, peak: 720 }, inForce), undefined, "within two steps");
+  assert.equal(careful({ value: 1200, peak: 1100 }, inForce), 1200);
+  assert.equal(thresholdGuard()({ value: 800, peak: 700 }, inForce), 800);
 });
 
 pure("vpaUpdater() acts outside of the bounds at once", () => {

@@ -71,7 +71,7 @@ export function replayRule(
   return { history, ...(limitFactor === undefined ? {} : { limitFactor }), steps };
 }
 
-interface Standing {
+interface Applied {
   readonly value: number;
   readonly sinceMs: number;
 }
@@ -80,7 +80,7 @@ class Replay {
   readonly #history: UsageHistory;
   readonly #options: ReplayOptions;
   readonly #run: RuleRun;
-  #standing: Standing | undefined;
+  #applied: Applied | undefined;
   /** The value at the last OOM kill, until usage is below the limit again. */
   #killedAt: number | undefined;
   /** The next sample. */
@@ -111,12 +111,12 @@ class Replay {
 
   /** Steps with something set: one, and one more for each kill that raises it. */
   #playInterval(beginMs: number, untilMs: number): ReplayStep[] {
-    const before = this.#standing;
+    const before = this.#applied;
     this.#decide(beginMs, this.#run.recommend(beginMs));
-    let changed = before !== undefined && this.#standing !== before;
+    let changed = before !== undefined && this.#applied !== before;
     const steps: ReplayStep[] = [];
     for (let fromMs = beginMs; fromMs < untilMs;) {
-      const [first, inForce] = [this.#next, this.#standing?.value];
+      const [first, inForce] = [this.#next, this.#applied?.value];
       const { kills, toMs } = this.#playStep(inForce, untilMs);
       if (inForce !== undefined) {
         steps.push({ fromMs, first, end: this.#next, inForce, changed, kills });
@@ -129,12 +129,12 @@ class Replay {
 
   /** Sets what is proposed, unless the guard holds it. */
   #decide(nowMs: number, proposal: Proposal | undefined): void {
-    const standing = this.#standing;
-    if (proposal === undefined || proposal.value === standing?.value) return;
-    const value = standing === undefined
+    const applied = this.#applied;
+    if (proposal === undefined || proposal.value === applied?.value) return;
+    const value = applied === undefined
       ? proposal.value
-      : this.#options.guard(proposal, { value: standing.value, ageMs: nowMs - standing.sinceMs });
-    if (value !== undefined) this.#standing = { value, sinceMs: nowMs };
+      : this.#options.guard(proposal, { value: applied.value, ageMs: nowMs - applied.sinceMs });
+    if (value !== undefined) this.#applied = { value, sinceMs: nowMs };
   }
 
   /** Plays samples until the interval ends or a kill raises what is set; the time of that. */
@@ -169,7 +169,7 @@ class Replay {
     this.#run.killed(kill);
     const proposal = this.#run.recommend(sinceMs);
     if (proposal === undefined || proposal.value <= kill.inForce) return false;
-    this.#standing = { value: proposal.value, sinceMs };
+    this.#applied = { value: proposal.value, sinceMs };
     return true;
   }
 }

@@ -83,9 +83,9 @@ pure("replayRule() plays the warm-up and does not judge it", () => {
 pure("replayRule() asks the guard before a change, with the age of what is set", () => {
   const { rule } = scripted([100, 105, 200, 200]);
   const asked: number[] = [];
-  const guard: ReplayOptions["guard"] = (proposal, standing) => {
-    asked.push(standing.ageMs);
-    return thresholdGuard()(proposal, standing);
+  const guard: ReplayOptions["guard"] = (proposal, inForce) => {
+    asked.push(inForce.ageMs);
+    return thresholdGuard()(proposal, inForce);
   };
   const { steps } = play(history(minutes(240, 50)), { rule, guard });
   assert.deepEqual(steps.map(({ inForce }) => inForce), [100, 100, 200, 200]);

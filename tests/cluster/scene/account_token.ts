@@ -57,5 +57,5 @@ export async function connectByToken(
   cluster?: string,
 ): Promise<OpenKubeConnection> {
   await using kubeconfig = await tokenKubeconfig(token, cluster);
-  return await connectKubeconfig({ path: kubeconfig.path });
+  return await connectKubeconfig({ program: "test", path: kubeconfig.path });
 }

@@ -19,7 +19,7 @@ import { formatCPU } from "../../../shared/quantity.ts";
 import { firstNode, openRealNode, scratchNamespace } from "./real_node.ts";
 import { pause } from "./until.ts";
 
-/** A namespace of the cluster, and hands in it with all rights. */
+/** A namespace of the cluster, and a client with all rights in it. */
 export interface ContractWorld {
   readonly connection: OpenKubeConnection;
   readonly namespace: string;

@@ -92,7 +92,7 @@ export async function startEmulatedServer(options: EmulatedServerOptions): Promi
       const tail = (await readIfThere(log) ?? "").slice(-LOG_TAIL);
       throw new Error(`Cannot emulate a server of ${options.version}: it ended\n${tail}`);
     }
-    const connection = await connectKubeconfig({ path: kubeconfig });
+    const connection = await connectKubeconfig({ program: "test", path: kubeconfig });
     return {
       connection,
       kubeconfig,

@@ -72,7 +72,7 @@ const VERBS = ["get", "create", "update", "patch", "delete"];
 export async function setPolicyStage(): Promise<PolicyStage> {
   const kubectl = createKubectl();
   await applyRights(kubectl);
-  const admin = await connectKubeconfig();
+  const admin = await connectKubeconfig({ program: "test" });
   await using stack = new AsyncDisposableStack();
   stack.defer(() => admin.close());
   const marks = { annotations: { "mbcas.io/managed": "false" } };
@@ -153,7 +153,7 @@ export async function setPolicyStage(): Promise<PolicyStage> {
       ...patchRequest("merge", { path: `${pods}/web`, body: { metadata: { labels: { a: "b" } } } }),
       query: { dryRun: "All" },
     }));
-  const standing = stack.move();
+  const objects = stack.move();
   return {
     accounts: { admin, agentHere, agentThere, unbound, controller, outsider, administrator },
     open,
@@ -161,7 +161,7 @@ export async function setPolicyStage(): Promise<PolicyStage> {
     here,
     there,
     pod,
-    [Symbol.asyncDispose]: () => standing[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => objects[Symbol.asyncDispose](),
   };
 }
 

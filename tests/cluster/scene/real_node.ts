@@ -72,7 +72,7 @@ const kubectl = createKubectl();
 
 /** Opens the cluster of `KUBECONFIG`. */
 export async function openRealNode(): Promise<RealNode> {
-  const connection = await connectKubeconfig();
+  const connection = await connectKubeconfig({ program: "test" });
   const find = (path: string): Promise<unknown> => orGone(connection.request({ path }));
   const create = (path: string, body: unknown): Promise<unknown> =>
     connection.request({ method: "POST", path, body });

@@ -63,8 +63,8 @@ export async function rightsizingResult(
     return { result: { reason, ...base, patch: [], ...again }, by };
   }
   const patch: Readonly<Record<string, unknown>>[] = [];
-  const appliers = recordingHands(input, patch);
-  const { failure, inForce } = await applyDecision(facts, decision, { pods, appliers: appliers });
+  const appliers = recordingAppliers(input, patch);
+  const { failure, inForce } = await applyDecision(facts, decision, { pods, appliers });
   return {
     result: {
       reason: null,
@@ -85,7 +85,7 @@ function decidedBy(decision: RightsizingDecision, chain: string): readonly strin
 }
 
 /** Writes down what is sent, and answers as the input says. */
-function recordingHands(
+function recordingAppliers(
   input: RightsizingInput,
   patch: Readonly<Record<string, unknown>>[],
 ): Appliers {

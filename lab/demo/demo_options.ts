@@ -3,19 +3,19 @@
  *
  * @module
  */
-import { Command, Option } from "commander";
-import { TRACE_FORMATS, type TraceFormat } from "../lab/simulation/trace.ts";
+import { Command } from "commander";
 import {
   filePath,
   numberWithin,
   parseTaskFlags,
   type TaskArguments,
   usageError,
-} from "./task_flags.ts";
-import type { TaskFlags } from "./task.ts";
+} from "../task/task_flags.ts";
+import { addTraceFlags, FORMAT_HELP, missingTrace, type TraceFlags } from "../task/trace_flags.ts";
+import type { TaskFlags } from "../task/task.ts";
 
 /** The flags of the demo. */
-export interface DemoOptions extends TaskFlags {
+export interface DemoOptions extends TaskFlags, TraceFlags {
   /** An integer of at most 31 bits and a sign. */
   readonly seed: number;
   /** Virtual minutes, 1 to 240. */
@@ -24,10 +24,6 @@ export interface DemoOptions extends TaskFlags {
   readonly pods: number;
   /** Clients give up so many seconds after a request; 0: never. */
   readonly giveUp: number;
-  /** File of a load of the user's own. */
-  readonly trace?: string;
-  /** Without a format, its content shows it. */
-  readonly format?: TraceFormat;
   /** Print one JSON object in place of tables and charts. */
   readonly json: boolean;
 }
@@ -41,16 +37,12 @@ const MOST_GIVE_UP = 3600;
 /** Reads the arguments after the program's name. Never throws: a mistake is a value. */
 export function parseDemoOptions(args: readonly string[]): TaskArguments<DemoOptions> {
   const read = parseTaskFlags<DemoOptions>(demoCommand(), args);
-  if (read.kind !== "flags" || read.flags.trace !== undefined) return read;
-  const { format } = read.flags;
-  return format === undefined ? read : usageError(
-    "demo",
-    `option '--format ${format}' says how to read a trace, but --trace is missing`,
-  );
+  const problem = read.kind === "flags" ? missingTrace(read.flags) : undefined;
+  return problem === undefined ? read : usageError("demo", problem);
 }
 
 function demoCommand(): Command {
-  return new Command("demo")
+  const command = new Command("demo")
     .usage("[options]")
     .description(
       "Runs the market and static limits over the same load on a simulated node, in virtual\n" +
@@ -79,23 +71,11 @@ function demoCommand(): Command {
       "clients give up so long after a request; 0: never",
       numberWithin({ least: 0, most: MOST_GIVE_UP, whole: false }),
       10,
-    )
-    .option("--trace <file>", "a load of your own, plain or gzipped", filePath)
-    .addOption(
-      new Option("--format <format>", "how to read it; found by looking where left out")
-        .choices(TRACE_FORMATS),
-    )
+    );
+  return addTraceFlags(command)
     .option("--json", "print one JSON object in place of tables and charts", false)
     .option("--report <path>", "where to write the report page", filePath, "report.html")
     .option("--no-report", "write no report page")
     .helpOption("-h, --help", "show this text")
-    .addHelpText(
-      "after",
-      `
-Formats of a trace:
-  rps         one number per line: requests in each second
-  cores       CSV of timestamp,value: CPU in use
-  arrivals    CSV with the time of one request in the first column
-  prometheus  JSON of a range query`,
-    );
+    .addHelpText("after", `\nFormats of a trace:\n${FORMAT_HELP}`);
 }

@@ -5,7 +5,7 @@
  */
 import { FileProblem, reportProblem } from "./file_problem.ts";
 import type { TaskArguments } from "./task_flags.ts";
-import { writeWhole } from "./terminal/terminal_text.ts";
+import { writeWhole } from "../../cli/terminal/terminal_text.ts";
 
 /** The outside of a task: two streams, a clock, and one file. */
 export interface TaskWorld {

@@ -1,12 +1,12 @@
 /** The sentences of demo and arena. */
-import { pure } from "../tests/fixtures/pure.ts";
-import { assertTexts } from "../tests/fixtures/assert_sentences.ts";
-import { syntheticRuns } from "../tests/fixtures/lab/run_records.ts";
-import { parseArenaOptions } from "./arena_options.ts";
-import { goalTable } from "./arena_table.ts";
-import { parseDemoOptions } from "./demo_options.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { assertTexts } from "../../tests/fixtures/assert_sentences.ts";
+import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
+import { parseArenaOptions } from "../arena/arena_options.ts";
+import { goalTable } from "../arena/arena_table.ts";
+import { parseDemoOptions } from "../demo/demo_options.ts";
 import { reportProblem, traceProblem } from "./file_problem.ts";
-import { coresChart, throttlingChart } from "./terminal/chart.ts";
+import { coresChart, throttlingChart } from "../demo/chart.ts";
 
 pure("sentences of demo and arena", () => {
   const refused = (parsed: ReturnType<typeof parseArenaOptions | typeof parseDemoOptions>) =>
@@ -33,6 +33,12 @@ pure("sentences of demo and arena", () => {
       "trace: NotFound": trace(new NotFound()),
       "trace: IsADirectory": trace(new IsADirectory()),
       "trace: PermissionDenied": trace(new PermissionDenied()),
+      "arena: settings in its help": () => {
+        const read = parseArenaOptions(["--help"]);
+        const lines = read.kind === "help" ? read.text.split("\n") : [];
+        const index = lines.findIndex((line) => line.includes("coallocator has one"));
+        return lines.slice(index, index + 2).join("\n");
+      },
       "arena: goals": () => goalTable([]).split("\n")[0] ?? "",
       "chart: no throttling": () => throttlingChart([]),
       "chart: no step": () => run === undefined ? "" : coresChart({ ...run, sumLimits: [] }),
@@ -66,6 +72,9 @@ trace: IsADirectory
   Cannot read trace "a.csv": it is a directory; give the path of a file in it
 trace: PermissionDenied
   Cannot read trace "a.csv": you may not read it; see ls -l
+arena: settings in its help
+  that holds it is shown; --json prints all. coallocator has one, where limits are at their
+  ceilings while CPU is free, and plays a second time as coallocator-tight: limits follow demand.
 arena: goals
   Goals of coallocator
 chart: no throttling

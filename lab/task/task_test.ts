@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { Goal } from "../lab/arena/goals.ts";
+import type { Goal } from "../arena/goals.ts";
 import {
   algorithmNames,
   COALLOCATOR,
@@ -8,16 +8,16 @@ import {
   EQUAL_CORES,
   ORACLE,
   UNLIMITED,
-} from "../lab/arena/outcome.ts";
-import { TRACE_FORMATS } from "../lab/simulation/trace.ts";
-import { taskInMemory, withFile } from "../tests/fixtures/cli/task_world.ts";
-import { outcome, stageResult } from "../tests/fixtures/lab/arena_outcomes.ts";
-import { pure } from "../tests/fixtures/pure.ts";
-import { arena } from "./arena.ts";
-import { parseArenaOptions } from "./arena_options.ts";
-import { goalTable, stageTable } from "./arena_table.ts";
-import { demo } from "./demo.ts";
-import { parseDemoOptions } from "./demo_options.ts";
+} from "../arena/outcome.ts";
+import { TRACE_FORMATS } from "../simulation/trace.ts";
+import { taskInMemory, withFile } from "../../tests/fixtures/lab/task_world.ts";
+import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { arena } from "../arena/main.ts";
+import { parseArenaOptions } from "../arena/arena_options.ts";
+import { goalTable, stageTable } from "../arena/arena_table.ts";
+import { demo } from "../demo/main.ts";
+import { parseDemoOptions } from "../demo/demo_options.ts";
 import { reportProblem, traceProblem } from "./file_problem.ts";
 import { probeFile, runTask, type TaskFlags, type TaskWorld } from "./task.ts";
 

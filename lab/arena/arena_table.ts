@@ -13,14 +13,14 @@ import {
   isSameEntry,
   ORACLE,
   UNLIMITED,
-} from "../lab/arena/outcome.ts";
-import type { Goal } from "../lab/arena/goals.ts";
-import { outcomeColumns } from "../lab/arena/outcome_columns.ts";
-import type { StageResult } from "../lab/arena/stages.ts";
-import { formatFigure, NO_FIGURE } from "../lab/simulation/report/figure.ts";
-import { shorten } from "../lab/simulation/report/html.ts";
-import { alignedRows } from "./terminal/aligned_rows.ts";
-import { paint, type TerminalLook } from "./terminal/terminal_text.ts";
+} from "./outcome.ts";
+import type { Goal } from "./goals.ts";
+import { outcomeColumns } from "./outcome_columns.ts";
+import type { StageResult } from "./stages.ts";
+import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
+import { shorten } from "../simulation/report/html.ts";
+import { alignedRows } from "../../cli/terminal/aligned_rows.ts";
+import { paint, type TerminalLook } from "../../cli/terminal/terminal_text.ts";
 
 const NAME_WIDTH = 24;
 

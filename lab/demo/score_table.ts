@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { RunRecord } from "../../lab/simulation/run_record.ts";
-import { shorten } from "../../lab/simulation/report/html.ts";
-import { isBest, SCORE_MEASURES } from "../../lab/simulation/report/score_measures.ts";
-import { alignedRows, type Cell } from "./aligned_rows.ts";
-import { paint, type TerminalLook } from "./terminal_text.ts";
+import type { RunRecord } from "../simulation/run_record.ts";
+import { shorten } from "../simulation/report/html.ts";
+import { isBest, SCORE_MEASURES } from "../simulation/report/score_measures.ts";
+import { alignedRows, type Cell } from "../../cli/terminal/aligned_rows.ts";
+import { paint, type TerminalLook, textWidth } from "../../cli/terminal/terminal_text.ts";
 
 /** Longer names of algorithms are cut. */
 const ALGORITHM_WIDTH = 20;
@@ -77,7 +77,7 @@ function nameOf({ algorithm }: RunRecord): string {
 }
 
 function widthOf(lines: readonly string[]): number {
-  return Math.max(...lines.map((line) => line.length));
+  return Math.max(...lines.map((line) => textWidth(line)));
 }
 
 function textOf(

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { seededRandom } from "../shared/random.ts";
-import { formatCount } from "../lab/simulation/report/figure.ts";
-import { ownSource, type ReportScene, traceSources } from "../lab/simulation/report/method_note.ts";
-import { createScene, type Scene } from "../lab/simulation/scene.ts";
-import { type Trace, traceRefusal } from "../lab/simulation/trace.ts";
-import { readShippedTrace, readTraceFile, type TraceFile } from "../lab/simulation/trace_files.ts";
-import { busiestWindow, requireLoad, withBursts } from "../lab/simulation/trace_shape.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { formatCount } from "../simulation/report/figure.ts";
+import { ownSource, type ReportScene, traceSources } from "../simulation/report/method_note.ts";
+import { createScene, type Scene } from "../simulation/scene.ts";
+import { type Trace, traceRefusal } from "../simulation/trace.ts";
+import { readShippedTrace, readTraceFile, type TraceFile } from "../simulation/trace_files.ts";
+import { busiestWindow, requireLoad, withBursts } from "../simulation/trace_shape.ts";
 import type { DemoOptions } from "./demo_options.ts";
 
 /** A scene, and its description. */

@@ -3,23 +3,23 @@
  *
  * @module
  */
-import { renderReport } from "../lab/simulation/report/render_report.ts";
-import type { PodRecord, RunRecord } from "../lab/simulation/run_record.ts";
+import { renderReport } from "../simulation/report/render_report.ts";
+import type { PodRecord, RunRecord } from "../simulation/run_record.ts";
 import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
 import { readDemoScene } from "./demo_scene.ts";
-import { traceProblem } from "./file_problem.ts";
-import { runTask, type TaskPlay, type TaskWorld, taskWorld } from "./task.ts";
-import { coresChart, throttlingChart } from "./terminal/chart.ts";
-import { wantsColor } from "./terminal/terminal_text.ts";
-import { showProgress } from "./terminal/progress_line.ts";
-import { scoreTable } from "./terminal/score_table.ts";
-import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
-import { playMarket } from "../lab/simulation/play_market.ts";
-import { playFixed } from "../lab/simulation/play_rival.ts";
-import { assembleRecord } from "../lab/simulation/recorder.ts";
-import { roundUp, type Scene } from "../lab/simulation/scene.ts";
-import { mean, quantile } from "../lab/simulation/statistics.ts";
-import { demandPerSecond } from "../lab/simulation/workload.ts";
+import { traceProblem } from "../task/file_problem.ts";
+import { runTask, type TaskPlay, type TaskWorld, taskWorld } from "../task/task.ts";
+import { coresChart, throttlingChart } from "./chart.ts";
+import { wantsColor } from "../../cli/terminal/terminal_text.ts";
+import { showProgress } from "../../cli/terminal/progress_line.ts";
+import { scoreTable } from "./score_table.ts";
+import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
+import { playMarket } from "../simulation/play_market.ts";
+import { playFixed } from "../simulation/play_rival.ts";
+import { assembleRecord } from "../simulation/recorder.ts";
+import { roundUp, type Scene } from "../simulation/scene.ts";
+import { mean, quantile } from "../simulation/statistics.ts";
+import { demandPerSecond } from "../simulation/workload.ts";
 
 /** Runs the demo and returns the exit code, as {@linkcode runTask} does. */
 export function demo(args: readonly string[], world: TaskWorld): Promise<number> {

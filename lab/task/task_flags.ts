@@ -4,8 +4,8 @@
  * @module
  */
 import { type Command, CommanderError, InvalidArgumentError } from "commander";
-import { collectedOutput } from "../shared/config/command_line.ts";
-import { kindMeta, type NumberBounds, numberKind, valueOf } from "../shared/config/kinds.ts";
+import { collectedOutput } from "../../shared/config/command_line.ts";
+import { kindMeta, type NumberBounds, numberKind, valueOf } from "../../shared/config/kinds.ts";
 
 /** The parsed arguments, before rules that no single flag can check. */
 export type TaskArguments<Flags> =
@@ -27,7 +27,7 @@ export interface UsageError {
 }
 
 /**
- * Reads the arguments after the program's name; a first "--", which `deno task` hands on, is left out.
+ * Reads the arguments after the program's name; a first "--", which `deno task` passes on, is left out.
  * Never throws for what a user may type.
  */
 export function parseTaskFlags<Flags extends object>(

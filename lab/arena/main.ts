@@ -10,19 +10,19 @@ import {
   shippedStages,
   type Stage,
   type StageResult,
-} from "../lab/arena/stages.ts";
-import { arenaPage } from "../lab/arena/arena_page.ts";
-import { checkGoals } from "../lab/arena/goals.ts";
-import { type ContestPlayer, playHere, playInWorkers } from "../lab/arena/play_contests.ts";
-import { arenaJSON, stageJSON } from "../lab/arena/result_json.ts";
-import { runArena } from "../lab/arena/run_arena.ts";
-import { readTraceFile } from "../lab/simulation/trace_files.ts";
+} from "./stages.ts";
+import { arenaPage } from "./arena_page.ts";
+import { checkGoals } from "./goals.ts";
+import { type ContestPlayer, playHere, playInWorkers } from "./play_contests.ts";
+import { arenaJSON, stageJSON } from "./result_json.ts";
+import { runArena } from "./run_arena.ts";
+import { readTraceFile } from "../simulation/trace_files.ts";
 import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
-import { traceProblem } from "./file_problem.ts";
-import { runTask, type TaskWorld, taskWorld } from "./task.ts";
-import { showProgress } from "./terminal/progress_line.ts";
-import { wantsColor } from "./terminal/terminal_text.ts";
+import { traceProblem } from "../task/file_problem.ts";
+import { runTask, type TaskWorld, taskWorld } from "../task/task.ts";
+import { showProgress } from "../../cli/terminal/progress_line.ts";
+import { wantsColor } from "../../cli/terminal/terminal_text.ts";
 
 /** The outside of the arena. */
 export interface ArenaWorld extends TaskWorld {

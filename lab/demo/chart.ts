@@ -3,12 +3,18 @@
  *
  * @module
  */
-import { envelope, throttledPerStep } from "../../lab/simulation/report/envelope.ts";
-import { formatCores, formatFigure } from "../../lab/simulation/report/figure.ts";
-import { shorten } from "../../lab/simulation/report/html.ts";
-import type { RunRecord } from "../../lab/simulation/run_record.ts";
-import { blockLines, chartAxis, chartText, plotWidth, scaleLabel } from "./chart_frame.ts";
-import { paint, type TerminalLook } from "./terminal_text.ts";
+import { envelope, throttledPerStep } from "../simulation/report/envelope.ts";
+import { formatCores, formatFigure } from "../simulation/report/figure.ts";
+import { shorten } from "../simulation/report/html.ts";
+import type { RunRecord } from "../simulation/run_record.ts";
+import {
+  blockLines,
+  chartAxis,
+  chartText,
+  plotWidth,
+  scaleLabel,
+} from "../../cli/terminal/chart_frame.ts";
+import { paint, type TerminalLook } from "../../cli/terminal/terminal_text.ts";
 
 const CORE_ROWS = 8;
 const THROTTLE_ROWS = 3;

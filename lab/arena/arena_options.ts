@@ -3,24 +3,20 @@
  *
  * @module
  */
-import { Command, InvalidArgumentError, Option } from "commander";
-import { algorithmNames } from "../lab/arena/outcome.ts";
-import { TRACE_FORMATS, type TraceFormat } from "../lab/simulation/trace.ts";
+import { Command, InvalidArgumentError } from "commander";
+import { algorithmNames, COALLOCATOR, COALLOCATOR_TIGHT } from "./outcome.ts";
 import {
   filePath,
   numberWithin,
   parseTaskFlags,
   type TaskArguments,
   usageError,
-} from "./task_flags.ts";
-import type { TaskFlags } from "./task.ts";
+} from "../task/task_flags.ts";
+import { addTraceFlags, FORMAT_HELP, missingTrace, type TraceFlags } from "../task/trace_flags.ts";
+import type { TaskFlags } from "../task/task.ts";
 
 /** The flags of one run of the arena. */
-export interface ArenaOptions extends TaskFlags {
-  /** File of the user's trace; without it, all shipped traces and scenes. */
-  readonly trace?: string;
-  /** Without a format, its content shows it. */
-  readonly format?: TraceFormat;
+export interface ArenaOptions extends TaskFlags, TraceFlags {
   /** CPUs to which its 95th percentile is scaled. */
   readonly scaleP95?: number;
   /** Names of algorithms; `coallocator` and `oracle` are among them. */
@@ -52,15 +48,9 @@ export function parseArenaOptions(args: readonly string[]): TaskArguments<ArenaO
   );
   if (read.kind !== "flags") return read;
   const { flags } = read;
-  const { trace, format, scaleP95, quick, json } = flags;
-  const orphan = format !== undefined
-    ? `'--format ${format}' says how to read a trace`
-    : scaleP95 !== undefined
-    ? `'--scale-p95 ${scaleP95}' says how to scale a trace`
-    : undefined;
-  if (trace === undefined && orphan !== undefined) {
-    return usageError("arena", `option ${orphan}, but --trace is missing`);
-  }
+  const { quick, json } = flags;
+  const problem = missingTrace(flags);
+  if (problem !== undefined) return usageError("arena", problem);
   const defaults = {
     algorithms: algorithmNames(),
     seeds: quick ? QUICK_SEEDS : DEFAULT_SEEDS,
@@ -71,17 +61,13 @@ export function parseArenaOptions(args: readonly string[]): TaskArguments<ArenaO
 }
 
 function arenaCommand(): Command {
-  return new Command("arena")
+  const command = new Command("arena")
     .usage("[options]")
     .description(
       "Replays traces under other control algorithms and CoAllocator, in virtual time on the same simulated\n" +
         "node, and shows what each allocated and how long requests took.",
-    )
-    .option("--trace <file>", "one load of your own, plain or gzipped", filePath)
-    .addOption(
-      new Option("--format <format>", "how to read it; found by looking where left out")
-        .choices(TRACE_FORMATS),
-    )
+    );
+  return addTraceFlags(command)
     .option("--scale-p95 <cores>", "scale its 95th percentile to so many CPUs", cores)
     .option("--algorithms <names>", "algorithms to play, separated by commas", knownAlgorithms)
     .option(
@@ -99,7 +85,7 @@ function arenaCommand(): Command {
       "play at most the busiest minutes of each trace",
       numberWithin({ least: 1, most: MOST_MINUTES, whole: true }),
     )
-    .option("--quick", "fewer and shorter, two seeds; about a minute", false)
+    .option("--quick", "fewer and shorter, two seeds; half a minute", false)
     .option("--json", "print one JSON object in place of tables", false)
     .option(
       "--report <path>",
@@ -116,21 +102,18 @@ Algorithms: ${algorithmNames().join(", ")}
 
 The SLO of a trace is its P99 latency without any limit + 100 ms (one CFS period), the median over
 the seeds in whole ms, unless --slo-ms gives another. Of each algorithm the setting with the fewest cores
-that holds it is shown; coallocator has one, with limits at their ceilings while CPU is ample, and also plays
-which leaves limits at their ceilings while CPU is ample. --json prints all settings.
+that holds it is shown; --json prints all. ${COALLOCATOR.algorithm} has one, where limits are at their
+ceilings while CPU is free, and plays a second time as ${COALLOCATOR_TIGHT.algorithm}: ${COALLOCATOR_TIGHT.setting}.
 
 Without --trace: the busiest 2 hours of all traces of the project, and scenes of bursts, steps,
 nodes that are short, and services on a node that is not; on nodes of 100 pods coallocator alone. Requests
-of diurnal and bursty cost 8 ms of CPU. The unit of crane0 to crane5 is not known and azure-code
+of diurnal, bursty and a trace in rps cost 8 ms of CPU. The unit of crane0 to crane5 is not known and azure-code
 says nothing of CPU: their 95th percentile is scaled to 2 CPUs.
 --quick plays bursty, crane0 and azure-code for 15 minutes each and four scenes, of --trace its
 busiest 15 minutes, with ${QUICK_SEEDS} seeds.
 
 Formats of a trace:
-  rps         one number per line: requests in each second, of 8 ms of CPU each
-  cores       CSV of timestamp,value: CPU in use
-  arrivals    CSV with the time of one request in the first column
-  prometheus  JSON of a range query`;
+${FORMAT_HELP}`;
 
 function cores(value: string): number {
   const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : NaN;

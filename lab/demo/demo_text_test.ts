@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { SCORE_MEASURES } from "../simulation/report/score_measures.ts";
+import type { RunRecord, RunScores } from "../simulation/run_record.ts";
+import { coresChart, throttlingChart } from "./chart.ts";
+import { scoreTable } from "./score_table.ts";
+
+function run(algorithm: string, throttled: number[]): RunRecord {
+  const [made] = syntheticRuns({ pods: 1, minutes: 1 });
+  const pod = made?.pods[0];
+  assert(made !== undefined && pod !== undefined);
+  return {
+    ...made,
+    algorithm,
+    stepS: 3,
+    capacity: 7600,
+    sumLimits: Array.from({ length: 20 }, (_, step) => step < 10 ? 4000 : 6900),
+    sumUsage: Array.from({ length: 20 }, (_, step) => step < 10 ? 2000 : 5500),
+    pods: [{ ...pod, throttled }],
+    scores: { ...made.scores, throttledMsPerS: 25 },
+  };
+}
+
+const BUSY = Array.from({ length: 20 }, (_, step) => step >= 10 && step < 15 ? 100 : 0);
+
+pure("coresChart() draws limits, usage and capacity that differ without colour", () => {
+  assert.equal(
+    coresChart(run("ours", []), { columns: 28 }),
+    `\
+Cores under ours
+━ Σ limits   █ Σ usage   ┄ capacity, 7.6 cores
+ 7.98 │┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄
+      │          ━━━━━━━━━━
+ 5.99 │          ▄▄▄▄▄▄▄▄▄▄
+      │━━━━━━━━━━██████████
+ 3.99 │          ██████████
+      │          ██████████
+ 2.00 │████████████████████
+      │████████████████████
+      └────────────────────
+       0 m     0.5 m    1 m
+`,
+  );
+});
+
+pure("coresChart() alternates capacity with limits or usage where they share a line", () => {
+  const near = {
+    ...run("ours", []),
+    sumLimits: Array.from({ length: 20 }, (_, step) => step < 10 ? 4000 : 7500),
+  };
+  assert.equal(
+    coresChart(near, { columns: 28 }).split("\n")[2],
+    " 7.98 │┄┄┄┄┄┄┄┄┄┄━┄━┄━┄━┄━┄",
+  );
+  const full = { ...near, sumUsage: near.sumUsage.map(() => 7400) };
+  const line = coresChart({ ...full, sumLimits: full.sumLimits.map(() => 4000) }, { columns: 28 })
+    .split("\n")[2] ?? "";
+  assert.match(line, /│(?:[▁-█]┄){10}$/);
+});
+
+pure("throttlingChart() draws the runs on one scale", () => {
+  const idle = BUSY.map((value) => value / 10);
+  assert.equal(
+    throttlingChart([run("ours", idle), run("static", BUSY)], { columns: 28 }),
+    `\
+Throttled ms/s, all pods
+      │ours, mean 25.0 ms/s
+  100 │
+      │
+      │          ▂▂▂▂▂
+      │static, mean 25.0 ms/s
+  100 │          █████
+      │          █████
+      │          █████
+      └────────────────────
+       0 m     0.5 m    1 m
+`,
+  );
+});
+
+pure("coresChart() and throttlingChart() use colour only when asked, within the width", () => {
+  const runs = syntheticRuns({ pods: 4, minutes: 5 });
+  for (const columns of [40, 80, 200]) {
+    const plain = [...runs.map((one) => coresChart(one, { columns }))];
+    plain.push(throttlingChart(runs, { columns }));
+    for (const line of plain.join("").split("\n")) {
+      assert(!line.includes("\x1b"));
+      assert(line.length <= Math.max(48, columns), line);
+    }
+  }
+  const [ours] = runs;
+  assert(ours !== undefined);
+  assert(coresChart(ours, { color: true }).includes("\x1b[34m━\x1b[39m"));
+});
+
+const OURS: RunScores = {
+  throttledMsPerS: 12.34,
+  p50Ms: 8.126,
+  p99Ms: 76.54,
+  p999Ms: 168.4,
+  requests: 1000,
+  failed: 0,
+  late: 2,
+  coresAllocated: 5.955,
+  coresUsed: 3.9,
+  changesPerPodMinute: 0.41,
+  reactionMsMedian: 412,
+  reactionMsP95: 783.4,
+  bursts: 12,
+  burstsMissed: 1,
+  jain: 0.99987,
+  peakCommitted: 7.512,
+  overCapacityS: 0,
+};
+
+const { reactionMsMedian: _median, reactionMsP95: _p95, ...UNREACTED } = OURS;
+const STATIC: RunScores = {
+  ...UNREACTED,
+  throttledMsPerS: 361.4,
+  p50Ms: 9.62,
+  p99Ms: 336,
+  p999Ms: 739,
+  failed: 10,
+  late: 30,
+  coresUsed: 3.32,
+  changesPerPodMinute: 0,
+  burstsMissed: 12,
+  jain: 0.9312,
+  peakCommitted: 5.955,
+};
+
+function scored(algorithm: string, scores: RunScores): RunRecord {
+  const [made] = syntheticRuns({ pods: 1, minutes: 1 });
+  assert(made !== undefined);
+  return { ...made, algorithm, scores };
+}
+
+const RUNS = [scored("ours", OURS), scored("static", STATIC)];
+
+pure("scoreTable() has a line per algorithm, with units in the head, on 120 columns", () => {
+  assert.equal(
+    scoreTable(RUNS, { columns: 120 }),
+    `\
+algorithm  throttled   P50   P99  P99.9  failed or  allocated   used   changes    reaction  missed  Jain's  peak/cap.
+                ms/s    ms    ms     ms    late, %      cores  cores  /pod/min  p50/p95 ms  bursts   index      cores
+ours            12.3  8.13  76.5    168      0.200       5.96   3.90     0.410     412/783    1/12  0.9999  7.51/7.60
+static           361  9.62   336    739       4.00       5.96   3.32         0           –   12/12  0.9312  5.96/7.60
+`,
+  );
+});
+
+pure("scoreTable() stacks the measures on 80 columns", () => {
+  assert.equal(
+    scoreTable(RUNS),
+    `\
+                            ours       static
+throttled ms/s              12.3          361
+P50 ms                      8.13         9.62
+P99 ms                      76.5          336
+P99.9 ms                     168          739
+failed or late, %          0.200         4.00
+allocated cores             5.96         5.96
+used cores                  3.90         3.32
+changes /pod/min           0.410            0
+reaction p50/p95 ms    412 / 783            –
+missed bursts            1 of 12     12 of 12
+Jain's index              0.9999       0.9312
+peak/cap. cores      7.51 / 7.60  5.96 / 7.60
+`,
+  );
+});
+
+pure("scoreTable() emphasises the best of a measure with colour, and nothing without", () => {
+  const painted = scoreTable(RUNS, { columns: 120, color: true });
+  assert(painted.includes("\x1b[32m12.3\x1b[39m"));
+  assert(!painted.includes("\x1b[32m361\x1b[39m"));
+  // Equal figures have no best, and used cores no better direction.
+  assert(!painted.includes("\x1b[32m5.96\x1b[39m"));
+  assert(!painted.includes("\x1b[32m3.90\x1b[39m"));
+  // deno-lint-ignore no-control-regex -- escape sequences are what is looked for
+  assert.equal(painted.replaceAll(/\x1b\[\d+m/g, ""), scoreTable(RUNS, { columns: 120 }));
+  assert(!scoreTable(RUNS, { columns: 120 }).includes("\x1b"));
+});
+
+pure("scoreTable() keeps to the width it is given and shows every algorithm and measure", () => {
+  for (const columns of [60, 80, 120, 200]) {
+    const runs = syntheticRuns({ pods: 200, minutes: 3 });
+    const table = scoreTable(runs, { columns });
+    for (const line of table.split("\n")) assert(line.length <= columns, `${columns}: ${line}`);
+    for (const { algorithm } of runs) assert(table.includes(algorithm), algorithm);
+    for (const { head } of SCORE_MEASURES) assert(table.includes(head[0]), head[0]);
+  }
+  assert.equal(scoreTable([]), "");
+});
