@@ -73,7 +73,7 @@ function aliasTable(): string {
 
 function alertTable(alerts: readonly Alert[]): string {
   const rows = alerts.map(({ alert, labels, for: pending }) => [
-    `[\`${alert}\`](operations.md#${alert.toLowerCase()})`,
+    `[\`${alert}\`](alerts.md#${alert.toLowerCase()})`,
     labels.severity,
     pending?.replace("m", " min") ?? "at once",
   ]);

@@ -57,7 +57,9 @@ function raiseWaits(container: DelayedLimit, { now, options }: WaitingContext): 
   }
   const left = secondsLeft(memory.raisedAt + options.raiseGapMs, now);
   if (left > 0) return `${raise} waits ${left} s after the last`;
-  return isLarge ? `${raise} waits for funds` : `${raise} waits until free CPU suffices`;
+  return isLarge
+    ? `${raise} waits until other limits are lowered`
+    : `${raise} waits until free CPU suffices`;
 }
 
 function decreaseWaits(

@@ -110,7 +110,7 @@ Deno.test("each alert has a known severity and a section of a page of docs/", as
     const [page, anchor] = annotations.runbook_url.split("#");
     // The chart and a release replace it.
     assert.equal(page, RUNBOOKS, alert);
-    const text = await Deno.readTextFile(new URL("../../docs/operations.md", import.meta.url));
+    const text = await Deno.readTextFile(new URL("../../docs/alerts.md", import.meta.url));
     const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
       heading.toLowerCase().replaceAll(/[^\w -]/g, "").replaceAll(" ", "-")
     );

@@ -14,7 +14,7 @@ export const RELEASE_FOLDER = "build/release";
 export const REPOSITORY = "https://github.com/coallocator/coallocator";
 
 /** The page of the alerts' runbooks. */
-export const RUNBOOKS = `${REPOSITORY}/blob/main/docs/operations.md`;
+export const RUNBOOKS = `${REPOSITORY}/blob/main/docs/alerts.md`;
 
 /** In the manifests and the chart: each user has a registry of its own. */
 export const EXAMPLE_REGISTRY = "registry.example.com/coallocator";

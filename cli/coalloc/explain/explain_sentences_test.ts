@@ -81,7 +81,7 @@ congested
 | Clearing     node node-1 is congested at price 267: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable
 |   app        need 480m, share 450m: weight × credit / price = 100 × 1.20 / 267 = 450m, less than it needs
 | Pacing
-|   app        limit 200m, target 450m: raise to 450m waits for funds
+|   app        limit 200m, target 450m: raise to 450m waits until other limits are lowered
 | Desired      200m for Throttled: the container was throttled by its limit
 |   app        200m; original limit 200m
 | Controller   Applied: the kubelet reports the desired limits

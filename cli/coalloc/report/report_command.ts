@@ -41,9 +41,10 @@ export interface ReportRequest {
 export function reportArguments(): Command {
   return new Command("report").summary("what the product did this week")
     .description(
-      "What the product did in a period: limits lent and returned, throttled time, requests saved and\n" +
-        "their price. Says which figures are missing, and why. History comes from a Prometheus that\n" +
-        "collects the programs' metrics; without one the report has the present and what is recorded.",
+      "What the product did in a period: limits above and below the original ones, throttled time,\n" +
+        "requests saved and their price. Says which figures are missing, and why. History comes from a\n" +
+        "Prometheus that collects the programs' metrics; without one the report has the present and what\n" +
+        "is recorded.",
     )
     .addOption(
       new Option("--since <duration>", "the period until now").argParser(

@@ -12,8 +12,8 @@ shopTest("sentences of report", async (scene) => {
 CoAllocator in namespace shop, 2025-12-25 00:00 to 2026-01-01 00:00 UTC
 
 FIGURE                                                                VALUE       BEFORE   FROM
-CPU limits lent above the original ones, now                     0.00 cores                PodAllocations
-CPU limits returned below the original ones, now                 0.00 cores                PodAllocations
+CPU limits above the original ones, now                          0.00 cores                PodAllocations
+CPU limits below the original ones, now                          0.00 cores                PodAllocations
 Pods in the market, now                                                   0                PodAllocations
 Pods with a CPU limit that was changed                                    0                PodAllocations
 CPU requests of workloads with values applied in place, now      2.00 cores   2.00 cores   RecommendationReports
@@ -30,7 +30,7 @@ WORKLOAD              CORES    GIB      MONEY
 shop/statefulset/db    0.00   0.00   0.00 EUR
 
 Notes
-- CPU limits lent above the original ones, now: room to burst, not CPU in use
+- CPU limits above the original ones, now: room to burst, not CPU in use
 - Pods with a CPU limit that was changed: of the pods that still exist
 - CPU requests of workloads with values applied in place, now; Memory requests of workloads with values applied in place, now: the column Before has what the manifests request
 - CPU requests saved by rightsizing; Memory requests saved by rightsizing: raises subtracted
@@ -80,8 +80,8 @@ Missing
 
 | Figure | Value | Before | From |
 | --- | ---: | ---: | --- |
-| CPU limits lent above the original ones, now | 0.00 cores |  | PodAllocations |
-| CPU limits returned below the original ones, now | 0.00 cores |  | PodAllocations |
+| CPU limits above the original ones, now | 0.00 cores |  | PodAllocations |
+| CPU limits below the original ones, now | 0.00 cores |  | PodAllocations |
 | Pods in the market, now | 0 |  | PodAllocations |
 | Pods with a CPU limit that was changed | 0 |  | PodAllocations |
 | Time of the period with data in Prometheus | 80.67 hours |  | Prometheus |
@@ -94,7 +94,7 @@ Missing
 ## Notes
 
 - Before: as long a period that ended at 2025-12-25 00:00 UTC; load and pods may have differed
-- CPU limits lent above the original ones, now: room to burst, not CPU in use
+- CPU limits above the original ones, now: room to burst, not CPU in use
 - Pods with a CPU limit that was changed: of the pods that still exist
 - Time of the period with data in Prometheus: the period has 168 hours: of the others Prometheus keeps nothing, or has collected nothing, and its figures leave them out
 - Pods in the market: mean over the time with data

@@ -159,7 +159,7 @@ function marketFigures(
   return [
     {
       key: "limitsAboveOriginal",
-      title: "CPU limits lent above the original ones, now",
+      title: "CPU limits above the original ones, now",
       value: cores(differences.filter((one) => one > 0)),
       unit: "cores",
       source,
@@ -167,7 +167,7 @@ function marketFigures(
     },
     {
       key: "limitsBelowOriginal",
-      title: "CPU limits returned below the original ones, now",
+      title: "CPU limits below the original ones, now",
       value: -cores(differences.filter((one) => one < 0)),
       unit: "cores",
       source,
