@@ -7,12 +7,12 @@ import { sampleNode, sampleQuota } from "../../../tests/contract/support/sample_
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleVPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import {
-  createChangeMemory,
   keptFacts,
   nodeFacts,
   quotaFacts,
+  relevantVersions,
   workloadFacts,
-} from "./change_memory.ts";
+} from "./relevant_changes.ts";
 import { createRolloutMemory } from "../reconcile_snapshot.ts";
 import { type AgentsView, createSilentAgents } from "./silent_agents.ts";
 
@@ -136,36 +136,20 @@ pure("look() finds no agent silent while more than one and more than 10 % are ov
   assert.deepEqual([silentOf(30, 3), silentOf(30, 4), silentOf(1000, 100)], [3, 0, 100]);
 });
 
-/** Sets the object of key `n` (undefined: takes it away), and asks for the versions that matter. */
-function stage<T extends ApiObject>(
-  factsOf: (object: T) => unknown,
-  first?: T,
-): (object: T | undefined) => readonly T[] {
-  let present = first && named(first);
-  const versionsOf = createChangeMemory<T>({
-    all: () => (present === undefined ? [] : [present]).values(),
-    get: () => present,
-  }, factsOf);
-  return (object) => {
-    present = object && named(object);
-    return versionsOf("n");
-  };
-}
-
-function named<T extends ApiObject>({ metadata, ...rest }: T): T {
-  const { namespace: _none, ...identity } = metadata;
-  return { ...rest, metadata: { ...identity, name: "n" } } as T;
-}
-
 const NODE = sampleNode("n");
 
-pure("createChangeMemory() has what is new, changed and gone, once", () => {
-  const change = stage(nodeFacts);
+pure("relevantVersions() has what is new, changed and gone", () => {
   const drained = { ...NODE, draining: true as const };
-  assert.deepEqual([change(NODE), change(NODE)], [[named(NODE)], []]);
-  assert.deepEqual([change(drained), change(drained)], [[named(NODE), named(drained)], []]);
-  assert.deepEqual([change(undefined), change(undefined)], [[named(drained)], []]);
-  assert.deepEqual(stage(nodeFacts, NODE)(NODE), []);
+  const rows: readonly (readonly [before: Node | undefined, now: Node | undefined, Node[]])[] = [
+    [undefined, NODE, [NODE]],
+    [NODE, { ...NODE }, []],
+    [NODE, drained, [NODE, drained]],
+    [drained, undefined, [drained]],
+    [undefined, undefined, []],
+  ];
+  for (const [before, now, expected] of rows) {
+    assert.deepEqual(relevantVersions([before, now], nodeFacts), expected);
+  }
 });
 
 /** Rows of a function's facts: an object, then another version of it, and whether that matters to pods. */
@@ -176,7 +160,8 @@ function matters<T extends ApiObject>(
 ): void {
   pure(name, () => {
     for (const [before, after, expected] of rows) {
-      assert.equal(stage(factsOf, before)(after).length > 0, expected, JSON.stringify(after));
+      const versions = relevantVersions([before, after], factsOf);
+      assert.equal(versions.length > 0, expected, JSON.stringify(after));
     }
   });
 }
