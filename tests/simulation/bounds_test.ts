@@ -323,8 +323,8 @@ async function crowd(scene: ControllerScene): Promise<void> {
 
 /** What was reported since, each with its object. */
 function reported({ api }: ControllerScene, sinceMs = 0): readonly string[] {
-  return api.events.all().filter(({ atMs }) => atMs >= sinceMs).map(({ about, podName, message }) =>
-    `${about === undefined ? `Pod ${podName}` : `${about.kind} ${about.name}`}: ${message}`
+  return api.events.all().filter(({ atMs }) => atMs >= sinceMs).map(({ about, message }) =>
+    `${about.kind} ${about.name}: ${message}`
   );
 }
 

@@ -10,7 +10,7 @@ import {
   runAllocationLoop,
 } from "../../controller/allocation/allocation_loop.ts";
 import { type CacheSources, createCaches, namedCaches } from "../../controller/caches.ts";
-import type { OwnerTemplates, PodEvent } from "../../shared/api/ports.ts";
+import type { MarketEvent, OwnerTemplates } from "../../shared/api/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
 import type { Namespace, ResourceQuota } from "../../shared/api/namespace.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";
@@ -112,7 +112,7 @@ export interface ControllerScene {
   /** How many requests of this kind the server has got, for instance `resize Pod`. */
   count(request: "resize Pod" | "updateStatus PodAllocation"): number;
   /** Events with this reason. */
-  events(reason: string): readonly PodEvent[];
+  events(reason: string): readonly MarketEvent[];
   messages(reason: string): readonly string[];
 }
 
@@ -286,7 +286,7 @@ function readersOf({ store: { tables }, events, requests }: SimulatedAPI) {
     const container = pod(name).containers[0];
     return { wanted: container?.limits.cpu, applied: container?.applied.limits.cpu };
   };
-  const eventsOf = (reason: string): readonly PodEvent[] =>
+  const eventsOf = (reason: string): readonly MarketEvent[] =>
     events.all().filter((event) => event.reason === reason);
   return {
     ...{ pod, allocation, status, limits, events: eventsOf },
