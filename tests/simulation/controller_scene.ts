@@ -12,7 +12,7 @@ import {
 import { type CacheSources, createCaches, namedCaches } from "../../controller/caches.ts";
 import type { MarketEvent, OwnerTemplates } from "../../shared/api/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
-import type { Namespace, ResourceQuota } from "../../shared/api/namespace.ts";
+import type { Namespace, QuotaBound } from "../../shared/api/namespace.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -77,7 +77,7 @@ export interface ControllerScene {
   changeNode(change: (node: Node) => Node): void;
   changeNamespace(metadata: Partial<Namespace["metadata"]>): void;
   /** Creates quota `cpu` on limits of CPU, or changes it. */
-  setQuota(change: Partial<ResourceQuota>): void;
+  setQuota(change: Partial<QuotaBound>): void;
   /** Sets the rollout of Deployment `web`: updated pods of all. */
   setRollout(updated: number, total?: number): void;
   pod(name?: string): Pod;
@@ -259,10 +259,11 @@ function writersOf({ store: { tables } }: SimulatedAPI) {
     },
     changeNode: (change: (node: Node) => Node) => void tables.Node.modify(NODE, change),
     changeNamespace,
-    setQuota(change: Partial<ResourceQuota>) {
-      if (tables.ResourceQuota.get("shop/cpu") === undefined) {
-        tables.ResourceQuota.create({ metadata, usedLimitsCPU: 0, scopes: [], ...change });
-      } else tables.ResourceQuota.modify("shop/cpu", (quota) => ({ ...quota, ...change }));
+    setQuota(change: Partial<QuotaBound>) {
+      const present = tables.ResourceQuota.get("shop/cpu")?.bounds["limits.cpu"];
+      const bounds = { "limits.cpu": { hard: 0, used: 0, ...present, ...change } };
+      if (present === undefined) tables.ResourceQuota.create({ metadata, bounds, scopes: [] });
+      else tables.ResourceQuota.modify("shop/cpu", (quota) => ({ ...quota, bounds }));
     },
     setRollout: (updated: number, total = 3) =>
       void tables.Deployment.modify("shop/web", (workload) => ({

@@ -256,31 +256,31 @@ pure("parseResourceQuota() prefers what the server enforces to what was asked fo
   ];
   assert.deepEqual(parseResourceQuota({ metadata: labelled, spec }), {
     metadata: namespaced,
-    hardLimitsCPU: 10_000,
-    usedLimitsCPU: 0,
+    bounds: { "limits.cpu": { hard: 10_000, used: 0 } },
     scopes,
   });
   const status = { hard: { "limits.cpu": "8" }, used: { "limits.cpu": "1500m" } };
   const known = parseResourceQuota({ metadata: labelled, spec, status });
-  assert.deepEqual([known.hardLimitsCPU, known.usedLimitsCPU], [8000, 1500]);
+  assert.deepEqual(known.bounds["limits.cpu"], { hard: 8000, used: 1500 });
   const other = parseResourceQuota({ metadata: labelled, spec: { hard: { pods: "5" } } });
-  assert.ok(!("hardLimitsCPU" in other));
+  assert.deepEqual(other.bounds, {});
 });
 
 pure("parseResourceQuota() reads what is left of memory, of both names the tighter", () => {
   const of = (hard: Record<string, string>, used: Record<string, string> = {}) =>
     parseResourceQuota({ metadata: labelled, spec: { hard }, status: { hard, used } })
-      .memory;
-  assert.equal(of({ "limits.cpu": "1" }), undefined);
+      .bounds;
   assert.deepEqual(of({ "limits.memory": "1Ki" }, { "limits.memory": "24" }), {
-    limits: { hard: 1024, used: 24 },
+    "limits.memory": { hard: 1024, used: 24 },
   });
   const both = { memory: "3k", "requests.memory": "2k" };
   assert.deepEqual(of(both, { memory: "2500", "requests.memory": "1k" }), {
-    requests: { hard: 3000, used: 2500 },
+    "requests.memory": { hard: 3000, used: 2500 },
   });
   const far = "9223372036854775807";
-  assert.deepEqual(of({ memory: far }), { requests: { hard: Number.MAX_SAFE_INTEGER, used: 0 } });
+  assert.deepEqual(of({ memory: far }), {
+    "requests.memory": { hard: Number.MAX_SAFE_INTEGER, used: 0 },
+  });
 });
 
 pure("parseLimitRange() reports a negative quantity, which the server does not reject", () => {
@@ -302,13 +302,13 @@ pure("parseLimitRange() and parseResourceQuota() cap a bound that is too large t
     { type: "Container", max },
   ]);
   const quota = parseResourceQuota({ metadata: labelled, spec: { hard: { "limits.cpu": far } } });
-  assert.equal(quota.hardLimitsCPU, max);
+  assert.equal(quota.bounds["limits.cpu"]?.hard, max);
 });
 
 pure("parseResourceQuota() reads both names of CPU requests, and keeps to the tighter", () => {
   const of = (hard: Record<string, string>, used: Record<string, string> = {}) =>
     parseResourceQuota({ metadata: labelled, spec: { hard }, status: { hard, used } })
-      .requestsCPU;
+      .bounds["requests.cpu"];
   assert.deepEqual(of({ "requests.cpu": "2" }, { "requests.cpu": "500m" }), {
     hard: 2000,
     used: 500,

@@ -28,8 +28,8 @@ export function nodeFacts({ kubeletVersion, os, ready, draining, cordonedAtMs }:
 }
 
 /** What is used of a quota changes all the time. */
-export function quotaFacts({ hardLimitsCPU, requestsCPU, scopes }: ResourceQuota): unknown {
-  return [hardLimitsCPU, requestsCPU?.hard, scopes];
+export function quotaFacts({ bounds, scopes }: ResourceQuota): unknown {
+  return [bounds["limits.cpu"]?.hard, bounds["requests.cpu"]?.hard, scopes];
 }
 
 /**

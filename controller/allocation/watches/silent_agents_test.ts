@@ -3,7 +3,11 @@ import { agentLeaseRef, type Lease } from "../../../shared/api/lease.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
-import { sampleNode, sampleQuota } from "../../../tests/contract/support/sample_objects.ts";
+import {
+  cpuLimits,
+  sampleNode,
+  sampleQuota,
+} from "../../../tests/contract/support/sample_objects.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleVPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import {
@@ -180,12 +184,14 @@ matters("nodeFacts() are what concerns pods, and nothing else", nodeFacts, [
 ]);
 
 const scopes = [{ name: "Terminating", operator: "Exists", values: [] }];
-const requests = (used: number) => ({ requestsCPU: { hard: 500, used } });
+const requests = (used: number) => ({
+  bounds: { ...cpuLimits(1000, 700).bounds, "requests.cpu": { hard: 500, used } },
+});
 
 matters("quotaFacts() are what a quota allows, not what is used of it", quotaFacts, [
-  [sampleQuota(), sampleQuota({ usedLimitsCPU: 900 }), false],
+  [sampleQuota(), sampleQuota(cpuLimits(1000, 900)), false],
   [sampleQuota(requests(0)), sampleQuota(requests(100)), false],
-  [sampleQuota(), sampleQuota({ hardLimitsCPU: 900 }), true],
+  [sampleQuota(), sampleQuota(cpuLimits(900, 700)), true],
   [sampleQuota(), sampleQuota(requests(0)), true],
   [sampleQuota(), sampleQuota({ scopes }), true],
 ]);
